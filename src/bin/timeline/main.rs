@@ -1,0 +1,2 @@
+//! The `timeline` command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! timeline: a flight recorder for native and LuaJIT programs.
