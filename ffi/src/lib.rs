@@ -1,1 +1,22 @@
-//! The C ABI of timeline.
+//! The C ABI of timeline: check, call, convert; nothing else.
+//!
+//! Every function here checks what C gave it, calls the core library and converts what comes back.
+//! `build.rs` turns the doc comments and signatures into `include/timeline.h`, so they are written for
+//! readers of C.
+#![deny(improper_ctypes_definitions)]
+#![allow(non_camel_case_types)]
+
+mod convert;
+mod dump;
+mod level;
+mod reader;
+mod sampler;
+mod status;
+mod writer;
+
+pub use dump::*;
+pub use level::*;
+pub use reader::*;
+pub use sampler::*;
+pub use status::*;
+pub use writer::*;

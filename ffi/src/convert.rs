@@ -1,0 +1,125 @@
+//! From C's pointers and numbers to checked Rust values, and back.
+use crate::status::Failure;
+use std::ffi::{CStr, CString, OsStr, c_char};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// The bytes of a C string.
+///
+/// # Safety
+/// `text` is NULL or a NUL-terminated string that stays unchanged for `'a`.
+unsafe fn c_str<'a>(text: *const c_char, what: &str) -> Result<&'a CStr, Failure> {
+    if text.is_null() {
+        return Err(Failure::argument(format!(
+            "{what} is NULL: expected a NUL-terminated string"
+        )));
+    }
+    // SAFETY: not NULL, and the caller vouches for the rest.
+    Ok(unsafe { CStr::from_ptr(text) })
+}
+
+/// A UTF-8 argument called `what`.
+///
+/// # Safety
+/// As [`c_str`].
+pub(crate) unsafe fn text<'a>(text: *const c_char, what: &str) -> Result<&'a str, Failure> {
+    // SAFETY: handed on from the caller.
+    let text = unsafe { c_str(text, what)? };
+    text.to_str().map_err(|at| {
+        Failure::argument(format!(
+            "{what} is not UTF-8 at byte {}: expected UTF-8, came \"{}\"; convert it first",
+            at.valid_up_to(),
+            text.to_bytes().escape_ascii(),
+        ))
+    })
+}
+
+/// A path argument called `what`; any bytes will do, as for the kernel.
+///
+/// # Safety
+/// As [`c_str`].
+pub(crate) unsafe fn path<'a>(path: *const c_char, what: &str) -> Result<&'a Path, Failure> {
+    // SAFETY: handed on from the caller.
+    let path = unsafe { c_str(path, what)? };
+    if path.is_empty() {
+        return Err(Failure::argument(format!(
+            "{what} is empty: expected a live name such as \"/timeline\", or the path of a file"
+        )));
+    }
+    Ok(Path::new(OsStr::from_bytes(path.to_bytes())))
+}
+
+/// The object behind a handle called `what`, made by `maker`.
+///
+/// # Safety
+/// `handle` is NULL or a live object of type `T` that is not mutably borrowed during `'a`.
+pub(crate) unsafe fn shared<'a, T>(
+    handle: *const T,
+    what: &str,
+    maker: &str,
+) -> Result<&'a T, Failure> {
+    check(handle, what, &format!("one that {maker} returned"))?;
+    // SAFETY: not NULL and aligned; the caller vouches for the rest.
+    Ok(unsafe { &*handle })
+}
+
+/// As [`shared`], for a handle that one thread uses at a time.
+///
+/// # Safety
+/// `handle` is NULL or a live object of type `T` that nothing else touches during `'a`.
+pub(crate) unsafe fn exclusive<'a, T>(
+    handle: *mut T,
+    what: &str,
+    maker: &str,
+) -> Result<&'a mut T, Failure> {
+    check(handle, what, &format!("one that {maker} returned"))?;
+    // SAFETY: not NULL and aligned; the caller vouches for the rest.
+    Ok(unsafe { &mut *handle })
+}
+
+/// Checks the place where a result will be written, before any work is done for it.
+pub(crate) fn place<T>(out: *mut T, what: &str) -> Result<(), Failure> {
+    check(out, what, "the address of a variable for the result")
+}
+
+fn check<T>(pointer: *const T, what: &str, expected: &str) -> Result<(), Failure> {
+    if pointer.is_null() {
+        Err(Failure::argument(format!(
+            "{what} is NULL: expected {expected}"
+        )))
+    } else if !pointer.is_aligned() {
+        Err(Failure::argument(format!(
+            "{what} is {pointer:p}, not a multiple of {}: expected {expected}",
+            align_of::<T>()
+        )))
+    } else {
+        Ok(())
+    }
+}
+
+/// Text for C, which ends at the first NUL: one inside (a forged timeline may hold it) is shown as U+FFFD.
+pub(crate) fn to_c_string(text: &str) -> CString {
+    CString::new(text).unwrap_or_else(|_| {
+        let text = text.replace('\0', "\u{fffd}");
+        CString::new(text).unwrap_or_default()
+    })
+}
+
+/// The length of the longest whole-character beginning of `text` that has at most `room` bytes.
+pub(crate) fn floor(text: &str, room: usize) -> usize {
+    (0..=room.min(text.len()))
+        .rev()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(0)
+}
+
+/// `text` cut to fit `N` bytes with the closing NUL, between characters.
+pub(crate) fn to_array<const N: usize>(text: &str) -> [c_char; N] {
+    let mut array = [0; N];
+    let whole = text.split('\0').next().unwrap_or_default();
+    let fits = floor(whole, N - 1);
+    for (to, from) in array.iter_mut().zip(whole[..fits].bytes()) {
+        *to = from as c_char;
+    }
+    array
+}

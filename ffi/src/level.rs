@@ -1,0 +1,137 @@
+//! Priorities and levels: numbers, names, and the level of a timeline.
+use crate::convert::{place, text};
+use crate::status::{Failure, TIMELINE_OK, guard, timeline_status_t};
+use crate::writer::{timeline_t, writer};
+use std::ffi::c_char;
+use timeline_core::{Level, Priority};
+
+/// As a level: log nothing. No event has this priority.
+pub const TIMELINE_NONE: i32 = 0;
+/// The most important events.
+pub const TIMELINE_ERROR: i32 = 1;
+/// Priority or level; see `timeline_priority`.
+pub const TIMELINE_WARNING: i32 = 2;
+/// Priority or level; see `timeline_priority`.
+pub const TIMELINE_INFO: i32 = 3;
+/// Priority or level; see `timeline_priority`.
+pub const TIMELINE_TRACE: i32 = 4;
+/// Priority or level; see `timeline_priority`.
+pub const TIMELINE_APP: i32 = 5;
+/// Priority or level; see `timeline_priority`.
+pub const TIMELINE_PACKET: i32 = 6;
+/// The most detailed events.
+pub const TIMELINE_LIBRARY: i32 = 7;
+/// As a level: log everything. No event has this priority.
+pub const TIMELINE_ALL: i32 = 8;
+
+pub(crate) fn priority_of(number: i32) -> Result<Priority, Failure> {
+    u8::try_from(number)
+        .ok()
+        .and_then(Priority::from_u8)
+        .ok_or_else(|| {
+            Failure::argument(format!(
+                "{number} is no priority: expected 1 to 7 (TIMELINE_ERROR to TIMELINE_LIBRARY)"
+            ))
+        })
+}
+
+pub(crate) fn level_of(number: i32) -> Result<Level, Failure> {
+    match number {
+        TIMELINE_NONE => Ok(Level::NONE),
+        TIMELINE_ALL => Ok(Level::ALL),
+        _ => priority_of(number).map(Level::from).map_err(|_| {
+            Failure::argument(format!(
+                "{number} is no level: expected 0 (TIMELINE_NONE) to 8 (TIMELINE_ALL)"
+            ))
+        }),
+    }
+}
+
+pub(crate) fn number_of(level: Level) -> i32 {
+    if level == Level::ALL {
+        return TIMELINE_ALL;
+    }
+    Priority::ALL
+        .into_iter()
+        .find(|priority| Level::from(*priority) == level)
+        .map_or(TIMELINE_NONE, |p| p as i32)
+}
+
+/// Looks a priority up by its name.
+///
+/// `name`: `"error"`, `"warning"`, `"info"`, `"trace"`, `"app"`, `"packet"` or `"library"`.
+/// `priority`: receives `TIMELINE_ERROR` to `TIMELINE_LIBRARY`; untouched when the call fails.
+///
+/// Returns `TIMELINE_OK`, or `TIMELINE_E_ARGUMENT` when there is no such priority. Any thread.
+///
+/// # Safety
+/// `name` is NULL or a NUL-terminated string; `priority` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn timeline_priority_parse(
+    name: *const c_char,
+    priority: *mut i32,
+) -> timeline_status_t {
+    guard(|| {
+        place(priority, "priority")?;
+        // SAFETY: the contract of this function.
+        let found: Priority = unsafe { text(name, "name")? }.parse()?;
+        // SAFETY: checked by `place`, and writable by contract.
+        unsafe { priority.write(found as i32) };
+        Ok(TIMELINE_OK)
+    })
+}
+
+/// Looks a level up by its name: those of `timeline_priority_parse`, `"all"` and `"none"`.
+///
+/// `level`: receives `TIMELINE_NONE` to `TIMELINE_ALL`; untouched when the call fails.
+///
+/// Returns `TIMELINE_OK`, or `TIMELINE_E_ARGUMENT` when there is no such level. Any thread.
+///
+/// # Safety
+/// `name` is NULL or a NUL-terminated string; `level` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn timeline_level_parse(
+    name: *const c_char,
+    level: *mut i32,
+) -> timeline_status_t {
+    guard(|| {
+        place(level, "level")?;
+        // SAFETY: the contract of this function.
+        let found: Level = unsafe { text(name, "name")? }.parse()?;
+        // SAFETY: checked by `place`, and writable by contract.
+        unsafe { level.write(number_of(found)) };
+        Ok(TIMELINE_OK)
+    })
+}
+
+/// Sets the level of a timeline, for every thread and process that writes to it, at once: events of this
+/// priority and of more important ones are logged (error < warning < info < trace < app < packet <
+/// library), the others cost only the check. A new timeline has the level `TIMELINE_ALL`.
+///
+/// `level`: `TIMELINE_NONE` to `TIMELINE_ALL`.
+///
+/// Returns `TIMELINE_OK`, or `TIMELINE_E_ARGUMENT` for a NULL timeline or a number that is no level. Any
+/// thread, also while others log.
+///
+/// # Safety
+/// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn timeline_priority(tl: *mut timeline_t, level: i32) -> timeline_status_t {
+    guard(|| {
+        // SAFETY: the contract of this function.
+        let writer = unsafe { writer(tl)? };
+        writer.core.priority(level_of(level)?)?;
+        Ok(TIMELINE_OK)
+    })
+}
+
+/// The level of a timeline now, `TIMELINE_NONE` to `TIMELINE_ALL`; of NULL, `TIMELINE_NONE`. What is being
+/// sampled just now does not show in it. Any thread.
+///
+/// # Safety
+/// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn timeline_level(tl: *const timeline_t) -> i32 {
+    // SAFETY: the contract of this function.
+    unsafe { writer(tl) }.map_or(TIMELINE_NONE, |writer| number_of(writer.core.level()))
+}

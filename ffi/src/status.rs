@@ -1,0 +1,131 @@
+//! Status codes, the last error of each thread, and the wall that no panic crosses.
+use crate::convert::to_c_string;
+use std::cell::RefCell;
+use std::ffi::{CString, c_char};
+use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use timeline_core::{Error, ErrorKind};
+
+/// What a function returns: `TIMELINE_OK`, `TIMELINE_END`, or an error, one of `TIMELINE_E_…`. The numbers never
+/// change their meaning; later versions may add to them.
+pub type timeline_status_t = i32;
+
+/// Done.
+pub const TIMELINE_OK: timeline_status_t = 0;
+/// Not an error: no further event (of a followed timeline: none just now).
+pub const TIMELINE_END: timeline_status_t = 1;
+/// The operating system refused; the message says what.
+pub const TIMELINE_E_IO: timeline_status_t = 2;
+/// There is no such timeline or file.
+pub const TIMELINE_E_NOT_FOUND: timeline_status_t = 3;
+/// The name is in use by live writers; join them with `timeline_open`, or take another name.
+pub const TIMELINE_E_IN_USE: timeline_status_t = 4;
+/// Too little space for the timeline where it was to be made.
+pub const TIMELINE_E_NO_SPACE: timeline_status_t = 5;
+/// What is there is no timeline.
+pub const TIMELINE_E_NOT_A_TIMELINE: timeline_status_t = 6;
+/// The timeline is of a format that this library does not know.
+pub const TIMELINE_E_VERSION: timeline_status_t = 7;
+/// The timeline contradicts itself: damaged, cut short or forged.
+pub const TIMELINE_E_CORRUPT: timeline_status_t = 8;
+/// An argument of the call is wrong; the message says which, and what was expected.
+pub const TIMELINE_E_ARGUMENT: timeline_status_t = 9;
+/// The table of definitions or the string table is full.
+pub const TIMELINE_E_FULL: timeline_status_t = 10;
+/// Another process is at it just now (already sampling, for one); try again later.
+pub const TIMELINE_E_BUSY: timeline_status_t = 11;
+/// A bug in this library. The call had no effect that it reports; please report the message.
+pub const TIMELINE_E_BUG: timeline_status_t = 12;
+
+/// Why a call failed, on its way to the caller.
+pub(crate) struct Failure {
+    status: timeline_status_t,
+    message: String,
+}
+
+impl Failure {
+    pub(crate) fn argument(message: impl Into<String>) -> Failure {
+        Failure {
+            status: TIMELINE_E_ARGUMENT,
+            message: message.into(),
+        }
+    }
+
+    pub(crate) fn io(doing: &str, error: impl Display) -> Failure {
+        Failure {
+            status: TIMELINE_E_IO,
+            message: format!("{doing}: {error}"),
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        let status = match error.kind() {
+            ErrorKind::Io => TIMELINE_E_IO,
+            ErrorKind::NotFound => TIMELINE_E_NOT_FOUND,
+            ErrorKind::InUse => TIMELINE_E_IN_USE,
+            ErrorKind::NoSpace => TIMELINE_E_NO_SPACE,
+            ErrorKind::NotATimeline => TIMELINE_E_NOT_A_TIMELINE,
+            ErrorKind::Version => TIMELINE_E_VERSION,
+            ErrorKind::Corrupt => TIMELINE_E_CORRUPT,
+            ErrorKind::Argument => TIMELINE_E_ARGUMENT,
+            ErrorKind::Full => TIMELINE_E_FULL,
+            ErrorKind::Busy => TIMELINE_E_BUSY,
+        };
+        Failure {
+            status,
+            message: error.to_string(),
+        }
+    }
+}
+
+thread_local! {
+    static LAST: RefCell<CString> = RefCell::new(CString::default());
+}
+
+fn remember(message: &str) {
+    // The thread may be on its way out and its locals gone: the status still tells the caller.
+    let _ = LAST.try_with(|last| *last.borrow_mut() = to_c_string(message));
+}
+
+/// Runs the body of an exported function; a panic becomes `TIMELINE_E_BUG`, never an unwinding C frame.
+pub(crate) fn guard(
+    body: impl FnOnce() -> Result<timeline_status_t, Failure>,
+) -> timeline_status_t {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(status)) => status,
+        Ok(Err(failure)) => {
+            remember(&failure.message);
+            failure.status
+        }
+        Err(panic) => {
+            let why = panic
+                .downcast_ref::<String>()
+                .map(String::as_str)
+                .or_else(|| panic.downcast_ref::<&str>().copied())
+                .unwrap_or("a panic without a message");
+            remember(&format!("a bug in libtimeline: {why}; please report it"));
+            // A payload whose own drop panics must not unwind into C either.
+            std::mem::forget(panic);
+            TIMELINE_E_BUG
+        }
+    }
+}
+
+/// What went wrong in the last call of this thread that failed: what was expected, what came, what to do.
+/// Calls that succeed leave it as it is; `""` when none has failed yet. Never NULL.
+///
+/// The text is UTF-8 and stays valid until the next failing call of the same thread, or the thread's end.
+/// May be called from any thread; each has its own.
+#[unsafe(no_mangle)]
+pub extern "C" fn timeline_last_error() -> *const c_char {
+    LAST.try_with(|last| last.borrow().as_ptr())
+        .unwrap_or(c"".as_ptr())
+}
+
+/// The version of this library, such as `"0.1.0"`: a constant, valid for ever, in any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn timeline_version() -> *const c_char {
+    concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
+}

@@ -1,0 +1,266 @@
+//! Timelines to write to: made, joined, defined in, logged to, freed.
+use crate::convert::{path, place, shared, text};
+use crate::level::priority_of;
+use crate::status::{Failure, TIMELINE_OK, guard, timeline_status_t};
+use std::ffi::c_char;
+use std::sync::atomic::{AtomicU32, Ordering};
+use timeline_core::{DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, EventId, Timeline};
+
+/// A timeline to write to, from `timeline_new` or `timeline_open`. Only these functions make one: more
+/// lies behind the members shown, which are here for the inline check `timeline_enabled` and are not to be
+/// written. Every function that takes one may be called from any thread at any time, but for
+/// `timeline_free`.
+#[repr(C)]
+pub struct timeline_t {
+    /// One byte for each event, not 0 when it is to be logged. Other threads and processes change it.
+    pub enabled: *const u8,
+    /// How many bytes `enabled` has: the events that can be defined, and event 0.
+    pub events: u32,
+    /// Tells this handle from every other of this process, freed ones included. Never 0.
+    pub serial: u32,
+}
+
+/// What a `timeline_t *` points to.
+#[repr(C)]
+pub(crate) struct Writer {
+    face: timeline_t,
+    pub(crate) core: Timeline,
+}
+
+const _: () = {
+    const fn usable_from_any_thread<T: Send + Sync>() {}
+    usable_from_any_thread::<Timeline>();
+    assert!(std::mem::offset_of!(Writer, face) == 0);
+};
+
+/// The writer behind a handle.
+///
+/// # Safety
+/// `tl` is NULL or a handle from [`give`] that was not freed.
+pub(crate) unsafe fn writer<'a>(tl: *const timeline_t) -> Result<&'a Writer, Failure> {
+    // SAFETY: every timeline_t that C can hold is the first member of a Writer.
+    unsafe {
+        shared(
+            tl.cast::<Writer>(),
+            "the timeline",
+            "timeline_new or timeline_open",
+        )
+    }
+}
+
+/// Hands a timeline to C.
+///
+/// # Safety
+/// `out` is writable.
+unsafe fn give(core: Timeline, out: *mut *mut timeline_t) {
+    static SERIAL: AtomicU32 = AtomicU32::new(1);
+    let (enabled, events) = core.enable_table();
+    // Relaxed: only that no two are alike matters.
+    let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
+    let handle = Box::into_raw(Box::new(Writer {
+        face: timeline_t {
+            enabled,
+            events,
+            serial,
+        },
+        core,
+    }));
+    // SAFETY: the contract of this function.
+    unsafe { out.write(handle.cast()) };
+}
+
+/// Makes a timeline and opens it for writing. When the name is left over from processes that all died,
+/// their timeline is kept as `NAME.prev` and this one starts afresh.
+///
+/// `path`: one leading slash and no other (`"/timeline"`) names a POSIX shared memory object; anything
+/// else is the path of a file. `entries`: how many events the ring holds, a power of two of at least 256;
+/// 0 means 1,048,576. `string_table_size`: bytes for the texts of the definitions; 0 means 1,048,576.
+/// `out`: receives the timeline, to be freed with `timeline_free`; untouched when the call fails.
+///
+/// Returns `TIMELINE_OK`, `TIMELINE_E_IN_USE`, `TIMELINE_E_NO_SPACE`, `TIMELINE_E_NOT_A_TIMELINE` (something else has
+/// that name; it is left alone), `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Touches every page: takes a moment.
+///
+/// # Safety
+/// `path` is NULL or a NUL-terminated string; `out` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn timeline_new(
+    path: *const c_char,
+    entries: u64,
+    string_table_size: u64,
+    out: *mut *mut timeline_t,
+) -> timeline_status_t {
+    guard(|| {
+        place(out, "out")?;
+        // SAFETY: the contract of this function.
+        let path = unsafe { self::path(path, "path")? };
+        let entries = if entries == 0 {
+            DEFAULT_ENTRIES
+        } else {
+            entries
+        };
+        let strings = if string_table_size == 0 {
+            DEFAULT_STRING_TABLE
+        } else {
+            string_table_size
+        };
+        let core = Timeline::with_size(path, entries, strings)?;
+        // SAFETY: checked by `place`, and writable by contract.
+        unsafe { give(core, out) };
+        Ok(TIMELINE_OK)
+    })
+}
+
+/// Opens a timeline that exists for writing, beside the threads and processes that already do.
+///
+/// `path` and `out`: as for `timeline_new`.
+///
+/// Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_NOT_A_TIMELINE`, `TIMELINE_E_VERSION`,
+/// `TIMELINE_E_CORRUPT`, `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Any thread.
+///
+/// # Safety
+/// `path` is NULL or a NUL-terminated string; `out` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn timeline_open(
+    path: *const c_char,
+    out: *mut *mut timeline_t,
+) -> timeline_status_t {
+    guard(|| {
+        place(out, "out")?;
+        // SAFETY: the contract of this function.
+        let core = Timeline::open(unsafe { self::path(path, "path")? })?;
+        // SAFETY: checked by `place`, and writable by contract.
+        unsafe { give(core, out) };
+        Ok(TIMELINE_OK)
+    })
+}
+
+/// Lets go of a timeline. What was logged stays where it is, for readers and for who joins later, until
+/// `timeline_unlink`.
+///
+/// `tl`: from `timeline_new` or `timeline_open`, or NULL, which does nothing. No thread may use it any
+/// more, during this call or after: freeing twice, or logging to what was freed, is undefined behaviour.
+///
+/// # Safety
+/// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn timeline_free(tl: *mut timeline_t) {
+    if !tl.is_null() {
+        guard(|| {
+            // SAFETY: from `give`, and by contract the last use of it.
+            drop(unsafe { Box::from_raw(tl.cast::<Writer>()) });
+            Ok(TIMELINE_OK)
+        });
+    }
+}
+
+/// Removes the name of a timeline, live or not. Processes that have it open keep it until they let go;
+/// nobody else finds it any more.
+///
+/// `path`: as for `timeline_new`.
+///
+/// Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Any thread.
+///
+/// # Safety
+/// `path` is NULL or a NUL-terminated string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn timeline_unlink(path: *const c_char) -> timeline_status_t {
+    guard(|| {
+        // SAFETY: the contract of this function.
+        timeline_core::unlink(unsafe { self::path(path, "path")? })?;
+        Ok(TIMELINE_OK)
+    })
+}
+
+/// Defines an event. The same definition from any thread or process gives the same event. Takes locks:
+/// define first, log later.
+///
+/// `category`: what the event belongs to, one word. `priority`: `TIMELINE_ERROR` to `TIMELINE_LIBRARY`.
+/// `message`: UTF-8, one line or many; the words of the first line that begin with `$` (letters, digits,
+/// `_`) are the arguments, at most four: `"processed $tcp, $udp, and $other"`. `event`: receives the number
+/// to log with; 0, which is never logged, when the call fails.
+///
+/// Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` (a text that is not UTF-8, no such priority, a fifth argument),
+/// `TIMELINE_E_FULL` or `TIMELINE_E_IO`. Any thread.
+///
+/// # Safety
+/// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `category` and
+/// `message` are NULL or NUL-terminated strings; `event` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn timeline_define(
+    tl: *mut timeline_t,
+    category: *const c_char,
+    priority: i32,
+    message: *const c_char,
+    event: *mut u32,
+) -> timeline_status_t {
+    let status = guard(|| {
+        place(event, "event")?;
+        // SAFETY: the contract of this function.
+        let (writer, category, message) = unsafe {
+            (
+                writer(tl)?,
+                text(category, "category")?,
+                text(message, "message")?,
+            )
+        };
+        let id = writer
+            .core
+            .define(category, priority_of(priority)?, message)?;
+        // SAFETY: checked by `place`, and writable by contract.
+        unsafe { event.write(id.0) };
+        Ok(TIMELINE_OK)
+    });
+    if status != TIMELINE_OK && !event.is_null() && event.is_aligned() {
+        // SAFETY: not NULL and aligned, and writable by contract.
+        unsafe { event.write(EventId::NEVER.0) };
+    }
+    status
+}
+
+/// Counts the arguments of a message, without defining anything.
+///
+/// `message`: as for `timeline_define`. `count`: receives 0 to 4; untouched when the call fails.
+///
+/// Returns `TIMELINE_OK`, or `TIMELINE_E_ARGUMENT` for a message that could not be defined. Any thread.
+///
+/// # Safety
+/// `message` is NULL or a NUL-terminated string; `count` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn timeline_argument_count(
+    message: *const c_char,
+    count: *mut u32,
+) -> timeline_status_t {
+    guard(|| {
+        place(count, "count")?;
+        // SAFETY: the contract of this function.
+        let arguments = timeline_core::argument_count(unsafe { text(message, "message")? })?;
+        // SAFETY: checked by `place`, and writable by contract.
+        unsafe { count.write(arguments as u32) };
+        Ok(TIMELINE_OK)
+    })
+}
+
+/// Logs an event, if it is enabled. No lock, no allocation and no waiting once the calling thread has logged
+/// its first event; safe in a signal handler. Check `timeline_enabled` first where the arguments cost
+/// something to work out.
+///
+/// `tl`: NULL logs nothing. `event`: from `timeline_define`; 0 logs nothing, and one that was never defined
+/// is dropped and counted. `a0` to `a3`: the arguments of the message in order; those it does not have are
+/// not shown (give 0).
+///
+/// # Safety
+/// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn timeline_log(
+    tl: *const timeline_t,
+    event: u32,
+    a0: i64,
+    a1: i64,
+    a2: i64,
+    a3: i64,
+) {
+    // SAFETY: by contract NULL or the first member of a live Writer.
+    if let Some(writer) = unsafe { tl.cast::<Writer>().as_ref() } {
+        writer.core.log(EventId(event), [a0, a1, a2, a3]);
+    }
+}
