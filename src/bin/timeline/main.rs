@@ -1,2 +1,48 @@
-//! The `timeline` command.
-fn main() {}
+//! The `timeline` command: parses its command line and hands over to one file per verb.
+
+mod args;
+mod demo;
+mod dump;
+mod failure;
+mod generate;
+mod human;
+mod info;
+mod json;
+mod list;
+mod output;
+mod priority;
+mod rm;
+mod sample;
+mod save;
+mod signals;
+mod style;
+mod tail;
+mod time;
+
+use std::process::ExitCode;
+
+use args::Verb;
+use failure::Failure;
+
+fn main() -> ExitCode {
+    let result = match args::parse() {
+        Verb::List(args) => list::run(&args),
+        Verb::Info(args) => info::run(&args),
+        Verb::Dump(args) => dump::run(&args),
+        Verb::Tail(args) => tail::run(&args),
+        Verb::Save(args) => save::run(&args),
+        Verb::Priority(args) => priority::run(&args),
+        Verb::Sample(args) => sample::run(&args),
+        Verb::Rm(args) => rm::run(&args),
+        Verb::Demo(args) => demo::run(&args),
+        Verb::Generate(args) => generate::run(&args),
+    };
+    match result {
+        // Whoever read our output has seen enough: `timeline dump /x | head` succeeded.
+        Ok(()) | Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
+        Err(Failure::Message(message)) => {
+            output::talk(&message);
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The command line: its verbs, and the arguments that several of them share.
+
+use std::fmt::Display;
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use timeline::{Attached, Level, Priority};
+
+use crate::failure::{Failure, Result};
+use crate::{demo, dump, generate, info, list, priority, rm, sample, save, style, tail};
+
+/// A flight recorder: look into the timelines that programs write, while they run or after they died
+///
+/// Programs log events into a ring in shared memory. This command attaches to such a ring from
+/// outside, without disturbing the program, and the ring is still there when the program is not.
+///
+/// PATH is a live name, which has one leading slash and no other (/timeline), or else a file, such
+/// as a snapshot written by `timeline save`.
+#[derive(Parser)]
+#[command(name = "timeline", version, styles = style::HELP, max_term_width = 100)]
+#[command(arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(subcommand_value_name = "VERB", subcommand_help_heading = "Verbs")]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+/// One variant per verb.
+#[derive(Subcommand)]
+pub enum Verb {
+    List(list::Args),
+    Info(info::Args),
+    Dump(dump::Args),
+    Tail(tail::Args),
+    Save(save::Args),
+    Priority(priority::Args),
+    Sample(sample::Args),
+    Rm(rm::Args),
+    Demo(demo::Args),
+    #[command(hide = true)]
+    Generate(generate::Args),
+}
+
+/// An example of `--help`: what it does, and the command line that does it.
+pub type Example = (&'static str, &'static str);
+
+/// The examples of each verb, in the order of the verbs.
+pub const EXAMPLES: &[(&str, &[Example])] = &[
+    ("list", list::EXAMPLES),
+    ("info", info::EXAMPLES),
+    ("dump", dump::EXAMPLES),
+    ("tail", tail::EXAMPLES),
+    ("save", save::EXAMPLES),
+    ("priority", priority::EXAMPLES),
+    ("sample", sample::EXAMPLES),
+    ("rm", rm::EXAMPLES),
+    ("demo", demo::EXAMPLES),
+];
+
+/// The whole command line, with the examples in place.
+pub fn command() -> clap::Command {
+    let mut command = Cli::command().after_help(
+        "Try `timeline demo` for something to look at, and `timeline VERB --help` for examples.",
+    );
+    for (verb, examples) in EXAMPLES {
+        command = command.mut_subcommand(verb, |verb| verb.after_help(examples_help(examples)));
+    }
+    command
+}
+
+fn examples_help(examples: &[Example]) -> String {
+    let (bold, dim) = (style::HELP.get_header(), anstyle::Style::new().dimmed());
+    let mut help = format!("{bold}Examples:{bold:#}");
+    for (what, line) in examples {
+        help += &format!("\n  {dim}# {what}{dim:#}\n  {line}");
+    }
+    help
+}
+
+/// Reads the command line. Prints and exits by itself on `--help` (0) and on misuse (2).
+pub fn parse() -> Verb {
+    let matches = command().get_matches();
+    match Cli::from_arg_matches(&matches) {
+        Ok(cli) => cli.verb,
+        Err(error) => error.format(&mut command()).exit(),
+    }
+}
+
+/// Ends with status 2 over values that are each well-formed but make no sense together.
+pub fn misuse(verb: &str, message: impl Display) -> ! {
+    let mut command = command();
+    // Built, so that the usage line names the verb in full.
+    command.build();
+    let verb = command
+        .find_subcommand_mut(verb)
+        .expect("misuse is reported by verbs that exist");
+    verb.error(ErrorKind::ValueValidation, message).exit()
+}
+
+/// The timeline to look into.
+#[derive(clap::Args)]
+pub struct Target {
+    /// Live name (/timeline) or file (snapshot.timeline)
+    #[arg(value_name = "PATH")]
+    pub path: PathBuf,
+}
+
+impl Target {
+    /// Attaches for reading.
+    pub fn attach(&self) -> Result<Attached> {
+        Attached::open(&self.path).map_err(|error| self.explain(error))
+    }
+
+    /// The error, with a hint when only the leading slash of a live name was left out.
+    pub fn explain(&self, error: timeline::Error) -> Failure {
+        let mut message = error.to_string();
+        if error.kind() == timeline::ErrorKind::NotFound {
+            let slashed = PathBuf::from(format!("/{}", self.path.display()));
+            if self.path.components().count() == 1 && Attached::open(&slashed).is_ok() {
+                message += &format!(" (a live timeline is called {})", slashed.display());
+            }
+        }
+        Failure::Message(message)
+    }
+}
+
+/// Parses a level, offering all of them in the help, in errors and to the shell.
+pub fn level() -> impl TypedValueParser<Value = Level> {
+    let names = Priority::ALL.map(Priority::name);
+    PossibleValuesParser::new(names.into_iter().chain(["all", "none"])).try_map(|name| name.parse())
+}

@@ -1,0 +1,150 @@
+//! `timeline demo`: something to look at, and a timeline to play with.
+
+mod lz;
+mod view;
+mod workload;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use timeline::{Attached, Level, Priority, Timeline};
+
+use crate::args::Example;
+use crate::failure::{Failure, Result};
+use crate::output;
+use crate::signals::{Signals, Woken};
+use view::View;
+use workload::Workload;
+
+/// Enough to hold a minute of the demo, and small enough to be there at once.
+const ENTRIES: u64 = 64 * 1024;
+const STRINGS: u64 = 64 * 1024;
+
+/// Run a small multi-threaded program that logs to a timeline, and show it live
+///
+/// One thread makes blocks of text, three compress them. The timeline stays when the demo is over,
+/// and the commands to try on it are printed.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Name of the timeline
+    #[arg(value_name = "NAME", default_value = "/timeline-demo")]
+    name: PathBuf,
+
+    /// How long to run
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    seconds: u64,
+}
+
+/// Shown by `--help`.
+pub const EXAMPLES: &[Example] = &[
+    ("Watch five seconds of it", "timeline demo"),
+    (
+        "Have a minute to try `timeline tail` and the others meanwhile",
+        "timeline demo --seconds 60",
+    ),
+];
+
+/// Runs the verb.
+pub fn run(args: &Args) -> Result {
+    let signals = Signals::catch()?;
+    let tl = Arc::new(Timeline::with_size(&args.name, ENTRIES, STRINGS)?);
+    tl.priority(Level::from(Priority::Packet))?;
+    let at = Attached::open(&args.name)?;
+    let workload = Workload::start(tl.clone())?;
+    let shown = show(&at, args, &signals);
+    workload.stop();
+    shown?;
+    epilogue(&at, args)
+}
+
+/// Shows the timeline until the time is over or a signal comes.
+fn show(at: &Attached, args: &Args, signals: &Signals) -> Result {
+    let mut view = View::new(at, output::theme(), output::is_terminal());
+    let mut out = output::stdout();
+    let start = Instant::now();
+    let length = Duration::from_secs(args.seconds);
+    loop {
+        let left = length.saturating_sub(start.elapsed());
+        match signals.wait(view.period().min(left)) {
+            Woken::Timeout => {}
+            Woken::Interrupted => break,
+            Woken::OutputClosed => return Err(Failure::ClosedPipe),
+        }
+        view.draw(left, &mut out)?;
+        out.flush()?;
+        if left.is_zero() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// What there is to do now.
+fn epilogue(at: &Attached, args: &Args) -> Result {
+    let theme = output::theme();
+    let mut out = output::stdout();
+    let held = crate::human::things(at.info().events_held, "event");
+    let name = args.name.display();
+    writeln!(
+        out,
+        "\nThe program is over, and its {held} are still in {name}. Try:\n"
+    )?;
+    let tries = [
+        (
+            format!("timeline dump {name} -n 20 --long"),
+            "the newest events, with threads",
+        ),
+        (
+            format!("timeline info {name}"),
+            "how full, how far back, by whom",
+        ),
+        (
+            format!("timeline dump {name} --json | head -n 3"),
+            "for programs",
+        ),
+        (
+            format!("timeline save {name} demo.timeline"),
+            "keep it in a file, and dump that",
+        ),
+        (format!("timeline rm {name}"), "and it is gone"),
+    ];
+    write_tries(&tries, &theme, &mut out)?;
+    writeln!(
+        out,
+        "\nOr leave `timeline demo {name} --seconds 600` running, and from another terminal:\n"
+    )?;
+    let tries = [
+        (format!("timeline tail {name}"), "follow it"),
+        (
+            format!("timeline priority {name} warning"),
+            "only what goes wrong",
+        ),
+        (
+            format!("timeline sample {name} --level all --for 100us --every 10ms"),
+            "see inside the compressor",
+        ),
+    ];
+    write_tries(&tries, &theme, &mut out)?;
+    out.flush()?;
+    Ok(())
+}
+
+fn write_tries(
+    tries: &[(String, &str)],
+    theme: &crate::style::Theme,
+    out: &mut impl Write,
+) -> Result {
+    let width = tries
+        .iter()
+        .map(|(line, _)| line.chars().count())
+        .max()
+        .unwrap_or(0);
+    for (line, what) in tries {
+        let (name, dim) = (theme.name, theme.dim);
+        let padding = " ".repeat(width - line.chars().count());
+        writeln!(out, "  {name}{line}{name:#}{padding}  {dim}# {what}{dim:#}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! The demo's window onto its timeline: redrawn in place on a terminal, a line a second elsewhere.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use timeline::Attached;
+use timeline::dump::Columns;
+
+use crate::dump;
+use crate::failure::Result;
+use crate::human::{self, Count, Rate, things};
+use crate::style::Theme;
+use crate::time::Span;
+
+/// Events shown at a time.
+const ROWS: u64 = 12;
+
+/// What was drawn last.
+pub struct View<'a> {
+    at: &'a Attached,
+    theme: Theme,
+    terminal: bool,
+    drawn: usize,
+    before: (Instant, u64),
+}
+
+impl<'a> View<'a> {
+    /// A view of this timeline.
+    pub fn new(at: &'a Attached, theme: Theme, terminal: bool) -> View<'a> {
+        View {
+            at,
+            theme,
+            terminal,
+            drawn: 0,
+            before: (Instant::now(), 0),
+        }
+    }
+
+    /// How long to leave between two drawings.
+    pub fn period(&self) -> Duration {
+        Duration::from_millis(if self.terminal { 200 } else { 1000 })
+    }
+
+    /// Draws, over what was drawn before if that can be done.
+    pub fn draw(&mut self, left: Duration, out: &mut impl Write) -> Result {
+        let status = self.status(left);
+        if !self.terminal {
+            let newest = self.newest(1)?;
+            let newest = newest.lines().nth(1).unwrap_or_default();
+            writeln!(out, "{status}; newest: {}", newest.trim_start())?;
+            return Ok(());
+        }
+        let rows = self.newest(ROWS)?;
+        let width = terminal_size::terminal_size().map_or(80, |(width, _)| width.0.into());
+        if self.drawn > 0 {
+            // Up to the first line drawn, and clear from there.
+            write!(out, "\x1b[{}A\x1b[J", self.drawn)?;
+        }
+        let (bold, dim) = (self.theme.bold, self.theme.dim);
+        writeln!(out, "{bold}{}{bold:#}\n", cut(&status, width))?;
+        self.drawn = 2;
+        for (i, row) in rows.lines().enumerate() {
+            let style = if i == 0 { dim } else { anstyle::Style::new() };
+            writeln!(out, "{style}{}{style:#}", cut(row, width))?;
+            self.drawn += 1;
+        }
+        Ok(())
+    }
+
+    fn status(&mut self, left: Duration) -> String {
+        let info = self.at.info();
+        let now = Instant::now();
+        let (then, before) = std::mem::replace(&mut self.before, (now, info.events_written));
+        let new = info.events_written.saturating_sub(before) as f64;
+        let rate = Rate(new / now.duration_since(then).as_secs_f64());
+        format!(
+            "{}: {} ({} of the ring), {rate} a second, level {}, {} lanes, {} left",
+            self.at.path().display(),
+            things(info.events_written, "event"),
+            human::percent(info.events_held, info.entries),
+            info.level,
+            Count(info.lanes_in_use.into()),
+            Span(Duration::from_secs(left.as_secs())),
+        )
+    }
+
+    /// The dump of the newest few, just as `timeline dump` prints it.
+    fn newest(&self, count: u64) -> Result<String> {
+        let mut text = Vec::new();
+        dump::text(self.at, Some(count), Columns::Short, &self.theme, &mut text)?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+}
+
+/// The line as far as it fits, its colours whole: a wrapped line would spoil the counting of lines.
+fn cut(line: &str, width: usize) -> String {
+    let (mut shown, mut escape) = (0, false);
+    line.chars()
+        .filter(|&c| {
+            if escape || c == '\x1b' {
+                escape = c != 'm';
+                return true;
+            }
+            shown += 1;
+            shown <= width
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_cut_to_what_is_seen_of_them() {
+        assert_eq!(cut("abcdef", 4), "abcd");
+        assert_eq!(cut("\x1b[31mabc\x1b[0mdef", 4), "\x1b[31mabc\x1b[0md");
+        assert_eq!(cut("\x1b[31mabcdef\x1b[0m", 4), "\x1b[31mabcd\x1b[0m");
+    }
+}

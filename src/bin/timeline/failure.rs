@@ -1,0 +1,38 @@
+//! How a verb ends when it does not succeed.
+
+use std::io;
+
+/// Why a verb stopped.
+#[derive(Debug)]
+pub enum Failure {
+    /// Standard output was closed by its reader: not worth a word.
+    ClosedPipe,
+    /// Anything else, as one line for standard error.
+    Message(String),
+}
+
+/// What every verb returns.
+pub type Result<T = ()> = std::result::Result<T, Failure>;
+
+impl From<timeline::Error> for Failure {
+    fn from(error: timeline::Error) -> Self {
+        Failure::Message(error.to_string())
+    }
+}
+
+/// Only standard output is written with `?`: other I/O names its file itself.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            Failure::ClosedPipe
+        } else {
+            Failure::Message(format!("cannot write to standard output: {error}"))
+        }
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        io::Error::from(error).into()
+    }
+}

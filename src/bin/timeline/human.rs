@@ -1,0 +1,214 @@
+//! Numbers and tables as people read them.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io::{self, Write};
+
+use anstyle::Style;
+
+/// A count with its thousands apart: `1,048,576`.
+pub struct Count(pub u64);
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = self.0.to_string();
+        let mut text = String::with_capacity(digits.len() * 4 / 3);
+        for (i, digit) in digits.chars().enumerate() {
+            if i > 0 && (digits.len() - i).is_multiple_of(3) {
+                text.push(',');
+            }
+            text.push(digit);
+        }
+        f.pad(&text)
+    }
+}
+
+/// A number of things, in words: `1 event`, `2,000 events`.
+pub fn things(count: u64, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", Count(count))
+}
+
+/// A size: `64 MiB`, `1.2 KiB`, `12 B`.
+pub struct Bytes(pub u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut unit = "B";
+        let mut size = self.0 as f64;
+        for larger in ["KiB", "MiB", "GiB", "TiB"] {
+            if size < 1024.0 {
+                break;
+            }
+            (size, unit) = (size / 1024.0, larger);
+        }
+        f.pad(&format!("{} {unit}", short(size)))
+    }
+}
+
+/// A number with a decimal prefix: `512`, `1.2 k`, `25 M`, `2.6 G`.
+pub struct Rate(pub f64);
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut prefix = "";
+        let mut rate = self.0;
+        for larger in [" k", " M", " G"] {
+            if rate < 1000.0 {
+                break;
+            }
+            (rate, prefix) = (rate / 1000.0, larger);
+        }
+        f.pad(&format!("{}{prefix}", short(rate)))
+    }
+}
+
+/// One decimal, and only where it says something.
+fn short(value: f64) -> String {
+    let tenths = (value * 10.0).round();
+    if tenths % 10.0 == 0.0 || value >= 100.0 {
+        format!("{value:.0}")
+    } else {
+        format!("{value:.1}")
+    }
+}
+
+/// A part of a whole in percent, with 0% and 100% kept for exactly nothing and everything.
+pub fn percent(part: u64, whole: u64) -> String {
+    if part == 0 || whole == 0 {
+        return "0%".into();
+    }
+    if part >= whole {
+        return "100%".into();
+    }
+    match (u128::from(part) * 100 / u128::from(whole)) as u64 {
+        0 => "<1%".into(),
+        percent => format!("{percent}%"),
+    }
+}
+
+/// The text with control characters made harmless: names in shared memory are others' input.
+pub fn clean(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.replace(char::is_control, "?"))
+}
+
+/// One cell of a table.
+pub struct Cell {
+    /// What stands in it.
+    pub text: String,
+    /// How.
+    pub style: Style,
+}
+
+impl Cell {
+    /// A cell of styled text.
+    pub fn new(style: Style, text: impl Into<String>) -> Cell {
+        Cell {
+            text: text.into(),
+            style,
+        }
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Cell::new(Style::new(), text)
+    }
+}
+
+/// Which edge of a column its cells keep to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Align {
+    /// Words.
+    Left,
+    /// Numbers.
+    Right,
+}
+
+/// Writes rows under a heading, each column as wide as its widest cell. A row shorter than the
+/// heading ends in a remark, which may be longer than its column.
+pub fn table(
+    out: &mut impl Write,
+    heading: Style,
+    columns: &[(&str, Align)],
+    rows: &[Vec<Cell>],
+) -> io::Result<()> {
+    let mut widths: Vec<usize> = columns.iter().map(|(name, _)| name.len()).collect();
+    for row in rows {
+        let remark = row.len() < columns.len();
+        let measured = row.len() - usize::from(remark);
+        for (width, cell) in widths.iter_mut().zip(&row[..measured]) {
+            *width = (*width).max(cell.text.chars().count());
+        }
+    }
+    let titles: Vec<Cell> = columns
+        .iter()
+        .map(|(name, _)| Cell::new(heading, *name))
+        .collect();
+    for row in std::iter::once(&titles).chain(rows) {
+        for (i, (cell, (_, align))) in row.iter().zip(columns).enumerate() {
+            let (style, text, width) = (cell.style, &cell.text, widths[i]);
+            let padding = " ".repeat(width.saturating_sub(text.chars().count()));
+            let last = i + 1 == row.len();
+            match align {
+                Align::Left if last => write!(out, "{style}{text}{style:#}")?,
+                Align::Left => write!(out, "{style}{text}{style:#}{padding}")?,
+                Align::Right => write!(out, "{padding}{style}{text}{style:#}")?,
+            }
+            out.write_all(if last { b"\n" } else { b"  " })?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(Count(0).to_string(), "0");
+        assert_eq!(Count(999).to_string(), "999");
+        assert_eq!(Count(1_048_576).to_string(), "1,048,576");
+        assert_eq!(Bytes(12).to_string(), "12 B");
+        assert_eq!(Bytes(64 << 20).to_string(), "64 MiB");
+        assert_eq!(Bytes(1_230).to_string(), "1.2 KiB");
+        assert_eq!(Rate(2.6e9).to_string(), "2.6 G");
+        assert_eq!(Rate(512.0).to_string(), "512");
+        assert_eq!(things(1, "event"), "1 event");
+        assert_eq!(things(2_000, "event"), "2,000 events");
+    }
+
+    #[test]
+    fn percents_do_not_claim_nothing_or_everything() {
+        assert_eq!(percent(0, 10), "0%");
+        assert_eq!(percent(1, 1_000_000), "<1%");
+        assert_eq!(percent(999_999, 1_000_000), "99%");
+        assert_eq!(percent(10, 10), "100%");
+        assert_eq!(percent(0, 0), "0%");
+    }
+
+    #[test]
+    fn tables_align_and_leave_remarks_alone() {
+        let cell = |text: &str| Cell::from(text.to_string());
+        let rows = vec![
+            vec![cell("/a"), cell("12"), cell("x")],
+            vec![cell("/long"), cell("broken: a long remark")],
+        ];
+        let columns = [
+            ("NAME", Align::Left),
+            ("N", Align::Right),
+            ("BY", Align::Left),
+        ];
+        let mut out = Vec::new();
+        table(&mut out, Style::new(), &columns, &rows).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert_eq!(
+            text,
+            "NAME    N  BY\n/a     12  x\n/long  broken: a long remark\n"
+        );
+    }
+}

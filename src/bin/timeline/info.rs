@@ -1,0 +1,277 @@
+//! `timeline info`: everything that is known about one timeline.
+
+use std::io::Write;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use timeline::{Info, Level, Writer};
+
+use crate::args::{Example, Target};
+use crate::failure::Result;
+use crate::human::{self, Bytes, Count, Rate, things};
+use crate::output;
+use crate::style::Theme;
+use crate::time::{self, Form, Span, WallClock};
+
+/// Show everything about one timeline: size, level, clock, writers, and what was dropped
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    target: Target,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Shown by `--help`.
+pub const EXAMPLES: &[Example] = &[
+    (
+        "Who writes to /timeline, how much, and how far back does it reach?",
+        "timeline info /timeline",
+    ),
+    (
+        "Was anything dropped?",
+        "timeline info snapshot.timeline --json | jq .dropped",
+    ),
+];
+
+/// Runs the verb.
+pub fn run(args: &Args) -> Result {
+    let info = args.target.attach()?.info();
+    let path = args.target.path.display().to_string();
+    let mut out = output::stdout();
+    if args.json {
+        serde_json::to_writer(&mut out, &object(&path, &info))?;
+        out.write_all(b"\n")?;
+    } else {
+        let theme = output::theme();
+        let kind = if info.snapshot { "snapshot" } else { "live" };
+        let name = theme.name;
+        writeln!(out, "{name}{path}{name:#}  {kind}")?;
+        for (label, text) in lines(&info, &theme) {
+            let bold = theme.bold;
+            writeln!(out, "  {bold}{label:<12}{bold:#} {text}")?;
+        }
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn lines(info: &Info, theme: &Theme) -> Vec<(&'static str, String)> {
+    vec![
+        ("level", level(info)),
+        ("events", events(info)),
+        (
+            "reach",
+            reach(info).unwrap_or_else(|| "nothing held yet".into()),
+        ),
+        ("dropped", dropped(info, theme)),
+        ("writers", writers(info, theme)),
+        ("created", created(info)),
+        ("clock", clock(info)),
+        ("ring", ring(info)),
+        ("lanes", lanes(info)),
+        ("definitions", definitions(info)),
+        ("boot", info.boot_id.clone()),
+        (
+            "format",
+            format!(
+                "{}.{}, {}",
+                info.version.0,
+                info.version.1,
+                Bytes(info.size)
+            ),
+        ),
+    ]
+}
+
+/// The level, and what sampling makes of it just now.
+pub fn level(info: &Info) -> String {
+    match info.boost {
+        Level::NONE => info.level.to_string(),
+        boost => format!("{} (sampled up to {boost})", info.level),
+    }
+}
+
+/// A writer as `name (pid)`.
+pub fn writer(writer: &Writer) -> String {
+    format!("{} ({})", human::clean(&writer.name), writer.pid)
+}
+
+/// Who made the timeline, as `name (pid)`.
+pub fn creator(info: &Info) -> String {
+    let name = info.creator_exe.rsplit('/').next().unwrap_or_default();
+    format!("{} ({})", human::clean(name), info.creator_pid)
+}
+
+fn events(info: &Info) -> String {
+    format!(
+        "{} written, {} held ({} of {})",
+        Count(info.events_written),
+        Count(info.events_held),
+        human::percent(info.events_held, info.entries),
+        Count(info.entries),
+    )
+}
+
+/// How long ago the oldest event held is from the newest, in time.
+fn held_for(info: &Info) -> Option<Duration> {
+    let ticks = info.newest_ticks?.checked_sub(info.oldest_ticks?)?;
+    let seconds = ticks as f64 / info.ticks_per_second?;
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+fn reach(info: &Info) -> Option<String> {
+    let held = held_for(info)?;
+    let rate = info.events_held as f64 / held.as_secs_f64();
+    let rate = match rate.is_finite() {
+        true => format!(", {} events a second on average", Rate(rate)),
+        false => String::new(),
+    };
+    Some(format!(
+        "{} from the oldest to the newest event{rate}",
+        Span(held)
+    ))
+}
+
+fn dropped(info: &Info, theme: &Theme) -> String {
+    let dropped = &info.dropped;
+    let (good, bad) = (theme.good, theme.bad);
+    if dropped.total() == 0 {
+        return format!("{good}nothing{good:#}");
+    }
+    let causes = [
+        (
+            dropped.interrupted,
+            "by signal handlers that interrupted a log call",
+        ),
+        (dropped.no_lane, "for want of a lane"),
+        (dropped.no_chunk, "for want of a chunk"),
+        (dropped.bad_event, "of events never defined"),
+    ];
+    let causes: Vec<_> = causes
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, why)| format!("{} {why}", Count(*count)))
+        .collect();
+    format!(
+        "{bad}{}{bad:#}: {}",
+        things(dropped.total(), "event"),
+        causes.join(", ")
+    )
+}
+
+fn writers(info: &Info, theme: &Theme) -> String {
+    let (good, dim) = (theme.good, theme.dim);
+    let names: Vec<_> = info
+        .writers
+        .iter()
+        .map(|each| match each.alive {
+            true => format!("{good}{}{good:#}", writer(each)),
+            false => format!("{dim}{}, gone{dim:#}", writer(each)),
+        })
+        .collect();
+    match names.is_empty() {
+        true => "none".into(),
+        false => names.join(", "),
+    }
+}
+
+fn created(info: &Info) -> String {
+    let age = Duration::from_nanos(time::now().saturating_sub(info.created_unix_nanos));
+    let mut clock = WallClock::new(Form::DateTime);
+    let (date, _) = clock
+        .format(info.created_unix_nanos)
+        .split_once('.')
+        .unwrap_or_default();
+    let (exe, pid) = (human::clean(&info.creator_exe), info.creator_pid);
+    format!("{date}, {} ago, by {exe} ({pid})", Span(age))
+}
+
+fn clock(info: &Info) -> String {
+    match info.ticks_per_second {
+        Some(rate) => format!("{} at {}Hz", info.clock, spaced(Rate(rate))),
+        None => format!("{}, rate not known yet", info.clock),
+    }
+}
+
+/// The number and its unit with a space between, whether a prefix stands there or not.
+fn spaced(rate: Rate) -> String {
+    let text = rate.to_string();
+    if text.contains(' ') { text } else { text + " " }
+}
+
+fn ring(info: &Info) -> String {
+    format!(
+        "{} of 64 bytes ({}), in {} of {}",
+        things(info.entries, "entry").replace("entrys", "entries"),
+        Bytes(info.entries * 64),
+        things(info.chunks.into(), "chunk"),
+        Count(info.chunk_entries.into()),
+    )
+}
+
+fn lanes(info: &Info) -> String {
+    format!(
+        "{} in use, of {} for threads and {} for CPUs",
+        info.lanes_in_use, info.thread_lanes, info.cpu_lanes
+    )
+}
+
+fn definitions(info: &Info) -> String {
+    format!(
+        "{} of {}, with {} of {} of strings",
+        Count(info.definitions.into()),
+        Count(info.definition_capacity.into()),
+        Bytes(info.string_bytes),
+        Bytes(info.string_capacity),
+    )
+}
+
+/// A timeline's info for programs. The field names are part of the interface.
+pub fn object(path: &str, info: &Info) -> Value {
+    let mut clock = WallClock::new(Form::Rfc3339);
+    let writers: Vec<_> = info
+        .writers
+        .iter()
+        .map(|w| json!({ "pid": w.pid, "name": w.name, "alive": w.alive }))
+        .collect();
+    json!({
+        "path": path,
+        "snapshot": info.snapshot,
+        "version": format!("{}.{}", info.version.0, info.version.1),
+        "size": info.size,
+        "level": info.level.to_string(),
+        "sampled_level": (info.boost != Level::NONE).then(|| info.boost.to_string()),
+        "entries": info.entries,
+        "chunks": info.chunks,
+        "chunk_entries": info.chunk_entries,
+        "cpu_lanes": info.cpu_lanes,
+        "thread_lanes": info.thread_lanes,
+        "lanes_in_use": info.lanes_in_use,
+        "events_written": info.events_written,
+        "events_held": info.events_held,
+        "oldest_ticks": info.oldest_ticks,
+        "newest_ticks": info.newest_ticks,
+        "held_seconds": held_for(info).map(|held| held.as_secs_f64()),
+        "dropped": {
+            "total": info.dropped.total(),
+            "interrupted": info.dropped.interrupted,
+            "no_lane": info.dropped.no_lane,
+            "no_chunk": info.dropped.no_chunk,
+            "bad_event": info.dropped.bad_event,
+        },
+        "writers": writers,
+        "created": clock.format(info.created_unix_nanos),
+        "creator_pid": info.creator_pid,
+        "creator_exe": info.creator_exe,
+        "boot_id": info.boot_id,
+        "clock": info.clock.to_string(),
+        "ticks_per_second": info.ticks_per_second,
+        "definitions": info.definitions,
+        "definition_capacity": info.definition_capacity,
+        "string_bytes": info.string_bytes,
+        "string_capacity": info.string_capacity,
+    })
+}

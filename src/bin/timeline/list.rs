@@ -1,0 +1,99 @@
+//! `timeline list`: what is live, by whom, and how full.
+
+use std::io::Write;
+
+use serde_json::json;
+use timeline::{Info, Listed};
+
+use crate::args::Example;
+use crate::failure::Result;
+use crate::human::{self, Align, Bytes, Cell, Count};
+use crate::info;
+use crate::output;
+use crate::style::Theme;
+use crate::time::{self, Span};
+
+/// List the live timelines: who writes them, how full they are, and their level
+///
+/// Lists the timelines in shared memory, those whose program has died included. One that cannot be
+/// read is listed with the reason.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Print one JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+/// Shown by `--help`.
+pub const EXAMPLES: &[Example] = &[
+    ("What is there to look at?", "timeline list"),
+    ("The same for programs", "timeline list --json"),
+];
+
+/// Runs the verb.
+pub fn run(args: &Args) -> Result {
+    let listed = timeline::list()?;
+    let mut out = output::stdout();
+    if args.json {
+        for timeline in &listed {
+            let object = match &timeline.state {
+                Ok(info) => info::object(&timeline.name, info),
+                Err(error) => json!({ "path": timeline.name, "error": error.to_string() }),
+            };
+            serde_json::to_writer(&mut out, &object)?;
+            out.write_all(b"\n")?;
+        }
+    } else if !listed.is_empty() {
+        let columns = [
+            ("NAME", Align::Left),
+            ("LEVEL", Align::Left),
+            ("EVENTS", Align::Right),
+            ("FULL", Align::Right),
+            ("SIZE", Align::Right),
+            ("AGE", Align::Right),
+            ("WRITTEN BY", Align::Left),
+        ];
+        let theme = output::theme();
+        let rows: Vec<_> = listed
+            .iter()
+            .map(|timeline| row(timeline, &theme))
+            .collect();
+        human::table(&mut out, theme.bold, &columns, &rows)?;
+    }
+    out.flush()?;
+    if listed.is_empty() {
+        output::talk("no timeline is live; `timeline demo` makes one to try");
+    }
+    Ok(())
+}
+
+fn row(timeline: &Listed, theme: &Theme) -> Vec<Cell> {
+    let name = Cell::new(theme.name, human::clean(&timeline.name));
+    let info = match &timeline.state {
+        Ok(info) => info,
+        Err(error) => {
+            let reason = format!("cannot be read: {error}");
+            return vec![name, Cell::new(theme.bad, human::clean(&reason))];
+        }
+    };
+    let age = std::time::Duration::from_nanos(time::now().saturating_sub(info.created_unix_nanos));
+    vec![
+        name,
+        info::level(info).into(),
+        Count(info.events_written).to_string().into(),
+        human::percent(info.events_held, info.entries).into(),
+        Bytes(info.size).to_string().into(),
+        Span(age).to_string().into(),
+        writers(info, theme),
+    ]
+}
+
+fn writers(info: &Info, theme: &Theme) -> Cell {
+    let alive: Vec<_> = info.writers.iter().filter(|writer| writer.alive).collect();
+    if alive.is_empty() {
+        let last = format!("nobody now ({})", info::creator(info));
+        return Cell::new(theme.dim, last);
+    }
+    let names: Vec<_> = alive.iter().map(|writer| info::writer(writer)).collect();
+    Cell::new(theme.good, names.join(", "))
+}

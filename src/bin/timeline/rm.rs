@@ -1,0 +1,73 @@
+//! `timeline rm`: removes timelines.
+
+use std::path::{Path, PathBuf};
+
+use timeline::{Error, ErrorKind};
+
+use crate::args::Example;
+use crate::failure::{Failure, Result};
+use crate::info;
+use crate::output;
+
+/// Remove timelines, unless living programs write to them
+#[derive(clap::Args)]
+pub struct Args {
+    /// Live names (/timeline) or files (snapshot.timeline)
+    #[arg(value_name = "NAME", required = true)]
+    names: Vec<PathBuf>,
+
+    /// Remove what is in use, or cannot be read, as well
+    #[arg(short, long)]
+    force: bool,
+}
+
+/// Shown by `--help`.
+pub const EXAMPLES: &[Example] = &[
+    ("Remove what a program left behind", "timeline rm /timeline"),
+    (
+        "And the run before it, whoever uses them",
+        "timeline rm --force /timeline /timeline.prev",
+    ),
+];
+
+/// Runs the verb: every name is tried, and the failures are told one by one.
+pub fn run(args: &Args) -> Result {
+    let mut failures = args
+        .names
+        .iter()
+        .filter_map(|name| remove(name, args.force).err());
+    let Some(mut last) = failures.next() else {
+        return Ok(());
+    };
+    for failure in failures {
+        if let Failure::Message(message) = std::mem::replace(&mut last, failure) {
+            output::talk(message);
+        }
+    }
+    Err(last)
+}
+
+fn remove(name: &Path, force: bool) -> Result {
+    if !force {
+        let users = timeline::users(name).map_err(unknown_use)?;
+        if !users.is_empty() {
+            let users: Vec<_> = users.iter().map(info::writer).collect();
+            return Err(Failure::Message(format!(
+                "{} is in use by {}; stop them first, or use --force",
+                name.display(),
+                users.join(", ")
+            )));
+        }
+    }
+    Ok(timeline::unlink(name)?)
+}
+
+/// Who uses a damaged timeline, or one of another version, cannot be told: that is for a person.
+fn unknown_use(error: Error) -> Failure {
+    match error.kind() {
+        ErrorKind::Corrupt | ErrorKind::Version => {
+            Failure::Message(format!("{error}; to remove it anyway, use --force"))
+        }
+        _ => error.into(),
+    }
+}

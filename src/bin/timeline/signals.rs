@@ -1,0 +1,138 @@
+//! Waiting, so that a signal or a reader that left ends the wait at once.
+
+use std::io::{self, BufWriter, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::low_level::pipe;
+
+use crate::failure::{Failure, Result};
+
+/// What a wait ended with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Woken {
+    /// The time is over.
+    Timeout,
+    /// SIGINT, SIGTERM or SIGHUP came, now or before the wait.
+    Interrupted,
+    /// Nobody reads standard output any more.
+    OutputClosed,
+}
+
+/// SIGINT, SIGTERM and SIGHUP, turned into something to wait on.
+pub struct Signals {
+    // Handlers only ever write to the other end, so "readable" means "a signal came", for good.
+    pipe: UnixStream,
+}
+
+impl Signals {
+    /// From here on these signals no longer end the process by themselves.
+    pub fn catch() -> Result<Signals> {
+        let catch = || -> io::Result<UnixStream> {
+            let (read, write) = UnixStream::pair()?;
+            for signal in [SIGINT, SIGTERM, SIGHUP] {
+                pipe::register(signal, write.try_clone()?)?;
+            }
+            Ok(read)
+        };
+        match catch() {
+            Ok(pipe) => Ok(Signals { pipe }),
+            Err(error) => Err(Failure::Message(format!("cannot catch signals: {error}"))),
+        }
+    }
+
+    /// Waits for a signal, for standard output to be closed by its reader, or for `timeout`.
+    pub fn wait(&self, timeout: Duration) -> Woken {
+        let stdout = io::stdout();
+        // No event asked for: poll reports errors and hang-ups anyway, and nothing else.
+        self.poll(Some((stdout.as_fd(), PollFlags::empty())), Some(timeout))
+    }
+
+    /// Waits for a signal, or for `timeout`.
+    pub fn wait_for_signal(&self, timeout: Duration) -> Woken {
+        self.poll(None, Some(timeout))
+    }
+
+    /// Standard output whose writes a signal can end, even while its reader takes nothing.
+    pub fn stdout(&self) -> BufWriter<Interruptible<'_>> {
+        BufWriter::with_capacity(
+            64 * 1024,
+            Interruptible {
+                signals: self,
+                inner: io::stdout(),
+            },
+        )
+    }
+
+    fn poll(&self, other: Option<(BorrowedFd<'_>, PollFlags)>, timeout: Option<Duration>) -> Woken {
+        let deadline = timeout.map(|timeout| Instant::now() + timeout);
+        loop {
+            let mut fds = vec![PollFd::new(self.pipe.as_fd(), PollFlags::POLLIN)];
+            fds.extend(other.map(|(fd, events)| PollFd::new(fd, events)));
+            let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
+            let wait = left.map_or(PollTimeout::NONE, |left| {
+                // Rounded up to whole milliseconds: rounding down would spin through the last one.
+                let millis = left.as_nanos().div_ceil(1_000_000);
+                PollTimeout::try_from(millis).unwrap_or(PollTimeout::MAX)
+            });
+            let result = poll(&mut fds, wait);
+            let ready = |i: usize| fds.get(i).is_some_and(|fd| fd.any() == Some(true));
+            match result {
+                Ok(0) if left.is_some_and(|left| left.is_zero()) => return Woken::Timeout,
+                Ok(0) | Err(Errno::EINTR) => {}
+                Ok(_) if ready(0) => return Woken::Interrupted,
+                Ok(_) => return Woken::OutputClosed,
+                // poll cannot fail on open descriptors but for want of kernel memory.
+                Err(_) => return Woken::Interrupted,
+            }
+        }
+    }
+}
+
+/// Standard output that is written only while it takes more, so that no write blocks past a signal.
+pub struct Interruptible<'a> {
+    signals: &'a Signals,
+    inner: io::Stdout,
+}
+
+impl Write for Interruptible<'_> {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        // A pipe that is writable takes this much without blocking (PIPE_BUF).
+        const SURE: usize = 4096;
+        let stdout = (self.inner.as_fd(), PollFlags::POLLOUT);
+        match self.signals.poll(Some(stdout), None) {
+            Woken::Interrupted => Err(io::Error::other(Interrupted)),
+            _ => {
+                let taken = nix::unistd::write(self.inner.as_fd(), &buf[..buf.len().min(SURE)])?;
+                Ok(taken)
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The error of a write that a signal kept from waiting.
+#[derive(Debug)]
+struct Interrupted;
+
+impl std::fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("interrupted by a signal")
+    }
+}
+
+impl std::error::Error for Interrupted {}
+
+/// Whether this is the error of a write that a signal kept from waiting.
+pub fn is_interrupted(error: &io::Error) -> bool {
+    error
+        .get_ref()
+        .is_some_and(|inner| inner.is::<Interrupted>())
+}

@@ -1,0 +1,69 @@
+//! The colours of the command: one theme for all verbs, empty when colour is off.
+
+use anstyle::{AnsiColor, Style};
+use clap::builder::Styles;
+use timeline::Priority;
+
+/// Styles to be written around text as `{style}text{style:#}`.
+#[derive(Clone, Copy)]
+pub struct Theme {
+    /// Column headings and the names of things.
+    pub bold: Style,
+    /// What is there for those who look for it.
+    pub dim: Style,
+    /// Names to copy into the next command.
+    pub name: Style,
+    /// What is well.
+    pub good: Style,
+    /// What is not well.
+    pub bad: Style,
+    /// What may not be well.
+    pub doubtful: Style,
+    on: bool,
+}
+
+impl Theme {
+    /// The theme, with colours or without.
+    pub fn new(on: bool) -> Theme {
+        let colour = |colour: AnsiColor| {
+            if on {
+                colour.on_default()
+            } else {
+                Style::new()
+            }
+        };
+        let effect = |style: Style| if on { style } else { Style::new() };
+        Theme {
+            bold: effect(Style::new().bold()),
+            dim: effect(Style::new().dimmed()),
+            name: colour(AnsiColor::Cyan),
+            good: colour(AnsiColor::Green),
+            bad: effect(AnsiColor::Red.on_default().bold()),
+            doubtful: colour(AnsiColor::Yellow),
+            on,
+        }
+    }
+
+    /// Whether anything is coloured at all.
+    pub fn is_on(&self) -> bool {
+        self.on
+    }
+
+    /// How an event of this priority stands out: what went wrong loudly, detail quietly.
+    pub fn priority(&self, priority: Priority) -> Style {
+        match priority {
+            Priority::Error => self.bad,
+            Priority::Warning => self.doubtful,
+            Priority::Info => self.good,
+            Priority::Trace | Priority::App => Style::new(),
+            Priority::Packet | Priority::Library => self.dim,
+        }
+    }
+}
+
+/// The colours of `--help`.
+pub const HELP: Styles = Styles::styled()
+    .header(Style::new().bold())
+    .usage(Style::new().bold())
+    .literal(AnsiColor::Cyan.on_default())
+    .placeholder(AnsiColor::Green.on_default());

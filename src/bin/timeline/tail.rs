@@ -1,0 +1,330 @@
+//! `timeline tail`: follows a timeline as it is written.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+use timeline::{Attached, Event, Follow, From};
+
+use crate::args::{Example, Target};
+use crate::failure::{Failure, Result};
+use crate::human::{self, things};
+use crate::info;
+use crate::json::Lines;
+use crate::output;
+use crate::signals::{self, Signals, Woken};
+use crate::style::Theme;
+use crate::time::{Form, WallClock};
+
+/// How long to wait between looks: shortest while events come, doubling to longest while none do.
+const BUSY: Duration = Duration::from_millis(1);
+const IDLE: Duration = Duration::from_millis(50);
+/// How often to ask whether the name still means this timeline.
+const IDENTITY: Duration = Duration::from_millis(200);
+
+/// Follow a timeline: print events as they are logged, until interrupted
+///
+/// Prints the newest events and then every further one, oldest first. Events that were overwritten
+/// before they could be printed are counted and reported. When the program is restarted, goes on
+/// with its new timeline.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    target: Target,
+
+    /// Start with the newest N events
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    max_entries: usize,
+
+    /// Add the date, nanoseconds, core, thread and priority
+    #[arg(short, long)]
+    long: bool,
+
+    /// Print one JSON object a line, with the fields of `timeline dump --json`
+    #[arg(long, conflicts_with = "long")]
+    json: bool,
+}
+
+/// Shown by `--help`.
+pub const EXAMPLES: &[Example] = &[
+    (
+        "Watch a running program; Ctrl-C stops",
+        "timeline tail /timeline",
+    ),
+    (
+        "Only what comes from now on, with threads and priorities",
+        "timeline tail /timeline -n 0 --long",
+    ),
+    (
+        "Categories and arguments as they come",
+        "timeline tail /timeline --json | jq -c '[.category, .args]'",
+    ),
+];
+
+/// What ended the following of one timeline.
+enum Ended {
+    /// By a signal, or because a snapshot has no more to come.
+    Done,
+    /// The name belongs to this timeline now.
+    Replaced(Attached),
+}
+
+/// What was seen over all.
+#[derive(Default)]
+struct Totals {
+    shown: u64,
+    missed: u64,
+}
+
+/// Runs the verb.
+pub fn run(args: &Args) -> Result {
+    let mut at = args.target.attach()?;
+    let signals = Signals::catch()?;
+    let mut totals = Totals::default();
+    let mut newest = Some(args.max_entries);
+    while let Ended::Replaced(next) = follow(&at, args, newest.take(), &signals, &mut totals)? {
+        let (path, creator) = (at.path().display(), info::creator(&next.info()));
+        output::talk(format_args!("{path} was started anew by {creator}"));
+        at = next;
+    }
+    let missed = things(totals.missed, "event");
+    output::talk(format_args!(
+        "{} shown, {missed} missed",
+        things(totals.shown, "event")
+    ));
+    Ok(())
+}
+
+/// Prints one timeline's events until something ends it. `newest` limits what it begins with.
+fn follow(
+    at: &Attached,
+    args: &Args,
+    newest: Option<usize>,
+    signals: &Signals,
+    totals: &mut Totals,
+) -> Result<Ended> {
+    let mut reader = Reader::new(at, newest);
+    let mut printer = Printer::new(at, args);
+    let mut out = signals.stdout();
+    let mut name = Name {
+        at,
+        checked: Instant::now(),
+        gone: false,
+    };
+    let mut nap = BUSY;
+    loop {
+        // Asked before the last look, so that nothing logged before the answer is left behind.
+        let next = name.replacement(args);
+        let missed = reader.poll();
+        let printed = printer
+            .print(&reader.batch, &mut out)
+            .and_then(|()| out.flush());
+        match printed {
+            Err(error) if signals::is_interrupted(&error) => return Ok(Ended::Done),
+            other => other?,
+        }
+        totals.shown += reader.batch.len() as u64;
+        totals.missed += missed;
+        if missed > 0 {
+            let what = things(missed, "event");
+            output::talk(format_args!(
+                "{what} missed here, overwritten before they were read"
+            ));
+        }
+        if let Some(next) = next {
+            return Ok(Ended::Replaced(next));
+        }
+        if at.is_snapshot() {
+            return Ok(Ended::Done);
+        }
+        let idle = reader.batch.is_empty() && missed == 0;
+        nap = if idle { (nap * 2).min(IDLE) } else { BUSY };
+        match signals.wait(nap) {
+            Woken::Timeout => {}
+            Woken::Interrupted => return Ok(Ended::Done),
+            Woken::OutputClosed => return Err(Failure::ClosedPipe),
+        }
+    }
+}
+
+/// Reads events in batches, the first one cut to the newest few.
+struct Reader<'a> {
+    follow: Follow<'a>,
+    batch: Vec<Event>,
+    /// How many to begin with: until the first poll, and none when all.
+    newest: Option<usize>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(at: &'a Attached, newest: Option<usize>) -> Reader<'a> {
+        let (from, newest) = match newest {
+            Some(0) => (From::Now, None),
+            other => (From::Oldest, other),
+        };
+        Reader {
+            follow: at.follow(from),
+            batch: Vec::new(),
+            newest,
+        }
+    }
+
+    /// Reads what is new into `batch`, and returns how much was missed.
+    fn poll(&mut self) -> u64 {
+        self.batch.clear();
+        let missed = self.follow.poll(&mut self.batch);
+        match self.newest.take() {
+            // What was overwritten meanwhile is older than the newest few that were asked for.
+            Some(newest) if newest < self.batch.len() => {
+                // A fresh vector gives the memory of a whole ring back.
+                self.batch = self.batch[self.batch.len() - newest..].to_vec();
+                0
+            }
+            _ => missed,
+        }
+    }
+}
+
+/// Watches whether the name still leads to the timeline being followed.
+struct Name<'a> {
+    at: &'a Attached,
+    checked: Instant,
+    gone: bool,
+}
+
+impl Name<'_> {
+    /// The timeline that took the name, if one did since.
+    fn replacement(&mut self, args: &Args) -> Option<Attached> {
+        if self.at.is_snapshot() || self.checked.elapsed() < IDENTITY {
+            return None;
+        }
+        self.checked = Instant::now();
+        if !self.at.replaced() {
+            return None;
+        }
+        // Not there, or not finished yet: ask again later.
+        let next = Attached::open(&args.target.path).ok();
+        if next.is_none() && !self.gone {
+            self.gone = true;
+            let path = self.at.path().display();
+            output::talk(format_args!(
+                "{path} was removed; waiting for it to come back"
+            ));
+        }
+        next
+    }
+}
+
+/// Writes events in the form that was asked for.
+struct Printer<'a> {
+    at: &'a Attached,
+    form: Output<'a>,
+    before: Option<Event>,
+}
+
+enum Output<'a> {
+    Json(Box<Lines<'a>>),
+    Text(Box<Text>),
+}
+
+/// The look of events as text.
+struct Text {
+    long: bool,
+    theme: Theme,
+    clock: WallClock,
+    /// Grows with the longest category seen, so that messages stay in line.
+    category_width: usize,
+    message: String,
+    line: String,
+}
+
+impl<'a> Printer<'a> {
+    fn new(at: &'a Attached, args: &Args) -> Printer<'a> {
+        let form = if args.json {
+            Output::Json(Box::new(Lines::new(at)))
+        } else {
+            let form = if args.long {
+                Form::DateTime
+            } else {
+                Form::TimeOfDay
+            };
+            Output::Text(Box::new(Text {
+                long: args.long,
+                theme: output::theme(),
+                clock: WallClock::new(form),
+                category_width: 12,
+                message: String::new(),
+                line: String::new(),
+            }))
+        };
+        Printer {
+            at,
+            form,
+            before: None,
+        }
+    }
+
+    fn print(&mut self, events: &[Event], out: &mut impl Write) -> io::Result<()> {
+        for event in events {
+            match &mut self.form {
+                Output::Json(lines) => lines.write(event, self.before.as_ref(), out)?,
+                Output::Text(text) => {
+                    text.format(self.at, event)
+                        .expect("writing to a String cannot fail");
+                    out.write_all(text.line.as_bytes())?;
+                }
+            }
+            self.before = Some(*event);
+        }
+        Ok(())
+    }
+}
+
+impl Text {
+    /// Makes `line` one event: `17:53:30.123456  category      message`.
+    fn format(&mut self, at: &Attached, event: &Event) -> std::fmt::Result {
+        let Text {
+            long,
+            theme,
+            clock,
+            category_width,
+            message,
+            line,
+        } = self;
+        let dim = theme.dim;
+        line.clear();
+        match at.unix_nanos(event.ticks) {
+            Some(nanos) => write!(line, "{dim}{}{dim:#}", clock.format(nanos))?,
+            None => write!(line, "{dim}{}{dim:#}", event.ticks)?,
+        }
+        let definition = at.definition(event.id);
+        let priority = definition.as_ref().map(|definition| definition.priority);
+        if *long {
+            let thread = at.thread(event);
+            let (process, name) = match &thread {
+                Some(thread) => (thread.process.as_str(), thread.name.as_str()),
+                None => ("?", "?"),
+            };
+            let who = format!(
+                "{}/{} {}",
+                human::clean(process),
+                human::clean(name),
+                event.tid
+            );
+            let priority = priority.map_or("?", |priority| priority.name());
+            write!(line, "  {:>4}  {who:<32}  {priority:<8}", event.core)?;
+        }
+        let style = priority.map_or(theme.bad, |priority| theme.priority(priority));
+        match &definition {
+            Some(definition) => {
+                let category = human::clean(&definition.category);
+                *category_width = category.chars().count().clamp(*category_width, 32);
+                write!(line, "  {style}{category:<category_width$}  ")?;
+                message.clear();
+                definition.render(&event.args, message)?;
+                line.push_str(&human::clean(message));
+            }
+            None => write!(line, "  {style}event {} was never defined", event.id.0)?,
+        }
+        writeln!(line, "{style:#}")
+    }
+}

@@ -1,0 +1,174 @@
+//! Times and lengths of time, as people and programs write them.
+
+use std::fmt::{self, Write};
+use std::time::{Duration, SystemTime};
+
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+
+const NANOS: u64 = 1_000_000_000;
+
+/// Parses a length of time such as 100us, 10ms or 1.5s. Zero is refused.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    let parsed: Result<SignedDuration, _> = text.parse();
+    match parsed.map(Duration::try_from) {
+        Ok(Ok(duration)) if !duration.is_zero() => Ok(duration),
+        Ok(_) => Err(format!("expected a time above zero, got {text}")),
+        Err(_) => Err(format!(
+            "expected a time with a unit, such as 100us, 10ms or 1.5s, got {text}"
+        )),
+    }
+}
+
+/// Now, in nanoseconds since 1970.
+pub fn now() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| {
+        u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+    })
+}
+
+/// Writes wall-clock times, looking into the calendar once a second of them instead of once each.
+pub struct WallClock {
+    zone: TimeZone,
+    form: Form,
+    second: u64,
+    text: String,
+}
+
+/// How a time is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// `2026-11-20T17:53:30.123456789Z`, in UTC: for programs.
+    Rfc3339,
+    /// `2026-11-20 17:53:30.123456789`, in the local time zone.
+    DateTime,
+    /// `17:53:30.123456`, in the local time zone.
+    TimeOfDay,
+}
+
+impl WallClock {
+    /// A writer of times in this form.
+    pub fn new(form: Form) -> WallClock {
+        let zone = match form {
+            Form::Rfc3339 => TimeZone::UTC,
+            Form::DateTime | Form::TimeOfDay => TimeZone::system(),
+        };
+        WallClock {
+            zone,
+            form,
+            second: u64::MAX,
+            text: String::new(),
+        }
+    }
+
+    /// The text of this time; valid until the next one is asked for.
+    pub fn format(&mut self, unix_nanos: u64) -> &str {
+        let (second, nanos) = (unix_nanos / NANOS, unix_nanos % NANOS);
+        let whole = "0000-00-00T00:00:00".len();
+        if second != self.second {
+            self.text.clear();
+            self.second = second;
+            let pattern = match self.form {
+                Form::Rfc3339 => "%Y-%m-%dT%H:%M:%S",
+                Form::DateTime => "%Y-%m-%d %H:%M:%S",
+                Form::TimeOfDay => "%H:%M:%S",
+            };
+            let time = Timestamp::from_second(second as i64).unwrap_or(Timestamp::MAX);
+            let zoned = time.to_zoned(self.zone.clone());
+            // Writing to a String fails only for a broken pattern, and these three are sound.
+            let _ = write!(self.text, "{}", zoned.strftime(pattern));
+        }
+        let whole = if self.form == Form::TimeOfDay {
+            "00:00:00".len()
+        } else {
+            whole
+        };
+        self.text.truncate(whole);
+        let _ = match self.form {
+            Form::Rfc3339 => write!(self.text, ".{nanos:09}Z"),
+            Form::DateTime => write!(self.text, ".{nanos:09}"),
+            Form::TimeOfDay => write!(self.text, ".{:06}", nanos / 1000),
+        };
+        &self.text
+    }
+}
+
+/// A length of time for people: `830 ns`, `12.5 ms`, `3.2 s`, `4 min 10 s`, `2 h 5 min`, `3 d 4 h`.
+pub struct Span(pub Duration);
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (seconds, nanos) = (self.0.as_secs(), self.0.as_nanos());
+        let text = match seconds {
+            0 if nanos < 1_000 => format!("{nanos} ns"),
+            0 if nanos < 1_000_000 => fraction(nanos, 1_000, "µs"),
+            0 => fraction(nanos, 1_000_000, "ms"),
+            1..60 => fraction(nanos, 1_000_000_000, "s"),
+            60..3_600 => two(seconds, (60, "min"), (1, "s")),
+            3_600..86_400 => two(seconds, (3_600, "h"), (60, "min")),
+            _ => two(seconds, (86_400, "d"), (3_600, "h")),
+        };
+        f.pad(&text)
+    }
+}
+
+fn fraction(nanos: u128, unit: u128, name: &str) -> String {
+    match (nanos / unit, nanos % unit * 10 / unit) {
+        (whole, 0) => format!("{whole} {name}"),
+        (whole, tenth) => format!("{whole}.{tenth} {name}"),
+    }
+}
+
+fn two(seconds: u64, large: (u64, &str), small: (u64, &str)) -> String {
+    match (seconds / large.0, seconds % large.0 / small.0) {
+        (whole, 0) => format!("{whole} {}", large.1),
+        (whole, rest) => format!("{whole} {} {rest} {}", large.1, small.1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_parse_with_units_only() {
+        let parse = |text| parse_duration(text).ok();
+        assert_eq!(parse("100us"), Some(Duration::from_micros(100)));
+        assert_eq!(parse("100µs"), Some(Duration::from_micros(100)));
+        assert_eq!(parse("10ms"), Some(Duration::from_millis(10)));
+        assert_eq!(parse("1.5s"), Some(Duration::from_millis(1500)));
+        assert_eq!(parse("2m"), Some(Duration::from_secs(120)));
+        for bad in ["", "10", "0s", "0", "-1s", "1 parsec", "1s ago"] {
+            assert!(parse(bad).is_none(), "{bad} was taken for a time");
+        }
+    }
+
+    #[test]
+    fn wall_clock_formats_across_seconds() {
+        let mut clock = WallClock::new(Form::Rfc3339);
+        let second = 1_763_661_210 * NANOS;
+        assert_eq!(clock.format(second + 7), "2025-11-20T17:53:30.000000007Z");
+        assert_eq!(
+            clock.format(second + 999_999_999),
+            "2025-11-20T17:53:30.999999999Z"
+        );
+        assert_eq!(
+            clock.format(second + NANOS),
+            "2025-11-20T17:53:31.000000000Z"
+        );
+        assert_eq!(clock.format(0), "1970-01-01T00:00:00.000000000Z");
+    }
+
+    #[test]
+    fn spans_read_well() {
+        let span = |nanos| Span(Duration::from_nanos(nanos)).to_string();
+        assert_eq!(span(830), "830 ns");
+        assert_eq!(span(100_000), "100 µs");
+        assert_eq!(span(12_500_000), "12.5 ms");
+        assert_eq!(span(3_250_000_000), "3.2 s");
+        assert_eq!(span(250 * NANOS), "4 min 10 s");
+        assert_eq!(span(7_500 * NANOS), "2 h 5 min");
+        assert_eq!(span(86_400 * NANOS), "1 d");
+    }
+}

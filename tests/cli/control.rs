@@ -1,0 +1,263 @@
+//! priority, sample and rm.
+
+use nix::sys::signal::Signal;
+use timeline::{Level, Priority};
+
+use crate::support::*;
+
+#[test]
+fn priority_shows_and_sets_the_level_at_once() {
+    let name = Name::new("priority");
+    let tl = name.create(256);
+    let events = Events::define(&tl);
+    assert_eq!(succeed(&["priority", name.as_str()]).stdout, "all\n");
+    let ran = succeed(&["priority", name.as_str(), "warning"]);
+    assert_eq!(
+        (
+            ran.stdout.as_str(),
+            ran.stderr.contains("level warning, was all")
+        ),
+        ("", true)
+    );
+    assert_eq!(tl.level(), Level::from(Priority::Warning));
+    let enabled = |event| tl.enabled(event);
+    assert_eq!(
+        [events.sum, events.warn, events.fail].map(enabled),
+        [false, true, true]
+    );
+    assert_eq!(succeed(&["priority", name.as_str()]).stdout, "warning\n");
+    for level in Priority::ALL
+        .map(Priority::name)
+        .into_iter()
+        .chain(["none", "all"])
+    {
+        succeed(&["priority", name.as_str(), level]);
+        assert_eq!(tl.level().to_string(), level);
+    }
+    let ran = run(&["priority", name.as_str(), "loud"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(
+        ran.stderr.contains("'loud'") && ran.stderr.contains("library, all, none"),
+        "{ran:?}"
+    );
+    assert_eq!(tl.level(), Level::ALL);
+}
+
+#[test]
+fn priority_of_a_snapshot_is_shown_and_cannot_be_set() {
+    let name = Name::new("priority-snapshot");
+    let tl = name.create(256);
+    tl.priority(Level::from(Priority::App)).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let file = snapshot(&name, directory.path());
+    assert_eq!(succeed(&["priority", &file]).stdout, "app\n");
+    let message = fail(&["priority", &file, "info"]);
+    assert!(message.contains("snapshot"), "{message}");
+    assert_eq!(succeed(&["priority", &file]).stdout, "app\n");
+}
+
+#[test]
+fn priority_works_on_a_timeline_whose_writers_are_gone() {
+    let name = Name::new("priority-dead");
+    drop(name.create(256));
+    succeed(&["priority", name.as_str(), "error"]);
+    assert_eq!(succeed(&["priority", name.as_str()]).stdout, "error\n");
+}
+
+#[test]
+fn sample_raises_the_level_and_any_signal_restores_it() {
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+        let name = Name::new(&format!("sample-{signal}"));
+        let tl = name.create(256);
+        let events = Events::define(&tl);
+        tl.priority(Level::from(Priority::Warning)).unwrap();
+        let sample = Running::start(&[
+            "sample",
+            name.as_str(),
+            "--level",
+            "all",
+            "--for",
+            "1ms",
+            "--every",
+            "3ms",
+        ]);
+        for (what, expected) in [("a burst", true), ("its end", false), ("the next", true)] {
+            eventually(what, || tl.enabled(events.sum) == expected);
+        }
+        sample.signal(signal);
+        let (stdout, stderr) = sample.succeed();
+        assert!(stdout.is_empty());
+        assert!(stderr[0].contains("all for 1 ms every 3 ms"), "{stderr:?}");
+        assert!(
+            stderr[1].ends_with("the level is warning again"),
+            "{stderr:?}"
+        );
+        assert_eq!(tl.level(), Level::from(Priority::Warning));
+        assert!(!tl.enabled(events.sum) && tl.enabled(events.warn));
+        assert_eq!(name.attach().info().boost, Level::NONE);
+    }
+}
+
+#[test]
+fn sample_stops_by_itself_after_its_duration() {
+    let name = Name::new("sample-duration");
+    let tl = name.create(256);
+    tl.priority(Level::NONE).unwrap();
+    let args = [
+        "--level",
+        "info",
+        "--for",
+        "1ms",
+        "--every",
+        "2ms",
+        "--duration",
+        "20ms",
+    ];
+    let ran = succeed(&[&["sample", name.as_str()], args.as_slice()].concat());
+    assert!(ran.stderr.contains("info for 1 ms every 2 ms"), "{ran:?}");
+    assert_eq!(tl.level(), Level::NONE);
+    assert_eq!(name.attach().info().boost, Level::NONE);
+}
+
+#[test]
+fn sample_says_so_when_the_program_is_gone() {
+    let name = Name::new("sample-gone");
+    let tl = name.create(256);
+    let mut sample = Running::start(&[
+        "sample",
+        name.as_str(),
+        "--level",
+        "all",
+        "--for",
+        "1ms",
+        "--every",
+        "3ms",
+    ]);
+    sample.stderr_until("the start", |lines| lines.len() == 1);
+    drop(tl);
+    timeline::unlink(name.as_str()).unwrap();
+    let (status, _, stderr) = sample.finish();
+    assert_eq!(status.code(), Some(1));
+    assert!(
+        stderr[1].contains("was removed or started anew"),
+        "{stderr:?}"
+    );
+}
+
+#[test]
+fn sample_refuses_times_that_make_no_sense() {
+    let name = Name::new("sample-usage");
+    let tl = name.create(256);
+    let cases = [
+        (
+            ["--for", "0s", "--every", "1ms"],
+            "expected a time above zero, got 0s",
+        ),
+        (
+            ["--for", "1ms", "--every", "0ms"],
+            "expected a time above zero, got 0ms",
+        ),
+        (
+            ["--for", "100", "--every", "1ms"],
+            "expected a time with a unit",
+        ),
+        (
+            ["--for", "10ms", "--every", "10ms"],
+            "--for must be shorter than --every (10 ms), got 10 ms",
+        ),
+    ];
+    for (times, expected) in cases {
+        let args = [
+            &["sample", name.as_str(), "--level", "all"],
+            times.as_slice(),
+        ]
+        .concat();
+        let ran = run(&args);
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(ran.stderr.contains(expected), "{ran:?}");
+    }
+    drop(tl);
+    let directory = tempfile::tempdir().unwrap();
+    let file = snapshot(&name, directory.path());
+    let message = fail(&[
+        "sample", &file, "--level", "all", "--for", "1ms", "--every", "2ms",
+    ]);
+    assert!(message.contains("snapshot"), "{message}");
+}
+
+#[test]
+fn rm_refuses_what_is_in_use_and_names_who() {
+    let name = Name::new("rm");
+    let tl = name.create(256);
+    let message = fail(&["rm", name.as_str()]);
+    let (pid, hint) = (format!("({})", std::process::id()), "use --force");
+    assert!(
+        message.contains("in use by") && message.contains(&pid),
+        "{message}"
+    );
+    assert!(message.contains(hint), "{message}");
+    assert!(name.file().exists());
+    succeed(&["rm", "--force", name.as_str()]);
+    assert!(!name.file().exists());
+    // The writer is none the worse for it.
+    log_sums(&tl, &Events::define(&tl), 300);
+    drop(tl);
+
+    drop(name.create(256));
+    let ran = succeed(&["rm", name.as_str()]);
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
+    assert!(!name.file().exists());
+    assert!(fail(&["rm", name.as_str()]).contains("no timeline at"));
+}
+
+#[test]
+fn rm_tries_every_name_and_tells_every_failure() {
+    let (missing, first, second) = (Name::new("rm-none"), Name::new("rm-1"), Name::new("rm-2"));
+    drop(first.create(256));
+    let used = second.create(256);
+    let ran = run(&["rm", missing.as_str(), first.as_str(), second.as_str()]);
+    assert_eq!(ran.code, Some(1));
+    assert_eq!(ran.stderr.lines().count(), 2);
+    assert!(
+        ran.stderr
+            .lines()
+            .all(|line| line.starts_with("timeline: ")),
+        "{ran:?}"
+    );
+    assert!(!first.file().exists() && second.file().exists());
+    drop(used);
+}
+
+#[test]
+fn rm_spares_files_of_other_kinds() {
+    let directory = tempfile::tempdir().unwrap();
+    let letter = directory.path().join("letter.txt");
+    std::fs::write(&letter, "Dear reader, ".repeat(500)).unwrap();
+    let letter = letter.to_str().unwrap();
+    for args in [vec!["rm", letter], vec!["rm", "--force", letter]] {
+        let message = fail(&args);
+        assert!(message.contains("not a timeline"), "{message}");
+    }
+    assert!(std::path::Path::new(letter).exists());
+
+    let name = Name::new("rm-file");
+    drop(name.create(256));
+    let file = snapshot(&name, directory.path());
+    succeed(&["rm", &file]);
+    assert!(!std::path::Path::new(&file).exists());
+}
+
+#[test]
+fn rm_asks_for_force_on_what_cannot_be_read() {
+    let name = Name::new("rm-damaged");
+    drop(name.create(256));
+    let file = std::fs::OpenOptions::new().write(true).open(name.file());
+    file.unwrap().set_len(8192).unwrap();
+    let message = fail(&["rm", name.as_str()]);
+    assert!(
+        message.contains("truncated") && message.contains("use --force"),
+        "{message}"
+    );
+    succeed(&["rm", "-f", name.as_str()]);
+    assert!(!name.file().exists());
+}

@@ -1,0 +1,8 @@
+//! The command as its users meet it: the real binary on real timelines.
+
+mod control;
+mod demo;
+mod following;
+mod reading;
+mod support;
+mod surface;

@@ -1,0 +1,226 @@
+//! Help, examples, man pages, completions, exit statuses and colours.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::support::*;
+
+const VERBS: [&str; 9] = [
+    "list", "info", "dump", "tail", "save", "priority", "sample", "rm", "demo",
+];
+
+/// The command lines under "Examples:", up to the first pipe.
+fn examples(verb: &str) -> Vec<Vec<String>> {
+    let help = succeed(&[verb, "--help"]).stdout;
+    let (_, examples) = help
+        .split_once("\nExamples:\n")
+        .expect("every verb has examples");
+    examples
+        .lines()
+        .filter_map(|line| line.strip_prefix("  timeline "))
+        .map(|line| line.split(" | ").next().unwrap_or_default())
+        .map(|line| line.split_whitespace().map(String::from).collect())
+        .collect()
+}
+
+#[test]
+fn help_is_there_for_every_verb() {
+    let help = succeed(&["--help"]).stdout;
+    for verb in VERBS {
+        assert!(
+            help.contains(&format!("\n  {verb} ")),
+            "{verb} is not in {help}"
+        );
+        assert!(succeed(&[verb, "-h"]).stdout.contains("\nUsage: timeline "));
+    }
+    assert!(!help.contains("generate"), "{help}");
+    let version = succeed(&["--version"]).stdout;
+    assert_eq!(version, format!("timeline {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+/// Runs one example as it stands, but for the names, which become this test's own.
+fn run_example(verb: &str, number: usize, example: &[String]) {
+    let name = Name::new(&format!("example-{verb}-{number}"));
+    // A run before the last restart, and the present one.
+    drop(name.create(256));
+    let tl = name.create(256);
+    let events = Events::define(&tl);
+    log_sums(&tl, &events, 30);
+    let directory = tempfile::tempdir().unwrap();
+    snapshot(&name, directory.path());
+    let mut args: Vec<String> = example
+        .iter()
+        .map(|word| match word.as_str() {
+            "/timeline" => name.as_str().to_string(),
+            "/timeline.prev" => name.prev(),
+            other => other.to_string(),
+        })
+        .collect();
+    if verb == "rm" || verb == "demo" {
+        drop(tl);
+        if verb == "demo" {
+            args.insert(1, name.as_str().into());
+        }
+        return finish_example(&args, directory.path(), || {});
+    }
+    finish_example(&args, directory.path(), || tl.log(events.sum, [1, 2, 3]));
+}
+
+/// Runs to the end, or until it has shown something and goes on: then interrupts it.
+fn finish_example(args: &[String], directory: &Path, keep_busy: impl Fn()) {
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let out = directory.join("out");
+    let file = fs::File::create(&out).unwrap();
+    let mut child = command(&args)
+        .current_dir(directory)
+        .stdout(file.try_clone().unwrap())
+        .stderr(file)
+        .stdin(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut status = None;
+    eventually("the example to show something", || {
+        keep_busy();
+        status = child.try_wait().unwrap();
+        status.is_some() || fs::metadata(&out).unwrap().len() > 0
+    });
+    if matches!(args[0], "tail" | "sample" | "demo") {
+        kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
+    }
+    let status = child.wait().unwrap();
+    assert!(
+        status.success(),
+        "timeline {args:?}: {}",
+        fs::read_to_string(&out).unwrap()
+    );
+}
+
+#[test]
+fn every_example_works() {
+    for verb in VERBS {
+        let examples = examples(verb);
+        assert!(!examples.is_empty(), "{verb} has no example");
+        for (number, example) in examples.iter().enumerate() {
+            assert_eq!(example[0], verb);
+            run_example(verb, number, example);
+        }
+    }
+}
+
+#[test]
+fn misuse_is_status_2_and_told_on_standard_error() {
+    let cases: [&[&str]; 10] = [
+        &[],
+        &["frobnicate"],
+        &["dump"],
+        &["dump", "/x", "-n", "many"],
+        &["dump", "/x", "-n", "-1"],
+        &["dump", "/x", "--json", "--long"],
+        &["rm"],
+        &["demo", "--seconds", "0"],
+        &["sample", "/x", "--level", "all"],
+        &["generate", "completions", "abacus"],
+    ];
+    for args in cases {
+        let ran = run(args);
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (Some(2), ""),
+            "{args:?}: {ran:?}"
+        );
+        assert!(!ran.stderr.is_empty());
+    }
+}
+
+#[test]
+fn man_pages_are_written_for_the_command_and_every_verb() {
+    let directory = tempfile::tempdir().unwrap();
+    let target = directory.path().join("share/man/man1");
+    succeed(&["generate", "man", target.to_str().unwrap()]);
+    let read = |name: &str| fs::read_to_string(target.join(name)).unwrap();
+    let main = read("timeline.1");
+    assert!(main.contains(".SH NAME\ntimeline \\- "), "{main}");
+    for verb in VERBS {
+        assert!(
+            main.contains(&format!("timeline\\-{verb}(1)")),
+            "{verb} is not in {main}"
+        );
+        let page = read(&format!("timeline-{verb}.1"));
+        assert!(page.contains(&format!(".TH timeline-{verb} 1")), "{page}");
+        assert!(
+            page.contains(&format!(".SH NAME\ntimeline\\-{verb} \\- ")),
+            "{page}"
+        );
+        assert!(page.contains(&format!(".SH EXAMPLES\n.TP\n")), "{page}");
+        assert!(page.contains(&format!("\\fBtimeline {verb}")), "{page}");
+    }
+    assert_eq!(fs::read_dir(&target).unwrap().count(), 1 + VERBS.len());
+    let message = fail(&["generate", "man", "/dev/null/man"]);
+    assert!(message.contains("/dev/null/man"), "{message}");
+}
+
+#[test]
+fn completions_are_printed_for_each_shell() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = succeed(&["generate", "completions", shell]).stdout;
+        for word in VERBS.into_iter().chain(["warning", "max-entries"]) {
+            assert!(
+                script.contains(word),
+                "{word} is not in the completions for {shell}"
+            );
+        }
+    }
+}
+
+/// What the verb writes where it takes standard output for a terminal.
+fn on_a_terminal(args: &[&str], environment: &[(&str, &str)]) -> String {
+    let mut line = vec![env!("CARGO_BIN_EXE_timeline")];
+    line.extend(args);
+    // `script`, of util-linux, runs a command on a terminal of its own.
+    let mut script = Command::new("script");
+    script
+        .args(["-qec", &line.join(" "), "/dev/null"])
+        .stdin(Stdio::null());
+    script
+        .env_remove("NO_COLOR")
+        .env_remove("CLICOLOR")
+        .env("TERM", "xterm");
+    let output = script.envs(environment.iter().copied()).output().unwrap();
+    assert!(output.status.success(), "{args:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn colour_is_for_terminals_only() {
+    let name = Name::new("colour");
+    let tl = name.create(256);
+    let events = Events::define(&tl);
+    tl.log(events.fail, [1, 2, 3]);
+    let directory = tempfile::tempdir().unwrap();
+    let file = snapshot(&name, directory.path());
+    for args in [
+        vec!["list"],
+        vec!["info", &file],
+        vec!["dump", &file],
+        vec!["tail", &file],
+    ] {
+        let ran = succeed(&args);
+        assert!(
+            !ran.stdout.contains('\x1b') && !ran.stderr.contains('\x1b'),
+            "{ran:?}"
+        );
+        let coloured = on_a_terminal(&args, &[]);
+        assert!(coloured.contains('\x1b'), "{args:?}: {coloured}");
+        for plain in [("NO_COLOR", "1"), ("TERM", "dumb")] {
+            let text = on_a_terminal(&args, &[plain]);
+            assert!(!text.contains('\x1b'), "{args:?} {plain:?}: {text}");
+        }
+    }
+    // The colours change nothing of the text.
+    let stripped = anstream::adapter::strip_str(&on_a_terminal(&["dump", &file], &[])).to_string();
+    assert_eq!(stripped.replace('\r', ""), succeed(&["dump", &file]).stdout);
+}
