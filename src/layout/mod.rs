@@ -1,0 +1,46 @@
+//! Every byte of format version 1: magic, version, sizes and offsets. No atomics, no I/O, no allocation.
+//!
+//! docs/format.md states the same in prose; the compile-time asserts here and the `_Static_assert`s of
+//! tests/c/layout.c keep the three together.
+
+pub mod geometry;
+pub mod header;
+pub mod records;
+pub mod words;
+
+pub use geometry::{Geometry, Region};
+
+/// The first eight bytes. The first is not ASCII and the last four break under newline translation and
+/// stop a terminal's listing, so that no text file and no mangled copy passes for a timeline.
+pub const MAGIC: [u8; 8] = *b"\x89TLN\r\n\x1a\n";
+/// Readers refuse another major version.
+pub const VERSION_MAJOR: u16 = 1;
+/// Readers accept any minor version: it only adds.
+pub const VERSION_MINOR: u16 = 0;
+
+/// Bytes of the header.
+pub const HEADER_SIZE: u64 = 4096;
+/// Bytes of one entry of the ring.
+pub const ENTRY_SIZE: u64 = 64;
+/// 64-bit words of one entry.
+pub const ENTRY_WORDS: usize = 8;
+/// `$name` arguments of one message.
+pub const MAX_ARGUMENTS: usize = 4;
+
+/// Entries of a timeline when the caller does not say.
+pub const DEFAULT_ENTRIES: u64 = 1024 * 1024;
+/// Bytes of the string table when the caller does not say.
+pub const DEFAULT_STRING_TABLE: u64 = 1024 * 1024;
+/// The smallest ring: sixteen chunks of sixteen entries.
+pub const MIN_ENTRIES: u64 = 256;
+/// The largest ring: 64 GiB of entries.
+pub const MAX_ENTRIES: u64 = 1 << 30;
+/// The smallest string table.
+pub const MIN_STRING_TABLE: u64 = 1024;
+/// The largest string table: offsets are 32 bits.
+pub const MAX_STRING_TABLE: u64 = 1 << 31;
+
+const _: () = {
+    assert!(ENTRY_SIZE as usize == ENTRY_WORDS * 8);
+    assert!(HEADER_SIZE.is_multiple_of(4096));
+};
