@@ -1,0 +1,124 @@
+//! Which CPU runs us, and on which NUMA node each CPU sits.
+
+use std::sync::OnceLock;
+
+/// The CPU this thread runs on, as cheaply as the machine allows; 0xffff when it cannot be told.
+///
+/// glibc (2.35 and later) registers a restartable-sequences area in which the kernel keeps the CPU
+/// number up to date: one load. Elsewhere `getcpu`, which the kernel maps into every process.
+#[inline(always)]
+pub fn current_cpu() -> u16 {
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    {
+        let offset = rseq_offset();
+        if offset != NO_RSEQ {
+            let cpu: i32;
+            // SAFETY: glibc says that its rseq area lies at this offset from the thread pointer for
+            // every thread, and that cpu_id is the i32 at its byte 4. We only read.
+            unsafe {
+                core::arch::asm!(
+                    "mov {cpu:e}, dword ptr fs:[{at} + 4]",
+                    at = in(reg) offset,
+                    cpu = lateout(reg) cpu,
+                    options(nostack, readonly, preserves_flags)
+                );
+            }
+            // Negative: this thread is not registered (a tunable, or not started by glibc).
+            if cpu >= 0 {
+                return cpu as u16;
+            }
+        }
+    }
+    getcpu()
+}
+
+const NO_RSEQ: isize = isize::MIN;
+
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[inline(always)]
+fn rseq_offset() -> isize {
+    static OFFSET: OnceLock<isize> = OnceLock::new();
+    match OFFSET.get() {
+        Some(&offset) => offset,
+        None => *OFFSET.get_or_init(find_rseq),
+    }
+}
+
+/// glibc's `__rseq_offset`, if its area holds a CPU number at all (`__rseq_size` is 0 when disabled).
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[cold]
+fn find_rseq() -> isize {
+    // SAFETY: dlsym with constant NUL-terminated names; the symbols, if present, are a ptrdiff_t and an
+    // unsigned int that glibc never changes once a program runs.
+    unsafe {
+        let offset = libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_offset".as_ptr());
+        let size = libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_size".as_ptr());
+        if offset.is_null() || size.is_null() || *(size as *const u32) < 8 {
+            return NO_RSEQ;
+        }
+        *(offset as *const isize)
+    }
+}
+
+#[cold]
+fn getcpu() -> u16 {
+    // SAFETY: sched_getcpu takes nothing and only returns a number.
+    let cpu = unsafe { libc::sched_getcpu() };
+    u16::try_from(cpu).unwrap_or(u16::MAX)
+}
+
+/// The NUMA node of each of the first `count` CPUs; 0xff where it is not known.
+pub fn cpu_nodes(count: usize) -> Vec<u8> {
+    let mut nodes = vec![0xff; count];
+    let listed = std::fs::read_dir("/sys/devices/system/node").into_iter();
+    for entry in listed.flatten().flatten() {
+        let name = entry.file_name();
+        let Some(node) = name.to_str().and_then(|n| n.strip_prefix("node")) else {
+            continue;
+        };
+        let Ok(node) = node.parse::<u8>() else {
+            continue;
+        };
+        let list = std::fs::read_to_string(entry.path().join("cpulist")).unwrap_or_default();
+        for cpu in cpu_list(&list) {
+            if let Some(slot) = nodes.get_mut(cpu) {
+                *slot = node;
+            }
+        }
+    }
+    // A kernel without NUMA support has no such folder, and one node.
+    if nodes.iter().all(|&n| n == 0xff) {
+        nodes.fill(0);
+    }
+    nodes
+}
+
+/// The kernel's list notation: `0-3,8`.
+fn cpu_list(text: &str) -> impl Iterator<Item = usize> {
+    text.trim().split(',').flat_map(|part| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        match (first.parse::<usize>(), last.parse::<usize>()) {
+            (Ok(first), Ok(last)) => first..last.saturating_add(1),
+            _ => 0..0,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cpu_is_one_the_machine_has() {
+        assert!(current_cpu() < 4096);
+        assert_ne!(cpu_nodes(1024)[current_cpu() as usize], 0xff);
+    }
+
+    #[test]
+    fn lists_are_read_as_the_kernel_writes_them() {
+        let read = |s| cpu_list(s).collect::<Vec<_>>();
+        assert_eq!(read("0-3,8\n"), [0, 1, 2, 3, 8]);
+        assert_eq!(read("5"), [5]);
+        assert_eq!(read(""), []);
+    }
+}

@@ -1,0 +1,130 @@
+//! Ticks: the invariant TSC where the kernel trusts it, CLOCK_MONOTONIC_RAW elsewhere.
+
+mod anchor;
+mod cpu;
+
+pub use anchor::{Anchor, TimeBase};
+pub use cpu::{cpu_nodes, current_cpu};
+
+use std::fmt;
+
+/// What the ticks of a timeline count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClockKind {
+    /// The invariant time stamp counter, read with `rdtsc`.
+    Tsc,
+    /// `CLOCK_MONOTONIC_RAW` in nanoseconds.
+    Monotonic,
+}
+
+impl ClockKind {
+    /// The number that stands for it in the header.
+    pub fn number(self) -> u32 {
+        match self {
+            ClockKind::Tsc => 1,
+            ClockKind::Monotonic => 2,
+        }
+    }
+
+    /// The kind that `number` stands for.
+    pub fn from_number(number: u32) -> Option<ClockKind> {
+        match number {
+            1 => Some(ClockKind::Tsc),
+            2 => Some(ClockKind::Monotonic),
+            _ => None,
+        }
+    }
+
+    /// The best clock of this machine.
+    ///
+    /// The TSC counts only if the CPU says it is invariant *and* the kernel has chosen it as its own
+    /// clock source: the kernel is who tests that the cores agree.
+    pub fn detect() -> ClockKind {
+        let mut name = [0; 16];
+        let path = c"/sys/devices/system/clocksource/clocksource0/current_clocksource";
+        let kernel_agrees = crate::shm::read_small(path, &mut name).trim_ascii() == b"tsc";
+        if kernel_agrees && invariant_tsc() {
+            ClockKind::Tsc
+        } else {
+            ClockKind::Monotonic
+        }
+    }
+
+    /// The ticks now.
+    #[inline(always)]
+    pub fn now(self) -> u64 {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            ClockKind::Tsc => rdtsc(),
+            _ => monotonic_raw(),
+        }
+    }
+}
+
+impl fmt::Display for ClockKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ClockKind::Tsc => "tsc",
+            ClockKind::Monotonic => "monotonic_raw",
+        })
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn rdtsc() -> u64 {
+    // SAFETY: rdtsc has no preconditions; every x86-64 CPU has it.
+    unsafe { core::arch::x86_64::_rdtsc() }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn invariant_tsc() -> bool {
+    raw_cpuid::CpuId::new()
+        .get_advanced_power_mgmt_info()
+        .is_some_and(|info| info.has_invariant_tsc())
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn invariant_tsc() -> bool {
+    false
+}
+
+/// Nanoseconds of CLOCK_MONOTONIC_RAW.
+#[cold]
+fn monotonic_raw() -> u64 {
+    nanoseconds(libc::CLOCK_MONOTONIC_RAW)
+}
+
+/// Nanoseconds since the epoch.
+pub fn realtime() -> u64 {
+    nanoseconds(libc::CLOCK_REALTIME)
+}
+
+// libc and not nix: it runs inside the host's signal handlers and allocators, where nothing may allocate.
+fn nanoseconds(clock: libc::clockid_t) -> u64 {
+    let mut t = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `t` is a valid place for one timespec, and the clock exists on every supported kernel.
+    unsafe { libc::clock_gettime(clock, &mut t) };
+    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_clocks_rise() {
+        for kind in [ClockKind::detect(), ClockKind::Monotonic] {
+            let mut last = kind.now();
+            for _ in 0..1000 {
+                let now = kind.now();
+                assert!(now >= last);
+                last = now;
+            }
+            assert_eq!(ClockKind::from_number(kind.number()), Some(kind));
+        }
+    }
+}
