@@ -1,0 +1,120 @@
+//! A mapped timeline: bounds-checked atomics at byte offsets.
+//!
+//! Other processes change this memory at any time, so nothing here hands out plain references to it:
+//! every access is an atomic, checked against the length of the mapping.
+
+use std::fs::File;
+use std::io;
+
+use memmap2::{MmapOptions, MmapRaw};
+
+use crate::sync::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+
+/// A whole file, mapped shared.
+pub struct Mapping {
+    raw: MmapRaw,
+    writable: bool,
+}
+
+impl Mapping {
+    /// Maps `length` bytes for reading and writing, and touches every page, so that no event pays for
+    /// the first use of one.
+    pub fn writable(file: &File, length: u64) -> io::Result<Mapping> {
+        let raw = MmapOptions::new()
+            .len(usize::try_from(length).map_err(io::Error::other)?)
+            .populate()
+            .map_raw(file)?;
+        Ok(Mapping {
+            raw,
+            writable: true,
+        })
+    }
+
+    /// Maps `length` bytes for reading.
+    pub fn read_only(file: &File, length: u64) -> io::Result<Mapping> {
+        let raw = MmapOptions::new()
+            .len(usize::try_from(length).map_err(io::Error::other)?)
+            .map_raw_read_only(file)?;
+        Ok(Mapping {
+            raw,
+            writable: false,
+        })
+    }
+
+    /// Bytes mapped.
+    pub fn len(&self) -> u64 {
+        self.raw.len() as u64
+    }
+
+    /// The first byte; for the hot path, which has checked its bounds beforehand.
+    pub fn base(&self) -> *mut u8 {
+        self.raw.as_mut_ptr()
+    }
+
+    /// Whether stores are allowed.
+    pub fn is_writable(&self) -> bool {
+        self.writable
+    }
+
+    fn place(&self, offset: u64, size: u64) -> *mut u8 {
+        let fits = offset
+            .checked_add(size)
+            .is_some_and(|end| end <= self.len());
+        assert!(
+            fits && offset.is_multiple_of(size),
+            "offset {offset} in a mapping of {} bytes",
+            self.len()
+        );
+        // SAFETY: checked just now to lie inside the mapping.
+        unsafe { self.raw.as_mut_ptr().add(offset as usize) }
+    }
+
+    /// The u64 at `offset`. On a read-only mapping it must only be loaded.
+    #[inline]
+    pub fn u64(&self, offset: u64) -> &AtomicU64 {
+        // SAFETY: inside the mapping and aligned (`place` asserts both), alive as long as `self`, and
+        // accessed by everyone as an atomic; on a read-only mapping plain loads are all that happens.
+        unsafe { AtomicU64::from_ptr(self.place(offset, 8).cast()) }
+    }
+
+    /// The u32 at `offset`.
+    #[inline]
+    pub fn u32(&self, offset: u64) -> &AtomicU32 {
+        // SAFETY: as for `u64`.
+        unsafe { AtomicU32::from_ptr(self.place(offset, 4).cast()) }
+    }
+
+    /// The byte at `offset`.
+    #[inline]
+    pub fn u8(&self, offset: u64) -> &AtomicU8 {
+        // SAFETY: as for `u64`.
+        unsafe { AtomicU8::from_ptr(self.place(offset, 1)) }
+    }
+
+    /// Copies bytes out. Relaxed: whoever needs them ordered has loaded a count with Acquire before.
+    pub fn read(&self, offset: u64, out: &mut [u8]) {
+        for (i, byte) in out.iter_mut().enumerate() {
+            *byte = self.u8(offset + i as u64).load(Ordering::Relaxed);
+        }
+    }
+
+    /// Copies bytes in. Relaxed: whoever publishes them stores a count with Release after.
+    pub fn write(&self, offset: u64, bytes: &[u8]) {
+        for (i, byte) in bytes.iter().enumerate() {
+            self.u8(offset + i as u64).store(*byte, Ordering::Relaxed);
+        }
+    }
+
+    /// The bytes from `offset` up to a NUL or `most` bytes, whichever comes first.
+    pub fn read_c_str(&self, offset: u64, most: u64) -> Vec<u8> {
+        let most = most.min(self.len().saturating_sub(offset));
+        let mut bytes = Vec::new();
+        for i in 0..most {
+            match self.u8(offset + i).load(Ordering::Relaxed) {
+                0 => break,
+                byte => bytes.push(byte),
+            }
+        }
+        bytes
+    }
+}

@@ -1,0 +1,149 @@
+//! Shared memory: the only mmap, the files behind it, and the locks that the kernel drops with a process.
+
+mod lock;
+mod mapping;
+mod name;
+mod shared_file;
+
+pub use lock::{Lock, LockFile, slots_locked};
+pub use mapping::Mapping;
+pub use name::{Name, live_names};
+pub use shared_file::SharedFile;
+
+use std::ffi::CStr;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+/// Opens an existing file without following a link at its end.
+pub fn open(path: &Path, write: bool) -> io::Result<File> {
+    let file = File::options()
+        .read(true)
+        .write(write)
+        .custom_flags(libc::O_CLOEXEC | libc::O_NOFOLLOW | libc::O_NONBLOCK)
+        .open(path)?;
+    if !file.metadata()?.is_file() {
+        let why = "expected a regular file or shared-memory object";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
+    Ok(file)
+}
+
+/// Creates a file that only its owner may use; fails if there is one.
+pub fn create(path: &Path) -> io::Result<File> {
+    File::options()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .custom_flags(libc::O_CLOEXEC | libc::O_NOFOLLOW)
+        .open(path)
+}
+
+/// Whether `path` still leads to this very file.
+pub fn is_at(file: &File, path: &Path) -> bool {
+    match (file.metadata(), path.symlink_metadata()) {
+        (Ok(a), Ok(b)) => a.dev() == b.dev() && a.ino() == b.ino(),
+        _ => false,
+    }
+}
+
+/// Takes every byte of the file from the file system now, so that none is missing at a write later.
+///
+/// On failure: how many bytes are free.
+pub fn reserve(file: &File, bytes: u64) -> Result<(), (io::Error, u64)> {
+    let free = || {
+        nix::sys::statvfs::fstatvfs(file).map_or(0, |s| {
+            #[allow(clippy::unnecessary_cast, reason = "narrower on 32-bit targets")]
+            let free = s.blocks_available() as u64 * s.fragment_size() as u64;
+            free
+        })
+    };
+    let length = libc::off_t::try_from(bytes).expect("at most 2^40 bytes");
+    loop {
+        match nix::fcntl::posix_fallocate(file, 0, length) {
+            Ok(()) => return Ok(()),
+            Err(nix::Error::EINTR) => continue,
+            Err(e) => {
+                let free = free();
+                return Err((e.into(), free));
+            }
+        }
+    }
+}
+
+/// Reads the start of a small file into `buffer`, without allocating; empty when it cannot be read.
+pub fn read_small<'a>(path: &CStr, buffer: &'a mut [u8]) -> &'a [u8] {
+    // SAFETY: the path is NUL-terminated; the buffer is writable for its length; the descriptor is ours
+    // from open to close.
+    let read = unsafe {
+        let fd = libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        if fd < 0 {
+            return &[];
+        }
+        let read = libc::read(fd, buffer.as_mut_ptr().cast(), buffer.len());
+        libc::close(fd);
+        read
+    };
+    &buffer[..usize::try_from(read).unwrap_or(0)]
+}
+
+/// The name of the calling thread, NUL-padded, without allocating.
+pub fn thread_name() -> [u8; 16] {
+    let mut name = [0; 16];
+    // SAFETY: PR_GET_NAME writes at most 16 bytes, NUL included.
+    unsafe { libc::prctl(libc::PR_GET_NAME, name.as_mut_ptr()) };
+    name
+}
+
+/// The name of the calling process, NUL-padded, without allocating; empty without /proc.
+pub fn process_name() -> [u8; 16] {
+    let mut name = [0; 16];
+    let length = read_small(c"/proc/self/comm", &mut name)
+        .trim_ascii_end()
+        .len();
+    name[length..].fill(0);
+    name
+}
+
+/// The kernel's id of the calling thread.
+pub fn thread_id() -> u32 {
+    // SAFETY: gettid takes nothing and cannot fail.
+    (unsafe { libc::syscall(libc::SYS_gettid) }) as u32
+}
+
+/// A page of zeros that the kernel zeroes again in a forked child, so that a child never takes its
+/// parent's state for its own, however it was forked. It is never unmapped by itself.
+pub fn fork_wiped(bytes: usize) -> io::Result<*mut u8> {
+    // SAFETY: a new private anonymous mapping touches nothing that exists; madvise acts on just that
+    // mapping, and on failure it is unmapped before anyone has seen it.
+    unsafe {
+        let place = libc::mmap(
+            std::ptr::null_mut(),
+            bytes,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        );
+        if place == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        if libc::madvise(place, bytes, libc::MADV_WIPEONFORK) != 0 {
+            let error = io::Error::last_os_error();
+            libc::munmap(place, bytes);
+            return Err(error);
+        }
+        Ok(place.cast())
+    }
+}
+
+/// Gives a page of [`fork_wiped`] back.
+///
+/// # Safety
+/// `place` came from `fork_wiped(bytes)`, and nobody uses it any more.
+pub unsafe fn unmap_fork_wiped(place: *mut u8, bytes: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { libc::munmap(place.cast(), bytes) };
+}

@@ -1,0 +1,131 @@
+//! What a user calls a timeline, and the file behind it.
+
+use std::ffi::{CString, OsStr, OsString};
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+
+/// Where POSIX shared-memory objects live on Linux.
+const SHM_DIR: &str = "/dev/shm";
+/// Suffixes we add must still fit a file name of 255 bytes.
+const MAX_NAME: usize = 250;
+
+/// A live name (`/timeline`) or a file.
+#[derive(Debug, Clone)]
+pub struct Name {
+    given: PathBuf,
+    file: PathBuf,
+    c_file: CString,
+}
+
+impl Name {
+    /// One leading slash and no other: a shared-memory object. Anything else: a file.
+    pub fn new(given: &Path) -> Result<Name> {
+        let bytes = given.as_os_str().as_bytes();
+        let bad = |why| {
+            Err(Error::BadName {
+                name: given.display().to_string(),
+                why,
+            })
+        };
+        if bytes.is_empty() {
+            return bad("it is empty; expected a name like /timeline, or the path of a file");
+        }
+        if bytes.contains(&0) {
+            return bad("it holds a NUL byte");
+        }
+        let file = match bytes.strip_prefix(b"/") {
+            Some(b"" | b"." | b"..") => {
+                return bad("expected a name behind the slash, like /timeline");
+            }
+            Some(name) if !name.contains(&b'/') => {
+                if name.len() > MAX_NAME {
+                    return bad("expected at most 250 bytes");
+                }
+                Path::new(SHM_DIR).join(OsStr::from_bytes(name))
+            }
+            _ => {
+                let name = given.file_name().map_or(0, OsStr::len);
+                if name == 0 || bytes.ends_with(b"/") {
+                    return bad("expected a file, this is a directory");
+                }
+                if name > MAX_NAME {
+                    return bad("expected a file name of at most 250 bytes");
+                }
+                std::path::absolute(given).map_err(|e| Error::io("find", given, e))?
+            }
+        };
+        let c_file = match CString::new(file.as_os_str().as_bytes()) {
+            Ok(c_file) => c_file,
+            Err(_) => return bad("it holds a NUL byte"),
+        };
+        Ok(Name {
+            given: given.to_path_buf(),
+            file,
+            c_file,
+        })
+    }
+
+    /// As the user wrote it.
+    pub fn given(&self) -> &Path {
+        &self.given
+    }
+
+    /// The file in the file system.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The same, NUL-terminated, for use where nothing may allocate.
+    pub fn c_file(&self) -> &CString {
+        &self.c_file
+    }
+
+    /// The file of a sibling: `suffix` appended.
+    pub fn sibling(&self, suffix: &str) -> PathBuf {
+        let mut name = OsString::from_vec(self.file.as_os_str().as_bytes().to_vec());
+        name.push(suffix);
+        PathBuf::from(name)
+    }
+}
+
+/// All shared-memory objects by the names they are opened with, in order.
+pub fn live_names() -> io::Result<Vec<PathBuf>> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(SHM_DIR)? {
+        let entry = entry?;
+        if entry.file_type().is_ok_and(|t| t.is_file()) {
+            names.push(Path::new("/").join(entry.file_name()));
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(given: &str) -> Option<PathBuf> {
+        Name::new(Path::new(given)).ok().map(|n| n.file)
+    }
+
+    #[test]
+    fn one_leading_slash_is_shared_memory_and_the_rest_are_files() {
+        assert_eq!(file("/timeline"), Some("/dev/shm/timeline".into()));
+        assert_eq!(file("/tmp/timeline"), Some("/tmp/timeline".into()));
+        let here = std::env::current_dir().unwrap();
+        assert_eq!(file("a.timeline"), Some(here.join("a.timeline")));
+        assert_eq!(file("./a"), Some(here.join("a")));
+    }
+
+    #[test]
+    fn what_cannot_be_a_name_is_refused() {
+        let long = format!("/{}", "x".repeat(251));
+        for bad in ["", "/", "/.", "/..", "a/", "..", "/x\0y", &long] {
+            assert!(file(bad).is_none(), "{bad:?}");
+        }
+    }
+}

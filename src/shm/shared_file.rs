@@ -1,0 +1,124 @@
+//! The descriptor a writer keeps, whose locks say that it lives; survives what hosts do to descriptors.
+//!
+//! Locks belong to an *opening* of a file, and a forked child shares its parent's openings. To hold a
+//! lock of its own, a child, or a thread that wants to exclude its siblings, opens the file anew. Hosts
+//! close descriptors they do not know (daemons do) and get the number again for files of their own, so
+//! what a descriptor leads to is compared with what it was at the start.
+
+use std::ffi::{CStr, CString};
+use std::fs::File;
+use std::io;
+use std::mem::ManuallyDrop;
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, RawFd};
+
+use crate::sync::{AtomicU32, Ordering};
+
+/// A file known by device and inode, and the descriptor that holds our locks on it.
+pub struct SharedFile {
+    fd: AtomicU32,
+    identity: (u64, u64),
+    path: CString,
+}
+
+impl SharedFile {
+    /// Keeps `file`, found at `path`, out of the low numbers that shells and daemons hand out by hand.
+    pub fn new(file: File, path: &CStr) -> io::Result<SharedFile> {
+        let identity = identity(&file)?;
+        Ok(SharedFile {
+            fd: AtomicU32::new(move_high(file).into_raw_fd() as u32),
+            identity,
+            path: path.to_owned(),
+        })
+    }
+
+    fn fd(&self) -> RawFd {
+        // Relaxed: changed only by `replace`, in a forked child before its other threads log.
+        self.fd.load(Ordering::Relaxed) as RawFd
+    }
+
+    /// Runs `f` on the kept descriptor, if it is still ours.
+    pub fn with<T>(&self, f: impl FnOnce(&File) -> T) -> Option<T> {
+        // SAFETY: the File is never dropped, so the descriptor is only borrowed; whether it is still the
+        // one we opened is checked before use.
+        let file = ManuallyDrop::new(unsafe { File::from_raw_fd(self.fd()) });
+        (identity(&file).ok()? == self.identity).then(|| f(&file))
+    }
+
+    /// A new opening of the same file, made without allocating.
+    ///
+    /// /proc leads to it even when its name is gone; the name serves where /proc is not mounted, or the
+    /// host has closed our descriptor.
+    pub fn reopen(&self) -> io::Result<File> {
+        let mut text = [0u8; 32];
+        let by_descriptor = (proc_fd_path(self.fd(), &mut text), libc::O_RDWR);
+        let by_name = (self.path.as_c_str(), libc::O_RDWR | libc::O_NOFOLLOW);
+        for (path, flags) in [by_descriptor, by_name] {
+            // O_NONBLOCK: the number may by now be somebody's pipe.
+            let flags = flags | libc::O_CLOEXEC | libc::O_NONBLOCK;
+            // SAFETY: the path is NUL-terminated and lives through the call.
+            let fd = unsafe { libc::open(path.as_ptr(), flags) };
+            if fd < 0 {
+                continue;
+            }
+            // SAFETY: open returned this descriptor just now, so it is ours alone.
+            let file = unsafe { File::from_raw_fd(fd) };
+            if identity(&file).is_ok_and(|i| i == self.identity) {
+                return Ok(file);
+            }
+        }
+        Err(io::Error::from_raw_os_error(libc::ESTALE))
+    }
+
+    /// Keeps `file` from now on instead, and closes the former descriptor: in a forked child, so that
+    /// the parent's locks do not outlive the parent.
+    pub fn replace(&self, file: File) {
+        let former = self.fd();
+        let still_ours = self.with(|_| ()).is_some();
+        let fd = move_high(file).into_raw_fd();
+        self.fd.store(fd as u32, Ordering::Relaxed);
+        if still_ours {
+            // SAFETY: it leads to our file, so it is the one we opened, and nobody uses it any more.
+            drop(unsafe { File::from_raw_fd(former) });
+        }
+    }
+}
+
+impl Drop for SharedFile {
+    fn drop(&mut self) {
+        if self.with(|_| ()).is_some() {
+            // SAFETY: it leads to our file, so it is the one we opened; `self` is going away.
+            drop(unsafe { File::from_raw_fd(self.fd()) });
+        }
+    }
+}
+
+// fstat and not File::metadata, whose statx probing is more than this needs; neither allocates.
+fn identity(file: &File) -> io::Result<(u64, u64)> {
+    let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: `stat` is a valid place for one, and is read only when the call filled it.
+    unsafe {
+        if libc::fstat(file.as_raw_fd(), stat.as_mut_ptr()) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let stat = stat.assume_init();
+        Ok((stat.st_dev, stat.st_ino))
+    }
+}
+
+fn proc_fd_path(fd: RawFd, text: &mut [u8; 32]) -> &CStr {
+    use std::io::Write;
+    // Fourteen bytes and at most ten digits always fit before the last NUL.
+    let _ = write!(&mut text[..31], "/proc/self/fd/{fd}");
+    CStr::from_bytes_until_nul(text).unwrap_or(c"")
+}
+
+fn move_high(file: File) -> File {
+    // SAFETY: duplicating a descriptor that we own; the result is checked.
+    let fd = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 512) };
+    if fd < 0 {
+        // The limit is lower than that.
+        return file;
+    }
+    // SAFETY: fcntl returned this descriptor just now, so it is ours alone.
+    unsafe { File::from_raw_fd(fd) }
+}
