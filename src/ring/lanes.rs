@@ -1,0 +1,71 @@
+//! Who owns which lane: taking a free one, giving it back, and freeing those of the dead.
+
+use super::memory::Shared;
+use super::{Storage, writer};
+use crate::sync::{Ordering, fence};
+
+/// The owner word: which process, and which of its threads.
+pub fn owner(process: u32, thread: u32) -> u64 {
+    u64::from(process) << 32 | u64::from(thread)
+}
+
+/// The process in an owner word; 0 = the lane is free.
+pub fn process_of(owner: u64) -> u32 {
+    (owner >> 32) as u32
+}
+
+/// Takes a free lane of those from `first` on, starting the search at a place of the caller's own, so
+/// that threads which start together do not fight for the same one.
+pub fn acquire(ring: &Shared, first: u32, hint: u32, owner: u64) -> Option<u32> {
+    let count = ring.lanes() - first;
+    for i in 0..count {
+        let lane = first + (hint.wrapping_add(i)) % count;
+        let word = ring.owner(lane);
+        if word.load(Ordering::Relaxed) != 0 {
+            continue;
+        }
+        // Acquire (pairs with the Release in `release`): the former owner's cursor and entries are ours
+        // to go on from.
+        if word
+            .compare_exchange(0, owner, Ordering::Acquire, Ordering::Relaxed)
+            .is_ok()
+        {
+            // The lane's current chunk was taken by somebody else, whose fence orders only its own
+            // stores; this one orders ours. Pairs with the acquire fence in reader::copy.
+            fence(Ordering::Release);
+            return Some(lane);
+        }
+    }
+    None
+}
+
+/// Gives a lane back, if `owner` still owns it. Its current chunk stays with it, for the next owner to
+/// go on in.
+pub fn release(ring: &Shared, lane: u32, owner: u64) {
+    // Release (pairs with the Acquire in `acquire`). A CAS, because somebody may have judged us dead.
+    let _ = ring
+        .owner(lane)
+        .compare_exchange(owner, 0, Ordering::Release, Ordering::Relaxed);
+}
+
+/// Frees all lanes of a process that ended; how many.
+pub fn release_all(ring: &Shared, process: u32) -> u32 {
+    let mut freed = 0;
+    for lane in 0..ring.lanes() {
+        let word = ring.owner(lane).load(Ordering::Acquire);
+        if word != 0 && process_of(word) == process {
+            release(ring, lane, word);
+            freed += 1;
+        }
+    }
+    freed
+}
+
+/// Sets a new ring's tickets and cursors.
+pub fn initialise(ring: &Shared) {
+    let (ticket, cursor) = writer::initial(ring);
+    ring.next_ticket().store(ticket, Ordering::Relaxed);
+    for lane in 0..ring.lanes() {
+        ring.cursor(lane).store(cursor, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,208 @@
+//! What a thread knows of its own: one slot for each timeline the process writes to.
+//!
+//! The slots of a thread are one page that the kernel zeroes in a forked child, so a child never
+//! writes through a lane of its parent: its slots carry no key, and it joins anew. The pointer to the
+//! page is thread-local in the initial-exec model: two instructions, where the general model's
+//! `__tls_get_addr` costs more than the rest of an entry. Nothing here allocates from the heap: the
+//! first event of a thread may well be logged inside malloc.
+
+use crate::shm::{fork_wiped, unmap_fork_wiped};
+use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+
+/// Timelines one process can have open for writing.
+pub const MAX_OPEN: usize = 64;
+
+/// One thread's place in one timeline. Only its thread, and signal handlers on it, touch it: the
+/// atomics are there for the handlers, and all Relaxed.
+#[repr(C, align(64))]
+pub struct Slot {
+    /// The writer's key; 0 (a fresh page, a forked child) or another: not joined.
+    pub key: AtomicU64,
+    /// Thread identity and thread id, as an entry has them.
+    pub who: AtomicU64,
+    /// The thread's lane.
+    pub lane: AtomicU32,
+    /// 1 while an entry is being written.
+    pub busy: AtomicU32,
+    /// Events since the last attempt to get a lane failed; 0 = none failed.
+    pub waiting: AtomicU32,
+}
+
+#[repr(C, align(4096))]
+struct Page {
+    slots: [Slot; MAX_OPEN],
+}
+
+const PAGE: usize = size_of::<Page>();
+const _: () = assert!(PAGE == 4096 && size_of::<Slot>() == 64);
+
+/// The thread-local words.
+#[repr(C)]
+struct Local {
+    page: AtomicPtr<Page>,
+    joining: AtomicU32,
+}
+
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod tls {
+    //! The words, in the initial-exec model, which stable Rust reaches only from assembly.
+    use super::Local;
+
+    macro_rules! symbol {
+        () => {
+            concat!("__timeline_local_", env!("CARGO_PKG_VERSION"))
+        };
+    }
+
+    const _: () = assert!(size_of::<Local>() <= 16);
+
+    core::arch::global_asm!(
+        ".pushsection .tbss.timeline,\"awT\",@nobits",
+        ".p2align 4",
+        concat!(".globl ", symbol!()),
+        concat!(".hidden ", symbol!()),
+        concat!(".type ", symbol!(), ", @object"),
+        concat!(".size ", symbol!(), ", 16"),
+        concat!(symbol!(), ":"),
+        ".zero 16",
+        ".popsection",
+    );
+
+    #[inline(always)]
+    pub fn local() -> &'static Local {
+        let place: *const Local;
+        // SAFETY: fs:0 holds the thread pointer on x86-64 Linux, and the linker fills in the distance to
+        // our sixteen zeroed bytes of thread-local storage, which hold a Local. The reference is used
+        // only on this thread, within one call.
+        unsafe {
+            core::arch::asm!(
+                "mov {place}, qword ptr fs:[0]",
+                concat!("add {place}, qword ptr [rip + ", symbol!(), "@GOTTPOFF]"),
+                place = out(reg) place,
+                options(pure, nomem, nostack)
+            );
+            &*place
+        }
+    }
+}
+
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+mod tls {
+    //! The words, in whatever model the compiler picks.
+    use super::{AtomicPtr, AtomicU32, Local};
+
+    thread_local! {
+        static LOCAL: Local = const {
+            Local { page: AtomicPtr::new(std::ptr::null_mut()), joining: AtomicU32::new(0) }
+        };
+    }
+
+    pub fn local() -> &'static Local {
+        // SAFETY: the words need no destructor, so they live as long as the thread; the reference is
+        // used only on this thread, within one call.
+        LOCAL.with(|local| unsafe { &*(local as *const Local) })
+    }
+}
+
+/// This thread's slot for the writer at `index`; `None` before the thread's first event.
+#[inline(always)]
+pub fn slot(index: usize) -> Option<&'static Slot> {
+    let page = tls::local().page.load(Ordering::Relaxed);
+    if page.is_null() {
+        return None;
+    }
+    // SAFETY: the page is mapped until this thread ends, and the reference is used within one call.
+    Some(unsafe { &(&(*page).slots)[index % MAX_OPEN] })
+}
+
+/// Marks this thread as joining, so that a handler that interrupts it does not join as well.
+pub struct Joining(());
+
+impl Joining {
+    /// `None` if the thread is joining already: we are in a signal handler.
+    pub fn enter() -> Option<Joining> {
+        let joining = &tls::local().joining;
+        if joining.load(Ordering::Relaxed) != 0 {
+            return None;
+        }
+        joining.store(1, Ordering::Relaxed);
+        Some(Joining(()))
+    }
+
+    /// This thread's slot, in a page made for it if it has none. `None` when there is no memory.
+    pub fn slot(&self, index: usize) -> Option<&'static Slot> {
+        let local = tls::local();
+        if local.page.load(Ordering::Relaxed).is_null() {
+            let page = fork_wiped(PAGE).ok()?;
+            local.page.store(page.cast(), Ordering::Relaxed);
+        }
+        arm(local.page.load(Ordering::Relaxed));
+        slot(index)
+    }
+}
+
+impl Drop for Joining {
+    fn drop(&mut self) {
+        tls::local().joining.store(0, Ordering::Relaxed);
+    }
+}
+
+/// What is called with each joined slot of a thread that ends.
+type AtExit = fn(usize, &Slot);
+
+static AT_EXIT: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
+/// The pthread key plus one; 0 = not made yet.
+static KEY: AtomicU64 = AtomicU64::new(0);
+
+/// Sets the function to be called when a thread ends. Always the same one.
+pub fn at_thread_exit(f: AtExit) {
+    AT_EXIT.store(f as *mut (), Ordering::Release);
+}
+
+/// Has [`thread_exit`] called with `page` when this thread ends.
+///
+/// A pthread key and not a Rust destructor: the C library runs it after those of the language, and
+/// again if a later destructor logged once more.
+fn arm(page: *mut Page) {
+    let mut key = KEY.load(Ordering::Acquire);
+    if key == 0 {
+        let mut made: libc::pthread_key_t = 0;
+        // SAFETY: `made` is a valid place for a key; the destructor is of the type it wants.
+        if unsafe { libc::pthread_key_create(&mut made, Some(thread_exit)) } != 0 {
+            // No keys left: lanes of ended threads come back only with their process.
+            return;
+        }
+        let mine = u64::from(made) + 1;
+        match KEY.compare_exchange(0, mine, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => key = mine,
+            Err(theirs) => {
+                // SAFETY: made above, and used by nobody.
+                unsafe { libc::pthread_key_delete(made) };
+                key = theirs;
+            }
+        }
+    }
+    // SAFETY: the key exists; it is never deleted once it stands in KEY.
+    unsafe { libc::pthread_setspecific((key - 1) as libc::pthread_key_t, page.cast()) };
+}
+
+unsafe extern "C" fn thread_exit(page: *mut libc::c_void) {
+    let Some(_joining) = Joining::enter() else {
+        return;
+    };
+    let at_exit = AT_EXIT.load(Ordering::Acquire);
+    for index in 0..MAX_OPEN {
+        let Some(slot) = slot(index) else { break };
+        if slot.key.load(Ordering::Relaxed) != 0 && !at_exit.is_null() {
+            // SAFETY: only `at_thread_exit` stores there, and always a function of this type.
+            let at_exit: AtExit = unsafe { std::mem::transmute(at_exit) };
+            at_exit(index, slot);
+            slot.key.store(0, Ordering::Relaxed);
+        }
+    }
+    tls::local()
+        .page
+        .store(std::ptr::null_mut(), Ordering::Relaxed);
+    // SAFETY: this is the thread's page, which `arm` passed here, and its pointer was just cleared.
+    unsafe { unmap_fork_wiped(page.cast(), PAGE) };
+}

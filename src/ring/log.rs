@@ -1,0 +1,268 @@
+//! The hot path: one event from a thread into its lane, and what happens before its first.
+//!
+//! Costs, in order: this thread's page (two instructions), the key (so that a slot of a closed handle,
+//! or of our parent before a fork, is never taken for ours), the busy mark (so that a signal handler
+//! which interrupts an append does not write into the same entry), the entry, the commit.
+
+use super::handle::{Index, pinned};
+use super::local::{self, Joining, Slot};
+use super::memory::{Draft, Shared};
+use super::{lanes, processes, threads, writer};
+use crate::clock::{ClockKind, current_cpu};
+use crate::layout::words::entry_thread;
+use crate::layout::{Geometry, header};
+use crate::shm::SharedFile;
+use crate::sync::{AtomicU8, Ordering, compiler_fence};
+
+/// Attempts to get a lane once there was none: one in this many events.
+const RETRY: u32 = 1024;
+
+/// A timeline as this process writes to it.
+pub struct Log {
+    enabled: *const u8,
+    events: u32,
+    clock: ClockKind,
+    index: Index,
+    ring: Shared,
+    geometry: Geometry,
+    file: SharedFile,
+}
+
+// SAFETY: the pointer leads into the mapping that `ring` keeps; everything else is Sync by itself.
+unsafe impl Send for Log {}
+// SAFETY: as above; all access through the pointer is atomic.
+unsafe impl Sync for Log {}
+
+impl Log {
+    /// Joins this process to the timeline. `None` if its process table is full.
+    pub fn join(
+        index: Index,
+        ring: &Shared,
+        geometry: &Geometry,
+        clock: ClockKind,
+        file: SharedFile,
+    ) -> Option<Box<Log>> {
+        let first = geometry.enable().offset;
+        let log = Box::new(Log {
+            enabled: ring.mapping().u8(first).as_ptr(),
+            events: geometry.definitions,
+            clock,
+            index,
+            ring: ring.clone(),
+            geometry: *geometry,
+            file,
+        });
+        local::at_thread_exit(thread_exit);
+        let me = log
+            .file
+            .with(|f| processes::join(&log.ring, &log.geometry, f, log.clock.now()))??;
+        log.index.page().process.store(me, Ordering::Release);
+        log.index.open((&raw const *log).cast());
+        Some(log)
+    }
+
+    /// The enable table and its length, for checks inlined into other languages.
+    pub fn enable_table(&self) -> (*const u8, u32) {
+        (self.enabled, self.events)
+    }
+
+    /// The file behind it.
+    pub fn file(&self) -> &SharedFile {
+        &self.file
+    }
+
+    /// Whether the event is logged just now. Ids out of range are not.
+    #[inline(always)]
+    pub fn enabled(&self, event: u32) -> bool {
+        // SAFETY: below the length of the enable table, which lies in the mapping that `ring` keeps.
+        // Relaxed: the byte guards nothing but itself.
+        event < self.events
+            && unsafe { AtomicU8::from_ptr(self.enabled.cast_mut().add(event as usize)) }
+                .load(Ordering::Relaxed)
+                != 0
+    }
+
+    /// Logs an event if it is enabled.
+    #[inline(always)]
+    pub fn log(&self, event: u32, args: [i64; 4]) {
+        if self.enabled(event) {
+            self.append(event, args);
+        } else if event >= self.events {
+            self.bad_event();
+        }
+    }
+
+    #[inline(never)]
+    fn append(&self, event: u32, args: [i64; 4]) {
+        match local::slot(self.index.number()) {
+            Some(slot) if slot.key.load(Ordering::Relaxed) == self.index.key() => {
+                self.append_through(slot, event, args);
+            }
+            _ => self.first_event(event, args),
+        }
+    }
+
+    #[inline(always)]
+    fn append_through(&self, slot: &Slot, event: u32, args: [i64; 4]) {
+        if slot.busy.load(Ordering::Relaxed) != 0 {
+            return self.interrupted(slot);
+        }
+        slot.busy.store(1, Ordering::Relaxed);
+        // The compiler must not move the append out from between the marks: a handler on this very
+        // thread is the only one who looks at them.
+        compiler_fence(Ordering::SeqCst);
+        let draft = Draft {
+            event,
+            core: current_cpu(),
+            who: slot.who.load(Ordering::Relaxed),
+            args,
+        };
+        let lane = slot.lane.load(Ordering::Relaxed);
+        let done = writer::append(&self.ring, lane, |ring, chunk, index| {
+            draft.write(ring, chunk, index, || self.clock.now());
+        });
+        compiler_fence(Ordering::SeqCst);
+        slot.busy.store(0, Ordering::Relaxed);
+        if done.is_err() {
+            self.dropped(header::DROPPED_NO_CHUNK);
+        }
+    }
+
+    #[cold]
+    fn interrupted(&self, slot: &Slot) {
+        let lane = slot.lane.load(Ordering::Relaxed);
+        self.ring.interrupted(lane).fetch_add(1, Ordering::Relaxed);
+    }
+
+    #[cold]
+    fn bad_event(&self) {
+        self.dropped(header::DROPPED_BAD_EVENT);
+    }
+
+    #[cold]
+    fn dropped(&self, why: u64) {
+        self.ring.mapping().u64(why).fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A thread's first event, also after a fork: get the thread a slot, the process a place, the slot a
+    /// lane. Here, and only here, logging makes system calls.
+    #[cold]
+    #[inline(never)]
+    fn first_event(&self, event: u32, args: [i64; 4]) {
+        // SAFETY: errno is this thread's own; the host must not see what our system calls make of it.
+        let errno = unsafe { *libc::__errno_location() };
+        match Joining::enter() {
+            None => self.dropped(header::DROPPED_INTERRUPTED),
+            Some(joining) => match self.join_thread(&joining) {
+                Some(slot) => self.append_through(slot, event, args),
+                None => self.dropped(header::DROPPED_NO_LANE),
+            },
+        }
+        // SAFETY: as above.
+        unsafe { *libc::__errno_location() = errno };
+    }
+
+    fn join_thread(&self, joining: &Joining) -> Option<&'static Slot> {
+        let slot = joining.slot(self.index.number())?;
+        // After a failure, most events are dropped for the price of a count.
+        let waiting = slot.waiting.load(Ordering::Relaxed);
+        slot.waiting
+            .store(waiting.wrapping_add(1), Ordering::Relaxed);
+        if !waiting.is_multiple_of(RETRY) {
+            return None;
+        }
+        let process = self.process()?;
+        let ticks = self.clock.now();
+        let (thread, tid) = threads::register(self.ring.mapping(), &self.geometry, process, ticks);
+        let owner = lanes::owner(process, thread);
+        let first = self.geometry.cpu_lanes;
+        let lane = lanes::acquire(&self.ring, first, tid, owner).or_else(|| {
+            let file = self.file.reopen().ok()?;
+            processes::reap(&self.ring, &self.geometry, &file, process);
+            lanes::acquire(&self.ring, first, tid, owner)
+        });
+        let Some(lane) = lane else {
+            threads::end(self.ring.mapping(), &self.geometry, thread, ticks);
+            return None;
+        };
+        slot.waiting.store(0, Ordering::Relaxed);
+        slot.busy.store(0, Ordering::Relaxed);
+        slot.lane.store(lane, Ordering::Relaxed);
+        slot.who.store(entry_thread(thread, tid), Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        slot.key.store(self.index.key(), Ordering::Relaxed);
+        Some(slot)
+    }
+
+    /// This process' identity, which a forked child gets here.
+    fn process(&self) -> Option<u32> {
+        let page = self.index.page();
+        loop {
+            // Acquire, pairs with the Release at the end of a join.
+            let process = page.process.load(Ordering::Acquire);
+            if process != 0 {
+                return Some(process);
+            }
+            if page
+                .joining
+                .compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed)
+                .is_ok()
+            {
+                break;
+            }
+            // Another thread of a freshly forked child is at it. It cannot be one that we interrupted:
+            // that one would have been found by Joining::enter.
+            std::thread::yield_now();
+        }
+        let joined = self.join_process();
+        if let Some(process) = joined {
+            page.process.store(process, Ordering::Release);
+            self.index.open((&raw const *self).cast());
+        }
+        page.joining.store(0, Ordering::Release);
+        joined
+    }
+
+    fn join_process(&self) -> Option<u32> {
+        if let process @ 1.. = self.index.page().process.load(Ordering::Acquire) {
+            return Some(process);
+        }
+        let file = self.file.reopen().ok()?;
+        let process = processes::join(&self.ring, &self.geometry, &file, self.clock.now())?;
+        self.file.replace(file);
+        Some(process)
+    }
+
+    fn end_thread(&self, slot: &Slot) {
+        let who = slot.who.load(Ordering::Relaxed);
+        let thread = who as u32;
+        let process = self.index.page().process.load(Ordering::Relaxed);
+        let lane = slot.lane.load(Ordering::Relaxed);
+        lanes::release(&self.ring, lane, lanes::owner(process, thread));
+        threads::end(
+            self.ring.mapping(),
+            &self.geometry,
+            thread,
+            self.clock.now(),
+        );
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        let process = self.index.page().process.load(Ordering::Relaxed);
+        self.index.close();
+        if process != 0 {
+            processes::leave(&self.ring, &self.geometry, process, self.clock.now());
+        }
+    }
+}
+
+/// A thread that logged ends: its lanes are for others now.
+fn thread_exit(index: usize, slot: &Slot) {
+    pinned(index, slot.key.load(Ordering::Relaxed), |log| {
+        // SAFETY: the handle put itself there, has the key that this thread joined with, and waits in
+        // `Index::close` until we are done.
+        unsafe { &*log.cast::<Log>() }.end_thread(slot);
+    });
+}

@@ -1,0 +1,119 @@
+//! The reader's half: what a chunk holds, and copies of it that are known to be whole.
+
+use super::Storage;
+use crate::layout::ENTRY_WORDS;
+use crate::layout::words::{Cursor, Entry, State};
+use crate::sync::{Ordering, fence};
+
+/// What a chunk held at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chunk {
+    /// Its number.
+    pub chunk: u32,
+    /// The ticket it was taken with; never 0.
+    pub ticket: u64,
+    /// Entries committed; 0 only for a lane's current chunk.
+    pub count: u32,
+    /// The lane that wrote them.
+    pub lane: u32,
+    /// Entries that lane committed before this chunk.
+    pub before: u64,
+    /// Whether it is still being filled.
+    pub open: bool,
+}
+
+/// The chunk was taken for new entries while it was being read.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Overwritten;
+
+/// Looks at a chunk; `None` if it was never written, or taken for nothing.
+///
+/// Tries again while the chunk changes hands under its eyes; a chunk that does so all the time has
+/// nothing to show that would still be there a moment later.
+pub fn inspect<S: Storage>(ring: &S, chunk: u32) -> Option<Chunk> {
+    for _ in 0..64 {
+        // Acquire (pairs with the Release of the close): a closed chunk's entries are visible.
+        let state = State(ring.state(chunk).load(Ordering::Acquire));
+        if state.ticket() == 0 {
+            return None;
+        }
+        let (count, lane) = match state.lane() {
+            None => (state.count(), None),
+            Some(lane) if lane >= ring.lanes() => return None,
+            Some(lane) => {
+                // Acquire (pairs with the commit and the install, both Release): the counted entries are
+                // visible, and so is the close of every chunk that the cursor has left.
+                let cursor = Cursor(ring.cursor(lane).load(Ordering::Acquire));
+                if cursor.ticket() == state.ticket() {
+                    (cursor.count(), Some(lane))
+                } else if ring.state(chunk).load(Ordering::Relaxed) == state.0 {
+                    // Taken, and not yet (or never) installed.
+                    return None;
+                } else {
+                    continue;
+                }
+            }
+        };
+        let before = ring.before(chunk).load(Ordering::Relaxed);
+        let wrote = ring.chunk_lane(chunk).load(Ordering::Relaxed);
+        // Acquire fence, pairs with the release fence of the next taker: had we read its words, we would
+        // now read its ticket.
+        fence(Ordering::Acquire);
+        if State(ring.state(chunk).load(Ordering::Relaxed)).ticket() != state.ticket() {
+            continue;
+        }
+        // Bounds: this is memory that others write.
+        let empty = count == 0 && lane.is_none();
+        if empty || count > ring.chunk_entries() || wrote >= u64::from(ring.lanes()) {
+            return None;
+        }
+        return Some(Chunk {
+            chunk,
+            ticket: state.ticket(),
+            count,
+            lane: wrote as u32,
+            before,
+            open: lane.is_some(),
+        });
+    }
+    None
+}
+
+/// Appends the entries `from..seen.count` of a chunk to `out`, or nothing if it was taken meanwhile.
+pub fn copy<S: Storage>(
+    ring: &S,
+    seen: &Chunk,
+    from: u32,
+    out: &mut Vec<Entry>,
+) -> Result<(), Overwritten> {
+    let start = out.len();
+    for index in from..seen.count.min(ring.chunk_entries()) {
+        let mut words = [0; ENTRY_WORDS];
+        for (i, word) in words.iter_mut().enumerate() {
+            // Relaxed: the count came with Acquire; whether they still belong to it is settled below.
+            *word = ring.word(seen.chunk, index, i).load(Ordering::Relaxed);
+        }
+        out.push(Entry(words));
+    }
+    // Acquire fence, pairs with the release fence between taking a chunk and writing into it: if any
+    // word above came from a later ticket, the load below sees that ticket.
+    fence(Ordering::Acquire);
+    let state = State(ring.state(seen.chunk).load(Ordering::Relaxed));
+    if state.ticket() != seen.ticket {
+        out.truncate(start);
+        return Err(Overwritten);
+    }
+    Ok(())
+}
+
+/// How many entries a lane has committed in all its life, read from its current chunk.
+///
+/// `None` while it has none, or while it is just changing chunks.
+pub fn committed<S: Storage>(ring: &S, lane: u32) -> Option<u64> {
+    let cursor = Cursor(ring.cursor(lane).load(Ordering::Acquire));
+    if cursor.ticket() == 0 {
+        return None;
+    }
+    let chunk = inspect(ring, ring.chunk_of(cursor.ticket()))?;
+    (chunk.lane == lane).then(|| chunk.before.wrapping_add(chunk.count.into()))
+}
