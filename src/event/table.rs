@@ -1,0 +1,335 @@
+//! The definition table, the string table and the enable table, as they stand in shared memory.
+//!
+//! All three only grow. A definition is published by the count of definitions, stored last with
+//! Release: whoever is killed in the middle leaves bytes that nobody counts, and that the next define
+//! overwrites. Changes are made under the define lock; readers take none.
+
+use std::hash::Hasher;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{Definition, Level, Priority, argument_names, template};
+use crate::error::{Error, Result};
+use crate::layout::{Geometry, MAX_ARGUMENTS, header, records::definition as record};
+use crate::shm::Mapping;
+use crate::sync::Ordering;
+
+/// The number of an event in one timeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EventId(pub u32);
+
+impl EventId {
+    /// Defined by nobody and never enabled: what a failed define leaves a careless caller with.
+    pub const NEVER: EventId = EventId(0);
+}
+
+/// The events of one timeline.
+#[derive(Clone)]
+pub struct Definitions {
+    map: Arc<Mapping>,
+    geometry: Geometry,
+}
+
+impl Definitions {
+    /// The tables of a mapping whose geometry was checked.
+    pub fn new(map: &Arc<Mapping>, geometry: &Geometry) -> Definitions {
+        Definitions {
+            map: Arc::clone(map),
+            geometry: *geometry,
+        }
+    }
+
+    fn at(&self, id: u32) -> u64 {
+        self.geometry.definition().offset + u64::from(id) * self.geometry.definition().stride
+    }
+
+    /// Events defined, the never-enabled event 0 included.
+    pub fn count(&self) -> u32 {
+        // Acquire (pairs with the Release in `add`): the records and strings below it are visible.
+        let count = self.map.u32(header::DEFINED).load(Ordering::Acquire);
+        count.clamp(1, self.geometry.definitions)
+    }
+
+    /// Bytes of the string table in use.
+    pub fn string_bytes(&self) -> u64 {
+        let used = self.map.u64(header::STRINGS_USED).load(Ordering::Acquire);
+        used.clamp(1, self.geometry.strings().length)
+    }
+
+    /// An event of this number, if it is defined and its record makes sense.
+    pub fn get(&self, id: EventId) -> Option<Definition> {
+        if id.0 == 0 || id.0 >= self.count() {
+            return None;
+        }
+        let at = self.at(id.0);
+        let priority = self.map.u8(at + record::PRIORITY).load(Ordering::Relaxed);
+        Some(Definition {
+            id,
+            category: self.string(self.map.u32(at + record::CATEGORY).load(Ordering::Relaxed)),
+            priority: Priority::from_u8(priority)?,
+            message: self.string(self.map.u32(at + record::MESSAGE).load(Ordering::Relaxed)),
+        })
+    }
+
+    fn string(&self, offset: u32) -> String {
+        let strings = self.geometry.strings();
+        let most = strings.length.saturating_sub(offset.into());
+        let bytes = match most {
+            0 => Vec::new(),
+            _ => self
+                .map
+                .read_c_str(strings.offset + u64::from(offset), most),
+        };
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// The event of this category, priority and message, defined now if it was not.
+    ///
+    /// The caller holds the define lock.
+    pub fn define(
+        &self,
+        path: &Path,
+        category: &str,
+        priority: Priority,
+        message: &str,
+    ) -> Result<EventId> {
+        check_text("category", category)?;
+        check_text("message", message)?;
+        let found = argument_names(message).count();
+        if found > MAX_ARGUMENTS {
+            return Err(Error::TooManyArguments {
+                found,
+                message: template::first_line(message).to_string(),
+            });
+        }
+        let hash = hash(category, priority, message);
+        match self.find(hash, category, priority, message) {
+            Some(id) => Ok(id),
+            None => self.add(path, hash, category, priority, message),
+        }
+    }
+
+    fn find(
+        &self,
+        hash: u64,
+        category: &str,
+        priority: Priority,
+        message: &str,
+    ) -> Option<EventId> {
+        (1..self.count())
+            .filter(|&id| {
+                self.map
+                    .u64(self.at(id) + record::HASH)
+                    .load(Ordering::Relaxed)
+                    == hash
+            })
+            .map(EventId)
+            .find(|&id| {
+                self.get(id).is_some_and(|d| {
+                    d.category == category && d.priority == priority && d.message == message
+                })
+            })
+    }
+
+    fn add(
+        &self,
+        path: &Path,
+        hash: u64,
+        category: &str,
+        priority: Priority,
+        message: &str,
+    ) -> Result<EventId> {
+        let id = self.count();
+        if id >= self.geometry.definitions {
+            return Err(Error::DefinitionTableFull {
+                path: path.to_path_buf(),
+                capacity: self.geometry.definitions - 1,
+            });
+        }
+        let (category, message_at) = self.intern_pair(path, category, message)?;
+        let at = self.at(id);
+        let arguments = argument_names(message).count() as u8;
+        self.map
+            .u64(at + record::HASH)
+            .store(hash, Ordering::Relaxed);
+        self.map
+            .u32(at + record::CATEGORY)
+            .store(category, Ordering::Relaxed);
+        self.map
+            .u32(at + record::MESSAGE)
+            .store(message_at, Ordering::Relaxed);
+        self.map
+            .write(at + record::PRIORITY, &[priority as u8, 1, arguments]);
+        for i in 0..u64::from(arguments) {
+            self.map
+                .u8(at + record::TYPES + i)
+                .store(1, Ordering::Relaxed);
+        }
+        self.enable(id, self.effective_level().allows(priority));
+        // Release (pairs with the Acquire in `count`): publishes the record, its strings and its enable byte.
+        self.map
+            .u32(header::DEFINED)
+            .store(id + 1, Ordering::Release);
+        Ok(EventId(id))
+    }
+
+    /// Both strings or neither, so that a failed define uses nothing up.
+    fn intern_pair(&self, path: &Path, category: &str, message: &str) -> Result<(u32, u32)> {
+        let strings = self.geometry.strings();
+        let used = self.string_bytes();
+        let mut table = vec![0; used as usize];
+        self.map.read(strings.offset, &mut table);
+        let mut end = used;
+        let mut fresh = Vec::new();
+        let offsets = [category, message].map(|text| {
+            let mut bytes = text.as_bytes().to_vec();
+            bytes.push(0);
+            if let Some(at) = find_string(&table, &bytes) {
+                return at as u32;
+            }
+            if category == message && !fresh.is_empty() {
+                return used as u32;
+            }
+            let at = end;
+            end += bytes.len() as u64;
+            fresh.extend_from_slice(&bytes);
+            at as u32
+        });
+        if end > strings.length {
+            return Err(Error::StringTableFull {
+                path: path.to_path_buf(),
+                needed: end - used,
+                free: strings.length - used,
+                size: strings.length,
+            });
+        }
+        self.map.write(strings.offset + used, &fresh);
+        self.map
+            .u64(header::STRINGS_USED)
+            .store(end, Ordering::Release);
+        Ok((offsets[0], offsets[1]))
+    }
+
+    /// The level in force: what was asked for, or what a sampler holds up just now, whichever is more.
+    pub fn effective_level(&self) -> Level {
+        self.level().max(self.boost())
+    }
+
+    /// The level that was asked for.
+    pub fn level(&self) -> Level {
+        Level::from_field(self.map.u32(header::LEVEL).load(Ordering::Relaxed))
+    }
+
+    /// The level a sampler holds up just now; none otherwise.
+    pub fn boost(&self) -> Level {
+        Level::from_field(self.map.u32(header::BOOST).load(Ordering::Relaxed))
+    }
+
+    /// Sets the level asked for. The caller holds the define lock.
+    pub fn set_level(&self, level: Level) {
+        self.map
+            .u32(header::LEVEL)
+            .store(level.get().into(), Ordering::Relaxed);
+        self.apply();
+    }
+
+    /// Sets the sampler's level. The caller holds the define lock.
+    pub fn set_boost(&self, boost: Level) {
+        self.map
+            .u32(header::BOOST)
+            .store(boost.get().into(), Ordering::Relaxed);
+        self.apply();
+    }
+
+    /// Brings every event's enable byte in line with the level in force.
+    fn apply(&self) {
+        let level = self.effective_level();
+        for id in 1..self.count() {
+            let number = self
+                .map
+                .u8(self.at(id) + record::PRIORITY)
+                .load(Ordering::Relaxed);
+            let enabled = Priority::from_u8(number).is_some_and(|p| level.allows(p));
+            self.enable(id, enabled);
+        }
+    }
+
+    fn enable(&self, id: u32, enabled: bool) {
+        // Relaxed: a writer that sees the change a moment late logs, or does not log, one event more.
+        self.map
+            .u8(self.geometry.enable().offset + u64::from(id))
+            .store(enabled.into(), Ordering::Relaxed);
+    }
+}
+
+/// The string, with its NUL, at the start of a string of the table (the end of another will do too, but
+/// then a reader of the raw file would see words that nobody wrote).
+fn find_string(table: &[u8], with_nul: &[u8]) -> Option<usize> {
+    memchr::memmem::find_iter(table, with_nul).find(|&at| at > 0 && table[at - 1] == 0)
+}
+
+fn check_text(what: &'static str, text: &str) -> Result<()> {
+    let bad = |expected, found: String| {
+        Err(Error::BadText {
+            what,
+            expected,
+            found,
+        })
+    };
+    if text.is_empty() {
+        return bad("at least one character", "nothing".to_string());
+    }
+    if let Some(at) = text.find('\0') {
+        return bad(
+            "text without NUL",
+            format!("a NUL at byte {at} of {text:?}"),
+        );
+    }
+    if what == "category" && text.chars().any(char::is_control) {
+        return bad("one line without control characters", format!("{text:?}"));
+    }
+    Ok(())
+}
+
+// FNV-1a, 64 bits (Fowler, Noll, Vo): part of the format, so it is spelled out and not a library's.
+struct Fnv(u64);
+
+impl Hasher for Fnv {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+}
+
+fn hash(category: &str, priority: Priority, message: &str) -> u64 {
+    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+    hash.write(&[priority as u8]);
+    hash.write(category.as_bytes());
+    hash.write(&[0]);
+    hash.write(message.as_bytes());
+    hash.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_is_the_published_fnv_1a() {
+        let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+        hash.write(b"foobar");
+        assert_eq!(hash.finish(), 0x85944171f73967e8);
+    }
+
+    #[test]
+    fn strings_are_shared_only_from_their_start() {
+        let table = b"\0example\0ample\0";
+        assert_eq!(find_string(table, b"example\0"), Some(1));
+        assert_eq!(find_string(table, b"ample\0"), Some(9));
+        assert_eq!(find_string(table, b"exam\0"), None);
+    }
+}
