@@ -1,1 +1,80 @@
-//! timeline: a flight recorder for native and LuaJIT programs.
+//! A flight recorder for native and LuaJIT programs.
+//!
+//! Programs write 64-byte, cycle-stamped events into a ring in shared memory, at the price of reading
+//! the clock. Anyone with permission attaches to the live ring from outside: dumps it, follows it, turns
+//! detail up and down, saves it. When the program dies, the ring stays.
+//!
+//! ```
+//! use timeline::{Attached, Level, Order, Priority, Timeline};
+//! # let path = format!("/timeline-doc-{}", std::process::id());
+//! # let path = path.as_str();
+//!
+//! let timeline = Timeline::new(path)?; // "/timeline", say
+//! let processed = timeline.define("example", Priority::Trace, "processed $tcp, $udp, and $other")?;
+//! timeline.log(processed, [10, 20, 3]);
+//! timeline.priority(Level::from(Priority::Info))?; // from here on, traces cost next to nothing
+//! timeline.log(processed, [50, 60, 8]);
+//!
+//! // The same from any other process, also after this one was killed:
+//! let attached = Attached::open(path)?;
+//! let logged: Vec<_> = attached.events(Order::NewestFirst).map(|e| e.args).collect();
+//! assert_eq!(logged, [[10, 20, 3, 0]]);
+//! # timeline::unlink(path)?;
+//! # Ok::<(), timeline::Error>(())
+//! ```
+//!
+//! [`Timeline`] writes, [`Attached`] reads, [`Control`] changes the level from outside. ARCHITECTURE.md
+//! draws the whole, docs/format.md states every byte.
+
+#[cfg(not(loom))]
+mod attached;
+#[cfg(not(loom))]
+mod clock;
+#[cfg(not(loom))]
+mod control;
+#[cfg(not(loom))]
+pub mod dump;
+#[cfg(not(loom))]
+mod error;
+#[cfg(not(loom))]
+mod event;
+#[cfg(not(loom))]
+mod info;
+#[doc(hidden)]
+pub mod layout;
+#[cfg(not(loom))]
+mod lifecycle;
+#[doc(hidden)]
+pub mod ring;
+#[cfg(not(loom))]
+mod sampler;
+#[cfg(not(loom))]
+mod save;
+#[cfg(not(loom))]
+mod segment;
+#[cfg(not(loom))]
+mod shm;
+#[cfg(not(loom))]
+mod source;
+#[doc(hidden)]
+pub mod sync;
+#[cfg(not(loom))]
+mod timeline;
+
+#[cfg(not(loom))]
+pub use self::{
+    attached::Attached,
+    clock::ClockKind,
+    control::Control,
+    error::{Error, ErrorKind, Result, User},
+    event::{Definition, EventId, Level, Priority, argument_names},
+    info::{Dropped, Info, Listed, list},
+    layout::{DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, MAX_ARGUMENTS},
+    lifecycle::{unlink, users},
+    ring::processes::Writer,
+    ring::threads::Thread,
+    sampler::Sampler,
+    save::Saved,
+    source::{Event, Events, Follow, From, Order, ThreadRef},
+    timeline::Timeline,
+};

@@ -12,8 +12,10 @@ use crate::human::{self, Count, Rate, things};
 use crate::style::Theme;
 use crate::time::Span;
 
-/// Events shown at a time.
+/// Events shown at a time, on a terminal with room for them.
 const ROWS: u64 = 12;
+/// Lines of the view beside them: status, a blank, the heading, and where the cursor waits.
+const FRAME: u64 = 4;
 
 /// What was drawn last.
 pub struct View<'a> {
@@ -50,8 +52,10 @@ impl<'a> View<'a> {
             writeln!(out, "{status}; newest: {}", newest.trim_start())?;
             return Ok(());
         }
-        let rows = self.newest(ROWS)?;
-        let width = terminal_size::terminal_size().map_or(80, |(width, _)| width.0.into());
+        let (width, height) = terminal_size::terminal_size().map_or((80, 24), |(width, height)| {
+            (width.0.into(), u64::from(height.0))
+        });
+        let rows = self.newest(ROWS.min(height.saturating_sub(FRAME)))?;
         if self.drawn > 0 {
             // Up to the first line drawn, and clear from there.
             write!(out, "\x1b[{}A\x1b[J", self.drawn)?;

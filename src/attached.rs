@@ -1,0 +1,138 @@
+//! A timeline as others see it: attached read-only, live or saved.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use crate::clock::TimeBase;
+use crate::error::Result;
+use crate::event::{Definition, EventId, Level};
+use crate::info::{self, Info};
+use crate::lifecycle;
+use crate::ring::threads::{self, Thread};
+use crate::save::{self, Saved};
+use crate::segment::Segment;
+use crate::shm::{self, Name};
+use crate::source::{Event, Events, Follow, From, Order};
+
+/// A timeline attached for reading: a live one, what a killed program left, or a snapshot.
+///
+/// Attaching changes nothing in it and needs nobody's help: no daemon, nor the program itself.
+///
+/// # Example
+/// ```
+/// use timeline::{Attached, Order, Priority, Timeline};
+/// # let path = format!("/timeline-doc-attached-{}", std::process::id());
+/// # let path = path.as_str();
+/// # let timeline = Timeline::with_size(path, 1024, 4096)?;
+/// # let got = timeline.define("net", Priority::Info, "got $bytes")?;
+/// # timeline.log(got, [1500]);
+/// let attached = Attached::open(path)?;
+/// for event in attached.events(Order::OldestFirst) {
+///     let definition = attached.definition(event.id).expect("was defined before it was logged");
+///     let mut text = String::new();
+///     definition.render(&event.args, &mut text)?;
+///     assert_eq!(text, "got bytes(1500)");
+/// }
+/// # timeline::unlink(path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Attached {
+    segment: Segment,
+    file: File,
+    time: TimeBase,
+    definitions: Vec<OnceLock<Box<Definition>>>,
+}
+
+impl Attached {
+    /// Attaches to the live name or file at `path`.
+    ///
+    /// # Errors
+    /// `NotFound`; `NotATimeline`, `Unfinished`, `Version`, `Truncated`, `Corrupt`, which say what is
+    /// wrong with the file; `Io`.
+    pub fn open(path: impl AsRef<Path>) -> Result<Attached> {
+        let name = Name::new(path.as_ref())?;
+        let (segment, file) = lifecycle::attach(&name)?;
+        let mut definitions = Vec::new();
+        definitions.resize_with(segment.geometry.definitions as usize, OnceLock::new);
+        Ok(Attached {
+            time: segment.time_base(),
+            definitions,
+            segment,
+            file,
+        })
+    }
+
+    /// The name as it was given.
+    pub fn path(&self) -> &Path {
+        self.segment.name.given()
+    }
+
+    /// Whether this is a snapshot, which nobody writes to.
+    pub fn is_snapshot(&self) -> bool {
+        self.segment.facts.snapshot
+    }
+
+    /// Whether the name leads elsewhere by now: the program was restarted, or the timeline removed.
+    pub fn replaced(&self) -> bool {
+        !shm::is_at(&self.file, self.segment.name.file())
+    }
+
+    /// How it is doing: sizes, fill, writers, losses.
+    pub fn info(&self) -> Info {
+        info::info(&self.segment, &self.file, &self.time)
+    }
+
+    /// The level up to which events are logged.
+    pub fn level(&self) -> Level {
+        self.segment.definitions.level()
+    }
+
+    /// The events in it, merged over all threads by time.
+    pub fn events(&self, order: Order) -> Events<'_> {
+        Events::new(&self.segment, order)
+    }
+
+    /// The events to come.
+    pub fn follow(&self, from: From) -> Follow<'_> {
+        Follow::new(&self.segment, from)
+    }
+
+    /// What an event means; `None` if no such event is defined.
+    pub fn definition(&self, id: EventId) -> Option<&Definition> {
+        let cached = self.definitions.get(id.0 as usize)?;
+        if let Some(definition) = cached.get() {
+            return Some(definition);
+        }
+        let definition = self.segment.definitions.get(id)?;
+        Some(cached.get_or_init(|| Box::new(definition)))
+    }
+
+    /// All events defined by now.
+    pub fn definitions(&self) -> impl Iterator<Item = &Definition> {
+        (1..self.segment.definitions.count()).filter_map(|id| self.definition(EventId(id)))
+    }
+
+    /// The thread that logged an event; `None` if so many threads came since that its record is gone.
+    pub fn thread(&self, event: &Event) -> Option<Thread> {
+        threads::lookup(&self.segment.map, &self.segment.geometry, event.thread.0)
+    }
+
+    /// Nanoseconds since the epoch at `ticks`; `None` when the timeline holds no way to tell.
+    pub fn unix_nanos(&self, ticks: u64) -> Option<u64> {
+        self.time.unix_nanos(ticks)
+    }
+
+    /// Ticks per second; `None` when it cannot be told.
+    pub fn ticks_per_second(&self) -> Option<f64> {
+        self.time.ticks_per_second()
+    }
+
+    /// Saves a snapshot; see [`Timeline::save`](crate::Timeline::save).
+    ///
+    /// # Errors
+    /// `Io`, also for lack of space; a file that was there stays as it was.
+    pub fn save(&self, file: impl AsRef<Path>) -> Result<Saved> {
+        save::save(&self.segment, file.as_ref())
+    }
+}

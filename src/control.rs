@@ -1,0 +1,134 @@
+//! What can be done to a timeline from any process: its level, its sampling, its definitions.
+//!
+//! All of it is cold and happens under locks that the kernel drops with their holder. A `Control` is not
+//! a writer of events: a timeline with none but these attached is not in use.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+use crate::event::{EventId, Level, Priority};
+use crate::lifecycle;
+use crate::sampler::Sampler;
+use crate::segment::Segment;
+use crate::shm::{Lock, LockFile, Name, SharedFile};
+
+/// A live timeline, attached for changing its level.
+///
+/// # Example
+/// ```
+/// use timeline::{Control, Level, Timeline};
+/// # let path = format!("/timeline-doc-control-{}", std::process::id());
+/// let timeline = Timeline::with_size(&path, 1024, 4096)?;
+/// // ... from another process:
+/// Control::open(&path)?.priority("info".parse()?)?;
+/// assert_eq!(timeline.level(), "info".parse::<Level>()?);
+/// # timeline::unlink(&path)?;
+/// # Ok::<(), timeline::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Control {
+    inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub segment: Segment,
+    pub file: SharedFile,
+}
+
+impl Control {
+    /// Attaches to the live timeline at `path`.
+    ///
+    /// # Errors
+    /// `NotFound`; `ReadOnly` for a snapshot; those of a damaged or foreign file; `Io`.
+    pub fn open(path: impl AsRef<Path>) -> Result<Control> {
+        let (segment, lock) = lifecycle::join(&Name::new(path.as_ref())?)?;
+        let file = lock.file().try_clone();
+        drop(lock);
+        let file = file.map_err(|e| Error::io("open", path.as_ref(), e))?;
+        Control::over(segment, file)
+    }
+
+    pub(crate) fn over(segment: Segment, file: std::fs::File) -> Result<Control> {
+        let file = SharedFile::new(file, segment.name.c_file())
+            .map_err(|e| Error::io("examine", segment.name.given(), e))?;
+        let control = Control {
+            inner: Arc::new(Inner { segment, file }),
+        };
+        let lock = control.lock()?;
+        control.segment().add_anchor();
+        drop(lock);
+        Ok(control)
+    }
+
+    pub(crate) fn segment(&self) -> &Segment {
+        &self.inner.segment
+    }
+
+    /// The name as it was given.
+    pub fn path(&self) -> &Path {
+        self.segment().name.given()
+    }
+
+    fn reopen(&self) -> Result<std::fs::File> {
+        let fail = |e| Error::io("open again", self.path(), e);
+        self.inner.file.reopen().map_err(fail)
+    }
+
+    /// The define lock, with what a killed sampler left behind cleared away.
+    pub(crate) fn lock(&self) -> Result<LockFile> {
+        let fail = |e| Error::io("lock", self.path(), e);
+        let lock = LockFile::acquire(self.reopen()?, Lock::Define).map_err(fail)?;
+        let definitions = &self.segment().definitions;
+        if definitions.boost() != Level::NONE && !Lock::Sample.is_held_elsewhere(lock.file()) {
+            definitions.set_boost(Level::NONE);
+        }
+        Ok(lock)
+    }
+
+    /// The lock of the one sampler.
+    pub(crate) fn sampling_lock(&self) -> Result<Option<LockFile>> {
+        let file = self.reopen()?;
+        Ok(LockFile::try_acquire(file, Lock::Sample))
+    }
+
+    /// The level up to which events are logged, as it was last set.
+    pub fn level(&self) -> Level {
+        self.segment().definitions.level()
+    }
+
+    /// Logs events up to `level` from now on, in every process.
+    ///
+    /// # Errors
+    /// `Io` if the timeline cannot be locked.
+    pub fn priority(&self, level: Level) -> Result<()> {
+        let _lock = self.lock()?;
+        self.segment().definitions.set_level(level);
+        self.segment().add_anchor();
+        Ok(())
+    }
+
+    /// Raises the level for a short time, again and again: `for_` of every `every`, until the result is
+    /// dropped, which restores it. Meant for bursts of detail such as 100 µs every 10 ms.
+    ///
+    /// # Errors
+    /// `SamplerBusy` if somebody samples already; `BadSize` if `for_` is 0 or not below `every`.
+    pub fn sample(&self, level: Level, for_: Duration, every: Duration) -> Result<Sampler> {
+        Sampler::start(self.clone(), level, for_, every)
+    }
+
+    /// The event of this category, priority and message, defined now if it was not.
+    pub(crate) fn define(
+        &self,
+        category: &str,
+        priority: Priority,
+        message: &str,
+    ) -> Result<EventId> {
+        let _lock = self.lock()?;
+        let definitions = &self.segment().definitions;
+        let id = definitions.define(self.path(), category, priority, message)?;
+        self.segment().add_anchor();
+        Ok(id)
+    }
+}

@@ -1,0 +1,211 @@
+//! How a timeline is doing: sizes, fill, writers, losses; and which timelines there are.
+
+use std::fs::File;
+
+use crate::attached::Attached;
+use crate::clock::{ClockKind, TimeBase};
+use crate::error::{Error, Result};
+use crate::event::Level;
+use crate::layout::header;
+use crate::ring::processes::{self, Writer};
+use crate::ring::{Storage, reader};
+use crate::segment::Segment;
+use crate::shm;
+use crate::sync::Ordering;
+
+/// How a timeline is doing.
+#[derive(Debug, Clone)]
+pub struct Info {
+    /// Whether it is a snapshot.
+    pub snapshot: bool,
+    /// Format version, major and minor.
+    pub version: (u16, u16),
+    /// Bytes of the whole.
+    pub size: u64,
+    /// Entries of the ring.
+    pub entries: u64,
+    /// Entries of one chunk.
+    pub chunk_entries: u32,
+    /// Chunks.
+    pub chunks: u32,
+    /// Lanes that belong to CPUs.
+    pub cpu_lanes: u32,
+    /// Lanes that threads can take.
+    pub thread_lanes: u32,
+    /// Lanes that threads have taken.
+    pub lanes_in_use: u32,
+    /// The level that was asked for.
+    pub level: Level,
+    /// The level a sampler holds up just now; none otherwise.
+    pub boost: Level,
+    /// What ticks count.
+    pub clock: ClockKind,
+    /// Ticks per second, when it can be told.
+    pub ticks_per_second: Option<f64>,
+    /// When it was created, in nanoseconds since the epoch.
+    pub created_unix_nanos: u64,
+    /// The process that created it.
+    pub creator_pid: u32,
+    /// The executable of that process.
+    pub creator_exe: String,
+    /// The kernel's boot id.
+    pub boot_id: String,
+    /// The processes that write, and those that were killed writing.
+    pub writers: Vec<Writer>,
+    /// Events ever logged.
+    pub events_written: u64,
+    /// Events in the ring now.
+    pub events_held: u64,
+    /// Events that could not be logged.
+    pub dropped: Dropped,
+    /// Events defined.
+    pub definitions: u32,
+    /// Events that can be defined.
+    pub definition_capacity: u32,
+    /// Bytes of the string table in use.
+    pub string_bytes: u64,
+    /// Bytes of the string table.
+    pub string_capacity: u64,
+    /// Ticks of the newest event.
+    pub newest_ticks: Option<u64>,
+    /// Ticks of the oldest event.
+    pub oldest_ticks: Option<u64>,
+}
+
+/// Events that could not be logged, by reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Dropped {
+    /// Logged by a signal handler that interrupted a log call of its own thread.
+    pub interrupted: u64,
+    /// Logged by a thread for which no lane was free.
+    pub no_lane: u64,
+    /// Logged when every chunk was some lane's current one.
+    pub no_chunk: u64,
+    /// Logged with an event id out of range.
+    pub bad_event: u64,
+}
+
+impl Dropped {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        [
+            self.interrupted,
+            self.no_lane,
+            self.no_chunk,
+            self.bad_event,
+        ]
+        .into_iter()
+        .fold(0, u64::saturating_add)
+    }
+}
+
+pub(crate) fn info(segment: &Segment, file: &File, time: &TimeBase) -> Info {
+    let (ring, geometry, facts) = (&segment.ring, &segment.geometry, &segment.facts);
+    let (mut held, mut newest, mut oldest) = (0, None, None);
+    for chunk in (0..ring.chunks()).filter_map(|c| reader::inspect(ring, c)) {
+        let Some(last) = chunk.count.checked_sub(1) else {
+            continue;
+        };
+        held += u64::from(chunk.count);
+        let ticks = |index| ring.word(chunk.chunk, index, 0).load(Ordering::Relaxed);
+        newest = newest.max(Some(ticks(last)));
+        oldest = Some(oldest.map_or(ticks(0), |o: u64| o.min(ticks(0))));
+    }
+    let live = (!facts.snapshot).then_some(file);
+    Info {
+        snapshot: facts.snapshot,
+        version: facts.version,
+        size: geometry.total,
+        entries: geometry.entries,
+        chunk_entries: geometry.chunk_entries,
+        chunks: geometry.chunks,
+        cpu_lanes: geometry.cpu_lanes,
+        thread_lanes: geometry.thread_lanes,
+        lanes_in_use: count_lanes(segment),
+        level: segment.definitions.level(),
+        boost: segment.definitions.boost(),
+        clock: facts.clock,
+        ticks_per_second: time.ticks_per_second(),
+        created_unix_nanos: facts.created_unix,
+        creator_pid: facts.creator_pid,
+        creator_exe: facts.creator_exe.clone(),
+        boot_id: uuid(&facts.boot_id),
+        writers: processes::writers(&segment.map, geometry, live),
+        events_written: (0..ring.lanes())
+            .filter_map(|lane| reader::committed(ring, lane))
+            .fold(0, u64::saturating_add),
+        events_held: held,
+        dropped: dropped(segment),
+        definitions: segment.definitions.count() - 1,
+        definition_capacity: geometry.definitions - 1,
+        string_bytes: segment.definitions.string_bytes(),
+        string_capacity: geometry.strings().length,
+        newest_ticks: newest,
+        oldest_ticks: oldest,
+    }
+}
+
+fn count_lanes(segment: &Segment) -> u32 {
+    let ring = &segment.ring;
+    let used = |lane: &u32| ring.owner(*lane).load(Ordering::Relaxed) != 0;
+    (0..ring.lanes()).filter(used).count() as u32
+}
+
+fn dropped(segment: &Segment) -> Dropped {
+    let field = |at| segment.map.u64(at).load(Ordering::Relaxed);
+    let in_lanes = (0..segment.ring.lanes())
+        .map(|lane| segment.ring.interrupted(lane).load(Ordering::Relaxed))
+        .fold(0, u64::saturating_add);
+    Dropped {
+        interrupted: in_lanes.saturating_add(field(header::DROPPED_INTERRUPTED)),
+        no_lane: field(header::DROPPED_NO_LANE),
+        no_chunk: field(header::DROPPED_NO_CHUNK),
+        bad_event: field(header::DROPPED_BAD_EVENT),
+    }
+}
+
+/// A boot id as the kernel prints it.
+fn uuid(id: &[u8; 16]) -> String {
+    let mut text = String::with_capacity(36);
+    for (i, byte) in id.iter().enumerate() {
+        if matches!(i, 4 | 6 | 8 | 10) {
+            text.push('-');
+        }
+        text.push_str(&format!("{byte:02x}"));
+    }
+    text
+}
+
+/// A timeline found by [`list`].
+#[derive(Debug)]
+pub struct Listed {
+    /// The name to open it by: `/timeline`.
+    pub name: String,
+    /// How it is doing, or what is wrong with it.
+    pub state: Result<Info>,
+}
+
+/// All timelines in shared memory, by name: live ones, and what killed programs left.
+///
+/// Objects of other kinds are left out; damaged timelines are listed with what is wrong with them.
+///
+/// # Errors
+/// `Io` if shared memory cannot be listed.
+pub fn list() -> Result<Vec<Listed>> {
+    let names = shm::live_names().map_err(|e| Error::io("list", "/dev/shm".as_ref(), e))?;
+    let mut listed = Vec::new();
+    for name in names {
+        let state = match Attached::open(&name) {
+            Ok(attached) => Ok(attached.info()),
+            // Somebody else's object, somebody else's user, gone meanwhile, or just being created.
+            Err(Error::NotATimeline { .. } | Error::NotFound { .. } | Error::Io { .. }) => continue,
+            Err(Error::Unfinished { .. }) => continue,
+            Err(error) => Err(error),
+        };
+        listed.push(Listed {
+            name: name.to_string_lossy().into_owned(),
+            state,
+        });
+    }
+    Ok(listed)
+}

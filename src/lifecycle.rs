@@ -1,0 +1,221 @@
+//! From nothing to a timeline, to its corpse: creating, joining, keeping the evidence, removing.
+//!
+//! A new timeline is built whole under `NAME.new` and renamed into place, so NAME never leads to half of
+//! one, and a failure (no space) leaves everything as it was. Whoever holds the lifecycle lock of the
+//! file at NAME.new is the one creator; after each wait for a lock, the name is looked at again, because
+//! the file it led to may have been renamed meanwhile.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use crate::clock::ClockKind;
+use crate::error::{Error, Result};
+use crate::layout;
+use crate::layout::Geometry;
+use crate::ring::{lanes, processes};
+use crate::segment::{self, Segment};
+use crate::shm::{self, Lock, LockFile, Name};
+
+/// Creates the timeline at `name`. What stood there and has no living writer is kept as `NAME.prev`.
+///
+/// Returns with the lifecycle lock of the new timeline held, for the creator to join it undisturbed.
+pub fn create(name: &Name, entries: u64, strings: u64) -> Result<(Segment, LockFile)> {
+    if !entries.is_power_of_two() || !(layout::MIN_ENTRIES..=layout::MAX_ENTRIES).contains(&entries)
+    {
+        return Err(Error::BadSize {
+            what: "the number of entries",
+            expected: "a power of two from 256 to 2^30",
+            found: entries,
+        });
+    }
+    if !(layout::MIN_STRING_TABLE..=layout::MAX_STRING_TABLE).contains(&strings) {
+        return Err(Error::BadSize {
+            what: "the size of the string table",
+            expected: "1024 to 2^31 bytes",
+            found: strings,
+        });
+    }
+    let staging = name.sibling(".new");
+    let creator = claim_staging(name, &staging)?;
+    let result = build_and_place(name, &staging, &creator, entries, strings);
+    match result {
+        Ok(segment) => Ok((segment, creator)),
+        Err(error) => {
+            // Ours alone, and of no use to anyone.
+            let _ = std::fs::remove_file(&staging);
+            Err(error)
+        }
+    }
+}
+
+/// The file at NAME.new with its lifecycle lock: from here on, nobody else creates NAME.
+fn claim_staging(name: &Name, staging: &Path) -> Result<LockFile> {
+    let fail = |doing, e| Error::io(doing, name.given(), e);
+    loop {
+        let file = match shm::open(staging, true) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => match shm::create(staging) {
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
+                other => other.map_err(|e| fail("create", e))?,
+            },
+            other => other.map_err(|e| fail("create", e))?,
+        };
+        let lock = LockFile::acquire(file, Lock::Lifecycle).map_err(|e| fail("lock", e))?;
+        if shm::is_at(lock.file(), staging) {
+            return Ok(lock);
+        }
+    }
+}
+
+fn build_and_place(
+    name: &Name,
+    staging: &Path,
+    creator: &LockFile,
+    entries: u64,
+    strings: u64,
+) -> Result<Segment> {
+    // Held until the old timeline has its new name, so that nobody joins it in between.
+    let old = lock_corpse(name)?;
+    let segment = build(name, creator.file(), entries, strings)?;
+    let fail = |e| Error::io("rename", name.given(), e);
+    if old.is_some() {
+        std::fs::rename(name.file(), name.sibling(".prev")).map_err(fail)?;
+    }
+    std::fs::rename(staging, name.file()).map_err(fail)?;
+    Ok(segment)
+}
+
+/// The timeline that stands at `name`, locked, if there is one and nobody writes to it.
+///
+/// A file that is no timeline is nobody's corpse, and an error: it is not ours to move.
+fn lock_corpse(name: &Name) -> Result<Option<LockFile>> {
+    let fail = |doing, e| Error::io(doing, name.given(), e);
+    loop {
+        let file = match shm::open(name.file(), true) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            other => other.map_err(|e| fail("open", e))?,
+        };
+        let lock = LockFile::acquire(file, Lock::Lifecycle).map_err(|e| fail("lock", e))?;
+        if !shm::is_at(lock.file(), name.file()) {
+            continue;
+        }
+        let mut magic = [0; 8];
+        let read = lock.file().read_at(&mut magic, 0);
+        if read.map_err(|e| fail("read", e))? < 8 || magic != layout::MAGIC {
+            return Err(Error::NotATimeline {
+                path: name.given().to_path_buf(),
+                found: magic,
+            });
+        }
+        let by = living(name, lock.file());
+        if !by.is_empty() || shm::slots_locked(lock.file()) {
+            return Err(Error::InUse {
+                path: name.given().to_path_buf(),
+                by,
+            });
+        }
+        return Ok(Some(lock));
+    }
+}
+
+fn living(name: &Name, file: &File) -> Vec<crate::error::User> {
+    match Segment::load(name, file, false) {
+        Ok(s) => processes::users(&s.map, &s.geometry, file),
+        // Damaged, or of another version: the locks alone must tell.
+        Err(_) => Vec::new(),
+    }
+}
+
+fn build(name: &Name, file: &File, entries: u64, strings: u64) -> Result<Segment> {
+    let geometry = Geometry::new(entries, strings);
+    let clock = ClockKind::detect();
+    let fail = |doing, e| Error::io(doing, name.given(), e);
+    // What a killed creator left is not worth keeping: it never had the name.
+    file.set_len(0).map_err(|e| fail("empty", e))?;
+    shm::reserve(file, geometry.total).map_err(|(e, free)| match e.raw_os_error() {
+        Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG) => Error::NoSpace {
+            path: name.given().to_path_buf(),
+            needed: geometry.total,
+            free,
+        },
+        _ => fail("reserve space for", e),
+    })?;
+    file.set_len(geometry.total).map_err(|e| fail("size", e))?;
+    file.write_all_at(&segment::new_header(&geometry, clock), 0)
+        .map_err(|e| fail("write the header of", e))?;
+    let segment = Segment::load(name, file, true)?;
+    lanes::initialise(&segment.ring);
+    // Mapping touched every page between the two anchors, so they already tell a tick rate.
+    segment.add_anchor();
+    Ok(segment)
+}
+
+/// Maps the live timeline at `name` for writing, with its lifecycle lock held.
+pub fn join(name: &Name) -> Result<(Segment, LockFile)> {
+    let path = name.given();
+    loop {
+        let file = open_existing(name, true)?;
+        let lock =
+            LockFile::acquire(file, Lock::Lifecycle).map_err(|e| Error::io("lock", path, e))?;
+        if !shm::is_at(lock.file(), name.file()) {
+            continue;
+        }
+        let segment = Segment::load(name, lock.file(), true)?;
+        if segment.facts.snapshot {
+            return Err(Error::ReadOnly { path: path.into() });
+        }
+        if segment.facts.boot_id != segment::boot_id() {
+            return Err(Error::OtherBoot { path: path.into() });
+        }
+        return Ok((segment, lock));
+    }
+}
+
+/// Maps whatever stands at `name` for reading.
+pub fn attach(name: &Name) -> Result<(Segment, File)> {
+    let file = open_existing(name, false)?;
+    let segment = Segment::load(name, &file, false)?;
+    Ok((segment, file))
+}
+
+fn open_existing(name: &Name, write: bool) -> Result<File> {
+    shm::open(name.file(), write).map_err(|e| match e.kind() {
+        io::ErrorKind::NotFound => Error::NotFound {
+            path: name.given().to_path_buf(),
+        },
+        _ => Error::io("open", name.given(), e),
+    })
+}
+
+/// Removes the name. Whoever has the timeline open goes on with it; nobody finds it any more.
+///
+/// # Errors
+/// `NotFound` if nothing is there; `NotATimeline` if it is something else, which stays.
+pub fn unlink(path: impl AsRef<Path>) -> Result<()> {
+    let name = Name::new(path.as_ref())?;
+    let file = open_existing(&name, false)?;
+    let mut magic = [0; 8];
+    let read = file
+        .read_at(&mut magic, 0)
+        .map_err(|e| Error::io("read", name.given(), e))?;
+    if read < 8 || magic != layout::MAGIC {
+        return Err(Error::NotATimeline {
+            path: name.given().to_path_buf(),
+            found: magic,
+        });
+    }
+    std::fs::remove_file(name.file()).map_err(|e| Error::io("remove", name.given(), e))
+}
+
+/// The processes that write to the timeline at `path` now.
+///
+/// # Errors
+/// As for attaching.
+pub fn users(path: impl AsRef<Path>) -> Result<Vec<processes::Writer>> {
+    let name = Name::new(path.as_ref())?;
+    let (segment, file) = attach(&name)?;
+    let mut writers = processes::writers(&segment.map, &segment.geometry, Some(&file));
+    writers.retain(|w| w.alive);
+    Ok(writers)
+}

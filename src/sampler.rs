@@ -1,0 +1,130 @@
+//! Bursts of detail: the level goes up for a moment, at a fixed period.
+//!
+//! A sampler never touches the level that was asked for. It sets a second one beside it, the boost, and
+//! the higher of the two is in force: a level set meanwhile is kept, and stopping only clears the boost.
+//! If the sampler is killed in the middle of a burst, its lock is free while the boost still stands, and
+//! whoever next locks the timeline clears it.
+
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::event::Level;
+use crate::layout::header;
+use crate::shm::LockFile;
+use crate::sync::Ordering;
+
+/// Raises the level in bursts until it is dropped.
+pub struct Sampler {
+    stop: Arc<(Mutex<bool>, Condvar)>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Sampler {
+    pub(crate) fn start(
+        control: Control,
+        level: Level,
+        for_: Duration,
+        every: Duration,
+    ) -> Result<Sampler> {
+        if for_.is_zero() || for_ >= every {
+            return Err(Error::BadSize {
+                what: "the length of a burst in nanoseconds",
+                expected: "more than 0 and less than the period",
+                found: u64::try_from(for_.as_nanos()).unwrap_or(u64::MAX),
+            });
+        }
+        let pid = control.segment().map.u32(header::SAMPLER_PID);
+        let Some(lock) = control.sampling_lock()? else {
+            return Err(Error::SamplerBusy {
+                path: control.path().to_path_buf(),
+                pid: pid.load(Ordering::Relaxed),
+            });
+        };
+        pid.store(std::process::id(), Ordering::Relaxed);
+        let stop = Arc::new((Mutex::new(false), Condvar::new()));
+        let burst = Burst {
+            control,
+            level,
+            for_,
+            every,
+            stop: Arc::clone(&stop),
+            _lock: lock,
+        };
+        let thread = std::thread::Builder::new()
+            .name("timeline-sample".to_string())
+            .spawn(move || burst.run())
+            .map_err(|e| Error::io("start a thread to sample", "".as_ref(), e))?;
+        Ok(Sampler {
+            stop,
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for Sampler {
+    fn drop(&mut self) {
+        let (stopped, changed) = &*self.stop;
+        *stopped.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        changed.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // A panic there has been reported by its own thread; the boost is cleared by whoever locks next.
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Burst {
+    control: Control,
+    level: Level,
+    for_: Duration,
+    every: Duration,
+    stop: Arc<(Mutex<bool>, Condvar)>,
+    _lock: LockFile,
+}
+
+impl Burst {
+    fn run(self) {
+        let mut next = Instant::now();
+        loop {
+            self.boost(self.level);
+            let stopped = self.wait_until(next + self.for_);
+            self.boost(Level::NONE);
+            if stopped {
+                return;
+            }
+            next += self.every;
+            // After a stop (SIGSTOP, suspend) go on from now, and do not make up for what was missed.
+            next = next.max(Instant::now());
+            if self.wait_until(next) {
+                return;
+            }
+        }
+    }
+
+    fn boost(&self, level: Level) {
+        // A timeline that can no longer be locked has lost its file; there is nobody to raise it for.
+        if let Ok(_lock) = self.control.lock() {
+            self.control.segment().definitions.set_boost(level);
+        }
+    }
+
+    /// Whether we were told to stop before the time came.
+    fn wait_until(&self, time: Instant) -> bool {
+        let (stopped, changed) = &*self.stop;
+        let mut guard = stopped.lock().unwrap_or_else(PoisonError::into_inner);
+        while !*guard {
+            let left = time.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            guard = changed
+                .wait_timeout(guard, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+        true
+    }
+}

@@ -1,0 +1,227 @@
+//! Snapshots: a timeline copied chunk by chunk into a file, while its writers go on.
+//!
+//! The file has the same format, so whatever reads a live timeline reads a snapshot. Each chunk is copied
+//! by the reader's rule, so every entry is whole; chunks stand there as closed, and lanes point at their
+//! last one. Events are copied before definitions and threads, so none of theirs is missing. Where the
+//! ring was never written, the file has holes.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use crate::clock::Anchor;
+use crate::error::{Error, Result};
+use crate::layout::geometry::{get64, put32, put64};
+use crate::layout::words::{Cursor, State};
+use crate::layout::{ENTRY_SIZE, HEADER_SIZE, Region, header, records};
+use crate::ring::Storage;
+use crate::ring::reader::{self, Chunk};
+use crate::segment::{self, Segment};
+use crate::shm::{self, Name};
+use crate::sync::Ordering;
+
+/// What a snapshot holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Saved {
+    /// Length of the file; what it takes on the disk can be less.
+    pub bytes: u64,
+    /// Events in it.
+    pub events: u64,
+    /// Events that were overwritten while it was taken.
+    pub overwritten: u64,
+}
+
+/// Saves `segment` to `file`, by way of a temporary name.
+pub(crate) fn save(segment: &Segment, file: &Path) -> Result<Saved> {
+    let name = Name::new(file)?;
+    let temporary = name.sibling(&format!(".tmp-{}", std::process::id()));
+    let fail = |doing| move |e| Error::io(doing, file, e);
+    let out = match shm::create(&temporary) {
+        // Of a save that was killed; a living one of this process would be a second thread saving to the
+        // same file, and one of the two must win anyway.
+        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
+            std::fs::remove_file(&temporary).map_err(fail("replace"))?;
+            shm::create(&temporary).map_err(fail("create"))?
+        }
+        other => other.map_err(fail("create"))?,
+    };
+    let temporary = Temporary(temporary);
+    let mut snapshot = Snapshot { segment, out };
+    let saved = snapshot.write().map_err(fail("write"))?;
+    snapshot.out.sync_all().map_err(fail("write"))?;
+    std::fs::rename(&temporary.0, name.file()).map_err(fail("rename"))?;
+    std::mem::forget(temporary);
+    Ok(saved)
+}
+
+/// Removed when dropped, that is, on failure.
+struct Temporary(PathBuf);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // If even that fails, the next save to this file removes it.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+struct Snapshot<'a> {
+    segment: &'a Segment,
+    out: File,
+}
+
+impl Snapshot<'_> {
+    fn write(&mut self) -> std::io::Result<Saved> {
+        let geometry = &self.segment.geometry;
+        self.out.set_len(geometry.total)?;
+        let (chunks, overwritten) = self.entries()?;
+        self.chunks(&chunks)?;
+        self.lanes(&chunks)?;
+        self.threads()?;
+        self.region(geometry.process())?;
+        self.region(geometry.enable())?;
+        let defined = self.segment.definitions.count();
+        let definitions = geometry.definition();
+        let strings = geometry.strings();
+        let used = self.segment.definitions.string_bytes();
+        self.copy(definitions.offset, definitions.stride * u64::from(defined))?;
+        self.copy(strings.offset, used)?;
+        self.header(&chunks, defined, used)?;
+        Ok(Saved {
+            bytes: geometry.total,
+            events: chunks.iter().map(|c| u64::from(c.count)).sum(),
+            overwritten,
+        })
+    }
+
+    /// Copies each chunk, and tries again with what took its place: first as it was a moment ago, then as
+    /// it is now.
+    fn entries(&mut self) -> std::io::Result<(Vec<Chunk>, u64)> {
+        let ring = &self.segment.ring;
+        let first = self.segment.geometry.entry().offset;
+        let size = u64::from(ring.chunk_entries()) * ENTRY_SIZE;
+        let (mut chunks, mut overwritten) = (Vec::new(), 0);
+        let (mut entries, mut bytes) = (Vec::new(), Vec::new());
+        for number in 0..ring.chunks() {
+            for _ in 0..4 {
+                let Some(chunk) = reader::inspect(ring, number) else {
+                    break;
+                };
+                entries.clear();
+                if reader::copy(ring, &chunk, 0, &mut entries).is_err() {
+                    overwritten += u64::from(chunk.count);
+                    continue;
+                }
+                bytes.clear();
+                for word in entries.iter().flat_map(|e| e.0) {
+                    bytes.extend_from_slice(&word.to_le_bytes());
+                }
+                self.out
+                    .write_all_at(&bytes, first + u64::from(number) * size)?;
+                chunks.push(chunk);
+                break;
+            }
+        }
+        Ok((chunks, overwritten))
+    }
+
+    fn chunks(&mut self, chunks: &[Chunk]) -> std::io::Result<()> {
+        let region = self.segment.geometry.chunk();
+        let mut bytes = vec![0; region.length as usize];
+        for c in chunks {
+            let at = u64::from(c.chunk) * region.stride;
+            let state = State::closed(c.ticket, c.count);
+            put64(&mut bytes, at + records::chunk::STATE, state.0);
+            put64(&mut bytes, at + records::chunk::BEFORE, c.before);
+            put64(&mut bytes, at + records::chunk::LANE, c.lane.into());
+        }
+        self.out.write_all_at(&bytes, region.offset)
+    }
+
+    /// Lanes as they stand after the chunks of this snapshot.
+    fn lanes(&mut self, chunks: &[Chunk]) -> std::io::Result<()> {
+        let region = self.segment.geometry.lane();
+        let mut bytes = vec![0; region.length as usize];
+        self.segment.map.read(region.offset, &mut bytes);
+        let empty = Cursor::new(0, self.segment.ring.chunk_entries());
+        for lane in 0..u64::from(self.segment.ring.lanes()) {
+            let at = lane * region.stride + records::lane::CURSOR;
+            put64(&mut bytes, at, empty.0);
+        }
+        for c in chunks {
+            let at = u64::from(c.lane) * region.stride + records::lane::CURSOR;
+            if Cursor(get64(&bytes, at)).ticket() < c.ticket {
+                put64(&mut bytes, at, Cursor::new(c.ticket, c.count).0);
+            }
+        }
+        self.out.write_all_at(&bytes, region.offset)
+    }
+
+    /// Thread records, without those that changed while they were copied: they belong to threads that
+    /// logged nothing when the events were copied.
+    fn threads(&mut self) -> std::io::Result<()> {
+        let region = self.segment.geometry.thread();
+        let mut bytes = vec![0; region.length as usize];
+        for slot in 0..u64::from(self.segment.geometry.threads) {
+            let at = slot * region.stride;
+            let identity = self
+                .segment
+                .map
+                .u32(region.offset + at + records::thread::IDENTITY);
+            // As in threads::lookup.
+            let before = identity.load(Ordering::Acquire);
+            let record = &mut bytes[at as usize..][..region.stride as usize];
+            self.segment.map.read(region.offset + at, record);
+            crate::sync::fence(Ordering::Acquire);
+            if identity.load(Ordering::Relaxed) != before {
+                record.fill(0);
+            }
+        }
+        self.out.write_all_at(&bytes, region.offset)
+    }
+
+    fn region(&mut self, region: Region) -> std::io::Result<()> {
+        self.copy(region.offset, region.length)
+    }
+
+    fn copy(&mut self, offset: u64, length: u64) -> std::io::Result<()> {
+        let mut bytes = vec![0; length as usize];
+        self.segment.map.read(offset, &mut bytes);
+        self.out.write_all_at(&bytes, offset)
+    }
+
+    fn header(&mut self, chunks: &[Chunk], defined: u32, used: u64) -> std::io::Result<()> {
+        let mut h = vec![0; HEADER_SIZE as usize];
+        self.segment.map.read(0, &mut h);
+        put32(&mut h, header::FLAGS, header::FLAG_SNAPSHOT);
+        put32(&mut h, header::DEFINED, defined);
+        put64(&mut h, header::STRINGS_USED, used);
+        put32(&mut h, header::BOOST, 0);
+        put32(&mut h, header::SAMPLER_PID, 0);
+        let next = chunks.iter().map(|c| c.ticket + 1).max();
+        let next = next.unwrap_or(self.segment.ring.chunks().into());
+        put64(&mut h, header::NEXT_TICKET, next);
+        self.anchors(&mut h);
+        segment::seal(&mut h);
+        self.out.write_all_at(&h, 0)
+    }
+
+    /// The anchors there are, and one of this moment, if the clock is still the same.
+    fn anchors(&self, h: &mut [u8]) {
+        let mut anchors = self.segment.anchors();
+        let facts = &self.segment.facts;
+        if !facts.snapshot && facts.boot_id == segment::boot_id() {
+            anchors.truncate(header::ANCHORS_COUNT as usize - 1);
+            anchors.push(Anchor::take(facts.clock));
+        }
+        let end = header::ANCHORS + header::ANCHORS_COUNT * header::ANCHOR_SIZE;
+        h[header::ANCHORS as usize..end as usize].fill(0);
+        put64(h, header::ANCHORS_TAKEN, anchors.len() as u64);
+        for (i, anchor) in (0..).zip(&anchors) {
+            let at = header::ANCHORS + i * header::ANCHOR_SIZE;
+            put64(h, at, i + 1);
+            put64(h, at + 8, anchor.ticks);
+            put64(h, at + 16, anchor.monotonic);
+            put64(h, at + 24, anchor.realtime);
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! A timeline's memory with its header read, checked, and given meaning.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::clock::{Anchor, ClockKind, TimeBase};
+use crate::error::{Error, Result};
+use crate::event::Definitions;
+use crate::layout::geometry::{get16, get32, get64, put16, put32, put64};
+use crate::layout::{self, Geometry, HEADER_SIZE, header};
+use crate::ring::memory::Shared;
+use crate::shm::{Mapping, Name};
+use crate::sync::{Ordering, fence};
+
+/// What the header says that never changes.
+#[derive(Debug, Clone)]
+pub struct Facts {
+    /// Format version found.
+    pub version: (u16, u16),
+    /// Whether it is a snapshot.
+    pub snapshot: bool,
+    /// What ticks count.
+    pub clock: ClockKind,
+    /// When it was created, in nanoseconds since the epoch.
+    pub created_unix: u64,
+    /// The process that created it.
+    pub creator_pid: u32,
+    /// The executable of that process.
+    pub creator_exe: String,
+    /// The kernel's boot id.
+    pub boot_id: [u8; 16],
+}
+
+/// A mapped timeline.
+pub struct Segment {
+    /// What the user called it.
+    pub name: Name,
+    /// The memory.
+    pub map: Arc<Mapping>,
+    /// Where everything stands.
+    pub geometry: Geometry,
+    /// What never changes.
+    pub facts: Facts,
+    /// The ring.
+    pub ring: Shared,
+    /// The events defined.
+    pub definitions: Definitions,
+}
+
+impl Segment {
+    /// Maps `file` and checks it. Nothing of it is trusted: afterwards, every index below its count in
+    /// the geometry lies inside the mapping.
+    pub fn load(name: &Name, file: &File, writable: bool) -> Result<Segment> {
+        let path = name.given();
+        let (geometry, facts) = read_header(path, file)?;
+        let map = if writable {
+            Mapping::writable(file, geometry.total)
+        } else {
+            Mapping::read_only(file, geometry.total)
+        };
+        let map = Arc::new(map.map_err(|e| Error::io("map", path, e))?);
+        Ok(Segment {
+            name: name.clone(),
+            ring: Shared::new(&map, &geometry),
+            definitions: Definitions::new(&map, &geometry),
+            map,
+            geometry,
+            facts,
+        })
+    }
+
+    /// The NUMA node of a CPU; `None` when it is not known.
+    pub fn node(&self, cpu: u16) -> Option<u8> {
+        if u64::from(cpu) >= header::CPU_NODES_COUNT {
+            return None;
+        }
+        let node = self.map.u8(header::CPU_NODES + u64::from(cpu));
+        Some(node.load(Ordering::Relaxed)).filter(|&n| n != 0xff)
+    }
+
+    /// Adds an anchor of this moment. The caller holds the define lock, or is alone.
+    ///
+    /// The first anchor stays for good: the further apart two anchors are, the better the tick rate. The
+    /// others take turns.
+    pub fn add_anchor(&self) {
+        let anchor = Anchor::take(self.facts.clock);
+        let taken = self.map.u64(header::ANCHORS_TAKEN);
+        let serial = taken.load(Ordering::Relaxed);
+        let slot = match serial {
+            0 => 0,
+            n => 1 + (n - 1) % (header::ANCHORS_COUNT - 1),
+        };
+        let at = header::ANCHORS + slot * header::ANCHOR_SIZE;
+        // As in a sequence lock: 0 while it changes. The swap keeps the stores below behind it, and the
+        // Release publishes them; both pair with `anchors`.
+        self.map.u64(at).swap(0, Ordering::AcqRel);
+        self.map.u64(at + 8).store(anchor.ticks, Ordering::Relaxed);
+        self.map
+            .u64(at + 16)
+            .store(anchor.monotonic, Ordering::Relaxed);
+        self.map
+            .u64(at + 24)
+            .store(anchor.realtime, Ordering::Relaxed);
+        self.map.u64(at).store(serial + 1, Ordering::Release);
+        taken.store(serial + 1, Ordering::Relaxed);
+    }
+
+    /// The anchors that are whole.
+    pub fn anchors(&self) -> Vec<Anchor> {
+        let mut anchors = Vec::new();
+        for slot in 0..header::ANCHORS_COUNT {
+            let at = header::ANCHORS + slot * header::ANCHOR_SIZE;
+            let serial = self.map.u64(at).load(Ordering::Acquire);
+            let anchor = Anchor {
+                ticks: self.map.u64(at + 8).load(Ordering::Relaxed),
+                monotonic: self.map.u64(at + 16).load(Ordering::Relaxed),
+                realtime: self.map.u64(at + 24).load(Ordering::Relaxed),
+            };
+            // Pairs with the swap in `add_anchor`.
+            fence(Ordering::Acquire);
+            if serial != 0 && self.map.u64(at).load(Ordering::Relaxed) == serial {
+                anchors.push(anchor);
+            }
+        }
+        anchors
+    }
+
+    /// What turns this timeline's ticks into time; a live one gets an anchor of the reader's own, too.
+    pub fn time_base(&self) -> TimeBase {
+        let mut anchors = self.anchors();
+        if !self.facts.snapshot && self.facts.boot_id == boot_id() {
+            anchors.push(Anchor::take(self.facts.clock));
+        }
+        TimeBase::new(self.facts.clock, anchors)
+    }
+}
+
+/// Reads and checks the header of a file, its length included.
+fn read_header(path: &Path, file: &File) -> Result<(Geometry, Facts)> {
+    let size = file
+        .metadata()
+        .map_err(|e| Error::io("examine", path, e))?
+        .len();
+    let mut head = vec![0; HEADER_SIZE.min(size) as usize];
+    file.read_exact_at(&mut head, 0)
+        .map_err(|e| Error::io("read", path, e))?;
+    let mut magic = [0; 8];
+    let have = head.len().min(8);
+    magic[..have].copy_from_slice(&head[..have]);
+    if magic != layout::MAGIC {
+        return Err(match magic {
+            [0, 0, 0, 0, 0, 0, 0, 0] if have == 8 => Error::Unfinished { path: path.into() },
+            found => Error::NotATimeline {
+                path: path.into(),
+                found,
+            },
+        });
+    }
+    if size < HEADER_SIZE {
+        return Err(Error::Truncated {
+            path: path.into(),
+            expected: HEADER_SIZE,
+            found: size,
+        });
+    }
+    let version = (
+        get16(&head, header::VERSION_MAJOR),
+        get16(&head, header::VERSION_MINOR),
+    );
+    if version.0 != layout::VERSION_MAJOR {
+        return Err(Error::Version {
+            path: path.into(),
+            found_major: version.0,
+            found_minor: version.1,
+        });
+    }
+    let corrupt = |field, expected: &dyn ToString, found: &dyn ToString| Error::Corrupt {
+        path: path.into(),
+        field,
+        expected: expected.to_string(),
+        found: found.to_string(),
+    };
+    let found = get32(&head, header::HEADER_SIZE);
+    if u64::from(found) != HEADER_SIZE {
+        return Err(corrupt("header_size", &HEADER_SIZE, &found));
+    }
+    let geometry = Geometry::load(&head).map_err(|f| corrupt(f.field, &f.expected, &f.found))?;
+    let clock = get32(&head, header::CLOCK);
+    let clock = ClockKind::from_number(clock)
+        .ok_or_else(|| corrupt("clock", &"1 (tsc) or 2 (monotonic_raw)", &clock))?;
+    let (stored, computed) = (get32(&head, header::CHECKSUM), checksum(&head));
+    if stored != computed {
+        let hex = |n: u32| format!("{n:#010x}");
+        return Err(corrupt("checksum", &hex(computed), &hex(stored)));
+    }
+    if size < geometry.total {
+        return Err(Error::Truncated {
+            path: path.into(),
+            expected: geometry.total,
+            found: size,
+        });
+    }
+    let exe = &head[header::CREATOR_EXE as usize..][..header::CREATOR_EXE_SIZE as usize];
+    let exe = exe.split(|b| *b == 0).next().unwrap_or_default();
+    let mut boot_id = [0; 16];
+    boot_id.copy_from_slice(&head[header::BOOT_ID as usize..][..16]);
+    let facts = Facts {
+        version,
+        snapshot: get32(&head, header::FLAGS) & header::FLAG_SNAPSHOT != 0,
+        clock,
+        created_unix: get64(&head, header::CREATED_UNIX),
+        creator_pid: get32(&head, header::CREATOR_PID),
+        creator_exe: String::from_utf8_lossy(exe).into_owned(),
+        boot_id,
+    };
+    Ok((geometry, facts))
+}
+
+/// CRC-32 of the constant half of the header, the checksum's own field taken as 0.
+pub fn checksum(head: &[u8]) -> u32 {
+    let mut crc = crc32fast::Hasher::new();
+    crc.update(&head[..header::CHECKSUM as usize]);
+    crc.update(&[0; 4]);
+    crc.update(&head[header::CHECKSUM as usize + 4..header::CHECKED as usize]);
+    crc.finalize()
+}
+
+/// The header of a new timeline created by this process.
+pub fn new_header(geometry: &Geometry, clock: ClockKind) -> Vec<u8> {
+    let mut h = vec![0; HEADER_SIZE as usize];
+    h[..8].copy_from_slice(&layout::MAGIC);
+    put16(&mut h, header::VERSION_MAJOR, layout::VERSION_MAJOR);
+    put16(&mut h, header::VERSION_MINOR, layout::VERSION_MINOR);
+    put32(&mut h, header::HEADER_SIZE, HEADER_SIZE as u32);
+    geometry.store(&mut h);
+    put32(&mut h, header::CLOCK, clock.number());
+    put64(&mut h, header::CREATED_UNIX, crate::clock::realtime());
+    put64(&mut h, header::CREATED_TICKS, clock.now());
+    put32(&mut h, header::CREATOR_PID, std::process::id());
+    put64(
+        &mut h,
+        header::CREATOR_START,
+        crate::ring::processes::own_start(),
+    );
+    h[header::BOOT_ID as usize..][..16].copy_from_slice(&boot_id());
+    let exe = std::env::current_exe().unwrap_or_default();
+    let exe = std::os::unix::ffi::OsStrExt::as_bytes(exe.as_os_str());
+    let most = exe.len().min(header::CREATOR_EXE_SIZE as usize - 1);
+    h[header::CREATOR_EXE as usize..][..most].copy_from_slice(&exe[..most]);
+    let nodes = crate::clock::cpu_nodes(header::CPU_NODES_COUNT as usize);
+    h[header::CPU_NODES as usize..][..nodes.len()].copy_from_slice(&nodes);
+    put32(&mut h, header::LEVEL, crate::event::Level::ALL.get().into());
+    put32(&mut h, header::DEFINED, 1);
+    put64(&mut h, header::STRINGS_USED, 1);
+    seal(&mut h);
+    h
+}
+
+/// Makes a header's checksum right.
+pub fn seal(head: &mut [u8]) {
+    let sum = checksum(head);
+    put32(head, header::CHECKSUM, sum);
+}
+
+/// The kernel's boot id; zeros without /proc.
+pub fn boot_id() -> [u8; 16] {
+    let mut id = [0; 16];
+    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let digits: Vec<u8> = text
+        .bytes()
+        .filter_map(|b| (b as char).to_digit(16))
+        .map(|d| d as u8)
+        .collect();
+    for (byte, pair) in id.iter_mut().zip(digits.chunks_exact(2)) {
+        *byte = pair[0] << 4 | pair[1];
+    }
+    id
+}

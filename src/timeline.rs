@@ -1,0 +1,188 @@
+//! A timeline as a program writes it: define, log, priority, sample, save.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::event::{EventId, Level, Priority};
+use crate::layout::{DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, MAX_ARGUMENTS};
+use crate::lifecycle;
+use crate::ring::handle::Index;
+use crate::ring::local::MAX_OPEN;
+use crate::ring::log::Log;
+use crate::sampler::Sampler;
+use crate::save::{self, Saved};
+use crate::segment::Segment;
+use crate::shm::{LockFile, Name, SharedFile};
+
+/// A timeline open for writing, by any number of threads at once.
+///
+/// Dropping it detaches this process. The timeline itself stays, for others to read or to be kept as
+/// evidence, until [`unlink`](crate::unlink).
+///
+/// # Example
+/// ```
+/// use timeline::{Priority, Timeline};
+/// # let path = format!("/timeline-doc-writer-{}", std::process::id());
+/// # let path = path.as_str();
+/// let timeline = Timeline::new(path)?; // "/timeline", say
+/// let processed = timeline.define("example", Priority::Trace, "processed $tcp, $udp, and $other")?;
+/// timeline.log(processed, [10, 20, 3]);
+/// timeline.log(processed, [50, 60, 8]);
+/// # timeline::unlink(path)?;
+/// # Ok::<(), timeline::Error>(())
+/// ```
+pub struct Timeline {
+    // Before `control`: it leaves the process table before the memory goes.
+    log: Box<Log>,
+    control: Control,
+}
+
+impl Timeline {
+    /// Creates a timeline of 1,048,576 entries (64 MiB) and a string table of 1 MiB.
+    ///
+    /// One leading slash and no other (`/timeline`) names a POSIX shared-memory object; anything else is
+    /// a file. If the name was used before and all its writers have ended, what they left is kept as
+    /// `NAME.prev`.
+    ///
+    /// # Errors
+    /// `InUse` while others write to that name, saying who; `NoSpace` if it does not fit, saying what is
+    /// needed and what is free; `NotATimeline` if the file is something else, which is left alone;
+    /// `BadName`; `Io`.
+    pub fn new(path: impl AsRef<Path>) -> Result<Timeline> {
+        Timeline::with_size(path, DEFAULT_ENTRIES, DEFAULT_STRING_TABLE)
+    }
+
+    /// As [`new`](Timeline::new), with `entries` (a power of two from 256 to 2^30, 64 bytes each) and a
+    /// string table of `string_table_size` bytes (1,024 to 2^31; one event may be defined for every 64
+    /// of them, 65,536 at most).
+    ///
+    /// # Errors
+    /// Those of `new`, and `BadSize`.
+    pub fn with_size(
+        path: impl AsRef<Path>,
+        entries: u64,
+        string_table_size: u64,
+    ) -> Result<Timeline> {
+        let name = Name::new(path.as_ref())?;
+        let index = claim_index()?;
+        let (segment, lock) = lifecycle::create(&name, entries, string_table_size)?;
+        Timeline::join(segment, lock, index)
+    }
+
+    /// Joins the living timeline at `path` as a further writer.
+    ///
+    /// # Errors
+    /// `NotFound`; `ReadOnly` for a snapshot; `ProcessTableFull`; `TooManyOpen`; those of a damaged or
+    /// foreign file; `Io`.
+    pub fn open(path: impl AsRef<Path>) -> Result<Timeline> {
+        let name = Name::new(path.as_ref())?;
+        let index = claim_index()?;
+        let (segment, lock) = lifecycle::join(&name)?;
+        Timeline::join(segment, lock, index)
+    }
+
+    fn join(segment: Segment, lifecycle: LockFile, index: Index) -> Result<Timeline> {
+        let path = segment.name.given().to_path_buf();
+        let fail = |e| Error::io("open", &path, e);
+        let file = lifecycle.file().try_clone().map_err(fail)?;
+        let file = SharedFile::new(file, segment.name.c_file()).map_err(fail)?;
+        // An opening of its own, on which nothing is locked: the lifecycle lock goes with this call.
+        let own = file.reopen().map_err(fail)?;
+        file.replace(own);
+        let (geometry, clock) = (segment.geometry, segment.facts.clock);
+        let log = Log::join(index, &segment.ring, &geometry, clock, file);
+        let Some(log) = log else {
+            return Err(Error::ProcessTableFull {
+                path,
+                capacity: geometry.processes,
+            });
+        };
+        let file = lifecycle.file().try_clone().map_err(fail)?;
+        let control = Control::over(segment, file)?;
+        Ok(Timeline { log, control })
+    }
+
+    /// Defines an event; the same category, priority and message give the same event in every thread
+    /// and process.
+    ///
+    /// `category` is one line. `message` may have several: words of its first line that start with `$`
+    /// (letters, digits, `_`) are the arguments, at most four; further lines explain the event. Takes a
+    /// lock and may take microseconds: define once, log often.
+    ///
+    /// # Errors
+    /// `TooManyArguments`; `BadText` for an empty text, one with NUL, a category of several lines;
+    /// `StringTableFull`; `DefinitionTableFull`; `Io`. Nothing is then defined.
+    pub fn define(&self, category: &str, priority: Priority, message: &str) -> Result<EventId> {
+        self.control.define(category, priority, message)
+    }
+
+    /// Logs an event with up to four arguments, if it is enabled.
+    ///
+    /// Takes no lock, allocates nothing, never blocks, and makes system calls only in a thread's first
+    /// event. Safe in signal handlers: an event from a handler that interrupted this very call in its own
+    /// thread is dropped, and counted. Arguments beyond those of the definition are not shown.
+    #[inline]
+    pub fn log<const N: usize>(&self, event: EventId, args: [i64; N]) {
+        const { assert!(N <= MAX_ARGUMENTS, "an event has at most four arguments") };
+        let mut all = [0; MAX_ARGUMENTS];
+        all[..N].copy_from_slice(&args);
+        self.log.log(event.0, all);
+    }
+
+    /// Whether an event is logged just now: worth asking before its arguments are costly to get.
+    #[inline]
+    pub fn enabled(&self, event: EventId) -> bool {
+        self.log.enabled(event.0)
+    }
+
+    /// The enable table, one byte per event, and its length; for checks inlined into other languages.
+    /// Valid as long as this timeline is open.
+    pub fn enable_table(&self) -> (*const u8, u32) {
+        self.log.enable_table()
+    }
+
+    /// Logs events up to `level` from now on, in every process that writes to this timeline.
+    ///
+    /// # Errors
+    /// `Io` if the timeline cannot be locked.
+    pub fn priority(&self, level: Level) -> Result<()> {
+        self.control.priority(level)
+    }
+
+    /// The level, as it was last set.
+    pub fn level(&self) -> Level {
+        self.control.level()
+    }
+
+    /// Raises the level in bursts; see [`Control::sample`].
+    ///
+    /// # Errors
+    /// Those of [`Control::sample`].
+    pub fn sample(&self, level: Level, for_: Duration, every: Duration) -> Result<Sampler> {
+        self.control.sample(level, for_, every)
+    }
+
+    /// Saves a snapshot, in which every entry is whole although others go on writing.
+    ///
+    /// # Errors
+    /// `Io`, also for lack of space; a file that was there stays as it was.
+    pub fn save(&self, file: impl AsRef<Path>) -> Result<Saved> {
+        save::save(self.control.segment(), file.as_ref())
+    }
+
+    /// What may be done to it from any process.
+    pub fn control(&self) -> &Control {
+        &self.control
+    }
+
+    /// The name as it was given.
+    pub fn path(&self) -> &Path {
+        self.control.path()
+    }
+}
+
+fn claim_index() -> Result<Index> {
+    Index::claim().ok_or(Error::TooManyOpen { limit: MAX_OPEN })
+}
