@@ -1,0 +1,380 @@
+-- timeline: a flight recorder, driven from LuaJIT.
+--
+--   local timeline = require "timeline"
+--   local tl = assert(timeline.new("/timeline"))          -- [entries], [stringtablesize]
+--   local proc = timeline.define(tl, 'example', 'trace', "processed $tcp, $udp, and $other")
+--   proc(10, 20, 3)
+--   timeline.priority(tl, 'info')                          -- or all, none
+--   timeline.save(tl, "snapshot.timeline")
+--   timeline.dump("snapshot.timeline", 20)
+--
+-- Every function that takes a timeline is also its method: timeline.save(tl, f), tl:save(f).
+--
+-- What can happen to a correct program (no permission, no space, a name in use, a full table) is
+-- returned: nil and a message. What only a mistake in the program can cause (a wrong type, a
+-- priority that does not exist, a size that is no power of two, five arguments in a message) is
+-- raised with error(), at the caller's line.
+
+local ffi = require "ffi"
+
+local timeline = {}
+
+-- Finding the library ------------------------------------------------------------------------
+
+local here = debug.getinfo(1, "S").source:match("^@(.*[/\\])") or "./"
+
+-- A second require (package.loaded cleared, two copies on the path) must not declare twice.
+if not pcall(ffi.typeof, "timeline_event_t") then
+   local beside = loadfile(here .. "timeline_cdef.lua")
+   ffi.cdef(beside and beside() or require "timeline_cdef")
+end
+
+local function candidates()
+   local named = os.getenv("TIMELINE_LIBRARY")
+   if named and named ~= "" then return { named } end
+   local list = {
+      -- The source tree: this file is lua/timeline.lua.
+      here .. "../target/release/libtimeline.so",
+      here .. "../target/debug/libtimeline.so",
+   }
+   -- An installed prefix: this file is PREFIX/share/lua/5.1/timeline.lua.
+   for _, lib in ipairs { "lib/", "lib64/", "lib/x86_64-linux-gnu/", "lib/aarch64-linux-gnu/" } do
+      list[#list + 1] = here .. "../../../" .. lib .. "libtimeline.so.0"
+      list[#list + 1] = here .. "../../../" .. lib .. "libtimeline.so"
+   end
+   list[#list + 1] = here .. "libtimeline.so"
+   for template in package.cpath:gmatch("[^;]+") do
+      local path = template:gsub("?", "libtimeline")
+      -- What has no slash the system looks for; these are files.
+      list[#list + 1] = path:find("/", 1, true) and path or "./" .. path
+   end
+   list[#list + 1] = "libtimeline.so.0"
+   list[#list + 1] = "libtimeline.so"
+   return list
+end
+
+local function load_library()
+   local tried = {}
+   for _, path in ipairs(candidates()) do
+      local ok, result = pcall(function()
+         local library = ffi.load(path)
+         -- Something else of that name has no such symbol.
+         return library.timeline_version and library
+      end)
+      if ok then return result end
+      tried[#tried + 1] = tostring(result)
+   end
+   error("timeline: cannot load libtimeline.so. Build it with make, install it with make install, "
+      .. "or name it in the environment variable TIMELINE_LIBRARY. Tried:\n\t"
+      .. table.concat(tried, "\n\t"), 0)
+end
+
+local C = load_library()
+
+-- Checking what the caller gave --------------------------------------------------------------
+
+local OK, END, ARGUMENT = C.TIMELINE_OK, C.TIMELINE_END, C.TIMELINE_E_ARGUMENT
+
+-- Always called as `return failed(status)`: the tail call takes its caller off the stack, so
+-- that level 2 is the line of the program that called this module.
+local function failed(status)
+   local message = ffi.string(C.timeline_last_error())
+   if status == ARGUMENT then error(message, 2) end
+   return nil, message
+end
+
+local function done(status)
+   if status ~= OK then return failed(status) end
+   return true
+end
+
+local function expect(condition, what, wanted, got)
+   if condition then return end
+   local shown = type(got) == "string" and ("%q"):format(got) or tostring(got)
+   error(("timeline: expected %s as %s, got %s"):format(wanted, what, shown), 3)
+end
+
+-- What C would cut short at the NUL is refused here, where it can still be seen.
+local function is_text(value)
+   return type(value) == "string" and not value:find("\0", 1, true)
+end
+
+local function is_size(value)
+   return type(value) == "number" and value >= 1 and value < 2 ^ 53 and value % 1 == 0
+end
+
+local function is_duration(value)
+   return type(value) == "number" and value >= 1e-9 and value < 1e9
+end
+
+local function nanoseconds(seconds) return math.floor(seconds * 1e9 + 0.5) end
+
+local PRIORITIES = {}
+for _, name in ipairs { "error", "warning", "info", "trace", "app", "packet", "library" } do
+   local number = ffi.new("int32_t[1]")
+   assert(C.timeline_priority_parse(name, number) == OK)
+   PRIORITIES[number[0]], PRIORITIES[name] = name, number[0]
+end
+
+local LEVELS = { all = C.TIMELINE_ALL, none = C.TIMELINE_NONE }
+for name, number in pairs(PRIORITIES) do
+   if type(name) == "string" then LEVELS[name] = number end
+end
+for name, number in pairs { all = LEVELS.all, none = LEVELS.none } do LEVELS[number] = name end
+for name, number in pairs(PRIORITIES) do
+   if type(name) == "number" then LEVELS[name] = number end
+end
+
+local A_PRIORITY = "error, warning, info, trace, app, packet or library"
+local A_LEVEL = "all, none, " .. A_PRIORITY
+
+-- Writing ------------------------------------------------------------------------------------
+
+local Timeline = {
+   __index = timeline,
+   __tostring = function(tl) return "timeline " .. tl.path end,
+}
+
+local function is_timeline(value) return getmetatable(value) == Timeline end
+
+local function handle_of(pointer, free) return ffi.gc(pointer[0], free) end
+
+-- Makes a timeline at `path`: "/name" lives in shared memory, any other path is a file. What a
+-- dead program left under that name is kept as NAME.prev.
+function timeline.new(path, entries, stringtablesize)
+   expect(is_text(path), "path", "a string", path)
+   expect(entries == nil or is_size(entries), "entries", "a positive integer or nil", entries)
+   expect(stringtablesize == nil or is_size(stringtablesize), "stringtablesize",
+      "a positive integer or nil", stringtablesize)
+   local out = ffi.new("timeline_t *[1]")
+   local status = C.timeline_new(path, entries or 0, stringtablesize or 0, out)
+   if status ~= OK then return failed(status) end
+   return setmetatable({ path = path, handle = handle_of(out, C.timeline_free) }, Timeline)
+end
+
+-- Joins the timeline at `path` as a further writer.
+function timeline.open(path)
+   expect(is_text(path), "path", "a string", path)
+   local out = ffi.new("timeline_t *[1]")
+   local status = C.timeline_open(path, out)
+   if status ~= OK then return failed(status) end
+   return setmetatable({ path = path, handle = handle_of(out, C.timeline_free) }, Timeline)
+end
+
+-- The functions that define() returns, by number of arguments. Each holds the handle, which so
+-- outlives every use of it. They call rather than read the enable table themselves, because
+-- LuaJIT may hoist a plain load out of a loop, which would then never see the level change.
+local loggers = {
+   [0] = function(tl, event)
+      return function() C.timeline_log(tl, event, 0, 0, 0, 0) end
+   end,
+   function(tl, event)
+      return function(a) C.timeline_log(tl, event, a, 0, 0, 0) end
+   end,
+   function(tl, event)
+      return function(a, b) C.timeline_log(tl, event, a, b, 0, 0) end
+   end,
+   function(tl, event)
+      return function(a, b, c) C.timeline_log(tl, event, a, b, c, 0) end
+   end,
+   function(tl, event)
+      return function(a, b, c, d) C.timeline_log(tl, event, a, b, c, d) end
+   end,
+}
+
+-- Defines an event and returns the function that logs it. That takes one integer for each $name
+-- on the message's first line: numbers (fractions are cut off), int64_t or uint64_t.
+function timeline.define(tl, category, priority, message)
+   expect(is_timeline(tl), "first argument", "a timeline", tl)
+   expect(is_text(category), "category", "a string without NUL", category)
+   expect(type(priority) == "string" and PRIORITIES[priority], "priority", A_PRIORITY, priority)
+   expect(is_text(message), "message", "a string without NUL", message)
+   local number = ffi.new("uint32_t[2]")
+   local status = C.timeline_argument_count(message, number)
+   if status ~= OK then return failed(status) end
+   status = C.timeline_define(tl.handle, category, PRIORITIES[priority], message, number + 1)
+   if status ~= OK then return failed(status) end
+   return loggers[number[0]](tl.handle, number[1])
+end
+
+-- Sets which events are logged, from now on and in every process: those of this priority and
+-- the more important ones.
+function timeline.priority(tl, level)
+   expect(is_timeline(tl), "first argument", "a timeline", tl)
+   expect(type(level) == "string" and LEVELS[level], "level", A_LEVEL, level)
+   return done(C.timeline_priority(tl.handle, LEVELS[level]))
+end
+
+-- The level now, by name.
+function timeline.level(tl)
+   expect(is_timeline(tl), "first argument", "a timeline", tl)
+   return LEVELS[C.timeline_level(tl.handle)]
+end
+
+local Sampler = { __tostring = function() return "timeline sampler" end }
+Sampler.__index = Sampler
+
+-- Raises the level to `level` for `seconds_for` once every `seconds_every`, from a thread of its
+-- own, until stop() is called or the sampler is collected: keep it.
+function timeline.sample(tl, level, seconds_for, seconds_every)
+   expect(is_timeline(tl), "first argument", "a timeline", tl)
+   expect(type(level) == "string" and LEVELS[level], "level", A_LEVEL, level)
+   expect(is_duration(seconds_for), "seconds_for", "a positive number of seconds", seconds_for)
+   expect(is_duration(seconds_every), "seconds_every", "a positive number of seconds", seconds_every)
+   local out = ffi.new("timeline_sampler_t *[1]")
+   local status = C.timeline_sample(tl.handle, LEVELS[level], nanoseconds(seconds_for),
+      nanoseconds(seconds_every), out)
+   if status ~= OK then return failed(status) end
+   return setmetatable({ tl = tl, handle = handle_of(out, C.timeline_sampler_free) }, Sampler)
+end
+
+-- Ends the sampling and restores the level before it. A second stop does nothing.
+function Sampler:stop()
+   if self.handle then
+      C.timeline_sampler_free(ffi.gc(self.handle, nil))
+      self.handle = nil
+   end
+end
+
+-- Writes a snapshot, consistent while others log.
+function timeline.save(tl, file)
+   expect(is_timeline(tl), "first argument", "a timeline", tl)
+   expect(is_text(file), "file", "a string", file)
+   return done(C.timeline_save(tl.handle, file))
+end
+
+-- Removes a timeline's name; who has it open keeps what it has.
+function timeline.unlink(path)
+   expect(is_text(path), "path", "a string", path)
+   return done(C.timeline_unlink(path))
+end
+
+-- Reading ------------------------------------------------------------------------------------
+
+-- Prints the newest `maxentries` events (all when nil), newest first, on standard output.
+-- `source` is a timeline, the name of a live one or a snapshot.
+function timeline.dump(source, maxentries)
+   if is_timeline(source) then source = source.path end
+   expect(is_text(source), "first argument", "a timeline or a path", source)
+   expect(maxentries == nil or is_size(maxentries), "maxentries", "a positive integer or nil", maxentries)
+   -- The library writes to the descriptor: what Lua still buffers belongs before it.
+   io.stdout:flush()
+   return done(C.timeline_dump(source, maxentries or 0, 1))
+end
+
+local Attached = { __tostring = function(at) return "attached " .. at.path end }
+Attached.__index = Attached
+
+-- Attaches to `source` for reading only: a live name, NAME.prev or a snapshot.
+function timeline.attach(source)
+   if is_timeline(source) then source = source.path end
+   expect(is_text(source), "first argument", "a timeline or a path", source)
+   local out = ffi.new("timeline_attached_t *[1]")
+   local status = C.timeline_attach(source, out)
+   if status ~= OK then return failed(status) end
+   return setmetatable({ path = source, handle = handle_of(out, C.timeline_attached_free) }, Attached)
+end
+
+-- 2^53: from here on a Lua number no longer holds every integer, and a cdata has to.
+local EXACT = 2LL ^ 53
+
+local function argument(raw, index)
+   local value = raw.args[index]
+   if value > -EXACT and value < EXACT then return tonumber(value) end
+   return value
+end
+
+-- What an event's fields are, each computed when it is first asked for.
+local fields = {
+   event = function(raw) return raw.event end,
+   core = function(raw) return raw.core end,
+   node = function(raw) return raw.node end,
+   tid = function(raw) return raw.tid end,
+   pid = function(raw) return raw.pid end,
+   ticks = function(raw) return raw.ticks end, -- uint64_t
+   unix_nanos = function(raw) return raw.unix_nanos end, -- uint64_t
+   time = function(raw) return tonumber(raw.unix_nanos) / 1e9 end, -- seconds since 1970
+   priority = function(raw) return PRIORITIES[raw.priority] end,
+   category = function(raw) return ffi.string(raw.category) end,
+   message = function(raw) return ffi.string(raw.message) end, -- as defined, all its lines
+   thread = function(raw) return ffi.string(raw.thread) end,
+   process = function(raw) return ffi.string(raw.process) end,
+   args = function(raw)
+      local args = {}
+      for index = 1, raw.argument_count do args[index] = argument(raw, index - 1) end
+      return args
+   end,
+}
+
+local needed = ffi.new("size_t[1]")
+
+-- tostring(ev): the message with its arguments, "processed tcp(10), udp(20), and other(3)".
+local function render(ev)
+   local size = 256
+   while true do
+      local buffer = ffi.new("char[?]", size)
+      local status = C.timeline_render(ev.raw, buffer, size, needed)
+      if status == OK then return ffi.string(buffer) end
+      if needed[0] <= size then error(ffi.string(C.timeline_last_error()), 2) end
+      size = tonumber(needed[0])
+   end
+end
+
+local Event = {
+   __tostring = render,
+   __index = function(ev, name)
+      local field = fields[name]
+      local value = field and field(ev.raw)
+      rawset(ev, name, value)
+      return value
+   end,
+}
+
+local Cursor = {}
+Cursor.__index = Cursor
+
+-- The next event, or nil: at the end, or, when following, when there is nothing new just now.
+function Cursor:__call()
+   local raw = ffi.new("timeline_event_t")
+   local status = C.timeline_next(self.handle, raw)
+   if status == OK then
+      -- The strings of `raw` belong to the attached timeline, so the event holds it.
+      return setmetatable({ raw = raw, attached = self.attached }, Event)
+   elseif status ~= END then
+      error(ffi.string(C.timeline_last_error()), 2)
+   end
+end
+
+-- How many events were overwritten before they were read.
+function Cursor:missed()
+   return tonumber(C.timeline_missed(self.handle))
+end
+
+local function cursor(at, open, where)
+   local out = ffi.new("timeline_cursor_t *[1]")
+   local status = open(at.handle, where, out)
+   if status ~= OK then return failed(status) end
+   return setmetatable({ attached = at, handle = handle_of(out, C.timeline_cursor_free) }, Cursor)
+end
+
+local ORDERS = { oldest = C.TIMELINE_OLDEST_FIRST, newest = C.TIMELINE_NEWEST_FIRST }
+local STARTS = { oldest = C.TIMELINE_FROM_OLDEST, now = C.TIMELINE_FROM_NOW }
+
+-- for ev in at:events("oldest") do print(ev.time, ev) end
+function Attached:events(order)
+   local where = ORDERS[order or "oldest"]
+   expect(where, "order", "oldest or newest", order)
+   return cursor(self, C.timeline_events, where)
+end
+
+-- local new = at:follow()            -- from now on; at:follow("oldest") begins with what is there
+-- while running do for ev in new do print(ev) end end
+function Attached:follow(start)
+   local where = STARTS[start or "now"]
+   expect(where, "start", "now or oldest", start)
+   return cursor(self, C.timeline_follow, where)
+end
+
+timeline.version = ffi.string(C.timeline_version())
+
+return timeline

@@ -1,0 +1,283 @@
+//! The Lua module under a real LuaJIT: the programs in tests/lua, the examples, and finding the library.
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use support::{Name, library_dir, root, run, succeed};
+
+/// LuaJIT, which finds the module in the source tree and loads the library of this build.
+fn luajit() -> Command {
+    let mut luajit = Command::new("luajit");
+    luajit
+        .env("LUA_PATH", root().join("lua/?.lua;;"))
+        .env("TIMELINE_LIBRARY", library_dir().join("libtimeline.so"));
+    luajit
+}
+
+/// Runs one of tests/lua with a name and a folder of its own.
+fn program(script: &str) {
+    let name = Name::new("lua");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let script = root().join("tests/lua").join(script);
+    succeed(
+        luajit()
+            .current_dir(&folder)
+            .arg(script)
+            .arg(&name.0)
+            .arg(folder.path()),
+    );
+}
+
+#[test]
+fn writes() {
+    program("write.lua");
+}
+
+#[test]
+fn refuses_misuse() {
+    program("misuse.lua");
+}
+
+#[test]
+fn reads() {
+    program("read.lua");
+}
+
+#[test]
+fn survives_the_garbage_collector() {
+    program("collect.lua");
+}
+
+#[test]
+fn samples() {
+    program("sample.lua");
+}
+
+#[test]
+fn logging_is_compiled() {
+    program("jit.lua");
+}
+
+#[test]
+fn the_first_example_prints_what_it_logged() {
+    let name = Name::new("lua");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let example = fs::read_to_string(root().join("examples/lua/example.lua")).expect("the example");
+    // Somebody may have a live /timeline.
+    let ours = example.replace("\"/timeline\"", &format!("{:?}", name.0));
+    assert_ne!(example, ours);
+    fs::write(folder.path().join("example.lua"), ours).expect("a copy of the example");
+
+    let printed = succeed(luajit().current_dir(&folder).arg("example.lua"));
+
+    let rows: Vec<Vec<&str>> = printed
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(rows.len(), 3, "{printed}");
+    assert_eq!(rows[0], ["numa", "core", "-cycles", "category", "message"]);
+    assert_eq!(
+        rows[1][3..].join(" "),
+        "example processed tcp(50), udp(60), and other(8)"
+    );
+    assert_eq!(
+        rows[2][3..].join(" "),
+        "example processed tcp(10), udp(20), and other(3)"
+    );
+    assert!(
+        rows[1][2].replace(',', "").parse::<u64>().is_ok(),
+        "{printed}"
+    );
+    assert_eq!(rows[2][2], "-");
+    assert!(folder.path().join("snapshot.timeline").exists());
+}
+
+#[test]
+fn the_demo_logs_what_it_says() {
+    let name = Name::new("lua");
+    let said = succeed(
+        luajit()
+            .arg(root().join("examples/lua/demo.lua"))
+            .args([name.0.as_str(), "50"]),
+    );
+    assert!(said.contains("50 batches"), "{said}");
+
+    let attached = timeline::Attached::open(&name.0).expect("what the demo left");
+    let processed = attached
+        .events(timeline::Order::OldestFirst)
+        .filter(|event| {
+            let definition = attached.definition(event.id).expect("its definition");
+            definition.message.starts_with("processed $tcp")
+        })
+        .count();
+    assert_eq!(processed, 50);
+}
+
+#[test]
+fn dump_comes_after_what_lua_printed_before() {
+    let name = Name::new("lua");
+    let script = "local t = require 'timeline'
+        local tl = assert(t.new(arg[1], 256))
+        assert(tl:define('test', 'info', 'logged'))()
+        io.stdout:setvbuf('full')
+        io.write('before\n') assert(t.dump(tl)) io.write('after\n')";
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("order.lua");
+    fs::write(&file, script).expect("the script");
+    let printed = succeed(luajit().arg(file).arg(&name.0));
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!(lines[0], "before", "{printed}");
+    assert!(lines[2].ends_with("logged"), "{printed}");
+    assert_eq!(lines[3], "after", "{printed}");
+}
+
+/// The version, as printed by a module that was found through LUA_PATH alone.
+fn found_by(lua_path: &Path, change: impl FnOnce(&mut Command)) -> String {
+    let mut luajit = Command::new("luajit");
+    luajit
+        .env_remove("TIMELINE_LIBRARY")
+        .env_remove("LD_LIBRARY_PATH")
+        .env("LUA_PATH", lua_path.join("?.lua"))
+        .args(["-e", "print(require('timeline').version)"]);
+    change(&mut luajit);
+    let output = run(&mut luajit);
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+/// A folder with a copy of the module in `lua`, and the library at `library` when that is given.
+fn laid_out(lua: &str, library: Option<&str>) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let module = folder.path().join(lua);
+    fs::create_dir_all(&module).expect("a folder for the module");
+    for file in ["timeline.lua", "timeline_cdef.lua"] {
+        fs::copy(root().join("lua").join(file), module.join(file)).expect("a copy of the module");
+    }
+    if let Some(library) = library {
+        let place = folder.path().join(library);
+        fs::create_dir_all(place.parent().expect("a folder")).expect("a folder for the library");
+        symlink(library_dir().join("libtimeline.so"), place).expect("a link to the library");
+    }
+    folder
+}
+
+#[test]
+fn the_library_is_found_in_every_place_it_may_be() {
+    let version = format!("{}\n", env!("CARGO_PKG_VERSION"));
+    for (lua, library) in [
+        ("lua", "target/release/libtimeline.so"),
+        ("lua", "target/debug/libtimeline.so"),
+        ("share/lua/5.1", "lib/libtimeline.so.0"),
+        ("share/lua/5.1", "lib/libtimeline.so"),
+        ("share/lua/5.1", "lib64/libtimeline.so.0"),
+        ("share/lua/5.1", "lib/x86_64-linux-gnu/libtimeline.so.0"),
+        ("modules", "modules/libtimeline.so"),
+    ] {
+        let folder = laid_out(lua, Some(library));
+        let found = found_by(&folder.path().join(lua), |_| ());
+        assert_eq!(found, version, "{library}");
+    }
+
+    let folder = laid_out("modules", Some("elsewhere/libtimeline.so"));
+    let modules = folder.path().join("modules");
+    let elsewhere = folder.path().join("elsewhere");
+    let by_cpath = found_by(&modules, |c| {
+        c.env("LUA_CPATH", elsewhere.join("?.so"));
+    });
+    assert_eq!(by_cpath, version);
+    let by_system = found_by(&modules, |c| {
+        c.env("LD_LIBRARY_PATH", &elsewhere);
+    });
+    assert_eq!(by_system, version);
+    let by_relative_path = found_by(&modules, |c| {
+        c.current_dir(&elsewhere).env("LUA_CPATH", "?.so");
+    });
+    assert_eq!(by_relative_path, version);
+    let by_name = found_by(&modules, |c| {
+        c.env("TIMELINE_LIBRARY", elsewhere.join("libtimeline.so"));
+    });
+    assert_eq!(by_name, version);
+}
+
+#[test]
+fn a_library_that_is_not_found_is_an_error_that_lists_where_it_was_looked_for() {
+    let folder = laid_out("lua", Some("target/debug/something-else"));
+    let module = folder.path().join("lua");
+    // A file of the right name that is no library, and one that is another library.
+    fs::create_dir_all(folder.path().join("target/release")).expect("a folder");
+    fs::write(
+        folder.path().join("target/release/libtimeline.so"),
+        "not a library",
+    )
+    .expect("a file");
+    let said = found_by(&module, |c| {
+        c.env("LUA_CPATH", "/absent/?.so");
+    });
+    for part in [
+        "cannot load libtimeline.so",
+        "make install",
+        "target/release/libtimeline.so",
+        "/absent/libtimeline.so",
+    ] {
+        assert!(said.contains(part), "{part} is not in: {said}");
+    }
+    // A library that was asked for by name is not silently replaced by another.
+    let said = found_by(&root().join("lua"), |c| {
+        c.env("TIMELINE_LIBRARY", "/absent/libtimeline.so");
+    });
+    assert!(
+        said.contains("/absent/libtimeline.so") && !said.contains("target"),
+        "{said}"
+    );
+}
+
+#[test]
+fn declarations_are_those_of_the_header() {
+    let generated = succeed(
+        Command::new("luajit")
+            .current_dir(root())
+            .args(["scripts/lua-cdef.lua", "include/timeline.h"]),
+    );
+    let committed =
+        fs::read_to_string(root().join("lua/timeline_cdef.lua")).expect("lua/timeline_cdef.lua");
+    assert!(
+        generated == committed,
+        "lua/timeline_cdef.lua is stale: luajit scripts/lua-cdef.lua include/timeline.h > lua/timeline_cdef.lua"
+    );
+}
+
+#[test]
+fn lua_and_c_agree_on_sizes_offsets_and_constants() {
+    let lua = succeed(
+        Command::new("luajit")
+            .arg(root().join("tests/lua/cdef.lua"))
+            .arg(root().join("lua/timeline_cdef.lua")),
+    );
+    let mut checks = String::new();
+    for line in lua.lines() {
+        let (what, number) = line.split_once('\t').expect("a name and a number");
+        let value = match what.split_once('.') {
+            Some((structure, member)) => format!("offsetof({structure}, {member})"),
+            None if what.ends_with("_t") => format!("sizeof({what})"),
+            None => what.to_owned(),
+        };
+        checks += &format!("_Static_assert({value} == {number}, {what:?});\n");
+    }
+    assert!(checks.lines().count() > 20, "{lua}");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let source = folder.path().join("check.c");
+    fs::write(
+        &source,
+        format!("#include <stddef.h>\n#include \"timeline.h\"\n{checks}"),
+    )
+    .expect("check.c");
+    succeed(
+        Command::new("cc")
+            .args(["-std=c11", "-fsyntax-only", "-I"])
+            .arg(root().join("include"))
+            .arg(source),
+    );
+}

@@ -1,0 +1,15 @@
+-- Prints what LuaJIT makes of the declarations, for comparison with what C makes of the header.
+local ffi = require "ffi"
+ffi.cdef(dofile(arg[1]))
+for type, members in pairs {
+   timeline_event_t = { "ticks", "unix_nanos", "event", "tid", "pid", "priority", "argument_count", "core", "node",
+      "args", "category", "message", "thread", "process" },
+   timeline_t = { "enabled", "events" },
+} do
+   print(type, ffi.sizeof(type))
+   for _, member in ipairs(members) do print(type .. "." .. member, ffi.offsetof(type, member)) end
+end
+for _, name in ipairs { "TIMELINE_OK", "TIMELINE_END", "TIMELINE_E_ARGUMENT", "TIMELINE_ALL", "TIMELINE_NONE",
+   "TIMELINE_LIBRARY", "TIMELINE_NEWEST_FIRST", "TIMELINE_FROM_NOW" } do
+   print(name, ffi.C[name])
+end

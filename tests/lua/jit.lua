@@ -1,0 +1,70 @@
+-- Logging compiles: each kind of closure becomes machine code, with nothing aborted on the way.
+local timeline = require "timeline"
+local jutil = require "jit.util"
+local name = arg[1]
+
+local tl = assert(timeline.new(name, 1024))
+local loggers = {
+   [0] = assert(tl:define("test", "info", "none")),
+   assert(tl:define("test", "info", "$a")),
+   assert(tl:define("test", "info", "$a $b")),
+   assert(tl:define("test", "info", "$a $b $c")),
+   assert(tl:define("test", "info", "$a $b $c $d")),
+}
+-- The same with an event that is off.
+assert(tl:priority("info"))
+local off = assert(tl:define("test", "packet", "$a $b"))
+
+local traces, aborted = 0, {}
+local function watch(what, trace, func, pc, code, reason)
+   if what == "stop" then
+      traces = traces + 1
+   elseif what == "abort" then
+      aborted[#aborted + 1] = ("line %d: error %s (%s)"):format(
+         jutil.funcinfo(func, pc).currentline or 0, tostring(code), tostring(reason))
+   end
+end
+
+local function run(body)
+   traces, aborted = 0, {}
+   jit.attach(watch, "trace")
+   body()
+   jit.attach(watch)
+   assert(#aborted == 0, table.concat(aborted, "\n"))
+   assert(traces > 0, "nothing was compiled")
+end
+
+run(function() local f = loggers[0] for _ = 1, 1000 do f() end end)
+run(function() local f = loggers[1] for i = 1, 1000 do f(i) end end)
+run(function() local f = loggers[2] for i = 1, 1000 do f(i, i) end end)
+run(function() local f = loggers[3] for i = 1, 1000 do f(i, i, i) end end)
+run(function() local f = loggers[4] for i = 1, 1000 do f(i, i, i, i) end end)
+run(function() for i = 1, 1000 do off(i, i) end end)
+
+-- Compiled calls log like interpreted ones, and a level set in the middle of a compiled loop counts.
+local f = assert(tl:define("test", "packet", "late $a"))
+for i = 1, 2000 do
+   if i == 1501 then assert(tl:priority("all")) end
+   f(i)
+end
+local total = 0
+for event in assert(timeline.attach(name)):events("newest") do
+   if event.message ~= "late $a" then break end
+   assert(event.args[1] == 2000 - total)
+   total = total + 1
+end
+assert(total == 500, total)
+
+-- Every trace that logs ends in a call of C, not in a fall back to the interpreter.
+local calls = 0
+for trace = 1, 1000 do
+   local info = jutil.traceinfo(trace)
+   if not info then break end
+   for ref = 1, info.nins do
+      local _, op = jutil.traceir(trace, ref)
+      local opcode = op and math.floor(op / 256)
+      local at = opcode and opcode * 6 + 1
+      if at and require("jit.vmdef").irnames:sub(at, at + 5) == "CALLXS" then calls = calls + 1 end
+   end
+end
+assert(calls >= 7, calls .. " calls of C in the compiled code")

@@ -1,0 +1,86 @@
+-- What is the program's mistake is raised at its own line; what can happen is returned as nil, message.
+local timeline = require "timeline"
+local name = arg[1]
+local here = debug.getinfo(1, "S").short_src
+
+local function raises(pattern, f, ...)
+   local arguments, n = { ... }, select("#", ...)
+   local ok, message = pcall(function()
+      local result = f(unpack(arguments, 1, n))
+      return result
+   end)
+   assert(not ok, "expected an error matching " .. pattern)
+   assert(message:find(pattern), ("expected an error matching %q, got %q"):format(pattern, message))
+   assert(message:find(here, 1, true) == 1, "raised elsewhere: " .. message)
+end
+
+local function fails(pattern, result, message)
+   assert(result == nil and message, "expected nil and a message matching " .. pattern)
+   assert(message:find(pattern), ("expected a message matching %q, got %q"):format(pattern, message))
+end
+
+local tl = assert(timeline.new(name, 256, 4096))
+
+raises("path", timeline.new)
+raises("path", timeline.new, 5)
+raises("path", timeline.new, "/a\0b")
+raises("entries", timeline.new, name .. "x", "many")
+raises("entries", timeline.new, name .. "x", 0)
+raises("entries", timeline.new, name .. "x", -1)
+raises("entries", timeline.new, name .. "x", 1024.5)
+raises("entries", timeline.new, name .. "x", 0 / 0)
+raises("power of two", timeline.new, name .. "x", 1000)
+raises("stringtablesize", timeline.new, name .. "x", 1024, {})
+raises("path", timeline.open, false)
+
+raises("timeline", timeline.define, name, "test", "info", "m")
+raises("timeline", timeline.define, {}, "test", "info", "m")
+raises("category", timeline.define, tl, nil, "info", "m")
+raises("priority", timeline.define, tl, "test", "loud", "m")
+raises("priority", timeline.define, tl, "test", "all", "m")
+raises("priority", timeline.define, tl, "test", 3, "m")
+raises("message", timeline.define, tl, "test", "info", "nul \0 inside")
+raises("message", timeline.define, tl, "test", "info", nil)
+raises("UTF%-8", timeline.define, tl, "test", "info", "\xff\xfe")
+raises("four", timeline.define, tl, "test", "info", "$a $b $c $d $e")
+
+raises("level", timeline.priority, tl, "loud")
+raises("level", timeline.priority, tl, 3)
+raises("level", timeline.priority, tl)
+raises("timeline", timeline.level, nil)
+raises("seconds_for", timeline.sample, tl, "all")
+raises("seconds_every", timeline.sample, tl, "all", 0.0001)
+raises("seconds_for", timeline.sample, tl, "all", -1, 1)
+raises("level", timeline.sample, tl, "loud", 0.0001, 0.01)
+raises("file", timeline.save, tl)
+raises("maxentries", timeline.dump, tl, "all")
+raises("first argument", timeline.dump, 5)
+raises("order", function() return assert(timeline.attach(tl)):events("sideways") end)
+raises("start", function() return assert(timeline.attach(tl)):follow("newest") end)
+
+-- Too few arguments, or no numbers: refused by the call itself.
+local log = assert(tl:define("test", "info", "$a and $b"))
+for _, bad in ipairs { {}, { 1 }, { "x", 1 }, { {}, 1 } } do
+   assert(not pcall(log, bad[1], bad[2]))
+end
+
+fails("in use", timeline.new(name))
+fails("no", timeline.open(name .. "-absent"))
+fails("no", timeline.attach(name .. "-absent"))
+fails("no", timeline.dump(name .. "-absent"))
+fails("no", timeline.unlink(name .. "-absent"))
+fails("absent", timeline.new("/absent/directory/timeline"))
+fails("absent", tl:save("/absent/directory/snapshot"))
+fails("", timeline.attach(arg[0]))
+
+-- A full string table fails one definition and spoils none.
+local long = ("x"):rep(1000)
+local full, message
+for number = 1, 10 do
+   full, message = tl:define("test", "info", long .. number)
+   if not full then break end
+end
+fails("", full, message)
+log(1, 2)
+local last = assert(timeline.attach(tl)):events("newest")()
+assert(tostring(last) == "a(1) and b(2)")
