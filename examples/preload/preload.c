@@ -1,0 +1,480 @@
+/* preload: logs the memory and file calls of any program to a timeline, without changing it.
+ *
+ *     LD_PRELOAD=/path/to/preload.so program ...
+ *
+ * Every malloc, calloc, realloc, aligned allocation, free, read, write, open, openat and close that the
+ * program or a library of its makes is passed on to the real function and then logged with its sizes,
+ * descriptors and result; a call that failed is an event of its own, with its errno.
+ *
+ * This code runs in a hostile place: before main, inside malloc, in signal handlers, in threads that are
+ * just beginning or ending and in children of fork. What keeps it safe there:
+ *
+ * - The real functions come from dlsym, which may itself allocate: until it is done, this thread's
+ *   allocations are served from a small static heap.
+ * - The first event of a process makes the timeline and the first of a thread registers it; both make
+ *   calls of their own. They run with `inside` set to OWN, which turns logging off, and with signals
+ *   blocked, so that what is not logged then is the library's own and never the program's.
+ * - Later events make no calls. Should a signal handler interrupt one and make calls itself, those are
+ *   not logged but counted, and the count is logged next.
+ * - errno is as the real function left it. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "timeline.h"
+
+#define EXPORT __attribute__((visibility("default")))
+/* Reached without a call: the ordinary model would allocate when a thread first touches it. */
+#define THREAD static __thread __attribute__((tls_model("initial-exec")))
+
+/* ---- What is logged --------------------------------------------------------------------------- */
+
+enum event {
+    MALLOC, MALLOC_FAILED, CALLOC, CALLOC_FAILED, REALLOC, REALLOC_FAILED, ALIGNED, ALIGNED_FAILED, FREE,
+    READ, READ_FAILED, WRITE, WRITE_FAILED, OPEN, OPEN_FAILED, OPENAT, OPENAT_FAILED, CLOSE, CLOSE_FAILED,
+    UNLOGGED, EVENTS
+};
+
+static const struct { const char *category; int32_t priority; const char *message; } definitions[EVENTS] = {
+    [MALLOC] = {"memory", TIMELINE_TRACE, "malloc of $size bytes at $address"},
+    [MALLOC_FAILED] = {"memory", TIMELINE_WARNING, "malloc of $size bytes failed with $errno"},
+    [CALLOC] = {"memory", TIMELINE_TRACE, "calloc of $count times $size bytes at $address"},
+    [CALLOC_FAILED] = {"memory", TIMELINE_WARNING, "calloc of $count times $size bytes failed with $errno"},
+    [REALLOC] = {"memory", TIMELINE_TRACE, "realloc of $old to $size bytes at $address"},
+    [REALLOC_FAILED] = {"memory", TIMELINE_WARNING, "realloc of $old to $size bytes failed with $errno"},
+    [ALIGNED] = {"memory", TIMELINE_TRACE, "aligned allocation of $size bytes to $alignment at $address"},
+    [ALIGNED_FAILED] = {"memory", TIMELINE_WARNING,
+                        "aligned allocation of $size bytes to $alignment failed with $errno"},
+    [FREE] = {"memory", TIMELINE_TRACE, "free of $address"},
+    [READ] = {"file", TIMELINE_INFO, "read of $size bytes from $fd gave $result"},
+    [READ_FAILED] = {"file", TIMELINE_WARNING, "read of $size bytes from $fd failed with $errno"},
+    [WRITE] = {"file", TIMELINE_INFO, "write of $size bytes to $fd took $result"},
+    [WRITE_FAILED] = {"file", TIMELINE_WARNING, "write of $size bytes to $fd failed with $errno"},
+    [OPEN] = {"file", TIMELINE_INFO, "open with $flags gave $fd"},
+    [OPEN_FAILED] = {"file", TIMELINE_WARNING, "open with $flags failed with $errno"},
+    [OPENAT] = {"file", TIMELINE_INFO, "openat in $directory with $flags gave $fd"},
+    [OPENAT_FAILED] = {"file", TIMELINE_WARNING, "openat in $directory with $flags failed with $errno"},
+    [CLOSE] = {"file", TIMELINE_INFO, "close of $fd"},
+    [CLOSE_FAILED] = {"file", TIMELINE_WARNING, "close of $fd failed with $errno"},
+    [UNLOGGED] = {"preload", TIMELINE_ERROR, "could not log $calls calls before this"},
+};
+
+/* ---- The timeline ----------------------------------------------------------------------------- */
+
+enum { NOT_STARTED, STARTING, LOGGING, OFF };
+static _Atomic int state;
+static timeline_t *timeline;
+static uint32_t events[EVENTS];
+static _Atomic uint64_t unlogged;
+
+/* What this thread is in the middle of: nothing, logging an event, or a part of the timeline library that
+ * makes calls of its own. */
+enum { NOTHING, AN_EVENT, OWN };
+THREAD int inside;
+/* Whether this thread has logged its first event. */
+THREAD int known;
+
+static void block_signals(sigset_t *before)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
+/* The child of a fork is a new thread to the timeline. */
+static void after_fork(void)
+{
+    known = 0;
+}
+
+/* The path of the timeline: $TIMELINE_PRELOAD is shared by everything that inherits it, whoever comes
+ * first makes it; without it every program has its own, /preload-PID. */
+static timeline_status_t open_timeline(char *path, size_t size)
+{
+    const char *named = getenv("TIMELINE_PRELOAD");
+    const char *entries = getenv("TIMELINE_PRELOAD_ENTRIES");
+    uint64_t count = entries ? strtoull(entries, NULL, 0) : 0;
+    if (!named || !*named) {
+        snprintf(path, size, "/preload-%ld", (long)getpid());
+        return timeline_new(path, count, 0, &timeline);
+    }
+    snprintf(path, size, "%s", named);
+    timeline_status_t status = timeline_open(path, &timeline);
+    if (status == TIMELINE_E_NOT_FOUND)
+        status = timeline_new(path, count, 0, &timeline);
+    /* Another process made it in between. */
+    if (status == TIMELINE_E_IN_USE)
+        status = timeline_open(path, &timeline);
+    return status;
+}
+
+static void start(void)
+{
+    int expected = NOT_STARTED;
+    char path[4096];
+    /* The loader may allocate before the C library knows its environment. */
+    if (!environ || !atomic_compare_exchange_strong(&state, &expected, STARTING))
+        return;
+    timeline_status_t status = open_timeline(path, sizeof path);
+    for (int i = 0; status == TIMELINE_OK && i < EVENTS; i++)
+        status = timeline_define(timeline, definitions[i].category, definitions[i].priority,
+                                 definitions[i].message, &events[i]);
+    if (status == TIMELINE_OK)
+        pthread_atfork(NULL, NULL, after_fork);
+    else
+        dprintf(STDERR_FILENO, "preload: logging nothing to %s: %s\n", path, timeline_last_error());
+    atomic_store(&state, status == TIMELINE_OK ? LOGGING : OFF);
+}
+
+/* Logs where the library may make calls of its own: the first event of a process, and of a thread. */
+static void log_first(enum event event, int64_t a0, int64_t a1, int64_t a2, int64_t a3)
+{
+    sigset_t before;
+    block_signals(&before);
+    inside = OWN;
+    if (atomic_load(&state) == NOT_STARTED)
+        start();
+    if (atomic_load(&state) != LOGGING) {
+        atomic_fetch_add(&unlogged, 1);
+    } else if (timeline_enabled(timeline, events[event])) {
+        timeline_log(timeline, events[event], a0, a1, a2, a3);
+        known = 1;
+    }
+    inside = NOTHING;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void log_event(enum event event, int64_t a0, int64_t a1, int64_t a2, int64_t a3)
+{
+    if (inside == OWN)
+        return;
+    if (inside == AN_EVENT) {
+        atomic_fetch_add(&unlogged, 1);
+        return;
+    }
+    int now = atomic_load_explicit(&state, memory_order_acquire);
+    if (now == OFF || (now == LOGGING && !timeline_enabled(timeline, events[event])))
+        return;
+    int error = errno;
+    if (!known) {
+        log_first(event, a0, a1, a2, a3);
+    } else {
+        inside = AN_EVENT;
+        atomic_signal_fence(memory_order_seq_cst);
+        timeline_log(timeline, events[event], a0, a1, a2, a3);
+        if (atomic_load_explicit(&unlogged, memory_order_relaxed) && timeline_enabled(timeline, events[UNLOGGED]))
+            timeline_log(timeline, events[UNLOGGED], (int64_t)atomic_exchange(&unlogged, 0), 0, 0, 0);
+        atomic_signal_fence(memory_order_seq_cst);
+        inside = NOTHING;
+    }
+    errno = error;
+}
+
+/* ---- The real functions ----------------------------------------------------------------------- */
+
+static struct {
+    void *(*malloc)(size_t);
+    void *(*calloc)(size_t, size_t);
+    void *(*realloc)(void *, size_t);
+    void *(*memalign)(size_t, size_t);
+    void *(*aligned_alloc)(size_t, size_t);
+    int (*posix_memalign)(void **, size_t, size_t);
+    void (*free)(void *);
+    ssize_t (*read)(int, void *, size_t);
+    ssize_t (*read_chk)(int, void *, size_t, size_t);
+    ssize_t (*write)(int, const void *, size_t);
+    int (*open)(const char *, int, ...);
+    int (*open64)(const char *, int, ...);
+    int (*open_2)(const char *, int);
+    int (*open64_2)(const char *, int);
+    int (*openat)(int, const char *, int, ...);
+    int (*openat64)(int, const char *, int, ...);
+    int (*openat_2)(int, const char *, int);
+    int (*openat64_2)(int, const char *, int);
+    int (*close)(int);
+} real;
+
+static const struct { const char *name; void *where; } names[] = {
+    {"malloc", &real.malloc}, {"calloc", &real.calloc}, {"realloc", &real.realloc},
+    {"memalign", &real.memalign}, {"aligned_alloc", &real.aligned_alloc},
+    {"posix_memalign", &real.posix_memalign}, {"free", &real.free},
+    {"read", &real.read}, {"__read_chk", &real.read_chk}, {"write", &real.write},
+    {"open", &real.open}, {"open64", &real.open64}, {"__open_2", &real.open_2}, {"__open64_2", &real.open64_2},
+    {"openat", &real.openat}, {"openat64", &real.openat64}, {"__openat_2", &real.openat_2},
+    {"__openat64_2", &real.openat64_2}, {"close", &real.close},
+};
+
+static _Atomic int resolved;
+THREAD int resolving;
+
+/* Before the program's first call there is no second thread, and should there be one all the same, it
+ * finds the same functions. */
+static void resolve(void)
+{
+    resolving = 1;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        void *function = dlsym(RTLD_NEXT, names[i].name);
+        memcpy(names[i].where, &function, sizeof function);
+    }
+    resolving = 0;
+    atomic_store(&resolved, 1);
+}
+
+#define RESOLVE() \
+    do { \
+        if (!atomic_load_explicit(&resolved, memory_order_acquire)) \
+            resolve(); \
+    } while (0)
+
+/* ---- The heap for dlsym ----------------------------------------------------------------------- */
+
+static _Alignas(16) char early[16384];
+static _Atomic size_t early_used;
+
+static void *early_malloc(size_t size)
+{
+    /* The size stands before the block, for realloc. The memory is zero, as calloc wants it. */
+    size_t all = (size + 31) & ~(size_t)15;
+    size_t at = all > sizeof early ? sizeof early : atomic_fetch_add(&early_used, all);
+    if (at + all > sizeof early) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    memcpy(early + at, &size, sizeof size);
+    return early + at + 16;
+}
+
+static int is_early(const void *block)
+{
+    return (uintptr_t)block - (uintptr_t)early < sizeof early;
+}
+
+static size_t early_size(const void *block)
+{
+    size_t size;
+    memcpy(&size, (const char *)block - 16, sizeof size);
+    return size;
+}
+
+/* ---- Memory ----------------------------------------------------------------------------------- */
+
+EXPORT void *malloc(size_t size)
+{
+    if (resolving)
+        return early_malloc(size);
+    RESOLVE();
+    void *block = real.malloc(size);
+    if (block)
+        log_event(MALLOC, (int64_t)size, (int64_t)block, 0, 0);
+    else
+        log_event(MALLOC_FAILED, (int64_t)size, errno, 0, 0);
+    return block;
+}
+
+EXPORT void *calloc(size_t count, size_t size)
+{
+    if (resolving)
+        return size && count > sizeof early / size ? NULL : early_malloc(count * size);
+    RESOLVE();
+    void *block = real.calloc(count, size);
+    if (block)
+        log_event(CALLOC, (int64_t)count, (int64_t)size, (int64_t)block, 0);
+    else
+        log_event(CALLOC_FAILED, (int64_t)count, (int64_t)size, errno, 0);
+    return block;
+}
+
+EXPORT void *realloc(void *old, size_t size)
+{
+    if (resolving || is_early(old)) {
+        void *block = resolving ? early_malloc(size) : malloc(size);
+        if (block && old)
+            memcpy(block, old, early_size(old) < size ? early_size(old) : size);
+        return block;
+    }
+    RESOLVE();
+    int64_t from = (int64_t)old;
+    void *block = real.realloc(old, size);
+    /* To 0 bytes: a free that returns NULL. */
+    if (block || !size)
+        log_event(REALLOC, from, (int64_t)size, (int64_t)block, 0);
+    else
+        log_event(REALLOC_FAILED, from, (int64_t)size, errno, 0);
+    return block;
+}
+
+static void *aligned(void *block, size_t alignment, size_t size, int error)
+{
+    if (block)
+        log_event(ALIGNED, (int64_t)size, (int64_t)alignment, (int64_t)block, 0);
+    else
+        log_event(ALIGNED_FAILED, (int64_t)size, (int64_t)alignment, error, 0);
+    return block;
+}
+
+EXPORT void *memalign(size_t alignment, size_t size)
+{
+    RESOLVE();
+    void *block = real.memalign(alignment, size);
+    return aligned(block, alignment, size, errno);
+}
+
+EXPORT void *aligned_alloc(size_t alignment, size_t size)
+{
+    RESOLVE();
+    void *block = real.aligned_alloc(alignment, size);
+    return aligned(block, alignment, size, errno);
+}
+
+EXPORT int posix_memalign(void **block, size_t alignment, size_t size)
+{
+    RESOLVE();
+    int error = real.posix_memalign(block, alignment, size);
+    aligned(error ? NULL : *block, alignment, size, error);
+    return error;
+}
+
+EXPORT void free(void *block)
+{
+    if (resolving || is_early(block))
+        return;
+    RESOLVE();
+    int64_t address = (int64_t)block;
+    int error = errno;
+    real.free(block);
+    errno = error;
+    log_event(FREE, address, 0, 0, 0);
+}
+
+/* ---- Files ------------------------------------------------------------------------------------ */
+
+static ssize_t transferred(enum event event, int fd, size_t size, ssize_t result)
+{
+    if (result >= 0)
+        log_event(event, (int64_t)size, fd, result, 0);
+    else
+        log_event(event + 1, (int64_t)size, fd, errno, 0);
+    return result;
+}
+
+EXPORT ssize_t read(int fd, void *buffer, size_t size)
+{
+    RESOLVE();
+    return transferred(READ, fd, size, real.read(fd, buffer, size));
+}
+
+/* What a program built with -D_FORTIFY_SOURCE calls; the same goes for the open functions ending in _2. */
+EXPORT ssize_t __read_chk(int fd, void *buffer, size_t size, size_t capacity)
+{
+    RESOLVE();
+    return transferred(READ, fd, size, real.read_chk(fd, buffer, size, capacity));
+}
+
+EXPORT ssize_t write(int fd, const void *buffer, size_t size)
+{
+    RESOLVE();
+    return transferred(WRITE, fd, size, real.write(fd, buffer, size));
+}
+
+static int opened(int flags, int fd)
+{
+    if (fd >= 0)
+        log_event(OPEN, flags, fd, 0, 0);
+    else
+        log_event(OPEN_FAILED, flags, errno, 0, 0);
+    return fd;
+}
+
+static int opened_at(int directory, int flags, int fd)
+{
+    if (fd >= 0)
+        log_event(OPENAT, directory, flags, fd, 0);
+    else
+        log_event(OPENAT_FAILED, directory, flags, errno, 0);
+    return fd;
+}
+
+/* The mode is there only when the call may make a file. */
+#define MODE(mode, flags) \
+    mode_t mode = 0; \
+    if (((flags) & O_CREAT) || ((flags) & O_TMPFILE) == O_TMPFILE) { \
+        va_list rest; \
+        va_start(rest, flags); \
+        mode = va_arg(rest, mode_t); \
+        va_end(rest); \
+    }
+
+EXPORT int open(const char *path, int flags, ...)
+{
+    MODE(mode, flags)
+    RESOLVE();
+    return opened(flags, real.open(path, flags, mode));
+}
+
+EXPORT int open64(const char *path, int flags, ...)
+{
+    MODE(mode, flags)
+    RESOLVE();
+    return opened(flags, real.open64(path, flags, mode));
+}
+
+EXPORT int __open_2(const char *path, int flags)
+{
+    RESOLVE();
+    return opened(flags, real.open_2(path, flags));
+}
+
+EXPORT int __open64_2(const char *path, int flags)
+{
+    RESOLVE();
+    return opened(flags, real.open64_2(path, flags));
+}
+
+EXPORT int openat(int directory, const char *path, int flags, ...)
+{
+    MODE(mode, flags)
+    RESOLVE();
+    return opened_at(directory, flags, real.openat(directory, path, flags, mode));
+}
+
+EXPORT int openat64(int directory, const char *path, int flags, ...)
+{
+    MODE(mode, flags)
+    RESOLVE();
+    return opened_at(directory, flags, real.openat64(directory, path, flags, mode));
+}
+
+EXPORT int __openat_2(int directory, const char *path, int flags)
+{
+    RESOLVE();
+    return opened_at(directory, flags, real.openat_2(directory, path, flags));
+}
+
+EXPORT int __openat64_2(int directory, const char *path, int flags)
+{
+    RESOLVE();
+    return opened_at(directory, flags, real.openat64_2(directory, path, flags));
+}
+
+EXPORT int close(int fd)
+{
+    RESOLVE();
+    int result = real.close(fd);
+    if (!result)
+        log_event(CLOSE, fd, 0, 0, 0);
+    else
+        log_event(CLOSE_FAILED, fd, errno, 0, 0);
+    return result;
+}
