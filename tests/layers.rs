@@ -1,0 +1,286 @@
+//! The rules of the source tree: dependencies point down only, unsafe code and atomics stay where they are
+//! at home, files say what they are for and stay short.
+
+use std::fs;
+use std::path::Path;
+
+/// The library's modules from top to bottom. A module may use those below it, and those that share its
+/// line.
+const LAYERS: [&[&str]; 14] = [
+    &["dump"],
+    &["timeline"],
+    &["attached", "info"],
+    &["control", "sampler"],
+    &["source"],
+    &["save"],
+    &["lifecycle"],
+    &["segment"],
+    &["ring"],
+    &["event"],
+    &["clock"],
+    &["shm"],
+    &["error"],
+    &["layout"],
+];
+
+/// What every module may use.
+const BOTTOM: &str = "sync";
+
+/// Where unsafe code may be.
+const UNSAFE: [&str; 5] = ["src/ring.rs", "src/ring/", "src/shm/", "src/clock/", "ffi/"];
+
+const MOST_LINES: usize = 500;
+
+/// A Rust file by its path from the top of the tree.
+struct File {
+    path: String,
+    text: String,
+}
+
+impl File {
+    /// The lines without comments, with their numbers.
+    fn code(&self) -> impl Iterator<Item = (usize, &str)> {
+        let lines = self.text.lines().enumerate();
+        lines.map(|(index, line)| (index + 1, line.split("//").next().unwrap_or("")))
+    }
+
+    /// The code without comments, line for line.
+    fn bare(&self) -> String {
+        self.code()
+            .map(|(_, line)| line.to_owned() + "\n")
+            .collect()
+    }
+
+    /// The module of the library this file belongs to: `ring` for src/ring/writer.rs.
+    fn module(&self) -> Option<&str> {
+        let inside = self.path.strip_prefix("src/")?;
+        let module = inside.split('/').next()?.trim_end_matches(".rs");
+        (module != "bin" && module != "lib").then_some(module)
+    }
+}
+
+fn layer(module: &str) -> Option<usize> {
+    if module == BOTTOM {
+        return Some(LAYERS.len());
+    }
+    LAYERS.iter().position(|layer| layer.contains(&module))
+}
+
+fn identifier(text: &str) -> &str {
+    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_');
+    &text[..end.unwrap_or(text.len())]
+}
+
+/// The items of a list in braces, from behind the opening brace on.
+fn first_level(list: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0;
+    let end = list.find(|c: char| {
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        depth < 0
+    });
+    let mut depth = 0;
+    list[..end.unwrap_or(list.len())].split(move |c: char| {
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        depth == 0 && c == ','
+    })
+}
+
+/// Modules of the library that code names, through `crate::` or `super::`, each with its line.
+fn named_modules(code: &str) -> Vec<(usize, String)> {
+    let mut modules = Vec::new();
+    let mut name = |at: usize, name: &str| {
+        if !name.is_empty() {
+            modules.push((code[..at].lines().count().max(1), name.to_owned()));
+        }
+    };
+    for (at, path) in code.match_indices("crate::") {
+        let rest = &code[at + path.len()..];
+        match rest.strip_prefix('{') {
+            // `use crate::{a::B, c::D}`: each name at the first level of the braces.
+            Some(list) => first_level(list).for_each(|item| name(at, identifier(item.trim()))),
+            None => name(at, identifier(rest)),
+        }
+    }
+    for (at, path) in code.match_indices("super::") {
+        let module = identifier(&code[at + path.len()..]);
+        if layer(module).is_some() {
+            name(at, module);
+        }
+    }
+    modules
+}
+
+/// Everything in one file that breaks a rule.
+fn violations(file: &File) -> Vec<String> {
+    let mut found = Vec::new();
+    let File { path, text } = file;
+
+    let first = text.lines().next().unwrap_or("");
+    if !first.starts_with("//! ") && !first.starts_with("/// ") {
+        found.push(format!(
+            "{path}:1: expected a line (//! …) that says what the file is for"
+        ));
+    }
+    let lines = text.lines().count();
+    if lines > MOST_LINES {
+        found.push(format!(
+            "{path}: {lines} lines; expected at most {MOST_LINES}: divide it"
+        ));
+    }
+    for (number, line) in file.code() {
+        let at_home = UNSAFE.iter().any(|place| path.starts_with(place));
+        let says_unsafe = line
+            .split(|c: char| !c.is_alphanumeric() && c != '_')
+            .any(|word| word == "unsafe");
+        if says_unsafe && !at_home && !path.starts_with("tests/") && !path.starts_with("benches/") {
+            found.push(format!(
+                "{path}:{number}: unsafe code; its places are {}",
+                UNSAFE.join(" ")
+            ));
+        }
+        let atomics = line.contains("sync::atomic") || line.contains("loom::");
+        if atomics && file.module().is_some_and(|module| module != BOTTOM) {
+            found.push(format!(
+                "{path}:{number}: atomics come from crate::sync, which loom can replace"
+            ));
+        }
+    }
+    let Some(own) = file.module() else {
+        return found;
+    };
+    let Some(from) = layer(own) else {
+        found.push(format!(
+            "{path}: {own} has no place in LAYERS (tests/layers.rs); give it one"
+        ));
+        return found;
+    };
+    for (number, module) in named_modules(&file.bare()) {
+        match layer(&module) {
+            Some(to) if to >= from => {}
+            Some(_) => found.push(format!(
+                "{path}:{number}: {own} uses {module}, which is above it"
+            )),
+            None => found.push(format!(
+                "{path}:{number}: crate::{module} is no layer; name its module"
+            )),
+        }
+    }
+    found
+}
+
+fn collect(folder: &Path, top: &Path, files: &mut Vec<File>) {
+    for entry in fs::read_dir(folder).unwrap_or_else(|e| panic!("{folder:?}: {e}")) {
+        let path = entry.expect("an entry of a folder").path();
+        if path.is_dir() {
+            collect(&path, top, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path:?}: {e}"));
+            let path = path
+                .strip_prefix(top)
+                .expect("below the top")
+                .display()
+                .to_string();
+            files.push(File { path, text });
+        }
+    }
+}
+
+#[test]
+fn the_tree_keeps_its_rules() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    for folder in ["src", "ffi", "tests", "benches"] {
+        collect(&top.join(folder), top, &mut files);
+    }
+    assert!(files.len() > 40, "only {} files found", files.len());
+    for layer in LAYERS.concat() {
+        assert!(
+            files.iter().any(|file| file.module() == Some(layer)),
+            "there is no module {layer}"
+        );
+    }
+
+    let found: Vec<String> = files.iter().flat_map(violations).collect();
+
+    assert!(found.is_empty(), "\n{}", found.join("\n"));
+}
+
+/// What `violations` says about a file with this code below a proper first line.
+fn said(path: &str, code: &str) -> String {
+    let file = File {
+        path: path.to_owned(),
+        text: format!("//! What it is for.\n{code}\n"),
+    };
+    violations(&file).join("\n")
+}
+
+#[test]
+fn an_arrow_up_is_found_however_it_is_written() {
+    for code in [
+        "use crate::timeline::Timeline;",
+        "use crate::{layout, timeline::Timeline};",
+        "use crate::{layout::{self, words}, timeline::Timeline};",
+        "fn f() { crate::timeline::g() }",
+        "fn f() { layout(); crate::timeline::g() }",
+        "use super::super::timeline::Timeline;",
+        "use crate::{\n    layout::words::{self, Cursor},\n    timeline::Timeline,\n};",
+    ] {
+        assert_eq!(
+            said("src/ring/writer.rs", code),
+            "src/ring/writer.rs:2: ring uses timeline, which is above it"
+        );
+    }
+    assert_ne!(said("src/sync.rs", "use crate::layout::Geometry;"), "");
+    assert_ne!(said("src/ring/writer.rs", "use crate::Timeline;"), "");
+    assert_ne!(said("src/novel.rs", ""), "");
+}
+
+#[test]
+fn an_arrow_down_or_aside_is_fine() {
+    for code in [
+        "use crate::layout::words::Cursor;",
+        "use crate::{layout, sync::{Ordering, fence}};",
+        "use super::memory::Shared;",
+        "use crate::ring::reader;",
+        "// as crate::timeline does",
+        "use crate::{sync, layout::{\n    self,\n    words,\n}}; fn f() { timeline() }",
+    ] {
+        assert_eq!(said("src/ring/writer.rs", code), "");
+    }
+    assert_eq!(said("src/control.rs", "use crate::sampler::Sampler;"), "");
+    assert_eq!(
+        said(
+            "src/bin/timeline/tail.rs",
+            "use crate::json::Row;\nuse timeline::Attached;"
+        ),
+        ""
+    );
+}
+
+#[test]
+fn unsafe_code_atomics_and_form_are_looked_at() {
+    assert_ne!(said("src/timeline.rs", "fn f() { unsafe { g() } }"), "");
+    assert_eq!(
+        said(
+            "src/timeline.rs",
+            "// nothing unsafe\n#![deny(unsafe_op_in_unsafe_fn)]"
+        ),
+        ""
+    );
+    assert_eq!(said("ffi/src/writer.rs", "unsafe { g() }"), "");
+    assert_ne!(
+        said("src/timeline.rs", "use std::sync::atomic::AtomicU64;"),
+        ""
+    );
+    assert_eq!(
+        said("src/sync.rs", "pub use core::sync::atomic::AtomicU64;"),
+        ""
+    );
+    assert_ne!(said("src/ring/mod.rs", "use loom::sync::Arc;"), "");
+    assert_ne!(said("src/timeline.rs", &"\n".repeat(MOST_LINES)), "");
+    let bare = File {
+        path: "src/timeline.rs".into(),
+        text: "use std::fs;\n".into(),
+    };
+    assert_eq!(violations(&bare).len(), 1);
+}
