@@ -96,6 +96,12 @@ pub fn gettid() -> u32 {
     link.file_name().unwrap().to_str().unwrap().parse().unwrap()
 }
 
+/// The calling thread's name, as the kernel cuts it.
+pub fn thread_name() -> String {
+    let comm = fs::read_to_string("/proc/thread-self/comm").unwrap();
+    comm.trim_end().to_string()
+}
+
 /// The command, with an environment that is the same everywhere.
 pub fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_timeline"));
@@ -231,11 +237,6 @@ impl Running {
         }
     }
 
-    /// Begins to read standard output.
-    pub fn read_stdout(&mut self) {
-        self.stdout = self.child.stdout.take().map(Lines::of);
-    }
-
     /// Closes the reading end of standard output.
     pub fn close_stdout(&mut self) {
         assert!(
@@ -282,7 +283,7 @@ impl Running {
             status = self.child.try_wait().unwrap();
             status.is_some()
         });
-        let mut rest = |stream: Option<Lines>| {
+        let rest = |stream: Option<Lines>| {
             let Some(mut lines) = stream else {
                 return Vec::new();
             };

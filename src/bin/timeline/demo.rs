@@ -65,18 +65,16 @@ fn show(at: &Attached, args: &Args, signals: &Signals) -> Result {
     let mut out = output::stdout();
     let start = Instant::now();
     let length = Duration::from_secs(args.seconds);
-    loop {
-        let left = length.saturating_sub(start.elapsed());
-        match signals.wait(view.period().min(left)) {
+    let mut next = Duration::ZERO;
+    while next < length {
+        next = length.min(next + view.period());
+        match signals.wait(next.saturating_sub(start.elapsed())) {
             Woken::Timeout => {}
             Woken::Interrupted => break,
             Woken::OutputClosed => return Err(Failure::ClosedPipe),
         }
-        view.draw(left, &mut out)?;
+        view.draw(length - next, &mut out)?;
         out.flush()?;
-        if left.is_zero() {
-            break;
-        }
     }
     Ok(())
 }

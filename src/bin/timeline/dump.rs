@@ -2,14 +2,16 @@
 
 use std::io::Write;
 
-use timeline::dump::Columns;
-use timeline::{Attached, Order};
+use timeline::Attached;
+use timeline::dump::{Rows, Table};
 
 use crate::args::{Example, Target};
-use crate::failure::Result;
+use crate::failure::{INFALLIBLE, Result};
+use crate::human;
 use crate::json::Lines;
 use crate::output;
 use crate::style::Theme;
+use crate::who::Who;
 
 /// Print the events of a timeline, newest to oldest
 ///
@@ -27,7 +29,7 @@ pub struct Args {
 
     /// Print the newest N events only
     #[arg(short = 'n', long, value_name = "N")]
-    max_entries: Option<u64>,
+    max_entries: Option<usize>,
 
     /// Add time, thread and priority
     #[arg(short, long)]
@@ -58,61 +60,41 @@ pub const EXAMPLES: &[Example] = &[
 pub fn run(args: &Args) -> Result {
     let at = args.target.attach()?;
     let mut out = output::stdout();
+    let max = args.max_entries.unwrap_or(usize::MAX);
     if args.json {
-        json(&at, args.max_entries, &mut out)?;
+        let mut lines = Lines::new(&at);
+        for row in Rows::new(&at).take(max) {
+            lines.write(&row.event, row.cycles, &mut out)?;
+        }
     } else {
-        let columns = if args.long {
-            Columns::Long
-        } else {
-            Columns::Short
-        };
-        text(&at, args.max_entries, columns, &output::theme(), &mut out)?;
+        text(&at, max, args.long, &output::theme(), &mut out)?;
     }
     out.flush()?;
     Ok(())
 }
 
-fn json(at: &Attached, max: Option<u64>, out: &mut impl Write) -> Result {
-    let mut lines = Lines::new(at);
-    // One event more than is printed: the last one still has an older neighbour.
-    let mut events = at.events(Order::NewestFirst).peekable();
-    let mut left = max.unwrap_or(u64::MAX);
-    while left > 0
-        && let Some(event) = events.next()
-    {
-        lines.write(&event, events.peek(), out)?;
-        left -= 1;
+/// Writes the newest events under a heading, in the colours of their priority.
+pub fn text(at: &Attached, max: usize, long: bool, theme: &Theme, out: &mut impl Write) -> Result {
+    let table = Table::new(at);
+    let mut who = Who::new(at);
+    let mut row_text = String::new();
+    if long {
+        row_text.push_str(&Who::heading());
     }
-    Ok(())
-}
-
-/// Writes the dump as text: what `timeline::dump` gives, with rows in the colours of their priority.
-pub fn text(
-    at: &Attached,
-    max: Option<u64>,
-    columns: Columns,
-    theme: &Theme,
-    out: &mut dyn Write,
-) -> Result {
-    if !theme.is_on() {
-        timeline::dump::write(at, max, columns, out)?;
-        return Ok(());
-    }
-    let dim = theme.dim;
-    writeln!(out, "{dim}{}{dim:#}", timeline::dump::header(columns))?;
-    let mut row = String::new();
-    let mut events = at.events(Order::NewestFirst).peekable();
-    let mut left = max.unwrap_or(u64::MAX);
-    while left > 0
-        && let Some(event) = events.next()
-    {
-        let definition = at.definition(event.id);
-        let style = definition.map_or(theme.bad, |d| theme.priority(d.priority));
-        row.clear();
-        timeline::dump::row(at, &event, events.peek(), columns, &mut row)
-            .expect("writing to a String cannot fail");
-        writeln!(out, "{style}{row}{style:#}")?;
-        left -= 1;
+    table.heading(&mut row_text).expect(INFALLIBLE);
+    let bold = theme.bold;
+    writeln!(out, "{bold}{row_text}{bold:#}")?;
+    for row in Rows::new(at).take(max) {
+        row_text.clear();
+        if long {
+            who.write(&row.event, &mut row_text).expect(INFALLIBLE);
+        }
+        table.row(&row, &mut row_text).expect(INFALLIBLE);
+        let priority = at
+            .definition(row.event.id)
+            .map(|definition| definition.priority);
+        let style = priority.map_or(theme.bad, |priority| theme.priority(priority));
+        writeln!(out, "{style}{}{style:#}", human::clean(&row_text))?;
     }
     Ok(())
 }

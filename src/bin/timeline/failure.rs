@@ -11,6 +11,9 @@ pub enum Failure {
     Message(String),
 }
 
+/// Why a write to a `String` is not checked further.
+pub const INFALLIBLE: &str = "writing to a String cannot fail";
+
 /// What every verb returns.
 pub type Result<T = ()> = std::result::Result<T, Failure>;
 

@@ -73,7 +73,7 @@ fn lines(info: &Info, theme: &Theme) -> Vec<(&'static str, String)> {
         ("ring", ring(info)),
         ("lanes", lanes(info)),
         ("definitions", definitions(info)),
-        ("boot", info.boot_id.clone()),
+        ("boot", boot(info)),
         (
             "format",
             format!(
@@ -227,6 +227,14 @@ fn definitions(info: &Info) -> String {
         Bytes(info.string_bytes),
         Bytes(info.string_capacity),
     )
+}
+
+fn boot(info: &Info) -> String {
+    let id = &info.boot_id;
+    match std::fs::read_to_string("/proc/sys/kernel/random/boot_id") {
+        Ok(present) if present.trim_end() == id => format!("{id}, the present one"),
+        _ => format!("{id}, an earlier one or another machine's"),
+    }
 }
 
 /// A timeline's info for programs. The field names are part of the interface.

@@ -5,9 +5,11 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use timeline::{Attached, Event, EventId, Thread};
+use timeline::{Attached, Event, EventId};
 
+use crate::failure::INFALLIBLE;
 use crate::time::{Form, WallClock};
+use crate::who::{self, Threads};
 
 /// One event. What is not known is null.
 #[derive(serde::Serialize)]
@@ -20,8 +22,8 @@ struct Line<'a> {
     unix_ns: Option<u64>,
     /// Ticks since the next older event; null for the oldest.
     cycles: Option<u64>,
-    core: u16,
-    node: u16,
+    core: Option<u16>,
+    node: Option<u16>,
     tid: u32,
     pid: Option<u32>,
     thread: Option<&'a str>,
@@ -59,7 +61,7 @@ pub struct Lines<'a> {
     at: &'a Attached,
     clock: WallClock,
     names: HashMap<EventId, Vec<String>>,
-    threads: HashMap<(timeline::ThreadRef, u32), Option<Thread>>,
+    threads: Threads<'a>,
     message: String,
 }
 
@@ -70,25 +72,21 @@ impl<'a> Lines<'a> {
             at,
             clock: WallClock::new(Form::Rfc3339),
             names: HashMap::new(),
-            threads: HashMap::new(),
+            threads: Threads::new(at),
             message: String::new(),
         }
     }
 
-    /// Writes one event and ends the line. `older` is the event before it in time, if there is one.
+    /// Writes one event and ends the line.
     pub fn write(
         &mut self,
         event: &Event,
-        older: Option<&Event>,
+        cycles: Option<u64>,
         out: &mut impl Write,
     ) -> io::Result<()> {
         let at = self.at;
         let definition = at.definition(event.id);
-        let thread = self
-            .threads
-            .entry((event.thread, event.tid))
-            .or_insert_with(|| at.thread(event))
-            .as_ref();
+        let thread = self.threads.of(event);
         let names: &[String] = match &definition {
             Some(definition) => self
                 .names
@@ -100,16 +98,16 @@ impl<'a> Lines<'a> {
         if let Some(definition) = &definition {
             definition
                 .render(&event.args, &mut self.message)
-                .expect("writing to a String cannot fail");
+                .expect(INFALLIBLE);
         }
         let unix_ns = at.unix_nanos(event.ticks);
         let line = Line {
             ticks: event.ticks,
             time: unix_ns.map(|nanos| self.clock.format(nanos)),
             unix_ns,
-            cycles: older.map(|older| event.ticks.saturating_sub(older.ticks)),
-            core: event.core,
-            node: event.node,
+            cycles,
+            core: who::known(event.core),
+            node: who::known(event.node),
             tid: event.tid,
             pid: thread.map(|thread| thread.pid),
             thread: thread.map(|thread| thread.name.as_str()),
@@ -141,7 +139,7 @@ fn unique_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
         while unique.contains(&candidate) || (next > 2 && given[i..].contains(&candidate.as_str()))
         {
             candidate.clear();
-            write!(candidate, "{name}_{next}").expect("writing to a String cannot fail");
+            write!(candidate, "{name}_{next}").expect(INFALLIBLE);
             next += 1;
         }
         unique.push(candidate);

@@ -51,7 +51,7 @@ pub fn run(args: &Args) -> Result {
             ("FULL", Align::Right),
             ("SIZE", Align::Right),
             ("AGE", Align::Right),
-            ("WRITTEN BY", Align::Left),
+            ("WRITERS", Align::Left),
         ];
         let theme = output::theme();
         let rows: Vec<_> = listed
@@ -91,8 +91,8 @@ fn row(timeline: &Listed, theme: &Theme) -> Vec<Cell> {
 fn writers(info: &Info, theme: &Theme) -> Cell {
     let alive: Vec<_> = info.writers.iter().filter(|writer| writer.alive).collect();
     if alive.is_empty() {
-        let last = format!("nobody now ({})", info::creator(info));
-        return Cell::new(theme.dim, last);
+        let none = format!("none; created by {}", info::creator(info));
+        return Cell::new(theme.dim, none);
     }
     let names: Vec<_> = alive.iter().map(|writer| info::writer(writer)).collect();
     Cell::new(theme.good, names.join(", "))

@@ -18,6 +18,7 @@ mod signals;
 mod style;
 mod tail;
 mod time;
+mod who;
 
 use std::process::ExitCode;
 

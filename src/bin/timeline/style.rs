@@ -19,7 +19,6 @@ pub struct Theme {
     pub bad: Style,
     /// What may not be well.
     pub doubtful: Style,
-    on: bool,
 }
 
 impl Theme {
@@ -40,13 +39,7 @@ impl Theme {
             good: colour(AnsiColor::Green),
             bad: effect(AnsiColor::Red.on_default().bold()),
             doubtful: colour(AnsiColor::Yellow),
-            on,
         }
-    }
-
-    /// Whether anything is coloured at all.
-    pub fn is_on(&self) -> bool {
-        self.on
     }
 
     /// How an event of this priority stands out: what went wrong loudly, detail quietly.
@@ -54,8 +47,7 @@ impl Theme {
         match priority {
             Priority::Error => self.bad,
             Priority::Warning => self.doubtful,
-            Priority::Info => self.good,
-            Priority::Trace | Priority::App => Style::new(),
+            Priority::Info | Priority::Trace | Priority::App => Style::new(),
             Priority::Packet | Priority::Library => self.dim,
         }
     }

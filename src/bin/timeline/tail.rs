@@ -1,20 +1,19 @@
 //! `timeline tail`: follows a timeline as it is written.
 
-use std::fmt::Write as _;
-use std::io::{self, Write};
+mod printer;
+
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 use timeline::{Attached, Event, Follow, From};
 
 use crate::args::{Example, Target};
 use crate::failure::{Failure, Result};
-use crate::human::{self, things};
+use crate::human::things;
 use crate::info;
-use crate::json::Lines;
 use crate::output;
 use crate::signals::{self, Signals, Woken};
-use crate::style::Theme;
-use crate::time::{Form, WallClock};
+use printer::{Look, Printer};
 
 /// How long to wait between looks: shortest while events come, doubling to longest while none do.
 const BUSY: Duration = Duration::from_millis(1);
@@ -36,7 +35,7 @@ pub struct Args {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     max_entries: usize,
 
-    /// Add the date, nanoseconds, core, thread and priority
+    /// Add date, nanoseconds, thread, priority and core
     #[arg(short, long)]
     long: bool,
 
@@ -66,7 +65,7 @@ enum Ended {
     /// By a signal, or because a snapshot has no more to come.
     Done,
     /// The name belongs to this timeline now.
-    Replaced(Attached),
+    Replaced(Box<Attached>),
 }
 
 /// What was seen over all.
@@ -85,7 +84,7 @@ pub fn run(args: &Args) -> Result {
     while let Ended::Replaced(next) = follow(&at, args, newest.take(), &signals, &mut totals)? {
         let (path, creator) = (at.path().display(), info::creator(&next.info()));
         output::talk(format_args!("{path} was started anew by {creator}"));
-        at = next;
+        at = *next;
     }
     let missed = things(totals.missed, "event");
     output::talk(format_args!(
@@ -104,7 +103,7 @@ fn follow(
     totals: &mut Totals,
 ) -> Result<Ended> {
     let mut reader = Reader::new(at, newest);
-    let mut printer = Printer::new(at, args);
+    let mut printer = Printer::new(at, look(args));
     let mut out = signals.stdout();
     let mut name = Name {
         at,
@@ -132,7 +131,7 @@ fn follow(
             ));
         }
         if let Some(next) = next {
-            return Ok(Ended::Replaced(next));
+            return Ok(Ended::Replaced(Box::new(next)));
         }
         if at.is_snapshot() {
             return Ok(Ended::Done);
@@ -144,6 +143,14 @@ fn follow(
             Woken::Interrupted => return Ok(Ended::Done),
             Woken::OutputClosed => return Err(Failure::ClosedPipe),
         }
+    }
+}
+
+fn look(args: &Args) -> Look {
+    match (args.json, args.long) {
+        (true, _) => Look::Json,
+        (_, true) => Look::Long,
+        _ => Look::Short,
     }
 }
 
@@ -211,120 +218,5 @@ impl Name<'_> {
             ));
         }
         next
-    }
-}
-
-/// Writes events in the form that was asked for.
-struct Printer<'a> {
-    at: &'a Attached,
-    form: Output<'a>,
-    before: Option<Event>,
-}
-
-enum Output<'a> {
-    Json(Box<Lines<'a>>),
-    Text(Box<Text>),
-}
-
-/// The look of events as text.
-struct Text {
-    long: bool,
-    theme: Theme,
-    clock: WallClock,
-    /// Grows with the longest category seen, so that messages stay in line.
-    category_width: usize,
-    message: String,
-    line: String,
-}
-
-impl<'a> Printer<'a> {
-    fn new(at: &'a Attached, args: &Args) -> Printer<'a> {
-        let form = if args.json {
-            Output::Json(Box::new(Lines::new(at)))
-        } else {
-            let form = if args.long {
-                Form::DateTime
-            } else {
-                Form::TimeOfDay
-            };
-            Output::Text(Box::new(Text {
-                long: args.long,
-                theme: output::theme(),
-                clock: WallClock::new(form),
-                category_width: 12,
-                message: String::new(),
-                line: String::new(),
-            }))
-        };
-        Printer {
-            at,
-            form,
-            before: None,
-        }
-    }
-
-    fn print(&mut self, events: &[Event], out: &mut impl Write) -> io::Result<()> {
-        for event in events {
-            match &mut self.form {
-                Output::Json(lines) => lines.write(event, self.before.as_ref(), out)?,
-                Output::Text(text) => {
-                    text.format(self.at, event)
-                        .expect("writing to a String cannot fail");
-                    out.write_all(text.line.as_bytes())?;
-                }
-            }
-            self.before = Some(*event);
-        }
-        Ok(())
-    }
-}
-
-impl Text {
-    /// Makes `line` one event: `17:53:30.123456  category      message`.
-    fn format(&mut self, at: &Attached, event: &Event) -> std::fmt::Result {
-        let Text {
-            long,
-            theme,
-            clock,
-            category_width,
-            message,
-            line,
-        } = self;
-        let dim = theme.dim;
-        line.clear();
-        match at.unix_nanos(event.ticks) {
-            Some(nanos) => write!(line, "{dim}{}{dim:#}", clock.format(nanos))?,
-            None => write!(line, "{dim}{}{dim:#}", event.ticks)?,
-        }
-        let definition = at.definition(event.id);
-        let priority = definition.as_ref().map(|definition| definition.priority);
-        if *long {
-            let thread = at.thread(event);
-            let (process, name) = match &thread {
-                Some(thread) => (thread.process.as_str(), thread.name.as_str()),
-                None => ("?", "?"),
-            };
-            let who = format!(
-                "{}/{} {}",
-                human::clean(process),
-                human::clean(name),
-                event.tid
-            );
-            let priority = priority.map_or("?", |priority| priority.name());
-            write!(line, "  {:>4}  {who:<32}  {priority:<8}", event.core)?;
-        }
-        let style = priority.map_or(theme.bad, |priority| theme.priority(priority));
-        match &definition {
-            Some(definition) => {
-                let category = human::clean(&definition.category);
-                *category_width = category.chars().count().clamp(*category_width, 32);
-                write!(line, "  {style}{category:<category_width$}  ")?;
-                message.clear();
-                definition.render(&event.args, message)?;
-                line.push_str(&human::clean(message));
-            }
-            None => write!(line, "  {style}event {} was never defined", event.id.0)?,
-        }
-        writeln!(line, "{style:#}")
     }
 }

@@ -4,18 +4,16 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use timeline::Attached;
-use timeline::dump::Columns;
 
 use crate::dump;
 use crate::failure::Result;
 use crate::human::{self, Count, Rate, things};
 use crate::style::Theme;
-use crate::time::Span;
 
 /// Events shown at a time, on a terminal with room for them.
-const ROWS: u64 = 12;
+const ROWS: usize = 12;
 /// Lines of the view beside them: status, a blank, the heading, and where the cursor waits.
-const FRAME: u64 = 4;
+const FRAME: usize = 4;
 
 /// What was drawn last.
 pub struct View<'a> {
@@ -53,19 +51,18 @@ impl<'a> View<'a> {
             return Ok(());
         }
         let (width, height) = terminal_size::terminal_size().map_or((80, 24), |(width, height)| {
-            (width.0.into(), u64::from(height.0))
+            (width.0.into(), usize::from(height.0))
         });
         let rows = self.newest(ROWS.min(height.saturating_sub(FRAME)))?;
         if self.drawn > 0 {
             // Up to the first line drawn, and clear from there.
             write!(out, "\x1b[{}A\x1b[J", self.drawn)?;
         }
-        let (bold, dim) = (self.theme.bold, self.theme.dim);
+        let bold = self.theme.bold;
         writeln!(out, "{bold}{}{bold:#}\n", cut(&status, width))?;
         self.drawn = 2;
-        for (i, row) in rows.lines().enumerate() {
-            let style = if i == 0 { dim } else { anstyle::Style::new() };
-            writeln!(out, "{style}{}{style:#}", cut(row, width))?;
+        for row in rows.lines() {
+            writeln!(out, "{}", cut(row, width))?;
             self.drawn += 1;
         }
         Ok(())
@@ -78,20 +75,20 @@ impl<'a> View<'a> {
         let new = info.events_written.saturating_sub(before) as f64;
         let rate = Rate(new / now.duration_since(then).as_secs_f64());
         format!(
-            "{}: {} ({} of the ring), {rate} a second, level {}, {} lanes, {} left",
+            "{}: {} ({} of the ring), {rate} a second, level {}, {} lanes, {} s left",
             self.at.path().display(),
             things(info.events_written, "event"),
             human::percent(info.events_held, info.entries),
             info.level,
             Count(info.lanes_in_use.into()),
-            Span(Duration::from_secs(left.as_secs())),
+            left.as_secs(),
         )
     }
 
     /// The dump of the newest few, just as `timeline dump` prints it.
-    fn newest(&self, count: u64) -> Result<String> {
+    fn newest(&self, count: usize) -> Result<String> {
         let mut text = Vec::new();
-        dump::text(self.at, Some(count), Columns::Short, &self.theme, &mut text)?;
+        dump::text(self.at, count, false, &self.theme, &mut text)?;
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 }

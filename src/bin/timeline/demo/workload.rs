@@ -37,34 +37,30 @@ impl Events {
         use Priority::*;
         let define = |category, priority, message| tl.define(category, priority, message);
         Ok(Events {
-            made: define("producer", Trace, "made block $block of $bytes bytes")?,
-            waiting: define("queue", App, "$waiting blocks wait for $workers workers")?,
-            took: define("worker", Trace, "took block $block")?,
+            made: define("producer", Trace, "made $block of $bytes")?,
+            waiting: define("queue", App, "$blocks waiting for $workers")?,
+            took: define("worker", Trace, "took $block")?,
             matched: define(
                 "lz",
                 Library,
-                "matched $length bytes at $position, $distance back\n\
+                "matched $bytes at $position, $distance back\n\
                  One for every match the compressor finds: far more than all the rest. The demo\n\
                  leaves this level off; `timeline sample` looks at a little of it.",
             )?,
-            packed: define(
-                "worker",
-                Info,
-                "packed block $block from $bytes to $packed bytes",
-            )?,
+            packed: define("worker", Info, "packed $block from $bytes to $packed")?,
             grew: define(
                 "worker",
                 Warning,
-                "block $block grew from $bytes to $packed bytes\n\
+                "$block grew from $bytes to $packed\n\
                  Noise does not compress. It is stored as it is.",
             )?,
             damaged: define(
                 "worker",
                 Error,
-                "block $block came back with checksum $found, expected $expected\n\
+                "$block came back with checksum $found, expected $expected\n\
                  The demo damages a block now and then, to have an error to find.",
             )?,
-            stopped: define("demo", Info, "stopped after $blocks blocks")?,
+            stopped: define("demo", Info, "stopped after $blocks")?,
         })
     }
 }
