@@ -64,7 +64,7 @@ pub unsafe extern "C" fn timeline_dump(
         let file = ManuallyDrop::new(unsafe { File::from_raw_fd(fd) });
         let mut out = BufWriter::with_capacity(1 << 16, &*file);
         let max = (max_entries != 0).then_some(max_entries);
-        dump::write(&at, max, dump::Columns::Short, &mut out)
+        dump::write(&at, max, &mut out)
             .and_then(|()| out.flush())
             .map_err(|error| Failure::io("cannot write the dump", error))?;
         Ok(TIMELINE_OK)

@@ -36,25 +36,18 @@ pub(crate) fn priority_of(number: i32) -> Result<Priority, Failure> {
 }
 
 pub(crate) fn level_of(number: i32) -> Result<Level, Failure> {
-    match number {
-        TIMELINE_NONE => Ok(Level::NONE),
-        TIMELINE_ALL => Ok(Level::ALL),
-        _ => priority_of(number).map(Level::from).map_err(|_| {
+    u8::try_from(number)
+        .ok()
+        .and_then(Level::from_u8)
+        .ok_or_else(|| {
             Failure::argument(format!(
                 "{number} is no level: expected 0 (TIMELINE_NONE) to 8 (TIMELINE_ALL)"
             ))
-        }),
-    }
+        })
 }
 
-pub(crate) fn number_of(level: Level) -> i32 {
-    if level == Level::ALL {
-        return TIMELINE_ALL;
-    }
-    Priority::ALL
-        .into_iter()
-        .find(|priority| Level::from(*priority) == level)
-        .map_or(TIMELINE_NONE, |p| p as i32)
+fn number_of(level: Level) -> i32 {
+    i32::from(level.get())
 }
 
 /// Looks a priority up by its name.

@@ -3,9 +3,12 @@ use crate::convert::{exclusive, floor, path, place, shared, to_array, to_c_strin
 use crate::level::TIMELINE_NONE;
 use crate::status::{Failure, TIMELINE_END, TIMELINE_OK, guard, timeline_status_t};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ffi::{CStr, CString, c_char};
 use std::sync::{Arc, Mutex, PoisonError};
-use timeline_core::{Attached, Event, EventId, Events, Follow, From, Order};
+use timeline_core::{
+    Attached, Definition, Event, EventId, Events, Follow, From, MAX_ARGUMENTS, Order, Priority,
+};
 
 /// For `timeline_events`: begin with the oldest event.
 pub const TIMELINE_OLDEST_FIRST: i32 = 0;
@@ -111,25 +114,26 @@ impl Shared {
     fn describe(&self, event: &mut timeline_event_t) {
         let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         let id = EventId(event.event);
-        if !texts.contains_key(&id) {
-            // One that cannot be read now may be readable later: it is not remembered.
-            let Some(definition) = self.at.definition(id) else {
-                return;
-            };
-            let text = Text {
-                category: to_c_string(&definition.category),
-                message: to_c_string(&definition.message),
-                priority: definition.priority as i32,
-                argument_count: definition.argument_count() as u32,
-            };
-            texts.insert(id, Box::new(text));
-        }
-        if let Some(text) = texts.get(&id) {
-            event.category = text.category.as_ptr();
-            event.message = text.message.as_ptr();
-            event.priority = text.priority;
-            event.argument_count = text.argument_count;
-        }
+        let text = match texts.entry(id) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                // One that cannot be read now may be readable later: it is not remembered.
+                let Some(definition) = self.at.definition(id) else {
+                    return;
+                };
+                place.insert(Box::new(Text {
+                    category: to_c_string(&definition.category),
+                    message: to_c_string(&definition.message),
+                    priority: definition.priority as i32,
+                    // A forged timeline may name more than there are.
+                    argument_count: definition.argument_count().min(MAX_ARGUMENTS) as u32,
+                }))
+            }
+        };
+        event.category = text.category.as_ptr();
+        event.message = text.message.as_ptr();
+        event.priority = text.priority;
+        event.argument_count = text.argument_count;
     }
 
     fn convert(&self, event: &Event) -> timeline_event_t {
@@ -386,6 +390,19 @@ pub unsafe extern "C" fn timeline_cursor_free(cursor: *mut timeline_cursor_t) {
     }
 }
 
+fn render(message: &str, args: &[i64]) -> String {
+    let definition = Definition {
+        id: EventId::NEVER,
+        category: String::new(),
+        priority: Priority::Error,
+        message: message.to_string(),
+    };
+    let mut text = String::new();
+    // Writing to a String does not fail.
+    let _ = definition.render(args, &mut text);
+    text
+}
+
 /// Writes an event out as people read it, `processed tcp(10), udp(20), and other(3)`: the first line of its
 /// message with the arguments filled in.
 ///
@@ -421,7 +438,7 @@ pub unsafe extern "C" fn timeline_render(
         }
         // SAFETY: not NULL; a NUL-terminated text of the attached timeline by contract.
         let message = unsafe { CStr::from_ptr(event.message) }.to_string_lossy();
-        let text = timeline_core::render(&message, &event.args).replace('\0', "\u{fffd}");
+        let text = render(&message, &event.args);
         if let Some(room) = size.checked_sub(1) {
             let fits = floor(&text, room);
             // SAFETY: `fits` bytes and a NUL are at most `size`, writable by contract; C's buffer is not ours.

@@ -72,6 +72,8 @@ impl From<Error> for Failure {
             ErrorKind::Argument => TIMELINE_E_ARGUMENT,
             ErrorKind::Full => TIMELINE_E_FULL,
             ErrorKind::Busy => TIMELINE_E_BUSY,
+            // A kind newer than this ABI: its message says what it is.
+            _ => TIMELINE_E_IO,
         };
         Failure {
             status,

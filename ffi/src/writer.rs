@@ -4,7 +4,9 @@ use crate::level::priority_of;
 use crate::status::{Failure, TIMELINE_OK, guard, timeline_status_t};
 use std::ffi::c_char;
 use std::sync::atomic::{AtomicU32, Ordering};
-use timeline_core::{DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, EventId, Timeline};
+use timeline_core::{
+    DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, Error, EventId, MAX_ARGUMENTS, Timeline,
+};
 
 /// A timeline to write to, from `timeline_new` or `timeline_open`. Only these functions make one: more
 /// lies behind the members shown, which are here for the inline check `timeline_enabled` and are not to be
@@ -233,9 +235,17 @@ pub unsafe extern "C" fn timeline_argument_count(
     guard(|| {
         place(count, "count")?;
         // SAFETY: the contract of this function.
-        let arguments = timeline_core::argument_count(unsafe { text(message, "message")? })?;
+        let message = unsafe { text(message, "message")? };
+        let found = timeline_core::argument_names(message).count();
+        if found > MAX_ARGUMENTS {
+            return Err(Error::TooManyArguments {
+                found,
+                message: message.to_string(),
+            }
+            .into());
+        }
         // SAFETY: checked by `place`, and writable by contract.
-        unsafe { count.write(arguments as u32) };
+        unsafe { count.write(found as u32) };
         Ok(TIMELINE_OK)
     })
 }
