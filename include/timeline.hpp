@@ -1,0 +1,523 @@
+// timeline.hpp: the C++17 face of timeline.h. Header only, over libtimeline.
+//
+//   timeline::ring tl("/timeline");
+//   auto processed = tl.define("example", timeline::trace, "processed $tcp, $udp, and $other");
+//   processed(10, 20, 3);
+//   TIMELINE_EVENT(tl, "example", timeline::info, "resized to $bytes", buffer.size());
+//
+//   timeline::attached at("/timeline");
+//   for (const timeline::event& event : at.events(timeline::newest_first))
+//     std::cout << event.core() << ' ' << event.text() << '\n';
+//
+// Making, defining, saving and reading throw timeline::exception. Logging never throws, with one exception:
+// a tracepoint<> called with another number of arguments than its message has (TIMELINE_EVENT,
+// TIMELINE_DEFINE and tracepoint<N> find that out when compiled). timeline.h says more on every call.
+#ifndef TIMELINE_HPP
+#define TIMELINE_HPP
+
+#include "timeline.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace timeline {
+
+// What a failed call throws: status() is one of TIMELINE_E_..., what() says what was expected, what came and
+// what to do.
+class exception : public std::runtime_error {
+ public:
+  exception(timeline_status_t status, const char* what) : std::runtime_error(what), status_(status) {}
+  timeline_status_t status() const noexcept { return status_; }
+
+ private:
+  timeline_status_t status_;
+};
+
+// The priority of an event.
+enum class priority : std::int32_t {
+  error = TIMELINE_ERROR,
+  warning = TIMELINE_WARNING,
+  info = TIMELINE_INFO,
+  trace = TIMELINE_TRACE,
+  app = TIMELINE_APP,
+  packet = TIMELINE_PACKET,
+  library = TIMELINE_LIBRARY,
+};
+inline constexpr priority error = priority::error;
+inline constexpr priority warning = priority::warning;
+inline constexpr priority info = priority::info;
+inline constexpr priority trace = priority::trace;
+inline constexpr priority app = priority::app;
+inline constexpr priority packet = priority::packet;
+inline constexpr priority library = priority::library;
+
+// How much is logged: events of a priority and of more important ones, all, or none.
+class level {
+ public:
+  constexpr level(priority least) noexcept : number_(static_cast<std::int32_t>(least)) {}
+  constexpr explicit level(std::int32_t number) noexcept : number_(number) {}
+  constexpr std::int32_t number() const noexcept { return number_; }
+  friend constexpr bool operator==(level a, level b) noexcept { return a.number_ == b.number_; }
+  friend constexpr bool operator!=(level a, level b) noexcept { return a.number_ != b.number_; }
+
+ private:
+  std::int32_t number_;
+};
+inline constexpr level none{std::int32_t{TIMELINE_NONE}};
+inline constexpr level all{std::int32_t{TIMELINE_ALL}};
+
+// Where a walk over events begins, and where a follower does.
+enum class order : std::int32_t { oldest_first = TIMELINE_OLDEST_FIRST, newest_first = TIMELINE_NEWEST_FIRST };
+inline constexpr order oldest_first = order::oldest_first;
+inline constexpr order newest_first = order::newest_first;
+enum class from : std::int32_t { oldest = TIMELINE_FROM_OLDEST, now = TIMELINE_FROM_NOW };
+
+namespace detail {
+
+inline void check(timeline_status_t status) {
+  if (status != TIMELINE_OK) throw exception(status, timeline_last_error());
+}
+
+// A text for C. NULL goes through, to be refused there; a std::string that C would cut short is refused here.
+class text {
+ public:
+  text(const char* c) noexcept : c_(c) {}
+  text(const std::string& s) : c_(s.c_str()) {
+    if (std::strlen(c_) != s.size())
+      throw exception(TIMELINE_E_ARGUMENT, "a text holds a NUL character: expected text that C can read; remove it");
+  }
+  const char* c() const noexcept { return c_; }
+
+ private:
+  const char* c_;
+};
+
+template <class>
+inline constexpr bool never = false;
+
+// Any whole number, enumerator, truth value or pointer as the 64 bits that an event carries.
+template <class T>
+constexpr std::int64_t argument(T value) noexcept {
+  if constexpr (std::is_same_v<T, std::nullptr_t>) {
+    return 0;
+  } else if constexpr (std::is_pointer_v<T>) {
+    return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(value));
+  } else if constexpr (std::is_enum_v<T>) {
+    return static_cast<std::int64_t>(static_cast<std::underlying_type_t<T>>(value));
+  } else if constexpr (std::is_integral_v<T> && sizeof(T) <= sizeof(std::int64_t)) {
+    return static_cast<std::int64_t>(value);
+  } else {
+    static_assert(never<T>, "timeline: an argument is a whole number of at most 64 bits, an enumerator, a bool "
+                            "or a pointer; scale or convert anything else first");
+    return 0;
+  }
+}
+
+inline constexpr std::size_t max_arguments = 4;
+
+template <class... Arguments>
+void log(const timeline_t* tl, std::uint32_t event, Arguments... arguments) noexcept {
+  static_assert(sizeof...(Arguments) <= max_arguments, "timeline: an event has at most four arguments");
+  const std::int64_t args[max_arguments] = {argument(arguments)...};
+  ::timeline_log(tl, event, args[0], args[1], args[2], args[3]);
+}
+
+constexpr bool is_name(char c) noexcept {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// How many $arguments the first line of a message has: timeline_argument_count for the compiler.
+constexpr int count_arguments(const char* message) noexcept {
+  int count = 0;
+  for (; *message != '\0' && *message != '\n' && *message != '\r'; ++message)
+    if (*message == '$' && is_name(message[1])) ++count;
+  return count;
+}
+
+}  // namespace detail
+
+// The number of arguments of a tracepoint that is only known when the program runs.
+inline constexpr int any = -1;
+
+// A defined event: call it with its arguments to log it. tracepoint<3> takes exactly three, checked by the
+// compiler; tracepoint<> checks every call, logged or not, and throws when the number is wrong.
+//
+// Keeps its timeline open; copies are cheap. One made by default, or moved from, logs nothing. Any thread.
+template <int Count = any>
+class tracepoint {
+ public:
+  tracepoint() noexcept = default;
+
+  template <class... Arguments>
+  void operator()(Arguments... arguments) const noexcept(Count != any) {
+    static_assert(sizeof...(Arguments) <= detail::max_arguments, "timeline: an event has at most four arguments");
+    if constexpr (Count == any) {
+      if (tl_ && sizeof...(Arguments) != count_) refuse(sizeof...(Arguments));
+    } else {
+      static_assert(sizeof...(Arguments) == Count,
+                    "timeline: the call has another number of arguments than the message has $arguments");
+    }
+    if (enabled()) detail::log(tl_.get(), event_, arguments...);
+  }
+
+  // Whether a call would log: worth asking before working out costly arguments.
+  bool enabled() const noexcept { return ::timeline_enabled(tl_.get(), event_); }
+  // The number of the event, for timeline_log; 0 for one that logs nothing.
+  std::uint32_t id() const noexcept { return event_; }
+  std::size_t argument_count() const noexcept { return count_; }
+
+ private:
+  friend class ring;
+  tracepoint(std::shared_ptr<timeline_t> tl, std::uint32_t event, std::uint32_t count) noexcept
+      : tl_(std::move(tl)), event_(event), count_(count) {}
+
+  [[noreturn]] void refuse(std::size_t given) const {
+    const std::string what = "event " + std::to_string(event_) + " has " + std::to_string(count_) +
+                             " arguments, but was called with " + std::to_string(given) +
+                             ": give as many as its message names";
+    throw exception(TIMELINE_E_ARGUMENT, what.c_str());
+  }
+
+  std::shared_ptr<timeline_t> tl_;
+  std::uint32_t event_ = 0;
+  std::uint32_t count_ = static_cast<std::uint32_t>(Count == any ? 0 : Count);
+};
+
+// Sampling under way, until destroyed or stopped.
+class sampler {
+ public:
+  sampler() noexcept = default;
+  void stop() noexcept { running_.reset(); }
+  explicit operator bool() const noexcept { return running_ != nullptr; }
+
+ private:
+  friend class ring;
+  struct stopper {
+    void operator()(timeline_sampler_t* running) const noexcept { ::timeline_sampler_free(running); }
+  };
+  explicit sampler(timeline_sampler_t* running) noexcept : running_(running) {}
+  std::unique_ptr<timeline_sampler_t, stopper> running_;
+};
+
+// A timeline to write to. Any thread may use it at any time; moving or destroying it is for one. What was
+// moved from logs nothing, and throws where it cannot do what it is asked.
+class ring {
+ public:
+  // Makes a timeline (timeline_new); 0 stands for the default sizes.
+  explicit ring(detail::text path, std::uint64_t entries = 0, std::uint64_t string_table_size = 0) {
+    timeline_t* tl = nullptr;
+    detail::check(::timeline_new(path.c(), entries, string_table_size, &tl));
+    own(tl);
+  }
+
+  // Joins one that exists (timeline_open).
+  static ring open(detail::text path) {
+    timeline_t* tl = nullptr;
+    detail::check(::timeline_open(path.c(), &tl));
+    return take(tl);
+  }
+
+  // Takes over a handle from C, to free it. NULL makes a ring that logs nothing.
+  static ring take(timeline_t* tl) {
+    ring taken{empty{}};
+    if (tl) taken.own(tl);
+    return taken;
+  }
+
+  ring(ring&&) noexcept = default;
+  ring& operator=(ring&&) noexcept = default;
+  ring(const ring&) = delete;
+  ring& operator=(const ring&) = delete;
+
+  // Defines an event whose number of arguments is checked by every call.
+  tracepoint<> define(detail::text category, ::timeline::priority priority, detail::text message) const {
+    return define<any>(category, priority, message);
+  }
+
+  // Defines an event whose calls the compiler checks; throws unless the message has Count arguments.
+  template <int Count>
+  tracepoint<Count> define(detail::text category, ::timeline::priority priority, detail::text message) const {
+    static_assert(Count >= any && Count <= static_cast<int>(detail::max_arguments),
+                  "timeline: a message has at most four $arguments");
+    std::uint32_t count = 0;
+    detail::check(::timeline_argument_count(message.c(), &count));
+    if (Count != any && count != static_cast<std::uint32_t>(Count)) {
+      const std::string what = "the message has " + std::to_string(count) + " arguments, but define<" +
+                               std::to_string(Count) + "> was asked for: let both agree";
+      throw exception(TIMELINE_E_ARGUMENT, what.c_str());
+    }
+    std::uint32_t event = 0;
+    detail::check(::timeline_define(tl_.get(), category.c(), static_cast<std::int32_t>(priority), message.c(), &event));
+    return tracepoint<Count>(tl_, event, count);
+  }
+
+  // Sets the level for every thread and process that writes to this timeline; takes effect at once.
+  void priority(::timeline::level level) const { detail::check(::timeline_priority(tl_.get(), level.number())); }
+  ::timeline::level level() const noexcept { return ::timeline::level{::timeline_level(tl_.get())}; }
+
+  // Raises the level for a short time at a fixed period, until the sampler is destroyed.
+  sampler sample(::timeline::level level, std::chrono::nanoseconds duration, std::chrono::nanoseconds period) const {
+    if (duration.count() < 0 || period.count() < 0)
+      throw exception(TIMELINE_E_ARGUMENT, "a time to sample for is negative: expected a duration and a longer period");
+    timeline_sampler_t* running = nullptr;
+    detail::check(::timeline_sample(tl_.get(), level.number(), static_cast<std::uint64_t>(duration.count()),
+                                    static_cast<std::uint64_t>(period.count()), &running));
+    return sampler(running);
+  }
+
+  // Saves every event to a file, in the binary format.
+  void save(detail::text file) const { detail::check(::timeline_save(tl_.get(), file.c())); }
+
+  // The handle for the functions of timeline.h; NULL when moved from. It stays the property of this ring.
+  timeline_t* c() const noexcept { return tl_.get(); }
+  explicit operator bool() const noexcept { return tl_ != nullptr; }
+
+ private:
+  struct empty {};
+  explicit ring(empty) noexcept {}
+  void own(timeline_t* tl) { tl_ = std::shared_ptr<timeline_t>(tl, ::timeline_free); }
+
+  // Shared with the tracepoints, so that none can outlive what it logs to.
+  std::shared_ptr<timeline_t> tl_;
+};
+
+// An event as it was read. Copies are cheap, but the views of category() and message() are only valid until
+// both the attached timeline and the cursor that gave them are gone.
+class event {
+ public:
+  using time_point = std::chrono::time_point<std::chrono::system_clock, std::chrono::nanoseconds>;
+
+  event() noexcept : c_() { c_.category = c_.message = ""; }
+  std::uint64_t ticks() const noexcept { return c_.ticks; }
+  // When by the wall clock; 1970 when it cannot be told yet.
+  time_point time() const noexcept {
+    return time_point(std::chrono::nanoseconds(static_cast<std::int64_t>(c_.unix_nanos)));
+  }
+  std::uint32_t id() const noexcept { return c_.event; }
+  std::uint32_t tid() const noexcept { return c_.tid; }
+  std::uint32_t pid() const noexcept { return c_.pid; }
+  ::timeline::priority priority() const noexcept { return static_cast<::timeline::priority>(c_.priority); }
+  std::uint16_t core() const noexcept { return c_.core; }
+  std::uint16_t node() const noexcept { return c_.node; }
+  std::size_t argument_count() const noexcept { return c_.argument_count; }
+  // The arguments: argument_count() of them.
+  const std::int64_t* begin() const noexcept { return c_.args; }
+  const std::int64_t* end() const noexcept { return c_.args + c_.argument_count; }
+  std::int64_t operator[](std::size_t i) const {
+    if (i >= detail::max_arguments) throw std::out_of_range("timeline: an event has at most four arguments");
+    return c_.args[i];
+  }
+  std::string_view category() const noexcept { return c_.category; }
+  std::string_view message() const noexcept { return c_.message; }
+  std::string_view thread() const noexcept { return c_.thread; }
+  std::string_view process() const noexcept { return c_.process; }
+
+  // As people read it: "processed tcp(10), udp(20), and other(3)".
+  std::string text() const {
+    std::size_t needed = 0;
+    detail::check(::timeline_render(&c_, nullptr, 0, &needed));
+    std::string rendered(needed + 1, '\0');
+    detail::check(::timeline_render(&c_, rendered.data(), rendered.size(), nullptr));
+    rendered.pop_back();
+    return rendered;
+  }
+
+  const timeline_event_t& c() const noexcept { return c_; }
+
+ private:
+  friend class cursor;
+  timeline_event_t c_;
+};
+
+// A walk over events, once through. Of a follower, begin() again gives what has come since. Keeps what it
+// reads open. One thread at a time.
+class cursor {
+ public:
+  class iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = event;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const event*;
+    using reference = const event&;
+
+    iterator() noexcept = default;
+    reference operator*() const noexcept { return event_; }
+    pointer operator->() const noexcept { return &event_; }
+    iterator& operator++() {
+      if (!cursor_->next(event_)) cursor_ = nullptr;
+      return *this;
+    }
+    iterator operator++(int) {
+      iterator before = *this;
+      ++*this;
+      return before;
+    }
+    friend bool operator==(const iterator& a, const iterator& b) noexcept { return a.cursor_ == b.cursor_; }
+    friend bool operator!=(const iterator& a, const iterator& b) noexcept { return !(a == b); }
+
+   private:
+    friend class cursor;
+    explicit iterator(cursor* cursor) : cursor_(cursor) { ++*this; }
+    cursor* cursor_ = nullptr;
+    event event_;
+  };
+
+  iterator begin() { return iterator(this); }
+  iterator end() noexcept { return iterator(); }
+
+  // The next event into `event`; false when there is none (of a follower: none just now).
+  bool next(event& event) {
+    const timeline_status_t status = ::timeline_next(c_.get(), &event.c_);
+    if (status == TIMELINE_END) return false;
+    detail::check(status);
+    return true;
+  }
+
+  // Events that were overwritten before they could be read; final when the walk is at its end.
+  std::uint64_t missed() const noexcept { return ::timeline_missed(c_.get()); }
+
+ private:
+  friend class attached;
+  struct closer {
+    void operator()(timeline_cursor_t* c) const noexcept { ::timeline_cursor_free(c); }
+  };
+  explicit cursor(timeline_cursor_t* c) noexcept : c_(c) {}
+  std::unique_ptr<timeline_cursor_t, closer> c_;
+};
+
+// A timeline to read: live, left by a crash, or saved. Any thread.
+class attached {
+ public:
+  explicit attached(detail::text path) {
+    timeline_attached_t* c = nullptr;
+    detail::check(::timeline_attach(path.c(), &c));
+    c_.reset(c);
+  }
+
+  // The events it holds now, by time.
+  cursor events(order order = oldest_first) const {
+    timeline_cursor_t* c = nullptr;
+    detail::check(::timeline_events(c_.get(), static_cast<std::int32_t>(order), &c));
+    return cursor(c);
+  }
+
+  // The events as they come; never waits.
+  cursor follow(from from = from::now) const {
+    timeline_cursor_t* c = nullptr;
+    detail::check(::timeline_follow(c_.get(), static_cast<std::int32_t>(from), &c));
+    return cursor(c);
+  }
+
+ private:
+  struct closer {
+    void operator()(timeline_attached_t* c) const noexcept { ::timeline_attached_free(c); }
+  };
+  std::unique_ptr<timeline_attached_t, closer> c_;
+};
+
+// Removes the name of a timeline; who has it open keeps it.
+inline void unlink(detail::text path) { detail::check(::timeline_unlink(path.c())); }
+
+// Writes the events of a live or saved timeline as text to a file descriptor, newest to oldest; 0 = all.
+inline void dump(detail::text path, std::uint64_t max_entries = 0, int fd = 1) {
+  detail::check(::timeline_dump(path.c(), max_entries, fd));
+}
+
+inline ::timeline::priority parse_priority(detail::text name) {
+  std::int32_t number = 0;
+  detail::check(::timeline_priority_parse(name.c(), &number));
+  return static_cast<::timeline::priority>(number);
+}
+
+inline ::timeline::level parse_level(detail::text name) {
+  std::int32_t number = 0;
+  detail::check(::timeline_level_parse(name.c(), &number));
+  return ::timeline::level{number};
+}
+
+namespace detail {
+
+inline timeline_t* handle(const ring& tl) noexcept { return tl.c(); }
+inline timeline_t* handle(timeline_t* tl) noexcept { return tl; }
+
+// What one TIMELINE_EVENT remembers: for each of a few timelines, its serial number above and the event below.
+// One word each, so that no thread sees half of a pair; events are numbered by the timeline itself, so there
+// is nothing else to be ordered with, and two threads that both define get the same event.
+class call_site {
+ public:
+  constexpr call_site() noexcept = default;
+
+  bool knows(const timeline_t* tl, std::uint32_t& event) const noexcept {
+    const std::uint64_t word = words_[tl->serial % size].load(std::memory_order_relaxed);
+    event = static_cast<std::uint32_t>(word);
+    return word >> 32 == tl->serial;
+  }
+
+  // A definition that fails is remembered as event 0, which is never logged: not tried again, never thrown.
+  std::uint32_t define(timeline_t* tl, const char* category, ::timeline::priority priority,
+                       const char* message) noexcept {
+    std::uint32_t event = 0;
+    ::timeline_define(tl, category, static_cast<std::int32_t>(priority), message, &event);
+    words_[tl->serial % size].store(std::uint64_t{tl->serial} << 32 | event, std::memory_order_relaxed);
+    return event;
+  }
+
+ private:
+  static constexpr std::size_t size = 4;
+  std::atomic<std::uint64_t> words_[size] = {};
+};
+
+template <int Count, class... Arguments>
+void log_at(const timeline_t* tl, std::uint32_t event, const char*, Arguments... arguments) noexcept {
+  static_assert(Count <= static_cast<int>(max_arguments), "timeline: a message has at most four $arguments");
+  static_assert(sizeof...(Arguments) == Count,
+                "timeline: the call has another number of arguments than the message has $arguments");
+  log(tl, event, arguments...);
+}
+
+template <int Count>
+tracepoint<Count> define(const ring& tl, text category, ::timeline::priority priority, text message) {
+  return tl.template define<Count>(category, priority, message);
+}
+
+}  // namespace detail
+}  // namespace timeline
+
+#define TIMELINE_FIRST_(first, ...) first
+#define TIMELINE_COUNT_(...) ::timeline::detail::count_arguments(TIMELINE_FIRST_(__VA_ARGS__, 0))
+
+// TIMELINE_DEFINE(tl, category, priority, message): tl.define, with a message that is a literal, so that the
+// compiler counts its arguments and checks every call.
+#define TIMELINE_DEFINE(tl, category, priority, message) \
+  (::timeline::detail::define<TIMELINE_COUNT_(message)>((tl), (category), (priority), (message)))
+
+// TIMELINE_EVENT(tl, category, priority, message, arguments...): defines the event when this line first runs
+// for a timeline, and logs it. `tl`: a ring or a timeline_t *; different ones at different times will do.
+// `message`: a literal, whose $arguments the compiler counts. The arguments are worked out only when the
+// event is enabled. Never throws, from any thread: an event that cannot be defined is never logged.
+#define TIMELINE_EVENT(tl, category, priority, ...)                                                      \
+  do {                                                                                                   \
+    static ::timeline::detail::call_site timeline_site_;                                                 \
+    constexpr int timeline_count_ = TIMELINE_COUNT_(__VA_ARGS__);                                        \
+    if (::timeline_t* const timeline_tl_ = ::timeline::detail::handle(tl)) {                             \
+      ::std::uint32_t timeline_event_ = 0;                                                               \
+      if (!timeline_site_.knows(timeline_tl_, timeline_event_))                                          \
+        timeline_event_ = timeline_site_.define(timeline_tl_, (category), (priority),                    \
+                                                TIMELINE_FIRST_(__VA_ARGS__, 0));                        \
+      if (::timeline_enabled(timeline_tl_, timeline_event_))                                             \
+        ::timeline::detail::log_at<timeline_count_>(timeline_tl_, timeline_event_, __VA_ARGS__);         \
+    }                                                                                                    \
+  } while (false)
+
+#endif  // TIMELINE_HPP

@@ -1,0 +1,7 @@
+// The second unit of translation of face.cpp.
+#include "other_unit.hpp"
+
+void log_from_other_unit(const timeline::ring& tl, int i) {
+  log_inline(tl, i);
+  TIMELINE_EVENT(tl, "other", timeline::info, "other $i", i);
+}

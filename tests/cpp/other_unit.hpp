@@ -1,0 +1,12 @@
+// Places that log, in a second unit of translation and in a header that both include.
+#ifndef OTHER_UNIT_HPP
+#define OTHER_UNIT_HPP
+
+#include <timeline.hpp>
+
+inline void log_inline(const timeline::ring& tl, int i) {
+  TIMELINE_EVENT(tl, "inline", timeline::info, "inline $i", i);
+}
+void log_from_other_unit(const timeline::ring& tl, int i);
+
+#endif

@@ -1,0 +1,3 @@
+// expected: deleted
+#include <timeline.hpp>
+timeline::ring f(const timeline::ring& tl) { return tl; }

@@ -1,0 +1,3 @@
+// expected: the call has another number of arguments than the message has $arguments
+#include <timeline.hpp>
+void f(timeline::ring& tl) { TIMELINE_EVENT(tl, "c", timeline::info, "$a and $b", 1); }
