@@ -1,0 +1,184 @@
+/* Format version 1 as C structures: an independent statement of docs/format.md, checked byte by byte when
+ * compiled. Needs C11. */
+#ifndef FORMAT_H
+#define FORMAT_H
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+  uint64_t offset, length, stride;
+} region_t;
+
+enum { ENABLE, DEFINITIONS, THREADS, PROCESSES, LANES, CHUNKS, ENTRIES, STRINGS, REGIONS };
+
+typedef struct {
+  uint64_t serial, ticks, monotonic, realtime;
+} anchor_t;
+
+typedef struct {
+  /* Written once, and covered by the checksum. */
+  unsigned char magic[8];
+  uint16_t version_major, version_minor;
+  uint32_t header_size;
+  uint32_t flags;
+  uint32_t checksum;
+  uint64_t total_size;
+  uint64_t entries;
+  uint32_t chunk_entries, chunks;
+  uint32_t cpu_lanes, thread_lanes;
+  uint32_t definitions, threads;
+  uint32_t processes, clock;
+  region_t regions[REGIONS];
+  uint64_t unused_108;
+  uint64_t created_unix, created_ticks;
+  uint32_t creator_pid, unused_124;
+  uint64_t creator_start;
+  unsigned char boot_id[16];
+  unsigned char unused_140[0x180 - 0x140];
+  char creator_exe[256];
+  unsigned char unused_280[0x400 - 0x280];
+  uint8_t cpu_nodes[1024];
+  /* Changes while the timeline lives. */
+  uint64_t next_ticket;
+  unsigned char unused_808[0x840 - 0x808];
+  uint32_t level, boost, sampler_pid;
+  unsigned char unused_84c[0x880 - 0x84c];
+  uint32_t defined, unused_884;
+  uint64_t strings_used, thread_serial, process_serial;
+  unsigned char unused_8a0[0x8c0 - 0x8a0];
+  uint64_t dropped_interrupted, dropped_no_lane, dropped_no_chunk, dropped_bad_event;
+  unsigned char unused_8e0[0x900 - 0x8e0];
+  uint64_t anchors_taken;
+  unsigned char unused_908[0x940 - 0x908];
+  anchor_t anchors[16];
+  unsigned char unused_b40[0x1000 - 0xb40];
+} header_t;
+
+typedef struct {
+  uint64_t hash;
+  uint32_t category, message, file, line;
+  uint16_t channel;
+  uint8_t priority, kind, arguments, types[5];
+  unsigned char unused[64 - 34];
+} definition_t;
+
+typedef struct {
+  uint32_t identity, tid, pid, live;
+  uint64_t start, end;
+  char name[16], process_name[16];
+} thread_t;
+
+typedef struct {
+  uint32_t identity, pid;
+  uint64_t start, pid_namespace, joined;
+  char name[16];
+  uint64_t left, unused;
+} process_t;
+
+typedef struct {
+  uint64_t cursor, owner, interrupted, unused[5];
+} lane_t;
+
+typedef struct {
+  uint64_t state, before, lane, unused[5];
+} chunk_t;
+
+typedef struct {
+  uint64_t ticks;
+  uint32_t event;
+  uint16_t core;
+  uint8_t slots, flags;
+  uint32_t thread, tid;
+  int64_t args[5];
+} entry_t;
+
+#define AT(type, member, offset) _Static_assert(offsetof(type, member) == (offset), #type "." #member)
+#define SIZE(type, size) _Static_assert(sizeof(type) == (size), #type)
+
+SIZE(header_t, 4096);
+AT(header_t, magic, 0x000);
+AT(header_t, version_major, 0x008);
+AT(header_t, version_minor, 0x00a);
+AT(header_t, header_size, 0x00c);
+AT(header_t, flags, 0x010);
+AT(header_t, checksum, 0x014);
+AT(header_t, total_size, 0x018);
+AT(header_t, entries, 0x020);
+AT(header_t, chunk_entries, 0x028);
+AT(header_t, chunks, 0x02c);
+AT(header_t, cpu_lanes, 0x030);
+AT(header_t, thread_lanes, 0x034);
+AT(header_t, definitions, 0x038);
+AT(header_t, threads, 0x03c);
+AT(header_t, processes, 0x040);
+AT(header_t, clock, 0x044);
+AT(header_t, regions, 0x048);
+SIZE(region_t, 24);
+AT(header_t, created_unix, 0x110);
+AT(header_t, created_ticks, 0x118);
+AT(header_t, creator_pid, 0x120);
+AT(header_t, creator_start, 0x128);
+AT(header_t, boot_id, 0x130);
+AT(header_t, creator_exe, 0x180);
+AT(header_t, cpu_nodes, 0x400);
+AT(header_t, next_ticket, 0x800);
+AT(header_t, level, 0x840);
+AT(header_t, boost, 0x844);
+AT(header_t, sampler_pid, 0x848);
+AT(header_t, defined, 0x880);
+AT(header_t, strings_used, 0x888);
+AT(header_t, thread_serial, 0x890);
+AT(header_t, process_serial, 0x898);
+AT(header_t, dropped_interrupted, 0x8c0);
+AT(header_t, dropped_no_lane, 0x8c8);
+AT(header_t, dropped_no_chunk, 0x8d0);
+AT(header_t, dropped_bad_event, 0x8d8);
+AT(header_t, anchors_taken, 0x900);
+AT(header_t, anchors, 0x940);
+SIZE(anchor_t, 32);
+
+SIZE(definition_t, 64);
+AT(definition_t, category, 8);
+AT(definition_t, message, 12);
+AT(definition_t, file, 16);
+AT(definition_t, line, 20);
+AT(definition_t, channel, 24);
+AT(definition_t, priority, 26);
+AT(definition_t, kind, 27);
+AT(definition_t, arguments, 28);
+AT(definition_t, types, 29);
+
+SIZE(thread_t, 64);
+AT(thread_t, tid, 4);
+AT(thread_t, pid, 8);
+AT(thread_t, live, 12);
+AT(thread_t, start, 16);
+AT(thread_t, end, 24);
+AT(thread_t, name, 32);
+AT(thread_t, process_name, 48);
+
+SIZE(process_t, 64);
+AT(process_t, pid, 4);
+AT(process_t, start, 8);
+AT(process_t, pid_namespace, 16);
+AT(process_t, joined, 24);
+AT(process_t, name, 32);
+AT(process_t, left, 48);
+
+SIZE(lane_t, 64);
+AT(lane_t, owner, 8);
+AT(lane_t, interrupted, 16);
+SIZE(chunk_t, 64);
+AT(chunk_t, before, 8);
+AT(chunk_t, lane, 16);
+
+SIZE(entry_t, 64);
+AT(entry_t, event, 8);
+AT(entry_t, core, 12);
+AT(entry_t, slots, 14);
+AT(entry_t, flags, 15);
+AT(entry_t, thread, 16);
+AT(entry_t, tid, 20);
+AT(entry_t, args, 24);
+
+#endif

@@ -1,0 +1,71 @@
+/* A host that closes the library while a thread that logged still runs, as LuaJIT does when it ends: nothing
+ * may be pulled from under the thread, nor from under the kernel. unload DIR LIBRARY */
+#define _POSIX_C_SOURCE 200809L
+#include <dlfcn.h>
+#include <pthread.h>
+
+#define TIMELINE_NO_INLINE
+#include <timeline.h>
+
+static const char *(*last_error)(void);
+#define timeline_last_error last_error
+#include "check.h"
+
+typedef void log_function(const timeline_t *, uint32_t, int64_t, int64_t, int64_t, int64_t);
+
+static pthread_barrier_t step;
+static log_function *log_event;
+static timeline_t *tl;
+static uint32_t event;
+
+static void *log_and_stay(void *unused) {
+  log_event(tl, event, 1, 0, 0, 0);
+  pthread_barrier_wait(&step); /* closed between these two */
+  pthread_barrier_wait(&step);
+  log_event(tl, event, 2, 0, 0, 0);
+  return unused; /* and the thread ends, with what the library keeps for it */
+}
+
+static void *symbol(void *library, const char *name) {
+  void *found = dlsym(library, name);
+  if (!found) {
+    fprintf(stderr, "%s\n", dlerror());
+    exit(1);
+  }
+  return found;
+}
+
+int main(int argc, char **argv) {
+  if (argc != 3) return 2;
+  void *library = dlopen(argv[2], RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    fprintf(stderr, "%s\n", dlerror());
+    return 1;
+  }
+  timeline_status_t (*new_timeline)(const char *, uint64_t, uint64_t, timeline_t **);
+  timeline_status_t (*define)(timeline_t *, const char *, int32_t, const char *, uint32_t *);
+  /* The way POSIX gives to turn an object pointer into a function pointer. */
+  *(void **)(void *)&last_error = symbol(library, "timeline_last_error");
+  *(void **)(void *)&new_timeline = symbol(library, "timeline_new");
+  *(void **)(void *)&define = symbol(library, "timeline_define");
+  *(void **)(void *)&log_event = symbol(library, "timeline_log");
+
+  char path[4096];
+  snprintf(path, sizeof path, "%s/ring", argv[1]);
+  CHECK_EQ(new_timeline(path, 256, 0, &tl), TIMELINE_OK);
+  CHECK_EQ(define(tl, "unload", TIMELINE_INFO, "step $number", &event), TIMELINE_OK);
+  CHECK_EQ(pthread_barrier_init(&step, NULL, 2), 0);
+  pthread_t thread;
+  CHECK_EQ(pthread_create(&thread, NULL, log_and_stay, NULL), 0);
+  pthread_barrier_wait(&step);
+  CHECK_EQ(dlclose(library), 0);
+  pthread_barrier_wait(&step);
+  CHECK_EQ(pthread_join(thread, NULL), 0);
+
+  /* Still the same library: nodelete keeps it, with its state. */
+  void *again = dlopen(argv[2], RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  CHECK(again != NULL);
+  CHECK(symbol(again, "timeline_log") == *(void **)(void *)&log_event);
+  puts("unload: ok");
+  return 0;
+}

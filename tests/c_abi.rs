@@ -1,0 +1,383 @@
+//! The C ABI and the C++ face, as C and C++ programs see them: built from source with strict warnings, linked
+//! with each library, and run.
+
+mod toolchain;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+use toolchain::{C99, CPP17, built, cc, cxx, limited, root, run, succeed, words};
+
+/// What a program is linked with.
+#[derive(Clone, Copy)]
+enum Link {
+    Shared,
+    Static,
+    Nothing,
+}
+
+fn link(command: &mut Command, link: Link) {
+    let dir = &built().dir;
+    match link {
+        Link::Shared => {
+            command
+                .arg("-L")
+                .arg(dir)
+                .arg("-ltimeline")
+                .arg(format!("-Wl,-rpath,{}", dir.display()));
+        }
+        Link::Static => {
+            command
+                .arg(dir.join("libtimeline.a"))
+                .args(["-lpthread", "-ldl", "-lm"]);
+        }
+        Link::Nothing => {
+            command.arg("-ldl");
+        }
+    }
+}
+
+fn compile(
+    mut compiler: Command,
+    flags: &[&str],
+    sources: &[&str],
+    how: Link,
+    to: &Path,
+) -> PathBuf {
+    let program = to.join("program");
+    compiler.args(flags).arg("-I").arg(root().join("include"));
+    compiler.args(sources.iter().map(|source| root().join(source)));
+    compiler.arg("-o").arg(&program);
+    link(&mut compiler, how);
+    succeed(&mut compiler, "gcc and g++");
+    program
+}
+
+/// Compiles a C program, runs it with a directory of its own, and returns what it printed.
+fn c(source: &str, how: Link, arguments: &[&str]) -> String {
+    let dir = TempDir::new().unwrap();
+    let program = compile(cc(), C99, &[source], how, dir.path());
+    execute(&program, dir.path(), arguments)
+}
+
+fn execute(program: &Path, dir: &Path, arguments: &[&str]) -> String {
+    let output = succeed(limited(program).arg(dir).args(arguments), "coreutils");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn every_function_used_rightly_and_wrongly() {
+    assert_eq!(c("tests/c/abi.c", Link::Shared, &[]), "abi: ok\n");
+}
+
+#[test]
+fn the_static_library_does_the_same() {
+    assert_eq!(c("tests/c/abi.c", Link::Static, &[]), "abi: ok\n");
+}
+
+#[test]
+fn threads_log_to_one_timeline() {
+    assert_eq!(c("tests/c/threads.c", Link::Shared, &[]), "threads: ok\n");
+}
+
+#[test]
+fn the_library_outlives_its_dlclose() {
+    let library = built().dir.join("libtimeline.so");
+    let library = library.to_str().unwrap();
+    assert_eq!(
+        c("tests/c/unload.c", Link::Nothing, &[library]),
+        "unload: ok\n"
+    );
+}
+
+#[test]
+fn a_c_program_reads_the_format_by_itself() {
+    // C11, for _Static_assert.
+    let dir = TempDir::new().unwrap();
+    let flags = [C99, &["-std=c11"]].concat();
+    let program = compile(
+        cc(),
+        &flags,
+        &["tests/c/layout.c"],
+        Link::Shared,
+        dir.path(),
+    );
+    assert_eq!(execute(&program, dir.path(), &[]), "layout: ok\n");
+}
+
+#[test]
+fn the_face_for_cpp() {
+    for (number, standard) in ["-std=c++17", "-std=c++20"].into_iter().enumerate() {
+        let dir = TempDir::new().unwrap();
+        let sources = ["tests/cpp/face.cpp", "tests/cpp/other_unit.cpp"];
+        let flags = [CPP17, &[standard]].concat();
+        let how = if number == 0 {
+            Link::Shared
+        } else {
+            Link::Static
+        };
+        let program = compile(cxx(), &flags, &sources, how, dir.path());
+        assert_eq!(execute(&program, dir.path(), &[]), "face: ok\n");
+    }
+}
+
+/// Each of these must not compile, for the reason that its first line gives.
+#[test]
+fn mistakes_that_the_cpp_compiler_finds() {
+    let mut refused = 0;
+    for file in fs::read_dir(root().join("tests/cpp/refused")).unwrap() {
+        let file = file.unwrap().path();
+        let source = fs::read_to_string(&file).unwrap();
+        let expected = source
+            .lines()
+            .next()
+            .unwrap()
+            .strip_prefix("// expected: ")
+            .unwrap();
+        let mut compiler = cxx();
+        compiler
+            .args(["-std=c++17", "-fsyntax-only", "-I"])
+            .arg(root().join("include"))
+            .arg(&file);
+        let output = run(&mut compiler, "g++");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{} compiles", file.display());
+        assert!(
+            said.contains(expected),
+            "{} is refused, but not for \"{expected}\":\n{said}",
+            file.display()
+        );
+        refused += 1;
+    }
+    assert!(
+        refused > 5,
+        "only {refused} programs under tests/cpp/refused"
+    );
+}
+
+/// With the default compiler, and with clang where there is one.
+#[test]
+fn the_headers_are_clean_by_themselves() {
+    let c99 = [
+        "-std=c99",
+        "-Wall",
+        "-Wextra",
+        "-pedantic",
+        "-Werror",
+        "-fsyntax-only",
+    ];
+    let cpp = [
+        "-x",
+        "c++",
+        "-std=c++17",
+        "-Wall",
+        "-Wextra",
+        "-pedantic",
+        "-Wshadow",
+        "-Werror",
+        "-fsyntax-only",
+    ];
+    let include = root().join("include");
+    let dir = TempDir::new().unwrap();
+    // Twice, in either order, in a file of its own: no warning is hidden as a system header's.
+    let both = dir.path().join("both.c");
+    fs::write(
+        &both,
+        "#include <timeline.h>\n#include <timeline.h>\ntypedef int not_empty;\n",
+    )
+    .unwrap();
+    let clang = |name: &str| Command::new(name).arg("--version").output().is_ok();
+    let mut c_compilers = vec![cc()];
+    let mut cpp_compilers = vec![cxx()];
+    if clang("clang") {
+        c_compilers.push(Command::new("clang"));
+    }
+    if clang("clang++") {
+        cpp_compilers.push(Command::new("clang++"));
+    }
+    for mut compiler in c_compilers {
+        let program = compiler.get_program().to_owned();
+        succeed(compiler.args(c99).arg(include.join("timeline.h")), "gcc");
+        succeed(
+            Command::new(program)
+                .args(c99)
+                .arg("-I")
+                .arg(&include)
+                .arg(&both),
+            "gcc",
+        );
+    }
+    for mut compiler in cpp_compilers {
+        let program = compiler.get_program().to_owned();
+        succeed(compiler.args(cpp).arg(include.join("timeline.h")), "g++");
+        succeed(
+            Command::new(program)
+                .args(cpp)
+                .arg(include.join("timeline.hpp")),
+            "g++",
+        );
+    }
+}
+
+/// By the rule that the header itself gives.
+#[test]
+fn luajit_can_parse_the_header() {
+    let header = fs::read_to_string(root().join("include/timeline.h")).unwrap();
+    let (declarations, _) = header.split_once("\n#ifndef TIMELINE_NO_INLINE").unwrap();
+    let mut kept = String::new();
+    let mut only_cpp = false;
+    for line in declarations.lines() {
+        only_cpp |= line.starts_with("#ifdef __cplusplus");
+        if !only_cpp && !line.starts_with('#') {
+            kept += line;
+            kept.push('\n');
+        }
+        only_cpp &= !line.starts_with("#endif");
+    }
+    let dir = TempDir::new().unwrap();
+    let script = dir.path().join("cdef.lua");
+    let check = "assert(ffi.sizeof('timeline_event_t') == 120 and ffi.typeof('timeline_status_t') == ffi.typeof('int32_t'))";
+    fs::write(
+        &script,
+        format!("local ffi = require 'ffi'\nffi.cdef[==[{kept}]==]\n{check}\n"),
+    )
+    .unwrap();
+    succeed(Command::new("luajit").arg(&script), "luajit");
+}
+
+#[test]
+fn the_header_is_what_the_sources_say() {
+    let built = built();
+    assert!(
+        built.header_before == built.header_after,
+        "include/timeline.h was out of date and has been regenerated from ffi/src: commit it"
+    );
+}
+
+#[test]
+fn the_shared_library_is_linked_as_it_must_be() {
+    let library = built().dir.join("libtimeline.so");
+    let dynamic = words(
+        Command::new("readelf").args(["-d", "-W"]).arg(&library),
+        "binutils",
+    )
+    .join(" ");
+    assert!(
+        dynamic.contains("(SONAME) Library soname: [libtimeline.so.0]"),
+        "{dynamic}"
+    );
+    assert!(dynamic.contains("NODELETE"), "{dynamic}");
+    // A model of thread-local storage that a call of the loader would slow down or make allocate.
+    let relocations = words(
+        Command::new("readelf").args(["-r", "-W"]).arg(&library),
+        "binutils",
+    )
+    .join(" ");
+    assert!(!relocations.contains("UNDEFINED"), "{relocations}");
+    // Nothing but the interface is visible, and all of it.
+    let symbols = words(
+        Command::new("nm")
+            .args(["-D", "--defined-only", "--format=just-symbols"])
+            .arg(&library),
+        "binutils",
+    );
+    let header = fs::read_to_string(root().join("include/timeline.h")).unwrap();
+    for symbol in &symbols {
+        assert!(symbol.starts_with("timeline_"), "{symbol} is exported");
+        assert!(
+            header.contains(&format!("{symbol}(")),
+            "{symbol} is exported, but not in the header"
+        );
+    }
+    assert!(symbols.len() > 20, "{symbols:?}");
+}
+
+/// A shm name that no other run of the tests uses, removed at the end.
+struct Name(String);
+
+impl Name {
+    fn new(what: &str) -> Name {
+        Name(format!("/timeline-test-{what}-{}", std::process::id()))
+    }
+}
+
+impl Drop for Name {
+    fn drop(&mut self) {
+        let _ = timeline::unlink(&self.0);
+    }
+}
+
+#[test]
+fn the_c_example_makes_a_timeline_and_joins_one() {
+    let dir = TempDir::new().unwrap();
+    let program = compile(cc(), C99, &["examples/c/demo.c"], Link::Shared, dir.path());
+    let name = Name::new("c");
+    let mut sums = Vec::new();
+    for file in ["Cargo.toml", "Cargo.toml", "Cargo.lock"] {
+        let output = succeed(
+            limited(&program)
+                .args([&name.0, "3", "2"])
+                .arg(root().join(file)),
+            "coreutils",
+        );
+        sums.push(String::from_utf8(output.stdout).unwrap());
+        // The first made it, and it died with nobody; from here on a writer keeps it in use.
+        let blocks = fs::metadata(root().join(file))
+            .unwrap()
+            .len()
+            .div_ceil(4096);
+        let at = timeline::Attached::open(&name.0).unwrap();
+        let mut texts: Vec<String> = Vec::new();
+        for event in at
+            .events(timeline::Order::NewestFirst)
+            .take(3 * (2 * blocks as usize + 1) + 1)
+        {
+            let mut text = String::new();
+            at.definition(event.id)
+                .unwrap()
+                .render(&event.args, &mut text)
+                .unwrap();
+            texts.push(text);
+        }
+        assert_eq!(texts[0], "finished after rounds(3) rounds");
+        let count = |part: &str| texts.iter().filter(|text| text.contains(part)).count() as u64;
+        assert_eq!(
+            (
+                count("round number"),
+                count("read block"),
+                count("has the sum")
+            ),
+            (3, 3 * blocks, 3 * blocks)
+        );
+    }
+    assert_eq!(sums[0], sums[1]);
+    assert_ne!(sums[0], sums[2]);
+
+    let usage = run(&mut Command::new(&program), "coreutils");
+    assert_eq!(usage.status.code(), Some(2));
+    let nowhere = run(
+        Command::new(&program).args(["/no/such/place/ring", "1"]),
+        "coreutils",
+    );
+    assert_eq!(nowhere.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&nowhere.stderr).contains("/no/such/place/ring"));
+}
+
+#[test]
+fn the_cpp_example_reads_what_it_wrote() {
+    let dir = TempDir::new().unwrap();
+    let program = compile(
+        cxx(),
+        CPP17,
+        &["examples/cpp/demo.cpp"],
+        Link::Shared,
+        dir.path(),
+    );
+    let name = Name::new("cpp");
+    let output = succeed(limited(&program).args([&name.0, "20000", "4"]), "coreutils");
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("sorted 20000 numbers"), "{said}");
+    assert!(said.contains("merged"), "{said}");
+}

@@ -1,0 +1,144 @@
+//! For tests of what other languages see: the built libraries, compilers, and commands that must succeed.
+#![allow(dead_code, reason = "each test uses its part")]
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+/// Strict enough that a warning in a public header fails the tests.
+pub const C99: &[&str] = &[
+    "-std=c99",
+    "-Wall",
+    "-Wextra",
+    "-pedantic",
+    "-Werror",
+    "-g",
+    "-pthread",
+];
+/// The same for C++.
+pub const CPP17: &[&str] = &[
+    "-std=c++17",
+    "-Wall",
+    "-Wextra",
+    "-pedantic",
+    "-Wshadow",
+    "-Wconversion",
+    "-Werror",
+    "-g",
+    "-pthread",
+];
+
+/// The root of the source tree.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Where the libraries are, built anew if need be, and whether building them changed the header.
+pub struct Built {
+    pub dir: PathBuf,
+    pub header_before: Vec<u8>,
+    pub header_after: Vec<u8>,
+}
+
+/// Builds the C ABI with the profile of this test.
+pub fn built() -> &'static Built {
+    static BUILT: OnceLock<Built> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let test = std::env::current_exe().expect("the test knows its own path");
+        // target/PROFILE/deps/TEST
+        let dir = test
+            .ancestors()
+            .nth(2)
+            .expect("cargo's layout of its target directory")
+            .to_path_buf();
+        let profile = match dir.file_name().and_then(OsStr::to_str) {
+            Some("debug") | None => "dev",
+            Some(profile) => profile,
+        };
+        let header = root().join("include/timeline.h");
+        let read = || fs::read(&header).expect("include/timeline.h is readable");
+        let header_before = read();
+        succeed(
+            Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+                .current_dir(root())
+                .args([
+                    "build",
+                    "--quiet",
+                    "-p",
+                    "timeline-ffi",
+                    "--profile",
+                    profile,
+                    "--target-dir",
+                ])
+                .arg(
+                    dir.parent()
+                        .expect("cargo's layout of its target directory"),
+                ),
+            "cargo itself",
+        );
+        // By its soname, as an installation has it, for the loader.
+        match std::os::unix::fs::symlink("libtimeline.so", dir.join("libtimeline.so.0")) {
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+                panic!("{}: {error}", dir.display())
+            }
+            _ => {}
+        }
+        Built {
+            dir,
+            header_before,
+            header_after: read(),
+        }
+    })
+}
+
+/// Runs a command that must succeed; `package` is what to install when there is no such program.
+pub fn succeed(command: &mut Command, package: &str) -> Output {
+    let output = run(command, package);
+    assert!(
+        output.status.success(),
+        "{command:?}: {}\n{}{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    output
+}
+
+/// Runs a command, whatever it returns.
+pub fn run(command: &mut Command, package: &str) -> Output {
+    command.output().unwrap_or_else(|error| {
+        panic!(
+            "cannot run {:?}: {error}; install the package {package}",
+            command.get_program()
+        )
+    })
+}
+
+/// The standard output of a command that must succeed, in words.
+pub fn words(command: &mut Command, package: &str) -> Vec<String> {
+    let output = succeed(command, package);
+    String::from_utf8(output.stdout)
+        .expect("the output is UTF-8")
+        .split_whitespace()
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The C compiler; `$CC` or cc.
+pub fn cc() -> Command {
+    Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))
+}
+
+/// The C++ compiler; `$CXX` or c++.
+pub fn cxx() -> Command {
+    Command::new(std::env::var_os("CXX").unwrap_or_else(|| "c++".into()))
+}
+
+/// A command that is killed when it hangs.
+pub fn limited(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new("timeout");
+    command.args(["--signal=KILL", "120"]).arg(program);
+    command
+}
