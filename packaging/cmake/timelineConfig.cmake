@@ -1,0 +1,18 @@
+# find_package(timeline): the targets timeline::timeline (shared) and timeline::static.
+get_filename_component(_timeline_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
+
+if(NOT TARGET timeline::timeline)
+  add_library(timeline::timeline SHARED IMPORTED)
+  set_target_properties(timeline::timeline PROPERTIES
+    IMPORTED_LOCATION "${_timeline_prefix}/lib/libtimeline.so.@VERSION@"
+    IMPORTED_SONAME "libtimeline.so.@SOVERSION@"
+    INTERFACE_INCLUDE_DIRECTORIES "${_timeline_prefix}/include")
+
+  add_library(timeline::static STATIC IMPORTED)
+  set_target_properties(timeline::static PROPERTIES
+    IMPORTED_LOCATION "${_timeline_prefix}/lib/libtimeline.a"
+    INTERFACE_LINK_LIBRARIES "pthread;dl;m"
+    INTERFACE_INCLUDE_DIRECTORIES "${_timeline_prefix}/include")
+endif()
+
+unset(_timeline_prefix)

@@ -1,0 +1,85 @@
+#!/bin/sh
+# Installs what was built: the libraries, headers, Lua module, command, man pages, shell completions, and the
+# pkg-config and CMake package files.
+#
+#   [PREFIX=/usr/local] [DESTDIR=] [TARGET_DIR=target/release] scripts/install.sh
+#
+# PREFIX: where it will live. DESTDIR: put before PREFIX, to build a package. TARGET_DIR: where cargo left
+# the command and the libraries.
+set -eu
+
+cd "$(dirname "$0")/.."
+PREFIX=${PREFIX:-/usr/local}
+DESTDIR=${DESTDIR:-}
+TARGET_DIR=${TARGET_DIR:-target/release}
+
+fail() {
+  echo "install: $*" >&2
+  exit 1
+}
+
+case $PREFIX in
+  /*) ;;
+  *) fail "PREFIX is \"$PREFIX\": expected an absolute path; try PREFIX=$PWD/$PREFIX" ;;
+esac
+
+built="$TARGET_DIR/timeline $TARGET_DIR/libtimeline.so $TARGET_DIR/libtimeline.a"
+for file in $built; do
+  [ -f "$file" ] || fail "there is no $file: run \"cargo build --release --workspace\" first"
+done
+
+version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
+[ -n "$version" ] || fail "Cargo.toml has no version under [workspace.package]"
+major=${version%%.*}
+minor=${version#*.}
+minor=${minor%%.*}
+# As ffi/build.rs names it; the tests compare the two.
+so=0
+
+to=$DESTDIR$PREFIX
+data() { # data FILE... DIRECTORY
+  for directory; do :; done
+  mkdir -p "$directory"
+  install -m 644 "$@"
+}
+fill() { # fill TEMPLATE FILE
+  mkdir -p "$(dirname "$2")"
+  sed -e "s/@VERSION@/$version/g" -e "s/@SOVERSION@/$so/g" -e "s/@MAJOR@/$major/g" -e "s/@MINOR@/$minor/g" "$1" >"$2"
+  chmod 644 "$2"
+}
+
+mkdir -p "$to/bin" "$to/lib"
+install -m 755 "$TARGET_DIR/timeline" "$to/bin/timeline"
+install -m 755 "$TARGET_DIR/libtimeline.so" "$to/lib/libtimeline.so.$version"
+ln -sf "libtimeline.so.$version" "$to/lib/libtimeline.so.$so"
+ln -sf "libtimeline.so.$so" "$to/lib/libtimeline.so"
+data "$TARGET_DIR/libtimeline.a" "$to/lib"
+data include/timeline.h include/timeline.hpp "$to/include"
+data lua/*.lua "$to/share/lua/5.1"
+
+fill packaging/timeline.pc.in "$to/lib/pkgconfig/timeline.pc"
+for file in timelineConfig timelineConfigVersion; do
+  fill "packaging/cmake/$file.cmake" "$to/lib/cmake/timeline/$file.cmake"
+done
+
+generate() { # generate FILE ARGUMENTS...
+  file=$1
+  shift
+  mkdir -p "$(dirname "$file")"
+  "$TARGET_DIR/timeline" generate "$@" >"$file.new"
+  mv "$file.new" "$file"
+  chmod 644 "$file"
+}
+mkdir -p "$to/share/man/man1"
+"$TARGET_DIR/timeline" generate man "$to/share/man/man1"
+generate "$to/share/bash-completion/completions/timeline" completions bash
+generate "$to/share/zsh/site-functions/_timeline" completions zsh
+generate "$to/share/fish/vendor_completions.d/timeline.fish" completions fish
+
+# The loader only finds a new library of its standard directories once its cache has it.
+if [ -z "$DESTDIR" ] && [ "$(id -u)" = 0 ]; then
+  case $PREFIX in
+    /usr | /usr/local) if command -v ldconfig >/dev/null; then ldconfig; fi ;;
+  esac
+fi
+echo "installed timeline $version under $to"
