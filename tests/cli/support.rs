@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -237,12 +237,9 @@ impl Running {
         }
     }
 
-    /// Closes the reading end of standard output.
-    pub fn close_stdout(&mut self) {
-        assert!(
-            self.child.stdout.take().is_some(),
-            "standard output is being read by a thread"
-        );
+    /// The reading end of a standard output that was not touched yet.
+    pub fn take_stdout(&mut self) -> ChildStdout {
+        self.child.stdout.take().unwrap()
     }
 
     pub fn pid(&self) -> u32 {

@@ -155,7 +155,7 @@ fn man_pages_are_written_for_the_command_and_every_verb() {
             page.contains(&format!(".SH NAME\ntimeline\\-{verb} \\- ")),
             "{page}"
         );
-        assert!(page.contains(&format!(".SH EXAMPLES\n.TP\n")), "{page}");
+        assert!(page.contains(".SH EXAMPLES\n.TP\n"), "{page}");
         assert!(page.contains(&format!("\\fBtimeline {verb}")), "{page}");
     }
     assert_eq!(fs::read_dir(&target).unwrap().count(), 1 + VERBS.len());

@@ -58,12 +58,13 @@ impl Signals {
     }
 
     /// Standard output whose writes a signal can end, even while its reader takes nothing.
-    pub fn stdout(&self) -> BufWriter<Interruptible<'_>> {
+    pub fn stdout(&self) -> SignalledOutput<'_> {
         BufWriter::with_capacity(
             64 * 1024,
             Interruptible {
                 signals: self,
                 inner: io::stdout(),
+                lines: 0,
             },
         )
     }
@@ -93,10 +94,21 @@ impl Signals {
     }
 }
 
+/// Standard output whose writes a signal can end.
+pub type SignalledOutput<'a> = BufWriter<Interruptible<'a>>;
+
 /// Standard output that is written only while it takes more, so that no write blocks past a signal.
 pub struct Interruptible<'a> {
     signals: &'a Signals,
     inner: io::Stdout,
+    lines: u64,
+}
+
+impl Interruptible<'_> {
+    /// Lines that were written to their end.
+    pub fn lines(&self) -> u64 {
+        self.lines
+    }
 }
 
 impl Write for Interruptible<'_> {
@@ -108,6 +120,7 @@ impl Write for Interruptible<'_> {
             Woken::Interrupted => Err(io::Error::other(Interrupted)),
             _ => {
                 let taken = nix::unistd::write(self.inner.as_fd(), &buf[..buf.len().min(SURE)])?;
+                self.lines += memchr::memchr_iter(b'\n', &buf[..taken]).count() as u64;
                 Ok(taken)
             }
         }

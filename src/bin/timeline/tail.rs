@@ -12,7 +12,7 @@ use crate::failure::{Failure, Result};
 use crate::human::things;
 use crate::info;
 use crate::output;
-use crate::signals::{self, Signals, Woken};
+use crate::signals::{self, SignalledOutput, Signals, Woken};
 use printer::{Look, Printer};
 
 /// How long to wait between looks: shortest while events come, doubling to longest while none do.
@@ -68,80 +68,88 @@ enum Ended {
     Replaced(Box<Attached>),
 }
 
-/// What was seen over all.
-#[derive(Default)]
-struct Totals {
-    shown: u64,
-    missed: u64,
-}
-
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
     let mut at = args.target.attach()?;
     let signals = Signals::catch()?;
-    let mut totals = Totals::default();
-    let mut newest = Some(args.max_entries);
-    while let Ended::Replaced(next) = follow(&at, args, newest.take(), &signals, &mut totals)? {
-        let (path, creator) = (at.path().display(), info::creator(&next.info()));
-        output::talk(format_args!("{path} was started anew by {creator}"));
-        at = *next;
+    let mut out = signals.stdout();
+    let (mut newest, mut missed) = (Some(args.max_entries), 0);
+    loop {
+        let mut follower = Follower::new(&at, args, newest.take());
+        let ended = follower.run(args, &signals, &mut out);
+        missed += follower.missed;
+        match ended? {
+            Ended::Done => break,
+            Ended::Replaced(next) => {
+                let (path, creator) = (at.path().display(), info::creator(&next.info()));
+                output::talk(format_args!("{path} was started anew by {creator}"));
+                at = *next;
+            }
+        }
     }
-    let missed = things(totals.missed, "event");
-    output::talk(format_args!(
-        "{} shown, {missed} missed",
-        things(totals.shown, "event")
-    ));
+    // Counted where they are written: an interrupted write shows a part of its events only.
+    let shown = things(out.get_ref().lines(), "event");
+    let missed = things(missed, "event");
+    output::talk(format_args!("{shown} shown, {missed} missed"));
     Ok(())
 }
 
-/// Prints one timeline's events until something ends it. `newest` limits what it begins with.
-fn follow(
-    at: &Attached,
-    args: &Args,
-    newest: Option<usize>,
-    signals: &Signals,
-    totals: &mut Totals,
-) -> Result<Ended> {
-    let mut reader = Reader::new(at, newest);
-    let mut printer = Printer::new(at, look(args));
-    let mut out = signals.stdout();
-    let mut name = Name {
-        at,
-        checked: Instant::now(),
-        gone: false,
-    };
-    let mut nap = BUSY;
-    loop {
-        // Asked before the last look, so that nothing logged before the answer is left behind.
-        let next = name.replacement(args);
-        let missed = reader.poll();
-        let printed = printer
-            .print(&reader.batch, &mut out)
-            .and_then(|()| out.flush());
-        match printed {
-            Err(error) if signals::is_interrupted(&error) => return Ok(Ended::Done),
-            other => other?,
+/// Prints the events of one timeline until something ends it.
+struct Follower<'a> {
+    at: &'a Attached,
+    reader: Reader<'a>,
+    printer: Printer<'a>,
+    name: Name<'a>,
+    missed: u64,
+}
+
+impl<'a> Follower<'a> {
+    /// `newest` limits what it begins with.
+    fn new(at: &'a Attached, args: &Args, newest: Option<usize>) -> Follower<'a> {
+        Follower {
+            at,
+            reader: Reader::new(at, newest),
+            printer: Printer::new(at, look(args)),
+            name: Name {
+                at,
+                checked: Instant::now(),
+                gone: false,
+            },
+            missed: 0,
         }
-        totals.shown += reader.batch.len() as u64;
-        totals.missed += missed;
-        if missed > 0 {
-            let what = things(missed, "event");
-            output::talk(format_args!(
-                "{what} missed here, overwritten before they were read"
-            ));
-        }
-        if let Some(next) = next {
-            return Ok(Ended::Replaced(Box::new(next)));
-        }
-        if at.is_snapshot() {
-            return Ok(Ended::Done);
-        }
-        let idle = reader.batch.is_empty() && missed == 0;
-        nap = if idle { (nap * 2).min(IDLE) } else { BUSY };
-        match signals.wait(nap) {
-            Woken::Timeout => {}
-            Woken::Interrupted => return Ok(Ended::Done),
-            Woken::OutputClosed => return Err(Failure::ClosedPipe),
+    }
+
+    fn run(&mut self, args: &Args, signals: &Signals, out: &mut SignalledOutput) -> Result<Ended> {
+        let mut nap = BUSY;
+        loop {
+            // Asked before the last look, so that nothing logged before the answer is left behind.
+            let next = self.name.replacement(args);
+            let missed = self.reader.poll();
+            if missed > 0 {
+                self.missed += missed;
+                let what = things(missed, "event");
+                output::talk(format_args!(
+                    "{what} missed here, overwritten before they were read"
+                ));
+            }
+            let events = &self.reader.batch;
+            match self.printer.print(events, out).and_then(|()| out.flush()) {
+                Err(error) if signals::is_interrupted(&error) => return Ok(Ended::Done),
+                other => other?,
+            }
+            if let Some(next) = next {
+                return Ok(Ended::Replaced(Box::new(next)));
+            }
+            if self.at.is_snapshot() {
+                return Ok(Ended::Done);
+            }
+            let idle = events.is_empty() && missed == 0;
+            nap = if idle { (nap * 2).min(IDLE) } else { BUSY };
+            match signals.wait(nap) {
+                Woken::Timeout => {}
+                Woken::Interrupted => return Ok(Ended::Done),
+                Woken::OutputClosed => return Err(Failure::ClosedPipe),
+            }
         }
     }
 }
