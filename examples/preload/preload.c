@@ -85,6 +85,16 @@ enum { NOTHING, AN_EVENT, OWN };
 THREAD int inside;
 /* Whether this thread has logged its first event. */
 THREAD int known;
+/* Whether this thread is at its end, where the library lets go of it: each event may be a first one again. */
+THREAD int ending;
+static pthread_key_t end_key;
+
+static void at_thread_end(void *unused)
+{
+    (void)unused;
+    ending = 1;
+    known = 0;
+}
 
 static void block_signals(sigset_t *before)
 {
@@ -106,18 +116,26 @@ static timeline_status_t open_timeline(char *path, size_t size)
     const char *named = getenv("TIMELINE_PRELOAD");
     const char *entries = getenv("TIMELINE_PRELOAD_ENTRIES");
     uint64_t count = entries ? strtoull(entries, NULL, 0) : 0;
-    if (!named || !*named) {
+    timeline_status_t status = TIMELINE_E_NOT_FOUND;
+    if (named && *named) {
+        snprintf(path, size, "%s", named);
+        status = timeline_open(path, &timeline);
+    } else {
         snprintf(path, size, "/preload-%ld", (long)getpid());
-        return timeline_new(path, count, 0, &timeline);
     }
-    snprintf(path, size, "%s", named);
-    timeline_status_t status = timeline_open(path, &timeline);
     if (status == TIMELINE_E_NOT_FOUND)
         status = timeline_new(path, count, 0, &timeline);
-    /* Another process made it in between. */
+    /* Another process made it in between, or this process did, before it executed another program. */
     if (status == TIMELINE_E_IN_USE)
         status = timeline_open(path, &timeline);
     return status;
+}
+
+/* What a handler of the last event left to be said. */
+__attribute__((destructor)) static void at_exit(void)
+{
+    if (atomic_load(&state) == LOGGING && atomic_load(&unlogged))
+        timeline_log(timeline, events[UNLOGGED], (int64_t)atomic_exchange(&unlogged, 0), 0, 0, 0);
 }
 
 static void start(void)
@@ -131,10 +149,12 @@ static void start(void)
     for (int i = 0; status == TIMELINE_OK && i < EVENTS; i++)
         status = timeline_define(timeline, definitions[i].category, definitions[i].priority,
                                  definitions[i].message, &events[i]);
-    if (status == TIMELINE_OK)
+    if (status == TIMELINE_OK) {
         pthread_atfork(NULL, NULL, after_fork);
-    else
+        pthread_key_create(&end_key, at_thread_end);
+    } else {
         dprintf(STDERR_FILENO, "preload: logging nothing to %s: %s\n", path, timeline_last_error());
+    }
     atomic_store(&state, status == TIMELINE_OK ? LOGGING : OFF);
 }
 
@@ -150,7 +170,10 @@ static void log_first(enum event event, int64_t a0, int64_t a1, int64_t a2, int6
         atomic_fetch_add(&unlogged, 1);
     } else if (timeline_enabled(timeline, events[event])) {
         timeline_log(timeline, events[event], a0, a1, a2, a3);
-        known = 1;
+        if (!ending) {
+            pthread_setspecific(end_key, timeline);
+            known = 1;
+        }
     }
     inside = NOTHING;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
