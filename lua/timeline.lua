@@ -311,13 +311,14 @@ local needed = ffi.new("size_t[1]")
 -- tostring(ev): the message with its arguments, "processed tcp(10), udp(20), and other(3)".
 local function render(ev)
    local size = 256
-   while true do
+   repeat
       local buffer = ffi.new("char[?]", size)
       local status = C.timeline_render(ev.raw, buffer, size, needed)
-      if status == OK then return ffi.string(buffer) end
-      if needed[0] <= size then error(ffi.string(C.timeline_last_error()), 2) end
-      size = tonumber(needed[0])
-   end
+      if status ~= OK then error(ffi.string(C.timeline_last_error()), 2) end
+      local length = tonumber(needed[0])
+      if length < size then return ffi.string(buffer, length) end
+      size = length + 1
+   until false
 end
 
 local Event = {

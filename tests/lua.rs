@@ -124,7 +124,7 @@ fn dump_comes_after_what_lua_printed_before() {
         local tl = assert(t.new(arg[1], 256))
         assert(tl:define('test', 'info', 'logged'))()
         io.stdout:setvbuf('full')
-        io.write('before\n') assert(t.dump(tl)) io.write('after\n')";
+        print('before') assert(t.dump(tl)) print('after')";
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("order.lua");
     fs::write(&file, script).expect("the script");
