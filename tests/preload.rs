@@ -183,7 +183,11 @@ fn in_timeline(calls: &Calls) -> BTreeMap<&'static str, Count> {
 }
 
 /// Runs a program with both libraries and compares what they say; what it printed, and its calls.
-fn compare(program: &Path, prepare: impl FnOnce(&mut Command)) -> (String, Calls, Name) {
+fn compare(
+    program: &Path,
+    entries: u64,
+    prepare: impl FnOnce(&mut Command),
+) -> (String, Calls, Name) {
     let name = Name::new("preload");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("counts");
@@ -195,7 +199,7 @@ fn compare(program: &Path, prepare: impl FnOnce(&mut Command)) -> (String, Calls
             both.map(|path| path.display().to_string()).join(" "),
         )
         .env("COUNTER_FILE", &file)
-        .env("TIMELINE_PRELOAD_ENTRIES", (1 << 22).to_string());
+        .env("TIMELINE_PRELOAD_ENTRIES", entries.to_string());
     prepare(&mut command);
     let printed = succeed(&mut command);
     let calls = Calls::of(&name);
@@ -371,7 +375,7 @@ print(sum(range(100)))
 
 #[test]
 fn python_with_threads_forks_and_subprocesses() {
-    let (printed, calls, _name) = compare(&system("python3"), |command| {
+    let (printed, calls, _name) = compare(&system("python3"), 1 << 21, |command| {
         command
             .args(["-c", PYTHON])
             .env("PYTHONMALLOC", "malloc")
@@ -413,7 +417,7 @@ fn sqlite_with_a_database_on_disk() {
         select count(*), sum(length(b)) from t;";
     let mut plain = Command::new(system("sqlite3"));
     let expected = succeed(plain.arg(":memory:").arg(sql));
-    let (printed, calls, _name) = compare(&system("sqlite3"), |command| {
+    let (printed, calls, _name) = compare(&system("sqlite3"), 1 << 17, |command| {
         command.arg(&database).arg(sql);
     });
     assert_eq!(printed, expected);
@@ -429,7 +433,7 @@ fn a_shell_that_juggles_descriptors() {
         exec 3>&- 4<&-
         for fd in {3..30}; do eval \"exec $fd>&-\"; done
         wc -l <all";
-    let (printed, calls, _name) = compare(&system("bash"), |command| {
+    let (printed, calls, _name) = compare(&system("bash"), 1 << 18, |command| {
         command.current_dir(&folder).arg("-c").arg(script);
     });
     assert_eq!(printed.split_whitespace().collect::<Vec<_>>(), ["1", "50"]);
@@ -441,7 +445,7 @@ fn listing_a_tree() {
     let mut plain = Command::new(system("ls"));
     let directory = root().join("src");
     let expected = succeed(plain.env("LC_ALL", "C").arg("-lR").arg(&directory));
-    let (printed, ..) = compare(&system("ls"), |command| {
+    let (printed, ..) = compare(&system("ls"), 1 << 16, |command| {
         command.arg("-lR").arg(&directory);
     });
     assert_eq!(printed, expected);
@@ -460,7 +464,7 @@ fn a_program_with_a_timeline_of_its_own() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("own.lua");
     fs::write(&file, script).expect("the script");
-    let (printed, ..) = compare(&system("luajit"), |command| {
+    let (printed, ..) = compare(&system("luajit"), 1 << 16, |command| {
         command
             .env("LUA_PATH", root().join("lua/?.lua"))
             .env("TIMELINE_LIBRARY", library_dir().join("libtimeline.so"))
