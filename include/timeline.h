@@ -109,8 +109,8 @@ typedef struct timeline_cursor_t timeline_cursor_t;
 typedef struct timeline_sampler_t timeline_sampler_t;
 
 /**
- * What a function returns: `TIMELINE_OK`, `TIMELINE_END`, or an error, one of `TIMELINE_E_…`. The numbers never
- * change their meaning; later versions may add to them.
+ * What a function returns: `TIMELINE_OK`, `TIMELINE_END`, or an error, one of `TIMELINE_E_...`. The numbers
+ * never change their meaning; later versions may add to them.
  */
 typedef int32_t timeline_status_t;
 
@@ -249,7 +249,7 @@ typedef struct timeline_event_t {
 #define TIMELINE_E_ARGUMENT 9
 
 /**
- * The table of definitions or the string table is full.
+ * A table of the timeline is full (definitions, strings, writing processes), or that of this process.
  */
 #define TIMELINE_E_FULL 10
 
@@ -313,8 +313,8 @@ timeline_status_t timeline_level_parse(const char *name, int32_t *level);
  *
  * `level`: `TIMELINE_NONE` to `TIMELINE_ALL`.
  *
- * Returns `TIMELINE_OK`, or `TIMELINE_E_ARGUMENT` for a NULL timeline or a number that is no level. Any
- * thread, also while others log.
+ * Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` for a NULL timeline or a number that is no level, or
+ * `TIMELINE_E_IO` when it cannot be locked. Any thread, also while others log.
  *
  * # Safety
  * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.
@@ -339,8 +339,9 @@ int32_t timeline_level(const struct timeline_t *tl);
  * 0 means 1,048,576. `string_table_size`: bytes for the texts of the definitions; 0 means 1,048,576.
  * `out`: receives the timeline, to be freed with `timeline_free`; untouched when the call fails.
  *
- * Returns `TIMELINE_OK`, `TIMELINE_E_IN_USE`, `TIMELINE_E_NO_SPACE`, `TIMELINE_E_NOT_A_TIMELINE` (something else has
- * that name; it is left alone), `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Touches every page: takes a moment.
+ * Returns `TIMELINE_OK`, `TIMELINE_E_IN_USE`, `TIMELINE_E_NO_SPACE`, `TIMELINE_E_NOT_A_TIMELINE`
+ * (something else has that name; it is left alone), `TIMELINE_E_FULL` (this process has 64 open),
+ * `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Touches every page: takes a moment. Any thread.
  *
  * # Safety
  * `path` is NULL or a NUL-terminated string; `out` is NULL or writable.
@@ -356,7 +357,9 @@ timeline_status_t timeline_new(const char *path,
  * `path` and `out`: as for `timeline_new`.
  *
  * Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_NOT_A_TIMELINE`, `TIMELINE_E_VERSION`,
- * `TIMELINE_E_CORRUPT`, `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Any thread.
+ * `TIMELINE_E_CORRUPT`, `TIMELINE_E_FULL` (no room for one more writing process, or this one has 64
+ * open), `TIMELINE_E_ARGUMENT` (also for a saved timeline, which cannot be written to) or
+ * `TIMELINE_E_IO`. Any thread.
  *
  * # Safety
  * `path` is NULL or a NUL-terminated string; `out` is NULL or writable.
@@ -381,7 +384,8 @@ void timeline_free(struct timeline_t *tl);
  *
  * `path`: as for `timeline_new`.
  *
- * Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Any thread.
+ * Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_NOT_A_TIMELINE` (it is left alone),
+ * `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Any thread.
  *
  * # Safety
  * `path` is NULL or a NUL-terminated string.
@@ -397,8 +401,8 @@ timeline_status_t timeline_unlink(const char *path);
  * `_`) are the arguments, at most four: `"processed $tcp, $udp, and $other"`. `event`: receives the number
  * to log with; 0, which is never logged, when the call fails.
  *
- * Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` (a text that is not UTF-8, no such priority, a fifth argument),
- * `TIMELINE_E_FULL` or `TIMELINE_E_IO`. Any thread.
+ * Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` (a text that is not UTF-8, no such priority, a fifth
+ * argument), `TIMELINE_E_FULL` or `TIMELINE_E_IO`. Any thread.
  *
  * # Safety
  * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `category` and
@@ -450,8 +454,8 @@ void timeline_log(const struct timeline_t *tl,
  * in nanoseconds (10,000,000 for 10 milliseconds); longer than `for_ns`. `out`: receives the sampler;
  * untouched when the call fails.
  *
- * Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT`, `TIMELINE_E_BUSY` (it is being sampled already) or `TIMELINE_E_IO`.
- * Any thread.
+ * Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT`, `TIMELINE_E_BUSY` (it is being sampled already) or
+ * `TIMELINE_E_IO`. Any thread.
  *
  * # Safety
  * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `out` is NULL or
@@ -480,7 +484,8 @@ void timeline_sampler_free(struct timeline_sampler_t *sampler);
  *
  * `file`: the path of the file.
  *
- * Returns `TIMELINE_OK`, `TIMELINE_E_NO_SPACE`, `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Any thread.
+ * Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO` (also for lack of space; a file that
+ * was there stays as it was). Any thread.
  *
  * # Safety
  * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `file` is NULL or a

@@ -123,3 +123,57 @@ pub(crate) fn to_array<const N: usize>(text: &str) -> [c_char; N] {
     }
     array
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown<const N: usize>(text: &str) -> String {
+        let bytes: Vec<u8> = to_array::<N>(text).map(|c| c as u8).to_vec();
+        CStr::from_bytes_until_nul(&bytes)
+            .expect("there is always a NUL")
+            .to_str()
+            .expect("characters stay whole")
+            .to_string()
+    }
+
+    #[test]
+    fn text_is_cut_between_characters() {
+        assert_eq!(shown::<16>("a name of sixteen"), "a name of sixte");
+        assert_eq!(shown::<4>("aé"), "aé");
+        assert_eq!(shown::<4>("aaé"), "aa");
+        assert_eq!(shown::<4>("→→"), "→");
+        assert_eq!(shown::<3>("→"), "");
+        assert_eq!(shown::<1>("a"), "");
+        assert_eq!(shown::<8>("a\0b"), "a");
+        for room in 0..8 {
+            assert!(floor("aé→𝄞", room) <= room);
+        }
+        assert_eq!(floor("aé→𝄞", 100), 10);
+    }
+
+    #[test]
+    fn pointers_are_checked_before_they_are_followed() {
+        let mut value = 7u64;
+        let here = &raw mut value;
+        // SAFETY: live, and nothing else uses it.
+        assert_eq!(unsafe { shared(here, "it", "us") }.ok(), Some(&7));
+        assert!(place(here, "it").is_ok());
+        assert!(place(here.wrapping_byte_add(1), "it").is_err());
+        assert!(place(std::ptr::null_mut::<u64>(), "it").is_err());
+        // SAFETY: refused for what they are, and never followed.
+        unsafe {
+            assert!(shared(here.wrapping_byte_add(1), "it", "us").is_err());
+            assert!(exclusive(std::ptr::null_mut::<u64>(), "it", "us").is_err());
+            assert!(text(std::ptr::null(), "it").is_err());
+            assert!(text(c"caf\xe9".as_ptr(), "it").is_err());
+            assert!(path(c"".as_ptr(), "it").is_err());
+            assert_eq!(
+                path(c"caf\xe9".as_ptr(), "it")
+                    .ok()
+                    .map(|p| p.as_os_str().len()),
+                Some(4)
+            );
+        }
+    }
+}

@@ -15,7 +15,8 @@ use timeline_core::{Attached, dump};
 ///
 /// `file`: the path of the file.
 ///
-/// Returns `TIMELINE_OK`, `TIMELINE_E_NO_SPACE`, `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Any thread.
+/// Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO` (also for lack of space; a file that
+/// was there stays as it was). Any thread.
 ///
 /// # Safety
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `file` is NULL or a

@@ -103,8 +103,8 @@ pub unsafe extern "C" fn timeline_level_parse(
 ///
 /// `level`: `TIMELINE_NONE` to `TIMELINE_ALL`.
 ///
-/// Returns `TIMELINE_OK`, or `TIMELINE_E_ARGUMENT` for a NULL timeline or a number that is no level. Any
-/// thread, also while others log.
+/// Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` for a NULL timeline or a number that is no level, or
+/// `TIMELINE_E_IO` when it cannot be locked. Any thread, also while others log.
 ///
 /// # Safety
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.

@@ -19,8 +19,8 @@ pub struct timeline_sampler_t {
 /// in nanoseconds (10,000,000 for 10 milliseconds); longer than `for_ns`. `out`: receives the sampler;
 /// untouched when the call fails.
 ///
-/// Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT`, `TIMELINE_E_BUSY` (it is being sampled already) or `TIMELINE_E_IO`.
-/// Any thread.
+/// Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT`, `TIMELINE_E_BUSY` (it is being sampled already) or
+/// `TIMELINE_E_IO`. Any thread.
 ///
 /// # Safety
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `out` is NULL or

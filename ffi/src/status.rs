@@ -6,8 +6,8 @@ use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use timeline_core::{Error, ErrorKind};
 
-/// What a function returns: `TIMELINE_OK`, `TIMELINE_END`, or an error, one of `TIMELINE_E_…`. The numbers never
-/// change their meaning; later versions may add to them.
+/// What a function returns: `TIMELINE_OK`, `TIMELINE_END`, or an error, one of `TIMELINE_E_...`. The numbers
+/// never change their meaning; later versions may add to them.
 pub type timeline_status_t = i32;
 
 /// Done.
@@ -30,7 +30,7 @@ pub const TIMELINE_E_VERSION: timeline_status_t = 7;
 pub const TIMELINE_E_CORRUPT: timeline_status_t = 8;
 /// An argument of the call is wrong; the message says which, and what was expected.
 pub const TIMELINE_E_ARGUMENT: timeline_status_t = 9;
-/// The table of definitions or the string table is full.
+/// A table of the timeline is full (definitions, strings, writing processes), or that of this process.
 pub const TIMELINE_E_FULL: timeline_status_t = 10;
 /// Another process is at it just now (already sampling, for one); try again later.
 pub const TIMELINE_E_BUSY: timeline_status_t = 11;
@@ -130,4 +130,56 @@ pub extern "C" fn timeline_last_error() -> *const c_char {
 #[unsafe(no_mangle)]
 pub extern "C" fn timeline_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::CStr;
+
+    fn last_error() -> String {
+        // SAFETY: NUL-terminated, and valid until the next failing call of this thread.
+        unsafe { CStr::from_ptr(timeline_last_error()) }
+            .to_string_lossy()
+            .into_owned()
+    }
+
+    #[test]
+    fn a_panic_becomes_a_status_and_a_message() {
+        assert_eq!(guard(|| panic!("the answer is {}", 42)), TIMELINE_E_BUG);
+        assert_eq!(
+            last_error(),
+            "a bug in libtimeline: the answer is 42; please report it"
+        );
+        assert_eq!(guard(|| panic!("plain")), TIMELINE_E_BUG);
+        assert!(last_error().contains("plain"));
+        struct Hostile;
+        impl Drop for Hostile {
+            fn drop(&mut self) {
+                panic!("while being dropped");
+            }
+        }
+        assert_eq!(guard(|| std::panic::panic_any(Hostile)), TIMELINE_E_BUG);
+        assert!(last_error().contains("without a message"));
+    }
+
+    #[test]
+    fn only_a_failure_changes_the_last_error() {
+        assert_eq!(last_error(), "");
+        assert_eq!(
+            guard(|| Err(Failure::argument("one\0two"))),
+            TIMELINE_E_ARGUMENT
+        );
+        assert_eq!(last_error(), "one\u{fffd}two");
+        assert_eq!(guard(|| Ok(TIMELINE_OK)), TIMELINE_OK);
+        assert_eq!(guard(|| Ok(TIMELINE_END)), TIMELINE_END);
+        assert_eq!(last_error(), "one\u{fffd}two");
+    }
+
+    #[test]
+    fn the_version_is_that_of_the_package() {
+        // SAFETY: a constant.
+        let version = unsafe { CStr::from_ptr(timeline_version()) };
+        assert_eq!(version.to_str(), Ok(env!("CARGO_PKG_VERSION")));
+    }
 }

@@ -79,8 +79,9 @@ unsafe fn give(core: Timeline, out: *mut *mut timeline_t) {
 /// 0 means 1,048,576. `string_table_size`: bytes for the texts of the definitions; 0 means 1,048,576.
 /// `out`: receives the timeline, to be freed with `timeline_free`; untouched when the call fails.
 ///
-/// Returns `TIMELINE_OK`, `TIMELINE_E_IN_USE`, `TIMELINE_E_NO_SPACE`, `TIMELINE_E_NOT_A_TIMELINE` (something else has
-/// that name; it is left alone), `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Touches every page: takes a moment.
+/// Returns `TIMELINE_OK`, `TIMELINE_E_IN_USE`, `TIMELINE_E_NO_SPACE`, `TIMELINE_E_NOT_A_TIMELINE`
+/// (something else has that name; it is left alone), `TIMELINE_E_FULL` (this process has 64 open),
+/// `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Touches every page: takes a moment. Any thread.
 ///
 /// # Safety
 /// `path` is NULL or a NUL-terminated string; `out` is NULL or writable.
@@ -117,7 +118,9 @@ pub unsafe extern "C" fn timeline_new(
 /// `path` and `out`: as for `timeline_new`.
 ///
 /// Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_NOT_A_TIMELINE`, `TIMELINE_E_VERSION`,
-/// `TIMELINE_E_CORRUPT`, `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Any thread.
+/// `TIMELINE_E_CORRUPT`, `TIMELINE_E_FULL` (no room for one more writing process, or this one has 64
+/// open), `TIMELINE_E_ARGUMENT` (also for a saved timeline, which cannot be written to) or
+/// `TIMELINE_E_IO`. Any thread.
 ///
 /// # Safety
 /// `path` is NULL or a NUL-terminated string; `out` is NULL or writable.
@@ -160,7 +163,8 @@ pub unsafe extern "C" fn timeline_free(tl: *mut timeline_t) {
 ///
 /// `path`: as for `timeline_new`.
 ///
-/// Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Any thread.
+/// Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_NOT_A_TIMELINE` (it is left alone),
+/// `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Any thread.
 ///
 /// # Safety
 /// `path` is NULL or a NUL-terminated string.
@@ -181,8 +185,8 @@ pub unsafe extern "C" fn timeline_unlink(path: *const c_char) -> timeline_status
 /// `_`) are the arguments, at most four: `"processed $tcp, $udp, and $other"`. `event`: receives the number
 /// to log with; 0, which is never logged, when the call fails.
 ///
-/// Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` (a text that is not UTF-8, no such priority, a fifth argument),
-/// `TIMELINE_E_FULL` or `TIMELINE_E_IO`. Any thread.
+/// Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` (a text that is not UTF-8, no such priority, a fifth
+/// argument), `TIMELINE_E_FULL` or `TIMELINE_E_IO`. Any thread.
 ///
 /// # Safety
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `category` and
