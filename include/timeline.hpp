@@ -21,6 +21,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <memory>
@@ -84,8 +86,18 @@ enum class from : std::int32_t { oldest = TIMELINE_FROM_OLDEST, now = TIMELINE_F
 
 namespace detail {
 
+// Compiled without exceptions, what would throw ends the program with the message.
+[[noreturn]] inline void raise(timeline_status_t status, const char* what) {
+#if defined(__cpp_exceptions)
+  throw exception(status, what);
+#else
+  std::fprintf(stderr, "timeline: %s (status %d)\n", what, static_cast<int>(status));
+  std::abort();
+#endif
+}
+
 inline void check(timeline_status_t status) {
-  if (status != TIMELINE_OK) throw exception(status, timeline_last_error());
+  if (status != TIMELINE_OK) raise(status, timeline_last_error());
 }
 
 // A text for C. NULL goes through, to be refused there; a std::string that C would cut short is refused here.
@@ -94,7 +106,7 @@ class text {
   text(const char* c) noexcept : c_(c) {}
   text(const std::string& s) : c_(s.c_str()) {
     if (std::strlen(c_) != s.size())
-      throw exception(TIMELINE_E_ARGUMENT, "a text holds a NUL character: expected text that C can read; remove it");
+      raise(TIMELINE_E_ARGUMENT, "a text holds a NUL character: expected text that C can read; remove it");
   }
   const char* c() const noexcept { return c_; }
 
@@ -185,7 +197,7 @@ class tracepoint {
     const std::string what = "event " + std::to_string(event_) + " has " + std::to_string(count_) +
                              " arguments, but was called with " + std::to_string(given) +
                              ": give as many as its message names";
-    throw exception(TIMELINE_E_ARGUMENT, what.c_str());
+    detail::raise(TIMELINE_E_ARGUMENT, what.c_str());
   }
 
   std::shared_ptr<timeline_t> tl_;
@@ -254,7 +266,7 @@ class ring {
     if (Count != any && count != static_cast<std::uint32_t>(Count)) {
       const std::string what = "the message has " + std::to_string(count) + " arguments, but define<" +
                                std::to_string(Count) + "> was asked for: let both agree";
-      throw exception(TIMELINE_E_ARGUMENT, what.c_str());
+      detail::raise(TIMELINE_E_ARGUMENT, what.c_str());
     }
     std::uint32_t event = 0;
     detail::check(::timeline_define(tl_.get(), category.c(), static_cast<std::int32_t>(priority), message.c(), &event));
@@ -268,7 +280,7 @@ class ring {
   // Raises the level for a short time at a fixed period, until the sampler is destroyed.
   sampler sample(::timeline::level level, std::chrono::nanoseconds duration, std::chrono::nanoseconds period) const {
     if (duration.count() < 0 || period.count() < 0)
-      throw exception(TIMELINE_E_ARGUMENT, "a time to sample for is negative: expected a duration and a longer period");
+      detail::raise(TIMELINE_E_ARGUMENT, "a time to sample for is negative: expected a duration and a longer period");
     timeline_sampler_t* running = nullptr;
     detail::check(::timeline_sample(tl_.get(), level.number(), static_cast<std::uint64_t>(duration.count()),
                                     static_cast<std::uint64_t>(period.count()), &running));
@@ -314,7 +326,7 @@ class event {
   const std::int64_t* begin() const noexcept { return c_.args; }
   const std::int64_t* end() const noexcept { return c_.args + c_.argument_count; }
   std::int64_t operator[](std::size_t i) const {
-    if (i >= detail::max_arguments) throw std::out_of_range("timeline: an event has at most four arguments");
+    if (i >= detail::max_arguments) detail::raise(TIMELINE_E_ARGUMENT, "an event has at most four arguments");
     return c_.args[i];
   }
   std::string_view category() const noexcept { return c_.category; }

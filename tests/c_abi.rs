@@ -213,8 +213,16 @@ fn the_headers_are_clean_by_themselves() {
         let program = compiler.get_program().to_owned();
         succeed(compiler.args(cpp).arg(include.join("timeline.h")), "g++");
         succeed(
+            Command::new(&program)
+                .args(cpp)
+                .arg(include.join("timeline.hpp")),
+            "g++",
+        );
+        let plain = ["-fno-exceptions", "-fno-rtti"];
+        succeed(
             Command::new(program)
                 .args(cpp)
+                .args(plain)
                 .arg(include.join("timeline.hpp")),
             "g++",
         );

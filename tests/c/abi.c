@@ -304,6 +304,25 @@ static void sampling(timeline_t *tl) {
   CHECK_EQ(timeline_priority(tl, TIMELINE_ALL), TIMELINE_OK);
 }
 
+/* A sampler goes on for the other writers when the handle it came from is freed. */
+static void sampling_outlives_the_handle(void) {
+  timeline_t *watching = NULL, *tl = NULL;
+  timeline_sampler_t *sampler = NULL;
+  CHECK_EQ(timeline_open(ring, &watching), TIMELINE_OK);
+  CHECK_EQ(timeline_open(ring, &tl), TIMELINE_OK);
+  const uint32_t detail = define(watching, TIMELINE_LIBRARY, "detail");
+  CHECK_EQ(timeline_priority(watching, TIMELINE_NONE), TIMELINE_OK);
+  CHECK_EQ(timeline_sample(tl, TIMELINE_ALL, 100000, 1000000, &sampler), TIMELINE_OK);
+  timeline_free(tl);
+  while (!timeline_enabled(watching, detail)) {}
+  while (timeline_enabled(watching, detail)) {}
+  while (!timeline_enabled(watching, detail)) {}
+  timeline_sampler_free(sampler);
+  CHECK(!timeline_enabled(watching, detail));
+  CHECK_EQ(timeline_priority(watching, TIMELINE_ALL), TIMELINE_OK);
+  timeline_free(watching);
+}
+
 static void *errors_of_another_thread(void *message) {
   CHECK(strcmp(timeline_last_error(), "") == 0);
   CHECK_FAILS(timeline_level_parse("other", &(int32_t){0}), TIMELINE_E_ARGUMENT, "other");
@@ -379,6 +398,7 @@ int main(int argc, char **argv) {
   dumping();
   following(tl);
   sampling(tl);
+  sampling_outlives_the_handle();
   errors_belong_to_threads();
 
   /* Full tables say so, and what fits still works. */

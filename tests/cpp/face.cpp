@@ -285,6 +285,7 @@ static void reading(timeline::ring& tl, const std::string& dir) {
   };
   CHECK(found() == 3);
   CHECK(timeline::event().category().empty());
+  CHECK_THROWS(TIMELINE_E_ARGUMENT, "at most four", (void)timeline::event()[4]);
   CHECK_THROWS(TIMELINE_E_ARGUMENT, "no order", at.events(static_cast<timeline::order>(5)));
 
   own.save(dir + "/saved.timeline");
