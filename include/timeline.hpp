@@ -477,8 +477,9 @@ class call_site {
   }
 
   // A definition that fails is remembered as event 0, which is never logged: not tried again, never thrown.
-  std::uint32_t define(timeline_t* tl, const char* category, ::timeline::priority priority,
-                       const char* message) noexcept {
+  // Not inlined: it runs once, and would stand in every place that logs.
+  [[gnu::noinline]] std::uint32_t define(timeline_t* tl, const char* category, ::timeline::priority priority,
+                                         const char* message) noexcept {
     std::uint32_t event = 0;
     ::timeline_define(tl, category, static_cast<std::int32_t>(priority), message, &event);
     words_[tl->serial % size].store(std::uint64_t{tl->serial} << 32 | event, std::memory_order_relaxed);
