@@ -1,17 +1,19 @@
 //! The Lua module under a real LuaJIT: the programs in tests/lua, the examples, and finding the library.
 
 mod support;
+mod toolchain;
 
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use support::{Name, library_dir, root, run, succeed};
+use support::{Name, library_dir, printed};
+use toolchain::{cc, limited, root, run};
 
 /// LuaJIT, which finds the module in the source tree and loads the library of this build.
 fn luajit() -> Command {
-    let mut luajit = Command::new("luajit");
+    let mut luajit = limited("luajit");
     luajit
         .env("LUA_PATH", root().join("lua/?.lua;;"))
         .env("TIMELINE_LIBRARY", library_dir().join("libtimeline.so"));
@@ -23,12 +25,13 @@ fn program(script: &str) {
     let name = Name::new("lua");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let script = root().join("tests/lua").join(script);
-    succeed(
+    printed(
         luajit()
             .current_dir(&folder)
             .arg(script)
             .arg(&name.0)
             .arg(folder.path()),
+        "luajit",
     );
 }
 
@@ -72,7 +75,7 @@ fn the_first_example_prints_what_it_logged() {
     assert_ne!(example, ours);
     fs::write(folder.path().join("example.lua"), ours).expect("a copy of the example");
 
-    let printed = succeed(luajit().current_dir(&folder).arg("example.lua"));
+    let printed = printed(luajit().current_dir(&folder).arg("example.lua"), "luajit");
 
     let rows: Vec<Vec<&str>> = printed
         .lines()
@@ -99,10 +102,11 @@ fn the_first_example_prints_what_it_logged() {
 #[test]
 fn the_demo_logs_what_it_says() {
     let name = Name::new("lua");
-    let said = succeed(
+    let said = printed(
         luajit()
             .arg(root().join("examples/lua/demo.lua"))
             .args([name.0.as_str(), "50"]),
+        "luajit",
     );
     assert!(said.contains("50 batches"), "{said}");
 
@@ -128,7 +132,7 @@ fn dump_comes_after_what_lua_printed_before() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("order.lua");
     fs::write(&file, script).expect("the script");
-    let printed = succeed(luajit().arg(file).arg(&name.0));
+    let printed = printed(luajit().arg(file).arg(&name.0), "luajit");
     let lines: Vec<&str> = printed.lines().collect();
     assert_eq!(lines[0], "before", "{printed}");
     assert!(lines[2].ends_with("logged"), "{printed}");
@@ -137,14 +141,14 @@ fn dump_comes_after_what_lua_printed_before() {
 
 /// The version, as printed by a module that was found through LUA_PATH alone.
 fn found_by(lua_path: &Path, change: impl FnOnce(&mut Command)) -> String {
-    let mut luajit = Command::new("luajit");
+    let mut luajit = limited("luajit");
     luajit
         .env_remove("TIMELINE_LIBRARY")
         .env_remove("LD_LIBRARY_PATH")
         .env("LUA_PATH", lua_path.join("?.lua"))
         .args(["-e", "print(require('timeline').version)"]);
     change(&mut luajit);
-    let output = run(&mut luajit);
+    let output = run(&mut luajit, "luajit");
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
@@ -236,10 +240,11 @@ fn a_library_that_is_not_found_is_an_error_that_lists_where_it_was_looked_for() 
 
 #[test]
 fn declarations_are_those_of_the_header() {
-    let generated = succeed(
-        Command::new("luajit")
+    let generated = printed(
+        limited("luajit")
             .current_dir(root())
             .args(["scripts/lua-cdef.lua", "include/timeline.h"]),
+        "luajit",
     );
     let committed =
         fs::read_to_string(root().join("lua/timeline_cdef.lua")).expect("lua/timeline_cdef.lua");
@@ -251,10 +256,11 @@ fn declarations_are_those_of_the_header() {
 
 #[test]
 fn lua_and_c_agree_on_sizes_offsets_and_constants() {
-    let lua = succeed(
-        Command::new("luajit")
+    let lua = printed(
+        limited("luajit")
             .arg(root().join("tests/lua/cdef.lua"))
             .arg(root().join("lua/timeline_cdef.lua")),
+        "luajit",
     );
     let mut checks = String::new();
     for line in lua.lines() {
@@ -274,10 +280,10 @@ fn lua_and_c_agree_on_sizes_offsets_and_constants() {
         format!("#include <stddef.h>\n#include \"timeline.h\"\n{checks}"),
     )
     .expect("check.c");
-    succeed(
-        Command::new("cc")
-            .args(["-std=c11", "-fsyntax-only", "-I"])
+    printed(
+        cc().args(["-std=c11", "-fsyntax-only", "-I"])
             .arg(root().join("include"))
             .arg(source),
+        "gcc",
     );
 }
