@@ -15,6 +15,8 @@
  * `timeline_define`). After a failed timeline_new, logging to NULL and to event 0 does nothing, so a
  * program may ignore every error here and only goes unrecorded.
  *
+ * Link with -ltimeline; the static library needs -lpthread -ldl -lm after it (pkg-config --static says so).
+ *
  * To read these declarations without a preprocessor (LuaJIT's ffi.cdef): drop all from `#ifdef __cplusplus`
  * to its `#endif`, all from `#ifndef TIMELINE_NO_INLINE` to the end, and then every line that begins
  * with `#`.
@@ -640,8 +642,10 @@ extern "C" {
 __attribute__((unused)) /* Clang warns when the header itself is what it compiles. */
 #endif
 static inline bool timeline_enabled(const timeline_t *tl, uint32_t event) {
+  if (!tl || event >= tl->events) return false;
   /* volatile: other threads and processes change the byte, so every call has to look again. */
-  return tl && event < tl->events && *(const volatile uint8_t *)(tl->enabled + event) != 0;
+  const volatile uint8_t *const enabled = tl->enabled + event;
+  return *enabled != 0;
 }
 
 #ifdef __cplusplus
