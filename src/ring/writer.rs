@@ -43,19 +43,7 @@ fn refill<S: Storage>(ring: &S, lane: u32, full: Cursor) -> Result<Cursor, NoChu
         // Relaxed: the ticket only names a chunk; taking it is the CAS below.
         let ticket = ring.next_ticket().fetch_add(1, Ordering::Relaxed);
         let chunk = ring.chunk_of(ticket);
-        // Acquire (pairs with the AcqRel and Release that changed the state): a closed chunk's entries
-        // happened before we overwrite them.
-        let old = State(ring.state(chunk).load(Ordering::Acquire));
-        // A stale ticket (we slept for a whole lap) must not go back in time.
-        if old.ticket() >= ticket || !takeable(ring, old) {
-            continue;
-        }
-        let open = State::open(ticket, lane);
-        // AcqRel: Acquire as above; Release pairs with the Acquire of whoever takes it after us.
-        let taken =
-            ring.state(chunk)
-                .compare_exchange(old.0, open.0, Ordering::AcqRel, Ordering::Relaxed);
-        if taken.is_err() {
+        if !take(ring, chunk, ticket, lane) {
             continue;
         }
         ring.fence_taken();
@@ -79,7 +67,7 @@ fn refill<S: Storage>(ring: &S, lane: u32, full: Cursor) -> Result<Cursor, NoChu
                 // Another writer of this lane was first (lanes of CPUs): close ours empty, use theirs.
                 let empty = State::closed(ticket, 0);
                 let _ = ring.state(chunk).compare_exchange(
-                    open.0,
+                    State::open(ticket, lane).0,
                     empty.0,
                     Ordering::Release,
                     Ordering::Relaxed,
@@ -89,6 +77,28 @@ fn refill<S: Storage>(ring: &S, lane: u32, full: Cursor) -> Result<Cursor, NoChu
         }
     }
     Err(NoChunk)
+}
+
+/// Opens the chunk for `lane` under `ticket`, if nobody needs it and no later ticket has it.
+///
+/// Each turn of the loop means that another writer changed the state, to a ticket below ours.
+fn take<S: Storage>(ring: &S, chunk: u32, ticket: u64, lane: u32) -> bool {
+    let state = ring.state(chunk);
+    // Acquire, here and on failure below (pairs with the AcqRel and Release of those who changed the
+    // state): a closed chunk's entries happened before we overwrite them.
+    let mut old = State(state.load(Ordering::Acquire));
+    loop {
+        // A stale ticket (we slept for a whole lap) must not go back in time.
+        if old.ticket() >= ticket || !takeable(ring, old) {
+            return false;
+        }
+        let open = State::open(ticket, lane);
+        // AcqRel: Acquire as above; Release pairs with the Acquire of whoever takes it after us.
+        match state.compare_exchange(old.0, open.0, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => return true,
+            Err(now) => old = State(now),
+        }
+    }
 }
 
 /// Whether a chunk in this state may be taken: nobody writes into it, nor ever will under this ticket.
