@@ -18,6 +18,7 @@ use crate::sync::Ordering;
 
 /// Raises the level in bursts until it is dropped.
 pub struct Sampler {
+    process: u32,
     stop: Arc<(Mutex<bool>, Condvar)>,
     thread: Option<JoinHandle<()>>,
 }
@@ -58,6 +59,7 @@ impl Sampler {
             .spawn(move || burst.run())
             .map_err(|e| Error::io("start a thread to sample", "".as_ref(), e))?;
         Ok(Sampler {
+            process: std::process::id(),
             stop,
             thread: Some(thread),
         })
@@ -66,6 +68,11 @@ impl Sampler {
 
 impl Drop for Sampler {
     fn drop(&mut self) {
+        // The thread was not copied into a forked child, but whatever lock it held just then was.
+        if self.process != std::process::id() {
+            std::mem::forget(self.thread.take());
+            return;
+        }
         let (stopped, changed) = &*self.stop;
         *stopped.lock().unwrap_or_else(PoisonError::into_inner) = true;
         changed.notify_all();

@@ -18,7 +18,7 @@ use crate::ring::Storage;
 use crate::ring::reader::{self, Chunk};
 use crate::segment::{self, Segment};
 use crate::shm::{self, Name};
-use crate::sync::Ordering;
+use crate::sync::{AtomicU64, Ordering};
 
 /// What a snapshot holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,33 +34,49 @@ pub struct Saved {
 /// Saves `segment` to `file`, by way of a temporary name.
 pub(crate) fn save(segment: &Segment, file: &Path) -> Result<Saved> {
     let name = Name::new(file)?;
-    let temporary = name.sibling(&format!(".tmp-{}", std::process::id()));
     let fail = |doing| move |e| Error::io(doing, file, e);
-    let out = match shm::create(&temporary) {
-        // Of a save that was killed; a living one of this process would be a second thread saving to the
-        // same file, and one of the two must win anyway.
-        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
-            std::fs::remove_file(&temporary).map_err(fail("replace"))?;
-            shm::create(&temporary).map_err(fail("create"))?
-        }
-        other => other.map_err(fail("create"))?,
-    };
-    let temporary = Temporary(temporary);
+    let (temporary, out) = create_temporary(&name).map_err(fail("create"))?;
     let mut snapshot = Snapshot { segment, out };
     let saved = snapshot.write().map_err(fail("write"))?;
     snapshot.out.sync_all().map_err(fail("write"))?;
-    std::fs::rename(&temporary.0, name.file()).map_err(fail("rename"))?;
-    std::mem::forget(temporary);
+    temporary.rename(name.file()).map_err(fail("rename"))?;
     Ok(saved)
 }
 
-/// Removed when dropped, that is, on failure.
-struct Temporary(PathBuf);
+/// A new file beside the one to be: several threads may save to the same name at once.
+fn create_temporary(name: &Name) -> std::io::Result<(Temporary, File)> {
+    static SERIAL: AtomicU64 = AtomicU64::new(0);
+    loop {
+        // Relaxed: only that no two are alike matters.
+        let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
+        let path = name.sibling(&format!(".tmp-{}-{serial}", std::process::id()));
+        match shm::create(&path) {
+            // Of a process that had our id and was killed while it saved.
+            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => continue,
+            other => return Ok((Temporary(Some(path)), other?)),
+        }
+    }
+}
+
+/// A file that is removed when dropped, unless it was given its name.
+struct Temporary(Option<PathBuf>);
+
+impl Temporary {
+    fn rename(mut self, to: &Path) -> std::io::Result<()> {
+        if let Some(path) = &self.0 {
+            std::fs::rename(path, to)?;
+        }
+        self.0 = None;
+        Ok(())
+    }
+}
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // If even that fails, the next save to this file removes it.
-        let _ = std::fs::remove_file(&self.0);
+        if let Some(path) = &self.0 {
+            // On the way out of a failure that is reported already.
+            let _ = std::fs::remove_file(path);
+        }
     }
 }
 

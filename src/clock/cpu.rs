@@ -1,6 +1,6 @@
 //! Which CPU runs us, and on which NUMA node each CPU sits.
 
-use std::sync::OnceLock;
+use crate::sync::{AtomicU64, Ordering};
 
 /// The CPU this thread runs on, as cheaply as the machine allows; 0xffff when it cannot be told.
 ///
@@ -32,22 +32,30 @@ pub fn current_cpu() -> u16 {
     getcpu()
 }
 
-const NO_RSEQ: isize = isize::MIN;
+/// Not a possible offset: the thread pointer itself lies at 0.
+const UNKNOWN: u64 = 0;
+/// Not a possible offset: the area is aligned to 32 bytes.
+const NO_RSEQ: u64 = 1;
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 #[inline(always)]
-fn rseq_offset() -> isize {
-    static OFFSET: OnceLock<isize> = OnceLock::new();
-    match OFFSET.get() {
-        Some(&offset) => offset,
-        None => *OFFSET.get_or_init(find_rseq),
+fn rseq_offset() -> u64 {
+    static OFFSET: AtomicU64 = AtomicU64::new(UNKNOWN);
+    // Relaxed: whoever looks first finds the same.
+    match OFFSET.load(Ordering::Relaxed) {
+        UNKNOWN => {
+            let offset = find_rseq();
+            OFFSET.store(offset, Ordering::Relaxed);
+            offset
+        }
+        offset => offset,
     }
 }
 
 /// glibc's `__rseq_offset`, if its area holds a CPU number at all (`__rseq_size` is 0 when disabled).
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 #[cold]
-fn find_rseq() -> isize {
+fn find_rseq() -> u64 {
     // SAFETY: dlsym with constant NUL-terminated names; the symbols, if present, are a ptrdiff_t and an
     // unsigned int that glibc never changes once a program runs.
     unsafe {
@@ -56,7 +64,7 @@ fn find_rseq() -> isize {
         if offset.is_null() || size.is_null() || *(size as *const u32) < 8 {
             return NO_RSEQ;
         }
-        *(offset as *const isize)
+        *(offset as *const isize) as u64
     }
 }
 

@@ -84,16 +84,18 @@ impl Log {
 
     /// Logs an event if it is enabled.
     #[inline(always)]
-    pub fn log(&self, event: u32, args: [i64; 4]) {
+    pub fn log(&self, event: u32, [a, b, c, d]: [i64; 4]) {
         if self.enabled(event) {
-            self.append(event, args);
+            self.append(event, a, b, c, d);
         } else if event >= self.events {
             self.bad_event();
         }
     }
 
+    // One by one, so that they stay in the registers that a C caller put them in.
     #[inline(never)]
-    fn append(&self, event: u32, args: [i64; 4]) {
+    fn append(&self, event: u32, a: i64, b: i64, c: i64, d: i64) {
+        let args = [a, b, c, d];
         match local::slot(self.index.number()) {
             Some(slot) if slot.key.load(Ordering::Relaxed) == self.index.key() => {
                 self.append_through(slot, event, args);
