@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::event::{EventId, Level, Priority};
 use crate::lifecycle;
 use crate::sampler::Sampler;
-use crate::segment::Segment;
+use crate::segment::{Segment, Use};
 use crate::shm::{Lock, LockFile, Name, SharedFile};
 
 /// A live timeline, attached for changing its level.
@@ -43,7 +43,7 @@ impl Control {
     /// # Errors
     /// `NotFound`; `ReadOnly` for a snapshot; those of a damaged or foreign file; `Io`.
     pub fn open(path: impl AsRef<Path>) -> Result<Control> {
-        let (segment, lock) = lifecycle::join(&Name::new(path.as_ref())?)?;
+        let (segment, lock) = lifecycle::join(&Name::new(path.as_ref())?, Use::Control)?;
         let file = lock.file().try_clone();
         drop(lock);
         let file = file.map_err(|e| Error::io("open", path.as_ref(), e))?;

@@ -1,8 +1,8 @@
 //! From nothing to a timeline, to its corpse: creating, joining, keeping the evidence, removing.
 //!
-//! A new timeline is built whole under `NAME.new` and renamed into place, so NAME never leads to half of
+//! A new timeline is built whole under `NAME.creating` and renamed into place, so NAME never leads to half of
 //! one, and a failure (no space) leaves everything as it was. Whoever holds the lifecycle lock of the
-//! file at NAME.new is the one creator; after each wait for a lock, the name is looked at again, because
+//! file at NAME.creating is the one creator; after each wait for a lock, the name is looked at again, because
 //! the file it led to may have been renamed meanwhile.
 
 use std::fs::File;
@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::layout;
 use crate::layout::Geometry;
 use crate::ring::{lanes, processes};
-use crate::segment::{self, Segment};
+use crate::segment::{self, Segment, Use};
 use crate::shm::{self, Lock, LockFile, Name};
 
 /// Creates the timeline at `name`. What stood there and has no living writer is kept as `NAME.prev`.
@@ -37,7 +37,7 @@ pub fn create(name: &Name, entries: u64, strings: u64) -> Result<(Segment, LockF
             found: strings,
         });
     }
-    let staging = name.sibling(".new");
+    let staging = name.sibling(".creating");
     let creator = claim_staging(name, &staging)?;
     let result = build_and_place(name, &staging, &creator, entries, strings);
     match result {
@@ -50,7 +50,7 @@ pub fn create(name: &Name, entries: u64, strings: u64) -> Result<(Segment, LockF
     }
 }
 
-/// The file at NAME.new with its lifecycle lock: from here on, nobody else creates NAME.
+/// The file at NAME.creating with its lifecycle lock: from here on, nobody else creates NAME.
 fn claim_staging(name: &Name, staging: &Path) -> Result<LockFile> {
     let fail = |doing, e| Error::io(doing, name.given(), e);
     loop {
@@ -62,10 +62,44 @@ fn claim_staging(name: &Name, staging: &Path) -> Result<LockFile> {
             other => other.map_err(|e| fail("create", e))?,
         };
         let lock = LockFile::acquire(file, Lock::Lifecycle).map_err(|e| fail("lock", e))?;
-        if shm::is_at(lock.file(), staging) {
-            return Ok(lock);
+        if !shm::is_at(lock.file(), staging) {
+            continue;
         }
+        // What a killed creator left starts with zeros, or is whole and nobody's; all else is not ours.
+        if magic(name, lock.file())? != [0; 8] {
+            nobodys(name, &lock)?;
+        }
+        return Ok(lock);
     }
+}
+
+/// The first eight bytes, zeros where the file is shorter.
+fn magic(name: &Name, file: &File) -> Result<[u8; 8]> {
+    let mut magic = [0; 8];
+    file.read_at(&mut magic, 0)
+        .map_err(|e| Error::io("read", name.given(), e))?;
+    Ok(magic)
+}
+
+/// An error unless the file is a timeline without living writers. The caller holds its lifecycle lock.
+///
+/// A file that is no timeline is nobody's corpse: it is not ours to move.
+fn nobodys(name: &Name, lock: &LockFile) -> Result<()> {
+    let found = magic(name, lock.file())?;
+    if found != layout::MAGIC {
+        return Err(Error::NotATimeline {
+            path: name.given().to_path_buf(),
+            found,
+        });
+    }
+    let by = living(name, lock.file());
+    if !by.is_empty() || shm::slots_locked(lock.file()) {
+        return Err(Error::InUse {
+            path: name.given().to_path_buf(),
+            by,
+        });
+    }
+    Ok(())
 }
 
 fn build_and_place(
@@ -80,15 +114,20 @@ fn build_and_place(
     let segment = build(name, creator.file(), entries, strings)?;
     let fail = |e| Error::io("rename", name.given(), e);
     if old.is_some() {
-        std::fs::rename(name.file(), name.sibling(".prev")).map_err(fail)?;
+        let prev = name.sibling(".prev");
+        if let Ok(file) = shm::open(&prev, false) {
+            let found = magic(name, &file)?;
+            if found != layout::MAGIC {
+                return Err(Error::NotATimeline { path: prev, found });
+            }
+        }
+        std::fs::rename(name.file(), prev).map_err(fail)?;
     }
     std::fs::rename(staging, name.file()).map_err(fail)?;
     Ok(segment)
 }
 
 /// The timeline that stands at `name`, locked, if there is one and nobody writes to it.
-///
-/// A file that is no timeline is nobody's corpse, and an error: it is not ours to move.
 fn lock_corpse(name: &Name) -> Result<Option<LockFile>> {
     let fail = |doing, e| Error::io(doing, name.given(), e);
     loop {
@@ -100,27 +139,13 @@ fn lock_corpse(name: &Name) -> Result<Option<LockFile>> {
         if !shm::is_at(lock.file(), name.file()) {
             continue;
         }
-        let mut magic = [0; 8];
-        let read = lock.file().read_at(&mut magic, 0);
-        if read.map_err(|e| fail("read", e))? < 8 || magic != layout::MAGIC {
-            return Err(Error::NotATimeline {
-                path: name.given().to_path_buf(),
-                found: magic,
-            });
-        }
-        let by = living(name, lock.file());
-        if !by.is_empty() || shm::slots_locked(lock.file()) {
-            return Err(Error::InUse {
-                path: name.given().to_path_buf(),
-                by,
-            });
-        }
+        nobodys(name, &lock)?;
         return Ok(Some(lock));
     }
 }
 
 fn living(name: &Name, file: &File) -> Vec<crate::error::User> {
-    match Segment::load(name, file, false) {
+    match Segment::load(name, file, Use::Read) {
         Ok(s) => processes::users(&s.map, &s.geometry, file),
         // Damaged, or of another version: the locks alone must tell.
         Err(_) => Vec::new(),
@@ -144,7 +169,7 @@ fn build(name: &Name, file: &File, entries: u64, strings: u64) -> Result<Segment
     file.set_len(geometry.total).map_err(|e| fail("size", e))?;
     file.write_all_at(&segment::new_header(&geometry, clock), 0)
         .map_err(|e| fail("write the header of", e))?;
-    let segment = Segment::load(name, file, true)?;
+    let segment = Segment::load(name, file, Use::Log)?;
     lanes::initialise(&segment.ring);
     // Mapping touched every page between the two anchors, so they already tell a tick rate.
     segment.add_anchor();
@@ -152,7 +177,7 @@ fn build(name: &Name, file: &File, entries: u64, strings: u64) -> Result<Segment
 }
 
 /// Maps the live timeline at `name` for writing, with its lifecycle lock held.
-pub fn join(name: &Name) -> Result<(Segment, LockFile)> {
+pub fn join(name: &Name, purpose: Use) -> Result<(Segment, LockFile)> {
     let path = name.given();
     loop {
         let file = open_existing(name, true)?;
@@ -161,7 +186,7 @@ pub fn join(name: &Name) -> Result<(Segment, LockFile)> {
         if !shm::is_at(lock.file(), name.file()) {
             continue;
         }
-        let segment = Segment::load(name, lock.file(), true)?;
+        let segment = Segment::load(name, lock.file(), purpose)?;
         if segment.facts.snapshot {
             return Err(Error::ReadOnly { path: path.into() });
         }
@@ -175,7 +200,7 @@ pub fn join(name: &Name) -> Result<(Segment, LockFile)> {
 /// Maps whatever stands at `name` for reading.
 pub fn attach(name: &Name) -> Result<(Segment, File)> {
     let file = open_existing(name, false)?;
-    let segment = Segment::load(name, &file, false)?;
+    let segment = Segment::load(name, &file, Use::Read)?;
     Ok((segment, file))
 }
 
@@ -195,17 +220,32 @@ fn open_existing(name: &Name, write: bool) -> Result<File> {
 pub fn unlink(path: impl AsRef<Path>) -> Result<()> {
     let name = Name::new(path.as_ref())?;
     let file = open_existing(&name, false)?;
-    let mut magic = [0; 8];
-    let read = file
-        .read_at(&mut magic, 0)
-        .map_err(|e| Error::io("read", name.given(), e))?;
-    if read < 8 || magic != layout::MAGIC {
+    let found = magic(&name, &file)?;
+    if found != layout::MAGIC {
         return Err(Error::NotATimeline {
             path: name.given().to_path_buf(),
-            found: magic,
+            found,
         });
     }
     std::fs::remove_file(name.file()).map_err(|e| Error::io("remove", name.given(), e))
+}
+
+/// An error if living processes write to a timeline at `name`: it must not be replaced under them.
+pub fn refuse_living(name: &Name) -> Result<()> {
+    let Ok((segment, file)) = attach(name) else {
+        return Ok(());
+    };
+    if segment.facts.snapshot {
+        return Ok(());
+    }
+    let by = processes::users(&segment.map, &segment.geometry, &file);
+    if by.is_empty() {
+        return Ok(());
+    }
+    Err(Error::InUse {
+        path: name.given().to_path_buf(),
+        by,
+    })
 }
 
 /// The processes that write to the timeline at `path` now.

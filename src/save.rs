@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::layout::geometry::{get64, put32, put64};
 use crate::layout::words::{Cursor, State};
 use crate::layout::{ENTRY_SIZE, HEADER_SIZE, Region, header, records};
+use crate::lifecycle;
 use crate::ring::Storage;
 use crate::ring::reader::{self, Chunk};
 use crate::segment::{self, Segment};
@@ -34,6 +35,7 @@ pub struct Saved {
 /// Saves `segment` to `file`, by way of a temporary name.
 pub(crate) fn save(segment: &Segment, file: &Path) -> Result<Saved> {
     let name = Name::new(file)?;
+    lifecycle::refuse_living(&name)?;
     let fail = |doing| move |e| Error::io(doing, file, e);
     let (temporary, out) = create_temporary(&name).map_err(fail("create"))?;
     let mut snapshot = Snapshot { segment, out };

@@ -33,6 +33,17 @@ pub struct Facts {
     pub boot_id: [u8; 16],
 }
 
+/// What a mapping is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// Reading.
+    Read,
+    /// Changing the level.
+    Control,
+    /// Logging: every page is touched now, so that no event pays for it.
+    Log,
+}
+
 /// A mapped timeline.
 pub struct Segment {
     /// What the user called it.
@@ -52,13 +63,13 @@ pub struct Segment {
 impl Segment {
     /// Maps `file` and checks it. Nothing of it is trusted: afterwards, every index below its count in
     /// the geometry lies inside the mapping.
-    pub fn load(name: &Name, file: &File, writable: bool) -> Result<Segment> {
+    pub fn load(name: &Name, file: &File, purpose: Use) -> Result<Segment> {
         let path = name.given();
         let (geometry, facts) = read_header(path, file)?;
-        let map = if writable {
-            Mapping::writable(file, geometry.total)
-        } else {
-            Mapping::read_only(file, geometry.total)
+        let map = match purpose {
+            Use::Read => Mapping::read_only(file, geometry.total),
+            Use::Control => Mapping::writable(file, geometry.total, false),
+            Use::Log => Mapping::writable(file, geometry.total, true),
         };
         let map = Arc::new(map.map_err(|e| Error::io("map", path, e))?);
         Ok(Segment {

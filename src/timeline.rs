@@ -13,7 +13,7 @@ use crate::ring::local::MAX_OPEN;
 use crate::ring::log::Log;
 use crate::sampler::Sampler;
 use crate::save::{self, Saved};
-use crate::segment::Segment;
+use crate::segment::{Segment, Use};
 use crate::shm::{LockFile, Name, SharedFile};
 
 /// A timeline open for writing, by any number of threads at once.
@@ -79,7 +79,7 @@ impl Timeline {
     pub fn open(path: impl AsRef<Path>) -> Result<Timeline> {
         let name = Name::new(path.as_ref())?;
         let index = claim_index()?;
-        let (segment, lock) = lifecycle::join(&name)?;
+        let (segment, lock) = lifecycle::join(&name, Use::Log)?;
         Timeline::join(segment, lock, index)
     }
 

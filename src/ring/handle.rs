@@ -18,6 +18,8 @@ pub struct Page {
     pub pins: AtomicU32,
     /// This process' identity in the process table; 0 = not joined.
     pub process: AtomicU32,
+    /// The process id that goes with it.
+    pub pid: AtomicU32,
     /// 1 while a thread joins the process.
     pub joining: AtomicU32,
     /// The handle, for ending threads.

@@ -56,9 +56,17 @@ impl Log {
         let me = log
             .file
             .with(|f| processes::join(&log.ring, &log.geometry, f, log.clock.now()))??;
-        log.index.page().process.store(me, Ordering::Release);
-        log.index.open((&raw const *log).cast());
+        log.joined(me);
         Some(log)
+    }
+
+    /// This process is in the process table, as `process`.
+    fn joined(&self, process: u32) {
+        let page = self.index.page();
+        page.pid.store(std::process::id(), Ordering::Relaxed);
+        // Release, pairs with the Acquire in `process`.
+        page.process.store(process, Ordering::Release);
+        self.index.open((&raw const *self).cast());
     }
 
     /// The enable table and its length, for checks inlined into other languages.
@@ -174,6 +182,12 @@ impl Log {
             return None;
         }
         let process = self.process()?;
+        // A child of vfork runs in our memory, as the thread that waits for it. What that thread had
+        // joined serves it, but it must not join in that thread's name.
+        if self.index.page().pid.load(Ordering::Relaxed) != std::process::id() {
+            slot.waiting.store(0, Ordering::Relaxed);
+            return None;
+        }
         let ticks = self.clock.now();
         let (thread, tid) = threads::register(self.ring.mapping(), &self.geometry, process, ticks);
         let owner = lanes::owner(process, thread);
@@ -218,8 +232,7 @@ impl Log {
         }
         let joined = self.join_process();
         if let Some(process) = joined {
-            page.process.store(process, Ordering::Release);
-            self.index.open((&raw const *self).cast());
+            self.joined(process);
         }
         page.joining.store(0, Ordering::Release);
         joined

@@ -17,13 +17,15 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// Maps `length` bytes for reading and writing, and touches every page, so that no event pays for
-    /// the first use of one.
-    pub fn writable(file: &File, length: u64) -> io::Result<Mapping> {
-        let raw = MmapOptions::new()
-            .len(usize::try_from(length).map_err(io::Error::other)?)
-            .populate()
-            .map_raw(file)?;
+    /// Maps `length` bytes for reading and writing; with `touch`, touches every page, so that no event
+    /// pays for the first use of one.
+    pub fn writable(file: &File, length: u64, touch: bool) -> io::Result<Mapping> {
+        let mut options = MmapOptions::new();
+        options.len(usize::try_from(length).map_err(io::Error::other)?);
+        if touch {
+            options.populate();
+        }
+        let raw = options.map_raw(file)?;
         Ok(Mapping {
             raw,
             writable: true,
@@ -93,8 +95,19 @@ impl Mapping {
 
     /// Copies bytes out. Relaxed: whoever needs them ordered has loaded a count with Acquire before.
     pub fn read(&self, offset: u64, out: &mut [u8]) {
-        for (i, byte) in out.iter_mut().enumerate() {
-            *byte = self.u8(offset + i as u64).load(Ordering::Relaxed);
+        let ragged = (offset.next_multiple_of(8) - offset).min(out.len() as u64);
+        let (head, rest) = out.split_at_mut(ragged as usize);
+        let mut words = rest.chunks_exact_mut(8);
+        let mut at = offset + ragged;
+        for word in words.by_ref() {
+            word.copy_from_slice(&self.u64(at).load(Ordering::Relaxed).to_ne_bytes());
+            at += 8;
+        }
+        let tail = words.into_remainder();
+        for (first, bytes) in [(offset, head), (at, tail)] {
+            for (i, byte) in bytes.iter_mut().enumerate() {
+                *byte = self.u8(first + i as u64).load(Ordering::Relaxed);
+            }
         }
     }
 

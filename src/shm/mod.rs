@@ -16,13 +16,22 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Opens an existing file without following a link at its end.
+/// Opens an existing file. A symbolic link at its end is followed for reading only: a folder that all may
+/// write to must not lead a writer elsewhere.
 pub fn open(path: &Path, write: bool) -> io::Result<File> {
+    let flags = if write { libc::O_NOFOLLOW } else { 0 };
     let file = File::options()
         .read(true)
         .write(write)
-        .custom_flags(libc::O_CLOEXEC | libc::O_NOFOLLOW | libc::O_NONBLOCK)
-        .open(path)?;
+        .custom_flags(flags | libc::O_CLOEXEC | libc::O_NONBLOCK)
+        .open(path)
+        .map_err(|e| match e.raw_os_error() {
+            Some(libc::ELOOP) if write => {
+                let why = "it is a symbolic link, which is not followed for writing";
+                io::Error::new(io::ErrorKind::InvalidInput, why)
+            }
+            _ => e,
+        })?;
     if !file.metadata()?.is_file() {
         let why = "expected a regular file or shared-memory object";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
@@ -43,7 +52,7 @@ pub fn create(path: &Path) -> io::Result<File> {
 
 /// Whether `path` still leads to this very file.
 pub fn is_at(file: &File, path: &Path) -> bool {
-    match (file.metadata(), path.symlink_metadata()) {
+    match (file.metadata(), path.metadata()) {
         (Ok(a), Ok(b)) => a.dev() == b.dev() && a.ino() == b.ino(),
         _ => false,
     }

@@ -85,7 +85,7 @@ impl<'a> Follow<'a> {
             let from = u32::try_from(*next - chunk.before).unwrap_or(u32::MAX);
             // If it is gone, its lane has gone on, and the next poll finds by how much.
             if reader::copy(ring, chunk, from, &mut self.entries).is_ok() {
-                *next = chunk.before + u64::from(chunk.count);
+                *next = chunk.before.saturating_add(chunk.count.into());
             }
         }
         let segment = self.segment;
