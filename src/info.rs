@@ -1,16 +1,13 @@
-//! How a timeline is doing: sizes, fill, writers, losses; and which timelines there are.
+//! How a timeline is doing: sizes, fill, writers, losses.
 
 use std::fs::File;
 
-use crate::attached::Attached;
 use crate::clock::{ClockKind, TimeBase};
-use crate::error::{Error, Result};
 use crate::event::Level;
 use crate::layout::header;
 use crate::ring::processes::{self, Writer};
 use crate::ring::{Storage, reader};
 use crate::segment::Segment;
-use crate::shm;
 use crate::sync::Ordering;
 
 /// How a timeline is doing.
@@ -174,38 +171,4 @@ fn uuid(id: &[u8; 16]) -> String {
         text.push_str(&format!("{byte:02x}"));
     }
     text
-}
-
-/// A timeline found by [`list`].
-#[derive(Debug)]
-pub struct Listed {
-    /// The name to open it by: `/timeline`.
-    pub name: String,
-    /// How it is doing, or what is wrong with it.
-    pub state: Result<Info>,
-}
-
-/// All timelines in shared memory, by name: live ones, and what killed programs left.
-///
-/// Objects of other kinds are left out; damaged timelines are listed with what is wrong with them.
-///
-/// # Errors
-/// `Io` if shared memory cannot be listed.
-pub fn list() -> Result<Vec<Listed>> {
-    let names = shm::live_names().map_err(|e| Error::io("list", "/dev/shm".as_ref(), e))?;
-    let mut listed = Vec::new();
-    for name in names {
-        let state = match Attached::open(&name) {
-            Ok(attached) => Ok(attached.info()),
-            // Somebody else's object, somebody else's user, gone meanwhile, or just being created.
-            Err(Error::NotATimeline { .. } | Error::NotFound { .. } | Error::Io { .. }) => continue,
-            Err(Error::Unfinished { .. }) => continue,
-            Err(error) => Err(error),
-        };
-        listed.push(Listed {
-            name: name.to_string_lossy().into_owned(),
-            state,
-        });
-    }
-    Ok(listed)
 }

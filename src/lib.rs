@@ -44,10 +44,10 @@ mod info;
 pub mod layout;
 #[cfg(not(loom))]
 mod lifecycle;
+#[cfg(not(loom))]
+mod list;
 #[doc(hidden)]
 pub mod ring;
-#[cfg(not(loom))]
-mod sampler;
 #[cfg(not(loom))]
 mod save;
 #[cfg(not(loom))]
@@ -65,15 +65,15 @@ mod timeline;
 pub use self::{
     attached::Attached,
     clock::ClockKind,
-    control::Control,
+    control::{Control, Sampler},
     error::{Error, ErrorKind, Result, User},
     event::{Definition, EventId, Level, Priority, argument_names},
-    info::{Dropped, Info, Listed, list},
+    info::{Dropped, Info},
     layout::{DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, MAX_ARGUMENTS},
     lifecycle::{unlink, users},
+    list::{Listed, list},
     ring::processes::Writer,
     ring::threads::Thread,
-    sampler::Sampler,
     save::Saved,
     source::{Event, Events, Follow, From, Order, ThreadRef},
     timeline::Timeline,

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::control::Control;
+use crate::control::{Control, Sampler};
 use crate::error::{Error, Result};
 use crate::event::{EventId, Level, Priority};
 use crate::layout::{DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, MAX_ARGUMENTS};
@@ -11,7 +11,6 @@ use crate::lifecycle;
 use crate::ring::handle::Index;
 use crate::ring::local::MAX_OPEN;
 use crate::ring::log::Log;
-use crate::sampler::Sampler;
 use crate::save::{self, Saved};
 use crate::segment::{Segment, Use};
 use crate::shm::{LockFile, Name, SharedFile};

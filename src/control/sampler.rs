@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::control::Control;
+use super::Control;
 use crate::error::{Error, Result};
 use crate::event::Level;
 use crate::layout::header;
@@ -24,7 +24,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    pub(crate) fn start(
+    pub(super) fn start(
         control: Control,
         level: Level,
         for_: Duration,

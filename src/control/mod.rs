@@ -3,6 +3,10 @@
 //! All of it is cold and happens under locks that the kernel drops with their holder. A `Control` is not
 //! a writer of events: a timeline with none but these attached is not in use.
 
+mod sampler;
+
+pub use sampler::Sampler;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +14,6 @@ use std::time::Duration;
 use crate::error::{Error, Result};
 use crate::event::{EventId, Level, Priority};
 use crate::lifecycle;
-use crate::sampler::Sampler;
 use crate::segment::{Segment, Use};
 use crate::shm::{Lock, LockFile, Name, SharedFile};
 
