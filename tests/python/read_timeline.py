@@ -1,0 +1,285 @@
+#!/usr/bin/env python3
+"""Reads a timeline by docs/format.md alone: the standard library, and nothing of this project.
+
+    read_timeline.py FILE
+
+FILE is a snapshot, or a timeline that nobody writes to just now. Prints one JSON object for each event,
+newest first, with the fields of `timeline dump --json`. Anything that contradicts docs/format.md is an
+error: a message on standard error and status 1.
+"""
+
+import datetime
+import json
+import struct
+import sys
+import zlib
+
+MAGIC = b"\x89TLN\r\n\x1a\n"
+REGIONS = ("enable", "definitions", "threads", "processes", "lanes", "chunks", "entries", "strings")
+PRIORITIES = (None, "error", "warning", "info", "trace", "app", "packet", "library")
+UNKNOWN_CPU, UNKNOWN_NODE = 0xFFFF, 0xFF
+
+
+class Invalid(Exception):
+    """The file is not what docs/format.md says."""
+
+
+def expect(condition, what):
+    if not condition:
+        raise Invalid(what)
+
+
+def fnv1a(data):
+    value = 0xCBF29CE484222325
+    for byte in data:
+        value = (value ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
+    return value
+
+
+class Timeline:
+    def __init__(self, data):
+        self.data = data
+        self.read_header()
+        self.read_definitions()
+        self.read_anchors()
+
+    def u8(self, at):
+        return self.data[at]
+
+    def u16(self, at):
+        return struct.unpack_from("<H", self.data, at)[0]
+
+    def u32(self, at):
+        return struct.unpack_from("<I", self.data, at)[0]
+
+    def u64(self, at):
+        return struct.unpack_from("<Q", self.data, at)[0]
+
+    def read_header(self):
+        data = self.data
+        expect(data[:8] == MAGIC, "the magic")
+        expect(len(data) >= 4096, "a header of 4096 bytes")
+        expect(self.u16(0x008) == 1, "major version 1")
+        expect(self.u32(0x00C) == 4096, "header_size")
+        checked = data[:0x14] + bytes(4) + data[0x18:0x800]
+        expect(zlib.crc32(checked) == self.u32(0x014), "checksum")
+        self.snapshot = self.u32(0x010) & 1 == 1
+        total = self.u64(0x018)
+        expect(len(data) >= total, "total_size bytes")
+        self.entries = self.u64(0x020)
+        self.chunk_entries, self.chunks = self.u32(0x028), self.u32(0x02C)
+        self.lanes = self.u32(0x030) + self.u32(0x034)
+        self.definitions, self.threads = self.u32(0x038), self.u32(0x03C)
+        self.processes = self.u32(0x040)
+        self.clock = self.u32(0x044)
+        expect(self.clock in (1, 2), "clock")
+        for count in (self.entries, self.chunk_entries, self.chunks):
+            expect(count > 0 and count & (count - 1) == 0, "powers of two")
+        expect(self.chunks * self.chunk_entries == self.entries, "chunks")
+        expect(self.lanes <= 32767 and self.chunk_entries <= 16384, "counts that fit 15 bits")
+
+        self.region, end = {}, 4096
+        for number, name in enumerate(REGIONS):
+            offset, length, stride = struct.unpack_from("<QQQ", data, 0x048 + 24 * number)
+            expect(offset % 64 == 0 and end <= offset, "an offset behind the region before: " + name)
+            end = offset + length
+            expect(end <= total, "a region inside the file: " + name)
+            self.region[name] = (offset, length, stride)
+        counts = (self.definitions, self.definitions, self.threads, self.processes,
+                  self.lanes, self.chunks, self.entries)
+        least = (1, 64, 64, 64, 64, 64, 64)
+        for name, count, size in zip(REGIONS, counts, least):
+            _, length, stride = self.region[name]
+            expect(stride >= size and length == count * stride, "length and stride: " + name)
+        expect(self.region["entries"][2] == 64, "64-byte entries")
+
+    def record(self, region, index):
+        offset, length, stride = self.region[region]
+        expect(index * stride < length, "a record of " + region)
+        return offset + index * stride
+
+    def string(self, place):
+        offset, length, _ = self.region["strings"]
+        expect(place < length, "a string inside the table")
+        end = self.data.index(b"\0", offset + place, offset + length)
+        return self.data[offset + place:end]
+
+    def read_definitions(self):
+        self.defined = {}
+        for event in range(1, self.u32(0x880)):
+            at = self.record("definitions", event)
+            category, message = self.string(self.u32(at + 8)), self.string(self.u32(at + 12))
+            priority, kind, arguments = self.u8(at + 26), self.u8(at + 27), self.u8(at + 28)
+            expect(1 <= priority <= 7 and kind == 1 and arguments <= 4, "a definition")
+            expect(list(self.data[at + 29:at + 29 + arguments]) == [1] * arguments, "types")
+            expect(self.u64(at) == fnv1a(bytes([priority]) + category + b"\0" + message), "hash")
+            expect(self.u8(self.record("enable", event)) <= 1, "an enable byte of 0 or 1")
+            message = message.decode()
+            expect(len(names(message)) == arguments, "as many $names as arguments")
+            self.defined[event] = (category.decode(), PRIORITIES[priority], message)
+
+    def read_anchors(self):
+        anchors = []
+        for slot in range(16):
+            serial, ticks, monotonic, realtime = struct.unpack_from("<QQQQ", self.data, 0x940 + 32 * slot)
+            if serial != 0 and ticks != 0:
+                anchors.append((ticks, monotonic, realtime))
+        anchors.sort(key=lambda anchor: anchor[0])
+        self.anchors = []
+        for anchor in anchors:
+            last = self.anchors[-1] if self.anchors else (0, 0, 0)
+            if anchor[0] != last[0] and anchor[1] >= last[1]:
+                self.anchors.append(anchor)
+
+    def rate(self):
+        if self.clock == 2:
+            return 1e9
+        first, last = self.anchors[0], self.anchors[-1]
+        if last[1] == first[1]:
+            return None
+        return (last[0] - first[0]) * 1e9 / (last[1] - first[1])
+
+    def unix_nanos(self, ticks):
+        if not self.anchors:
+            return None
+        before = [anchor for anchor in self.anchors if anchor[0] <= ticks]
+        after = [anchor for anchor in self.anchors if anchor[0] > ticks]
+        if before and after:
+            a, b = before[-1], after[0]
+            span = (b[2] - a[2]) * (ticks - a[0])
+            part = abs(span) // (b[0] - a[0])
+            return a[2] + (part if span >= 0 else -part)
+        nearest = before[-1] if before else after[0]
+        rate = self.rate()
+        if rate is None:
+            return None
+        return nearest[2] + int((ticks - nearest[0]) * 1e9 / rate)
+
+    def chunk(self, number):
+        """Ticket, count, lane and before of a chunk; None when it holds nothing."""
+        at = self.record("chunks", number)
+        state, before, lane = self.u64(at), self.u64(at + 8), self.u64(at + 16)
+        ticket = state >> 16
+        if ticket == 0:
+            return None
+        expect(ticket & (self.chunks - 1) == number, "a ticket of this chunk")
+        if state & 0x8000:
+            owner = state & 0x7FFF
+            expect(owner < self.lanes, "a lane that exists")
+            expect(not self.snapshot, "closed chunks only in a snapshot")
+            cursor = self.u64(self.record("lanes", owner))
+            count = cursor & 0xFFFF if cursor >> 16 == ticket else 0
+        else:
+            count = state & 0x7FFF
+        expect(count <= self.chunk_entries and (count == 0 or lane < self.lanes), "count and lane")
+        return (ticket, count, lane, before) if count else None
+
+    def events(self):
+        """(ticks, lane, place) and the entry of each event, newest first."""
+        found = []
+        for number in range(self.chunks):
+            chunk = self.chunk(number)
+            if chunk is None:
+                continue
+            _, count, lane, before = chunk
+            last = 0
+            for index in range(count):
+                at = self.record("entries", number * self.chunk_entries + index)
+                ticks = self.u64(at)
+                expect(ticks >= last and ticks > 0, "times that rise within a chunk")
+                last = ticks
+                found.append(((ticks, lane, before + index), at))
+        found.sort(reverse=True)
+        places = [key[1:] for key, _ in found]
+        expect(len(set(places)) == len(places), "each place of a lane once")
+        return found
+
+    def thread(self, identity):
+        slot = identity & 0xFFFF
+        if identity == 0 or slot >= self.threads:
+            return None
+        at = self.record("threads", slot)
+        if self.u32(at) != identity:
+            return None
+        text = [self.data[at + place:at + place + 16].split(b"\0")[0].decode() for place in (32, 48)]
+        return {"tid": self.u32(at + 4), "pid": self.u32(at + 8), "name": text[0], "process": text[1]}
+
+    def line(self, at, cycles):
+        event, core = self.u32(at + 8), self.u16(at + 12)
+        expect(self.u8(at + 14) == 1, "one slot for an entry")
+        expect(event in self.defined, "a defined event")
+        category, priority, message = self.defined[event]
+        identity, tid = self.u32(at + 16), self.u32(at + 20)
+        args = list(struct.unpack_from("<4q", self.data, at + 24))[:len(names(message))]
+        thread = self.thread(identity)
+        expect(thread is None or thread["tid"] == tid, "the thread of that tid")
+        node = self.u8(0x400 + core) if core < 1024 else UNKNOWN_NODE
+        ticks = self.u64(at)
+        nanos = self.unix_nanos(ticks)
+        return {
+            "ticks": ticks,
+            "time": None if nanos is None else rfc3339(nanos),
+            "unix_ns": nanos,
+            "cycles": cycles,
+            "core": None if core == UNKNOWN_CPU else core,
+            "node": None if node == UNKNOWN_NODE else node,
+            "tid": tid,
+            "pid": thread and thread["pid"],
+            "thread": thread and thread["name"],
+            "process": thread and thread["process"],
+            "category": category,
+            "priority": priority,
+            "message": render(message, args),
+            "template": message,
+            "event": event,
+            "args": dict(zip(names(message), args)),
+        }
+
+
+def pieces(message):
+    """The first line as (text, is it an argument's name)."""
+    line = message.split("\n")[0].split("\r")[0]
+    word = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+    at = 0
+    while at < len(line):
+        end = at + 1
+        if line[at] == "$" and line[end:end + 1] in word:
+            while end < len(line) and line[end] in word:
+                end += 1
+            yield line[at + 1:end], True
+        else:
+            yield line[at], False
+        at = end
+
+
+def names(message):
+    return [text for text, is_name in pieces(message) if is_name]
+
+
+def render(message, args):
+    values = iter(args)
+    return "".join(f"{text}({next(values)})" if is_name else text for text, is_name in pieces(message))
+
+
+def rfc3339(nanos):
+    second = datetime.datetime.fromtimestamp(nanos // 10**9, datetime.timezone.utc)
+    return second.strftime("%Y-%m-%dT%H:%M:%S") + f".{nanos % 10**9:09}Z"
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit("usage: read_timeline.py FILE")
+    with open(sys.argv[1], "rb") as file:
+        timeline = Timeline(file.read())
+    events = timeline.events()
+    for number, (key, at) in enumerate(events):
+        older = events[number + 1][0][0] if number + 1 < len(events) else None
+        cycles = None if older is None else key[0] - older
+        print(json.dumps(timeline.line(at, cycles), ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Invalid as error:
+        sys.exit(f"read_timeline: expected {error}")
