@@ -1,0 +1,212 @@
+//! Every piece of code in the guides and the README, run as it stands; and what it prints, where that is shown.
+
+#[allow(dead_code, reason = "each test uses its part")]
+mod support;
+mod toolchain;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use support::{Name, library_dir, printed};
+use toolchain::{C99, CPP17, cc, cxx, limited, root};
+
+/// A fenced block of a page.
+struct Block {
+    language: String,
+    code: String,
+    line: usize,
+    /// What the page says that it prints.
+    output: Option<String>,
+}
+
+/// The blocks of a page that are code to be run.
+fn blocks(page: &str) -> Vec<Block> {
+    let text = fs::read_to_string(root().join(page)).unwrap_or_else(|e| panic!("{page}: {e}"));
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut open: Option<Block> = None;
+    for (number, line) in (1..).zip(text.lines()) {
+        match (&mut open, line.strip_prefix("```")) {
+            (None, Some(language)) => {
+                open = Some(Block {
+                    language: language.to_owned(),
+                    code: String::new(),
+                    line: number,
+                    output: None,
+                });
+            }
+            (Some(_), Some(_)) => {
+                let block = open.take().unwrap();
+                match block.language.as_str() {
+                    "output" => {
+                        let shown = blocks.last_mut().expect("output of nothing");
+                        assert!(shown.output.is_none(), "{page}:{}: of what?", block.line);
+                        shown.output = Some(block.code);
+                    }
+                    "c" | "cpp" | "lua" => blocks.push(block),
+                    "console" | "text" | "hexdump" | "" => {}
+                    other => panic!("{page}:{}: {other} is run by nobody", block.line),
+                }
+            }
+            (Some(block), None) => {
+                block.code += line;
+                block.code.push('\n');
+            }
+            (None, None) => {}
+        }
+    }
+    assert!(open.is_none(), "{page} ends within a block");
+    blocks
+}
+
+/// Output less what differs from run to run: the first three columns of a row of a dump.
+fn steady(output: &str) -> Vec<String> {
+    let number = |word: &&str| *word == "-" || word.bytes().all(|b| b.is_ascii_digit());
+    let rows = output.lines().map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let row = words.len() > 3 && words[..3].iter().all(|word| number(&word));
+        words[if row { 3 } else { 0 }..].join(" ")
+    });
+    rows.collect()
+}
+
+/// Runs each block of a language in a folder and with timelines of its own; how many there were. `program` makes
+/// a program of a block, `command` the command that runs it.
+fn run_all(
+    page: &str,
+    language: &str,
+    program: impl Fn(&str) -> String,
+    command: impl Fn(&str, &Path) -> Command,
+) -> usize {
+    let mut count = 0;
+    for block in blocks(page).iter().filter(|b| b.language == language) {
+        println!("{page}:{}", block.line);
+        let names = [Name::new("guide"), Name::new("guide")];
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        // Somebody may have a live /timeline.
+        let program = program(&block.code)
+            .replace("\"/timeline\"", &format!("{:?}", names[0].0))
+            .replace("\"/timeline-small\"", &format!("{:?}", names[1].0));
+        let mut command = command(&program, folder.path());
+        let said = printed(command.current_dir(&folder), language);
+        if let Some(shown) = &block.output {
+            let (said, shown) = (steady(&said), steady(shown));
+            assert_eq!(said, shown, "{page}:{}: output, then page", block.line);
+        }
+        count += 1;
+    }
+    count
+}
+
+/// Inserts a piece into a program that has made what the first one of the page made.
+fn around<'a>(program: &'a str, marker: &'a str) -> impl Fn(&str) -> String + 'a {
+    move |code| match code.contains(marker) {
+        true => code.to_owned(),
+        false => program.replace("PIECE", code),
+    }
+}
+
+const LUA: &str = r#"
+local timeline = require "timeline"
+local tl = assert(timeline.new("/timeline", 1024, 16384))
+local processed = timeline.define(tl, 'example', 'trace', "processed $tcp, $udp, and $other")
+PIECE
+"#;
+
+const C: &str = r#"
+#define _GNU_SOURCE
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <timeline.h>
+#include <unistd.h>
+int main(void) {
+  timeline_t *tl = NULL;
+  uint32_t processed = 0;
+  assert(timeline_new("/timeline", 1024, 16384, &tl) == TIMELINE_OK);
+  const char *message = "processed $tcp, $udp, and $other";
+  assert(timeline_define(tl, "example", TIMELINE_TRACE, message, &processed) == TIMELINE_OK);
+  {
+PIECE
+  }
+  timeline_free(tl);
+  return 0;
+}
+"#;
+
+const CPP: &str = r#"
+#include <cassert>
+#include <chrono>
+#include <string>
+#include <timeline.hpp>
+int main() {
+  timeline::ring tl("/timeline", 1024, 16384);
+PIECE
+}
+"#;
+
+/// LuaJIT, which runs the program.
+fn lua(program: &str, folder: &Path) -> Command {
+    let file = folder.join("piece.lua");
+    fs::write(&file, program).expect("a file for the piece");
+    let mut luajit = limited("luajit");
+    luajit
+        .env("LUA_PATH", root().join("lua/?.lua;;"))
+        .env("TIMELINE_LIBRARY", library_dir().join("libtimeline.so"))
+        .arg(file);
+    luajit
+}
+
+/// Compiles a program and gives the command to run it.
+fn compiled(mut compiler: Command, flags: &[&str], source: &Path, code: &str) -> Command {
+    let program = source.with_extension("");
+    fs::write(source, code).expect("a file for the piece");
+    compiler
+        .args(flags)
+        .arg("-I")
+        .arg(root().join("include"))
+        .arg(source)
+        .arg("-o")
+        .arg(&program)
+        .arg("-L")
+        .arg(library_dir())
+        .arg("-ltimeline")
+        .arg(format!("-Wl,-rpath,{}", library_dir().display()));
+    printed(&mut compiler, "gcc and g++");
+    limited(program)
+}
+
+fn c(program: &str, folder: &Path) -> Command {
+    compiled(cc(), C99, &folder.join("piece.c"), program)
+}
+
+fn cpp(program: &str, folder: &Path) -> Command {
+    compiled(cxx(), CPP17, &folder.join("piece.cpp"), program)
+}
+
+#[test]
+fn the_pieces_of_the_guide_for_lua() {
+    let program = around(LUA, "require \"timeline\"");
+    assert!(run_all("docs/guide/lua.md", "lua", program, lua) > 8);
+}
+
+#[test]
+fn the_pieces_of_the_guide_for_c() {
+    let program = around(C, "#include");
+    assert!(run_all("docs/guide/c.md", "c", program, c) > 6);
+}
+
+#[test]
+fn the_pieces_of_the_guide_for_cpp() {
+    let program = around(CPP, "#include");
+    assert!(run_all("docs/guide/c.md", "cpp", program, cpp) > 2);
+}
+
+#[test]
+fn the_pieces_of_the_readme_and_the_format() {
+    for page in ["README.md", "docs/format.md"] {
+        let program = around(LUA, "require \"timeline\"");
+        assert!(run_all(page, "lua", program, lua) > 0, "{page}");
+    }
+}
