@@ -32,8 +32,8 @@ if not name or not batches then
 end
 batches = batches > 0 and batches or math.huge
 
--- Whoever comes first makes the timeline, the others join it.
-local tl = timeline.open(name) or assert(timeline.new(name))
+-- Whoever comes first makes the timeline, the others join it; two may come first at once.
+local tl = timeline.open(name) or timeline.new(name) or assert(timeline.open(name))
 local processed = assert(tl:define("demo", "info", "processed $tcp, $udp, and $other"))
 local parsed = assert(tl:define("demo", "packet", [[
 parsed protocol $protocol of $bytes to $port

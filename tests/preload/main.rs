@@ -265,10 +265,7 @@ fn the_level_turns_logging_off_without_counting_it_as_lost() {
     writer
         .priority(timeline::Level::from(timeline::Priority::Warning))
         .expect("a level");
-    printed(
-        &mut logged(built().join("known"), &name),
-        "build-essential",
-    );
+    printed(&mut logged(built().join("known"), &name), "build-essential");
     let calls = Calls::of(&name);
     assert_eq!(calls.unlogged(), 0);
     let mut failures = 0;

@@ -1,0 +1,48 @@
+# timeline: `make demo` shows it at work, `make test` checks everything, `make help` says what else there is.
+CARGO ?= cargo
+PREFIX ?= /usr/local
+
+.DEFAULT_GOAL := all
+.PHONY: all build test lint unit loom demo install clean help
+
+help:
+	@echo "make            build the command and the libraries: target/release"
+	@echo "make demo       a LuaJIT and a C program log to one timeline, which is dumped while they run"
+	@echo "make test       format, lints, documentation, layering, header, unit, property, loom, C, C++ and Lua tests"
+	@echo "make install    install under PREFIX (/usr/local); DESTDIR goes before it"
+	@echo "make clean      remove everything that was built"
+
+all: build
+
+build:
+	$(CARGO) build --release --workspace
+
+test:
+	scripts/bootstrap.sh test
+	$(MAKE) lint unit loom
+
+# The documentation of the C ABI is its header; rustdoc would put it in the place of the library's.
+lint:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) clippy -p timeline --no-default-features --lib -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps -p timeline --lib
+	scripts/check-header.sh
+
+unit:
+	$(CARGO) test --workspace
+
+# Built apart, because the flag would build everything else anew; without the command, which no model needs.
+loom:
+	RUSTFLAGS="--cfg loom" $(CARGO) test --release --no-default-features --test loom --target-dir target/loom
+
+demo:
+	scripts/bootstrap.sh demo
+	$(MAKE) build
+	scripts/demo.sh
+
+install: build
+	PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" TARGET_DIR=target/release scripts/install.sh
+
+clean:
+	$(CARGO) clean
