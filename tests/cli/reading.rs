@@ -141,7 +141,38 @@ fn dump_json_tells_everything_about_an_event() {
     assert_eq!(stamp.as_nanosecond(), i128::from(time));
 
     let newest = succeed(&["dump", name.as_str(), "--json", "-n1"]).json();
-    assert_eq!(newest, objects[..1]);
+    assert_eq!(newest.len(), 1);
+    assert_eq!(
+        (&newest[0]["ticks"], &newest[0]["cycles"]),
+        (&warn["ticks"], &warn["cycles"])
+    );
+}
+
+#[test]
+fn what_programs_name_cannot_command_the_terminal() {
+    let name = Name::new("escapes");
+    let tl = name.create(256);
+    let message = "clear \x1b[2J $x";
+    let event = tl
+        .define("example", timeline::Priority::Info, message)
+        .unwrap();
+    tl.log(event, [1]);
+    let directory = tempfile::tempdir().unwrap();
+    let file = snapshot(&name, directory.path());
+    for args in [
+        vec!["dump", &file],
+        vec!["dump", "-l", &file],
+        vec!["tail", &file],
+    ] {
+        let text = succeed(&args).stdout;
+        assert!(
+            text.contains("clear ?[2J x(1)") && !text.contains('\x1b'),
+            "{text:?}"
+        );
+    }
+    // JSON escapes it, and loses nothing.
+    let object = &succeed(&["dump", "--json", &file]).json()[0];
+    assert_eq!(object["message"], "clear \x1b[2J x(1)");
 }
 
 #[test]
