@@ -9,7 +9,7 @@ set -eu
 
 case ${1:-} in
   demo) wanted="cc luajit" ;;
-  test) wanted="cc c++ luajit pkg-config cmake python3 sqlite3 bash git kill timeout" ;;
+  test) wanted="cc c++ luajit pkg-config cmake python3 sqlite3 bash git" ;;
   *)
     echo "usage: scripts/bootstrap.sh demo|test" >&2
     exit 2
@@ -20,8 +20,6 @@ package_of() {
   case $1 in
     cc) echo gcc libc6-dev ;;
     c++) echo g++ ;;
-    kill) echo procps ;;
-    timeout) echo coreutils ;;
     *) echo "$1" ;;
   esac
 }

@@ -14,6 +14,8 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use calls::{Calls, built, compare, logged, system};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use rounds::Rounds;
 use support::{Name, library_dir, printed};
 use timeline::{Attached, Event, Order};
@@ -211,10 +213,7 @@ fn what_a_killed_program_did_last_is_there() {
         .expect("its timeline")
         .info()
         .creator_pid;
-    printed(
-        Command::new("kill").args(["-KILL", &pid.to_string()]),
-        "procps",
-    );
+    kill(Pid::from_raw(pid as i32), Signal::SIGKILL).expect("it can be killed");
     child.wait().expect("it ends");
 
     let attached = Attached::open(&name.0).expect("what it left");
