@@ -1,0 +1,227 @@
+//! For the tests of the core: names of their own, events that can be checked, and child processes.
+#![allow(dead_code, reason = "each test uses its part")]
+
+pub mod naive;
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use timeline::{Attached, Event, EventId, Priority, Timeline};
+
+/// What a child process is asked to do, instead of running tests.
+const ROLE: &str = "TIMELINE_TEST_ROLE";
+
+/// A child that has not ended after this many seconds hangs, and is killed by its alarm.
+pub const DEADLINE_SECONDS: u32 = 120;
+
+/// A name in shared memory that is the test's own; removed, with all that stands beside it, when dropped.
+pub struct Name(String);
+
+impl Name {
+    pub fn new(purpose: &str) -> Name {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Name(format!(
+            "/timeline-core-{purpose}-{}-{number}",
+            std::process::id()
+        ))
+    }
+
+    pub fn path(&self) -> &str {
+        &self.0
+    }
+
+    /// The name of what stands beside it: `.prev`.
+    pub fn beside(&self, suffix: &str) -> String {
+        format!("{}{suffix}", self.0)
+    }
+
+    /// The file behind it.
+    pub fn file(&self) -> PathBuf {
+        self.file_beside("")
+    }
+
+    pub fn file_beside(&self, suffix: &str) -> PathBuf {
+        PathBuf::from(format!("/dev/shm{}{suffix}", self.0))
+    }
+}
+
+impl Drop for Name {
+    fn drop(&mut self) {
+        for suffix in ["", ".prev", ".new"] {
+            let _ = std::fs::remove_file(self.file_beside(suffix));
+        }
+    }
+}
+
+/// The event that all these tests log: who, the how many-th, and two words that only they give.
+pub fn define(timeline: &Timeline) -> EventId {
+    timeline
+        .define("core", Priority::Info, "step $who $number $mixed $turned")
+        .expect("defined")
+}
+
+/// Arguments that a torn entry would not have.
+pub fn arguments(who: i64, number: i64) -> [i64; 4] {
+    let mixed = who
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64)
+        .wrapping_add(number)
+        .wrapping_mul(0x2545_f491_4f6c_dd1d);
+    [who, number, mixed, (who ^ !number).rotate_left(17)]
+}
+
+/// Who logged this event and the how many-th of theirs it is; fails on a torn one.
+pub fn checked(event: &Event) -> (i64, i64) {
+    let [who, number, ..] = event.args;
+    assert_eq!(event.args, arguments(who, number), "torn: {event:x?}");
+    assert!(
+        event.ticks != 0 && event.tid != 0 && event.id.0 != 0,
+        "half an entry: {event:x?}"
+    );
+    (who, number)
+}
+
+/// Attaches, or says why not.
+pub fn attach(path: &str) -> Attached {
+    Attached::open(path).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Numbers that differ from run to run only in where the machine is interrupted.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        // SplitMix64.
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit
+    }
+}
+
+/// A function of a child process, given its arguments.
+pub type Role = fn(&[String]);
+
+/// Makes the functions available to [`Process::start`].
+///
+/// They run before `main`, so that a child is one thread and no test harness.
+macro_rules! roles {
+    ($($role:ident),+ $(,)?) => {
+        extern "C" fn play_role() {
+            $crate::harness::play(&[$((stringify!($role), $role)),+]);
+        }
+        #[used]
+        #[unsafe(link_section = ".init_array")]
+        static PLAY_ROLE: extern "C" fn() = play_role;
+    };
+}
+pub(crate) use roles;
+
+/// Plays the role that the environment asks for, and ends the process; returns if there is none.
+pub fn play(roles: &[(&str, Role)]) {
+    let Ok(asked) = std::env::var(ROLE) else {
+        return;
+    };
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    deadline();
+    let role = roles.iter().find(|(name, _)| *name == asked);
+    let done = std::panic::catch_unwind(|| {
+        let (_, role) = role.unwrap_or_else(|| panic!("no role {asked}"));
+        role(&arguments);
+    });
+    std::process::exit(if done.is_ok() { 0 } else { 1 });
+}
+
+/// From now on the process is killed if it hangs; a forked child has to ask for it again.
+pub fn deadline() {
+    // SAFETY: alarm takes a number and touches nothing of ours.
+    unsafe { libc::alarm(DEADLINE_SECONDS) };
+}
+
+/// A child process in one of its roles; killed when dropped.
+pub struct Process {
+    child: Child,
+    output: BufReader<std::process::ChildStdout>,
+}
+
+impl Process {
+    pub fn start(role: &str, arguments: &[&str]) -> Process {
+        let mut child = Command::new(std::env::current_exe().expect("our own path"))
+            .env(ROLE, role)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("started");
+        let output = BufReader::new(child.stdout.take().expect("a pipe"));
+        Process { child, output }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The next line it prints, waited for.
+    pub fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.output.read_line(&mut line).expect("its output");
+        assert!(
+            line.ends_with('\n'),
+            "it ended instead of printing a line: {:?}",
+            self.child.wait()
+        );
+        line.trim_end().to_owned()
+    }
+
+    /// Has its [`hear`] return.
+    pub fn tell(&mut self) {
+        let input = self.child.stdin.as_mut().expect("a pipe");
+        input.write_all(b"\n").expect("it reads");
+    }
+
+    pub fn kill(&mut self) {
+        self.child.kill().expect("killed");
+        self.wait();
+    }
+
+    pub fn wait(&mut self) -> ExitStatus {
+        self.child.wait().expect("waited for")
+    }
+
+    /// Waits for it; it must have succeeded.
+    pub fn finish(mut self) {
+        let status = self.wait();
+        assert_ne!(status.signal(), Some(libc::SIGALRM), "the child hung");
+        assert!(status.success(), "the child failed: {status}");
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// In a child: prints a line for [`Process::line`].
+pub fn say(line: impl std::fmt::Display) {
+    let mut out = std::io::stdout();
+    writeln!(out, "{line}")
+        .and_then(|()| out.flush())
+        .expect("the parent reads");
+}
+
+/// In a child: waits for [`Process::tell`].
+pub fn hear() {
+    let mut line = String::new();
+    std::io::stdin()
+        .read_line(&mut line)
+        .expect("the parent's word");
+}
