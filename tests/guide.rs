@@ -1,4 +1,5 @@
-//! Every piece of code in the guides and the README, run as it stands; and what it prints, where that is shown.
+//! The documents hold what they say: every piece of code in them runs and prints what is shown, every link leads
+//! somewhere, and every file, module and test that they name exists.
 
 #[allow(dead_code, reason = "each test uses its part")]
 mod support;
@@ -208,5 +209,141 @@ fn the_pieces_of_the_readme_and_the_format() {
     for page in ["README.md", "docs/format.md"] {
         let program = around(LUA, "require \"timeline\"");
         assert!(run_all(page, "lua", program, lua) > 0, "{page}");
+    }
+}
+
+const PAGES: [&str; 7] = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "docs/format.md",
+    "docs/guide/c.md",
+    "docs/guide/lua.md",
+];
+
+fn page(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// The anchors of a page's headings, as web views of a repository make them.
+fn anchors(text: &str) -> Vec<String> {
+    let mut anchors: Vec<String> = Vec::new();
+    for line in text.lines().filter(|line| line.starts_with('#')) {
+        let kept = |c: &char| c.is_alphanumeric() || " -_".contains(*c);
+        let heading = line.trim_start_matches('#').trim().to_lowercase();
+        let anchor: String = heading.chars().filter(kept).collect();
+        let anchor = anchor.replace(' ', "-");
+        let before = anchors.iter().filter(|other| **other == anchor).count();
+        anchors.push(match before {
+            0 => anchor,
+            n => format!("{anchor}-{n}"),
+        });
+    }
+    anchors
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let mut links = 0;
+    for path in PAGES {
+        let text = page(path);
+        for target in text.split("](").skip(1) {
+            let target = target.split(')').next().unwrap();
+            if target.starts_with("https://") {
+                continue;
+            }
+            let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+            let folder = Path::new(path).parent().unwrap();
+            let file = match file {
+                "" => root().join(path),
+                file => root().join(folder).join(file),
+            };
+            assert!(file.exists(), "{path} links to {target}");
+            if !anchor.is_empty() {
+                let there = fs::read_to_string(&file).expect("a page");
+                let found = anchors(&there).iter().any(|heading| heading == anchor);
+                assert!(found, "{path} links to {target}: no such heading");
+            }
+            links += 1;
+        }
+    }
+    assert!(links > 30, "only {links} links");
+}
+
+/// The words of a page that name something in the source tree.
+fn named(text: &str) -> impl Iterator<Item = &str> {
+    let places = [
+        "src/",
+        "ffi/",
+        "tests/",
+        "lua/",
+        "include/",
+        "examples/",
+        "scripts/",
+    ];
+    text.split(|c: char| c.is_whitespace() || "`()[]|,;:*".contains(c))
+        .filter(move |word| places.iter().any(|place| word.starts_with(place)))
+        .map(|word| word.trim_end_matches('.'))
+}
+
+#[test]
+fn every_file_that_is_named_exists() {
+    let mut count = 0;
+    for path in PAGES {
+        for name in named(&page(path)) {
+            assert!(root().join(name).exists(), "{path} names {name}");
+            count += 1;
+        }
+    }
+    assert!(count > 60, "only {count} files named");
+}
+
+#[test]
+fn the_code_map_has_every_module_in_its_layer() {
+    let text = page("ARCHITECTURE.md");
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| src/"));
+    let rows = rows.map(|row| row.split(" |").next().unwrap());
+    let map: Vec<&str> = rows
+        .map(|name| name.trim_end_matches('/').trim_end_matches(".rs"))
+        .filter(|name| !["lib", "sync", "bin/timeline"].contains(name))
+        .collect();
+    let layers = page("tests/layers.rs");
+    let layers = layers.split("const LAYERS").nth(1).unwrap();
+    let layers: Vec<&str> = layers
+        .lines()
+        .skip(1)
+        .take_while(|line| !line.starts_with(']'))
+        .map(|line| line.trim().trim_matches([',', '"']))
+        .collect();
+    assert_eq!(map, layers, "ARCHITECTURE.md, then tests/layers.rs");
+
+    for module in map {
+        let folder = root().join("src").join(module);
+        for file in fs::read_dir(folder).into_iter().flatten() {
+            let file = file.unwrap().file_name().into_string().unwrap();
+            let said = file == "mod.rs" || text.contains(&file);
+            assert!(said, "ARCHITECTURE.md does not name src/{module}/{file}");
+        }
+    }
+}
+
+#[test]
+fn every_invariant_is_defended_by_tests_that_exist() {
+    let text = page("ARCHITECTURE.md");
+    let section = text.split("\n## Invariants\n").nth(1).unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let rows = section.lines().filter(|line| line.starts_with("| "));
+    let rows: Vec<&str> = rows.filter(|row| !row.starts_with("| #")).collect();
+    assert!(rows.len() > 10);
+    for (number, row) in (1..).zip(rows) {
+        assert!(row.starts_with(&format!("| {number} | ")), "{row}");
+        let tests: Vec<&str> = row.split('`').skip(1).step_by(2).collect();
+        let tests: Vec<_> = tests.iter().filter_map(|t| t.split_once(": ")).collect();
+        assert!(!tests.is_empty(), "nothing defends {row}");
+        for (file, test) in tests {
+            let found = page(file).contains(&format!("fn {test}()"));
+            assert!(found, "{file} has no test {test}");
+        }
     }
 }
