@@ -129,7 +129,14 @@ fn an_independent_reader_finds_the_same_events_where_a_program_stopped() {
     });
     log_all(&tl, &events, 5);
     let copy = folder.path().join("corpse.timeline");
-    fs::copy(format!("/dev/shm{}", name.0), &copy).unwrap();
+    let mut bytes = fs::read(format!("/dev/shm{}", name.0)).unwrap();
+    // As if a writer had been killed between taking a chunk and installing it: chunk 60 of 64 is open in lane 8,
+    // the first of those for threads, under a ticket that the lane's cursor does not carry.
+    let chunks = u64::from_le_bytes(bytes[0xc0..0xc8].try_into().unwrap()) as usize;
+    let taken: u64 = (64 + 60) << 16 | 1 << 15 | 8;
+    bytes[chunks + 60 * 64..][..8].copy_from_slice(&taken.to_le_bytes());
+    bytes[chunks + 60 * 64 + 16] = 8;
+    fs::write(&copy, bytes).unwrap();
 
     // The command adds an anchor of its own to what is no snapshot, so the times may differ a little.
     let untimed = |mut events: Vec<Value>| {
