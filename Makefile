@@ -30,7 +30,7 @@ lint:
 	scripts/check-header.sh
 
 unit:
-	$(CARGO) test --workspace
+	$(CARGO) test --workspace --no-fail-fast
 
 # Built apart, because the flag would build everything else anew; without the command, which no model needs.
 loom:
