@@ -65,7 +65,7 @@ fn steady(output: &str) -> Vec<String> {
     let number = |word: &&str| *word == "-" || word.bytes().all(|b| b.is_ascii_digit());
     let rows = output.lines().map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let row = words.len() > 3 && words[..3].iter().all(|word| number(word));
+        let row = words.len() > 3 && words[..3].iter().all(number);
         words[if row { 3 } else { 0 }..].join(" ")
     });
     rows.collect()
