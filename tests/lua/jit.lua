@@ -20,6 +20,10 @@ local traces, refused = 0, {}
 local function watch(what, trace, func, pc, code, reason)
    if what == "stop" then
       traces = traces + 1
+      -- What cannot be compiled is called by the interpreter in between.
+      if jutil.traceinfo(trace).linktype == "stitch" then
+         refused[#refused + 1] = "a trace ends in a call that is not compiled"
+      end
    elseif what == "abort" then
       -- Other attempts end because they began at an unlucky place; those are repeated elsewhere.
       local why = vmdef.traceerr[code]
