@@ -61,6 +61,13 @@ fn demo_stops_early_on_a_signal() {
         "{stdout:?}"
     );
     assert!(stderr.is_empty(), "{stderr:?}");
+    // Not all of the ten minutes in a hurry either: a line a second until then.
+    let status = format!("{}: ", name.as_str());
+    let drawn = stdout
+        .iter()
+        .filter(|line| line.starts_with(&status))
+        .count();
+    assert!((1..100).contains(&drawn), "{drawn}");
     assert!(name.attach().info().events_held > 0);
 }
 
