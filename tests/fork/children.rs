@@ -1,0 +1,289 @@
+//! Forked children that log without an exec: as themselves, and without touching their parent's lanes.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::harness::{Name, Process, arguments, attach, checked, define, hear, naive, say};
+use crate::{Fork, fork, own_pid, reap};
+use timeline::{Attached, Event, Order, Timeline};
+
+fn events(attached: &Attached) -> Vec<Event> {
+    attached.events(Order::OldestFirst).collect()
+}
+
+/// The numbers that `who` logged, in order; each must have been logged by the thread `tid` of `pid`.
+fn numbers(attached: &Attached, who: i64, tid: u32, pid: u32) -> Vec<i64> {
+    let mine = events(attached).into_iter().filter(|e| checked(e).0 == who);
+    mine.map(|event| {
+        let thread = attached.thread(&event).expect("its thread is known");
+        assert_eq!((event.tid, thread.tid, thread.pid), (tid, tid, pid));
+        event.args[1]
+    })
+    .collect()
+}
+
+fn count_up(timeline: &Timeline, event: timeline::EventId, who: i64, range: std::ops::Range<i64>) {
+    range.for_each(|i| timeline.log(event, arguments(who, i)));
+}
+
+/// Logs, forks, and logs on in parent, child and grandchild at once.
+pub fn forks_plainly(given: &[String]) {
+    let timeline = Timeline::open(&given[0]).expect("joined");
+    let event = define(&timeline);
+    count_up(&timeline, event, i64::from(own_pid()), 0..20);
+    let child = fork(Fork::Library, || {
+        // SAFETY: PR_SET_NAME takes a NUL-terminated name.
+        unsafe { libc::prctl(libc::PR_SET_NAME, c"the-child".as_ptr()) };
+        let again = define(&timeline);
+        assert_eq!(again, event);
+        count_up(&timeline, again, i64::from(own_pid()), 0..100);
+        let grandchild = fork(Fork::Library, || {
+            count_up(&timeline, event, i64::from(own_pid()), 0..100);
+            say(format!("grandchild {}", own_pid()));
+            hear();
+        });
+        count_up(&timeline, event, i64::from(own_pid()), 100..200);
+        reap(grandchild);
+    });
+    say(format!("child {child}"));
+    count_up(&timeline, event, i64::from(own_pid()), 20..200);
+    reap(child);
+}
+
+#[test]
+fn parent_child_and_grandchild_log_as_themselves_at_the_same_time() {
+    let name = Name::new("fork");
+    let opener = Timeline::with_size(name.path(), 4096, 2048).expect("created");
+    define(&opener);
+    let mut process = Process::start("forks_plainly", &[name.path()]);
+    let parent = process.pid();
+    let mut said: HashMap<String, u32> = HashMap::new();
+    while said.len() < 2 {
+        let line = process.line();
+        let (who, pid) = line.split_once(' ').expect("who and pid");
+        said.insert(who.to_owned(), pid.parse().expect("a number"));
+    }
+    let (child, grandchild) = (said["child"], said["grandchild"]);
+    let attached = attach(name.path());
+    // The grandchild waits for our word, and the others for it: all three are writers now.
+    let writers = attached.info().writers;
+    for pid in [parent, child, grandchild] {
+        let found = writers.iter().filter(|w| w.pid == pid && w.alive).count();
+        assert_eq!(found, 1, "{pid} in {writers:?}");
+    }
+    process.tell();
+    process.finish();
+
+    for (pid, count) in [(parent, 200), (child, 200), (grandchild, 100)] {
+        let expected: Vec<i64> = (0..count).collect();
+        assert_eq!(numbers(&attached, pid.into(), pid, pid), expected, "{pid}");
+    }
+    let child_event = events(&attached)
+        .into_iter()
+        .find(|e| e.tid == child)
+        .expect("an event of the child");
+    let thread = attached.thread(&child_event).expect("known");
+    assert_eq!(thread.name, "the-child");
+    // Each wrote through a lane of its own.
+    let mut lanes: HashMap<u64, HashSet<u32>> = HashMap::new();
+    for found in naive::entries(&name.file()) {
+        lanes.entry(found.lane).or_default().insert(found.tid);
+    }
+    assert_eq!(lanes.len(), 3, "{lanes:?}");
+    assert!(lanes.values().all(|tids| tids.len() == 1), "{lanes:?}");
+    assert_eq!(attached.info().events_written, 500);
+    assert_eq!(attached.info().dropped.total(), 0);
+}
+
+/// Forks again and again while other threads log, define and save; each child does the same.
+pub fn forks_while_threads_log(given: &[String]) {
+    let timeline = Timeline::open(&given[0]).expect("joined");
+    let event = define(&timeline);
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for who in 0..2 {
+            let (timeline, done) = (&timeline, &done);
+            scope.spawn(move || {
+                for i in 0.. {
+                    if done.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    timeline.log(event, arguments(who, i));
+                    if i % 64 == who * 32 {
+                        assert_eq!(define(timeline), event);
+                        timeline.priority(timeline::Level::ALL).expect("set");
+                    }
+                }
+            });
+        }
+        for round in 0..60 {
+            let child = fork(Fork::Library, || {
+                let again = define(&timeline);
+                let own = format!("round $number {round}");
+                let own = timeline.define("child", timeline::Priority::Info, &own);
+                timeline.log(again, arguments(1000 + round, 0));
+                timeline.log(own.expect("defined"), [round]);
+                let file = format!("{}/{round}.timeline", given[1]);
+                timeline.save(&file).expect("saved");
+            });
+            reap(child);
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn children_forked_while_other_threads_log_and_define_do_not_hang() {
+    let name = Name::new("forks");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().to_str().expect("a plain name");
+    let opener = Timeline::with_size(name.path(), 16384, 8192).expect("created");
+    define(&opener);
+    Process::start("forks_while_threads_log", &[name.path(), path]).finish();
+    let attached = attach(name.path());
+    assert_eq!(attached.info().definitions, 61);
+    for round in 0..60 {
+        let snapshot = Attached::open(folder.path().join(format!("{round}.timeline")))
+            .expect("the child saved it");
+        let events = events(&snapshot);
+        let mine = |e: &&Event| {
+            snapshot
+                .definition(e.id)
+                .is_some_and(|d| d.category == "child")
+        };
+        let own: Vec<i64> = events.iter().filter(mine).map(|e| e.args[0]).collect();
+        assert!(own.contains(&round), "round {round}: {own:?}");
+    }
+    assert_eq!(attached.info().dropped.total(), 0);
+}
+
+/// Forks behind the C library's back, from a process of several threads.
+pub fn forks_with_raw_calls(given: &[String]) {
+    let timeline = Timeline::open(&given[0]).expect("joined");
+    let event = define(&timeline);
+    let done = AtomicBool::new(false);
+    count_up(&timeline, event, i64::from(own_pid()), 0..5);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for i in 0.. {
+                timeline.log(event, arguments(0, i));
+                if done.load(Ordering::Relaxed) {
+                    break;
+                }
+            }
+        });
+        for _ in 0..100 {
+            // Only logging: memory may not be allocated behind the C library's back.
+            let child = fork(Fork::Raw, || {
+                count_up(&timeline, event, i64::from(own_pid()), 0..3);
+                let grandchild = fork(Fork::Raw, || {
+                    count_up(&timeline, event, i64::from(own_pid()), 0..3);
+                });
+                reap(grandchild);
+            });
+            reap(child);
+            say(child);
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    count_up(&timeline, event, i64::from(own_pid()), 5..10);
+}
+
+#[test]
+fn children_forked_behind_the_c_library_log_as_themselves_too() {
+    let name = Name::new("raw");
+    let opener = Timeline::with_size(name.path(), 1 << 18, 2048).expect("created");
+    define(&opener);
+    let mut process = Process::start("forks_with_raw_calls", &[name.path()]);
+    let parent = process.pid();
+    let children: Vec<u32> = (0..100)
+        .map(|_| process.line().parse().expect("a pid"))
+        .collect();
+    process.finish();
+    let attached = attach(name.path());
+    let mut seen: HashMap<i64, Vec<i64>> = HashMap::new();
+    for event in events(&attached) {
+        let (who, number) = checked(&event);
+        if who != 0 {
+            assert_eq!(i64::from(event.tid), who, "{event:?}");
+            seen.entry(who).or_default().push(number);
+        }
+    }
+    assert_eq!(seen.remove(&parent.into()), Some((0..10).collect()));
+    for child in children {
+        assert_eq!(seen.remove(&child.into()), Some(vec![0, 1, 2]), "{child}");
+    }
+    assert_eq!(seen.len(), 100, "as many grandchildren");
+    assert!(seen.into_values().all(|numbers| numbers == [0, 1, 2]));
+    assert_eq!(attached.info().dropped.total(), 0);
+}
+
+/// Forks thousands of children that each log once.
+pub fn forks_many(given: &[String]) {
+    let timeline = Timeline::open(&given[0]).expect("joined");
+    let event = define(&timeline);
+    for round in 0..2000 {
+        let child = fork(Fork::Library, || {
+            timeline.log(event, arguments(i64::from(own_pid()), round));
+        });
+        reap(child);
+    }
+}
+
+#[test]
+fn two_thousand_short_children_use_up_no_places_and_no_lanes() {
+    let name = Name::new("many");
+    let opener = Timeline::with_size(name.path(), 4096, 2048).expect("created");
+    define(&opener);
+    Process::start("forks_many", &[name.path()]).finish();
+    let attached = attach(name.path());
+    let events = events(&attached);
+    let rounds: Vec<i64> = events.iter().map(|e| checked(e).1).collect();
+    assert_eq!(rounds, (0..2000).collect::<Vec<_>>());
+    assert!(events.iter().all(|e| i64::from(e.tid) == e.args[0]));
+    let info = attached.info();
+    assert_eq!(info.dropped.total(), 0);
+    assert!(info.lanes_in_use <= 2, "{} lanes", info.lanes_in_use);
+    assert!(info.writers.len() <= 3, "{:?}", info.writers);
+}
+
+/// Logs, and then becomes another program.
+pub fn executes(given: &[String]) {
+    use std::os::unix::process::CommandExt;
+    let timeline = Timeline::open(&given[0]).expect("joined");
+    let event = define(&timeline);
+    timeline.log(event, arguments(1, 0));
+    timeline
+        .control()
+        .priority(timeline::Level::ALL)
+        .expect("set");
+    let error = std::process::Command::new("/bin/sh")
+        .args(["-c", "ls -l /proc/self/fd; echo; read word"])
+        .env_remove("TIMELINE_TEST_ROLE")
+        .exec();
+    panic!("{error}");
+}
+
+#[test]
+fn a_program_that_is_executed_inherits_nothing() {
+    let name = Name::new("exec");
+    let opener = Timeline::with_size(name.path(), 256, 2048).expect("created");
+    define(&opener);
+    drop(opener);
+    let mut process = Process::start("executes", &[name.path()]);
+    let mut descriptors = Vec::new();
+    loop {
+        match process.line() {
+            line if line.is_empty() => break,
+            line => descriptors.push(line),
+        }
+    }
+    assert!(descriptors.len() >= 4, "{descriptors:?}");
+    let ours = descriptors.iter().find(|d| d.contains(name.path()));
+    assert_eq!(ours, None);
+    // It runs under the same pid, but it does not write any more.
+    assert_eq!(timeline::users(name.path()).expect("attached"), []);
+    Timeline::with_size(name.path(), 256, 2048).expect("nobody uses it");
+    process.tell();
+    process.finish();
+}

@@ -1,0 +1,76 @@
+//! Hostile places to log from: forked children, ending threads, signal handlers, processes without descriptors.
+
+#[path = "../harness/mod.rs"]
+mod harness;
+
+mod children;
+mod limits;
+mod signals;
+mod stepping;
+mod threads;
+
+use std::io::Error;
+
+harness::roles!(
+    forks_plainly,
+    forks_while_threads_log,
+    forks_with_raw_calls,
+    forks_many,
+    executes,
+    logs_from_a_handler,
+    becomes_a_daemon,
+    steps_through,
+);
+
+use children::{
+    executes, forks_many, forks_plainly, forks_while_threads_log, forks_with_raw_calls,
+};
+use limits::becomes_a_daemon;
+use signals::logs_from_a_handler;
+use stepping::steps_through;
+
+/// How a child was forked.
+#[derive(Clone, Copy)]
+enum Fork {
+    /// By the C library, which runs its handlers.
+    Library,
+    /// By the kernel alone.
+    Raw,
+}
+
+/// Forks; the child runs `f` under a deadline of its own and ends without cleaning up.
+fn fork(how: Fork, f: impl FnOnce()) -> libc::pid_t {
+    // SAFETY: the child runs only `f`, which by the choice of its caller does what is allowed between a
+    // fork of this kind and an exit, and then ends.
+    let pid = unsafe {
+        match how {
+            Fork::Library => libc::fork(),
+            Fork::Raw => libc::syscall(libc::SYS_fork) as libc::pid_t,
+        }
+    };
+    assert!(pid >= 0, "fork: {}", Error::last_os_error());
+    if pid == 0 {
+        harness::deadline();
+        f();
+        // SAFETY: ends the process, which has nothing to clean up.
+        unsafe { libc::_exit(0) };
+    }
+    pid
+}
+
+/// Waits for a forked child, which must have succeeded.
+fn reap(pid: libc::pid_t) {
+    let mut status = 0;
+    // SAFETY: `status` is a valid place for one.
+    let waited = unsafe { libc::waitpid(pid, &mut status, 0) };
+    assert_eq!(waited, pid, "waitpid: {}", Error::last_os_error());
+    assert_eq!(
+        status, 0,
+        "the forked child failed, or hung until its alarm"
+    );
+}
+
+/// The id of the calling process, from the kernel.
+fn own_pid() -> u32 {
+    std::process::id()
+}

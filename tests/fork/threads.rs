@@ -1,0 +1,216 @@
+//! Threads that end and whose places others take: no lane is lost, no event gets another thread's name.
+
+use std::collections::HashMap;
+
+use crate::harness::{Name, arguments, attach, checked, define};
+use timeline::{Order, Timeline};
+
+fn own_tid() -> u32 {
+    // SAFETY: gettid takes nothing and cannot fail.
+    (unsafe { libc::syscall(libc::SYS_gettid) }) as u32
+}
+
+fn named(name: String, f: impl FnOnce() + Send) {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name(name);
+        thread.spawn_scoped(scope, f).expect("started");
+    });
+}
+
+#[test]
+fn ten_thousand_short_threads_are_each_known_by_their_own_name() {
+    let name = Name::new("short");
+    let timeline = Timeline::with_size(name.path(), 1 << 15, 2048).expect("created");
+    let event = define(&timeline);
+    let tids = std::sync::Mutex::new(Vec::new());
+    // Four at a time, so that slots and lanes are given back and taken in any order.
+    std::thread::scope(|scope| {
+        for group in 0..4 {
+            let (timeline, tids) = (&timeline, &tids);
+            scope.spawn(move || {
+                for i in 0..2500 {
+                    let who = group * 2500 + i;
+                    named(format!("short-{who}"), || {
+                        timeline.log(event, arguments(who, 0));
+                        timeline.log(event, arguments(who, 1));
+                        tids.lock().expect("sound").push((who, own_tid()));
+                    });
+                }
+            });
+        }
+    });
+    let tids: HashMap<i64, u32> = tids.into_inner().expect("sound").into_iter().collect();
+    let attached = attach(name.path());
+    let mut seen: HashMap<i64, Vec<i64>> = HashMap::new();
+    let mut known = 0;
+    for event in attached.events(Order::OldestFirst) {
+        let (who, number) = checked(&event);
+        seen.entry(who).or_default().push(number);
+        assert_eq!(event.tid, tids[&who], "thread {who}");
+        if let Some(thread) = attached.thread(&event) {
+            assert_eq!(thread.name, format!("short-{who}"));
+            assert_eq!((thread.tid, thread.pid), (event.tid, std::process::id()));
+            known += 1;
+        }
+    }
+    assert_eq!(seen.len(), 10_000);
+    assert!(seen.values().all(|numbers| numbers == &[0, 1]));
+    // The table holds 512 threads, of which the main one did not log.
+    assert_eq!(known, 2 * 512, "events whose thread is still in the table");
+    let info = attached.info();
+    assert_eq!((info.dropped.total(), info.lanes_in_use), (0, 0));
+    assert_eq!(info.events_written, 20_000);
+}
+
+#[test]
+fn more_threads_than_lanes_are_counted_and_log_again_once_there_is_room() {
+    let name = Name::new("lanes");
+    let timeline = Timeline::with_size(name.path(), 256, 2048).expect("created");
+    let event = define(&timeline);
+    let attached = attach(name.path());
+    let lanes = attached.info().thread_lanes;
+    let (full, free) = (
+        std::sync::Barrier::new(lanes as usize + 1),
+        std::sync::Barrier::new(lanes as usize + 1),
+    );
+    std::thread::scope(|scope| {
+        let holders: Vec<_> = (0..i64::from(lanes))
+            .map(|who| {
+                let (timeline, full, free) = (&timeline, &full, &free);
+                scope.spawn(move || {
+                    timeline.log(event, arguments(who, 0));
+                    full.wait();
+                    free.wait();
+                })
+            })
+            .collect();
+        full.wait();
+        assert_eq!(attached.info().lanes_in_use, lanes);
+        for i in 0..1500 {
+            timeline.log(event, arguments(-1, i));
+            assert_eq!(attached.info().dropped.no_lane, i as u64 + 1);
+        }
+        free.wait();
+        holders
+            .into_iter()
+            .for_each(|h| h.join().expect("it logged"));
+        assert_eq!(attached.info().lanes_in_use, 0);
+        for i in 1500..4000 {
+            timeline.log(event, arguments(-1, i));
+        }
+    });
+    let mine: Vec<i64> = attached
+        .events(Order::OldestFirst)
+        .map(|e| checked(&e))
+        .filter(|(who, _)| *who == -1)
+        .map(|(_, number)| number)
+        .collect();
+    let dropped = attached.info().dropped;
+    assert!(dropped.no_lane < 1500 + 1024, "it asked for a lane in time");
+    assert_eq!(mine.last(), Some(&3999));
+    assert_eq!(dropped.total(), dropped.no_lane);
+    let written = attached.info().events_written - u64::from(lanes);
+    assert_eq!(
+        written + dropped.no_lane,
+        4000,
+        "each event is written or counted"
+    );
+}
+
+#[test]
+fn a_thread_that_found_no_lane_in_one_timeline_has_one_in_the_next() {
+    let name = Name::new("first");
+    let timeline = Timeline::with_size(name.path(), 256, 2048).expect("created");
+    let event = define(&timeline);
+    let lanes = attach(name.path()).info().thread_lanes;
+    let (full, free) = (
+        std::sync::Barrier::new(lanes as usize + 1),
+        std::sync::Barrier::new(lanes as usize + 1),
+    );
+    std::thread::scope(|scope| {
+        for who in 0..i64::from(lanes) {
+            let (timeline, full, free) = (&timeline, &full, &free);
+            scope.spawn(move || {
+                timeline.log(event, arguments(who, 0));
+                full.wait();
+                free.wait();
+            });
+        }
+        full.wait();
+        timeline.log(event, arguments(-1, 0));
+        free.wait();
+    });
+    assert_eq!(attach(name.path()).info().dropped.no_lane, 1);
+    drop(timeline);
+    let other = Name::new("second");
+    // Several, so that one of them takes the place in the process that the first had.
+    let timelines: Vec<_> = (0..8)
+        .map(|i| {
+            let path = other.beside(&i.to_string());
+            let timeline = Timeline::with_size(&path, 256, 2048).expect("created");
+            (Removed(path), timeline)
+        })
+        .collect();
+    for (path, timeline) in &timelines {
+        let event = define(timeline);
+        timeline.log(event, arguments(1, 1));
+        let info = attach(&path.0).info();
+        assert_eq!((info.events_written, info.dropped.total()), (1, 0));
+    }
+}
+
+/// A name that goes away with the test.
+struct Removed(String);
+
+impl Drop for Removed {
+    fn drop(&mut self) {
+        let _ = timeline::unlink(&self.0);
+    }
+}
+
+#[test]
+fn handles_come_and_go_while_threads_that_used_them_end() {
+    let name = Name::new("handles");
+    let opener = Timeline::with_size(name.path(), 1 << 15, 2048).expect("created");
+    let event = define(&opener);
+    for round in 0..200 {
+        let timeline = Timeline::open(name.path()).expect("joined");
+        let (logged, gone) = (std::sync::Barrier::new(5), std::sync::Barrier::new(5));
+        std::thread::scope(|scope| {
+            for who in 0..4 {
+                let (timeline, logged) = (&timeline, &logged);
+                scope.spawn(move || {
+                    timeline.log(event, arguments(who, round));
+                    logged.wait();
+                    // Ends while the handle is being dropped below.
+                });
+            }
+            logged.wait();
+        });
+        // The same once more, with the handle gone before the threads are.
+        let shared = std::sync::Arc::new(timeline);
+        std::thread::scope(|scope| {
+            for who in 0..4 {
+                let (shared, gone) = (shared.clone(), &gone);
+                scope.spawn(move || {
+                    shared.log(event, arguments(who + 4, round));
+                    drop(shared);
+                    gone.wait();
+                });
+            }
+            drop(shared);
+            gone.wait();
+        });
+    }
+    let attached = attach(name.path());
+    let info = attached.info();
+    assert_eq!((info.dropped.total(), info.lanes_in_use), (0, 0));
+    let mut seen: HashMap<i64, Vec<i64>> = HashMap::new();
+    for event in attached.events(Order::OldestFirst) {
+        let (who, number) = checked(&event);
+        seen.entry(who).or_default().push(number);
+    }
+    let rounds: Vec<i64> = (0..200).collect();
+    assert!((0..8).all(|who| seen.get(&who) == Some(&rounds)));
+    assert_eq!(info.writers.iter().filter(|w| w.alive).count(), 1);
+}
