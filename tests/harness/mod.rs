@@ -51,7 +51,7 @@ impl Name {
 
 impl Drop for Name {
     fn drop(&mut self) {
-        for suffix in ["", ".prev", ".new"] {
+        for suffix in ["", ".prev", ".creating"] {
             let _ = std::fs::remove_file(self.file_beside(suffix));
         }
     }

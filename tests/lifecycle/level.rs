@@ -1,0 +1,221 @@
+//! Levels: in force at once everywhere, raised in bursts, and never left raised.
+
+use std::time::Duration;
+
+use crate::harness::{Name, Process, attach, hear, say};
+use timeline::{Attached, Control, Error, EventId, Level, Priority, Timeline};
+
+const EVERY: Duration = Duration::from_millis(4);
+const FOR: Duration = Duration::from_millis(2);
+
+fn level(priority: Priority) -> Level {
+    Level::from(priority)
+}
+
+fn one_of_each(timeline: &Timeline) -> Vec<(Priority, EventId)> {
+    let define = |p: Priority| (p, timeline.define("level", p, p.name()).expect("defined"));
+    Priority::ALL.into_iter().map(define).collect()
+}
+
+/// Does what it is told to a timeline: sets its level, or defines events for ever.
+pub fn levels(given: &[String]) {
+    if given[1] == "define" {
+        let timeline = Timeline::open(&given[0]).expect("joined");
+        say("ready");
+        for i in 0.. {
+            let message = format!("{} of {} whole", i, given[2]);
+            // Until it is killed, or the table is full.
+            let _ = timeline.define("killed", Priority::Info, &message);
+        }
+    }
+    let control = Control::open(&given[0]).expect("attached");
+    for word in &given[1..] {
+        control
+            .priority(word.parse().expect("a level"))
+            .expect("set");
+        say(word);
+        hear();
+    }
+}
+
+#[test]
+fn a_level_set_by_another_process_is_in_force_at_once() {
+    let name = Name::new("level");
+    let timeline = Timeline::with_size(name.path(), 256, 2048).expect("created");
+    let events = one_of_each(&timeline);
+    let words = ["none", "error", "info", "packet", "all", "trace"];
+    let mut child = Process::start("levels", &[&[name.path()], &words[..]].concat());
+    let attached = attach(name.path());
+    assert_eq!(attached.level(), Level::ALL);
+    for word in words {
+        assert_eq!(child.line(), word);
+        let level: Level = word.parse().expect("a level");
+        assert_eq!((timeline.level(), attached.level()), (level, level));
+        for (priority, event) in &events {
+            let written = attached.info().events_written;
+            timeline.log(*event, [1]);
+            let logged = attached.info().events_written - written;
+            assert_eq!(
+                logged,
+                u64::from(level.allows(*priority)),
+                "{priority} at {word}"
+            );
+            assert_eq!(timeline.enabled(*event), level.allows(*priority));
+        }
+        child.tell();
+    }
+    child.finish();
+    // It holds for what is defined from here on, too.
+    let late = timeline
+        .define("late", Priority::Packet, "late")
+        .expect("defined");
+    assert!(!timeline.enabled(late));
+    // A `Control` was no writer of events.
+    assert_eq!(attached.info().writers.len(), 1);
+}
+
+/// Waits until a burst is on; the sampler of these tests comes round every few milliseconds.
+fn wait_for_boost(attached: &Attached) {
+    while attached.info().boost == Level::NONE {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_sampler_raises_the_level_in_bursts_and_restores_it() {
+    let name = Name::new("sample");
+    let timeline = Timeline::with_size(name.path(), 256, 2048).expect("created");
+    let events = one_of_each(&timeline);
+    let attached = attach(name.path());
+    timeline.priority(level(Priority::Warning)).expect("set");
+    let packet = events[Priority::Packet as usize - 1].1;
+    let sampler = timeline.sample(Level::ALL, FOR, EVERY).expect("started");
+    for _ in 0..3 {
+        wait_for_boost(&attached);
+        while !timeline.enabled(packet) {
+            std::thread::yield_now();
+        }
+        while timeline.enabled(packet) {
+            std::thread::yield_now();
+        }
+    }
+    assert_eq!(
+        timeline.level(),
+        level(Priority::Warning),
+        "the level asked for"
+    );
+    let busy = timeline
+        .sample(Level::ALL, FOR, EVERY)
+        .err()
+        .expect("one at a time");
+    let Error::SamplerBusy { pid, .. } = busy else {
+        panic!("{busy}");
+    };
+    assert_eq!(pid, std::process::id());
+    // A level set meanwhile stays when the sampler has gone.
+    timeline.priority(level(Priority::Info)).expect("set");
+    drop(sampler);
+    assert_eq!(
+        (attached.level(), attached.info().boost),
+        (level(Priority::Info), Level::NONE)
+    );
+    for (priority, event) in &events {
+        assert_eq!(
+            timeline.enabled(*event),
+            *priority <= Priority::Info,
+            "{priority}"
+        );
+    }
+    drop(
+        timeline
+            .sample(Level::ALL, FOR, EVERY)
+            .expect("the former one has gone"),
+    );
+    for wrong in [Duration::ZERO, EVERY, 2 * EVERY] {
+        let error = timeline.sample(Level::ALL, wrong, EVERY).err();
+        assert!(matches!(error, Some(Error::BadSize { .. })), "{error:?}");
+    }
+}
+
+/// Samples until it is killed; as a parent of a child that lives on, if asked to.
+pub fn samples(given: &[String]) {
+    let timeline = Timeline::open(&given[0]).expect("joined");
+    let _sampler = timeline
+        .sample(Level::ALL, Duration::from_secs(20), Duration::from_secs(40))
+        .expect("started");
+    wait_for_boost(&attach(&given[0]));
+    if given.len() > 1 {
+        // SAFETY: the child calls only pause and _exit.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            // SAFETY: waits for the alarm, or to be killed with the group.
+            unsafe {
+                libc::alarm(30);
+                libc::pause();
+                libc::_exit(0);
+            }
+        }
+        say(child);
+    }
+    say("on");
+    hear();
+}
+
+#[test]
+fn what_a_killed_sampler_left_raised_is_cleared_by_the_next_change() {
+    for change in ["priority", "define", "sample"] {
+        let name = Name::new("killed");
+        let timeline = Timeline::with_size(name.path(), 256, 2048).expect("created");
+        let events = one_of_each(&timeline);
+        timeline.priority(level(Priority::Error)).expect("set");
+        let mut child = Process::start("samples", &[name.path()]);
+        assert_eq!(child.line(), "on");
+        let busy = timeline.sample(Level::ALL, FOR, EVERY).err();
+        assert!(matches!(busy, Some(Error::SamplerBusy { pid, .. }) if pid == child.pid()));
+        let library = events[6].1;
+        assert!(timeline.enabled(library));
+        child.kill();
+        match change {
+            "priority" => timeline.priority(level(Priority::Error)).expect("set"),
+            "define" => drop(
+                timeline
+                    .define("new", Priority::Info, "new")
+                    .expect("defined"),
+            ),
+            _ => drop(
+                timeline
+                    .sample(Level::ALL, FOR, EVERY)
+                    .expect("the lock is free"),
+            ),
+        }
+        assert_eq!(attach(name.path()).info().boost, Level::NONE, "{change}");
+        assert!(!timeline.enabled(library), "{change}");
+        assert!(timeline.enabled(events[0].1));
+    }
+}
+
+#[test]
+fn a_killed_samplers_boost_goes_although_its_child_lives_on() {
+    let name = Name::new("orphan");
+    let timeline = Timeline::with_size(name.path(), 256, 2048).expect("created");
+    let mut parent = Process::start("samples", &[name.path(), "fork"]);
+    let orphan: i32 = parent.line().parse().expect("a pid");
+    assert_eq!(parent.line(), "on");
+    parent.kill();
+    let set = timeline.priority(level(Priority::Error));
+    let boost = attach(name.path()).info().boost;
+    let alive: Vec<u32> = timeline::users(name.path())
+        .expect("attached")
+        .iter()
+        .map(|w| w.pid)
+        .collect();
+    // SAFETY: ends the child of our child, whose pid nobody else can have while it runs.
+    unsafe { libc::kill(orphan, libc::SIGKILL) };
+    set.expect("set");
+    assert_eq!(boost, Level::NONE, "raised by a sampler that was killed");
+    assert_eq!(
+        alive,
+        [std::process::id()],
+        "the killed parent does not write"
+    );
+}

@@ -1,0 +1,310 @@
+//! Whose a name is: in use, left behind, somebody else's file, contested.
+
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+use crate::harness::{Name, Process, Random, arguments, attach, checked, define, hear, say};
+use timeline::{Attached, Error, ErrorKind, Order, Timeline};
+
+fn small(path: &str) -> Result<Timeline, Error> {
+    Timeline::with_size(path, 256, 2048)
+}
+
+/// What the timeline holds: the numbers of `who` 1.
+fn held(path: &str) -> Vec<i64> {
+    attach(path)
+        .events(Order::OldestFirst)
+        .map(|e| checked(&e).1)
+        .collect()
+}
+
+fn log(timeline: &Timeline, number: i64) {
+    timeline.log(define(timeline), arguments(1, number));
+}
+
+/// Has the timeline open until told.
+pub fn holds(given: &[String]) {
+    let _timeline = Timeline::open(&given[0]).expect("joined");
+    say("open");
+    hear();
+}
+
+#[test]
+fn a_name_in_use_is_refused_by_whom_it_is_used_and_can_be_joined() {
+    let name = Name::new("use");
+    let first = small(name.path()).expect("created");
+    log(&first, 1);
+    let mut other = Process::start("holds", &[name.path()]);
+    assert_eq!(other.line(), "open");
+
+    let error = small(name.path()).err().expect("it is in use");
+    let Error::InUse { by, .. } = &error else {
+        panic!("expected InUse, got {error}");
+    };
+    let mut pids: Vec<u32> = by.iter().map(|u| u.pid).collect();
+    pids.sort_unstable();
+    let mut expected = [std::process::id(), other.pid()];
+    expected.sort_unstable();
+    assert_eq!(pids, expected);
+    for pid in expected {
+        assert!(
+            error.to_string().contains(&format!("(pid {pid})")),
+            "{error}"
+        );
+    }
+    assert_eq!(error.kind(), ErrorKind::InUse);
+
+    drop(first);
+    assert!(matches!(small(name.path()), Err(Error::InUse { by, .. }) if by.len() == 1));
+    let joined = Timeline::open(name.path()).expect("joined");
+    log(&joined, 2);
+    drop(joined);
+    other.tell();
+    other.finish();
+    assert_eq!(timeline::users(name.path()).expect("attached"), []);
+    assert_eq!(held(name.path()), [1, 2]);
+    small(name.path()).expect("nobody uses it any more");
+    assert_eq!(held(&name.beside(".prev")), [1, 2]);
+}
+
+#[test]
+fn each_restart_keeps_what_the_one_before_left() {
+    let name = Name::new("prev");
+    for number in 1..=3 {
+        log(&small(name.path()).expect("created"), number);
+        assert_eq!(held(name.path()), [number]);
+        if number > 1 {
+            assert_eq!(held(&name.beside(".prev")), [number - 1]);
+        }
+    }
+    assert!(!name.file_beside(".creating").exists());
+}
+
+#[test]
+fn what_is_no_timeline_is_left_alone_wherever_it_stands() {
+    for suffix in ["", ".creating", ".prev"] {
+        let name = Name::new("foreign");
+        if suffix == ".prev" {
+            log(&small(name.path()).expect("created"), 1);
+        }
+        let file = name.file_beside(suffix);
+        std::fs::write(&file, "somebody's notes").expect("written");
+        let before = std::fs::metadata(&file).expect("there").ino();
+        let result = small(name.path());
+        let after = std::fs::read_to_string(&file).expect("still there");
+        assert_eq!(
+            after,
+            "somebody's notes",
+            "NAME{suffix}: {:?}",
+            result.err()
+        );
+        assert_eq!(std::fs::metadata(&file).expect("there").ino(), before);
+        assert!(result.is_err(), "NAME{suffix} stands in the way");
+        if suffix.is_empty() {
+            let error = result.err().expect("refused");
+            assert!(matches!(error, Error::NotATimeline { .. }), "{error}");
+            assert!(error.to_string().contains(name.path()), "{error}");
+            for error in [
+                Timeline::open(name.path()).err(),
+                Attached::open(name.path()).err(),
+                timeline::unlink(name.path()).err(),
+            ] {
+                assert!(
+                    matches!(error, Some(Error::NotATimeline { .. })),
+                    "{error:?}"
+                );
+            }
+        }
+        if suffix == ".prev" {
+            assert_eq!(held(name.path()), [1], "the evidence stays");
+        }
+    }
+}
+
+#[test]
+fn a_link_is_not_followed_for_writing() {
+    let target = Name::new("target");
+    log(&small(target.path()).expect("created"), 1);
+    let link = Name::new("link");
+    symlink(target.file(), link.file()).expect("linked");
+    assert!(matches!(small(link.path()), Err(Error::Io { .. })));
+    assert!(matches!(Timeline::open(link.path()), Err(Error::Io { .. })));
+    assert_eq!(held(target.path()), [1]);
+    assert!(!target.file_beside(".prev").exists() && !link.file_beside(".creating").exists());
+
+    // The same for the name under which it is built.
+    let name = Name::new("staged");
+    symlink(target.file(), name.file_beside(".creating")).expect("linked");
+    let _ = small(name.path());
+    assert_eq!(held(target.path()), [1]);
+}
+
+#[test]
+fn only_the_owner_may_read_and_write_it() {
+    let name = Name::new("mode");
+    let timeline = small(name.path()).expect("created");
+    let mode = |file| std::fs::metadata(file).expect("there").permissions().mode() & 0o7777;
+    assert_eq!(mode(name.file()), 0o600);
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("saved.timeline");
+    timeline.save(&file).expect("saved");
+    assert_eq!(mode(file), 0o600);
+}
+
+/// Tries what its user may not.
+pub fn unprivileged(given: &[String]) {
+    // SAFETY: this process is one thread, and from here on has only the rights of nobody.
+    assert_eq!(
+        unsafe { libc::setgid(65534) } | unsafe { libc::setuid(65534) },
+        0
+    );
+    let folder = &given[0];
+    let file = format!("{folder}/some.timeline");
+    for (path, what) in [
+        (file.as_str(), "a folder"),
+        (given[1].as_str(), "a timeline"),
+    ] {
+        let error = small(path)
+            .err()
+            .unwrap_or_else(|| panic!("{what} of another user"));
+        let Error::Io { source, .. } = &error else {
+            panic!("{error}");
+        };
+        assert_eq!(source.kind(), std::io::ErrorKind::PermissionDenied);
+        assert!(error.to_string().contains(path), "{error}");
+    }
+    assert!(matches!(Attached::open(&given[1]), Err(Error::Io { .. })));
+    assert!(matches!(Timeline::open(&given[1]), Err(Error::Io { .. })));
+}
+
+#[test]
+fn another_user_is_told_what_is_not_permitted() {
+    // SAFETY: geteuid takes nothing and cannot fail.
+    if unsafe { libc::geteuid() } != 0 {
+        // Then this user is the unprivileged one, and the file of another the one it may not write.
+        let error = small("/proc/1/timeline").err().expect("not there");
+        assert!(matches!(error, Error::Io { .. }), "{error}");
+        return;
+    }
+    let name = Name::new("private");
+    log(&small(name.path()).expect("created"), 1);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().to_str().expect("a plain name");
+    std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).expect("set");
+    Process::start("unprivileged", &[path, name.path()]).finish();
+    assert_eq!(std::fs::read_dir(path).expect("listed").count(), 0);
+    assert_eq!(held(name.path()), [1]);
+}
+
+/// Creates the timeline at the word, and says how that went.
+pub fn races(given: &[String]) {
+    say("ready");
+    hear();
+    let result = small(&given[0]);
+    say(match &result {
+        Ok(_) => "won".to_owned(),
+        Err(Error::InUse { .. }) => "in use".to_owned(),
+        Err(error) => error.to_string(),
+    });
+    hear();
+}
+
+#[test]
+fn of_several_that_create_one_name_at_once_exactly_one_does() {
+    let name = Name::new("race");
+    for round in 1..=25 {
+        let mut all: Vec<_> = (0..3)
+            .map(|_| Process::start("races", &[name.path()]))
+            .collect();
+        all.iter_mut().for_each(|p| assert_eq!(p.line(), "ready"));
+        all.iter_mut().for_each(Process::tell);
+        let mut said: Vec<String> = all.iter_mut().map(Process::line).collect();
+        said.sort();
+        assert_eq!(said, ["in use", "in use", "won"], "round {round}");
+        assert_eq!(attach(name.path()).info().writers.len(), 1);
+        all.iter_mut().for_each(Process::tell);
+        all.into_iter().for_each(Process::finish);
+        assert_eq!(name.file_beside(".prev").exists(), round > 1);
+        assert!(!name.file_beside(".creating").exists());
+    }
+}
+
+/// Creates the timeline again and again until it is killed.
+pub fn creates(given: &[String]) {
+    say("ready");
+    loop {
+        drop(Timeline::with_size(&given[0], 4096, 4096).expect("created"));
+    }
+}
+
+#[test]
+fn a_creator_that_was_killed_in_the_middle_does_not_stand_in_the_way() {
+    let name = Name::new("creator");
+    let mut random = Random(std::process::id().into());
+    let mut unfinished = 0;
+    for round in 0..100 {
+        let mut child = Process::start("creates", &[name.path()]);
+        assert_eq!(child.line(), "ready");
+        (0..random.below(300_000)).for_each(|_| std::hint::spin_loop());
+        child.kill();
+        unfinished += u32::from(name.file_beside(".creating").exists());
+        if name.file().exists() {
+            attach(name.path());
+        }
+        // What stands at the name is whole, and the next one takes over.
+        let next = small(name.path()).unwrap_or_else(|e| panic!("round {round}: {e}"));
+        log(&next, round);
+        assert_eq!(held(name.path()), [round]);
+    }
+    assert!(unfinished > 0, "never caught in the middle");
+    assert!(!name.file_beside(".creating").exists());
+}
+
+#[test]
+fn removing_a_name_takes_it_from_nobody_who_has_it_open() {
+    let name = Name::new("unlink");
+    let timeline = small(name.path()).expect("created");
+    let attached = attach(name.path());
+    assert!(!attached.replaced());
+    timeline::unlink(name.path()).expect("removed");
+    assert!(attached.replaced());
+    log(&timeline, 7);
+    assert_eq!(attached.events(Order::OldestFirst).count(), 1);
+    for error in [
+        timeline::unlink(name.path()).err(),
+        Timeline::open(name.path()).err(),
+        Attached::open(name.path()).err(),
+    ] {
+        let error = error.expect("it is gone");
+        assert!(matches!(error, Error::NotFound { .. }), "{error}");
+        assert!(error.to_string().contains(name.path()));
+    }
+    small(name.path()).expect("the name is free");
+}
+
+#[test]
+fn a_snapshot_cannot_be_joined_nor_take_the_place_of_its_ring() {
+    let name = Name::new("snapshot");
+    let timeline = small(name.path()).expect("created");
+    log(&timeline, 5);
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("saved.timeline");
+    timeline.save(&file).expect("saved");
+    let path = file.to_str().expect("a plain name");
+    assert_eq!(held(path), [5]);
+    assert!(matches!(Timeline::open(path), Err(Error::ReadOnly { .. })));
+    assert!(matches!(
+        timeline::Control::open(path),
+        Err(Error::ReadOnly { .. })
+    ));
+    // A name is good for everything that is done with it, or for nothing.
+    let long = folder.path().join("x".repeat(250));
+    let saved = timeline.save(&long);
+    assert!(
+        matches!(saved, Ok(_) | Err(Error::BadName { .. })),
+        "{saved:?}"
+    );
+    // A ring that others write to is not replaced by its own snapshot.
+    let _ = timeline.save(name.path());
+    assert!(!attach(name.path()).is_snapshot());
+    assert_eq!(held(name.path()), [5]);
+}

@@ -1,0 +1,127 @@
+//! No space: an error at `new` that says what is needed and what is free, and everything as it was.
+
+use std::path::Path;
+
+use crate::harness::{Name, Process, arguments, attach, checked, define};
+use timeline::{Error, Order, Timeline};
+
+/// Fills the small file system at the given folder, in name spaces of its own.
+pub fn fills(given: &[String]) {
+    let folder = std::ffi::CString::new(given[0].as_str()).expect("a plain name");
+    // SAFETY: all strings are NUL-terminated; the mount is seen by this process alone.
+    let mounted = unsafe {
+        let user = libc::geteuid();
+        let spaces = if user == 0 { 0 } else { libc::CLONE_NEWUSER };
+        let apart = libc::unshare(spaces | libc::CLONE_NEWNS) == 0;
+        if apart && user != 0 {
+            let _ = std::fs::write("/proc/self/uid_map", format!("0 {user} 1"));
+        }
+        let private = libc::MS_REC | libc::MS_PRIVATE;
+        let none = std::ptr::null();
+        apart
+            && libc::mount(none, c"/".as_ptr(), none, private, none.cast()) == 0
+            && libc::mount(
+                c"none".as_ptr(),
+                folder.as_ptr(),
+                c"tmpfs".as_ptr(),
+                0,
+                c"size=256k".as_ptr().cast(),
+            ) == 0
+    };
+    if !mounted {
+        // Not permitted here: then a limit on the size of files stands in for a small file system.
+        return under_a_limit(&given[0]);
+    }
+    let path = format!("{}/small.timeline", given[0]);
+    let timeline = Timeline::with_size(&path, 256, 2048).expect("that much fits");
+    timeline.log(define(&timeline), arguments(1, 1));
+    drop(timeline);
+    let error = refused(&path, 4096);
+    let Error::NoSpace { needed, free, .. } = error else {
+        panic!("{error}");
+    };
+    assert!(free < needed && free < 256 * 1024, "{free} of {needed}");
+    unchanged(&path);
+    // Nor is there room for a snapshot, once the rest is taken.
+    let rest = format!("{}/rest", given[0]);
+    let _ = std::fs::write(&rest, vec![1; 256 * 1024]);
+    let saved = attach(&path).save(format!("{}/copy.timeline", given[0]));
+    assert!(matches!(saved, Err(Error::Io { .. })), "{saved:?}");
+    std::fs::remove_file(rest).expect("removed");
+    unchanged(&path);
+}
+
+fn under_a_limit(folder: &str) {
+    let path = format!("{folder}/small.timeline");
+    let timeline = Timeline::with_size(&path, 256, 2048).expect("that much fits");
+    timeline.log(define(&timeline), arguments(1, 1));
+    drop(timeline);
+    let limit = libc::rlimit {
+        rlim_cur: 100 * 1024,
+        rlim_max: 100 * 1024,
+    };
+    // SAFETY: a limit on this process alone, whose signal it ignores.
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+        assert_eq!(libc::setrlimit(libc::RLIMIT_FSIZE, &limit), 0);
+    }
+    refused(&path, 4096);
+    unchanged(&path);
+}
+
+fn refused(path: &str, entries: u64) -> Error {
+    let error = Timeline::with_size(path, entries, 2048)
+        .err()
+        .expect("it does not fit");
+    let Error::NoSpace { needed, free, .. } = &error else {
+        panic!("expected NoSpace, got {error}");
+    };
+    assert!(*needed > entries * 64);
+    let text = error.to_string();
+    assert!(text.contains(path), "{text}");
+    assert!(text.contains(&needed.to_string()) && text.contains(&free.to_string()));
+    error
+}
+
+/// The timeline of before is there, and nothing else.
+fn unchanged(path: &str) {
+    let folder = Path::new(path).parent().expect("a folder");
+    let names: Vec<_> = std::fs::read_dir(folder)
+        .expect("listed")
+        .map(|entry| entry.expect("listed").file_name())
+        .collect();
+    assert_eq!(names, ["small.timeline"]);
+    let events: Vec<_> = attach(path).events(Order::OldestFirst).collect();
+    assert_eq!(events.iter().map(checked).collect::<Vec<_>>(), [(1, 1)]);
+}
+
+#[test]
+fn a_timeline_that_does_not_fit_is_refused_and_changes_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().to_str().expect("a plain name");
+    Process::start("fills", &[path]).finish();
+}
+
+#[test]
+fn sizes_that_cannot_be_are_refused_and_said() {
+    let name = Name::new("size");
+    for (entries, strings, wrong) in [
+        (0, 4096, 0),
+        (255, 4096, 255),
+        (128, 4096, 128),
+        (1 << 31, 4096, 1 << 31),
+        (u64::MAX, 4096, u64::MAX),
+        (256, 1023, 1023),
+        (256, 1 << 32, 1 << 32),
+    ] {
+        let error = Timeline::with_size(name.path(), entries, strings)
+            .err()
+            .expect("refused");
+        let Error::BadSize { found, .. } = error else {
+            panic!("{error}");
+        };
+        assert_eq!(found, wrong);
+        assert!(error.to_string().ends_with(&format!("got {wrong}")));
+    }
+    assert!(!name.file().exists() && !name.file_beside(".creating").exists());
+}
