@@ -86,9 +86,11 @@ fn all(attached: &Attached, order: Order) -> Vec<Event> {
 fn poll(mut follow: Follow, mut running: impl FnMut() -> bool) -> (Vec<Event>, u64) {
     let (mut events, mut missed) = (Vec::new(), 0);
     loop {
-        let more = running();
-        missed += follow.poll(&mut events);
-        if !more {
+        let (more, before) = (running(), events.len());
+        let lost = follow.poll(&mut events);
+        missed += lost;
+        let idle = lost == 0 && events.len() == before;
+        if !more && idle {
             assert_eq!(missed, follow.missed());
             return (events, missed);
         }

@@ -152,13 +152,13 @@ impl<'a> Events<'a> {
     }
 }
 
-impl Iterator for Events<'_> {
-    type Item = Event;
-
-    fn next(&mut self) -> Option<Event> {
+impl Events<'_> {
+    /// The next entry, its lane, and its place in the lane's count.
+    pub(super) fn next_entry(&mut self) -> Option<(Entry, u32, u64)> {
         self.advance()?;
         let run = self.current.as_mut()?;
         let entry = run.entries.pop()?;
+        let place = (entry, run.lane, run.sequence);
         match run.entries.last() {
             Some(next) => {
                 run.ticks = next.ticks();
@@ -169,6 +169,15 @@ impl Iterator for Events<'_> {
             }
             None => self.current = None,
         }
+        Some(place)
+    }
+}
+
+impl Iterator for Events<'_> {
+    type Item = Event;
+
+    fn next(&mut self) -> Option<Event> {
+        let (entry, ..) = self.next_entry()?;
         Some(Event::new(&entry, self.segment.node(entry.core())))
     }
 }

@@ -1,57 +1,93 @@
 //! New events as they come, with an exact account of those that were overwritten unread.
 //!
 //! Every event has a place in the count of its lane: the chunk says how many its lane committed before
-//! it. A follower remembers the next place for each lane. A lane never loses its current chunk, so what
-//! is not there any more is known to the last event.
+//! it. A follower remembers the next place for each lane. A poll first asks each lane how far it has come,
+//! and only then looks at the chunks: whatever its lane had committed by then is in a chunk that has its
+//! final count or is the current one, or it is gone. So a gap is a loss, known to the last event, and never
+//! something that was only just being written.
 
-use super::Event;
+use super::{Event, Events, Order};
 use crate::layout::words::Entry;
 use crate::ring::Storage;
 use crate::ring::reader::{self, Chunk};
 use crate::segment::Segment;
+use crate::sync::Ordering;
 
 /// Where a follower starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum From {
+    /// With the very first event: those that are gone already count as missed.
+    Start,
     /// With the oldest event that is still there.
     Oldest,
+    /// With the newest so many of those that are there.
+    Newest(usize),
     /// With the first event from now on.
     Now,
 }
 
+/// Chunks taken in one poll.
+const AT_ONCE: usize = 64;
+
 /// Follows a live ring.
 pub struct Follow<'a> {
     segment: &'a Segment,
-    /// For each lane, how many of its events are behind us.
-    next: Vec<u64>,
+    lanes: Vec<Lane>,
     missed: u64,
     fresh: Vec<Chunk>,
     entries: Vec<Entry>,
 }
 
+/// How far a lane is read.
+#[derive(Clone, Copy)]
+struct Lane {
+    /// How many of its events are behind us; `None` when it has some, and was just changing chunks each
+    /// time we looked.
+    next: Option<u64>,
+    /// How many it had committed at the beginning of this poll.
+    until: u64,
+}
+
 impl<'a> Follow<'a> {
     pub(crate) fn new(segment: &'a Segment, from: From) -> Follow<'a> {
         let ring = &segment.ring;
-        let mut next = vec![None; ring.lanes() as usize];
-        for chunk in (0..ring.chunks()).filter_map(|c| reader::inspect(ring, c)) {
-            let place = &mut next[chunk.lane as usize];
-            let here = match from {
-                From::Oldest => chunk.before,
-                From::Now => chunk.before.saturating_add(chunk.count.into()),
-            };
-            *place = Some(match (*place, from) {
-                (None, _) => here,
-                (Some(there), From::Oldest) => here.min(there),
-                (Some(there), From::Now) => here.max(there),
-            });
-        }
-        Follow {
+        let lanes = (0..ring.lanes()).map(|lane| Lane {
+            next: match from {
+                From::Start => Some(0),
+                _ => reader::committed(ring, lane),
+            },
+            until: 0,
+        });
+        let mut follow = Follow {
+            lanes: lanes.collect(),
             segment,
-            next: next.into_iter().map(Option::unwrap_or_default).collect(),
             missed: 0,
             fresh: Vec::new(),
             entries: Vec::new(),
+        };
+        match from {
+            From::Start | From::Now => {}
+            From::Oldest => {
+                for chunk in (0..ring.chunks()).filter_map(|c| reader::inspect(ring, c)) {
+                    follow.go_back(chunk.lane, chunk.before);
+                }
+            }
+            From::Newest(count) => {
+                let mut events = Events::new(segment, Order::NewestFirst);
+                for _ in 0..count {
+                    let Some((_, lane, place)) = events.next_entry() else {
+                        break;
+                    };
+                    follow.go_back(lane, place);
+                }
+            }
         }
+        follow
+    }
+
+    fn go_back(&mut self, lane: u32, place: u64) {
+        let next = &mut self.lanes[lane as usize].next;
+        *next = Some(next.map_or(place, |next| next.min(place)));
     }
 
     /// How many events have been missed since the start.
@@ -60,32 +96,53 @@ impl<'a> Follow<'a> {
     }
 
     /// Appends what was committed since the last call to `out`, sorted by time; returns how many events
-    /// were overwritten before this call could read them. Does not wait.
+    /// were overwritten before this call could read them. Does not wait. After a long pause it takes
+    /// several calls to catch up, of at most 64 chunks (65,536 events) each: nothing new and nothing
+    /// missed means caught up.
     ///
     /// An event can be a little older than the last one of the call before, if its writer was
     /// interrupted between reading the clock and committing it.
     pub fn poll(&mut self, out: &mut Vec<Event>) -> u64 {
+        if !self.ask_lanes() {
+            return 0;
+        }
         let ring = &self.segment.ring;
-        let next = &self.next;
+        let lanes = &self.lanes;
         self.fresh.clear();
         self.fresh.extend(
             (0..ring.chunks())
                 .filter_map(|chunk| reader::inspect(ring, chunk))
-                .filter(|c| c.before.saturating_add(c.count.into()) > next[c.lane as usize]),
+                .filter_map(|chunk| lanes[chunk.lane as usize].unread(chunk)),
         );
+        let limit = self.limit();
         self.fresh.sort_by_key(|c| (c.lane, c.before));
         let missed_before = self.missed;
         self.entries.clear();
         for chunk in &self.fresh {
-            let next = &mut self.next[chunk.lane as usize];
-            if chunk.before > *next {
-                self.missed = self.missed.saturating_add(chunk.before - *next);
-                *next = chunk.before;
-            }
+            let lane = &mut self.lanes[chunk.lane as usize];
+            let next = lane.next.get_or_insert(chunk.before);
+            // What stood between is gone.
+            self.missed = self
+                .missed
+                .saturating_add(chunk.before.saturating_sub(*next));
+            *next = chunk.before.max(*next);
             let from = u32::try_from(*next - chunk.before).unwrap_or(u32::MAX);
-            // If it is gone, its lane has gone on, and the next poll finds by how much.
+            let start = self.entries.len();
+            // If it was overwritten just now, that is noticed at the next chunk or at the end.
             if reader::copy(ring, chunk, from, &mut self.entries).is_ok() {
-                *next = chunk.before.saturating_add(chunk.count.into());
+                let taken = match limit {
+                    None => self.entries.len() - start,
+                    Some(limit) => self.entries[start..].partition_point(|e| e.ticks() <= limit),
+                };
+                self.entries.truncate(start + taken);
+                *next = next.saturating_add(taken as u64);
+            }
+        }
+        if limit.is_none() {
+            for lane in &mut self.lanes {
+                let next = lane.next.get_or_insert(lane.until);
+                self.missed = self.missed.saturating_add(lane.until.saturating_sub(*next));
+                *next = lane.until.max(*next);
             }
         }
         let segment = self.segment;
@@ -97,5 +154,53 @@ impl<'a> Follow<'a> {
         );
         out[start..].sort_by_key(|e| e.ticks);
         self.missed - missed_before
+    }
+
+    /// Notes how far each lane has come; whether any has events for us.
+    fn ask_lanes(&mut self) -> bool {
+        let mut any = false;
+        for (number, lane) in (0..).zip(&mut self.lanes) {
+            let Some(committed) = reader::committed(&self.segment.ring, number) else {
+                // Its next look tells; until then it has nothing new for us.
+                lane.until = lane.next.unwrap_or(0);
+                continue;
+            };
+            let next = *lane.next.get_or_insert(committed);
+            lane.until = committed;
+            any |= lane.until > next;
+        }
+        any
+    }
+
+    /// Leaves only the oldest chunks in `fresh` if there are too many, and returns up to which ticks
+    /// events may then be taken without overtaking those left out.
+    fn limit(&mut self) -> Option<u64> {
+        if self.fresh.len() <= AT_ONCE {
+            return None;
+        }
+        let ring = &self.segment.ring;
+        let lanes = &self.lanes;
+        // Only as good as the words are now: a chunk that is overwritten meanwhile is missed all the same.
+        let ticks = |c: &Chunk| {
+            let next = lanes[c.lane as usize].next.unwrap_or(c.before);
+            let from = next.saturating_sub(c.before);
+            let index = u32::try_from(from).unwrap_or(u32::MAX);
+            let index = index.min(c.count.saturating_sub(1));
+            ring.word(c.chunk, index, 0).load(Ordering::Relaxed)
+        };
+        self.fresh.sort_by_cached_key(ticks);
+        let limit = ticks(&self.fresh[AT_ONCE]);
+        self.fresh.truncate(AT_ONCE);
+        Some(limit)
+    }
+}
+
+impl Lane {
+    /// The part of a chunk that was there when this poll began, if any of it is unread.
+    fn unread(&self, mut chunk: Chunk) -> Option<Chunk> {
+        let there = self.until.saturating_sub(chunk.before);
+        chunk.count = chunk.count.min(u32::try_from(there).unwrap_or(u32::MAX));
+        let end = chunk.before.saturating_add(chunk.count.into());
+        (chunk.count > 0 && end > self.next.unwrap_or(0)).then_some(chunk)
     }
 }

@@ -73,9 +73,11 @@ pub fn run(args: &Args) -> Result {
     let mut at = args.target.attach()?;
     let signals = Signals::catch()?;
     let mut out = signals.stdout();
-    let (mut newest, mut missed) = (Some(args.max_entries), 0);
+    let (mut from, mut missed) = (From::Newest(args.max_entries), 0);
     loop {
-        let mut follower = Follower::new(&at, args, newest.take());
+        let mut follower = Follower::new(&at, args, from);
+        // Of a program that is started anew, we miss what we do not see.
+        from = From::Start;
         let ended = follower.run(args, &signals, &mut out);
         missed += follower.missed;
         match ended? {
@@ -97,18 +99,19 @@ pub fn run(args: &Args) -> Result {
 /// Prints the events of one timeline until something ends it.
 struct Follower<'a> {
     at: &'a Attached,
-    reader: Reader<'a>,
+    follow: Follow<'a>,
+    batch: Vec<Event>,
     printer: Printer<'a>,
     name: Name<'a>,
     missed: u64,
 }
 
 impl<'a> Follower<'a> {
-    /// `newest` limits what it begins with.
-    fn new(at: &'a Attached, args: &Args, newest: Option<usize>) -> Follower<'a> {
+    fn new(at: &'a Attached, args: &Args, from: From) -> Follower<'a> {
         Follower {
             at,
-            reader: Reader::new(at, newest),
+            follow: at.follow(from),
+            batch: Vec::new(),
             printer: Printer::new(at, look(args)),
             name: Name {
                 at,
@@ -121,10 +124,12 @@ impl<'a> Follower<'a> {
 
     fn run(&mut self, args: &Args, signals: &Signals, out: &mut SignalledOutput) -> Result<Ended> {
         let mut nap = BUSY;
+        let mut next = None;
         loop {
             // Asked before the last look, so that nothing logged before the answer is left behind.
-            let next = self.name.replacement(args);
-            let missed = self.reader.poll();
+            next = next.or_else(|| self.name.replacement(args));
+            self.batch.clear();
+            let missed = self.follow.poll(&mut self.batch);
             if missed > 0 {
                 self.missed += missed;
                 let what = things(missed, "event");
@@ -132,18 +137,18 @@ impl<'a> Follower<'a> {
                     "{what} missed here, overwritten before they were read"
                 ));
             }
-            let events = &self.reader.batch;
+            let events = &self.batch;
             match self.printer.print(events, out).and_then(|()| out.flush()) {
                 Err(error) if signals::is_interrupted(&error) => return Ok(Ended::Done),
                 other => other?,
             }
-            if let Some(next) = next {
+            let idle = events.is_empty() && missed == 0;
+            if idle && let Some(next) = next {
                 return Ok(Ended::Replaced(Box::new(next)));
             }
-            if self.at.is_snapshot() {
+            if idle && self.at.is_snapshot() {
                 return Ok(Ended::Done);
             }
-            let idle = events.is_empty() && missed == 0;
             nap = if idle { (nap * 2).min(IDLE) } else { BUSY };
             match signals.wait(nap) {
                 Woken::Timeout => {}
@@ -159,43 +164,6 @@ fn look(args: &Args) -> Look {
         (true, _) => Look::Json,
         (_, true) => Look::Long,
         _ => Look::Short,
-    }
-}
-
-/// Reads events in batches, the first one cut to the newest few.
-struct Reader<'a> {
-    follow: Follow<'a>,
-    batch: Vec<Event>,
-    /// How many to begin with: until the first poll, and none when all.
-    newest: Option<usize>,
-}
-
-impl<'a> Reader<'a> {
-    fn new(at: &'a Attached, newest: Option<usize>) -> Reader<'a> {
-        let (from, newest) = match newest {
-            Some(0) => (From::Now, None),
-            other => (From::Oldest, other),
-        };
-        Reader {
-            follow: at.follow(from),
-            batch: Vec::new(),
-            newest,
-        }
-    }
-
-    /// Reads what is new into `batch`, and returns how much was missed.
-    fn poll(&mut self) -> u64 {
-        self.batch.clear();
-        let missed = self.follow.poll(&mut self.batch);
-        match self.newest.take() {
-            // What was overwritten meanwhile is older than the newest few that were asked for.
-            Some(newest) if newest < self.batch.len() => {
-                // A fresh vector gives the memory of a whole ring back.
-                self.batch = self.batch[self.batch.len() - newest..].to_vec();
-                0
-            }
-            _ => missed,
-        }
     }
 }
 
