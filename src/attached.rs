@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{OnceLock, PoisonError, RwLock};
 
 use crate::clock::TimeBase;
 use crate::error::Result;
@@ -40,7 +40,8 @@ use crate::source::{Event, Events, Follow, From, Order};
 pub struct Attached {
     segment: Segment,
     file: File,
-    time: TimeBase,
+    time: RwLock<TimeBase>,
+    clock_runs: bool,
     definitions: Vec<OnceLock<Box<Definition>>>,
 }
 
@@ -56,7 +57,8 @@ impl Attached {
         let mut definitions = Vec::new();
         definitions.resize_with(segment.geometry.definitions as usize, OnceLock::new);
         Ok(Attached {
-            time: segment.time_base(),
+            clock_runs: segment.clock_runs(),
+            time: RwLock::new(segment.time_base()),
             definitions,
             segment,
             file,
@@ -80,7 +82,7 @@ impl Attached {
 
     /// How it is doing: sizes, fill, writers, losses.
     pub fn info(&self) -> Info {
-        info::info(&self.segment, &self.file, &self.time)
+        info::info(&self.segment, &self.file, self.ticks_per_second())
     }
 
     /// The level up to which events are logged.
@@ -119,13 +121,27 @@ impl Attached {
     }
 
     /// Nanoseconds since the epoch at `ticks`; `None` when the timeline holds no way to tell.
+    ///
+    /// Interpolated between the moments at which somebody looked at both clocks, of which the attaching
+    /// was one: two attachments can differ by nanoseconds. On a timeline that is followed for long, the
+    /// clocks are looked at again when events are more than a second past the last such moment.
     pub fn unix_nanos(&self, ticks: u64) -> Option<u64> {
-        self.time.unix_nanos(ticks)
+        {
+            let time = self.time.read().unwrap_or_else(PoisonError::into_inner);
+            let now = || self.segment.facts.clock.now();
+            if !self.clock_runs || !time.is_outrun_by(ticks) || !time.is_outrun_by(now()) {
+                return time.unix_nanos(ticks);
+            }
+        }
+        let mut time = self.time.write().unwrap_or_else(PoisonError::into_inner);
+        *time = self.segment.time_base();
+        time.unix_nanos(ticks)
     }
 
     /// Ticks per second; `None` when it cannot be told.
     pub fn ticks_per_second(&self) -> Option<f64> {
-        self.time.ticks_per_second()
+        let time = self.time.read().unwrap_or_else(PoisonError::into_inner);
+        time.ticks_per_second()
     }
 
     /// Saves a snapshot; see [`Timeline::save`](crate::Timeline::save).

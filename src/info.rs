@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use crate::clock::{ClockKind, TimeBase};
+use crate::clock::ClockKind;
 use crate::event::Level;
 use crate::layout::header;
 use crate::ring::processes::{self, Writer};
@@ -96,7 +96,7 @@ impl Dropped {
     }
 }
 
-pub(crate) fn info(segment: &Segment, file: &File, time: &TimeBase) -> Info {
+pub(crate) fn info(segment: &Segment, file: &File, ticks_per_second: Option<f64>) -> Info {
     let (ring, geometry, facts) = (&segment.ring, &segment.geometry, &segment.facts);
     let (mut held, mut newest, mut oldest) = (0, None, None);
     for chunk in (0..ring.chunks()).filter_map(|c| reader::inspect(ring, c)) {
@@ -122,7 +122,7 @@ pub(crate) fn info(segment: &Segment, file: &File, time: &TimeBase) -> Info {
         level: segment.definitions.level(),
         boost: segment.definitions.boost(),
         clock: facts.clock,
-        ticks_per_second: time.ticks_per_second(),
+        ticks_per_second,
         created_unix_nanos: facts.created_unix,
         creator_pid: facts.creator_pid,
         creator_exe: facts.creator_exe.clone(),

@@ -18,6 +18,16 @@ use crate::ring::{lanes, processes};
 use crate::segment::{self, Segment, Use};
 use crate::shm::{self, Lock, LockFile, Name};
 
+/// Suffix of a timeline that is just being created.
+const STAGING: &str = ".creating";
+
+/// Whether a name is that of a timeline which is just being created.
+pub fn is_staging(name: &Path) -> bool {
+    name.as_os_str()
+        .as_encoded_bytes()
+        .ends_with(STAGING.as_bytes())
+}
+
 /// Creates the timeline at `name`. What stood there and has no living writer is kept as `NAME.prev`.
 ///
 /// Returns with the lifecycle lock of the new timeline held, for the creator to join it undisturbed.
@@ -37,7 +47,7 @@ pub fn create(name: &Name, entries: u64, strings: u64) -> Result<(Segment, LockF
             found: strings,
         });
     }
-    let staging = name.sibling(".creating");
+    let staging = name.sibling(STAGING);
     let creator = claim_staging(name, &staging)?;
     let result = build_and_place(name, &staging, &creator, entries, strings);
     match result {

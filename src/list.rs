@@ -3,6 +3,7 @@
 use crate::attached::Attached;
 use crate::error::{Error, Result};
 use crate::info::Info;
+use crate::lifecycle;
 use crate::shm;
 
 /// A timeline found by [`list`].
@@ -24,6 +25,9 @@ pub fn list() -> Result<Vec<Listed>> {
     let names = shm::live_names().map_err(|e| Error::io("list", "/dev/shm".as_ref(), e))?;
     let mut listed = Vec::new();
     for name in names {
+        if lifecycle::is_staging(&name) {
+            continue;
+        }
         let state = match Attached::open(&name) {
             Ok(attached) => Ok(attached.info()),
             // Somebody else's object, somebody else's user, gone meanwhile, or just being created.

@@ -151,6 +151,7 @@ impl Snapshot<'_> {
             put64(&mut bytes, at + records::chunk::STATE, state.0);
             put64(&mut bytes, at + records::chunk::BEFORE, c.before);
             put64(&mut bytes, at + records::chunk::LANE, c.lane.into());
+            put64(&mut bytes, at + records::chunk::OPENED, c.ticket);
         }
         self.out.write_all_at(&bytes, region.offset)
     }
@@ -226,10 +227,9 @@ impl Snapshot<'_> {
     /// The anchors there are, and one of this moment, if the clock is still the same.
     fn anchors(&self, h: &mut [u8]) {
         let mut anchors = self.segment.anchors();
-        let facts = &self.segment.facts;
-        if !facts.snapshot && facts.boot_id == segment::boot_id() {
+        if self.segment.clock_runs() {
             anchors.truncate(header::ANCHORS_COUNT as usize - 1);
-            anchors.push(Anchor::take(facts.clock));
+            anchors.push(Anchor::take(self.segment.facts.clock));
         }
         let end = header::ANCHORS + header::ANCHORS_COUNT * header::ANCHOR_SIZE;
         h[header::ANCHORS as usize..end as usize].fill(0);

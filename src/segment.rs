@@ -138,10 +138,15 @@ impl Segment {
         anchors
     }
 
+    /// Whether the clock of its ticks can be read now: it is no snapshot, and of this boot.
+    pub fn clock_runs(&self) -> bool {
+        !self.facts.snapshot && self.facts.boot_id == boot_id()
+    }
+
     /// What turns this timeline's ticks into time; a live one gets an anchor of the reader's own, too.
     pub fn time_base(&self) -> TimeBase {
         let mut anchors = self.anchors();
-        if !self.facts.snapshot && self.facts.boot_id == boot_id() {
+        if self.clock_runs() {
             anchors.push(Anchor::take(self.facts.clock));
         }
         TimeBase::new(self.facts.clock, anchors)

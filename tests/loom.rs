@@ -41,6 +41,7 @@ struct Tiny<F> {
     states: Vec<AtomicU64>,
     before: Vec<AtomicU64>,
     lanes: Vec<AtomicU64>,
+    opened: Vec<AtomicU64>,
     words: Vec<AtomicU64>,
     size: u32,
     fault: std::marker::PhantomData<F>,
@@ -55,6 +56,7 @@ impl<F: Fault> Tiny<F> {
             states: zeros(chunks),
             before: zeros(chunks),
             lanes: zeros(chunks),
+            opened: zeros(chunks),
             words: zeros(chunks * size * WORDS as u32),
             size,
             fault: std::marker::PhantomData::<F>,
@@ -96,6 +98,9 @@ impl<F: Fault> Storage for Tiny<F> {
     }
     fn chunk_lane(&self, chunk: u32) -> &AtomicU64 {
         &self.lanes[chunk as usize]
+    }
+    fn opened(&self, chunk: u32) -> &AtomicU64 {
+        &self.opened[chunk as usize]
     }
     fn word(&self, chunk: u32, index: u32, word: usize) -> &AtomicU64 {
         let entry = (chunk * self.size + index) as usize;
@@ -255,6 +260,7 @@ fn a_lane_goes_on_after_its_owner_was_killed_in_a_refill() {
                     .store(State::open(ticket, 0).0, Ordering::Release);
                 ring.before(fresh).store(1, Ordering::Relaxed);
                 ring.chunk_lane(fresh).store(0, Ordering::Relaxed);
+                ring.opened(fresh).store(ticket, Ordering::Release);
             }
             if steps >= 2 {
                 ring.state(ring.chunk_of(full.ticket()))

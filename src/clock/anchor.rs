@@ -71,6 +71,14 @@ impl TimeBase {
         TimeBase { kind, anchors }
     }
 
+    /// Whether `ticks` lie more than a second behind the last anchor: time for another one.
+    pub fn is_outrun_by(&self, ticks: u64) -> bool {
+        match (self.anchors.last(), self.ticks_per_second()) {
+            (Some(last), Some(rate)) => ticks.saturating_sub(last.ticks) as f64 > rate,
+            _ => true,
+        }
+    }
+
     /// Ticks per second, from the widest pair of anchors; `None` when there is only one.
     pub fn ticks_per_second(&self) -> Option<f64> {
         if self.kind == ClockKind::Monotonic {

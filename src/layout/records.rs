@@ -90,4 +90,6 @@ pub mod chunk {
     pub const BEFORE: u64 = 8;
     /// u64, the lane that wrote it.
     pub const LANE: u64 = 16;
+    /// u64, the ticket that BEFORE and LANE belong to, written after them.
+    pub const OPENED: u64 = 24;
 }

@@ -41,6 +41,8 @@ const _: () = assert!(PAGE == 4096 && size_of::<Slot>() == 64);
 struct Local {
     page: AtomicPtr<Page>,
     joining: AtomicU32,
+    /// 1 once the thread has given its lanes back at its end.
+    ended: AtomicU32,
 }
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
@@ -93,7 +95,7 @@ mod tls {
 
     thread_local! {
         static LOCAL: Local = const {
-            Local { page: AtomicPtr::new(std::ptr::null_mut()), joining: AtomicU32::new(0) }
+            Local { page: AtomicPtr::new(std::ptr::null_mut()), joining: AtomicU32::new(0), ended: AtomicU32::new(0) }
         };
     }
 
@@ -136,8 +138,37 @@ impl Joining {
             let page = fork_wiped(PAGE).ok()?;
             local.page.store(page.cast(), Ordering::Relaxed);
         }
-        arm(local.page.load(Ordering::Relaxed));
+        if !self.ended() {
+            arm(local.page.load(Ordering::Relaxed));
+        }
         slot(index)
+    }
+
+    /// Whether this thread has given its lanes back: what it logs now is logged by the C library's last
+    /// clean-up, or by a destructor after ours, and nobody tells us when that is over.
+    pub fn ended(&self) -> bool {
+        tls::local().ended.load(Ordering::Relaxed) != 0
+    }
+
+    /// Gives the lanes of this thread back, and its page.
+    pub fn leave(&self) {
+        let at_exit = AT_EXIT.load(Ordering::Acquire);
+        for index in 0..MAX_OPEN {
+            let Some(slot) = slot(index) else { break };
+            if slot.key.load(Ordering::Relaxed) != 0 && !at_exit.is_null() {
+                // SAFETY: only `at_thread_exit` stores there, and always a function of this type.
+                let at_exit: AtExit = unsafe { std::mem::transmute(at_exit) };
+                at_exit(index, slot);
+                slot.key.store(0, Ordering::Relaxed);
+            }
+        }
+        let local = tls::local();
+        let page = local.page.load(Ordering::Relaxed);
+        local.page.store(std::ptr::null_mut(), Ordering::Relaxed);
+        if !page.is_null() {
+            // SAFETY: this is the thread's page, and its pointer was just cleared.
+            unsafe { unmap_fork_wiped(page.cast(), PAGE) };
+        }
     }
 }
 
@@ -186,23 +217,9 @@ fn arm(page: *mut Page) {
     unsafe { libc::pthread_setspecific((key - 1) as libc::pthread_key_t, page.cast()) };
 }
 
-unsafe extern "C" fn thread_exit(page: *mut libc::c_void) {
-    let Some(_joining) = Joining::enter() else {
-        return;
-    };
-    let at_exit = AT_EXIT.load(Ordering::Acquire);
-    for index in 0..MAX_OPEN {
-        let Some(slot) = slot(index) else { break };
-        if slot.key.load(Ordering::Relaxed) != 0 && !at_exit.is_null() {
-            // SAFETY: only `at_thread_exit` stores there, and always a function of this type.
-            let at_exit: AtExit = unsafe { std::mem::transmute(at_exit) };
-            at_exit(index, slot);
-            slot.key.store(0, Ordering::Relaxed);
-        }
+unsafe extern "C" fn thread_exit(_page: *mut libc::c_void) {
+    if let Some(joining) = Joining::enter() {
+        joining.leave();
+        tls::local().ended.store(1, Ordering::Relaxed);
     }
-    tls::local()
-        .page
-        .store(std::ptr::null_mut(), Ordering::Relaxed);
-    // SAFETY: this is the thread's page, which `arm` passed here, and its pointer was just cleared.
-    unsafe { unmap_fork_wiped(page.cast(), PAGE) };
 }

@@ -163,10 +163,16 @@ impl Log {
         let errno = unsafe { *libc::__errno_location() };
         match Joining::enter() {
             None => self.dropped(header::DROPPED_INTERRUPTED),
-            Some(joining) => match self.join_thread(&joining) {
-                Some(slot) => self.append_through(slot, event, args),
-                None => self.dropped(header::DROPPED_NO_LANE),
-            },
+            Some(joining) => {
+                match self.join_thread(&joining) {
+                    Some(slot) => self.append_through(slot, event, args),
+                    None => self.dropped(header::DROPPED_NO_LANE),
+                }
+                // The thread is at its end, and nothing will remind us of it again.
+                if joining.ended() {
+                    joining.leave();
+                }
+            }
         }
         // SAFETY: as above.
         unsafe { *libc::__errno_location() = errno };
@@ -269,6 +275,7 @@ impl Drop for Log {
         self.index.close();
         if process != 0 {
             processes::leave(&self.ring, &self.geometry, process, self.clock.now());
+            self.file.with(|file| processes::unlock(process, file));
         }
     }
 }

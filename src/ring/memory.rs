@@ -122,6 +122,9 @@ impl Storage for Shared {
     fn chunk_lane(&self, chunk: u32) -> &AtomicU64 {
         self.chunk_word(chunk, records::chunk::LANE)
     }
+    fn opened(&self, chunk: u32) -> &AtomicU64 {
+        self.chunk_word(chunk, records::chunk::OPENED)
+    }
     #[inline(always)]
     fn word(&self, chunk: u32, index: u32, word: usize) -> &AtomicU64 {
         let mask = (1usize << self.chunk_shift) - 1;

@@ -28,9 +28,13 @@
 //! that chunk is closed. Hence the reader's rule for an open chunk: as many entries as the cursor says if
 //! it carries the same ticket, none otherwise.
 //!
+//! Then the lane's count is in the fresh chunk alone, since its old one may be taken; so step 3 ends with the
+//! ticket that the count belongs to (`opened`).
+//!
 //! An abandoned fresh chunk stays open. It must not be taken while its owner could still install it,
 //! and it can do so only while the cursor is the old one; cursors of a lane only rise; so *a chunk open in
-//! a lane may be taken once that lane's cursor has passed its ticket*, and is passed over until then.
+//! a lane may be taken once that lane's cursor has passed its ticket*, and is passed over until then. If the
+//! dead hold so many that none is left, the lane's next owner goes on in the abandoned one.
 //!
 //! # Reading
 //!
@@ -89,6 +93,8 @@ pub trait Storage {
     fn before(&self, chunk: u32) -> &AtomicU64;
     /// The lane that writes, or wrote, this chunk.
     fn chunk_lane(&self, chunk: u32) -> &AtomicU64;
+    /// The ticket that the two words above belong to, stored after them.
+    fn opened(&self, chunk: u32) -> &AtomicU64;
     /// Word `word` (below 8) of the entry at `index` of `chunk`.
     fn word(&self, chunk: u32, index: u32, word: usize) -> &AtomicU64;
 

@@ -14,7 +14,7 @@ use super::memory::Shared;
 use super::threads;
 use crate::error::User;
 use crate::layout::{Geometry, header, records::process};
-use crate::shm::{Lock, Mapping, process_name, read_small};
+use crate::shm::{Lock, Mapping, maps_file, process_name, read_small};
 use crate::sync::Ordering;
 
 /// A process that writes to a timeline, or did when it was saved or killed.
@@ -92,8 +92,9 @@ fn record(geometry: &Geometry, slot: u32) -> u64 {
     geometry.process().offset + u64::from(slot) * geometry.process().stride
 }
 
-/// Whether a process of that id and start time runs, as far as can be seen from here.
-fn runs(map: &Mapping, record: u64) -> bool {
+/// Whether a process of that id and start time runs and has the file mapped, as far as can be seen from
+/// here. (After an exec the id and the start are the same, and the mapping is gone.)
+fn runs(map: &Mapping, record: u64, file: &File) -> bool {
     if map.u64(record + process::LEFT).load(Ordering::Acquire) != 0 {
         return false;
     }
@@ -102,17 +103,18 @@ fn runs(map: &Mapping, record: u64) -> bool {
     if namespace.load(Ordering::Relaxed) != pid_namespace() {
         return false;
     }
-    let mut text = [0; 32];
-    let Some(path) = proc_stat_path(pid, &mut text) else {
-        return false;
-    };
     let start = map.u64(record + process::START).load(Ordering::Relaxed);
-    stat(path).is_some_and(|s| !s.gone && s.start == start)
+    let mut text = [0; 32];
+    let same = proc_path(pid, "stat", &mut text)
+        .and_then(stat)
+        .is_some_and(|s| !s.gone && s.start == start);
+    same && proc_path(pid, "maps", &mut text).is_none_or(|maps| maps_file(maps, file))
 }
 
-fn proc_stat_path(pid: u32, text: &mut [u8; 32]) -> Option<&CStr> {
+fn proc_path<'a>(pid: u32, leaf: &str, text: &'a mut [u8; 32]) -> Option<&'a CStr> {
     use std::io::Write;
-    write!(&mut text[..31], "/proc/{pid}/stat").ok()?;
+    text.fill(0);
+    write!(&mut text[..31], "/proc/{pid}/{leaf}").ok()?;
     CStr::from_bytes_until_nul(text).ok()
 }
 
@@ -131,7 +133,7 @@ pub fn join(ring: &Shared, geometry: &Geometry, file: &File, ticks: u64) -> Opti
         let at = record(geometry, slot);
         let before = map.u32(at + process::IDENTITY).load(Ordering::Acquire);
         if before != 0 {
-            if runs(map, at) {
+            if runs(map, at, file) {
                 lock.release(file);
                 continue;
             }
@@ -174,6 +176,14 @@ pub fn leave(ring: &Shared, geometry: &Geometry, me: u32, ticks: u64) {
     }
 }
 
+/// Gives the lock on this process' slot back. Explicitly, and not by closing: a child forked in the
+/// meantime has a copy of the descriptor.
+pub fn unlock(me: u32, file: &File) {
+    if let Some(slot) = (me & 0xffff).checked_sub(1) {
+        Lock::Slot(slot).release(file);
+    }
+}
+
 fn bury(ring: &Shared, geometry: &Geometry, dead: u32) {
     lanes::release_all(ring, dead);
     threads::end_all(ring.mapping(), geometry, dead);
@@ -196,7 +206,7 @@ pub fn reap(ring: &Shared, geometry: &Geometry, file: &File, me: u32) -> u32 {
             continue;
         }
         // Only now, with the slot ours, can its identity not change.
-        if map.u32(at + process::IDENTITY).load(Ordering::Acquire) == who && !runs(map, at) {
+        if map.u32(at + process::IDENTITY).load(Ordering::Acquire) == who && !runs(map, at, file) {
             freed += lanes::release_all(ring, who);
             threads::end_all(map, geometry, who);
         }
@@ -228,7 +238,7 @@ pub fn writers(map: &Mapping, geometry: &Geometry, file: Option<&File>) -> Vec<W
         writers.push(Writer {
             pid: map.u32(at + process::PID).load(Ordering::Relaxed),
             name: String::from_utf8_lossy(&name).into_owned(),
-            alive: locked || (file.is_some() && runs(map, at)),
+            alive: locked || file.is_some_and(|f| runs(map, at, f)),
         });
     }
     writers

@@ -106,14 +106,46 @@ pub fn copy<S: Storage>(
     Ok(())
 }
 
-/// How many entries a lane has committed in all its life, read from its current chunk.
+/// How many entries a lane has committed in all its life.
 ///
-/// `None` while it has none, or while it is just changing chunks.
+/// `None` if the lane was just changing chunks each time we looked.
 pub fn committed<S: Storage>(ring: &S, lane: u32) -> Option<u64> {
-    let cursor = Cursor(ring.cursor(lane).load(Ordering::Acquire));
-    if cursor.ticket() == 0 {
-        return None;
+    for _ in 0..64 {
+        // Acquire, as in `inspect`.
+        let cursor = Cursor(ring.cursor(lane).load(Ordering::Acquire));
+        if cursor.ticket() == 0 {
+            return Some(0);
+        }
+        let current = inspect(ring, ring.chunk_of(cursor.ticket()));
+        let count = match current.filter(|c| c.lane == lane && c.ticket == cursor.ticket()) {
+            Some(chunk) => Some(chunk.before.saturating_add(chunk.count.into())),
+            None => prepared(ring, lane, cursor),
+        };
+        if count.is_some() {
+            return count;
+        }
     }
-    let chunk = inspect(ring, ring.chunk_of(cursor.ticket()))?;
-    (chunk.lane == lane).then(|| chunk.before.wrapping_add(chunk.count.into()))
+    None
+}
+
+/// The lane's count, from a chunk that it has opened and not installed: its former chunk is closed by
+/// then, and may have been taken by others. So it stays when a writer is killed in between.
+fn prepared<S: Storage>(ring: &S, lane: u32, cursor: Cursor) -> Option<u64> {
+    (0..ring.chunks()).find_map(|chunk| {
+        let word = ring.state(chunk).load(Ordering::Acquire);
+        let state = State(word);
+        if state.lane() != Some(lane) || state.ticket() <= cursor.ticket() {
+            return None;
+        }
+        // Acquire, pairs with the Release in writer::describe: the count belongs to this ticket.
+        if ring.opened(chunk).load(Ordering::Acquire) != state.ticket() {
+            return None;
+        }
+        let before = ring.before(chunk).load(Ordering::Relaxed);
+        // As in `inspect`. If the cursor has moved, it tells more than this.
+        fence(Ordering::Acquire);
+        let same = ring.state(chunk).load(Ordering::Relaxed) == word
+            && ring.cursor(lane).load(Ordering::Relaxed) == cursor.0;
+        same.then_some(before)
+    })
 }

@@ -47,10 +47,7 @@ fn refill<S: Storage>(ring: &S, lane: u32, full: Cursor) -> Result<Cursor, NoChu
             continue;
         }
         ring.fence_taken();
-        // Relaxed: readers use both only under this ticket, after the close or the install below.
-        ring.before(chunk).store(before, Ordering::Relaxed);
-        ring.chunk_lane(chunk)
-            .store(u64::from(lane), Ordering::Relaxed);
+        describe(ring, chunk, ticket, lane, before);
         close(ring, lane, full);
         let fresh = Cursor::new(ticket, 0);
         // Release (pairs with the Acquire load in reader::inspect): with the new ticket in the cursor,
@@ -76,7 +73,8 @@ fn refill<S: Storage>(ring: &S, lane: u32, full: Cursor) -> Result<Cursor, NoChu
             }
         }
     }
-    Err(NoChunk)
+    // Every chunk is some lane's. One of them may be ours: prepared by a predecessor that was killed.
+    adopt(ring, lane, full, Some(before)).ok_or(NoChunk)
 }
 
 /// Opens the chunk for `lane` under `ticket`, if nobody needs it and no later ticket has it.
@@ -111,6 +109,16 @@ fn takeable<S: Storage>(ring: &S, state: State) -> bool {
         Some(lane) => Cursor(ring.cursor(lane).load(Ordering::Acquire)).ticket() > state.ticket(),
         None => true,
     }
+}
+
+/// Writes down beside the state whose chunk it is, and how many entries that lane committed before.
+fn describe<S: Storage>(ring: &S, chunk: u32, ticket: u64, lane: u32, before: u64) {
+    // Relaxed: readers use both only under this ticket, after the close or the install that follow.
+    ring.before(chunk).store(before, Ordering::Relaxed);
+    ring.chunk_lane(chunk)
+        .store(u64::from(lane), Ordering::Relaxed);
+    // Release, pairs with the Acquire in `adopt` and in reader::prepared, which come here otherwise.
+    ring.opened(chunk).store(ticket, Ordering::Release);
 }
 
 /// Marks the lane's full chunk as closed; nothing to do before the first chunk, or when a killed
@@ -154,23 +162,37 @@ fn committed<S: Storage>(ring: &S, lane: u32, full: Cursor) -> Committed {
     if state.ticket() == full.ticket() {
         return Committed::Count(before.wrapping_add(u64::from(ring.chunk_entries())));
     }
-    for chunk in 0..ring.chunks() {
-        let state = State(ring.state(chunk).load(Ordering::Acquire));
-        if state.lane() == Some(lane) && state.ticket() > full.ticket() {
-            // Our own fence: that of the killed owner orders its stores, not ours.
-            ring.fence_taken();
-            let fresh = Cursor::new(state.ticket(), 0);
-            let installed = ring.cursor(lane).compare_exchange(
-                full.0,
-                fresh.0,
-                Ordering::Release,
-                Ordering::Relaxed,
-            );
-            return Committed::Adopted(installed.map_or_else(Cursor, |_| fresh));
-        }
+    match adopt(ring, lane, full, None) {
+        Some(cursor) => Committed::Adopted(cursor),
+        // Only damaged memory comes here. Go on counting from nothing.
+        None => Committed::Count(0),
     }
-    // Only damaged memory comes here. Go on counting from nothing.
-    Committed::Count(0)
+}
+
+/// Installs the chunk that a killed predecessor opened for this lane and did not install.
+///
+/// `before`: the lane's count, unless the predecessor is known to have written it down. Only for a lane
+/// with one owner: no other could be about to install, or to close, the same chunk.
+fn adopt<S: Storage>(ring: &S, lane: u32, full: Cursor, before: Option<u64>) -> Option<Cursor> {
+    let opened = |chunk: &u32| {
+        let state = State(ring.state(*chunk).load(Ordering::Acquire));
+        let ours = state.lane() == Some(lane) && state.ticket() > full.ticket();
+        // Acquire, pairs with the Release in `describe`.
+        let described = || ring.opened(*chunk).load(Ordering::Acquire) == state.ticket();
+        ours && (before.is_some() || described())
+    };
+    let chunk = (0..ring.chunks()).find(opened)?;
+    let ticket = State(ring.state(chunk).load(Ordering::Relaxed)).ticket();
+    // Our own fence: that of the killed owner orders its stores, not ours.
+    ring.fence_taken();
+    if let Some(before) = before {
+        describe(ring, chunk, ticket, lane, before);
+        close(ring, lane, full);
+    }
+    let fresh = Cursor::new(ticket, 0);
+    // Release, as at the end of `refill`.
+    ring.cursor(lane).store(fresh.0, Ordering::Release);
+    Some(fresh)
 }
 
 /// The words of a ring that nobody has written to: what `next_ticket` and each cursor start as.

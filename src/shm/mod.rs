@@ -10,9 +10,12 @@ pub use mapping::Mapping;
 pub use name::{Name, live_names};
 pub use shared_file::SharedFile;
 
+use shared_file::identity;
+
 use std::ffi::CStr;
 use std::fs::File;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -96,6 +99,45 @@ pub fn read_small<'a>(path: &CStr, buffer: &'a mut [u8]) -> &'a [u8] {
         read
     };
     &buffer[..usize::try_from(read).unwrap_or(0)]
+}
+
+/// Whether the list of mappings at `maps` (/proc/PID/maps) names `file`, without allocating. True when the
+/// list may not be read: who cannot tell must not take anything away.
+pub fn maps_file(maps: &CStr, file: &File) -> bool {
+    use std::io::{ErrorKind, Read, Write};
+    let Ok((device, inode)) = identity(file) else {
+        return true;
+    };
+    let mut pattern = [0; 64];
+    let mut rest = &mut pattern[..];
+    let (major, minor) = (libc::major(device), libc::minor(device));
+    // Two numbers of eight digits and one of twenty fit.
+    let _ = write!(rest, " {major:02x}:{minor:02x} {inode} ");
+    let length = 64 - rest.len();
+    let path = std::ffi::OsStr::from_bytes(maps.to_bytes());
+    let mut list = match File::open(path) {
+        Ok(list) => list,
+        Err(e) => return e.kind() != ErrorKind::NotFound,
+    };
+    let finder = memchr::memmem::Finder::new(&pattern[..length]);
+    let mut buffer = [0; 4096];
+    let mut kept = 0;
+    loop {
+        match list.read(&mut buffer[kept..]) {
+            Ok(0) => return false,
+            Ok(read) => {
+                let have = kept + read;
+                if finder.find(&buffer[..have]).is_some() {
+                    return true;
+                }
+                // The end may be the beginning of a match.
+                kept = have.min(length - 1);
+                buffer.copy_within(have - kept..have, 0);
+            }
+            Err(e) if e.kind() == ErrorKind::Interrupted => continue,
+            Err(_) => return true,
+        }
+    }
 }
 
 /// The name of the calling thread, NUL-padded, without allocating.

@@ -92,8 +92,8 @@ impl Drop for SharedFile {
     }
 }
 
-// fstat and not File::metadata, whose statx probing is more than this needs; neither allocates.
-fn identity(file: &File) -> io::Result<(u64, u64)> {
+/// Device and inode. By fstat and not File::metadata, whose statx probing is more than this needs.
+pub(super) fn identity(file: &File) -> io::Result<(u64, u64)> {
     let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
     // SAFETY: `stat` is a valid place for one, and is read only when the call filled it.
     unsafe {

@@ -322,3 +322,17 @@ fn a_pipeline_of_programs_shares_one_timeline() {
         );
     }
 }
+
+/// The C library frees memory after a thread's last destructor, so every thread logs once more at its end.
+#[test]
+fn threads_that_end_give_everything_back() {
+    let name = Name::new("preload");
+    let script = "import threading\nfor i in range(700):\n t = threading.Thread(target=bytes, args=(5000,))\n t.start()\n t.join()";
+    printed(
+        logged(system("python3"), &name).args(["-c", script]),
+        "python3",
+    );
+    let info = Calls::of(&name).attached.info();
+    assert_eq!(info.dropped.total(), 0, "{:?}", info.dropped);
+    assert!(info.lanes_in_use < 10, "{} lanes", info.lanes_in_use);
+}
