@@ -1,5 +1,10 @@
 //! For the tests of the core: names of their own, events that can be checked, and child processes.
-#![allow(dead_code, reason = "each test uses its part")]
+#![allow(
+    dead_code,
+    unused_imports,
+    unused_macros,
+    reason = "each test uses its part"
+)]
 
 pub mod naive;
 

@@ -1,0 +1,159 @@
+//! Naive twins, over random interleavings and sizes: what a ring holds, and the order in which it is told.
+
+mod harness;
+
+use std::collections::HashMap;
+use std::sync::mpsc;
+
+use harness::{Name, arguments, attach, checked, define, naive};
+use proptest::prelude::*;
+use timeline::{From, Order, Timeline};
+
+/// The naive ring: chunks in a circle, taken in turn, but for those that threads are just filling.
+struct Model {
+    chunk: usize,
+    /// Whose each chunk is, and its numbers.
+    chunks: Vec<Option<(usize, Vec<i64>)>>,
+    /// The one to be taken next.
+    turn: usize,
+    /// The chunk that each thread fills.
+    current: HashMap<usize, usize>,
+}
+
+impl Model {
+    fn new(entries: u64) -> Model {
+        let chunk = (entries / 1024).clamp(16, 1024) as usize;
+        Model {
+            chunk,
+            chunks: vec![None; entries as usize / chunk],
+            turn: 0,
+            current: HashMap::new(),
+        }
+    }
+
+    fn log(&mut self, thread: usize, number: i64) {
+        let full = match self.current.get(&thread) {
+            Some(&at) => self.chunks[at]
+                .as_ref()
+                .is_some_and(|c| c.1.len() == self.chunk),
+            None => true,
+        };
+        if full {
+            // Its own full chunk is passed over, too: it stays until the next one is there.
+            while self.current.values().any(|&at| at == self.turn) {
+                self.turn = (self.turn + 1) % self.chunks.len();
+            }
+            self.chunks[self.turn] = Some((thread, Vec::new()));
+            self.current.insert(thread, self.turn);
+            self.turn = (self.turn + 1) % self.chunks.len();
+        }
+        let (_, numbers) = self.chunks[self.current[&thread]].as_mut().expect("taken");
+        numbers.push(number);
+    }
+
+    fn held(&self) -> HashMap<i64, Vec<i64>> {
+        let mut held: HashMap<i64, Vec<i64>> = HashMap::new();
+        for (who, numbers) in self.chunks.iter().flatten() {
+            held.entry(*who as i64).or_default().extend(numbers);
+        }
+        held.values_mut()
+            .for_each(|numbers| numbers.sort_unstable());
+        held
+    }
+}
+
+/// A thread that logs when told how many, and says when it has.
+struct Puppet {
+    tell: mpsc::Sender<usize>,
+    done: mpsc::Receiver<()>,
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_ring_holds_and_tells_what_its_naive_twins_do(
+        exponent in 8..13u32,
+        threads in 1..6usize,
+        turns in prop::collection::vec((0..6usize, 1..120usize), 1..60),
+    ) {
+        let entries = 1 << exponent;
+        let name = Name::new("twin");
+        let timeline = Timeline::with_size(name.path(), entries, 2048).expect("created");
+        let event = define(&timeline);
+        let attached = attach(name.path());
+        let mut follow = attached.follow(From::Oldest);
+        let mut followed = Vec::new();
+        let mut model = Model::new(entries);
+        let mut written = 0;
+        std::thread::scope(|scope| {
+            let puppets: Vec<Puppet> = (0..threads)
+                .map(|who| {
+                    let (tell, told) = mpsc::channel();
+                    let (say, done) = mpsc::channel();
+                    let timeline = &timeline;
+                    scope.spawn(move || {
+                        let mut number = 0;
+                        for count in told {
+                            for _ in 0..count {
+                                timeline.log(event, arguments(who as i64, number));
+                                number += 1;
+                            }
+                            say.send(()).expect("somebody listens");
+                        }
+                    });
+                    Puppet { tell, done }
+                })
+                .collect();
+            let mut numbers = vec![0; threads];
+            for (turn, (who, count)) in turns.iter().enumerate() {
+                let who = who % threads;
+                puppets[who].tell.send(*count).expect("it listens");
+                puppets[who].done.recv().expect("it logged");
+                for _ in 0..*count {
+                    model.log(who, numbers[who]);
+                    numbers[who] += 1;
+                }
+                written += *count as u64;
+                if turn % 3 == 0 {
+                    follow.poll(&mut followed);
+                    assert_eq!(followed.len() as u64 + follow.missed(), written);
+                }
+            }
+        });
+        follow.poll(&mut followed);
+        prop_assert_eq!(followed.len() as u64 + follow.missed(), written);
+        prop_assert!(followed.windows(2).all(|w| w[0].ticks <= w[1].ticks));
+
+        let plain = naive::entries(&name.file());
+        let told: Vec<_> = attached.events(Order::OldestFirst).collect();
+        let mut back: Vec<_> = attached.events(Order::NewestFirst).collect();
+        back.reverse();
+        prop_assert_eq!(&told, &back);
+        prop_assert!(told.iter().map(|e| (e.ticks, e.tid, e.id.0, e.args))
+            .eq(plain.iter().map(|f| (f.ticks, f.tid, f.event, f.args))));
+        let mut held: HashMap<i64, Vec<i64>> = HashMap::new();
+        for event in &told {
+            let (who, number) = checked(event);
+            held.entry(who).or_default().push(number);
+        }
+        prop_assert_eq!(held, model.held());
+        let info = attached.info();
+        prop_assert_eq!(info.events_written, written);
+        prop_assert_eq!(info.events_held, told.len() as u64);
+
+        // A snapshot holds the same, and so does a snapshot of that.
+        let folder = tempfile::tempdir().expect("a folder");
+        let first = folder.path().join("first");
+        let second = folder.path().join("second");
+        let saved = timeline.save(&first).expect("saved");
+        prop_assert_eq!((saved.events, saved.overwritten), (told.len() as u64, 0));
+        attach(first.to_str().expect("plain")).save(&second).expect("saved");
+        for file in [&first, &second] {
+            let snapshot = attach(file.to_str().expect("plain"));
+            prop_assert!(snapshot.events(Order::OldestFirst).eq(told.iter().copied()));
+            prop_assert_eq!(snapshot.info().events_written, written);
+            prop_assert_eq!(&naive::entries(file), &plain);
+        }
+    }
+}
