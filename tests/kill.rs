@@ -228,6 +228,7 @@ fn killed_in_refill(name: &Name, steps: usize) -> Timeline {
             let before = word(chunk_at(old & mask) + records::chunk::BEFORE);
             put(fresh + records::chunk::BEFORE, before + full);
             put(fresh + records::chunk::LANE, lane);
+            put(fresh + records::chunk::OPENED, ticket);
         }
         if steps >= 3 {
             put(

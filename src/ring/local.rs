@@ -7,7 +7,7 @@
 //! first event of a thread may well be logged inside malloc.
 
 use crate::shm::{fork_wiped, unmap_fork_wiped};
-use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering, compiler_fence};
 
 /// Timelines one process can have open for writing.
 pub const MAX_OPEN: usize = 64;
@@ -26,6 +26,8 @@ pub struct Slot {
     pub busy: AtomicU32,
     /// Events since the last attempt to get a lane failed; 0 = none failed.
     pub waiting: AtomicU32,
+    /// The key of the writer that `waiting` is for.
+    pub wanted: AtomicU64,
 }
 
 #[repr(C, align(4096))]
@@ -155,11 +157,15 @@ impl Joining {
         let at_exit = AT_EXIT.load(Ordering::Acquire);
         for index in 0..MAX_OPEN {
             let Some(slot) = slot(index) else { break };
-            if slot.key.load(Ordering::Relaxed) != 0 && !at_exit.is_null() {
+            let key = slot.key.load(Ordering::Relaxed);
+            if key != 0 && !at_exit.is_null() {
+                // First, so that a handler which interrupts us from here on finds no lane that may be
+                // another's by then.
+                slot.key.store(0, Ordering::Relaxed);
+                compiler_fence(Ordering::SeqCst);
                 // SAFETY: only `at_thread_exit` stores there, and always a function of this type.
                 let at_exit: AtExit = unsafe { std::mem::transmute(at_exit) };
-                at_exit(index, slot);
-                slot.key.store(0, Ordering::Relaxed);
+                at_exit(index, key, slot);
             }
         }
         let local = tls::local();
@@ -178,8 +184,8 @@ impl Drop for Joining {
     }
 }
 
-/// What is called with each joined slot of a thread that ends.
-type AtExit = fn(usize, &Slot);
+/// What is called with each joined slot of a thread that ends: its index, the writer's key, the slot.
+type AtExit = fn(usize, u64, &Slot);
 
 static AT_EXIT: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 /// The pthread key plus one; 0 = not made yet.

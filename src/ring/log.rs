@@ -180,6 +180,13 @@ impl Log {
 
     fn join_thread(&self, joining: &Joining) -> Option<&'static Slot> {
         let slot = joining.slot(self.index.number())?;
+        if slot.key.load(Ordering::Relaxed) == self.index.key() {
+            // A handler joined this thread after we saw that it had not, and before we said that it does.
+            return Some(slot);
+        }
+        if slot.wanted.swap(self.index.key(), Ordering::Relaxed) != self.index.key() {
+            slot.waiting.store(0, Ordering::Relaxed);
+        }
         // After a failure, most events are dropped for the price of a count.
         let waiting = slot.waiting.load(Ordering::Relaxed);
         slot.waiting
@@ -281,8 +288,8 @@ impl Drop for Log {
 }
 
 /// A thread that logged ends: its lanes are for others now.
-fn thread_exit(index: usize, slot: &Slot) {
-    pinned(index, slot.key.load(Ordering::Relaxed), |log| {
+fn thread_exit(index: usize, key: u64, slot: &Slot) {
+    pinned(index, key, |log| {
         // SAFETY: the handle put itself there, has the key that this thread joined with, and waits in
         // `Index::close` until we are done.
         unsafe { &*log.cast::<Log>() }.end_thread(slot);

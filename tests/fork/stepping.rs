@@ -14,7 +14,7 @@ mod x86_64 {
 
     use crate::harness::{arguments, define, say};
     use crate::signals::{handled, install, log_one, serve};
-    use timeline::layout::{Geometry, records};
+    use timeline::layout::{Geometry, header, records};
     use timeline::{Attached, Timeline};
 
     /// Instructions since stepping began, and the one after which the handler logs; 0 = after each.
@@ -24,6 +24,8 @@ mod x86_64 {
     /// The lanes' records, and how many there are.
     static LANES: AtomicPtr<u64> = AtomicPtr::new(std::ptr::null_mut());
     static COUNT: AtomicU64 = AtomicU64::new(0);
+    /// The serial number of thread records: it rises with each thread that joins.
+    static SERIAL: AtomicPtr<u64> = AtomicPtr::new(std::ptr::null_mut());
     /// Events committed through a lane without an owner.
     static STOLEN: AtomicU64 = AtomicU64::new(0);
 
@@ -40,9 +42,18 @@ mod x86_64 {
         let geometry = Geometry::load(&bytes).expect("sound");
         // SAFETY: the region lies inside the file, as Geometry has checked.
         let lanes = unsafe { map.as_mut_ptr().add(geometry.lane().offset as usize) };
+        // SAFETY: a field of the header.
+        let serial = unsafe { map.as_mut_ptr().add(header::THREAD_SERIAL as usize) };
         std::mem::forget(map);
+        SERIAL.store(serial.cast(), Ordering::SeqCst);
         LANES.store(lanes.cast(), Ordering::SeqCst);
         COUNT.store(geometry.lanes().into(), Ordering::SeqCst);
+    }
+
+    /// How many threads have joined.
+    fn joined() -> u64 {
+        // SAFETY: inside the mapping, which stays; others change it, hence volatile.
+        unsafe { SERIAL.load(Ordering::SeqCst).cast_const().read_volatile() }
     }
 
     /// How many lanes have an owner, and the sum of all cursors, which rises with each commit.
@@ -65,11 +76,13 @@ mod x86_64 {
         let step = STEP.fetch_add(1, Ordering::SeqCst) + 1;
         let at = AT.load(Ordering::SeqCst);
         if at == 0 && lanes().0 == 1 {
-            let before = lanes().1;
+            let before = (lanes().1, joined());
             log_one();
-            // Only the main thread has a lane, so this went into one that may be another's by now.
+            // Only the main thread has a lane, and nobody joined to have one for a moment: so this went
+            // into one that may be another's by now.
             let (owned, cursors) = lanes();
-            STOLEN.fetch_add((owned == 1 && cursors != before).into(), Ordering::SeqCst);
+            let stolen = owned == 1 && cursors != before.0 && joined() == before.1;
+            STOLEN.fetch_add(stolen.into(), Ordering::SeqCst);
         } else if at == 0 || step == at {
             log_one();
         }
@@ -127,8 +140,15 @@ mod x86_64 {
     fn key(destructor: extern "C" fn(*mut libc::c_void)) -> libc::pthread_key_t {
         let mut key = 0;
         // SAFETY: `key` is a valid place for one, the destructor of the right type.
-        let made =
-            unsafe { libc::pthread_key_create(&mut key, Some(std::mem::transmute(destructor))) };
+        let made = unsafe {
+            libc::pthread_key_create(
+                &mut key,
+                Some(std::mem::transmute::<
+                    extern "C" fn(*mut libc::c_void),
+                    unsafe extern "C" fn(*mut libc::c_void),
+                >(destructor)),
+            )
+        };
         assert_eq!(made, 0);
         key
     }
