@@ -172,7 +172,10 @@ class Timeline:
         else:
             count = state & 0x7FFF
         expect(count <= self.chunk_entries and (count == 0 or lane < self.lanes), "count and lane")
-        return (ticket, count, lane, before) if count else None
+        if count == 0:
+            return None
+        expect(self.u64(at + 24) == ticket, "before and lane of this ticket")
+        return ticket, count, lane, before
 
     def events(self):
         """(ticks, lane, place) and the entry of each event, newest first."""
