@@ -43,10 +43,10 @@ fn a_level_set_by_another_process_is_in_force_at_once() {
     let name = Name::new("level");
     let timeline = Timeline::with_size(name.path(), 256, 2048).expect("created");
     let events = one_of_each(&timeline);
-    let words = ["none", "error", "info", "packet", "all", "trace"];
-    let mut child = Process::start("levels", &[&[name.path()], &words[..]].concat());
     let attached = attach(name.path());
     assert_eq!(attached.level(), Level::ALL);
+    let words = ["none", "error", "info", "packet", "all", "trace"];
+    let mut child = Process::start("levels", &[&[name.path()], &words[..]].concat());
     for word in words {
         assert_eq!(child.line(), word);
         let level: Level = word.parse().expect("a level");
