@@ -153,10 +153,8 @@ fn only_the_owner_may_read_and_write_it() {
 /// Tries what its user may not.
 pub fn unprivileged(given: &[String]) {
     // SAFETY: this process is one thread, and from here on has only the rights of nobody.
-    assert_eq!(
-        unsafe { libc::setgid(65534) } | unsafe { libc::setuid(65534) },
-        0
-    );
+    let kept = unsafe { libc::setgid(65534) | libc::setuid(65534) };
+    assert_eq!(kept, 0);
     let folder = &given[0];
     let file = format!("{folder}/some.timeline");
     for (path, what) in [
