@@ -282,3 +282,27 @@ fn snapshots_taken_while_writers_run_hold_only_whole_events_in_order() {
     let names: Vec<_> = std::fs::read_dir(folder.path()).expect("listed").collect();
     assert_eq!(names.len(), 20, "temporary files are gone");
 }
+
+#[test]
+fn of_several_that_save_to_one_file_each_leaves_it_whole() {
+    let name = Name::new("savers");
+    let timeline = Timeline::with_size(name.path(), 1024, 4096).expect("created");
+    let event = define(&timeline);
+    (0..700).for_each(|i| timeline.log(event, arguments(0, i)));
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("same.timeline");
+    timeline.save(&file).expect("saved");
+    std::thread::scope(|scope| {
+        let savers: Vec<_> = (0..3)
+            .map(|_| scope.spawn(|| (0..25).try_for_each(|_| timeline.save(&file).map(drop))))
+            .collect();
+        while savers.iter().any(|s| !s.is_finished()) {
+            let snapshot = Attached::open(&file).expect("whole at every moment");
+            assert_eq!(snapshot.events(Order::OldestFirst).count(), 700);
+        }
+        for saver in savers {
+            saver.join().expect("no panic").expect("saved");
+        }
+    });
+    assert_eq!(std::fs::read_dir(folder.path()).expect("listed").count(), 1);
+}

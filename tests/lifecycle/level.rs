@@ -140,10 +140,30 @@ fn a_sampler_raises_the_level_in_bursts_and_restores_it() {
 /// Samples until it is killed; as a parent of a child that lives on, if asked to.
 pub fn samples(given: &[String]) {
     let timeline = Timeline::open(&given[0]).expect("joined");
-    let _sampler = timeline
+    let sampler = timeline
         .sample(Level::ALL, Duration::from_secs(20), Duration::from_secs(40))
         .expect("started");
     wait_for_boost(&attach(&given[0]));
+    if given.get(1).is_some_and(|word| word == "drop") {
+        // SAFETY: the child has one thread, whose parent's others held no lock of the C library's.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            crate::harness::deadline();
+            drop(sampler);
+            // SAFETY: ends the process.
+            unsafe { libc::_exit(0) };
+        }
+        let mut status = 0;
+        // SAFETY: `status` is a valid place for one.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert_eq!(status, 0, "the child hung in dropping its parent's sampler");
+        assert_ne!(
+            attach(&given[0]).info().boost,
+            Level::NONE,
+            "it is the parent's"
+        );
+        return;
+    }
     if given.len() > 1 {
         // SAFETY: the child calls only pause and _exit.
         let child = unsafe { libc::fork() };
@@ -192,6 +212,14 @@ fn what_a_killed_sampler_left_raised_is_cleared_by_the_next_change() {
         assert!(!timeline.enabled(library), "{change}");
         assert!(timeline.enabled(events[0].1));
     }
+}
+
+#[test]
+fn a_forked_child_drops_its_parents_sampler_without_harm() {
+    let name = Name::new("forked");
+    let _timeline = Timeline::with_size(name.path(), 256, 2048).expect("created");
+    Process::start("samples", &[name.path(), "drop"]).finish();
+    assert_eq!(attach(name.path()).info().boost, Level::NONE);
 }
 
 #[test]

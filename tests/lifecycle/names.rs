@@ -280,7 +280,7 @@ fn removing_a_name_takes_it_from_nobody_who_has_it_open() {
 }
 
 #[test]
-fn a_snapshot_cannot_be_joined_nor_take_the_place_of_its_ring() {
+fn a_snapshot_cannot_be_joined_nor_controlled() {
     let name = Name::new("snapshot");
     let timeline = small(name.path()).expect("created");
     log(&timeline, 5);
@@ -294,15 +294,44 @@ fn a_snapshot_cannot_be_joined_nor_take_the_place_of_its_ring() {
         timeline::Control::open(path),
         Err(Error::ReadOnly { .. })
     ));
-    // A name is good for everything that is done with it, or for nothing.
-    let long = folder.path().join("x".repeat(250));
-    let saved = timeline.save(&long);
-    assert!(
-        matches!(saved, Ok(_) | Err(Error::BadName { .. })),
-        "{saved:?}"
-    );
-    // A ring that others write to is not replaced by its own snapshot.
-    let _ = timeline.save(name.path());
-    assert!(!attach(name.path()).is_snapshot());
-    assert_eq!(held(name.path()), [5]);
+}
+
+#[test]
+fn nobody_writes_to_a_snapshot_not_even_who_wrote_what_it_shows() {
+    let name = Name::new("shown");
+    let timeline = small(name.path()).expect("created");
+    log(&timeline, 5);
+    let copy = Name::new("shows");
+    timeline.save(copy.path()).expect("saved");
+    assert_eq!(timeline::users(copy.path()).expect("readable"), []);
+    small(copy.path()).expect("it is in nobody's use");
+    assert_eq!(held(&copy.beside(".prev")), [5]);
+}
+
+#[test]
+fn a_name_is_good_for_everything_that_is_done_with_it_or_for_nothing() {
+    let name = Name::new("long");
+    let timeline = small(name.path()).expect("created");
+    let folder = tempfile::tempdir().expect("a folder");
+    for length in [200, 240, 245, 250, 255] {
+        let long = folder.path().join("x".repeat(length));
+        let created = small(long.to_str().expect("a plain name")).map(drop);
+        let _ = std::fs::remove_file(&long);
+        let saved = timeline.save(&long).map(drop);
+        for result in [saved, created] {
+            let said = matches!(result, Ok(()) | Err(Error::BadName { .. }));
+            assert!(said, "{length} bytes: {result:?}");
+        }
+    }
+}
+
+#[test]
+fn a_ring_that_is_written_to_is_not_replaced_by_its_own_snapshot() {
+    let name = Name::new("itself");
+    let timeline = small(name.path()).expect("created");
+    log(&timeline, 5);
+    let saved = timeline.save(name.path());
+    assert!(!attach(name.path()).is_snapshot(), "{saved:?}");
+    log(&timeline, 6);
+    assert_eq!(held(name.path()), [5, 6]);
 }
