@@ -53,5 +53,9 @@ show dump "$name" --max-entries 20 --long
 show info "$name"
 say "The C program is killed. What it logged last is still there:"
 kill -KILL "$c"
-show dump "$name" --max-entries 8 --long
+say "\$ timeline dump $name --long | grep demo | head -n 8"
+# The whole dump into a file: the head of a pipe would leave its writer without a reader.
+"$timeline" dump "$name" --long >"$built/dump"
+head -n 1 "$built/dump"
+grep "^[^ ]* [^ ]* *demo" "$built/dump" | head -n 8
 say "Done. Next: \$ target/release/timeline demo"

@@ -14,6 +14,7 @@ use crate::save::{self, Saved};
 use crate::segment::Segment;
 use crate::shm::{self, Name};
 use crate::source::{Event, Events, Follow, From, Order};
+use crate::sync::{AtomicU64, Ordering};
 
 /// A timeline attached for reading: a live one, what a killed program left, or a snapshot.
 ///
@@ -43,7 +44,13 @@ pub struct Attached {
     time: RwLock<TimeBase>,
     clock_runs: bool,
     definitions: Vec<OnceLock<Box<Definition>>>,
+    /// Bytes of text that definitions may still take.
+    text_left: AtomicU64,
 }
+
+/// How often the whole string table may be spent on definitions, which share their categories. Damaged
+/// ones could otherwise name one endless string again and again.
+const SHARING: u64 = 16;
 
 impl Attached {
     /// Attaches to the live name or file at `path`.
@@ -60,6 +67,7 @@ impl Attached {
             clock_runs: segment.clock_runs(),
             time: RwLock::new(segment.time_base()),
             definitions,
+            text_left: AtomicU64::new(SHARING * segment.geometry.strings().length),
             segment,
             file,
         })
@@ -106,7 +114,15 @@ impl Attached {
         if let Some(definition) = cached.get() {
             return Some(definition);
         }
+        // Relaxed: only a bound, and not an exact one.
+        let left = self.text_left.load(Ordering::Relaxed);
+        if left == 0 {
+            return None;
+        }
         let definition = self.segment.definitions.get(id)?;
+        let text = definition.category.len() + definition.message.len();
+        let left = left.saturating_sub(text as u64);
+        self.text_left.store(left, Ordering::Relaxed);
         Some(cached.get_or_init(|| Box::new(definition)))
     }
 

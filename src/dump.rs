@@ -1,6 +1,6 @@
 //! The dump as a table: newest to oldest, `numa core -cycles category message`.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::io;
 
 use crate::attached::Attached;
@@ -86,12 +86,14 @@ impl<'a> Table<'a> {
         self.text(&row.event, out)
     }
 
-    /// Writes category and message, without a line break.
+    /// Writes category and message, without a line break. Control characters show as `?`: what programs
+    /// name their events must not command the terminal.
     ///
     /// # Errors
     /// Only those of `out`.
     pub fn text(&self, event: &Event, out: &mut impl fmt::Write) -> fmt::Result {
         let width = self.category;
+        let out = &mut Plain(out);
         match self.attached.definition(event.id) {
             Some(definition) => {
                 write!(out, "{:width$} ", definition.category)?;
@@ -99,6 +101,21 @@ impl<'a> Table<'a> {
             }
             None => write!(out, "{:width$} <event {}?>", "?", event.id.0),
         }
+    }
+}
+
+/// Shows control characters as `?`.
+struct Plain<'a, W>(&'a mut W);
+
+impl<W: fmt::Write> fmt::Write for Plain<'_, W> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for (i, piece) in text.split(char::is_control).enumerate() {
+            if i > 0 {
+                self.0.write_char('?')?;
+            }
+            self.0.write_str(piece)?;
+        }
+        Ok(())
     }
 }
 
@@ -154,4 +171,16 @@ pub fn write(
     }
     out.write_all(text.as_bytes())?;
     out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_do_not_get_through() {
+        let mut text = String::new();
+        let said = write!(Plain(&mut text), "a\u{1b}[31m{}\r\u{7}é", "\n");
+        assert_eq!((said, text.as_str()), (Ok(()), "a?[31m???é"));
+    }
 }

@@ -78,7 +78,7 @@ pub struct Dropped {
     pub no_lane: u64,
     /// Logged when every chunk was some lane's current one.
     pub no_chunk: u64,
-    /// Logged with an event id out of range.
+    /// Logged with an event id beyond the definition table. (One in it that nobody defined is just disabled.)
     pub bad_event: u64,
 }
 

@@ -65,7 +65,7 @@ impl Timeline {
         string_table_size: u64,
     ) -> Result<Timeline> {
         let name = Name::new(path.as_ref())?;
-        let index = claim_index()?;
+        let index = claim_index(&name)?;
         let (segment, lock) = lifecycle::create(&name, entries, string_table_size)?;
         Timeline::join(segment, lock, index)
     }
@@ -77,7 +77,7 @@ impl Timeline {
     /// foreign file; `Io`.
     pub fn open(path: impl AsRef<Path>) -> Result<Timeline> {
         let name = Name::new(path.as_ref())?;
-        let index = claim_index()?;
+        let index = claim_index(&name)?;
         let (segment, lock) = lifecycle::join(&name, Use::Log)?;
         Timeline::join(segment, lock, index)
     }
@@ -182,6 +182,9 @@ impl Timeline {
     }
 }
 
-fn claim_index() -> Result<Index> {
-    Index::claim().ok_or(Error::TooManyOpen { limit: MAX_OPEN })
+fn claim_index(name: &Name) -> Result<Index> {
+    let doing = "get memory that a fork wipes (Linux 4.14 or later) for";
+    Index::claim()
+        .map_err(|e| Error::io(doing, name.given(), e))?
+        .ok_or(Error::TooManyOpen { limit: MAX_OPEN })
 }

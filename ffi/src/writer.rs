@@ -258,8 +258,8 @@ pub unsafe extern "C" fn timeline_argument_count(
 /// its first event; safe in a signal handler. Check `timeline_enabled` first where the arguments cost
 /// something to work out.
 ///
-/// `tl`: NULL logs nothing. `event`: from `timeline_define`; 0 logs nothing, and one that was never defined
-/// is dropped and counted. `a0` to `a3`: the arguments of the message in order; those it does not have are
+/// `tl`: NULL logs nothing. `event`: from `timeline_define`; 0 logs nothing, and one beyond those
+/// that can be defined is dropped and counted. `a0` to `a3`: the arguments of the message in order; those it does not have are
 /// not shown (give 0).
 ///
 /// # Safety

@@ -98,16 +98,17 @@ impl TimeBase {
         let before = after.checked_sub(1).and_then(|i| self.anchors.get(i));
         match (before, self.anchors.get(after)) {
             (Some(a), Some(b)) => {
-                // 128 bits: an exact product of two 64-bit spans.
+                // 128 bits: an exact product of two spans, of which only damage makes one too long.
                 let span = i128::from(b.realtime) - i128::from(a.realtime);
-                let part = span * i128::from(ticks - a.ticks) / i128::from(b.ticks - a.ticks);
+                let part = span.checked_mul(i128::from(ticks - a.ticks))?;
+                let part = part / i128::from(b.ticks - a.ticks);
                 u64::try_from(i128::from(a.realtime) + part).ok()
             }
             (Some(a), None) | (None, Some(a)) => {
                 let rate = self.ticks_per_second()?;
                 let away = i128::from(ticks) - i128::from(a.ticks);
                 let nanoseconds = (away as f64 * 1e9 / rate) as i128;
-                u64::try_from(i128::from(a.realtime) + nanoseconds).ok()
+                u64::try_from(nanoseconds.checked_add(a.realtime.into())?).ok()
             }
             (None, None) => None,
         }

@@ -3,7 +3,7 @@
 //! The first half is written once, at creation, and carries a checksum; the second half changes while
 //! the timeline lives.
 
-/// 8 bytes, written last: a header without it was never finished.
+/// 8 bytes. A file that starts with zeros instead was never finished.
 pub const MAGIC: u64 = 0x000;
 /// u16.
 pub const VERSION_MAJOR: u64 = 0x008;
@@ -67,7 +67,7 @@ pub const NEXT_TICKET: u64 = 0x800;
 pub const LEVEL: u64 = 0x840;
 /// u32, the level a sampler holds up just now; 0 = none.
 pub const BOOST: u64 = 0x844;
-/// u32, pid of the sampler; 0 = none.
+/// u32, pid of the last sampler; means something while the sampler's lock is held.
 pub const SAMPLER_PID: u64 = 0x848;
 /// u32, events defined, event 0 included: ids below this are defined.
 pub const DEFINED: u64 = 0x880;
@@ -83,7 +83,7 @@ pub const DROPPED_INTERRUPTED: u64 = 0x8c0;
 pub const DROPPED_NO_LANE: u64 = 0x8c8;
 /// u64, events dropped because no chunk was free.
 pub const DROPPED_NO_CHUNK: u64 = 0x8d0;
-/// u64, events dropped because their id was out of range.
+/// u64, events dropped because their id was beyond the definition table.
 pub const DROPPED_BAD_EVENT: u64 = 0x8d8;
 /// u64, anchors ever taken.
 pub const ANCHORS_TAKEN: u64 = 0x900;

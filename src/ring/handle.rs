@@ -4,6 +4,8 @@
 //! joined, whatever its parent was doing at the time of the fork. Pages are kept and used again, never
 //! unmapped, so a thread that ends late reads a key that is no longer its own, and nothing worse.
 
+use std::io;
+
 use super::local::MAX_OPEN;
 use crate::shm::fork_wiped;
 use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -45,13 +47,16 @@ pub struct Index {
 }
 
 impl Index {
-    /// A free index; `None` when all are taken, or there is no memory that a fork wipes.
-    pub fn claim() -> Option<Index> {
+    /// A free index; `None` when all are taken.
+    ///
+    /// # Errors
+    /// Those of [`fork_wiped`]: no memory, or a kernel before 4.14.
+    pub fn claim() -> io::Result<Option<Index>> {
         let index = loop {
             let used = USED.load(Ordering::Relaxed);
             let free = (!used).trailing_zeros();
             if free as usize >= MAX_OPEN {
-                return None;
+                return Ok(None);
             }
             // Acquire, pairs with the Release in `drop`: the former handle is done with the page.
             if USED
@@ -64,17 +69,17 @@ impl Index {
         if PAGES[index].load(Ordering::Acquire).is_null() {
             match fork_wiped(PAGE) {
                 Ok(page) => PAGES[index].store(page.cast(), Ordering::Release),
-                Err(_) => {
+                Err(error) => {
                     USED.fetch_and(!(1 << index), Ordering::Release);
-                    return None;
+                    return Err(error);
                 }
             }
         }
-        Some(Index {
+        Ok(page(index).map(|page| Index {
             index,
             key: NEXT_KEY.fetch_add(1, Ordering::Relaxed),
-            page: page(index)?,
-        })
+            page,
+        }))
     }
 
     /// Which of the thread's slots is the handle's.

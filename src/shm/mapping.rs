@@ -120,13 +120,19 @@ impl Mapping {
 
     /// The bytes from `offset` up to a NUL or `most` bytes, whichever comes first.
     pub fn read_c_str(&self, offset: u64, most: u64) -> Vec<u8> {
-        let most = most.min(self.len().saturating_sub(offset));
+        let end = offset + most.min(self.len().saturating_sub(offset));
         let mut bytes = Vec::new();
-        for i in 0..most {
-            match self.u8(offset + i).load(Ordering::Relaxed) {
-                0 => break,
-                byte => bytes.push(byte),
+        let mut block = [0; 256];
+        let mut at = offset;
+        while at < end {
+            let block = &mut block[..(end - at).min(256) as usize];
+            self.read(at, block);
+            if let Some(nul) = memchr::memchr(0, block) {
+                bytes.extend_from_slice(&block[..nul]);
+                break;
             }
+            bytes.extend_from_slice(block);
+            at += block.len() as u64;
         }
         bytes
     }

@@ -80,7 +80,7 @@ typedef struct {
 } lane_t;
 
 typedef struct {
-  uint64_t state, before, lane, unused[5];
+  uint64_t state, before, lane, opened, unused[4];
 } chunk_t;
 
 typedef struct {
@@ -171,6 +171,7 @@ AT(lane_t, interrupted, 16);
 SIZE(chunk_t, 64);
 AT(chunk_t, before, 8);
 AT(chunk_t, lane, 16);
+AT(chunk_t, opened, 24);
 
 SIZE(entry_t, 64);
 AT(entry_t, event, 8);

@@ -148,7 +148,7 @@ fn dropped(info: &Info, theme: &Theme) -> String {
         ),
         (dropped.no_lane, "for want of a lane"),
         (dropped.no_chunk, "for want of a chunk"),
-        (dropped.bad_event, "of events never defined"),
+        (dropped.bad_event, "with an event number out of range"),
     ];
     let causes: Vec<_> = causes
         .iter()
