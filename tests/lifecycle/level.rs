@@ -22,10 +22,11 @@ pub fn levels(given: &[String]) {
     if given[1] == "define" {
         let timeline = Timeline::open(&given[0]).expect("joined");
         say("ready");
-        for i in 0.. {
+        // Until it is killed; a few at a time, so that the table holds those of all rounds.
+        for i in (0..60).cycle() {
             let message = format!("{} of {} whole", i, given[2]);
-            // Until it is killed, or the table is full.
-            let _ = timeline.define("killed", Priority::Info, &message);
+            let event = timeline.define("killed", Priority::Info, &message);
+            event.expect("defined");
         }
     }
     let control = Control::open(&given[0]).expect("attached");
