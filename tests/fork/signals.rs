@@ -59,21 +59,27 @@ pub fn logs_from_a_handler(given: &[String]) {
     for round in 0..60 {
         let (done, id) = (AtomicBool::new(false), AtomicU64::new(0));
         std::thread::scope(|scope| {
-            scope.spawn(|| {
+            let writer = scope.spawn(|| {
                 // SAFETY: pthread_self takes nothing and cannot fail.
                 id.store(unsafe { libc::pthread_self() }, Ordering::SeqCst);
                 for i in 0..1500 {
                     timeline.log(event, arguments(round, i));
+                    if i % 50 == 0 {
+                        // Between two calls, where nothing stands in the handler's way.
+                        // SAFETY: raises a signal that is handled.
+                        unsafe { libc::raise(libc::SIGUSR1) };
+                    }
                 }
                 done.store(true, Ordering::SeqCst);
             });
             while !done.load(Ordering::SeqCst) {
                 let target = id.load(Ordering::SeqCst);
                 if target != 0 {
-                    // SAFETY: the thread is joined only at the end of this scope.
+                    // SAFETY: the thread is joined only below.
                     unsafe { libc::pthread_kill(target, libc::SIGUSR1) };
                 }
             }
+            writer.join().expect("it logged");
         });
         logged += 1500;
     }
@@ -108,9 +114,10 @@ fn each_event_of_a_handler_is_in_the_ring_or_counted() {
     assert_eq!(by_threads, logged);
     assert_eq!(by_handlers + dropped.interrupted, handled);
     assert_eq!(dropped.total(), dropped.interrupted);
+    // Those raised between two calls are never dropped; most others are sent at any moment.
     assert!(
-        by_handlers > 0 && dropped.interrupted > 0,
-        "{by_handlers} {dropped:?}"
+        by_handlers >= 60 * 30 && handled > 60 * 30,
+        "{by_handlers} of {handled}"
     );
     assert_eq!(attached.info().lanes_in_use, 0, "lanes left behind");
 }
