@@ -188,6 +188,18 @@ fn each_header_field_out_of_range_is_named() {
         };
         assert!(right, "{name} at {at:#x}: {error}");
     }
+    // A region behind the end of the file.
+    let total = get64(&bytes, header::TOTAL_SIZE);
+    for i in 0..8 {
+        let mut damaged = bytes.clone();
+        let at = (header::REGIONS + i * header::REGION_SIZE) as usize;
+        damaged[at..at + 8].copy_from_slice(&total.to_le_bytes());
+        seal(&mut damaged);
+        let error = read_harmlessly(scratch.write(&damaged)).err();
+        let name = timeline::layout::geometry::REGION_NAMES[i as usize];
+        let right = matches!(&error, Some(Error::Corrupt { field, .. }) if *field == name);
+        assert!(right, "{name}: {error:?}");
+    }
     // Any bit of the part that never changes is noticed, if only by the checksum.
     for at in 8..header::CHECKED as usize {
         let mut damaged = bytes.clone();
