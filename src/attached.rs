@@ -8,6 +8,7 @@ use crate::clock::TimeBase;
 use crate::error::Result;
 use crate::event::{Definition, EventId, Level};
 use crate::info::{self, Info};
+use crate::layout::DEFAULT_STRING_TABLE;
 use crate::lifecycle;
 use crate::ring::threads::{self, Thread};
 use crate::save::{self, Saved};
@@ -67,7 +68,9 @@ impl Attached {
             clock_runs: segment.clock_runs(),
             time: RwLock::new(segment.time_base()),
             definitions,
-            text_left: AtomicU64::new(SHARING * segment.geometry.strings().length),
+            text_left: AtomicU64::new(
+                SHARING * segment.geometry.strings().length.max(DEFAULT_STRING_TABLE),
+            ),
             segment,
             file,
         })

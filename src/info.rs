@@ -35,6 +35,9 @@ pub struct Info {
     pub level: Level,
     /// The level a sampler holds up just now; none otherwise.
     pub boost: Level,
+    /// Whether `boost` was left behind by a sampler that died. Whoever next changes the level, defines an
+    /// event or opens the timeline for writing clears it.
+    pub boost_is_stale: bool,
     /// What ticks count.
     pub clock: ClockKind,
     /// Ticks per second, when it can be told.
@@ -121,6 +124,8 @@ pub(crate) fn info(segment: &Segment, file: &File, ticks_per_second: Option<f64>
         lanes_in_use: count_lanes(segment),
         level: segment.definitions.level(),
         boost: segment.definitions.boost(),
+        boost_is_stale: segment.definitions.boost() != Level::NONE
+            && segment.sampler(file).is_none(),
         clock: facts.clock,
         ticks_per_second,
         created_unix_nanos: facts.created_unix,

@@ -156,6 +156,8 @@ fn lock_corpse(name: &Name) -> Result<Option<LockFile>> {
 
 fn living(name: &Name, file: &File) -> Vec<crate::error::User> {
     match Segment::load(name, file, Use::Read) {
+        // A snapshot shows the processes of what it was taken from.
+        Ok(s) if s.facts.snapshot => Vec::new(),
         Ok(s) => processes::users(&s.map, &s.geometry, file),
         // Damaged, or of another version: the locks alone must tell.
         Err(_) => Vec::new(),
@@ -265,7 +267,8 @@ pub fn refuse_living(name: &Name) -> Result<()> {
 pub fn users(path: impl AsRef<Path>) -> Result<Vec<processes::Writer>> {
     let name = Name::new(path.as_ref())?;
     let (segment, file) = attach(&name)?;
-    let mut writers = processes::writers(&segment.map, &segment.geometry, Some(&file));
+    let live = (!segment.facts.snapshot).then_some(&file);
+    let mut writers = processes::writers(&segment.map, &segment.geometry, live);
     writers.retain(|w| w.alive);
     Ok(writers)
 }

@@ -36,6 +36,19 @@ pub struct Saved {
 pub(crate) fn save(segment: &Segment, file: &Path) -> Result<Saved> {
     let name = Name::new(file)?;
     lifecycle::refuse_living(&name)?;
+    if std::fs::symlink_metadata(name.file()).is_ok_and(|m| !m.is_file()) {
+        return Err(Error::BadName {
+            name: file.display().to_string(),
+            why: "a snapshot replaces a file; this is a directory, a link, a device or a pipe",
+        });
+    }
+    if segment.geometry.total > shm::file_size_limit() {
+        return Err(Error::NoSpace {
+            path: file.to_path_buf(),
+            needed: segment.geometry.total,
+            free: shm::file_size_limit(),
+        });
+    }
     let fail = |doing| move |e| Error::io(doing, file, e);
     let (temporary, out) = create_temporary(&name).map_err(fail("create"))?;
     let mut snapshot = Snapshot { segment, out };

@@ -11,7 +11,8 @@ use crate::event::Definitions;
 use crate::layout::geometry::{get16, get32, get64, put16, put32, put64};
 use crate::layout::{self, Geometry, HEADER_SIZE, header};
 use crate::ring::memory::Shared;
-use crate::shm::{Mapping, Name};
+use crate::ring::processes;
+use crate::shm::{Lock, Mapping, Name};
 use crate::sync::{Ordering, fence};
 
 /// What the header says that never changes.
@@ -104,9 +105,10 @@ impl Segment {
             n => 1 + (n - 1) % (header::ANCHORS_COUNT - 1),
         };
         let at = header::ANCHORS + slot * header::ANCHOR_SIZE;
-        // As in a sequence lock: 0 while it changes. The swap keeps the stores below behind it, and the
+        // As in a sequence lock: 0 while it changes. The fence keeps the stores below behind it, and the
         // Release publishes them; both pair with `anchors`.
-        self.map.u64(at).swap(0, Ordering::AcqRel);
+        self.map.u64(at).store(0, Ordering::Relaxed);
+        fence(Ordering::Release);
         self.map.u64(at + 8).store(anchor.ticks, Ordering::Relaxed);
         self.map
             .u64(at + 16)
@@ -114,8 +116,9 @@ impl Segment {
         self.map
             .u64(at + 24)
             .store(anchor.realtime, Ordering::Relaxed);
-        self.map.u64(at).store(serial + 1, Ordering::Release);
-        taken.store(serial + 1, Ordering::Relaxed);
+        let serial = serial.wrapping_add(1);
+        self.map.u64(at).store(serial, Ordering::Release);
+        taken.store(serial, Ordering::Relaxed);
     }
 
     /// The anchors that are whole.
@@ -129,13 +132,36 @@ impl Segment {
                 monotonic: self.map.u64(at + 16).load(Ordering::Relaxed),
                 realtime: self.map.u64(at + 24).load(Ordering::Relaxed),
             };
-            // Pairs with the swap in `add_anchor`.
+            // Pairs with the fence in `add_anchor`.
             fence(Ordering::Acquire);
             if serial != 0 && self.map.u64(at).load(Ordering::Relaxed) == serial {
                 anchors.push(anchor);
             }
         }
         anchors
+    }
+
+    /// The process that samples, if one does. `file`: an opening other than the sampler's own.
+    pub fn sampler(&self, file: &File) -> Option<u32> {
+        let pid = self.map.u32(header::SAMPLER_PID).load(Ordering::Relaxed);
+        let start = self.map.u64(header::SAMPLER_START).load(Ordering::Relaxed);
+        let namespace = self.map.u64(header::SAMPLER_NAMESPACE);
+        let runs = || {
+            processes::is_running(pid, start, namespace.load(Ordering::Relaxed))
+                .unwrap_or_else(|| Lock::Sample.is_held_elsewhere(file))
+        };
+        (pid != 0 && runs()).then_some(pid)
+    }
+
+    /// Notes who samples; 0 = nobody. The caller is that process, and holds the define lock.
+    pub fn set_sampler(&self, pid: u32) {
+        let start = self.map.u64(header::SAMPLER_START);
+        start.store(processes::own_start(), Ordering::Relaxed);
+        let namespace = self.map.u64(header::SAMPLER_NAMESPACE);
+        namespace.store(processes::own_pid_namespace(), Ordering::Relaxed);
+        self.map
+            .u32(header::SAMPLER_PID)
+            .store(pid, Ordering::Relaxed);
     }
 
     /// Whether the clock of its ticks can be read now: it is no snapshot, and of this boot.
@@ -255,11 +281,7 @@ pub fn new_header(geometry: &Geometry, clock: ClockKind) -> Vec<u8> {
     put64(&mut h, header::CREATED_UNIX, crate::clock::realtime());
     put64(&mut h, header::CREATED_TICKS, clock.now());
     put32(&mut h, header::CREATOR_PID, std::process::id());
-    put64(
-        &mut h,
-        header::CREATOR_START,
-        crate::ring::processes::own_start(),
-    );
+    put64(&mut h, header::CREATOR_START, processes::own_start());
     h[header::BOOT_ID as usize..][..16].copy_from_slice(&boot_id());
     let exe = std::env::current_exe().unwrap_or_default();
     let exe = std::os::unix::ffi::OsStrExt::as_bytes(exe.as_os_str());

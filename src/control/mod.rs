@@ -79,21 +79,29 @@ impl Control {
         self.inner.file.reopen().map_err(fail)
     }
 
-    /// The define lock, with what a killed sampler left behind cleared away.
+    /// The define lock, with what a dead sampler left behind cleared away.
     pub(crate) fn lock(&self) -> Result<LockFile> {
         let fail = |e| Error::io("lock", self.path(), e);
         let lock = LockFile::acquire(self.reopen()?, Lock::Define).map_err(fail)?;
         let definitions = &self.segment().definitions;
-        if definitions.boost() != Level::NONE && !Lock::Sample.is_held_elsewhere(lock.file()) {
+        if definitions.boost() != Level::NONE && self.segment().sampler(lock.file()).is_none() {
             definitions.set_boost(Level::NONE);
         }
         Ok(lock)
     }
 
-    /// The lock of the one sampler.
-    pub(crate) fn sampling_lock(&self) -> Result<Option<LockFile>> {
-        let file = self.reopen()?;
-        Ok(LockFile::try_acquire(file, Lock::Sample))
+    /// Makes this process the one sampler. The result is to be kept while it samples; it is `None` inside
+    /// if a child forked by a dead sampler still has that one's lock.
+    fn become_sampler(&self) -> Result<Option<LockFile>> {
+        let lock = self.lock()?;
+        let segment = self.segment();
+        if let Some(pid) = segment.sampler(lock.file()) {
+            let path = self.path().to_path_buf();
+            return Err(Error::SamplerBusy { path, pid });
+        }
+        let held = LockFile::try_acquire(self.reopen()?, Lock::Sample);
+        segment.set_sampler(std::process::id());
+        Ok(held)
     }
 
     /// The level up to which events are logged, as it was last set.

@@ -2,8 +2,8 @@
 //!
 //! A sampler never touches the level that was asked for. It sets a second one beside it, the boost, and
 //! the higher of the two is in force: a level set meanwhile is kept, and stopping only clears the boost.
-//! If the sampler is killed in the middle of a burst, its lock is free while the boost still stands, and
-//! whoever next locks the timeline clears it.
+//! If the sampler dies in the middle of a burst, whoever next locks the timeline finds it gone while the boost
+//! still stands, and clears it.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -12,9 +12,7 @@ use std::time::{Duration, Instant};
 use super::Control;
 use crate::error::{Error, Result};
 use crate::event::Level;
-use crate::layout::header;
-use crate::shm::LockFile;
-use crate::sync::Ordering;
+use crate::shm::{LockFile, without_signals};
 
 /// Raises the level in bursts until it is dropped.
 pub struct Sampler {
@@ -37,14 +35,7 @@ impl Sampler {
                 found: u64::try_from(for_.as_nanos()).unwrap_or(u64::MAX),
             });
         }
-        let pid = control.segment().map.u32(header::SAMPLER_PID);
-        let Some(lock) = control.sampling_lock()? else {
-            return Err(Error::SamplerBusy {
-                path: control.path().to_path_buf(),
-                pid: pid.load(Ordering::Relaxed),
-            });
-        };
-        pid.store(std::process::id(), Ordering::Relaxed);
+        let lock = control.become_sampler()?;
         let stop = Arc::new((Mutex::new(false), Condvar::new()));
         let burst = Burst {
             control,
@@ -54,9 +45,12 @@ impl Sampler {
             stop: Arc::clone(&stop),
             _lock: lock,
         };
-        let thread = std::thread::Builder::new()
-            .name("timeline-sample".to_string())
-            .spawn(move || burst.run())
+        let spawn = || {
+            std::thread::Builder::new()
+                .name("timeline-sample".to_string())
+                .spawn(move || burst.run())
+        };
+        let thread = without_signals(spawn)
             .map_err(|e| Error::io("start a thread to sample", "".as_ref(), e))?;
         Ok(Sampler {
             process: std::process::id(),
@@ -89,7 +83,7 @@ struct Burst {
     for_: Duration,
     every: Duration,
     stop: Arc<(Mutex<bool>, Condvar)>,
-    _lock: LockFile,
+    _lock: Option<LockFile>,
 }
 
 impl Burst {
@@ -100,14 +94,17 @@ impl Burst {
             let stopped = self.wait_until(next + self.for_);
             self.boost(Level::NONE);
             if stopped {
-                return;
+                break;
             }
             next += self.every;
             // After a stop (SIGSTOP, suspend) go on from now, and do not make up for what was missed.
             next = next.max(Instant::now());
             if self.wait_until(next) {
-                return;
+                break;
             }
+        }
+        if let Ok(_lock) = self.control.lock() {
+            self.control.segment().set_sampler(0);
         }
     }
 

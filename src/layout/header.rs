@@ -67,8 +67,12 @@ pub const NEXT_TICKET: u64 = 0x800;
 pub const LEVEL: u64 = 0x840;
 /// u32, the level a sampler holds up just now; 0 = none.
 pub const BOOST: u64 = 0x844;
-/// u32, pid of the last sampler; means something while the sampler's lock is held.
+/// u32, pid of the sampler; 0 = none.
 pub const SAMPLER_PID: u64 = 0x848;
+/// u64, start of the sampler's process, in clock ticks since boot.
+pub const SAMPLER_START: u64 = 0x850;
+/// u64, inode of the sampler's pid namespace.
+pub const SAMPLER_NAMESPACE: u64 = 0x858;
 /// u32, events defined, event 0 included: ids below this are defined.
 pub const DEFINED: u64 = 0x880;
 /// u64, bytes of the string table in use.

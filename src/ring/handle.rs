@@ -20,8 +20,6 @@ pub struct Page {
     pub pins: AtomicU32,
     /// This process' identity in the process table; 0 = not joined.
     pub process: AtomicU32,
-    /// The process id that goes with it.
-    pub pid: AtomicU32,
     /// 1 while a thread joins the process.
     pub joining: AtomicU32,
     /// The handle, for ending threads.
@@ -130,6 +128,13 @@ fn page(index: usize) -> Option<&'static Page> {
     // SAFETY: null, or a page from `fork_wiped` of this size, never unmapped, whose zeros are valid
     // atomics; a fork wipes it to zeros again.
     unsafe { page.as_ref() }
+}
+
+/// Whether this process writes somewhere under that identity.
+pub fn is_joined(process: u32) -> bool {
+    (0..MAX_OPEN)
+        .filter_map(page)
+        .any(|page| page.process.load(Ordering::Acquire) == process)
 }
 
 /// Calls `f` with the handle of that index if it still has that key; it is not closed meanwhile.

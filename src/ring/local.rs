@@ -3,8 +3,8 @@
 //! The slots of a thread are one page that the kernel zeroes in a forked child, so a child never
 //! writes through a lane of its parent: its slots carry no key, and it joins anew. The pointer to the
 //! page is thread-local in the initial-exec model: two instructions, where the general model's
-//! `__tls_get_addr` costs more than the rest of an entry. Nothing here allocates from the heap: the
-//! first event of a thread may well be logged inside malloc.
+//! `__tls_get_addr` costs more than the rest of an entry. Nothing here allocates from the heap, but
+//! for what `arm` says: the first event of a thread may well be logged inside malloc.
 
 use crate::shm::{fork_wiped, unmap_fork_wiped};
 use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering, compiler_fence};
@@ -163,7 +163,7 @@ impl Joining {
                 // another's by then.
                 slot.key.store(0, Ordering::Relaxed);
                 compiler_fence(Ordering::SeqCst);
-                // SAFETY: only `at_thread_exit` stores there, and always a function of this type.
+                // SAFETY: only `prepare` stores there, and always a function of this type.
                 let at_exit: AtExit = unsafe { std::mem::transmute(at_exit) };
                 at_exit(index, key, slot);
             }
@@ -191,36 +191,39 @@ static AT_EXIT: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 /// The pthread key plus one; 0 = not made yet.
 static KEY: AtomicU64 = AtomicU64::new(0);
 
-/// Sets the function to be called when a thread ends. Always the same one.
-pub fn at_thread_exit(f: AtExit) {
+/// Prepares for threads to end: sets the function to be called (always the same one), makes the key that
+/// calls it, and keeps the code in memory for as long as threads may.
+pub fn prepare(f: AtExit) {
     AT_EXIT.store(f as *mut (), Ordering::Release);
+    if KEY.load(Ordering::Acquire) != 0 {
+        return;
+    }
+    crate::shm::keep_loaded(thread_exit as *const libc::c_void);
+    let mut made: libc::pthread_key_t = 0;
+    // SAFETY: `made` is a valid place for a key; the destructor is of the type it wants.
+    if unsafe { libc::pthread_key_create(&mut made, Some(thread_exit)) } != 0 {
+        // No keys left: lanes of ended threads come back only with their process.
+        return;
+    }
+    let mine = u64::from(made) + 1;
+    if KEY
+        .compare_exchange(0, mine, Ordering::AcqRel, Ordering::Acquire)
+        .is_err()
+    {
+        // SAFETY: made above, and used by nobody.
+        unsafe { libc::pthread_key_delete(made) };
+    }
 }
 
 /// Has [`thread_exit`] called with `page` when this thread ends.
 ///
-/// A pthread key and not a Rust destructor: the C library runs it after those of the language, and
-/// again if a later destructor logged once more.
+/// A pthread key and not a Rust destructor: the C library runs it after those of the language. In a process
+/// that has made more than 32 keys before ours, the C library allocates here.
 fn arm(page: *mut Page) {
-    let mut key = KEY.load(Ordering::Acquire);
-    if key == 0 {
-        let mut made: libc::pthread_key_t = 0;
-        // SAFETY: `made` is a valid place for a key; the destructor is of the type it wants.
-        if unsafe { libc::pthread_key_create(&mut made, Some(thread_exit)) } != 0 {
-            // No keys left: lanes of ended threads come back only with their process.
-            return;
-        }
-        let mine = u64::from(made) + 1;
-        match KEY.compare_exchange(0, mine, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => key = mine,
-            Err(theirs) => {
-                // SAFETY: made above, and used by nobody.
-                unsafe { libc::pthread_key_delete(made) };
-                key = theirs;
-            }
-        }
+    if let Some(key) = KEY.load(Ordering::Acquire).checked_sub(1) {
+        // SAFETY: the key exists; it is never deleted once it stands in KEY.
+        unsafe { libc::pthread_setspecific(key as libc::pthread_key_t, page.cast()) };
     }
-    // SAFETY: the key exists; it is never deleted once it stands in KEY.
-    unsafe { libc::pthread_setspecific((key - 1) as libc::pthread_key_t, page.cast()) };
 }
 
 unsafe extern "C" fn thread_exit(_page: *mut libc::c_void) {

@@ -11,7 +11,7 @@ use super::{lanes, processes, threads, writer};
 use crate::clock::{ClockKind, current_cpu};
 use crate::layout::words::entry_thread;
 use crate::layout::{Geometry, header};
-use crate::shm::SharedFile;
+use crate::shm::{SharedFile, shares_memory_with_parent};
 use crate::sync::{AtomicU8, Ordering, compiler_fence};
 
 /// Attempts to get a lane once there was none: one in this many events.
@@ -52,7 +52,9 @@ impl Log {
             geometry: *geometry,
             file,
         });
-        local::at_thread_exit(thread_exit);
+        // What would take the loader's lock, or allocate, is done now and not in somebody's first event.
+        local::prepare(thread_exit);
+        let _ = current_cpu();
         let me = log
             .file
             .with(|f| processes::join(&log.ring, &log.geometry, f, log.clock.now()))??;
@@ -63,7 +65,6 @@ impl Log {
     /// This process is in the process table, as `process`.
     fn joined(&self, process: u32) {
         let page = self.index.page();
-        page.pid.store(std::process::id(), Ordering::Relaxed);
         // Release, pairs with the Acquire in `process`.
         page.process.store(process, Ordering::Release);
         self.index.open((&raw const *self).cast());
@@ -130,6 +131,10 @@ impl Log {
         let lane = slot.lane.load(Ordering::Relaxed);
         let done = writer::append(&self.ring, lane, |ring, chunk, index| {
             draft.write(ring, chunk, index, || self.clock.now());
+            compiler_fence(Ordering::SeqCst);
+            // Wiped: a handler that interrupted us forked, and this is the child, coming back to an append
+            // of its parent.
+            slot.busy.load(Ordering::Relaxed) != 0
         });
         compiler_fence(Ordering::SeqCst);
         slot.busy.store(0, Ordering::Relaxed);
@@ -194,13 +199,13 @@ impl Log {
         if !waiting.is_multiple_of(RETRY) {
             return None;
         }
-        let process = self.process()?;
         // A child of vfork runs in our memory, as the thread that waits for it. What that thread had
-        // joined serves it, but it must not join in that thread's name.
-        if self.index.page().pid.load(Ordering::Relaxed) != std::process::id() {
+        // joined serves it, but it must not join in that thread's name, nor as its process.
+        if shares_memory_with_parent() {
             slot.waiting.store(0, Ordering::Relaxed);
             return None;
         }
+        let process = self.process()?;
         let ticks = self.clock.now();
         let (thread, tid) = threads::register(self.ring.mapping(), &self.geometry, process, ticks);
         let owner = lanes::owner(process, thread);

@@ -1,21 +1,22 @@
 //! The process table: who writes to a timeline, and who of them still lives.
 //!
-//! A writing process holds the lock on its slot's byte, which the kernel drops with it. A lock alone
-//! could be lost while its holder lives (a daemon closes every descriptor it finds), so a slot counts as
-//! dead only when its lock is free *and* no process of that id and start time runs. Whoever takes a dead
+//! A writing process holds the lock on its slot's byte, which the kernel drops with it. A lock alone could be
+//! lost while its holder lives (a daemon closes every descriptor it finds), or outlive it (a forked child
+//! shares it), so what counts is whether a process of that id and start time runs and has the file mapped;
+//! the lock decides where that cannot be seen, and who may use a slot. Whoever takes a dead
 //! slot, or finds no free lane, gives the lanes and thread records of the dead back.
 
 use std::ffi::CStr;
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 
-use super::lanes;
 use super::memory::Shared;
 use super::threads;
+use super::{handle, lanes};
 use crate::error::User;
 use crate::layout::{Geometry, header, records::process};
 use crate::shm::{Lock, Mapping, maps_file, process_name, read_small};
-use crate::sync::Ordering;
+use crate::sync::{Ordering, fence};
 
 /// A process that writes to a timeline, or did when it was saved or killed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,6 +60,8 @@ fn pid_namespace() -> u64 {
 
 struct Stat {
     gone: bool,
+    /// Its first thread has ended and others go on.
+    headless: bool,
     start: u64,
 }
 
@@ -69,12 +72,14 @@ fn stat(path: &CStr) -> Option<Stat> {
     // The second field is the name in parentheses, and may hold anything.
     let rest = &text[memchr::memrchr(b')', text)? + 1..];
     let mut fields = rest.split(|&b| b == b' ').filter(|f| !f.is_empty());
-    let state = fields.next()?;
-    let start = std::str::from_utf8(fields.nth(18)?).ok()?.parse().ok()?;
+    let number = |field: &[u8]| std::str::from_utf8(field).ok()?.parse::<u64>().ok();
+    let ended = matches!(fields.next()?, b"Z" | b"X" | b"x");
+    let threads = number(fields.nth(16)?)?;
     Some(Stat {
-        // A zombie writes no more.
-        gone: matches!(state, b"Z" | b"X" | b"x"),
-        start,
+        // A zombie writes no more, unless only its first thread is one.
+        gone: ended && threads <= 1,
+        headless: ended && threads > 1,
+        start: number(fields.nth(1)?)?,
     })
 }
 
@@ -88,27 +93,44 @@ pub fn own_pid_namespace() -> u64 {
     pid_namespace()
 }
 
+/// Whether a process runs: `None` when it cannot be seen from here, for want of /proc or because it is of
+/// another pid namespace.
+pub fn is_running(pid: u32, start: u64, namespace: u64) -> Option<bool> {
+    if namespace != pid_namespace() || stat(c"/proc/self/stat").is_none() {
+        return None;
+    }
+    let mut text = [0; 32];
+    let seen = proc_path(pid, "stat", &mut text).and_then(stat);
+    Some(seen.is_some_and(|s| !s.gone && s.start == start))
+}
+
 fn record(geometry: &Geometry, slot: u32) -> u64 {
     geometry.process().offset + u64::from(slot) * geometry.process().stride
 }
 
-/// Whether a process of that id and start time runs and has the file mapped, as far as can be seen from
-/// here. (After an exec the id and the start are the same, and the mapping is gone.)
-fn runs(map: &Mapping, record: u64, file: &File) -> bool {
+/// Whether the process of a record still writes: it runs and has the file mapped. (After an exec, the id
+/// and the start are the same and the mapping is gone.) `None` when that cannot be seen from here.
+fn writes(map: &Mapping, record: u64, file: &File) -> Option<bool> {
     if map.u64(record + process::LEFT).load(Ordering::Acquire) != 0 {
-        return false;
+        return Some(false);
     }
     let pid = map.u32(record + process::PID).load(Ordering::Relaxed);
-    let namespace = map.u64(record + process::PID_NAMESPACE);
-    if namespace.load(Ordering::Relaxed) != pid_namespace() {
-        return false;
-    }
     let start = map.u64(record + process::START).load(Ordering::Relaxed);
+    let namespace = map.u64(record + process::PID_NAMESPACE);
+    if !is_running(pid, start, namespace.load(Ordering::Relaxed))? {
+        return Some(false);
+    }
+    if pid == std::process::id() {
+        // Ourselves, or what we were before an exec; the file may be mapped by this very call.
+        let identity = map.u32(record + process::IDENTITY).load(Ordering::Relaxed);
+        return Some(handle::is_joined(identity));
+    }
     let mut text = [0; 32];
-    let same = proc_path(pid, "stat", &mut text)
+    let headless = proc_path(pid, "stat", &mut text)
         .and_then(stat)
-        .is_some_and(|s| !s.gone && s.start == start);
-    same && proc_path(pid, "maps", &mut text).is_none_or(|maps| maps_file(maps, file))
+        .is_some_and(|s| s.headless);
+    // The list of mappings goes with the first thread.
+    Some(headless || proc_path(pid, "maps", &mut text).is_none_or(|maps| maps_file(maps, file)))
 }
 
 fn proc_path<'a>(pid: u32, leaf: &str, text: &'a mut [u8; 32]) -> Option<&'a CStr> {
@@ -133,14 +155,16 @@ pub fn join(ring: &Shared, geometry: &Geometry, file: &File, ticks: u64) -> Opti
         let at = record(geometry, slot);
         let before = map.u32(at + process::IDENTITY).load(Ordering::Acquire);
         if before != 0 {
-            if runs(map, at, file) {
+            if writes(map, at, file) == Some(true) {
                 lock.release(file);
                 continue;
             }
             bury(ring, geometry, before);
         }
-        // Readers pair the identity's Release with an Acquire: with it 0 they leave the record alone.
-        map.u32(at + process::IDENTITY).store(0, Ordering::Release);
+        // The fence keeps the stores below behind the 0, and the Release at the end keeps them before the
+        // identity (both pair with the Acquires in `writers`).
+        map.u32(at + process::IDENTITY).store(0, Ordering::Relaxed);
+        fence(Ordering::Release);
         let serial = map
             .u64(header::PROCESS_SERIAL)
             .fetch_add(1, Ordering::Relaxed);
@@ -202,15 +226,19 @@ pub fn reap(ring: &Shared, geometry: &Geometry, file: &File, me: u32) -> u32 {
             continue;
         }
         let lock = Lock::Slot(slot);
-        if !lock.try_acquire(file) {
-            continue;
-        }
-        // Only now, with the slot ours, can its identity not change.
-        if map.u32(at + process::IDENTITY).load(Ordering::Acquire) == who && !runs(map, at, file) {
+        let ours = lock.try_acquire(file);
+        let dead = match writes(map, at, file) {
+            Some(writes) => !writes,
+            // A child forked by the dead can hold its lock, so this may come late. It is never wrong.
+            None => ours,
+        };
+        if dead && map.u32(at + process::IDENTITY).load(Ordering::Acquire) == who {
             freed += lanes::release_all(ring, who);
             threads::end_all(map, geometry, who);
         }
-        lock.release(file);
+        if ours {
+            lock.release(file);
+        }
     }
     freed
 }
@@ -226,7 +254,9 @@ pub fn writers(map: &Mapping, geometry: &Geometry, file: Option<&File>) -> Vec<W
     let mut writers = Vec::new();
     for slot in 0..geometry.processes {
         let at = record(geometry, slot);
-        if map.u32(at + process::IDENTITY).load(Ordering::Acquire) == 0 {
+        let identity = map.u32(at + process::IDENTITY);
+        let before = identity.load(Ordering::Acquire);
+        if before == 0 {
             continue;
         }
         let locked = file.is_some_and(|f| Lock::Slot(slot).is_held_elsewhere(f));
@@ -235,11 +265,16 @@ pub fn writers(map: &Mapping, geometry: &Geometry, file: Option<&File>) -> Vec<W
             continue;
         }
         let name = map.read_c_str(at + process::NAME, 16);
-        writers.push(Writer {
+        let writer = Writer {
             pid: map.u32(at + process::PID).load(Ordering::Relaxed),
             name: String::from_utf8_lossy(&name).into_owned(),
-            alive: locked || file.is_some_and(|f| runs(map, at, f)),
-        });
+            alive: file.is_some_and(|f| writes(map, at, f).unwrap_or(locked)),
+        };
+        // Pairs with the fence in `join`: another process is just taking the slot.
+        fence(Ordering::Acquire);
+        if identity.load(Ordering::Relaxed) == before {
+            writers.push(writer);
+        }
     }
     writers
 }

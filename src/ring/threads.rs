@@ -6,7 +6,7 @@
 
 use crate::layout::{Geometry, header, records::thread};
 use crate::shm::{Mapping, process_name, thread_id, thread_name};
-use crate::sync::Ordering;
+use crate::sync::{Ordering, fence};
 
 /// A thread that logged.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub fn register(map: &Mapping, geometry: &Geometry, process: u32, ticks: u64) ->
     // Never 0, and another one for each of the next 65,534 threads.
     let generation = (serial % 65535) as u32 + 1;
     for i in 0..geometry.threads {
-        let slot = ((serial + u64::from(i)) % u64::from(geometry.threads)) as u32;
+        let slot = (serial.wrapping_add(i.into()) % u64::from(geometry.threads)) as u32;
         let at = record(geometry, slot);
         // Acquire (pairs with the Release in `end`): the former owner has finished with the record.
         let claimed = map.u32(at + thread::LIVE).compare_exchange(
@@ -47,9 +47,11 @@ pub fn register(map: &Mapping, geometry: &Geometry, process: u32, ticks: u64) ->
         if claimed.is_err() {
             continue;
         }
-        // Release, and Release below: a reader that finds the same identity before and after has read
-        // one thread's record (pairs with the Acquires in `lookup`).
-        map.u32(at + thread::IDENTITY).swap(0, Ordering::AcqRel);
+        // The fence keeps the stores below behind the 0, and the Release at the end keeps them before the
+        // identity: a reader that finds the same identity before and after has read one thread's record
+        // (both pair with the Acquires in `lookup`).
+        map.u32(at + thread::IDENTITY).store(0, Ordering::Relaxed);
+        fence(Ordering::Release);
         map.u32(at + thread::TID).store(tid, Ordering::Relaxed);
         map.u32(at + thread::PID)
             .store(std::process::id(), Ordering::Relaxed);
@@ -103,8 +105,8 @@ pub fn lookup(map: &Mapping, geometry: &Geometry, identity: u32) -> Option<Threa
     let pid = map.u32(at + thread::PID).load(Ordering::Relaxed);
     let name = map.read_c_str(at + thread::NAME, 16);
     let process = map.read_c_str(at + thread::PROCESS_NAME, 16);
-    crate::sync::fence(Ordering::Acquire);
-    // Pairs with the swap in `register`: unchanged, so nobody has started to write another thread there.
+    fence(Ordering::Acquire);
+    // Pairs with the fence in `register`: unchanged, so nobody has started to write another thread there.
     if map.u32(at + thread::IDENTITY).load(Ordering::Relaxed) != identity {
         return None;
     }

@@ -9,12 +9,12 @@ use crate::sync::{Ordering, fence};
 pub struct NoChunk;
 
 /// Writes one entry through `lane`, which the caller owns: `write` is given the chunk and the index to
-/// fill, then the entry is committed.
+/// fill, and the entry is committed if it says so.
 #[inline(always)]
 pub fn append<S: Storage>(
     ring: &S,
     lane: u32,
-    write: impl FnOnce(&S, u32, u32),
+    write: impl FnOnce(&S, u32, u32) -> bool,
 ) -> Result<(), NoChunk> {
     // Relaxed: only this lane's owner changes its cursor; a former owner's stores happened before the
     // Acquire with which we took the lane.
@@ -22,7 +22,9 @@ pub fn append<S: Storage>(
     if cursor.count() >= ring.chunk_entries() {
         cursor = refill(ring, lane, cursor)?;
     }
-    write(ring, ring.chunk_of(cursor.ticket()), cursor.count());
+    if !write(ring, ring.chunk_of(cursor.ticket()), cursor.count()) {
+        return Ok(());
+    }
     // Release (pairs with the Acquire load in reader::inspect): whoever sees the new count sees the entry.
     ring.cursor(lane).store(cursor.0 + 1, S::COMMIT);
     Ok(())

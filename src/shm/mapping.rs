@@ -26,6 +26,18 @@ impl Mapping {
             options.populate();
         }
         let raw = options.map_raw(file)?;
+        if touch {
+            // Populating a shared mapping of a file on disk only maps its pages for reading.
+            // SAFETY: the range is that of the mapping just made; the call changes nothing in it. Where the
+            // kernel does not know it (before 5.14), shared memory was populated for writing above.
+            unsafe {
+                libc::madvise(
+                    raw.as_mut_ptr().cast(),
+                    raw.len(),
+                    libc::MADV_POPULATE_WRITE,
+                );
+            }
+        }
         Ok(Mapping {
             raw,
             writable: true,

@@ -61,6 +61,19 @@ pub fn is_at(file: &File, path: &Path) -> bool {
     }
 }
 
+/// The largest file this process may write, in bytes.
+pub fn file_size_limit() -> u64 {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `limit` is a valid place for one.
+    match unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) } {
+        0 => limit.rlim_cur,
+        _ => u64::MAX,
+    }
+}
+
 /// Takes every byte of the file from the file system now, so that none is missing at a write later.
 ///
 /// On failure: how many bytes are free.
@@ -72,6 +85,10 @@ pub fn reserve(file: &File, bytes: u64) -> Result<(), (io::Error, u64)> {
             free
         })
     };
+    // Beyond this limit the kernel would send SIGXFSZ, which ends most programs.
+    if bytes > file_size_limit() {
+        return Err((io::Error::from_raw_os_error(libc::EFBIG), file_size_limit()));
+    }
     let length = libc::off_t::try_from(bytes).expect("at most 2^40 bytes");
     loop {
         match nix::fcntl::posix_fallocate(file, 0, length) {
@@ -156,6 +173,56 @@ pub fn process_name() -> [u8; 16] {
         .len();
     name[length..].fill(0);
     name
+}
+
+/// Keeps the library that holds `code` loaded for good, even if its host closes it: threads that end later
+/// still call it. A program needs no such thing, and a static one cannot do it.
+pub fn keep_loaded(code: *const libc::c_void) {
+    let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: `info` is a valid place for what dladdr fills in, and zeros are valid for it. The name it
+    // gives stays valid while the library is loaded. With RTLD_NOLOAD nothing new is loaded or run.
+    unsafe {
+        if libc::dladdr(code, info.as_mut_ptr()) != 0 && !info.assume_init().dli_fname.is_null() {
+            let how = libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE;
+            libc::dlopen(info.assume_init().dli_fname, how);
+        }
+    }
+}
+
+/// Whether we are a child of vfork (or of a clone like it), which runs in the memory of its parent.
+///
+/// The kernel is asked to compare the two; where it will not (no such call, a parent of another user), the
+/// answer is no.
+pub fn shares_memory_with_parent() -> bool {
+    const KCMP_VM: libc::c_int = 1;
+    // SAFETY: kcmp only compares; the numbers are those of processes that exist while we ask.
+    unsafe {
+        libc::syscall(
+            libc::SYS_kcmp,
+            libc::getpid(),
+            libc::getppid(),
+            KCMP_VM,
+            0,
+            0,
+        ) == 0
+    }
+}
+
+/// Runs `f` with every signal blocked in this thread, so that threads it starts get none of the host's.
+pub fn without_signals<T>(f: impl FnOnce() -> T) -> T {
+    let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+    let mut before = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: sigfillset fills `all` before it is read, and pthread_sigmask fills `before`.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
+    }
+    let result = f();
+    // SAFETY: `before` was filled above.
+    unsafe {
+        libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut());
+    }
+    result
 }
 
 /// The kernel's id of the calling thread.

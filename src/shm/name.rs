@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 /// Where POSIX shared-memory objects live on Linux.
 const SHM_DIR: &str = "/dev/shm";
 /// Suffixes we add must still fit a file name of 255 bytes.
-const MAX_NAME: usize = 250;
+const MAX_NAME: usize = 210;
 
 /// A live name (`/timeline`) or a file.
 #[derive(Debug, Clone)]
@@ -42,7 +42,7 @@ impl Name {
             }
             Some(name) if !name.contains(&b'/') => {
                 if name.len() > MAX_NAME {
-                    return bad("expected at most 250 bytes");
+                    return bad("expected at most 210 bytes");
                 }
                 Path::new(SHM_DIR).join(OsStr::from_bytes(name))
             }
@@ -52,7 +52,7 @@ impl Name {
                     return bad("expected a file, this is a directory");
                 }
                 if name > MAX_NAME {
-                    return bad("expected a file name of at most 250 bytes");
+                    return bad("expected a file name of at most 210 bytes");
                 }
                 std::path::absolute(given).map_err(|e| Error::io("find", given, e))?
             }
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_a_name_is_refused() {
-        let long = format!("/{}", "x".repeat(251));
+        let long = format!("/{}", "x".repeat(211));
         for bad in ["", "/", "/.", "/..", "a/", "..", "/x\0y", &long] {
             assert!(file(bad).is_none(), "{bad:?}");
         }

@@ -90,6 +90,10 @@ fn lines(info: &Info, theme: &Theme) -> Vec<(&'static str, String)> {
 pub fn level(info: &Info) -> String {
     match info.boost {
         Level::NONE => info.level.to_string(),
+        boost if info.boost_is_stale => format!(
+            "{} (left at {boost} by a sampler that died; `timeline priority` puts it right)",
+            info.level
+        ),
         boost => format!("{} (sampled up to {boost})", info.level),
     }
 }

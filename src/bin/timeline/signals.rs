@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::low_level::pipe;
 
 use crate::failure::{Failure, Result};
@@ -17,13 +17,13 @@ use crate::failure::{Failure, Result};
 pub enum Woken {
     /// The time is over.
     Timeout,
-    /// SIGINT, SIGTERM or SIGHUP came, now or before the wait.
+    /// SIGINT, SIGTERM, SIGHUP or SIGQUIT came, now or before the wait.
     Interrupted,
     /// Nobody reads standard output any more.
     OutputClosed,
 }
 
-/// SIGINT, SIGTERM and SIGHUP, turned into something to wait on.
+/// SIGINT, SIGTERM, SIGHUP and SIGQUIT, turned into something to wait on.
 pub struct Signals {
     // Handlers only ever write to the other end, so "readable" means "a signal came", for good.
     pipe: UnixStream,
@@ -34,7 +34,7 @@ impl Signals {
     pub fn catch() -> Result<Signals> {
         let catch = || -> io::Result<UnixStream> {
             let (read, write) = UnixStream::pair()?;
-            for signal in [SIGINT, SIGTERM, SIGHUP] {
+            for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
                 pipe::register(signal, write.try_clone()?)?;
             }
             Ok(read)
