@@ -16,7 +16,7 @@ use crate::layout;
 use crate::layout::Geometry;
 use crate::ring::{lanes, processes};
 use crate::segment::{self, Segment, Use};
-use crate::shm::{self, Lock, LockFile, Name};
+use crate::shm::{self, Lock, LockFile, Name, Opening};
 
 /// Suffix of a timeline that is just being created.
 const STAGING: &str = ".creating";
@@ -71,7 +71,8 @@ fn claim_staging(name: &Name, staging: &Path) -> Result<LockFile> {
             },
             other => other.map_err(|e| fail("create", e))?,
         };
-        let lock = LockFile::acquire(file, Lock::Lifecycle).map_err(|e| fail("lock", e))?;
+        let lock =
+            LockFile::acquire(Opening::own(file), Lock::Lifecycle).map_err(|e| fail("lock", e))?;
         if !shm::is_at(lock.file(), staging) {
             continue;
         }
@@ -145,7 +146,8 @@ fn lock_corpse(name: &Name) -> Result<Option<LockFile>> {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
             other => other.map_err(|e| fail("open", e))?,
         };
-        let lock = LockFile::acquire(file, Lock::Lifecycle).map_err(|e| fail("lock", e))?;
+        let lock =
+            LockFile::acquire(Opening::own(file), Lock::Lifecycle).map_err(|e| fail("lock", e))?;
         if !shm::is_at(lock.file(), name.file()) {
             continue;
         }
@@ -193,8 +195,8 @@ pub fn join(name: &Name, purpose: Use) -> Result<(Segment, LockFile)> {
     let path = name.given();
     loop {
         let file = open_existing(name, true)?;
-        let lock =
-            LockFile::acquire(file, Lock::Lifecycle).map_err(|e| Error::io("lock", path, e))?;
+        let lock = LockFile::acquire(Opening::own(file), Lock::Lifecycle)
+            .map_err(|e| Error::io("lock", path, e))?;
         if !shm::is_at(lock.file(), name.file()) {
             continue;
         }

@@ -88,8 +88,9 @@ impl Timeline {
         let file = lifecycle.file().try_clone().map_err(fail)?;
         let file = SharedFile::new(file, segment.name.c_file()).map_err(fail)?;
         // An opening of its own, on which nothing is locked: the lifecycle lock goes with this call.
-        let own = file.reopen().map_err(fail)?;
-        file.replace(own);
+        if let Some(own) = file.reopen().map_err(fail)?.into_own() {
+            file.replace(own);
+        }
         let (geometry, clock) = (segment.geometry, segment.facts.clock);
         let log = Log::join(index, &segment.ring, &geometry, clock, file);
         let Some(log) = log else {

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::event::{EventId, Level, Priority};
 use crate::lifecycle;
 use crate::segment::{Segment, Use};
-use crate::shm::{Lock, LockFile, Name, SharedFile};
+use crate::shm::{Lock, LockFile, Name, Opening, SharedFile};
 
 /// A live timeline, attached for changing its level.
 ///
@@ -74,7 +74,7 @@ impl Control {
         self.segment().name.given()
     }
 
-    fn reopen(&self) -> Result<std::fs::File> {
+    fn reopen(&self) -> Result<Opening> {
         let fail = |e| Error::io("open again", self.path(), e);
         self.inner.file.reopen().map_err(fail)
     }

@@ -260,9 +260,12 @@ impl Log {
         if let process @ 1.. = self.index.page().process.load(Ordering::Acquire) {
             return Some(process);
         }
-        let file = self.file.reopen().ok()?;
-        let process = processes::join(&self.ring, &self.geometry, &file, self.clock.now())?;
-        self.file.replace(file);
+        let opening = self.file.reopen().ok()?;
+        let now = self.clock.now();
+        let process = processes::join(&self.ring, &self.geometry, &opening, now)?;
+        if let Some(file) = opening.into_own() {
+            self.file.replace(file);
+        }
         Some(process)
     }
 
@@ -287,7 +290,8 @@ impl Drop for Log {
         self.index.close();
         if process != 0 {
             processes::leave(&self.ring, &self.geometry, process, self.clock.now());
-            self.file.with(|file| processes::unlock(process, file));
+            self.file
+                .with(|opening| processes::unlock(process, opening));
         }
     }
 }

@@ -15,7 +15,7 @@ use super::threads;
 use super::{handle, lanes};
 use crate::error::User;
 use crate::layout::{Geometry, header, records::process};
-use crate::shm::{Lock, Mapping, maps_file, process_name, read_small};
+use crate::shm::{Lock, Mapping, Opening, maps_file, process_name, read_small};
 use crate::sync::{Ordering, fence};
 
 /// A process that writes to a timeline, or did when it was saved or killed.
@@ -142,21 +142,21 @@ fn proc_path<'a>(pid: u32, leaf: &str, text: &'a mut [u8; 32]) -> Option<&'a CSt
 
 /// Enters the calling process in the table; its identity, or `None` when the table is full.
 ///
-/// `file` is an opening that this process alone holds; its lock on the slot is kept by keeping it open.
+/// The lock on the slot is kept by keeping `opening`'s file open.
 /// The kernel arbitrates who gets a slot, so nothing else needs to be locked. Does not allocate.
-pub fn join(ring: &Shared, geometry: &Geometry, file: &File, ticks: u64) -> Option<u32> {
+pub fn join(ring: &Shared, geometry: &Geometry, opening: &Opening, ticks: u64) -> Option<u32> {
     let map = ring.mapping();
     let me = Myself::new();
     for slot in 0..geometry.processes {
         let lock = Lock::Slot(slot);
-        if !lock.try_acquire(file) {
+        if !lock.try_acquire(opening) {
             continue;
         }
         let at = record(geometry, slot);
         let before = map.u32(at + process::IDENTITY).load(Ordering::Acquire);
         if before != 0 {
-            if writes(map, at, file) == Some(true) {
-                lock.release(file);
+            if writes(map, at, opening.file()) == Some(true) {
+                lock.release(opening);
                 continue;
             }
             bury(ring, geometry, before);
@@ -202,9 +202,9 @@ pub fn leave(ring: &Shared, geometry: &Geometry, me: u32, ticks: u64) {
 
 /// Gives the lock on this process' slot back. Explicitly, and not by closing: a child forked in the
 /// meantime has a copy of the descriptor.
-pub fn unlock(me: u32, file: &File) {
+pub fn unlock(me: u32, opening: &Opening) {
     if let Some(slot) = (me & 0xffff).checked_sub(1) {
-        Lock::Slot(slot).release(file);
+        Lock::Slot(slot).release(opening);
     }
 }
 
@@ -215,8 +215,8 @@ fn bury(ring: &Shared, geometry: &Geometry, dead: u32) {
 
 /// Gives back the lanes of processes that died without leaving; how many lanes.
 ///
-/// `file` is the caller's own opening, `me` its own identity, which is left alone. Does not allocate.
-pub fn reap(ring: &Shared, geometry: &Geometry, file: &File, me: u32) -> u32 {
+/// `opening` is the caller's own, `me` its own identity, which is left alone. Does not allocate.
+pub fn reap(ring: &Shared, geometry: &Geometry, opening: &Opening, me: u32) -> u32 {
     let map = ring.mapping();
     let mut freed = 0;
     for slot in 0..geometry.processes {
@@ -226,8 +226,8 @@ pub fn reap(ring: &Shared, geometry: &Geometry, file: &File, me: u32) -> u32 {
             continue;
         }
         let lock = Lock::Slot(slot);
-        let ours = lock.try_acquire(file);
-        let dead = match writes(map, at, file) {
+        let ours = lock.try_acquire(opening);
+        let dead = match writes(map, at, opening.file()) {
             Some(writes) => !writes,
             // A child forked by the dead can hold its lock, so this may come late. It is never wrong.
             None => ours,
@@ -237,7 +237,7 @@ pub fn reap(ring: &Shared, geometry: &Geometry, file: &File, me: u32) -> u32 {
             threads::end_all(map, geometry, who);
         }
         if ours {
-            lock.release(file);
+            lock.release(opening);
         }
     }
     freed

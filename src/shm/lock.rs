@@ -7,7 +7,10 @@
 
 use std::fs::File;
 use std::io;
+use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
+
+use crate::sync::{AtomicU32, Ordering};
 
 /// First of the lock bytes.
 const BASE: i64 = 1 << 62;
@@ -44,25 +47,30 @@ impl Lock {
     }
 
     /// Waits until the lock is ours.
-    pub fn acquire(self, file: &File) -> io::Result<()> {
+    pub fn acquire(self, opening: &Opening) -> io::Result<()> {
+        opening.enter();
         let lock = self.flock(libc::F_WRLCK);
         loop {
-            match control(file, libc::F_OFD_SETLKW, lock) {
+            match control(opening.file(), opening.wait, lock) {
+                Ok(_) => return Ok(()),
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-                other => return other.map(drop),
+                Err(e) => {
+                    opening.leave();
+                    return Err(e);
+                }
             }
         }
     }
 
     /// Takes the lock if it is free; whether it is ours now.
-    pub fn try_acquire(self, file: &File) -> bool {
-        control(file, libc::F_OFD_SETLK, self.flock(libc::F_WRLCK)).is_ok()
+    pub fn try_acquire(self, opening: &Opening) -> bool {
+        control(opening.file(), opening.set, self.flock(libc::F_WRLCK)).is_ok()
     }
 
-    /// Gives the lock back.
-    pub fn release(self, file: &File) {
+    /// Gives a lock back that was taken at once.
+    pub fn release(self, opening: &Opening) {
         // Unlocking a valid descriptor cannot fail, and an invalid one holds no lock.
-        let _ = control(file, libc::F_OFD_SETLK, self.flock(libc::F_UNLCK));
+        let _ = control(opening.file(), opening.set, self.flock(libc::F_UNLCK));
     }
 
     /// Whether another opening holds the lock.
@@ -99,33 +107,142 @@ fn control(file: &File, command: libc::c_int, mut lock: libc::flock) -> io::Resu
     Ok(lock)
 }
 
-/// A lock held through an opening of its own; dropping it gives it back.
+/// An opening of the file to take locks through.
+pub struct Opening {
+    file: ManuallyDrop<File>,
+    /// Whether the file is ours to close, and its locks are ours alone.
+    own: bool,
+    set: libc::c_int,
+    wait: libc::c_int,
+}
+
+impl Opening {
+    /// One that nobody shares: locks belong to it.
+    pub fn own(file: File) -> Opening {
+        Opening {
+            file: ManuallyDrop::new(file),
+            own: true,
+            set: libc::F_OFD_SETLK,
+            wait: libc::F_OFD_SETLKW,
+        }
+    }
+
+    /// One that we keep anyway and nobody shares.
+    pub fn kept(file: ManuallyDrop<File>) -> Opening {
+        Opening {
+            file,
+            own: false,
+            set: libc::F_OFD_SETLK,
+            wait: libc::F_OFD_SETLKW,
+        }
+    }
+
+    /// One that we share with our parent and cannot replace (a daemon that gave its rights away may not open
+    /// the file again): locks belong to the process. They would go with any descriptor of the file that the
+    /// process closes, so nothing rests on them alone.
+    pub fn inherited(file: ManuallyDrop<File>) -> Opening {
+        Opening {
+            file,
+            own: false,
+            set: libc::F_SETLK,
+            wait: libc::F_SETLKW,
+        }
+    }
+
+    /// The file.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// The file, if it is ours alone to keep.
+    pub fn into_own(mut self) -> Option<File> {
+        // SAFETY: taken at most once: `self.own` is cleared, so `drop` leaves it alone.
+        std::mem::take(&mut self.own).then(|| unsafe { ManuallyDrop::take(&mut self.file) })
+    }
+
+    fn is_process_wide(&self) -> bool {
+        self.set == libc::F_SETLK
+    }
+
+    /// Locks of the process do not keep its threads apart, so this does. A forked child that copied the
+    /// mark of a thread it does not have finds another process' number in it.
+    fn enter(&self) {
+        if !self.is_process_wide() {
+            return;
+        }
+        let me = std::process::id();
+        loop {
+            let holder = HOLDER.load(Ordering::Relaxed);
+            // Acquire, pairs with the Release in `leave`.
+            if holder != me
+                && HOLDER
+                    .compare_exchange(holder, me, Ordering::Acquire, Ordering::Relaxed)
+                    .is_ok()
+            {
+                return;
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    fn leave(&self) {
+        if self.is_process_wide() {
+            HOLDER.store(0, Ordering::Release);
+        }
+    }
+}
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        if self.own {
+            // SAFETY: ours, and dropped only here.
+            unsafe { ManuallyDrop::drop(&mut self.file) };
+        }
+    }
+}
+
+/// The process one of whose threads waits for, or has, a lock of the process; 0 = none.
+static HOLDER: AtomicU32 = AtomicU32::new(0);
+
+/// A lock held through an opening; dropping it gives it back.
 pub struct LockFile {
-    file: File,
+    opening: Opening,
     lock: Lock,
+    waited: bool,
 }
 
 impl LockFile {
-    /// Waits for `lock` on `file`, which must be an opening that holds no other lock of this kind.
-    pub fn acquire(file: File, lock: Lock) -> io::Result<LockFile> {
-        lock.acquire(&file)?;
-        Ok(LockFile { file, lock })
+    /// Waits for `lock`.
+    pub fn acquire(opening: Opening, lock: Lock) -> io::Result<LockFile> {
+        lock.acquire(&opening)?;
+        Ok(LockFile {
+            opening,
+            lock,
+            waited: true,
+        })
     }
 
     /// Takes `lock` if it is free.
-    pub fn try_acquire(file: File, lock: Lock) -> Option<LockFile> {
-        lock.try_acquire(&file).then_some(LockFile { file, lock })
+    pub fn try_acquire(opening: Opening, lock: Lock) -> Option<LockFile> {
+        lock.try_acquire(&opening).then_some(LockFile {
+            opening,
+            lock,
+            waited: false,
+        })
     }
 
     /// The file, for as long as it is locked.
     pub fn file(&self) -> &File {
-        &self.file
+        self.opening.file()
     }
 }
 
 impl Drop for LockFile {
     // Explicitly, and not by closing: a child forked in the meantime has a copy of the descriptor.
     fn drop(&mut self) {
-        self.lock.release(&self.file);
+        self.lock.release(&self.opening);
+        if self.waited {
+            self.opening.leave();
+        }
     }
 }

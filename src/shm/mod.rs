@@ -5,7 +5,7 @@ mod mapping;
 mod name;
 mod shared_file;
 
-pub use lock::{Lock, LockFile, slots_locked};
+pub use lock::{Lock, LockFile, Opening, slots_locked};
 pub use mapping::Mapping;
 pub use name::{Name, live_names};
 pub use shared_file::SharedFile;

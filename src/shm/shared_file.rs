@@ -11,6 +11,7 @@ use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, RawFd};
 
+use super::lock::Opening;
 use crate::sync::{AtomicU32, Ordering};
 
 /// A file known by device and inode, and the descriptor that holds our locks on it.
@@ -36,19 +37,24 @@ impl SharedFile {
         self.fd.load(Ordering::Relaxed) as RawFd
     }
 
-    /// Runs `f` on the kept descriptor, if it is still ours.
-    pub fn with<T>(&self, f: impl FnOnce(&File) -> T) -> Option<T> {
+    /// The kept descriptor, only borrowed, if it still leads to our file.
+    fn kept(&self) -> Option<ManuallyDrop<File>> {
         // SAFETY: the File is never dropped, so the descriptor is only borrowed; whether it is still the
         // one we opened is checked before use.
         let file = ManuallyDrop::new(unsafe { File::from_raw_fd(self.fd()) });
-        (identity(&file).ok()? == self.identity).then(|| f(&file))
+        (identity(&file).ok()? == self.identity).then_some(file)
+    }
+
+    /// Runs `f` on the kept opening, if it is still ours. Its locks must be our own.
+    pub fn with<T>(&self, f: impl FnOnce(&Opening) -> T) -> Option<T> {
+        self.kept().map(|file| f(&Opening::kept(file)))
     }
 
     /// A new opening of the same file, made without allocating.
     ///
     /// /proc leads to it even when its name is gone; the name serves where /proc is not mounted, or the
-    /// host has closed our descriptor.
-    pub fn reopen(&self) -> io::Result<File> {
+    /// host has closed our descriptor. A process that may not open it any more uses the one it has.
+    pub fn reopen(&self) -> io::Result<Opening> {
         let mut text = [0u8; 32];
         let by_descriptor = (proc_fd_path(self.fd(), &mut text), libc::O_RDWR);
         let by_name = (self.path.as_c_str(), libc::O_RDWR | libc::O_NOFOLLOW);
@@ -63,17 +69,20 @@ impl SharedFile {
             // SAFETY: open returned this descriptor just now, so it is ours alone.
             let file = unsafe { File::from_raw_fd(fd) };
             if identity(&file).is_ok_and(|i| i == self.identity) {
-                return Ok(file);
+                return Ok(Opening::own(file));
             }
         }
-        Err(io::Error::from_raw_os_error(libc::ESTALE))
+        match self.kept() {
+            Some(file) => Ok(Opening::inherited(file)),
+            None => Err(io::Error::from_raw_os_error(libc::ESTALE)),
+        }
     }
 
     /// Keeps `file` from now on instead, and closes the former descriptor: in a forked child, so that
     /// the parent's locks do not outlive the parent.
     pub fn replace(&self, file: File) {
         let former = self.fd();
-        let still_ours = self.with(|_| ()).is_some();
+        let still_ours = self.kept().is_some();
         let fd = move_high(file).into_raw_fd();
         self.fd.store(fd as u32, Ordering::Relaxed);
         if still_ours {
@@ -85,7 +94,7 @@ impl SharedFile {
 
 impl Drop for SharedFile {
     fn drop(&mut self) {
-        if self.with(|_| ()).is_some() {
+        if self.kept().is_some() {
             // SAFETY: it leads to our file, so it is the one we opened; `self` is going away.
             drop(unsafe { File::from_raw_fd(self.fd()) });
         }
