@@ -1,7 +1,10 @@
-//! A snapshot of format version 1 as the first release wrote it: every later version opens it and shows the same.
+//! Snapshots of format version 1: every later version opens them and shows the same.
 //!
-//! tests/data/v1.timeline and v1.dump are made by this test itself when TIMELINE_GOLDEN=write is set, which is
-//! for a new major version only; whatever a change of the code makes of them otherwise, they stay.
+//! tests/data/example.timeline was saved by a real program (docs/format.md walks through it). v1.timeline was
+//! put together from the format, with what one program on one machine would not write: several threads and
+//! nodes, extreme arguments, losses. It and v1.dump are made by this test itself when TIMELINE_GOLDEN=write is
+//! set, which is for a new major version only; whatever a change of the code makes of them otherwise, they
+//! stay.
 
 mod harness;
 
@@ -11,7 +14,7 @@ use harness::Name;
 use timeline::layout::geometry::{put16, put32, put64};
 use timeline::layout::words::{Cursor, State, entry_head, entry_thread};
 use timeline::layout::{Geometry, HEADER_SIZE, MAGIC, header, records};
-use timeline::{Attached, ClockKind, EventId, From, Level, Order, Priority, dump};
+use timeline::{Attached, ClockKind, EventId, From, Level, Order, Priority, argument_names, dump};
 
 /// Nanoseconds from the epoch to when the snapshot's first anchor says it was taken.
 const EPOCH: u64 = 1_700_000_000_000_000_000;
@@ -119,6 +122,10 @@ fn made() -> Vec<u8> {
         put32(&mut b, at + records::definition::MESSAGE, message);
         b[(at + records::definition::PRIORITY) as usize] = priority as u8;
         b[(at + records::definition::KIND) as usize] = 1;
+        put64(&mut b, at + records::definition::HASH, hash(id));
+        let arguments = argument_names(DEFINITIONS[id as usize - 1].2).count();
+        b[(at + records::definition::ARGUMENTS) as usize] = arguments as u8;
+        b[(at + records::definition::TYPES) as usize..][..arguments].fill(1);
         b[(g.enable().offset + id) as usize] = u8::from(priority <= Priority::App);
     }
     put32(&mut b, header::DEFINED, DEFINITIONS.len() as u32 + 1);
@@ -143,6 +150,19 @@ fn made() -> Vec<u8> {
     b
 }
 
+/// FNV-1a of priority, category, NUL, message.
+fn hash(id: u64) -> u64 {
+    let (category, priority, message) = DEFINITIONS[id as usize - 1];
+    [priority as u8]
+        .into_iter()
+        .chain(category.bytes())
+        .chain([0])
+        .chain(message.bytes())
+        .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        })
+}
+
 fn identity(slot: usize) -> u32 {
     9 << 16 | slot as u32
 }
@@ -158,6 +178,7 @@ fn ring(b: &mut [u8], g: &Geometry) {
             put64(b, at, State::closed(ticket, entries.len() as u32).0);
             put64(b, at + records::chunk::BEFORE, 1000 + 16 * number);
             put64(b, at + records::chunk::LANE, lane);
+            put64(b, at + records::chunk::OPENED, ticket);
             let cursor = Cursor::new(ticket, entries.len() as u32);
             put64(b, g.lane().offset + lane * g.lane().stride, cursor.0);
             for (index, (ticks, event, core, _, args)) in (0..).zip(entries) {
@@ -288,4 +309,16 @@ fn a_copy_of_the_golden_snapshot_tells_the_same() {
         dumped(&Attached::open(copy.path()).expect("readable")),
         dumped(&attached)
     );
+}
+
+#[test]
+fn what_a_real_program_saved_is_read_as_it_ever_was() {
+    let attached = Attached::open(data("example.timeline")).expect("readable");
+    let expected = std::fs::read_to_string(data("example.dump")).expect("there");
+    assert_eq!(dumped(&attached), expected);
+    let thread = attached
+        .events(Order::NewestFirst)
+        .next()
+        .and_then(|event| attached.thread(&event));
+    assert!(thread.is_some_and(|t| t.tid == 10788 && t.pid == 10788));
 }
