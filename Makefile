@@ -1,15 +1,17 @@
 # timeline: `make demo` shows it at work, `make test` checks everything, `make help` says what else there is.
 CARGO ?= cargo
 PREFIX ?= /usr/local
+# Where cargo leaves what it builds.
+TARGET_DIR ?= $(or $(CARGO_TARGET_DIR),target)/release
 
 .DEFAULT_GOAL := all
 .PHONY: all build test lint unit loom demo install clean help
 
 help:
-	@echo "make            build the command and the libraries: target/release"
+	@echo "make            build the command and the libraries: $(TARGET_DIR)"
 	@echo "make demo       a LuaJIT and a C program log to one timeline, which is dumped while they run"
 	@echo "make test       format, lints, documentation, layering, header, unit, property, loom, C, C++ and Lua tests"
-	@echo "make install    install under PREFIX (/usr/local); DESTDIR goes before it"
+	@echo "make install    install what make has built under PREFIX (/usr/local); DESTDIR goes before it"
 	@echo "make clean      remove everything that was built"
 
 all: build
@@ -39,10 +41,11 @@ loom:
 demo:
 	scripts/bootstrap.sh demo
 	$(MAKE) build
-	scripts/demo.sh
+	TARGET_DIR="$(TARGET_DIR)" scripts/demo.sh
 
-install: build
-	PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" TARGET_DIR=target/release scripts/install.sh
+# Builds nothing: root, who often runs this, may have no cargo, and would own what it built.
+install:
+	PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" TARGET_DIR="$(TARGET_DIR)" scripts/install.sh
 
 clean:
 	$(CARGO) clean

@@ -25,7 +25,7 @@ esac
 
 built="$TARGET_DIR/timeline $TARGET_DIR/libtimeline.so $TARGET_DIR/libtimeline.a"
 for file in $built; do
-  [ -f "$file" ] || fail "there is no $file: run \"cargo build --release --workspace\" first"
+  [ -f "$file" ] || fail "there is no $file: first run \"make\" (cargo build --release --workspace), not as root"
 done
 
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)

@@ -118,6 +118,27 @@ fn a_mistake_in_the_call_is_named() {
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
+/// Root, who installs, may have no cargo, and is not to own what it builds.
+#[test]
+fn make_install_builds_nothing() {
+    let dir = TempDir::new().unwrap();
+    let make = |target: &Path| {
+        let mut make = Command::new("make");
+        make.current_dir(root())
+            .args(["--silent", "install", "CARGO=false", "PREFIX=/opt/timeline"])
+            .arg(format!("DESTDIR={}", dir.path().display()))
+            .arg(format!("TARGET_DIR={}", target.display()))
+            .env_remove("MAKEFLAGS");
+        make
+    };
+    let unbuilt = run(&mut make(dir.path()), "make");
+    assert!(!unbuilt.status.success());
+    let said = String::from_utf8_lossy(&unbuilt.stderr);
+    assert!(said.contains("first run \"make\""), "{said}");
+    succeed(&mut make(target()), "make");
+    assert!(dir.path().join("opt/timeline/bin/timeline").is_file());
+}
+
 /// The consumer of all: makes a timeline, logs, saves.
 const CONSUMER: &str = r#"
 #include <timeline.h>
