@@ -11,7 +11,7 @@
 -- Every function that takes a timeline is also its method: timeline.save(tl, f), tl:save(f).
 --
 -- What can happen to a correct program (no permission, no space, a name in use, a full table) is
--- returned: nil and a message. What only a mistake in the program can cause (a wrong type, a
+-- returned: nil, a message and what kind of failure it is ("in_use", "no_space"). What only a mistake in the program can cause (a wrong type, a
 -- priority that does not exist, a size that is no power of two, five arguments in a message) is
 -- raised with error(), at the caller's line.
 
@@ -75,12 +75,18 @@ local C = load_library()
 
 local OK, END, ARGUMENT = C.TIMELINE_OK, C.TIMELINE_END, C.TIMELINE_E_ARGUMENT
 
+local KINDS = {}
+for _, kind in ipairs { "io", "not_found", "in_use", "no_space", "not_a_timeline", "version", "corrupt",
+   "argument", "full", "busy", "bug" } do
+   KINDS[C["TIMELINE_E_" .. kind:upper()]] = kind
+end
+
 -- Always called as `return failed(status)`: the tail call takes its caller off the stack, so
 -- that level 2 is the line of the program that called this module.
 local function failed(status)
    local message = ffi.string(C.timeline_last_error())
    if status == ARGUMENT then error(message, 2) end
-   return nil, message
+   return nil, message, KINDS[status]
 end
 
 local function done(status)

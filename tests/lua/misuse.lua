@@ -14,8 +14,9 @@ local function raises(pattern, f, ...)
    assert(message:find(here, 1, true) == 1, "raised elsewhere: " .. message)
 end
 
-local function fails(pattern, result, message)
+local function fails(pattern, result, message, kind)
    assert(result == nil and message, "expected nil and a message matching " .. pattern)
+   assert(type(kind) == "string", message)
    assert(message:find(pattern), ("expected a message matching %q, got %q"):format(pattern, message))
 end
 
@@ -73,14 +74,20 @@ fails("absent", timeline.new("/absent/directory/timeline"))
 fails("absent", tl:save("/absent/directory/snapshot"))
 fails("", timeline.attach(arg[0]))
 
+assert(select(3, timeline.new(name)) == "in_use")
+assert(select(3, timeline.open(name .. "-absent")) == "not_found")
+assert(select(3, timeline.new("/absent/directory/timeline")) == "io")
+assert(select(3, timeline.attach(arg[0])) == "not_a_timeline")
+
 -- A full string table fails one definition and spoils none.
 local long = ("x"):rep(1000)
-local full, message
+local full, message, kind
 for number = 1, 10 do
-   full, message = tl:define("test", "info", long .. number)
+   full, message, kind = tl:define("test", "info", long .. number)
    if not full then break end
 end
-fails("", full, message)
+fails("", full, message, kind)
+assert(kind == "full")
 log(1, 2)
 local last = assert(timeline.attach(tl)):events("newest")()
 assert(tostring(last) == "a(1) and b(2)")
