@@ -323,6 +323,8 @@ fn the_c_example_makes_a_timeline_and_joins_one() {
     let program = compile(cc(), C99, &["examples/c/demo.c"], Link::Shared, dir.path());
     let name = Name::new("c");
     let mut sums = Vec::new();
+    let prev = Name(format!("{}.prev", name.0));
+    let mut used = None;
     for file in ["Cargo.toml", "Cargo.toml", "Cargo.lock"] {
         let output = succeed(
             limited(&program)
@@ -331,7 +333,7 @@ fn the_c_example_makes_a_timeline_and_joins_one() {
             "coreutils",
         );
         sums.push(String::from_utf8(output.stdout).unwrap());
-        // The first made it, and it died with nobody; from here on a writer keeps it in use.
+        // The first two find nobody; the third finds a writer.
         let blocks = fs::metadata(root().join(file))
             .unwrap()
             .len()
@@ -359,6 +361,23 @@ fn the_c_example_makes_a_timeline_and_joins_one() {
             ),
             (3, 3 * blocks, 3 * blocks)
         );
+        match sums.len() {
+            1 => assert!(timeline::Attached::open(&prev.0).is_err()),
+            // Not logged over, but kept; and the second run is all that is in the new one.
+            2 => {
+                let before = timeline::Attached::open(&prev.0).unwrap();
+                assert_eq!(before.info().events_written, texts.len() as u64);
+                assert_eq!(at.info().events_written, texts.len() as u64);
+                used = Some((
+                    timeline::Timeline::open(&name.0).unwrap(),
+                    texts.len() as u64,
+                ));
+            }
+            _ => {
+                let (_, before) = used.as_ref().unwrap();
+                assert_eq!(at.info().events_written, before + texts.len() as u64);
+            }
+        }
     }
     assert_eq!(sums[0], sums[1]);
     assert_ne!(sums[0], sums[2]);

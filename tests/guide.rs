@@ -84,8 +84,10 @@ fn run_all(
         println!("{page}:{}", block.line);
         let names = [Name::new("guide"), Name::new("guide")];
         let folder = tempfile::tempdir().expect("a temporary folder");
-        // Somebody may have a live /timeline.
+        // Somebody may have a live /timeline, and a small shared memory.
         let program = program(&block.code)
+            .replace("new(\"/timeline\")", "new(\"/timeline\", 1024)")
+            .replace("new(\"/timeline\", 0, 0,", "new(\"/timeline\", 1024, 0,")
             .replace("\"/timeline\"", &format!("{:?}", names[0].0))
             .replace("\"/timeline-small\"", &format!("{:?}", names[1].0));
         let mut command = command(&program, folder.path());

@@ -71,7 +71,7 @@ fn the_first_example_prints_what_it_logged() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let example = fs::read_to_string(root().join("examples/lua/example.lua")).expect("the example");
     // Somebody may have a live /timeline.
-    let ours = example.replace("\"/timeline\"", &format!("{:?}", name.0));
+    let ours = example.replace("\"/timeline\"", &format!("{:?}, 1024", name.0));
     assert_ne!(example, ours);
     fs::write(folder.path().join("example.lua"), ours).expect("a copy of the example");
 
@@ -119,6 +119,56 @@ fn the_demo_logs_what_it_says() {
         })
         .count();
     assert_eq!(processed, 50);
+}
+
+#[test]
+fn the_demo_keeps_what_a_run_before_has_left_and_joins_one_in_use() {
+    let name = Name::new("lua");
+    let written = |path: &str| {
+        let attached = timeline::Attached::open(path).unwrap_or_else(|e| panic!("{e}"));
+        attached.info().events_written
+    };
+    let demo = |batches| {
+        let script = root().join("examples/lua/demo.lua");
+        printed(
+            luajit().arg(script).args([name.0.as_str(), batches]),
+            "luajit",
+        );
+    };
+    demo("3");
+    assert_eq!(written(&name.0), 3 * 33);
+    demo("2");
+    assert_eq!(written(&name.0), 2 * 33);
+    assert_eq!(written(&format!("{}.prev", name.0)), 3 * 33);
+    let used = timeline::Timeline::open(&name.0).expect("a further writer");
+    demo("1");
+    assert_eq!(written(&name.0), 3 * 33);
+    drop(used);
+}
+
+/// `new` fails here for want of space, and that is what is said: not that there is nothing to join.
+#[test]
+fn the_demo_says_why_it_can_not_make_its_timeline() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let output = run(
+        // A limit of the shell's is one that every file system has.
+        limited("sh")
+            .arg("-c")
+            .arg("ulimit -f 64; trap '' XFSZ; exec luajit \"$@\"")
+            .arg("sh")
+            .arg(root().join("examples/lua/demo.lua"))
+            .arg(folder.path().join("ring"))
+            .arg("1")
+            .env("TIMELINE_LIBRARY", library_dir().join("libtimeline.so")),
+        "luajit",
+    );
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.contains("demo.lua: ") && said.lines().count() == 1,
+        "{said}"
+    );
+    assert!(!said.contains("no timeline at"), "{said}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
  *
  *   demo NAME [ROUNDS] [THREADS] [FILE]
  *
- * Joins the timeline NAME ("/timeline"), or makes it when there is none. Reads FILE (this program itself)
+ * Makes the timeline NAME ("/timeline"), or joins it while others write to it. Reads FILE (this program itself)
  * ROUNDS times (0, the default: until SIGINT or SIGTERM). Watch it from another terminal:
  *
  *   timeline dump NAME        timeline tail NAME        timeline priority NAME info
@@ -20,6 +20,8 @@
 #include <timeline.h>
 
 enum { BLOCK = 4096, QUEUE = 16, MOST_THREADS = 64 };
+/* Enough for some seconds, and fits into the small shared memory of a container. */
+enum { ENTRIES = 64 * 1024, STRINGS = 64 * 1024 };
 
 static timeline_t *tl;
 static struct {
@@ -55,13 +57,15 @@ static uint32_t define(const char *category, int32_t priority, const char *messa
 }
 
 static void open_timeline(const char *name) {
-  timeline_status_t status = timeline_open(name, &tl);
-  if (status == TIMELINE_E_NOT_FOUND) {
-    status = timeline_new(name, 0, 0, &tl);
-    /* Another program was quicker: join that one. */
-    if (status == TIMELINE_E_IN_USE) status = timeline_open(name, &tl);
-  }
-  if (status != TIMELINE_OK) die("open the timeline");
+  timeline_status_t status;
+  do {
+    /* What a run before has left is not joined but kept, as NAME.prev. */
+    status = timeline_new(name, ENTRIES, STRINGS, &tl);
+    if (status != TIMELINE_E_IN_USE) break;
+    status = timeline_open(name, &tl);
+    /* Whoever used it may be gone by now, and the name with it: then once more. */
+  } while (status == TIMELINE_E_NOT_FOUND);
+  if (status != TIMELINE_OK) die("make or join the timeline");
   events.round = define("checksum", TIMELINE_INFO, "round $number: $bytes bytes with $threads threads");
   events.read = define("reader", TIMELINE_TRACE, "read block $number ($bytes bytes), $queued in the queue\n"
                                                  "A queue that is always full says that the workers are slow.");

@@ -25,6 +25,9 @@ ffi.cdef [[
    int usleep(unsigned microseconds);
 ]]
 
+-- Enough for some seconds, and fits into the small shared memory of a container.
+local ENTRIES, STRINGS = 64 * 1024, 64 * 1024
+
 local name, batches = arg[1], tonumber(arg[2] or 0)
 if not name or not batches then
    io.stderr:write("usage: luajit demo.lua NAME [BATCHES]\n")
@@ -32,8 +35,23 @@ if not name or not batches then
 end
 batches = batches > 0 and batches or math.huge
 
--- Whoever comes first makes the timeline, the others join it; two may come first at once.
-local tl = timeline.open(name) or timeline.new(name) or assert(timeline.open(name))
+-- Whoever comes first makes the timeline, the others join it. What a run before has left is never joined:
+-- new() keeps it as NAME.prev, where it can still be read.
+local function join_or_make()
+   repeat
+      local made, message, kind = timeline.new(name, ENTRIES, STRINGS)
+      if made or kind ~= "in_use" then return made, message end
+      -- Whoever used it may be gone by now, and the name with it: then once more.
+      local joined, why, how = timeline.open(name)
+      if joined or how ~= "not_found" then return joined, why end
+   until false
+end
+
+local tl, message = join_or_make()
+if not tl then
+   io.stderr:write("demo.lua: ", message, "\n")
+   os.exit(1)
+end
 local processed = assert(tl:define("demo", "info", "processed $tcp, $udp, and $other"))
 local parsed = assert(tl:define("demo", "packet", [[
 parsed protocol $protocol of $bytes to $port
