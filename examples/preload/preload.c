@@ -109,25 +109,42 @@ static void after_fork(void)
     known = 0;
 }
 
+/* Whether the newest event is of this process: nobody uses the timeline any more, because this process let
+ * go of it when it executed the program that now runs. */
+static int was_ours(const char *path)
+{
+    timeline_attached_t *attached = NULL;
+    timeline_cursor_t *cursor = NULL;
+    timeline_event_t newest;
+    int ours = timeline_attach(path, &attached) == TIMELINE_OK
+        && timeline_events(attached, TIMELINE_NEWEST_FIRST, &cursor) == TIMELINE_OK
+        && timeline_next(cursor, &newest) == TIMELINE_OK && newest.pid == (uint32_t)getpid();
+    timeline_cursor_free(cursor);
+    timeline_attached_free(attached);
+    return ours;
+}
+
 /* The path of the timeline: $TIMELINE_PRELOAD is shared by everything that inherits it, whoever comes
- * first makes it; without it every program has its own, /preload-PID. */
+ * first makes it; without it every program has its own, /preload-PID. What a run before has left is not
+ * joined but kept, as NAME.prev. */
 static timeline_status_t open_timeline(char *path, size_t size)
 {
     const char *named = getenv("TIMELINE_PRELOAD");
     const char *entries = getenv("TIMELINE_PRELOAD_ENTRIES");
     uint64_t count = entries ? strtoull(entries, NULL, 0) : 0;
-    timeline_status_t status = TIMELINE_E_NOT_FOUND;
-    if (named && *named) {
+    if (named && *named)
         snprintf(path, size, "%s", named);
-        status = timeline_open(path, &timeline);
-    } else {
+    else
         snprintf(path, size, "/preload-%ld", (long)getpid());
-    }
-    if (status == TIMELINE_E_NOT_FOUND)
-        status = timeline_new(path, count, 0, &timeline);
-    /* Another process made it in between, or this process did, before it executed another program. */
-    if (status == TIMELINE_E_IN_USE)
-        status = timeline_open(path, &timeline);
+    timeline_status_t status;
+    int ours = was_ours(path);
+    do {
+        status = ours ? TIMELINE_E_IN_USE : timeline_new(path, count, 0, &timeline);
+        if (status == TIMELINE_E_IN_USE)
+            status = timeline_open(path, &timeline);
+        ours = 0;
+        /* Whoever used it may be gone by now, and the name with it: then once more. */
+    } while (status == TIMELINE_E_NOT_FOUND);
     return status;
 }
 

@@ -71,6 +71,8 @@ pub fn preloaded(program: impl AsRef<Path>, name: &Name, libraries: &[&str]) -> 
         .arg(format!("LD_PRELOAD={}", libraries.join(" ")))
         .arg(program.as_ref())
         .env("TIMELINE_PRELOAD", &name.0)
+        // The default size is too much for the small shared memory of a container.
+        .env("TIMELINE_PRELOAD_ENTRIES", (1 << 17).to_string())
         .env("LC_ALL", "C")
         .env_remove("LD_LIBRARY_PATH");
     command

@@ -25,7 +25,7 @@ use toolchain::{root, run};
 fn known_calls_are_logged_exactly_in_order_and_by_the_right_thread() {
     let name = Name::new("preload");
     let printed = printed(
-        logged(built().join("known"), &name).env("TIMELINE_PRELOAD_ENTRIES", "1048576"),
+        logged(built().join("known"), &name).env("TIMELINE_PRELOAD_ENTRIES", "524288"),
         "build-essential",
     );
     let calls = Calls::of(&name);
@@ -86,7 +86,7 @@ fn known_calls_are_logged_exactly_in_order_and_by_the_right_thread() {
 
 #[test]
 fn python_with_threads_forks_and_subprocesses() {
-    let (printed, calls, _name) = compare("python3", 1 << 21, |command| {
+    let (printed, calls, _name) = compare("python3", 1 << 20, |command| {
         command
             .arg(root().join("tests/preload/work.py"))
             .env("PYTHONMALLOC", "malloc")
@@ -239,28 +239,43 @@ fn programs_have_timelines_of_their_own_unless_told_otherwise() {
     );
     let pid = printed.lines().next().expect("a process id");
     let name = Name(format!("/preload-{pid}"));
-    // What the shell did before it became ls is in the same timeline, or kept as the one before.
-    let mut processes = Vec::new();
-    for path in [name.0.clone(), format!("{}.prev", name.0)] {
-        if let Ok(attached) = Attached::open(&path) {
-            let threads = attached
-                .events(Order::OldestFirst)
-                .filter_map(|event| attached.thread(&event));
-            processes.extend(threads.map(|thread| thread.process));
-        }
-    }
-    for program in ["bash", "ls"] {
-        assert!(
-            processes.iter().any(|process| process == program),
-            "{program} logged nothing"
-        );
-    }
+    // The shell became ls, which went on in the same timeline.
+    assert_eq!(processes(&name.0), ["bash", "ls"]);
+}
+
+/// The names of the processes that logged to a timeline, sorted.
+fn processes(path: &str) -> Vec<String> {
+    let attached = Attached::open(path).unwrap_or_else(|e| panic!("{e}"));
+    let mut processes: Vec<String> = attached
+        .events(Order::OldestFirst)
+        .filter_map(|event| attached.thread(&event))
+        .map(|thread| thread.process)
+        .collect();
+    processes.sort();
+    processes.dedup();
+    processes
+}
+
+#[test]
+fn what_a_run_before_has_left_is_kept_and_what_a_program_becomes_goes_on() {
+    let name = Name::new("preload");
+    let run = |script| {
+        let mut shell = logged(system("bash"), &name);
+        printed(shell.args(["-c", script]), "build-essential");
+    };
+    run("echo; exec ls /");
+    assert_eq!(processes(&name.0), ["bash", "ls"]);
+    assert!(Attached::open(format!("{}.prev", name.0)).is_err());
+    // A second run finds nobody there.
+    run("echo; exec uname");
+    assert_eq!(processes(&name.0), ["bash", "uname"]);
+    assert_eq!(processes(&format!("{}.prev", name.0)), ["bash", "ls"]);
 }
 
 #[test]
 fn the_level_turns_logging_off_without_counting_it_as_lost() {
     let name = Name::new("preload");
-    let writer = timeline::Timeline::new(&name.0).expect("a timeline");
+    let writer = timeline::Timeline::with_size(&name.0, 1 << 16, 1 << 16).expect("a timeline");
     writer
         .priority(timeline::Level::from(timeline::Priority::Warning))
         .expect("a level");
@@ -306,15 +321,8 @@ fn a_pipeline_of_programs_shares_one_timeline() {
     let output = shell.wait_with_output().expect("it ends");
     assert!(output.status.success());
     assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 7);
-    let calls = Calls::of(&name);
-    let mut processes: Vec<String> = calls
-        .attached
-        .events(Order::OldestFirst)
-        .filter_map(|event| calls.attached.thread(&event))
-        .map(|thread| thread.process)
-        .collect();
-    processes.sort();
-    processes.dedup();
+    Calls::of(&name);
+    let processes = processes(&name.0);
     for program in ["bash", "sort", "uniq"] {
         assert!(
             processes.iter().any(|p| p == program),
