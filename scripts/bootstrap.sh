@@ -4,12 +4,15 @@
 #   scripts/bootstrap.sh demo|test
 #
 # On Debian and its relatives, as root or with sudo that asks no password, missing packages are installed.
-# Elsewhere the script says what to install, and fails. The Rust toolchain is never installed.
+# Elsewhere the script says what to install, and fails. The Rust toolchain is never installed, and shared memory
+# never enlarged: the script says how.
 set -eu
+cd "$(dirname "$0")/.."
 
+# The space that is needed in /dev/shm, in MiB.
 case ${1:-} in
-  demo) wanted="cc luajit" ;;
-  test) wanted="cc c++ luajit pkg-config cmake python3 sqlite3 bash git" ;;
+  demo) wanted="cc luajit" space=16 ;;
+  test) wanted="cc c++ luajit pkg-config cmake python3 sqlite3 bash git" space=512 ;;
   *)
     echo "usage: scripts/bootstrap.sh demo|test" >&2
     exit 2
@@ -30,37 +33,72 @@ look() {
   missing=
   packages=
   for program in $wanted; do
-    if ! command -v "$program" >/dev/null 2>&1; then
+    if ! there "$program"; then
       missing="$missing $program"
       packages="$packages $(package_of "$program")"
     fi
   done
 }
 
-if ! command -v cargo >/dev/null 2>&1; then
-  echo "bootstrap: there is no cargo: install the Rust toolchain, https://rustup.rs" >&2
+fail() { # fail LINE...
+  for line; do echo "bootstrap: $line" >&2; done
   exit 1
+}
+there() { command -v "$1" >/dev/null 2>&1; }
+# fail_rust WHAT COMMAND: what to do where rustup is, and where it is not.
+fail_rust() {
+  if there rustup; then
+    fail "$1; run:" "    $2"
+  fi
+  fail "$1; get it from https://rustup.rs, and see that ~/.cargo/bin comes first in PATH:" \
+    "    curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh"
+}
+
+oldest=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+newer="rustup toolchain install stable && rustup default stable"
+for program in cargo rustc; do
+  there $program || fail_rust "there is no $program, of the Rust toolchain $oldest or later" "$newer"
+done
+found=$(rustc --version) || fail_rust "rustc does not run" "$newer"
+found=${found#rustc }
+found=${found%%[ -]*}
+# MAJOR.MINOR.PATCH or MAJOR.MINOR, as one number.
+number() {
+  minor=${1#*.}
+  echo $((${1%%.*} * 1000 + ${minor%%.*}))
+}
+[ "$(number "$found")" -ge "$(number "$oldest")" ] ||
+  fail_rust "rustc is $found, $oldest or later is needed" "$newer"
+if [ "$1" = test ]; then
+  for component in fmt clippy; do
+    cargo $component --version >/dev/null 2>&1 ||
+      fail_rust "there is no cargo $component" "rustup component add rustfmt clippy"
+  done
 fi
+
+# Blocks that anybody may use, and their size.
+set -- "$1" $(stat -f -c '%a %S' /dev/shm 2>/dev/null || echo 0 0)
+free=$(($2 * $3 / 1048576))
+[ "$free" -ge "$space" ] ||
+  fail "/dev/shm has $free MiB free, make $1 needs $space: remove timelines (timeline list; timeline rm NAME)," \
+    "or enlarge it: docker run --shm-size=1g, elsewhere as root: mount -o remount,size=1g /dev/shm"
 
 look
 [ -n "$missing" ] || exit 0
 
 if [ "$(id -u)" = 0 ]; then
   as_root=
-elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
+elif there sudo && sudo -n true 2>/dev/null; then
   as_root="sudo -n"
 else
   as_root=none
 fi
 
 by_hand() {
-  echo "bootstrap: missing:$missing" >&2
-  echo "bootstrap: $1; install them with your package manager, on Debian:" >&2
-  echo "    apt-get install$packages" >&2
-  exit 1
+  fail "missing:$missing" "$1; install them with your package manager, on Debian:" "    apt-get install$packages"
 }
 
-command -v apt-get >/dev/null 2>&1 || by_hand "this is not a Debian-like system"
+there apt-get || by_hand "this is not a Debian-like system"
 [ "$as_root" != none ] || by_hand "only root may install packages, and sudo is not there or asks for a password"
 
 echo "bootstrap: installing$packages"
