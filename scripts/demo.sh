@@ -1,21 +1,30 @@
 #!/bin/sh
 # What `make demo` shows: a LuaJIT program and a C program log to one timeline, which the command dumps
-# while they run. Needs target/release; leaves nothing behind.
+# while they run. Leaves nothing behind.
+#
+#   [TARGET_DIR=target/release] scripts/demo.sh
+#
+# TARGET_DIR: where cargo left the command and the library.
 set -eu
 cd "$(dirname "$0")/.."
 
-name=/timeline-make-demo
-timeline=target/release/timeline
-built=$(mktemp -d)
-lua= c=
+lib=${TARGET_DIR:-target/release}
+case $lib in /*) ;; *) lib=$PWD/$lib ;; esac
+timeline=$lib/timeline
+name=/timeline-make-demo-$$
+built=
 
 finish() {
-  for pid in $lua $c; do kill "$pid" 2>/dev/null || true; done
-  wait
-  if ! "$timeline" rm "$name"; then
-    echo "$name stays; remove it with: $timeline rm --force $name"
+  trap '' INT TERM HUP
+  if [ -n "$built" ]; then
+    # Whatever was started, also when the signal came before its number was known.
+    jobs -p >"$built/jobs"
+    while read -r pid; do kill "$pid" 2>/dev/null || true; done <"$built/jobs"
+    wait
+    rm -rf "$built"
   fi
-  rm -r "$built"
+  # Not by `timeline rm`: a program may have been stopped in the middle of making it.
+  rm -f "/dev/shm$name" "/dev/shm$name.prev" "/dev/shm$name.creating"
 }
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 [ -t 1 ] || say() { printf '\n%s\n' "$*"; }
@@ -25,25 +34,30 @@ show() {
 }
 
 trap finish EXIT
+trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-lib=$PWD/target/release
+for file in "$timeline" "$lib/libtimeline.so"; do
+  [ -f "$file" ] || { echo "demo: there is no $file: first run \"make\"" >&2; exit 1; }
+done
+built=$(mktemp -d)
 ln -s "$lib/libtimeline.so" "$built/libtimeline.so.0"
 ${CC:-cc} -O2 -pthread -Iinclude examples/c/demo.c -o "$built/demo" -L"$lib" -ltimeline -Wl,-rpath,"$built"
 
 say "Two programs start: examples/lua/demo.lua and examples/c/demo.c, both log to $name."
-luajit examples/lua/demo.lua "$name" &
+TIMELINE_LIBRARY=$lib/libtimeline.so luajit examples/lua/demo.lua "$name" &
 lua=$!
 "$built/demo" "$name" 0 2 >/dev/null &
 c=$!
 
-# Until both have logged, for as long as both run.
-logged() { "$timeline" dump --json "$name" 2>/dev/null | grep -q "\"process\":\"$1\""; }
-until logged luajit && logged demo; do
+# Until both have logged, for as long as both run; asked ten times a second.
+logged() { grep -q "\"process\":\"$1\"" "$built/newest"; }
+until "$timeline" dump --json --max-entries 2000 "$name" >"$built/newest" 2>/dev/null && logged luajit && logged demo; do
   for pid in "$lua" "$c"; do
     kill -0 "$pid" 2>/dev/null || { echo "demo: one of the programs ended too early" >&2; exit 1; }
   done
+  sleep 0.1
 done
 
 show dump "$name" --max-entries 20
@@ -53,9 +67,10 @@ show dump "$name" --max-entries 20 --long
 show info "$name"
 say "The C program is killed. What it logged last is still there:"
 kill -KILL "$c"
+wait "$c" 2>/dev/null || true
 say "\$ timeline dump $name --long | grep demo | head -n 8"
 # The whole dump into a file: the head of a pipe would leave its writer without a reader.
 "$timeline" dump "$name" --long >"$built/dump"
 head -n 1 "$built/dump"
 grep "^[^ ]* [^ ]* *demo" "$built/dump" | head -n 8
-say "Done. Next: \$ target/release/timeline demo"
+say "Done. Next: \$ $timeline demo"
