@@ -28,6 +28,11 @@ pub fn is_staging(name: &Path) -> bool {
         .ends_with(STAGING.as_bytes())
 }
 
+/// Whether somebody is creating a timeline at that staging name just now; else its creator died.
+pub fn is_being_created(name: &Name) -> bool {
+    shm::open(name.file(), false).is_ok_and(|file| Lock::Lifecycle.is_held_elsewhere(&file))
+}
+
 /// Creates the timeline at `name`. What stood there and has no living writer is kept as `NAME.prev`.
 ///
 /// Returns with the lifecycle lock of the new timeline held, for the creator to join it undisturbed.
@@ -230,12 +235,14 @@ fn open_existing(name: &Name, write: bool) -> Result<File> {
 /// Removes the name. Whoever has the timeline open goes on with it; nobody finds it any more.
 ///
 /// # Errors
-/// `NotFound` if nothing is there; `NotATimeline` if it is something else, which stays.
+/// `NotFound` if nothing is there; `NotATimeline` if it is something else, which stays. (What a creator that
+/// was killed left at `NAME.creating` may go.)
 pub fn unlink(path: impl AsRef<Path>) -> Result<()> {
     let name = Name::new(path.as_ref())?;
     let file = open_existing(&name, false)?;
     let found = magic(&name, &file)?;
-    if found != layout::MAGIC {
+    let left_over = found == [0; 8] && is_staging(name.file()) && !is_being_created(&name);
+    if found != layout::MAGIC && !left_over {
         return Err(Error::NotATimeline {
             path: name.given().to_path_buf(),
             found,

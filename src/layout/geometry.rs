@@ -227,6 +227,9 @@ impl Geometry {
             let expected = "entries / chunk_entries";
             return fault("chunks", expected, self.chunks.into());
         }
+        if self.chunks > 1 << 20 {
+            return fault("chunks", "at most 2^20", self.chunks.into());
+        }
         let most = words::MAX_COUNT;
         if self.cpu_lanes > most {
             return fault("cpu_lanes", "at most 32767", self.cpu_lanes.into());

@@ -188,9 +188,12 @@ impl<'a> Follow<'a> {
             let index = index.min(c.count.saturating_sub(1));
             ring.word(c.chunk, index, 0).load(Ordering::Relaxed)
         };
-        self.fresh.sort_by_cached_key(ticks);
-        let limit = ticks(&self.fresh[AT_ONCE]);
-        self.fresh.truncate(AT_ONCE);
+        let mut by_time: Vec<(u64, Chunk)> = self.fresh.iter().map(|c| (ticks(c), *c)).collect();
+        by_time.sort_by_key(|(ticks, _)| *ticks);
+        let (limit, _) = by_time[AT_ONCE];
+        self.fresh.clear();
+        self.fresh
+            .extend(by_time[..AT_ONCE].iter().map(|(_, chunk)| *chunk));
         Some(limit)
     }
 }
