@@ -261,3 +261,20 @@ fn rm_asks_for_force_on_what_cannot_be_read() {
     succeed(&["rm", "-f", name.as_str()]);
     assert!(!name.file().exists());
 }
+
+#[test]
+fn what_a_killed_creator_left_is_listed_and_can_be_removed() {
+    let name = Name::new("unfinished");
+    let staging = format!("{}.creating", name.as_str());
+    let file = format!("/dev/shm{staging}");
+    std::fs::write(&file, [0; 8192]).expect("written");
+    let listed = succeed(&["list"]).stdout;
+    let line = listed.lines().find(|line| line.contains(&staging));
+    assert!(
+        line.is_some_and(|line| line.contains("never finished")),
+        "{listed}"
+    );
+    assert!(fail(&["rm", &staging]).contains("never finished"));
+    succeed(&["rm", "--force", &staging]);
+    assert!(!std::path::Path::new(&file).exists());
+}
