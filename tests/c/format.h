@@ -41,8 +41,9 @@ typedef struct {
   /* Changes while the timeline lives. */
   uint64_t next_ticket;
   unsigned char unused_808[0x840 - 0x808];
-  uint32_t level, boost, sampler_pid;
-  unsigned char unused_84c[0x880 - 0x84c];
+  uint32_t level, boost, sampler_pid, unused_84c;
+  uint64_t sampler_start, sampler_namespace;
+  unsigned char unused_860[0x880 - 0x860];
   uint32_t defined, unused_884;
   uint64_t strings_used, thread_serial, process_serial;
   unsigned char unused_8a0[0x8c0 - 0x8a0];
@@ -114,6 +115,9 @@ AT(header_t, processes, 0x040);
 AT(header_t, clock, 0x044);
 AT(header_t, regions, 0x048);
 SIZE(region_t, 24);
+AT(region_t, offset, 0);
+AT(region_t, length, 8);
+AT(region_t, stride, 16);
 AT(header_t, created_unix, 0x110);
 AT(header_t, created_ticks, 0x118);
 AT(header_t, creator_pid, 0x120);
@@ -125,6 +129,8 @@ AT(header_t, next_ticket, 0x800);
 AT(header_t, level, 0x840);
 AT(header_t, boost, 0x844);
 AT(header_t, sampler_pid, 0x848);
+AT(header_t, sampler_start, 0x850);
+AT(header_t, sampler_namespace, 0x858);
 AT(header_t, defined, 0x880);
 AT(header_t, strings_used, 0x888);
 AT(header_t, thread_serial, 0x890);
@@ -136,8 +142,13 @@ AT(header_t, dropped_bad_event, 0x8d8);
 AT(header_t, anchors_taken, 0x900);
 AT(header_t, anchors, 0x940);
 SIZE(anchor_t, 32);
+AT(anchor_t, serial, 0);
+AT(anchor_t, ticks, 8);
+AT(anchor_t, monotonic, 16);
+AT(anchor_t, realtime, 24);
 
 SIZE(definition_t, 64);
+AT(definition_t, hash, 0);
 AT(definition_t, category, 8);
 AT(definition_t, message, 12);
 AT(definition_t, file, 16);
@@ -149,6 +160,7 @@ AT(definition_t, arguments, 28);
 AT(definition_t, types, 29);
 
 SIZE(thread_t, 64);
+AT(thread_t, identity, 0);
 AT(thread_t, tid, 4);
 AT(thread_t, pid, 8);
 AT(thread_t, live, 12);
@@ -158,6 +170,7 @@ AT(thread_t, name, 32);
 AT(thread_t, process_name, 48);
 
 SIZE(process_t, 64);
+AT(process_t, identity, 0);
 AT(process_t, pid, 4);
 AT(process_t, start, 8);
 AT(process_t, pid_namespace, 16);
@@ -166,14 +179,17 @@ AT(process_t, name, 32);
 AT(process_t, left, 48);
 
 SIZE(lane_t, 64);
+AT(lane_t, cursor, 0);
 AT(lane_t, owner, 8);
 AT(lane_t, interrupted, 16);
 SIZE(chunk_t, 64);
+AT(chunk_t, state, 0);
 AT(chunk_t, before, 8);
 AT(chunk_t, lane, 16);
 AT(chunk_t, opened, 24);
 
 SIZE(entry_t, 64);
+AT(entry_t, ticks, 0);
 AT(entry_t, event, 8);
 AT(entry_t, core, 12);
 AT(entry_t, slots, 14);
