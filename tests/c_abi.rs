@@ -93,6 +93,97 @@ fn the_library_outlives_its_dlclose() {
 }
 
 #[test]
+fn a_plugin_with_the_static_library_outlives_its_dlclose() {
+    let dir = TempDir::new().unwrap();
+    let plugin = dir.path().join("plugin.so");
+    let mut linker = cc();
+    linker.arg("-shared").arg("-o").arg(&plugin);
+    for symbol in ["last_error", "new", "define", "log"] {
+        linker.arg(format!("-Wl,--undefined=timeline_{symbol}"));
+    }
+    link(&mut linker, Link::Static);
+    succeed(&mut linker, "gcc");
+    let dynamic = words(
+        Command::new("readelf").args(["-d", "-W"]).arg(&plugin),
+        "binutils",
+    );
+    // Nothing but the library itself can keep it in memory.
+    assert!(!dynamic.join(" ").contains("NODELETE"), "{dynamic:?}");
+    let plugin = plugin.to_str().unwrap();
+    assert_eq!(
+        c("tests/c/unload.c", Link::Nothing, &[plugin]),
+        "unload: ok\n"
+    );
+}
+
+/// The events of a timeline, oldest first, and how many were dropped for want of a lane and in all.
+fn logged(path: &Path) -> (Vec<timeline::Event>, u64, u64) {
+    let attached = timeline::Attached::open(path).unwrap();
+    let dropped = attached.info().dropped;
+    let events = attached.events(timeline::Order::OldestFirst).collect();
+    (events, dropped.no_lane, dropped.total())
+}
+
+#[test]
+fn a_vforked_child_does_not_join_in_its_parents_place() {
+    let dir = TempDir::new().unwrap();
+    let flags = [C99, &["-Wno-deprecated-declarations"]].concat();
+    let program = compile(cc(), &flags, &["tests/c/vfork.c"], Link::Shared, dir.path());
+    let said = execute(&program, dir.path(), &[]);
+    let pids: Vec<u32> = said
+        .split_whitespace()
+        .map(|p| p.parse().unwrap())
+        .collect();
+    let [child, thread, dead @ ..] = &pids[..] else {
+        panic!("{said}");
+    };
+    assert_eq!(dead.len(), 3, "{said}");
+    let path = dir.path().join("ring");
+    let (events, no_lane, dropped) = logged(&path);
+    let attached = timeline::Attached::open(&path).unwrap();
+    let mut numbers: std::collections::HashMap<i64, Vec<i64>> = Default::default();
+    for event in &events {
+        let [who, number, ..] = event.args;
+        let tid = if who == 4 { thread } else { child };
+        assert_eq!(event.tid, *tid, "{event:?}");
+        let known = attached.thread(event).expect("its thread is in the table");
+        assert_eq!((known.tid, known.pid), (*tid, *child), "{event:?}");
+        numbers.entry(who).or_default().push(number);
+    }
+    // Who: 1 and 3 are vforked children of threads that had not joined, 5 is one of a thread that had.
+    let expected = [(2, 100_000), (4, 1000), (5, 1)].map(|(who, n)| (who, (0..n).collect()));
+    assert_eq!(numbers, std::collections::HashMap::from(expected));
+    assert_eq!((no_lane, dropped), (2, 2));
+    let info = attached.info();
+    assert_eq!((info.events_written, info.lanes_in_use), (101_001, 0));
+    assert!(
+        info.writers.iter().all(|w| !dead.contains(&w.pid)),
+        "{:?}",
+        info.writers
+    );
+}
+
+#[test]
+fn a_first_event_allocates_nothing_and_later_ones_call_no_kernel() {
+    let dir = TempDir::new().unwrap();
+    for how in [Link::Shared, Link::Static] {
+        let program = compile(cc(), C99, &["tests/c/quiet.c"], how, dir.path());
+        assert_eq!(execute(&program, dir.path(), &[]), "quiet: ok\n");
+        let (events, _, dropped) = logged(&dir.path().join("ring"));
+        // After the first two a million, of which the ring holds the last; no number is missing.
+        let numbers: Vec<i64> = events
+            .iter()
+            .map(|e| e.args[0])
+            .filter(|n| *n >= 0)
+            .collect();
+        assert!(numbers.len() >= 4096 - 256 && numbers.last() == Some(&999_999));
+        assert!(numbers.windows(2).all(|pair| pair[1] == pair[0] + 1));
+        assert_eq!(dropped, 0);
+        fs::remove_file(dir.path().join("ring")).unwrap();
+    }
+}
+
+#[test]
 fn a_c_program_reads_the_format_by_itself() {
     // C11, for _Static_assert.
     let dir = TempDir::new().unwrap();
