@@ -248,3 +248,52 @@ fn a_killed_samplers_boost_goes_although_its_child_lives_on() {
         "the killed parent does not write"
     );
 }
+
+/// Ends in the middle of a burst, by the way that runs exit handlers but drops nothing.
+pub fn exits_in_a_burst(given: &[String]) {
+    let timeline = Timeline::open(&given[0]).expect("joined");
+    let seconds = Duration::from_secs;
+    let _sampler = timeline.sample(Level::ALL, seconds(20), seconds(40));
+    let attached = attach(&given[0]);
+    wait_for_boost(&attached);
+    assert!(!attached.info().boost_is_stale, "the sampler lives");
+    // Nobody can know which of the host's threads gets a signal: never the sampler's.
+    let mut blocked = Vec::new();
+    for task in std::fs::read_dir("/proc/self/task").expect("listed") {
+        let status = std::fs::read_to_string(task.expect("listed").path().join("status"));
+        let status = status.expect("it runs");
+        let field = |key: &str| {
+            let line = status.lines().find_map(|l| l.strip_prefix(key));
+            line.expect("in status").trim().to_owned()
+        };
+        if field("Name:") == "timeline-sample" {
+            blocked.push(u64::from_str_radix(&field("SigBlk:"), 16).expect("a mask"));
+        }
+    }
+    assert_eq!(blocked.len(), 1, "its thread");
+    // SIGKILL and SIGSTOP cannot be blocked, and the C library keeps 32 and 33 for itself.
+    let signals = (1..=64).filter(|s| ![libc::SIGKILL, libc::SIGSTOP, 32, 33].contains(s));
+    let open: Vec<i32> = signals.filter(|s| blocked[0] >> (s - 1) & 1 == 0).collect();
+    assert_eq!(open, [], "signals that the sampler's thread takes");
+    std::process::exit(0);
+}
+
+#[test]
+fn what_a_sampler_left_raised_at_exit_is_cleared_by_the_next_open() {
+    let name = Name::new("exit");
+    let timeline = Timeline::with_size(name.path(), 256, 2048).expect("created");
+    let events = one_of_each(&timeline);
+    timeline.priority(level(Priority::Error)).expect("set");
+    Process::start("exits_in_a_burst", &[name.path()]).finish();
+    let attached = attach(name.path());
+    let info = attached.info();
+    assert_eq!((info.boost, info.boost_is_stale), (Level::ALL, true));
+    assert!(timeline.enabled(events[6].1));
+    let joined = Timeline::open(name.path()).expect("joined");
+    let info = attached.info();
+    assert_eq!((info.boost, info.boost_is_stale), (Level::NONE, false));
+    for handle in [&timeline, &joined] {
+        assert_eq!(handle.level(), level(Priority::Error));
+        assert!(handle.enabled(events[0].1) && !handle.enabled(events[6].1));
+    }
+}

@@ -3,9 +3,11 @@
 #[path = "../harness/mod.rs"]
 mod harness;
 
+mod alive;
 mod define;
 mod level;
 mod names;
+mod saving;
 mod space;
 
 harness::roles!(
@@ -16,10 +18,17 @@ harness::roles!(
     fills,
     defines,
     levels,
-    samples
+    samples,
+    executes_itself,
+    loses_its_first_thread,
+    logs_a_lap,
+    has_a_limit,
+    exits_in_a_burst,
 );
 
+use alive::{executes_itself, loses_its_first_thread};
 use define::defines;
-use level::{levels, samples};
+use level::{exits_in_a_burst, levels, samples};
 use names::{creates, holds, races, unprivileged};
-use space::fills;
+use saving::logs_a_lap;
+use space::{fills, has_a_limit};

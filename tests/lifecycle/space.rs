@@ -102,6 +102,53 @@ fn a_timeline_that_does_not_fit_is_refused_and_changes_nothing() {
     Process::start("fills", &[path]).finish();
 }
 
+/// Meets a limit on the size of files, beyond which the kernel sends a signal that ends the process.
+pub fn has_a_limit(given: &[String]) {
+    let path = format!("{}/small.timeline", given[0]);
+    let live = Timeline::with_size(&given[1], 4096, 2048).expect("created");
+    live.log(define(&live), arguments(1, 1));
+    drop(Timeline::with_size(&path, 256, 2048).map(|t| t.log(define(&t), arguments(1, 1))));
+    let limit = libc::rlimit {
+        rlim_cur: 100 * 1024,
+        rlim_max: 100 * 1024,
+    };
+    // SAFETY: a limit on this process alone, and the signal as it is for most programs.
+    unsafe {
+        assert_eq!(libc::signal(libc::SIGXFSZ, libc::SIG_DFL), libc::SIG_DFL);
+        assert_eq!(libc::setrlimit(libc::RLIMIT_FSIZE, &limit), 0);
+    }
+    refused(&path, 4096);
+    refused(&format!("{}/other.timeline", given[0]), 4096);
+    refused(&given[2], 4096);
+    let copy = format!("{}/copy.timeline", given[0]);
+    for saved in [
+        live.save(&copy),
+        attach(&given[1]).save(&copy),
+        live.save(&path),
+    ] {
+        let Err(Error::NoSpace { needed, free, .. }) = saved else {
+            panic!("expected NoSpace, got {saved:?}");
+        };
+        assert_eq!((needed, free), (attach(&given[1]).info().size, 100 * 1024));
+    }
+    unchanged(&path);
+    // It goes on with what it has.
+    live.log(define(&live), arguments(1, 2));
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_is_an_error_and_not_the_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().to_str().expect("a plain name");
+    let (live, other) = (Name::new("limited"), Name::new("other"));
+    Process::start("has_a_limit", &[path, live.path(), other.path()]).finish();
+    unchanged(&format!("{path}/small.timeline"));
+    for suffix in ["", ".creating", ".prev"] {
+        assert!(!other.file_beside(suffix).exists(), "{suffix}");
+    }
+    assert_eq!(attach(live.path()).info().events_written, 2);
+}
+
 #[test]
 fn sizes_that_cannot_be_are_refused_and_said() {
     let name = Name::new("size");
