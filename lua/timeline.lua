@@ -136,14 +136,42 @@ local A_LEVEL = "all, none, " .. A_PRIORITY
 
 -- Writing ------------------------------------------------------------------------------------
 
-local Timeline = {
-   __index = timeline,
-   __tostring = function(tl) return "timeline " .. tl.path end,
-}
+local function described(what)
+   return function(object)
+      return ("%s %s%s"):format(what, object.path, object.closed and " (closed)" or "")
+   end
+end
+
+local Timeline = { __index = timeline, __tostring = described "timeline" }
 
 local function is_timeline(value) return getmetatable(value) == Timeline end
 
 local function handle_of(pointer, free) return ffi.gc(pointer[0], free) end
+
+local function expect_open(object)
+   if not object.closed then return end
+   error(("timeline: expected one that is open, got %s; open or attach to it anew"):format(tostring(object)), 3)
+end
+
+-- What a timeline or an attached one closes with itself: objects with a close() of their own, as long as
+-- somebody else holds them.
+local function dependants() return setmetatable({}, { __mode = "k" }) end
+
+local function close_all(objects)
+   for object in pairs(objects) do object:close() end
+end
+
+-- The pointer to the C handle, NULL once it is closed. What logs holds this, and so keeps the timeline open.
+local function free_writer(writer)
+   if writer[0] ~= nil then
+      C.timeline_free(writer[0])
+      writer[0] = nil
+   end
+end
+
+local function opened(path, writer)
+   return setmetatable({ path = path, writer = ffi.gc(writer, free_writer), samplers = dependants() }, Timeline)
+end
 
 -- Makes a timeline at `path`: "/name" lives in shared memory, any other path is a file. What a
 -- dead program left under that name is kept as NAME.prev.
@@ -155,7 +183,7 @@ function timeline.new(path, entries, stringtablesize)
    local out = ffi.new("timeline_t *[1]")
    local status = C.timeline_new(path, entries or 0, stringtablesize or 0, out)
    if status ~= OK then return failed(status) end
-   return setmetatable({ path = path, handle = handle_of(out, C.timeline_free) }, Timeline)
+   return opened(path, out)
 end
 
 -- Joins the timeline at `path` as a further writer.
@@ -164,27 +192,46 @@ function timeline.open(path)
    local out = ffi.new("timeline_t *[1]")
    local status = C.timeline_open(path, out)
    if status ~= OK then return failed(status) end
-   return setmetatable({ path = path, handle = handle_of(out, C.timeline_free) }, Timeline)
+   return opened(path, out)
 end
 
--- The functions that define() returns, by number of arguments. Each holds the handle, which so
--- outlives every use of it. They call rather than read the enable table themselves, because
+-- Lets go of the timeline now, rather than when it is collected; what was logged stays. Its samplers stop, and
+-- the functions that log to it do nothing from here on. A second close does nothing.
+function timeline.close(tl)
+   expect(is_timeline(tl), "first argument", "a timeline", tl)
+   if tl.closed then return end
+   tl.closed = true
+   close_all(tl.samplers)
+   free_writer(tl.writer)
+end
+
+-- The functions that define() returns, by number of arguments. They call rather than read the enable table themselves, because
 -- LuaJIT may hoist a plain load out of a loop, which would then never see the level change.
 local loggers = {
-   [0] = function(tl, event)
-      return function() C.timeline_log(tl, event, 0, 0, 0, 0) end
+   [0] = function(writer, event)
+      return function()
+         if writer[0] ~= nil then C.timeline_log(writer[0], event, 0, 0, 0, 0) end
+      end
    end,
-   function(tl, event)
-      return function(a) C.timeline_log(tl, event, a, 0, 0, 0) end
+   function(writer, event)
+      return function(a)
+         if writer[0] ~= nil then C.timeline_log(writer[0], event, a, 0, 0, 0) end
+      end
    end,
-   function(tl, event)
-      return function(a, b) C.timeline_log(tl, event, a, b, 0, 0) end
+   function(writer, event)
+      return function(a, b)
+         if writer[0] ~= nil then C.timeline_log(writer[0], event, a, b, 0, 0) end
+      end
    end,
-   function(tl, event)
-      return function(a, b, c) C.timeline_log(tl, event, a, b, c, 0) end
+   function(writer, event)
+      return function(a, b, c)
+         if writer[0] ~= nil then C.timeline_log(writer[0], event, a, b, c, 0) end
+      end
    end,
-   function(tl, event)
-      return function(a, b, c, d) C.timeline_log(tl, event, a, b, c, d) end
+   function(writer, event)
+      return function(a, b, c, d)
+         if writer[0] ~= nil then C.timeline_log(writer[0], event, a, b, c, d) end
+      end
    end,
 }
 
@@ -192,46 +239,52 @@ local loggers = {
 -- on the message's first line: numbers (fractions are cut off), int64_t or uint64_t.
 function timeline.define(tl, category, priority, message)
    expect(is_timeline(tl), "first argument", "a timeline", tl)
+   expect_open(tl)
    expect(is_text(category), "category", "a string without NUL", category)
    expect(type(priority) == "string" and PRIORITIES[priority], "priority", A_PRIORITY, priority)
    expect(is_text(message), "message", "a string without NUL", message)
    local number = ffi.new("uint32_t[2]")
    local status = C.timeline_argument_count(message, number)
    if status ~= OK then return failed(status) end
-   status = C.timeline_define(tl.handle, category, PRIORITIES[priority], message, number + 1)
+   status = C.timeline_define(tl.writer[0], category, PRIORITIES[priority], message, number + 1)
    if status ~= OK then return failed(status) end
-   return loggers[number[0]](tl.handle, number[1])
+   return loggers[number[0]](tl.writer, number[1])
 end
 
 -- Sets which events are logged, from now on and in every process: those of this priority and
 -- the more important ones.
 function timeline.priority(tl, level)
    expect(is_timeline(tl), "first argument", "a timeline", tl)
+   expect_open(tl)
    expect(type(level) == "string" and LEVELS[level], "level", A_LEVEL, level)
-   return done(C.timeline_priority(tl.handle, LEVELS[level]))
+   return done(C.timeline_priority(tl.writer[0], LEVELS[level]))
 end
 
 -- The level now, by name.
 function timeline.level(tl)
    expect(is_timeline(tl), "first argument", "a timeline", tl)
-   return LEVELS[C.timeline_level(tl.handle)]
+   expect_open(tl)
+   return LEVELS[C.timeline_level(tl.writer[0])]
 end
 
 local Sampler = { __tostring = function() return "timeline sampler" end }
 Sampler.__index = Sampler
 
 -- Raises the level to `level` for `seconds_for` once every `seconds_every`, from a thread of its
--- own, until stop() is called or the sampler is collected: keep it.
+-- own, until stop() is called, or the sampler is collected: keep it.
 function timeline.sample(tl, level, seconds_for, seconds_every)
    expect(is_timeline(tl), "first argument", "a timeline", tl)
+   expect_open(tl)
    expect(type(level) == "string" and LEVELS[level], "level", A_LEVEL, level)
    expect(is_duration(seconds_for), "seconds_for", "a positive number of seconds", seconds_for)
    expect(is_duration(seconds_every), "seconds_every", "a positive number of seconds", seconds_every)
    local out = ffi.new("timeline_sampler_t *[1]")
-   local status = C.timeline_sample(tl.handle, LEVELS[level], nanoseconds(seconds_for),
+   local status = C.timeline_sample(tl.writer[0], LEVELS[level], nanoseconds(seconds_for),
       nanoseconds(seconds_every), out)
    if status ~= OK then return failed(status) end
-   return setmetatable({ tl = tl, handle = handle_of(out, C.timeline_sampler_free) }, Sampler)
+   local sampler = setmetatable({ tl = tl, handle = handle_of(out, C.timeline_sampler_free) }, Sampler)
+   tl.samplers[sampler] = true
+   return sampler
 end
 
 -- Ends the sampling and restores the level before it. A second stop does nothing.
@@ -242,11 +295,14 @@ function Sampler:stop()
    end
 end
 
+Sampler.close = Sampler.stop
+
 -- Writes a snapshot, consistent while others log.
 function timeline.save(tl, file)
    expect(is_timeline(tl), "first argument", "a timeline", tl)
+   expect_open(tl)
    expect(is_text(file), "file", "a string", file)
-   return done(C.timeline_save(tl.handle, file))
+   return done(C.timeline_save(tl.writer[0], file))
 end
 
 -- Removes a timeline's name; who has it open keeps what it has.
@@ -260,7 +316,10 @@ end
 -- Prints the newest `maxentries` events (all when nil), newest first, on standard output.
 -- `source` is a timeline, the name of a live one or a snapshot.
 function timeline.dump(source, maxentries)
-   if is_timeline(source) then source = source.path end
+   if is_timeline(source) then
+      expect_open(source)
+      source = source.path
+   end
    expect(is_text(source), "first argument", "a timeline or a path", source)
    expect(maxentries == nil or is_size(maxentries), "maxentries", "a positive integer or nil", maxentries)
    -- The library writes to the descriptor: what Lua still buffers belongs before it.
@@ -268,17 +327,31 @@ function timeline.dump(source, maxentries)
    return done(C.timeline_dump(source, maxentries or 0, 1))
 end
 
-local Attached = { __tostring = function(at) return "attached " .. at.path end }
+local Attached = { __tostring = described "attached" }
 Attached.__index = Attached
 
 -- Attaches to `source` for reading only: a live name, NAME.prev or a snapshot.
 function timeline.attach(source)
-   if is_timeline(source) then source = source.path end
+   if is_timeline(source) then
+      expect_open(source)
+      source = source.path
+   end
    expect(is_text(source), "first argument", "a timeline or a path", source)
    local out = ffi.new("timeline_attached_t *[1]")
    local status = C.timeline_attach(source, out)
    if status ~= OK then return failed(status) end
-   return setmetatable({ path = source, handle = handle_of(out, C.timeline_attached_free) }, Attached)
+   local handle = handle_of(out, C.timeline_attached_free)
+   return setmetatable({ path = source, handle = handle, cursors = dependants() }, Attached)
+end
+
+-- Lets go of what it has mapped, now rather than when it is collected. Its cursors are closed with it, and of its
+-- events the texts that were not asked for before are gone. A second close does nothing.
+function Attached:close()
+   if self.closed then return end
+   self.closed = true
+   close_all(self.cursors)
+   C.timeline_attached_free(ffi.gc(self.handle, nil))
+   self.handle = nil
 end
 
 -- 2^53: from here on a Lua number no longer holds every integer, and a cdata has to.
@@ -301,8 +374,6 @@ local fields = {
    unix_nanos = function(raw) return raw.unix_nanos end, -- uint64_t
    time = function(raw) return tonumber(raw.unix_nanos) / 1e9 end, -- seconds since 1970
    priority = function(raw) return PRIORITIES[raw.priority] end,
-   category = function(raw) return ffi.string(raw.category) end,
-   message = function(raw) return ffi.string(raw.message) end, -- as defined, all its lines
    thread = function(raw) return ffi.string(raw.thread) end,
    process = function(raw) return ffi.string(raw.process) end,
    args = function(raw)
@@ -312,10 +383,17 @@ local fields = {
    end,
 }
 
+-- These lie in the timeline that the event was read from.
+local texts = {
+   category = function(raw) return ffi.string(raw.category) end,
+   message = function(raw) return ffi.string(raw.message) end, -- as defined, all its lines
+}
+
 local needed = ffi.new("size_t[1]")
 
 -- tostring(ev): the message with its arguments, "processed tcp(10), udp(20), and other(3)".
 local function render(ev)
+   expect_open(ev.attached)
    local size = 256
    repeat
       local buffer = ffi.new("char[?]", size)
@@ -331,17 +409,22 @@ local Event = {
    __tostring = render,
    __index = function(ev, name)
       local field = fields[name]
+      if texts[name] then
+         expect_open(ev.attached)
+         field = texts[name]
+      end
       local value = field and field(ev.raw)
       rawset(ev, name, value)
       return value
    end,
 }
 
-local Cursor = {}
+local Cursor = { __tostring = described "cursor of" }
 Cursor.__index = Cursor
 
 -- The next event, or nil: at the end, or, when following, when there is nothing new just now.
 function Cursor:__call()
+   expect_open(self)
    local raw = ffi.new("timeline_event_t")
    local status = C.timeline_next(self.handle, raw)
    if status == OK then
@@ -354,14 +437,26 @@ end
 
 -- How many events were overwritten before they were read.
 function Cursor:missed()
+   expect_open(self)
    return tonumber(C.timeline_missed(self.handle))
+end
+
+-- Lets go of what it has mapped. A second close does nothing.
+function Cursor:close()
+   if self.closed then return end
+   self.closed = true
+   C.timeline_cursor_free(ffi.gc(self.handle, nil))
+   self.handle = nil
 end
 
 local function cursor(at, open, where)
    local out = ffi.new("timeline_cursor_t *[1]")
    local status = open(at.handle, where, out)
    if status ~= OK then return failed(status) end
-   return setmetatable({ attached = at, handle = handle_of(out, C.timeline_cursor_free) }, Cursor)
+   local handle = handle_of(out, C.timeline_cursor_free)
+   local made = setmetatable({ path = at.path, attached = at, handle = handle }, Cursor)
+   at.cursors[made] = true
+   return made
 end
 
 local ORDERS = { oldest = C.TIMELINE_OLDEST_FIRST, newest = C.TIMELINE_NEWEST_FIRST }
@@ -369,6 +464,7 @@ local STARTS = { oldest = C.TIMELINE_FROM_OLDEST, now = C.TIMELINE_FROM_NOW }
 
 -- for ev in at:events("oldest") do print(ev.time, ev) end
 function Attached:events(order)
+   expect_open(self)
    local where = ORDERS[order or "oldest"]
    expect(where, "order", "oldest or newest", order)
    return cursor(self, C.timeline_events, where)
@@ -377,6 +473,7 @@ end
 -- local new = at:follow()            -- from now on; at:follow("oldest") begins with what is there
 -- while running do for ev in new do print(ev) end end
 function Attached:follow(start)
+   expect_open(self)
    local where = STARTS[start or "now"]
    expect(where, "start", "now or oldest", start)
    return cursor(self, C.timeline_follow, where)

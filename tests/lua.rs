@@ -56,6 +56,11 @@ fn survives_the_garbage_collector() {
 }
 
 #[test]
+fn closes() {
+    program("close.lua");
+}
+
+#[test]
 fn samples() {
     program("sample.lua");
 }
