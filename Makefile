@@ -23,13 +23,14 @@ test:
 	scripts/bootstrap.sh test
 	$(MAKE) lint unit loom
 
-# The documentation of the C ABI is its header; rustdoc would put it in the place of the library's.
+# The header first: every build regenerates it. The documentation of the C ABI is its header; rustdoc would put it
+# in the place of the library's.
 lint:
+	CARGO="$(CARGO)" scripts/check-header.sh
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) clippy -p timeline --no-default-features --lib -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps -p timeline --lib
-	scripts/check-header.sh
 
 unit:
 	$(CARGO) test --workspace --no-fail-fast
