@@ -16,7 +16,7 @@ fn give_up(path: &str) {
             0 => libc::setresuid(65534, 65534, 65534) == 0,
             _ => std::fs::set_permissions(
                 format!("/dev/shm{path}"),
-                std::os::unix::fs::PermissionsExt::from_mode(0),
+                std::os::unix::fs::PermissionsExt::from_mode(0o0),
             )
             .is_ok(),
         }
