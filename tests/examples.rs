@@ -1,0 +1,118 @@
+//! The example programs in C and C++: what they log, and what they do with a timeline that is there.
+
+#[allow(dead_code, reason = "each test uses its part")]
+mod support;
+mod toolchain;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use support::Name;
+use tempfile::TempDir;
+use toolchain::{C99, CPP17, built, cc, cxx, limited, root, run, succeed};
+
+/// Builds an example with the shared library.
+fn compile(mut compiler: Command, flags: &[&str], source: &str, to: &Path) -> PathBuf {
+    let program = to.join("program");
+    let library = &built().dir;
+    compiler
+        .args(flags)
+        .arg("-I")
+        .arg(root().join("include"))
+        .arg(root().join(source))
+        .arg("-o")
+        .arg(&program)
+        .arg("-L")
+        .arg(library)
+        .arg("-ltimeline")
+        .arg(format!("-Wl,-rpath,{}", library.display()));
+    succeed(&mut compiler, "gcc and g++");
+    program
+}
+
+#[test]
+fn the_c_example_makes_a_timeline_and_joins_one() {
+    let dir = TempDir::new().unwrap();
+    let program = compile(cc(), C99, "examples/c/demo.c", dir.path());
+    let name = Name::new("c");
+    let mut sums = Vec::new();
+    let prev = format!("{}.prev", name.0);
+    let mut used = None;
+    for file in ["Cargo.toml", "Cargo.toml", "Cargo.lock"] {
+        let output = succeed(
+            limited(&program)
+                .args([&name.0, "3", "2"])
+                .arg(root().join(file)),
+            "coreutils",
+        );
+        sums.push(String::from_utf8(output.stdout).unwrap());
+        // The first two find nobody; the third finds a writer.
+        let blocks = fs::metadata(root().join(file))
+            .unwrap()
+            .len()
+            .div_ceil(4096);
+        let at = timeline::Attached::open(&name.0).unwrap();
+        let mut texts: Vec<String> = Vec::new();
+        for event in at
+            .events(timeline::Order::NewestFirst)
+            .take(3 * (2 * blocks as usize + 1) + 1)
+        {
+            let mut text = String::new();
+            at.definition(event.id)
+                .unwrap()
+                .render(&event.args, &mut text)
+                .unwrap();
+            texts.push(text);
+        }
+        assert_eq!(texts[0], "finished after rounds(3) rounds");
+        let count = |part: &str| texts.iter().filter(|text| text.contains(part)).count() as u64;
+        assert_eq!(
+            (
+                count("round number"),
+                count("read block"),
+                count("has the sum")
+            ),
+            (3, 3 * blocks, 3 * blocks)
+        );
+        match sums.len() {
+            1 => assert!(timeline::Attached::open(&prev).is_err()),
+            // Not logged over, but kept; and the second run is all that is in the new one.
+            2 => {
+                let before = timeline::Attached::open(&prev).unwrap();
+                assert_eq!(before.info().events_written, texts.len() as u64);
+                assert_eq!(at.info().events_written, texts.len() as u64);
+                used = Some((
+                    timeline::Timeline::open(&name.0).unwrap(),
+                    texts.len() as u64,
+                ));
+            }
+            _ => {
+                let (_, before) = used.as_ref().unwrap();
+                assert_eq!(at.info().events_written, before + texts.len() as u64);
+            }
+        }
+    }
+    assert_eq!(sums[0], sums[1]);
+    assert_ne!(sums[0], sums[2]);
+
+    let usage = run(&mut Command::new(&program), "coreutils");
+    assert_eq!(usage.status.code(), Some(2));
+    let nowhere = run(
+        Command::new(&program).args(["/no/such/place/ring", "1"]),
+        "coreutils",
+    );
+    assert_eq!(nowhere.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&nowhere.stderr).contains("/no/such/place/ring"));
+}
+
+#[test]
+fn the_cpp_example_reads_what_it_wrote() {
+    let dir = TempDir::new().unwrap();
+    let program = compile(cxx(), CPP17, "examples/cpp/demo.cpp", dir.path());
+    let name = Name::new("cpp");
+    let output = succeed(limited(&program).args([&name.0, "20000", "4"]), "coreutils");
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("sorted 20000 numbers"), "{said}");
+    assert!(said.contains("merged"), "{said}");
+}
