@@ -4,6 +4,7 @@
 mod harness;
 
 mod children;
+mod handlers;
 mod limits;
 mod signals;
 mod stepping;
@@ -20,11 +21,13 @@ harness::roles!(
     logs_from_a_handler,
     becomes_a_daemon,
     steps_through,
+    forks_in_handlers,
 );
 
 use children::{
     executes, forks_many, forks_plainly, forks_while_threads_log, forks_with_raw_calls,
 };
+use handlers::forks_in_handlers;
 use limits::becomes_a_daemon;
 use signals::logs_from_a_handler;
 use stepping::steps_through;
@@ -40,8 +43,20 @@ enum Fork {
 
 /// Forks; the child runs `f` under a deadline of its own and ends without cleaning up.
 fn fork(how: Fork, f: impl FnOnce()) -> libc::pid_t {
-    // SAFETY: the child runs only `f`, which by the choice of its caller does what is allowed between a
-    // fork of this kind and an exit, and then ends.
+    let pid = fork_on(how);
+    if pid == 0 {
+        harness::deadline();
+        f();
+        // SAFETY: ends the process, which has nothing to clean up.
+        unsafe { libc::_exit(0) };
+    }
+    pid
+}
+
+/// Forks; the child goes on as its parent does, and ends soon.
+fn fork_on(how: Fork) -> libc::pid_t {
+    // SAFETY: the child does what by the choice of the caller is allowed between a fork of this kind and an
+    // exit, and then ends.
     let pid = unsafe {
         match how {
             Fork::Library => libc::fork(),
@@ -49,12 +64,6 @@ fn fork(how: Fork, f: impl FnOnce()) -> libc::pid_t {
         }
     };
     assert!(pid >= 0, "fork: {}", Error::last_os_error());
-    if pid == 0 {
-        harness::deadline();
-        f();
-        // SAFETY: ends the process, which has nothing to clean up.
-        unsafe { libc::_exit(0) };
-    }
     pid
 }
 

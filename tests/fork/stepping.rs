@@ -3,7 +3,7 @@
 #[cfg(target_arch = "x86_64")]
 use crate::harness::{Name, Process, attach, checked};
 #[cfg(target_arch = "x86_64")]
-pub use x86_64::steps_through;
+pub use x86_64::{steps_through, trap};
 
 #[cfg(not(target_arch = "x86_64"))]
 pub fn steps_through(_: &[String]) {}
@@ -96,8 +96,9 @@ mod x86_64 {
         }
     }
 
+    /// Has the processor raise SIGTRAP after each instruction of this thread, or no more.
     #[inline(never)]
-    fn trap(on: bool) {
+    pub fn trap(on: bool) {
         // SAFETY: sets or clears only the trap flag; what follows raises SIGTRAP, which is handled.
         unsafe {
             if on {

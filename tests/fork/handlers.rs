@@ -1,0 +1,144 @@
+//! A handler that forks after any machine instruction of a log call: the child does not write for its parent.
+
+#[cfg(target_arch = "x86_64")]
+pub use x86_64::forks_in_handlers;
+
+#[cfg(not(target_arch = "x86_64"))]
+pub fn forks_in_handlers(_: &[String]) {}
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64 {
+    use std::io::{PipeReader, PipeWriter, Read, Write};
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+
+    use crate::harness::{Name, Process, arguments, attach, define, say};
+    use crate::stepping::trap;
+    use crate::{Fork, own_pid, reap};
+    use timeline::{Event, Order, Timeline};
+
+    /// Instructions since stepping began, and the one after which the handler forks.
+    static STEP: AtomicU64 = AtomicU64::new(0);
+    static AT: AtomicU64 = AtomicU64::new(0);
+    /// What the handler's fork returned; -1 = it has not forked.
+    static FORKED: AtomicI32 = AtomicI32::new(-1);
+    /// What the child waits for: until its parent has logged on.
+    static GATE: OnceLock<(PipeReader, PipeWriter)> = OnceLock::new();
+
+    const TRAP: i64 = 0x100;
+
+    extern "C" fn on_step(_: libc::c_int, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
+        if STEP.fetch_add(1, Ordering::SeqCst) + 1 != AT.load(Ordering::SeqCst) {
+            return;
+        }
+        // SAFETY: the kernel passes the interrupted thread's context; clearing the trap flag in it ends the
+        // stepping.
+        unsafe {
+            let context = context.cast::<libc::ucontext_t>();
+            (*context).uc_mcontext.gregs[libc::REG_EFL as usize] &= !TRAP;
+        }
+        let pid = crate::fork_on(Fork::Raw);
+        FORKED.store(pid, Ordering::SeqCst);
+        if pid == 0 {
+            // In the child, to wait is all that it does before it goes back into the call.
+            crate::harness::deadline();
+            let mut gate = &GATE.get().expect("a pipe").0;
+            gate.read_exact(&mut [0]).expect("the parent logged on");
+        }
+    }
+
+    /// Logs once, with a fork after instruction `at` of the call; the child's pid, 0 in the child, or -1 if the
+    /// call was shorter.
+    fn log_with_fork(timeline: &Timeline, event: timeline::EventId, at: u64, number: i64) -> i32 {
+        STEP.store(0, Ordering::SeqCst);
+        AT.store(at, Ordering::SeqCst);
+        FORKED.store(-1, Ordering::SeqCst);
+        trap(true);
+        timeline.log(event, arguments(0, number));
+        trap(false);
+        FORKED.load(Ordering::SeqCst)
+    }
+
+    pub fn forks_in_handlers(given: &[String]) {
+        let timeline = Timeline::open(&given[0]).expect("joined");
+        let event = define(&timeline);
+        let attached = attach(&given[0]);
+        let chunk = i64::from(attached.info().chunk_entries);
+        let more = chunk / 4;
+        timeline.log(event, arguments(0, 0));
+        let mut next = 1;
+        GATE.get_or_init(|| std::io::pipe().expect("a pipe"));
+        crate::signals::install(
+            libc::SIGTRAP,
+            on_step as *const () as usize,
+            libc::SA_SIGINFO,
+        );
+        let log_on = |next: &mut i64| {
+            (0..more).for_each(|i| timeline.log(event, arguments(0, *next + i)));
+            *next += more;
+        };
+        log_with_fork(&timeline, event, u64::MAX, next);
+        next += 1;
+        log_on(&mut next);
+        let count = STEP.load(Ordering::SeqCst);
+        let (mut places, mut harmed) = (0, 0);
+        // As many places as a few seconds allow: in an optimised build that is each of them.
+        for at in (1..count).step_by((count / 150).max(1) as usize) {
+            let first = next;
+            let before = attached.info().events_written;
+            let child = log_with_fork(&timeline, event, at, first);
+            if child == 0 {
+                // SAFETY: ends the process, which has nothing to clean up.
+                unsafe { libc::_exit(0) };
+            }
+            next += 1;
+            log_on(&mut next);
+            if child < 0 {
+                // Shorter than the first was.
+                continue;
+            }
+            let mut gate = &GATE.get().expect("a pipe").1;
+            gate.write_all(&[0]).expect("the child waits");
+            reap(child);
+            let events: Vec<Event> = attached
+                .events(Order::NewestFirst)
+                .take(2 * more as usize + 8)
+                .filter(|e| e.args[1] >= first)
+                .collect();
+            let own = events.iter().filter(|e| e.tid == own_pid());
+            let mut mine: Vec<i64> = own.map(|e| e.args[1]).collect();
+            mine.sort_unstable();
+            let written = attached.info().events_written.wrapping_sub(before);
+            let kept = mine == (first..next).collect::<Vec<_>>() && written == events.len() as u64;
+            places += 1;
+            harmed += u32::from(!kept);
+        }
+        say(format!("{places} {harmed}"));
+    }
+
+    /// Forks after each of some instructions of one log call each. A child that is forked after the one that asks
+    /// whether it is one commits into the lane of its parent, which takes back what that logged since: how many
+    /// places were tried, and in how many the parent was harmed.
+    fn places() -> (u32, u32) {
+        let name = Name::new("handlers");
+        let opener = Timeline::with_size(name.path(), 4096, 2048).expect("created");
+        define(&opener);
+        let mut process = Process::start("forks_in_handlers", &[name.path()]);
+        let line = process.line();
+        process.finish();
+        let mut numbers = line.split(' ').map(|n| n.parse().expect("a number"));
+        let mut next = || numbers.next().expect("two numbers");
+        (next(), next())
+    }
+
+    #[test]
+    fn a_child_that_a_handler_forks_in_a_log_call_leaves_its_parents_lane_alone() {
+        let (places, harmed) = places();
+        assert!(places > 20, "{places}");
+        // The last instructions of each call, and some where a chunk is taken; it was two of three places.
+        assert!(
+            harmed * 5 <= places,
+            "after {harmed} of {places} instructions"
+        );
+    }
+}
