@@ -106,22 +106,28 @@ impl Log {
     fn append(&self, event: u32, a: i64, b: i64, c: i64, d: i64) {
         let args = [a, b, c, d];
         match local::slot(self.index.number()) {
-            Some(slot) if slot.key.load(Ordering::Relaxed) == self.index.key() => {
-                self.append_through(slot, event, args);
-            }
+            Some(slot) if self.append_through(slot, event, args) => {}
             _ => self.first_event(event, args),
         }
     }
 
+    /// Appends through the slot if it is joined to this timeline; whether it is.
     #[inline(always)]
-    fn append_through(&self, slot: &Slot, event: u32, args: [i64; 4]) {
+    fn append_through(&self, slot: &Slot, event: u32, args: [i64; 4]) -> bool {
         if slot.busy.load(Ordering::Relaxed) != 0 {
-            return self.interrupted(slot);
+            self.interrupted(slot);
+            return true;
         }
         slot.busy.store(1, Ordering::Relaxed);
         // The compiler must not move the append out from between the marks: a handler on this very
         // thread is the only one who looks at them.
         compiler_fence(Ordering::SeqCst);
+        // After the mark: a child forked by a handler before it finds a wiped key, one forked after it a wiped
+        // mark.
+        if slot.key.load(Ordering::Relaxed) != self.index.key() {
+            slot.busy.store(0, Ordering::Relaxed);
+            return false;
+        }
         let draft = Draft {
             event,
             core: current_cpu(),
@@ -141,6 +147,7 @@ impl Log {
         if done.is_err() {
             self.dropped(header::DROPPED_NO_CHUNK);
         }
+        true
     }
 
     #[cold]
@@ -170,7 +177,9 @@ impl Log {
             None => self.dropped(header::DROPPED_INTERRUPTED),
             Some(joining) => {
                 match self.join_thread(&joining) {
-                    Some(slot) => self.append_through(slot, event, args),
+                    Some(slot) => {
+                        self.append_through(slot, event, args);
+                    }
                     None => self.dropped(header::DROPPED_NO_LANE),
                 }
                 // The thread is at its end, and nothing will remind us of it again.
@@ -224,6 +233,12 @@ impl Log {
         slot.lane.store(lane, Ordering::Relaxed);
         slot.who.store(entry_thread(thread, tid), Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
+        // Wiped: a handler that interrupted us forked, this is the child, and all of the above is its
+        // parent's.
+        if self.index.page().process.load(Ordering::Relaxed) != process {
+            slot.waiting.store(0, Ordering::Relaxed);
+            return None;
+        }
         slot.key.store(self.index.key(), Ordering::Relaxed);
         Some(slot)
     }

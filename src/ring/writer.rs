@@ -62,6 +62,8 @@ fn refill<S: Storage>(ring: &S, lane: u32, full: Cursor) -> Result<Cursor, NoChu
         );
         match installed {
             Ok(_) => return Ok(fresh),
+            // We are a child that a handler of our parent forked after `take`: the chunk is its.
+            Err(now) if Cursor(now).ticket() >= ticket => return Ok(Cursor(now)),
             Err(now) => {
                 // Another writer of this lane was first (lanes of CPUs): close ours empty, use theirs.
                 let empty = State::closed(ticket, 0);

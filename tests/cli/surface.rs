@@ -188,6 +188,8 @@ fn on_a_terminal(args: &[&str], environment: &[(&str, &str)]) -> String {
     script
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR")
+        // In continuous integration, a dumb terminal is taken for a clever one.
+        .env_remove("CI")
         .env("TERM", "xterm");
     let output = script.envs(environment.iter().copied()).output().unwrap();
     assert!(output.status.success(), "{args:?}");
