@@ -93,3 +93,20 @@ pub mod chunk {
     /// u64, the ticket that BEFORE and LANE belong to, written after them.
     pub const OPENED: u64 = 24;
 }
+
+// The offsets are those of docs/format.md and of tests/c/format.h: a change here is a change of the format.
+const _: () = {
+    assert!(definition::SIZE == 64 && definition::CATEGORY == 8 && definition::MESSAGE == 12);
+    assert!(definition::FILE == 16 && definition::LINE == 20 && definition::CHANNEL == 24);
+    assert!(definition::PRIORITY == 26 && definition::KIND == 27 && definition::ARGUMENTS == 28);
+    assert!(definition::TYPES == 29 && definition::TYPES + 5 <= definition::SIZE);
+    assert!(thread::SIZE == 64 && thread::TID == 4 && thread::PID == 8 && thread::LIVE == 12);
+    assert!(thread::START == 16 && thread::END == 24 && thread::NAME == 32);
+    assert!(thread::PROCESS_NAME == 48 && thread::PROCESS_NAME + 16 == thread::SIZE);
+    assert!(process::SIZE == 64 && process::PID == 4 && process::START == 8);
+    assert!(process::PID_NAMESPACE == 16 && process::JOINED == 24 && process::NAME == 32);
+    assert!(process::LEFT == 48 && process::LEFT + 8 <= process::SIZE);
+    assert!(lane::SIZE == 64 && lane::CURSOR == 0 && lane::OWNER == 8 && lane::INTERRUPTED == 16);
+    assert!(chunk::SIZE == 64 && chunk::STATE == 0 && chunk::BEFORE == 8 && chunk::LANE == 16);
+    assert!(chunk::OPENED == 24 && chunk::OPENED + 8 <= chunk::SIZE);
+};
