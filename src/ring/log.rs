@@ -152,6 +152,10 @@ impl Log {
 
     #[cold]
     fn interrupted(&self, slot: &Slot) {
+        if slot.key.load(Ordering::Relaxed) != self.index.key() {
+            // The lane in it is one of a timeline that had our place before, if any.
+            return self.dropped(header::DROPPED_INTERRUPTED);
+        }
         let lane = slot.lane.load(Ordering::Relaxed);
         self.ring.interrupted(lane).fetch_add(1, Ordering::Relaxed);
     }
