@@ -1,8 +1,9 @@
 //! The hot path: one event from a thread into its lane, and what happens before its first.
 //!
-//! Costs, in order: this thread's page (two instructions), the key (so that a slot of a closed handle,
-//! or of our parent before a fork, is never taken for ours), the busy mark (so that a signal handler
-//! which interrupts an append does not write into the same entry), the entry, the commit.
+//! Costs, in order: this thread's page (two instructions), the busy mark (so that a signal handler which
+//! interrupts an append does not write into the same entry), the key (so that a slot of a closed handle,
+//! or of our parent before a fork, is never taken for ours), the entry, a look at the mark (so that a
+//! child forked in between leaves the entry to its parent), the commit.
 
 use super::handle::{Index, pinned};
 use super::local::{self, Joining, Slot};
@@ -122,8 +123,11 @@ impl Log {
         // The compiler must not move the append out from between the marks: a handler on this very
         // thread is the only one who looks at them.
         compiler_fence(Ordering::SeqCst);
-        // After the mark: a child forked by a handler before it finds a wiped key, one forked after it a wiped
-        // mark.
+        let lane = slot.lane.load(Ordering::Relaxed);
+        let who = slot.who.load(Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        // After the mark and all that belongs to the key: a child that a handler forked before this finds a
+        // wiped key, one forked later finds a wiped mark before it commits.
         if slot.key.load(Ordering::Relaxed) != self.index.key() {
             slot.busy.store(0, Ordering::Relaxed);
             return false;
@@ -131,10 +135,9 @@ impl Log {
         let draft = Draft {
             event,
             core: current_cpu(),
-            who: slot.who.load(Ordering::Relaxed),
+            who,
             args,
         };
-        let lane = slot.lane.load(Ordering::Relaxed);
         let done = writer::append(&self.ring, lane, |ring, chunk, index| {
             draft.write(ring, chunk, index, || self.clock.now());
             compiler_fence(Ordering::SeqCst);

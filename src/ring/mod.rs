@@ -77,6 +77,7 @@ pub trait Storage {
     /// The order of the commit: the store of cursor + 1. It pairs with the reader's Acquire load of the
     /// cursor. Only the model checker's test of its own sharpness changes it.
     const COMMIT: Ordering = Ordering::Release;
+
     /// Entries of a chunk, a power of two.
     fn chunk_entries(&self) -> u32;
     /// Chunks, a power of two.

@@ -3,16 +3,15 @@
 //! A writing process holds the lock on its slot's byte, which the kernel drops with it. A lock alone could be
 //! lost while its holder lives (a daemon closes every descriptor it finds), or outlive it (a forked child
 //! shares it), so what counts is whether a process of that id and start time runs and has the file mapped;
-//! the lock decides where that cannot be seen, and who may use a slot. Whoever takes a dead
-//! slot, or finds no free lane, gives the lanes and thread records of the dead back.
+//! the lock decides where that cannot be seen, and who may use a slot. Whoever takes a dead slot, or finds no
+//! free lane, gives the lanes and thread records of the dead back.
 
 use std::ffi::CStr;
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 
 use super::memory::Shared;
-use super::threads;
-use super::{handle, lanes};
+use super::{handle, lanes, threads};
 use crate::error::User;
 use crate::layout::{Geometry, header, records::process};
 use crate::shm::{Lock, Mapping, Opening, maps_file, process_name, read_small};
