@@ -1,18 +1,20 @@
-//! All events of a ring, merged by time from chunks that are each sorted already.
+//! All events of a ring, merged by time from lanes that are each sorted already.
 //!
-//! A heap holds one cursor per chunk. A chunk is copied only when its turn comes, so the newest twenty
-//! events of a ring of a million cost a look at each chunk and a copy of one or two. Within a run of
-//! events of the same chunk the heap is only peeked at.
+//! A lane's chunks follow one another, so only the next event of each lane competes to be the next of all.
+//! A chunk is copied only when its turn comes: the newest twenty events of a ring of a million cost a look
+//! at the table of chunks and a copy of one or two. While events of one lane follow one another, the
+//! others are not looked at.
 
-use std::cmp::Ordering as Cmp;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 use super::Event;
 use crate::layout::words::Entry;
 use crate::ring::Storage;
+use crate::ring::memory::Shared;
 use crate::ring::reader::{self, Chunk};
 use crate::segment::Segment;
-use crate::sync::Ordering as Memory;
+use crate::sync::Ordering;
 
 /// Which end of time comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,83 +31,123 @@ pub enum Order {
 pub struct Events<'a> {
     segment: &'a Segment,
     order: Order,
-    waiting: BinaryHeap<Run>,
-    current: Option<Run>,
+    /// What the ring held: by lane, and in one lane by age.
+    chunks: Vec<Chunk>,
+    runs: Vec<Run>,
+    /// The run that events are taken from; none at the end.
+    current: Option<usize>,
+    /// The others that are not at their end.
+    waiting: BinaryHeap<(Key, usize)>,
+    /// The key of the first that waits; the least of all when none does.
+    bound: Key,
     overwritten: u64,
 }
 
-/// The events of one chunk that are still to come.
+/// When an event comes: ticks, and for events of the same tick its place in the ring: lane, and number in
+/// the lane. The greatest comes first.
+type Key = (u64, u32, u64);
+
+/// The events of one lane that are still to come.
 struct Run {
-    order: Order,
-    /// Ticks of the next event.
-    ticks: u64,
-    /// The next event's place in its lane, for events of the same tick.
-    lane: u32,
-    sequence: u64,
+    /// Of the next event. Only a guess until its chunk is copied: if that is overwritten before, its copy
+    /// will fail.
+    key: Key,
+    /// The chunk of the next event.
     chunk: Chunk,
-    /// Empty until the chunk's turn comes; then what is left, the next event last.
+    /// What is left of it, the next event last; empty until its turn comes.
     entries: Vec<Entry>,
-    loaded: bool,
+    /// The number of the next event in its lane.
+    sequence: u64,
+    /// The places of the chunks after it.
+    left: Range<usize>,
 }
 
-impl Run {
-    fn key(&self) -> (u64, u32, u64) {
-        (self.ticks, self.lane, self.sequence)
-    }
-}
-
-impl Ord for Run {
-    // Greater comes out of the heap first.
-    fn cmp(&self, other: &Run) -> Cmp {
-        match self.order {
-            Order::NewestFirst => self.key().cmp(&other.key()),
-            Order::OldestFirst => other.key().cmp(&self.key()),
+impl Order {
+    fn key(self, ticks: u64, lane: u32, sequence: u64) -> Key {
+        match self {
+            Order::NewestFirst => (ticks, lane, sequence),
+            Order::OldestFirst => (!ticks, !lane, !sequence),
         }
     }
 }
-impl PartialOrd for Run {
-    fn partial_cmp(&self, other: &Run) -> Option<Cmp> {
-        Some(self.cmp(other))
+
+impl Run {
+    /// The run of the chunks at `places`, of which there is at least one.
+    fn new(ring: &Shared, order: Order, chunks: &[Chunk], places: Range<usize>) -> Run {
+        let mut run = Run {
+            key: (0, 0, 0),
+            chunk: chunks[places.start],
+            entries: Vec::new(),
+            sequence: 0,
+            left: places,
+        };
+        run.turn(ring, order, chunks);
+        run
+    }
+
+    /// Goes to the lane's next chunk; whether there is one.
+    fn turn(&mut self, ring: &Shared, order: Order, chunks: &[Chunk]) -> bool {
+        let next = match order {
+            Order::OldestFirst => self.left.next(),
+            Order::NewestFirst => self.left.next_back(),
+        };
+        let Some(next) = next else { return false };
+        let chunk = chunks[next];
+        let index = match order {
+            Order::OldestFirst => 0,
+            Order::NewestFirst => chunk.count - 1,
+        };
+        let ticks = ring.word(chunk.chunk, index, 0).load(Ordering::Relaxed);
+        self.sequence = chunk.before.wrapping_add(index.into());
+        self.key = order.key(ticks, chunk.lane, self.sequence);
+        self.chunk = chunk;
+        true
+    }
+
+    /// Copies the chunk; whether it was still there.
+    fn load(&mut self, ring: &Shared, order: Order) -> bool {
+        self.entries.clear();
+        if reader::copy(ring, &self.chunk, 0, &mut self.entries).is_err() {
+            return false;
+        }
+        if order == Order::OldestFirst {
+            self.entries.reverse();
+        }
+        if let Some(next) = self.entries.last() {
+            self.key = order.key(next.ticks(), self.chunk.lane, self.sequence);
+        }
+        true
     }
 }
-impl PartialEq for Run {
-    fn eq(&self, other: &Run) -> bool {
-        self.cmp(other) == Cmp::Equal
-    }
-}
-impl Eq for Run {}
 
 impl<'a> Events<'a> {
     pub(crate) fn new(segment: &'a Segment, order: Order) -> Events<'a> {
         let ring = &segment.ring;
-        let waiting = (0..ring.chunks())
+        let mut chunks: Vec<Chunk> = (0..ring.chunks())
             .filter_map(|chunk| reader::inspect(ring, chunk))
             .filter(|chunk| chunk.count > 0)
-            .map(|chunk| {
-                let index = match order {
-                    Order::OldestFirst => 0,
-                    Order::NewestFirst => chunk.count - 1,
-                };
-                // Only a first guess at its place: if the chunk is overwritten, its copy will fail.
-                let ticks = ring.word(chunk.chunk, index, 0).load(Memory::Relaxed);
-                Run {
-                    order,
-                    ticks,
-                    lane: chunk.lane,
-                    sequence: chunk.before.wrapping_add(index.into()),
-                    chunk,
-                    entries: Vec::new(),
-                    loaded: false,
-                }
-            })
             .collect();
-        Events {
+        chunks.sort_unstable_by_key(|chunk| (chunk.lane, chunk.before));
+        let mut runs = Vec::new();
+        let mut start = 0;
+        for lane in chunks.chunk_by(|a, b| a.lane == b.lane) {
+            let places = start..start + lane.len();
+            start = places.end;
+            runs.push(Run::new(ring, order, &chunks, places));
+        }
+        let waiting = runs.iter().enumerate().map(|(i, run)| (run.key, i));
+        let mut events = Events {
             segment,
             order,
-            waiting,
+            waiting: waiting.collect(),
+            chunks,
+            runs,
             current: None,
+            bound: (0, 0, 0),
             overwritten: 0,
-        }
+        };
+        events.take_first();
+        events
     }
 
     /// How many events were there at first and overwritten before their turn came.
@@ -113,63 +155,57 @@ impl<'a> Events<'a> {
         self.overwritten
     }
 
-    /// Copies the run's chunk; whether it was still there.
-    fn load(&mut self, run: &mut Run) -> bool {
-        let copied = reader::copy(&self.segment.ring, &run.chunk, 0, &mut run.entries);
-        if copied.is_err() {
-            self.overwritten += u64::from(run.chunk.count);
-            return false;
-        }
-        if self.order == Order::OldestFirst {
-            run.entries.reverse();
-        }
-        run.loaded = true;
-        if let Some(next) = run.entries.last() {
-            run.ticks = next.ticks();
-        }
-        true
+    /// Makes the first of those that wait the current one.
+    fn take_first(&mut self) {
+        self.current = self.waiting.pop().map(|(_, run)| run);
+        self.bound = self.first_waiting();
     }
 
-    /// Makes the run with the next event the current one.
-    fn advance(&mut self) -> Option<()> {
-        if let Some(run) = self.current.take() {
-            if self.waiting.peek().is_none_or(|top| run >= *top) {
-                self.current = Some(run);
-                return Some(());
-            }
-            self.waiting.push(run);
+    /// Lets the current run wait and the first of those that wait go on.
+    fn change(&mut self, key: Key, current: usize) {
+        if let Some(mut first) = self.waiting.peek_mut() {
+            let (_, next) = std::mem::replace(&mut *first, (key, current));
+            self.current = Some(next);
         }
-        loop {
-            let mut run = self.waiting.pop()?;
-            if run.loaded {
-                self.current = Some(run);
-                return Some(());
-            }
-            if self.load(&mut run) {
-                self.waiting.push(run);
-            }
-        }
+        self.bound = self.first_waiting();
     }
-}
 
-impl Events<'_> {
+    fn first_waiting(&self) -> Key {
+        self.waiting.peek().map_or((0, 0, 0), |(key, _)| *key)
+    }
+
     /// The next entry, its lane, and its place in the lane's count.
     pub(super) fn next_entry(&mut self) -> Option<(Entry, u32, u64)> {
-        self.advance()?;
-        let run = self.current.as_mut()?;
-        let entry = run.entries.pop()?;
-        let place = (entry, run.lane, run.sequence);
-        match run.entries.last() {
-            Some(next) => {
-                run.ticks = next.ticks();
+        let ring = &self.segment.ring;
+        loop {
+            let current = self.current?;
+            let run = &mut self.runs[current];
+            if run.key < self.bound {
+                let key = run.key;
+                self.change(key, current);
+                continue;
+            }
+            let Some(entry) = run.entries.pop() else {
+                if !run.load(ring, self.order) {
+                    self.overwritten += u64::from(run.chunk.count);
+                    if !run.turn(ring, self.order, &self.chunks) {
+                        self.take_first();
+                    }
+                }
+                continue;
+            };
+            let place = (entry, run.chunk.lane, run.sequence);
+            if let Some(next) = run.entries.last() {
                 run.sequence = match self.order {
                     Order::OldestFirst => run.sequence.wrapping_add(1),
                     Order::NewestFirst => run.sequence.wrapping_sub(1),
                 };
+                run.key = self.order.key(next.ticks(), run.chunk.lane, run.sequence);
+            } else if !run.turn(ring, self.order, &self.chunks) {
+                self.take_first();
             }
-            None => self.current = None,
+            return Some(place);
         }
-        Some(place)
     }
 }
 
