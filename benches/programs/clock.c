@@ -1,0 +1,70 @@
+/* The bare clock and processor time for log.lua, which cannot read them itself; benches/peers/common.h has them for C. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <x86intrin.h>
+
+double bench_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+/* User and system time of this process. */
+double bench_cpu_ns(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e9 +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e3;
+}
+
+/* What a logging call cannot do without. */
+void bench_clock_loop(uint64_t readings)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < readings; i++)
+        sum += __rdtsc();
+    __asm__ volatile("" : : "r"(sum));
+}
+
+/* Over a span that is long beside the reading of two clocks. */
+double bench_ns_per_tick(void)
+{
+    double start = bench_now_ns();
+    uint64_t ticks = __rdtsc();
+    while (bench_now_ns() - start < 50e6)
+        ;
+    return (bench_now_ns() - start) / (double)(__rdtsc() - ticks);
+}
+
+/* Fenced, so that nothing of what is timed is done before the first stamp or after the second. */
+static uint64_t before;
+
+void bench_before(void)
+{
+    _mm_lfence();
+    before = __rdtsc();
+    _mm_lfence();
+}
+
+uint32_t bench_after(void)
+{
+    unsigned core;
+    uint64_t ticks = __rdtscp(&core) - before;
+    _mm_lfence();
+    return ticks > UINT32_MAX ? UINT32_MAX : (uint32_t)ticks;
+}
+
+static int compare(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return (a > b) - (a < b);
+}
+
+void bench_sort(uint32_t *ticks, size_t count)
+{
+    qsort(ticks, count, sizeof *ticks, compare);
+}

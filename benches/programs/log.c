@@ -1,0 +1,116 @@
+/* Measures logging from C through libtimeline.so. VARIANT says what is called; each is a program of its own, because
+ * benches/peers/common.h, which has the command line, the loops and main, knows one way of logging.
+ *
+ * BENCH_RING names the timeline: joined when it is there, made otherwise, and left for benches/bench.py to look at. */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "timeline.h"
+
+#define PEER_NAME "timeline-c"
+#define PEER_NOTE NULL
+#include "../peers/common.h"
+
+#define RING_ENTRIES 1048576
+
+static timeline_t *tl;
+static uint32_t none, four, detail;
+static char own[64];
+/* What the check of a disabled event is compared with: a byte that the compiler cannot know, and a branch. */
+static volatile uint8_t byte;
+
+static __attribute__((noinline, cold)) void taken(void)
+{
+    __asm__ volatile("" : : : "memory");
+}
+
+static inline __attribute__((always_inline)) void call(uint32_t event, int64_t i)
+{
+    timeline_log(tl, event, i, i + 1, i + 2, i + 3);
+}
+
+static inline __attribute__((always_inline)) void peer_log(void *state, int64_t i)
+{
+    enum { enabled0, enabled4, checked4, disabled_call, disabled, branch };
+    (void)state;
+    switch (VARIANT) {
+    case enabled0:
+        timeline_log(tl, none, 0, 0, 0, 0);
+        break;
+    case enabled4:
+        call(four, i);
+        break;
+    case checked4:
+        if (timeline_enabled(tl, four))
+            call(four, i);
+        break;
+    case disabled_call:
+        call(detail, i);
+        break;
+    case disabled:
+        if (timeline_enabled(tl, detail))
+            call(detail, i);
+        break;
+    case branch:
+        if (byte)
+            taken();
+        break;
+    }
+}
+
+static void must(timeline_status_t status)
+{
+    if (status != TIMELINE_OK)
+        bench_fail("%s", timeline_last_error());
+}
+
+static void peer_open(int threads)
+{
+    (void)threads;
+    const char *ring = getenv("BENCH_RING");
+    if (!ring) {
+        snprintf(own, sizeof own, "/timeline-bench-%ld", (long)getpid());
+        ring = own;
+    }
+    timeline_status_t status = timeline_open(ring, &tl);
+    must(status == TIMELINE_E_NOT_FOUND ? timeline_new(ring, 0, 0, &tl) : status);
+    must(timeline_define(tl, "bench", TIMELINE_TRACE, "nothing", &none));
+    must(timeline_define(tl, "bench", TIMELINE_TRACE, "four $a $b $c $d", &four));
+    /* Less important than the others, so that it is disabled without them. */
+    must(timeline_define(tl, "bench", TIMELINE_LIBRARY, "detail $a $b $c $d", &detail));
+    must(timeline_priority(tl, TIMELINE_APP));
+    /* Once through the ring, so that this process has touched all of its pages. */
+    for (int64_t i = 0; i < RING_ENTRIES; i++)
+        call(four, i);
+    taken();
+}
+
+static void *peer_thread(int thread)
+{
+    (void)thread;
+    return NULL;
+}
+
+static void peer_drain(void)
+{
+}
+
+/* The timeline knows it: `timeline info`. */
+static int64_t peer_lost(void)
+{
+    return -1;
+}
+
+static void peer_close(void)
+{
+    timeline_free(tl);
+    if (*own)
+        must(timeline_unlink(own));
+}
+
+static const char *peer_version(void)
+{
+    return timeline_version();
+}

@@ -1,0 +1,273 @@
+//! Measures logging from Rust beside the bare clock. Command line and output are those of benches/peers/common.h, and
+//! `--variant` says what is called; E counts the events of each thread.
+//!
+//!     bench-log --variant V --mode loop|sustained|latency --threads N --events E --repeats R
+//!
+//! BENCH_RING names the timeline: joined when it is there, made otherwise, and left for benches/bench.py to look at.
+
+#[allow(dead_code, reason = "each program uses its part")]
+mod measure;
+
+use std::hint::black_box;
+use std::sync::{Barrier, Mutex};
+
+use measure::{
+    arguments, clock_loop, cpu_ns, fail, ns_per_tick, number, ring, ticks_after, ticks_before,
+    timed,
+};
+use timeline::{ErrorKind, EventId, Level, Priority, Timeline};
+
+struct Options {
+    mode: String,
+    variant: String,
+    threads: u64,
+    events: u64,
+    repeats: u64,
+}
+
+/// The timeline, and what to log to it.
+struct Log {
+    timeline: Timeline,
+    own: bool,
+    none: EventId,
+    four: EventId,
+    /// Less important than the others, so that it can be disabled without them.
+    detail: EventId,
+}
+
+impl Log {
+    fn open() -> Log {
+        let (path, own) = ring();
+        let timeline = match Timeline::open(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Timeline::new(&path),
+            opened => opened,
+        };
+        let timeline = timeline.unwrap_or_else(|error| fail(error));
+        let define = |priority, text| {
+            let event = timeline.define("bench", priority, text);
+            event.unwrap_or_else(|error| fail(error))
+        };
+        let none = define(Priority::Trace, "nothing");
+        let four = define(Priority::Trace, "four $a $b $c $d");
+        let detail = define(Priority::Library, "detail $a $b $c $d");
+        let level = timeline.priority(Level::from(Priority::App));
+        level.unwrap_or_else(|error| fail(error));
+        Log {
+            timeline,
+            own,
+            none,
+            four,
+            detail,
+        }
+    }
+
+    /// Once through the ring, so that this process has touched all of its pages.
+    fn warm_up(&self) {
+        for i in 0..timeline::DEFAULT_ENTRIES as i64 {
+            self.timeline.log(self.four, [i, i + 1, i + 2, i + 3]);
+        }
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        if self.own {
+            timeline::unlink(self.timeline.path()).unwrap_or_else(|error| fail(error));
+        }
+    }
+}
+
+fn main() {
+    let [mode, variant, threads, events, repeats] =
+        arguments(["mode", "variant", "threads", "events", "repeats"]);
+    let options = Options {
+        mode: mode.unwrap_or("loop".into()),
+        variant: variant.unwrap_or("enabled4".into()),
+        threads: number("threads", threads, 1),
+        events: number("events", events, 1_000_000),
+        repeats: number("repeats", repeats, 5),
+    };
+    let log = Log::open();
+    log.warm_up();
+    let tl = &log.timeline;
+    match options.variant.as_str() {
+        "enabled0" => measure(&options, |_| tl.log(log.none, [])),
+        "enabled4" => measure(&options, |i| tl.log(log.four, [i, i + 1, i + 2, i + 3])),
+        "disabled" => measure(&options, |i| tl.log(log.detail, [i, i + 1, i + 2, i + 3])),
+        // What the check of a disabled event is compared with: a byte that the compiler cannot know, and a branch.
+        "branch" => {
+            let byte = black_box(Box::new(0_u8));
+            // SAFETY: the pointer is that of the box above.
+            let look = || unsafe { std::ptr::from_ref(&*byte).read_volatile() };
+            measure(&options, |i| {
+                if look() != 0 {
+                    taken(i);
+                }
+            });
+        }
+        other => fail(format!(
+            "--variant: expected enabled0, enabled4, disabled or branch, got {other}"
+        )),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn taken(i: i64) {
+    black_box(i);
+}
+
+/// What the threads found in a repeat: nanoseconds of a turn, or ticks of single calls.
+#[derive(Default)]
+struct Found {
+    clock_ns: f64,
+    event_ns: f64,
+    empty: Vec<u64>,
+    calls: Vec<u64>,
+}
+
+/// A measurement under way. The barrier is for all threads and the one that prints.
+struct Measure<'a> {
+    options: &'a Options,
+    barrier: Barrier,
+    found: Mutex<Found>,
+}
+
+fn measure(options: &Options, event: impl Fn(i64) + Sync) {
+    let latency = match options.mode.as_str() {
+        "loop" | "sustained" => false,
+        "latency" => true,
+        other => fail(format!(
+            "--mode: expected loop, sustained or latency, got {other}"
+        )),
+    };
+    let measure = Measure {
+        options,
+        barrier: Barrier::new(options.threads as usize + 1),
+        found: Mutex::default(),
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..options.threads {
+            scope.spawn(|| measure.thread(latency, &event));
+        }
+        let ns_per_tick = ns_per_tick();
+        for repeat in 0..options.repeats {
+            let figures = if latency {
+                measure.calls(ns_per_tick)
+            } else {
+                measure.loops()
+            };
+            let Options {
+                mode,
+                variant,
+                threads,
+                events,
+                ..
+            } = options;
+            println!(
+                r#"{{"peer":"timeline-rust","mode":"{mode}","variant":"{variant}","threads":{threads},"events":{events},"repeat":{repeat},"lost":null,{figures}}}"#
+            );
+        }
+    });
+}
+
+impl Measure<'_> {
+    fn thread(&self, latency: bool, event: &impl Fn(i64)) {
+        let events = self.options.events;
+        let warm_up = events.min(10_000);
+        clock_loop(warm_up);
+        event_loop(warm_up, event);
+        for _ in 0..self.options.repeats {
+            let mut mine = Found::default();
+            if latency {
+                // Touched, so that no page fault falls between two measured calls.
+                mine.empty = vec![1; events as usize];
+                mine.calls = vec![1; events as usize];
+                self.barrier.wait();
+                time_calls(event, &mut mine);
+            } else {
+                self.barrier.wait();
+                mine.clock_ns = clock_loop(events);
+                self.barrier.wait();
+                self.barrier.wait();
+                mine.event_ns = event_loop(events, event);
+            }
+            let mut all = self.found.lock().expect("no thread panics");
+            all.clock_ns = all.clock_ns.max(mine.clock_ns);
+            all.event_ns = all.event_ns.max(mine.event_ns);
+            all.empty.append(&mut mine.empty);
+            all.calls.append(&mut mine.calls);
+            drop(all);
+            self.barrier.wait();
+        }
+    }
+
+    /// Processor time while all threads run what comes next for them.
+    fn phase(&self) -> f64 {
+        let before = cpu_ns();
+        self.barrier.wait();
+        self.barrier.wait();
+        cpu_ns() - before
+    }
+
+    fn taken(&self) -> Found {
+        std::mem::take(&mut self.found.lock().expect("no thread panics"))
+    }
+
+    fn loops(&self) -> String {
+        let clock_cpu = self.phase();
+        let event_cpu = self.phase();
+        let Found {
+            clock_ns, event_ns, ..
+        } = self.taken();
+        let all = (self.options.events * self.options.threads) as f64;
+        format!(
+            r#""clock_ns":{clock_ns:.3},"event_ns":{event_ns:.3},"clock_cpu_ns":{:.3},"event_cpu_ns":{:.3}"#,
+            clock_cpu / all,
+            event_cpu / all
+        )
+    }
+
+    fn calls(&self, ns_per_tick: f64) -> String {
+        self.phase();
+        let Found {
+            mut empty,
+            mut calls,
+            ..
+        } = self.taken();
+        empty.sort_unstable();
+        calls.sort_unstable();
+        let last = calls.len() - 1;
+        let ns = |ticks: u64| ticks as f64 * ns_per_tick;
+        let at = |per_10000| ns(calls[last * per_10000 / 10_000]);
+        format!(
+            r#""p50_ns":{:.2},"p99_ns":{:.2},"p999_ns":{:.2},"p9999_ns":{:.2},"max_ns":{:.2},"clock_p50_ns":{:.2}"#,
+            at(5_000),
+            at(9_900),
+            at(9_990),
+            at(9_999),
+            ns(calls[last]),
+            ns(empty[empty.len() / 2])
+        )
+    }
+}
+
+fn event_loop(events: u64, event: &impl Fn(i64)) -> f64 {
+    timed(events, |i| {
+        event(i);
+        0_u64
+    })
+}
+
+/// Each call by itself, fenced, so that nothing of it is done before the first stamp or after the second.
+fn time_calls(event: &impl Fn(i64), found: &mut Found) {
+    for empty in &mut found.empty {
+        let before = ticks_before();
+        *empty = ticks_after() - before;
+    }
+    for (i, call) in found.calls.iter_mut().enumerate() {
+        let before = ticks_before();
+        event(i as i64);
+        *call = ticks_after() - before;
+    }
+}
