@@ -127,6 +127,13 @@ static struct bench_usage bench_usage_now(void)
     return result;
 }
 
+/* The kernel brings the time of a thread that runs up to date when that thread asks, or at the next timer tick. */
+static void bench_account(void)
+{
+    struct timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+}
+
 /* The bare clock: what a logging call cannot do without. */
 static double bench_clock_loop(uint64_t events)
 {
@@ -191,15 +198,18 @@ static void *bench_thread_main(void *argument)
     uint64_t warm_up = options->events < 10000 ? options->events : 10000;
     bench_clock_loop(warm_up);
     bench_event_loop(state, warm_up);
+    pthread_barrier_wait(&bench_barrier);
     for (int repeat = 0; repeat < options->repeats; repeat++) {
         pthread_barrier_wait(&bench_barrier);
         if (options->mode == BENCH_LATENCY) {
             bench_time_calls(thread, state);
         } else {
             thread->clock_ns = bench_clock_loop(options->events);
+            bench_account();
             pthread_barrier_wait(&bench_barrier);
             pthread_barrier_wait(&bench_barrier);
             thread->event_ns = bench_event_loop(state, options->events);
+            bench_account();
         }
         pthread_barrier_wait(&bench_barrier);
     }
@@ -358,6 +368,8 @@ int main(int argc, char **argv)
         if (error)
             bench_fail("thread %d: %s", i, strerror(error));
     }
+    pthread_barrier_wait(&bench_barrier);
+    peer_drain();
     for (int repeat = 0; repeat < options.repeats; repeat++) {
         if (latency)
             bench_repeat_latency(&options, empty, calls, repeat);
