@@ -111,6 +111,43 @@ impl Random {
     }
 }
 
+/// Whether the threads of this process write through lanes of CPUs: glibc says that the kernel took its area.
+pub fn rseq() -> bool {
+    // SAFETY: dlsym with a constant name; the symbol, if there, is an unsigned int.
+    unsafe {
+        let size = libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_size".as_ptr());
+        !size.is_null() && *size.cast::<u32>() != 0
+    }
+}
+
+/// The lanes of their own that so many threads take: none where those of CPUs serve them.
+pub fn own_lanes(threads: u32) -> u32 {
+    if rseq() { 0 } else { threads }
+}
+
+/// What glibc reads to leave restartable sequences alone.
+pub const NO_RSEQ: (&str, &str) = ("GLIBC_TUNABLES", "glibc.pthread.rseq=0");
+
+/// Has the test of that name run in a process without restartable sequences, if this one has them; whether
+/// that was done, and nothing is left to do here.
+pub fn in_process_without_rseq(test: &str) -> bool {
+    if !rseq() {
+        return false;
+    }
+    let output = Command::new(std::env::current_exe().expect("it runs"))
+        .args(["--exact", test])
+        .env(NO_RSEQ.0, NO_RSEQ.1)
+        .output()
+        .expect("started");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && said.contains("1 passed"),
+        "{test}: {said}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    true
+}
+
 /// A function of a child process, given its arguments.
 pub type Role = fn(&[String]);
 
@@ -158,8 +195,14 @@ pub struct Process {
 
 impl Process {
     pub fn start(role: &str, arguments: &[&str]) -> Process {
+        Process::start_with(role, arguments, &[])
+    }
+
+    /// As [`Process::start`], with something more in its environment.
+    pub fn start_with(role: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Process {
         let mut child = Command::new(std::env::current_exe().expect("our own path"))
             .env(ROLE, role)
+            .envs(environment.iter().copied())
             .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
