@@ -6,8 +6,12 @@ use fastrace::collector::{Config, Reporter, SpanContext, SpanRecord};
 use fastrace::local::{LocalParentGuard, LocalSpan};
 use fastrace::{Event, Span};
 
-/// A trace is handed over whole, and what a thread holds back is limited to 10,240 records.
-const EVENTS_OF_A_TRACE: u32 = 1000;
+/// A trace is handed over whole, and a thread holds back 10,240 records at most.
+const EVENTS_OF_A_TRACE: u32 = 8000;
+
+/// The collector is slower than one thread that logs, and its queue has no limit: without waiting for it at times, a
+/// long run takes all memory.
+const TRACES_OF_A_FLUSH: u32 = 500;
 
 struct Drops;
 
@@ -24,6 +28,11 @@ struct Trace {
     events: u32,
 }
 
+struct Logger {
+    trace: Option<Trace>,
+    traces: u32,
+}
+
 impl Trace {
     fn new() -> Self {
         let root = Span::root("bench", SpanContext::random());
@@ -35,21 +44,34 @@ impl Trace {
     }
 }
 
+#[cold]
+fn next_trace(logger: &mut Logger) {
+    // The old parent has to be gone before the new one is set, or they would be nested.
+    logger.trace = None;
+    logger.traces += 1;
+    if logger.traces.is_multiple_of(TRACES_OF_A_FLUSH) {
+        fastrace::flush();
+    }
+    logger.trace = Some(Trace::new());
+}
+
 struct Fastrace;
 
 impl common::Peer for Fastrace {
     const NAME: &'static str = "fastrace";
     const NOTE: &'static str = "integers become strings; its reporter drops what it is given";
     const CRATE: &'static str = "fastrace";
-    type Thread = Option<Trace>;
+    type Thread = Logger;
 
-    fn thread(&self) -> Option<Trace> {
-        Some(Trace::new())
+    fn thread(&self) -> Logger {
+        Logger {
+            trace: Some(Trace::new()),
+            traces: 0,
+        }
     }
 
     #[inline(always)]
-    fn log(&self, thread: &mut Option<Trace>, i: i64) {
-        let Some(trace) = thread else { return };
+    fn log(&self, logger: &mut Logger, i: i64) {
         LocalSpan::add_event(Event::new("event").with_properties(|| {
             [
                 ("a", i.to_string()),
@@ -58,11 +80,10 @@ impl common::Peer for Fastrace {
                 ("d", (i + 3).to_string()),
             ]
         }));
+        let trace = logger.trace.as_mut().expect("each is replaced at once");
         trace.events += 1;
         if trace.events == EVENTS_OF_A_TRACE {
-            // The old parent has to be gone before the new one is set, or they would be nested.
-            *thread = None;
-            *thread = Some(Trace::new());
+            next_trace(logger);
         }
     }
 
