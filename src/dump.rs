@@ -1,10 +1,19 @@
 //! The dump as a table: newest to oldest, `numa core -cycles category message`.
 
-use std::fmt::{self, Write as _};
+mod template;
+mod text;
+
+pub use template::Template;
+pub use text::Text;
+
+use std::borrow::Cow;
 use std::io;
 
 use crate::attached::Attached;
 use crate::source::{Event, Events, Order};
+
+/// Bytes worth a write.
+const AT_ONCE: usize = 64 * 1024;
 
 /// One event of a dump.
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +57,8 @@ impl Iterator for Rows<'_> {
 pub struct Table<'a> {
     attached: &'a Attached,
     category: usize,
+    /// Category and message by the number of the event, of those seen.
+    texts: Vec<Option<Template>>,
 }
 
 impl<'a> Table<'a> {
@@ -60,74 +71,71 @@ impl<'a> Table<'a> {
         Table {
             attached,
             category: widest.unwrap_or(0).clamp("category".len(), 24),
+            texts: Vec::new(),
         }
     }
 
     /// Writes the columns' names, without a line break.
-    ///
-    /// # Errors
-    /// Only those of `out`.
-    pub fn heading(&self, out: &mut impl fmt::Write) -> fmt::Result {
+    pub fn heading(&self, out: &mut Text) {
         let width = self.category;
-        write!(out, "numa core    -cycles {:width$} message", "category")
+        out.push(&format!(
+            "numa core    -cycles {:width$} message",
+            "category"
+        ));
     }
 
     /// Writes one row, without a line break.
-    ///
-    /// # Errors
-    /// Only those of `out`.
-    pub fn row(&self, row: &Row, out: &mut impl fmt::Write) -> fmt::Result {
-        number(out, 4, known(row.event.node))?;
-        out.write_char(' ')?;
-        number(out, 4, known(row.event.core))?;
-        out.write_char(' ')?;
-        number(out, 10, row.cycles)?;
-        out.write_char(' ')?;
-        self.text(&row.event, out)
+    #[inline]
+    pub fn row(&mut self, row: &Row, out: &mut Text) {
+        out.right(known(row.event.node), 4);
+        out.push(" ");
+        out.right(known(row.event.core), 4);
+        out.push(" ");
+        out.right(row.cycles, 10);
+        out.push(" ");
+        self.text(&row.event, out);
     }
 
     /// Writes category and message, without a line break. Control characters show as `?`: what programs
     /// name their events must not command the terminal.
-    ///
-    /// # Errors
-    /// Only those of `out`.
-    pub fn text(&self, event: &Event, out: &mut impl fmt::Write) -> fmt::Result {
-        let width = self.category;
-        let out = &mut Plain(out);
-        match self.attached.definition(event.id) {
-            Some(definition) => {
-                write!(out, "{:width$} ", definition.category)?;
-                definition.render(&event.args, out)
-            }
-            None => write!(out, "{:width$} <event {}?>", "?", event.id.0),
+    #[inline]
+    pub fn text(&mut self, event: &Event, out: &mut Text) {
+        match self.texts.get(event.id.0 as usize) {
+            Some(Some(text)) => out.fill(text, &event.args),
+            _ => self.new_text(event, out),
         }
+    }
+
+    /// As `text`, of an event not seen before or not defined.
+    #[cold]
+    fn new_text(&mut self, event: &Event, out: &mut Text) {
+        let (width, id) = (self.category, event.id.0);
+        let Some(definition) = self.attached.definition(event.id) else {
+            return out.push(&format!("{:width$} <event {id}?>", "?"));
+        };
+        let mut text = Template::new();
+        text.push(&format!("{:width$} ", plain(&definition.category)));
+        text.message(&definition.message, plain);
+        out.fill(&text, &event.args);
+        // Only what is defined makes this longer.
+        let place = id as usize;
+        if self.texts.len() <= place {
+            self.texts.resize_with(place + 1, || None);
+        }
+        self.texts[place] = Some(text);
     }
 }
 
-/// Shows control characters as `?`.
-struct Plain<'a, W>(&'a mut W);
-
-impl<W: fmt::Write> fmt::Write for Plain<'_, W> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        for (i, piece) in text.split(char::is_control).enumerate() {
-            if i > 0 {
-                self.0.write_char('?')?;
-            }
-            self.0.write_str(piece)?;
-        }
-        Ok(())
+/// The text with control characters shown as `?`.
+fn plain(text: &str) -> Cow<'_, str> {
+    match text.contains(char::is_control) {
+        true => text.replace(char::is_control, "?").into(),
+        false => text.into(),
     }
 }
 
 fn known(number: u16) -> Option<u64> {
     (number != u16::MAX).then_some(number.into())
-}
-
-fn number(out: &mut impl fmt::Write, width: usize, number: Option<u64>) -> fmt::Result {
-    match number {
-        Some(number) => write!(out, "{number:width$}"),
-        None => write!(out, "{:>width$}", "-"),
-    }
 }
 
 /// Writes a dump of at most `max` events, newest to oldest, under a line with the columns' names.
@@ -155,16 +163,15 @@ pub fn write(
     max: Option<u64>,
     out: &mut (impl io::Write + ?Sized),
 ) -> io::Result<()> {
-    let table = Table::new(attached);
+    let mut table = Table::new(attached);
     let max = max.and_then(|m| usize::try_from(m).ok());
-    let mut text = String::new();
-    // Writing to a String cannot fail.
-    let _ = table.heading(&mut text);
-    text.push('\n');
+    let mut text = Text::new();
+    table.heading(&mut text);
+    text.push("\n");
     for row in Rows::new(attached).take(max.unwrap_or(usize::MAX)) {
-        let _ = table.row(&row, &mut text);
-        text.push('\n');
-        if text.len() >= 64 * 1024 {
+        table.row(&row, &mut text);
+        text.push("\n");
+        if text.len() >= AT_ONCE {
             out.write_all(text.as_bytes())?;
             text.clear();
         }
@@ -179,8 +186,6 @@ mod tests {
 
     #[test]
     fn control_characters_do_not_get_through() {
-        let mut text = String::new();
-        let said = Plain(&mut text).write_str("a\u{1b}[31m\n\r\u{7}é");
-        assert_eq!((said, text.as_str()), (Ok(()), "a?[31m???é"));
+        assert_eq!(plain("a\u{1b}[31m\n\r\u{7}é"), "a?[31m???é");
     }
 }

@@ -4,7 +4,6 @@ use crate::status::{Failure, TIMELINE_OK, guard, timeline_status_t};
 use crate::writer::{timeline_t, writer};
 use std::ffi::{c_char, c_int};
 use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::mem::ManuallyDrop;
 use std::os::fd::FromRawFd;
 use timeline_core::{Attached, dump};
@@ -63,10 +62,8 @@ pub unsafe extern "C" fn timeline_dump(
         // SAFETY: not -1, and ManuallyDrop leaves closing it to its owner. Should it not be open, the first
         // write fails with EBADF.
         let file = ManuallyDrop::new(unsafe { File::from_raw_fd(fd) });
-        let mut out = BufWriter::with_capacity(1 << 16, &*file);
         let max = (max_entries != 0).then_some(max_entries);
-        dump::write(&at, max, &mut out)
-            .and_then(|()| out.flush())
+        dump::write(&at, max, &mut &*file)
             .map_err(|error| Failure::io("cannot write the dump", error))?;
         Ok(TIMELINE_OK)
     })

@@ -7,6 +7,7 @@ mod template;
 pub use priority::{Level, Priority};
 pub use table::{Definitions, EventId};
 pub use template::argument_names;
+pub(crate) use template::{Piece, first_line, pieces};
 
 use std::fmt;
 

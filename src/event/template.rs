@@ -35,13 +35,17 @@ pub fn render(message: &str, args: &[i64], out: &mut impl fmt::Write) -> fmt::Re
     Ok(())
 }
 
+/// A part of a message's first line.
 #[derive(Debug, PartialEq)]
-enum Piece<'a> {
+pub enum Piece<'a> {
+    /// What stands there as it is.
     Text(&'a str),
+    /// The name of an argument.
     Argument(&'a str),
 }
 
-fn pieces(mut line: &str) -> impl Iterator<Item = Piece<'_>> {
+/// The parts of a line, in order.
+pub fn pieces(mut line: &str) -> impl Iterator<Item = Piece<'_>> {
     std::iter::from_fn(move || {
         if line.is_empty() {
             return None;

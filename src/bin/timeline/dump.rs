@@ -3,11 +3,10 @@
 use std::io::Write;
 
 use timeline::Attached;
-use timeline::dump::{Rows, Table};
+use timeline::dump::{Rows, Table, Text};
 
 use crate::args::{Example, Target};
-use crate::failure::{INFALLIBLE, Result};
-use crate::human;
+use crate::failure::Result;
 use crate::json::Lines;
 use crate::output;
 use crate::style::Theme;
@@ -62,10 +61,7 @@ pub fn run(args: &Args) -> Result {
     let mut out = output::stdout();
     let max = args.max_entries.unwrap_or(usize::MAX);
     if args.json {
-        let mut lines = Lines::new(&at);
-        for row in Rows::new(&at).take(max) {
-            lines.write(&row.event, row.cycles, &mut out)?;
-        }
+        json(&at, max, &mut out)?;
     } else {
         text(&at, max, args.long, &output::theme(), &mut out)?;
     }
@@ -73,28 +69,43 @@ pub fn run(args: &Args) -> Result {
     Ok(())
 }
 
+fn json(at: &Attached, max: usize, out: &mut impl Write) -> Result {
+    let mut lines = Lines::new(at);
+    let mut text = Text::new();
+    for row in Rows::new(at).take(max) {
+        lines.write(&row.event, row.cycles, &mut text);
+        output::write_if_much(&mut text, out)?;
+    }
+    out.write_all(text.as_bytes())?;
+    Ok(())
+}
+
 /// Writes the newest events under a heading, in the colours of their priority.
 pub fn text(at: &Attached, max: usize, long: bool, theme: &Theme, out: &mut impl Write) -> Result {
-    let table = Table::new(at);
-    let mut who = Who::new(at);
-    let mut row_text = String::new();
-    if long {
-        row_text.push_str(&Who::heading());
-    }
-    table.heading(&mut row_text).expect(INFALLIBLE);
+    let mut table = Table::new(at);
+    let mut who = long.then(|| Who::new(at));
+    let mut text = Text::new();
     let bold = theme.bold;
-    writeln!(out, "{bold}{row_text}{bold:#}")?;
-    for row in Rows::new(at).take(max) {
-        row_text.clear();
-        if long {
-            who.write(&row.event, &mut row_text).expect(INFALLIBLE);
-        }
-        table.row(&row, &mut row_text).expect(INFALLIBLE);
-        let priority = at
-            .definition(row.event.id)
-            .map(|definition| definition.priority);
-        let style = priority.map_or(theme.bad, |priority| theme.priority(priority));
-        writeln!(out, "{style}{}{style:#}", human::clean(&row_text))?;
+    text.push(&bold.to_string());
+    if long {
+        text.push(&Who::heading());
     }
+    table.heading(&mut text);
+    text.push(&format!("{bold:#}\n"));
+    let styles = theme.priorities();
+    let coloured = styles.iter().any(|(start, _)| !start.is_empty());
+    for row in Rows::new(at).take(max) {
+        let definition = coloured.then(|| at.definition(row.event.id)).flatten();
+        let (start, end) = &styles[definition.map_or(0, |d| d.priority as usize)];
+        text.push(start);
+        if let Some(who) = &mut who {
+            who.write(&row.event, &mut text);
+        }
+        table.row(&row, &mut text);
+        text.push(end);
+        text.push("\n");
+        output::write_if_much(&mut text, out)?;
+    }
+    out.write_all(text.as_bytes())?;
     Ok(())
 }

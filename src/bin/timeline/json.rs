@@ -1,68 +1,28 @@
 //! Events as JSON, one object a line. The field names are part of the interface.
 
-use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::io::{self, Write};
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
-use timeline::{Attached, Event, EventId};
+use timeline::dump::{Template, Text};
+use timeline::{Attached, Definition, Event, EventId, MAX_ARGUMENTS, Thread};
 
 use crate::failure::INFALLIBLE;
 use crate::time::{Form, WallClock};
 use crate::who::{self, Threads};
 
-/// One event. What is not known is null.
-#[derive(serde::Serialize)]
-struct Line<'a> {
-    /// The raw clock reading.
-    ticks: u64,
-    /// Wall-clock time: RFC 3339 with nanoseconds, in UTC.
-    time: Option<&'a str>,
-    /// The same in nanoseconds since 1970.
-    unix_ns: Option<u64>,
-    /// Ticks since the next older event; null for the oldest.
-    cycles: Option<u64>,
-    core: Option<u16>,
-    node: Option<u16>,
-    tid: u32,
-    pid: Option<u32>,
-    thread: Option<&'a str>,
-    process: Option<&'a str>,
-    category: Option<&'a str>,
-    priority: Option<&'static str>,
-    /// The first line of the message with its arguments filled in.
-    message: Option<&'a str>,
-    /// The whole message as it was defined.
-    template: Option<&'a str>,
-    /// The number of the event's definition.
-    event: u32,
-    /// The arguments by name.
-    args: Args<'a>,
-}
-
-/// Arguments under the names that [`unique_names`] gave them.
-struct Args<'a> {
-    names: &'a [String],
-    values: &'a [i64],
-}
-
-impl Serialize for Args<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.names.len()))?;
-        for (name, value) in self.names.iter().zip(self.values) {
-            map.serialize_entry(name, value)?;
-        }
-        map.end()
-    }
-}
-
-/// Writes events of one timeline, remembering what many of them share.
+/// Writes events of one timeline, remembering what many of them share. What is not known is null.
+///
+/// The fields, in this order: ticks, the raw clock reading; time, in RFC 3339 with nanoseconds, in UTC, and
+/// unix_ns, the same in nanoseconds since 1970; cycles, the ticks since the next older event, null for the
+/// oldest; core; node; tid; pid; thread; process; category; priority; message, the first line with its
+/// arguments filled in; template, the whole message as it was defined; event, the number of its definition;
+/// args, the arguments by name.
 pub struct Lines<'a> {
     at: &'a Attached,
     clock: WallClock,
-    names: HashMap<EventId, Vec<String>>,
-    threads: Threads<'a>,
-    message: String,
+    /// From tid to process.
+    threads: Threads<'a, String>,
+    /// From category to the end of the line, by the number of the event, of those seen.
+    definitions: Vec<Option<Template>>,
 }
 
 impl<'a> Lines<'a> {
@@ -71,60 +31,107 @@ impl<'a> Lines<'a> {
         Lines {
             at,
             clock: WallClock::new(Form::Rfc3339),
-            names: HashMap::new(),
             threads: Threads::new(at),
-            message: String::new(),
+            definitions: Vec::new(),
         }
     }
 
-    /// Writes one event and ends the line.
-    pub fn write(
-        &mut self,
-        event: &Event,
-        cycles: Option<u64>,
-        out: &mut impl Write,
-    ) -> io::Result<()> {
-        let at = self.at;
-        let definition = at.definition(event.id);
-        let thread = self.threads.of(event);
-        let names: &[String] = match &definition {
-            Some(definition) => self
-                .names
-                .entry(event.id)
-                .or_insert_with(|| unique_names(definition.arguments())),
-            None => &[],
-        };
-        self.message.clear();
-        if let Some(definition) = &definition {
-            definition
-                .render(&event.args, &mut self.message)
-                .expect(INFALLIBLE);
+    /// Appends one event and ends the line.
+    #[inline]
+    pub fn write(&mut self, event: &Event, cycles: Option<u64>, out: &mut Text) {
+        out.push("{\"ticks\":");
+        out.number(event.ticks);
+        match self.at.unix_nanos(event.ticks) {
+            Some(nanos) => {
+                out.push(",\"time\":\"");
+                self.clock.write(nanos, out);
+                out.push("\",\"unix_ns\":");
+                out.number(nanos);
+            }
+            None => out.push(",\"time\":null,\"unix_ns\":null"),
         }
-        let unix_ns = at.unix_nanos(event.ticks);
-        let line = Line {
-            ticks: event.ticks,
-            time: unix_ns.map(|nanos| self.clock.format(nanos)),
-            unix_ns,
-            cycles,
-            core: who::known(event.core),
-            node: who::known(event.node),
-            tid: event.tid,
-            pid: thread.map(|thread| thread.pid),
-            thread: thread.map(|thread| thread.name.as_str()),
-            process: thread.map(|thread| thread.process.as_str()),
-            category: definition.as_ref().map(|d| d.category.as_str()),
-            priority: definition.as_ref().map(|d| d.priority.name()),
-            message: definition.as_ref().map(|_| self.message.as_str()),
-            template: definition.as_ref().map(|d| d.message.as_str()),
-            event: event.id.0,
-            args: Args {
-                names,
-                values: &event.args,
-            },
-        };
-        serde_json::to_writer(&mut *out, &line)?;
-        out.write_all(b"\n")
+        out.push(",\"cycles\":");
+        number(cycles, out);
+        out.push(",\"core\":");
+        number(who::known(event.core).map(u64::from), out);
+        out.push(",\"node\":");
+        number(who::known(event.node).map(u64::from), out);
+        out.push(self.threads.of(event, thread));
+        match self.definitions.get(event.id.0 as usize) {
+            Some(Some(definition)) => out.fill(definition, &event.args),
+            _ => self.new_definition(event, out),
+        }
     }
+
+    /// The end of the line of an event not seen before or not defined.
+    #[cold]
+    fn new_definition(&mut self, event: &Event, out: &mut Text) {
+        let EventId(id) = event.id;
+        let Some(definition) = self.at.definition(event.id) else {
+            out.push(",\"category\":null,\"priority\":null,\"message\":null,\"template\":null");
+            return out.push(&format!(",\"event\":{id},\"args\":{{}}}}\n"));
+        };
+        let template = template(definition);
+        out.fill(&template, &event.args);
+        // Only what is defined makes this longer.
+        let place = id as usize;
+        if self.definitions.len() <= place {
+            self.definitions.resize_with(place + 1, || None);
+        }
+        self.definitions[place] = Some(template);
+    }
+}
+
+#[inline]
+fn number(number: Option<u64>, out: &mut Text) {
+    match number {
+        Some(number) => out.number(number),
+        None => out.push("null"),
+    }
+}
+
+fn thread(event: &Event, thread: Option<Thread>) -> String {
+    let tid = event.tid;
+    match thread {
+        Some(Thread {
+            pid, name, process, ..
+        }) => {
+            let (name, process) = (quoted(&name), quoted(&process));
+            format!(",\"tid\":{tid},\"pid\":{pid},\"thread\":{name},\"process\":{process}")
+        }
+        None => format!(",\"tid\":{tid},\"pid\":null,\"thread\":null,\"process\":null"),
+    }
+}
+
+fn template(definition: &Definition) -> Template {
+    let mut text = Template::new();
+    let category = quoted(&definition.category);
+    let priority = definition.priority.name();
+    text.push(&format!(
+        ",\"category\":{category},\"priority\":\"{priority}\",\"message\":\""
+    ));
+    text.message(&definition.message, |text| escaped(text).into());
+    let (message, id) = (quoted(&definition.message), definition.id.0);
+    text.push(&format!(
+        "\",\"template\":{message},\"event\":{id},\"args\":{{"
+    ));
+    let names = unique_names(definition.arguments());
+    for (argument, name) in names.iter().take(MAX_ARGUMENTS).enumerate() {
+        let comma = if argument == 0 { "" } else { "," };
+        text.push(&format!("{comma}{}:", quoted(name)));
+        text.value(argument);
+    }
+    text.push("}}\n");
+    text
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+fn escaped(text: &str) -> String {
+    let quoted = quoted(text);
+    quoted[1..quoted.len() - 1].to_string()
 }
 
 /// The names of a message's arguments, made unique: a name that is used again becomes `name_2`,

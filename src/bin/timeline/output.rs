@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
 use anstream::{AutoStream, ColorChoice};
+use timeline::dump::Text;
 
 use crate::style::Theme;
 
@@ -13,6 +14,16 @@ const BUFFER: usize = 64 * 1024;
 /// Buffered standard output. Flush it before reporting success: an error seen only by `drop` is lost.
 pub fn stdout() -> BufWriter<StdoutLock<'static>> {
     BufWriter::with_capacity(BUFFER, io::stdout().lock())
+}
+
+/// Writes what was put together when it is worth a system call. It ends with a line.
+#[inline]
+pub fn write_if_much(text: &mut Text, out: &mut impl Write) -> io::Result<()> {
+    if text.len() >= BUFFER {
+        out.write_all(text.as_bytes())?;
+        text.clear();
+    }
+    Ok(())
 }
 
 /// Colours for data: only on a terminal, and not against `NO_COLOR` or `TERM=dumb`.

@@ -51,6 +51,16 @@ impl Theme {
             Priority::Packet | Priority::Library => self.dim,
         }
     }
+
+    /// What to write before and after an event, by the number of its priority: 0 is none that is known.
+    pub fn priorities(&self) -> [(String, String); Priority::ALL.len() + 1] {
+        let around = |style: Style| (style.to_string(), format!("{style:#}"));
+        let mut all: [_; Priority::ALL.len() + 1] = std::array::from_fn(|_| around(self.bad));
+        for priority in Priority::ALL {
+            all[priority as usize] = around(self.priority(priority));
+        }
+        all
+    }
 }
 
 /// The colours of `--help`.

@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
+use timeline::dump::Text;
 
 const NANOS: u64 = 1_000_000_000;
 
@@ -33,7 +34,10 @@ pub struct WallClock {
     zone: TimeZone,
     form: Form,
     second: u64,
-    text: String,
+    /// The second, without its fraction.
+    whole: String,
+    /// The time last asked for.
+    asked: String,
 }
 
 /// How a time is written.
@@ -58,39 +62,50 @@ impl WallClock {
             zone,
             form,
             second: u64::MAX,
-            text: String::new(),
+            whole: String::new(),
+            asked: String::new(),
+        }
+    }
+
+    /// Appends this time.
+    pub fn write(&mut self, unix_nanos: u64, out: &mut Text) {
+        let (second, nanos) = (unix_nanos / NANOS, (unix_nanos % NANOS) as u32);
+        if second != self.second {
+            self.turn(second);
+        }
+        out.push(&self.whole);
+        out.push(".");
+        match self.form {
+            Form::Rfc3339 => {
+                out.nanoseconds(nanos);
+                out.push("Z");
+            }
+            Form::DateTime => out.nanoseconds(nanos),
+            Form::TimeOfDay => out.push(&format!("{:06}", nanos / 1000)),
         }
     }
 
     /// The text of this time; valid until the next one is asked for.
     pub fn format(&mut self, unix_nanos: u64) -> &str {
-        let (second, nanos) = (unix_nanos / NANOS, unix_nanos % NANOS);
-        let whole = "0000-00-00T00:00:00".len();
-        if second != self.second {
-            self.text.clear();
-            self.second = second;
-            let pattern = match self.form {
-                Form::Rfc3339 => "%Y-%m-%dT%H:%M:%S",
-                Form::DateTime => "%Y-%m-%d %H:%M:%S",
-                Form::TimeOfDay => "%H:%M:%S",
-            };
-            let time = Timestamp::from_second(second as i64).unwrap_or(Timestamp::MAX);
-            let zoned = time.to_zoned(self.zone.clone());
-            // Writing to a String fails only for a broken pattern, and these three are sound.
-            let _ = write!(self.text, "{}", zoned.strftime(pattern));
-        }
-        let whole = if self.form == Form::TimeOfDay {
-            "00:00:00".len()
-        } else {
-            whole
+        let mut text = Text::new();
+        self.write(unix_nanos, &mut text);
+        self.asked = String::from_utf8_lossy(text.as_bytes()).into_owned();
+        &self.asked
+    }
+
+    #[cold]
+    fn turn(&mut self, second: u64) {
+        self.second = second;
+        self.whole.clear();
+        let pattern = match self.form {
+            Form::Rfc3339 => "%Y-%m-%dT%H:%M:%S",
+            Form::DateTime => "%Y-%m-%d %H:%M:%S",
+            Form::TimeOfDay => "%H:%M:%S",
         };
-        self.text.truncate(whole);
-        let _ = match self.form {
-            Form::Rfc3339 => write!(self.text, ".{nanos:09}Z"),
-            Form::DateTime => write!(self.text, ".{nanos:09}"),
-            Form::TimeOfDay => write!(self.text, ".{:06}", nanos / 1000),
-        };
-        &self.text
+        let time = Timestamp::from_second(second as i64).unwrap_or(Timestamp::MAX);
+        let zoned = time.to_zoned(self.zone.clone());
+        // Writing to a String fails only for a broken pattern, and these three are sound.
+        let _ = write!(self.whole, "{}", zoned.strftime(pattern));
     }
 }
 

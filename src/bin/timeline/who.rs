@@ -1,10 +1,11 @@
 //! Who logged an event, when, and how grave it is: what `--long` adds.
 
 use std::collections::HashMap;
-use std::fmt::{self, Write};
 
-use timeline::{Attached, Event, Thread, ThreadRef};
+use timeline::dump::Text;
+use timeline::{Attached, Event, Priority, Thread, ThreadRef};
 
+use crate::human;
 use crate::time::{Form, WallClock};
 
 /// A number of a core or node, unless it stands for an unknown one.
@@ -12,37 +13,67 @@ pub fn known(number: u16) -> Option<u16> {
     (number != u16::MAX).then_some(number)
 }
 
-/// The threads of a timeline, looked up once each.
-pub struct Threads<'a> {
+/// What is shown of each thread of a timeline, looked up and made once.
+pub struct Threads<'a, T> {
     at: &'a Attached,
     // A reference names one thread for good, until its record is reused: then it names nobody.
-    found: HashMap<(ThreadRef, u32), Option<Thread>>,
+    found: HashMap<Key, usize>,
+    made: Vec<T>,
+    /// Where some of `found` are, so that most events need no hash.
+    recent: [(Key, usize); RECENT],
 }
 
-impl<'a> Threads<'a> {
+type Key = (ThreadRef, u32);
+
+/// A power of two, beyond the threads of most programs.
+const RECENT: usize = 256;
+
+impl<'a, T> Threads<'a, T> {
     /// None looked up yet.
-    pub fn new(at: &'a Attached) -> Threads<'a> {
+    pub fn new(at: &'a Attached) -> Threads<'a, T> {
         Threads {
             at,
             found: HashMap::new(),
+            made: Vec::new(),
+            recent: [((ThreadRef(0), 0), usize::MAX); RECENT],
         }
     }
 
-    /// The thread that logged this event, if it is still known.
-    pub fn of(&mut self, event: &Event) -> Option<&Thread> {
-        let at = self.at;
+    /// What `make` made, now or before, of the thread that logged this event, if it was known then.
+    #[inline]
+    pub fn of(&mut self, event: &Event, make: impl FnOnce(&Event, Option<Thread>) -> T) -> &T {
         let key = (event.thread, event.tid);
-        self.found
-            .entry(key)
-            .or_insert_with(|| at.thread(event))
-            .as_ref()
+        // The lower half of a reference is a place in a table that is filled from its start.
+        let recent = event.thread.0 as usize % RECENT;
+        let (last, place) = self.recent[recent];
+        if last == key && place < self.made.len() {
+            return &self.made[place];
+        }
+        self.look_up(event, recent, make)
+    }
+
+    #[cold]
+    fn look_up(
+        &mut self,
+        event: &Event,
+        recent: usize,
+        make: impl FnOnce(&Event, Option<Thread>) -> T,
+    ) -> &T {
+        let key = (event.thread, event.tid);
+        let made = &mut self.made;
+        let place = *self.found.entry(key).or_insert_with(|| {
+            made.push(make(event, self.at.thread(event)));
+            made.len() - 1
+        });
+        self.recent[recent] = (key, place);
+        &self.made[place]
     }
 }
 
 /// Writes the columns that come before those of a dump.
 pub struct Who<'a> {
     at: &'a Attached,
-    threads: Threads<'a>,
+    threads: Threads<'a, String>,
     clock: WallClock,
 }
 
@@ -64,26 +95,40 @@ impl<'a> Who<'a> {
         Who { at, threads, clock }
     }
 
-    /// Writes the columns of one event.
-    pub fn write(&mut self, event: &Event, out: &mut String) -> fmt::Result {
+    /// Writes the columns of one event. Control characters in names show as `?`.
+    pub fn write(&mut self, event: &Event, out: &mut Text) {
         match self.at.unix_nanos(event.ticks) {
-            Some(nanos) => out.push_str(self.clock.format(nanos)),
-            None => write!(out, "{:>23} ticks", event.ticks)?,
-        }
-        let start = out.len() + 1;
-        match self.threads.of(event) {
-            Some(Thread { name, process, .. }) if name == process => {
-                write!(out, " {name} {}", event.tid)?;
+            Some(nanos) => self.clock.write(nanos, out),
+            None => {
+                out.right(Some(event.ticks), 23);
+                out.push(" ticks");
             }
-            Some(Thread { name, process, .. }) => write!(out, " {process}/{name} {}", event.tid)?,
-            None => write!(out, " ? {}", event.tid)?,
         }
-        let width = out[start..].chars().count();
-        let padding = THREAD_WIDTH.saturating_sub(width);
-        let priority = self
-            .at
-            .definition(event.id)
-            .map_or("?", |d| d.priority.name());
-        write!(out, "{:padding$} {priority:<8} ", "")
+        out.push(self.threads.of(event, thread_column));
+        let definition = self.at.definition(event.id);
+        out.push(priority_column(definition.map(|d| d.priority)));
+    }
+}
+
+fn thread_column(event: &Event, thread: Option<Thread>) -> String {
+    let who = match thread {
+        Some(Thread { name, process, .. }) if name == process => name,
+        Some(Thread { name, process, .. }) => format!("{process}/{name}"),
+        None => "?".to_string(),
+    };
+    let who = format!("{} {}", human::clean(&who), event.tid);
+    format!(" {who:<THREAD_WIDTH$} ")
+}
+
+fn priority_column(priority: Option<Priority>) -> &'static str {
+    match priority {
+        Some(Priority::Error) => "error    ",
+        Some(Priority::Warning) => "warning  ",
+        Some(Priority::Info) => "info     ",
+        Some(Priority::Trace) => "trace    ",
+        Some(Priority::App) => "app      ",
+        Some(Priority::Packet) => "packet   ",
+        Some(Priority::Library) => "library  ",
+        None => "?        ",
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use timeline::dump::Text;
 use timeline::{Attached, Event};
 
 use crate::failure::INFALLIBLE;
@@ -29,11 +30,12 @@ pub struct Printer<'a> {
     look: LookOf<'a>,
     /// Ticks of the event before.
     before: Option<u64>,
+    line: Text,
 }
 
 enum LookOf<'a> {
     Json(Box<Lines<'a>>),
-    Text(Box<Text<'a>>),
+    Columns(Box<Columns<'a>>),
 }
 
 impl<'a> Printer<'a> {
@@ -41,96 +43,93 @@ impl<'a> Printer<'a> {
     pub fn new(at: &'a Attached, look: Look) -> Printer<'a> {
         let look = match look {
             Look::Json => LookOf::Json(Box::new(Lines::new(at))),
-            Look::Short => LookOf::Text(Box::new(Text::new(at, None))),
-            Look::Long => LookOf::Text(Box::new(Text::new(at, Some(Who::new(at))))),
+            Look::Short => LookOf::Columns(Box::new(Columns::new(at, None))),
+            Look::Long => LookOf::Columns(Box::new(Columns::new(at, Some(Who::new(at))))),
         };
-        Printer { look, before: None }
+        Printer {
+            look,
+            before: None,
+            line: Text::new(),
+        }
     }
 
     /// Writes events, the oldest first.
     pub fn print(&mut self, events: &[Event], out: &mut impl Write) -> io::Result<()> {
         for event in events {
             let before = self.before.replace(event.ticks);
+            self.line.clear();
             match &mut self.look {
                 LookOf::Json(lines) => {
                     let cycles = before.map(|before| event.ticks.saturating_sub(before));
-                    lines.write(event, cycles, out)?;
+                    lines.write(event, cycles, &mut self.line);
                 }
-                LookOf::Text(text) => out.write_all(text.line(event).as_bytes())?,
+                LookOf::Columns(columns) => {
+                    columns.write(event, &mut self.line).expect(INFALLIBLE);
+                }
             }
+            out.write_all(self.line.as_bytes())?;
         }
         Ok(())
     }
 }
 
 /// Events as lines of text.
-struct Text<'a> {
+struct Columns<'a> {
     at: &'a Attached,
     theme: Theme,
     clock: WallClock,
     who: Option<Who<'a>>,
     /// Grows with the longest category seen, so that messages stay in line.
     category_width: usize,
-    part: String,
-    line: String,
+    message: String,
 }
 
-impl<'a> Text<'a> {
-    fn new(at: &'a Attached, who: Option<Who<'a>>) -> Text<'a> {
-        Text {
+impl<'a> Columns<'a> {
+    fn new(at: &'a Attached, who: Option<Who<'a>>) -> Columns<'a> {
+        Columns {
             at,
             theme: output::theme(),
             clock: WallClock::new(Form::TimeOfDay),
             who,
             category_width: 12,
-            part: String::new(),
-            line: String::new(),
+            message: String::new(),
         }
     }
 
-    fn line(&mut self, event: &Event) -> &str {
-        self.line.clear();
-        self.write_head(event).expect(INFALLIBLE);
-        self.write_tail(event).expect(INFALLIBLE);
-        &self.line
+    fn write(&mut self, event: &Event, out: &mut Text) -> std::fmt::Result {
+        self.write_head(event, out)?;
+        self.write_tail(event, out)
     }
 
     /// When, and with `--long` who and where.
-    fn write_head(&mut self, event: &Event) -> std::fmt::Result {
+    fn write_head(&mut self, event: &Event, out: &mut Text) -> std::fmt::Result {
         let dim = self.theme.dim;
-        self.part.clear();
+        write!(out, "{dim}")?;
         if let Some(who) = &mut self.who {
-            who.write(event, &mut self.part)?;
-            match crate::who::known(event.core) {
-                Some(core) => write!(self.part, "{core:>4}")?,
-                None => write!(self.part, "   -")?,
-            }
+            who.write(event, out);
+            out.right(crate::who::known(event.core).map(u64::from), 4);
         } else {
             match self.at.unix_nanos(event.ticks) {
-                Some(nanos) => self.part.push_str(self.clock.format(nanos)),
-                None => write!(self.part, "{} ticks", event.ticks)?,
+                Some(nanos) => self.clock.write(nanos, out),
+                None => write!(out, "{} ticks", event.ticks)?,
             }
         }
-        write!(self.line, "{dim}{}{dim:#}  ", human::clean(&self.part))
+        write!(out, "{dim:#}  ")
     }
 
     /// What.
-    fn write_tail(&mut self, event: &Event) -> std::fmt::Result {
+    fn write_tail(&mut self, event: &Event, out: &mut Text) -> std::fmt::Result {
         let Some(definition) = self.at.definition(event.id) else {
             let bad = self.theme.bad;
-            return writeln!(
-                self.line,
-                "{bad}event {} was never defined{bad:#}",
-                event.id.0
-            );
+            return writeln!(out, "{bad}event {} was never defined{bad:#}", event.id.0);
         };
         let style = self.theme.priority(definition.priority);
         let category = human::clean(&definition.category);
         self.category_width = category.chars().count().clamp(self.category_width, 32);
         let width = self.category_width;
-        self.part.clear();
-        definition.render(&event.args, &mut self.part)?;
-        let message = human::clean(&self.part);
-        writeln!(self.line, "{style}{category:<width$}  {message}{style:#}")
+        self.message.clear();
+        definition.render(&event.args, &mut self.message)?;
+        let message = human::clean(&self.message);
+        writeln!(out, "{style}{category:<width$}  {message}{style:#}")
     }
 }

@@ -1,0 +1,112 @@
+//! Texts with places for numbers: taken apart once for each definition, filled in for each event.
+
+use std::borrow::Cow;
+
+use super::text::BLOCK;
+use crate::event::{Piece, first_line, pieces};
+use crate::layout::MAX_ARGUMENTS;
+
+/// A text with places for an event's arguments, to be filled in by [`Text::fill`](super::Text::fill).
+///
+/// # Example
+/// ```
+/// use timeline::dump::{Template, Text};
+/// let mut template = Template::new();
+/// template.message("processed $tcp, $udp", |text| text.into());
+/// let mut text = Text::new();
+/// text.fill(&template, &[10, -20, 0, 0]);
+/// assert_eq!(text.as_bytes(), b"processed tcp(10), udp(-20)");
+/// ```
+pub struct Template {
+    /// What stands between the places, and a block of nothing behind it.
+    pub(super) text: Vec<u8>,
+    /// Where in the text a value is to stand, and which.
+    pub(super) places: Vec<(usize, usize)>,
+}
+
+impl Default for Template {
+    fn default() -> Template {
+        Template {
+            text: vec![0; BLOCK],
+            places: Vec::new(),
+        }
+    }
+}
+
+impl Template {
+    /// No text yet.
+    pub fn new() -> Template {
+        Template::default()
+    }
+
+    /// Bytes without the values.
+    pub(super) fn length(&self) -> usize {
+        self.text.len() - BLOCK
+    }
+
+    /// Appends `text`.
+    pub fn push(&mut self, text: &str) {
+        self.text.truncate(self.length());
+        self.text.extend_from_slice(text.as_bytes());
+        self.text.resize(self.text.len() + BLOCK, 0);
+    }
+
+    /// Appends a place for the argument of this number, counted from 0. There are four.
+    ///
+    /// # Panics
+    /// If there is no such argument.
+    pub fn value(&mut self, argument: usize) {
+        assert!(argument < MAX_ARGUMENTS, "an event has four arguments");
+        self.places.push((self.length(), argument));
+    }
+
+    /// Appends the first line of a message, each argument as `name(value)`, and the words between the values
+    /// as `show` has them. An argument that an event has no value for shows as `name(?)`.
+    pub fn message(&mut self, message: &str, show: impl Fn(&str) -> Cow<'_, str>) {
+        let mut arguments = 0..MAX_ARGUMENTS;
+        for piece in pieces(first_line(message)) {
+            match piece {
+                Piece::Text(text) => self.push(&show(text)),
+                Piece::Argument(name) => {
+                    self.push(name);
+                    self.push("(");
+                    match arguments.next() {
+                        Some(argument) => self.value(argument),
+                        None => self.push("?"),
+                    }
+                    self.push(")");
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Text;
+    use super::*;
+    use crate::event::{Definition, EventId, Priority};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn filling_in_agrees_with_rendering(
+            message in "([a$_ 1é\u{1b}]|text of some length){0,24}(\n\\PC{0,9})?",
+            args: [i64; MAX_ARGUMENTS],
+        ) {
+            let definition = Definition {
+                id: EventId(1),
+                category: String::new(),
+                priority: Priority::Info,
+                message,
+            };
+            let mut plain = String::new();
+            definition.render(&args, &mut plain).expect("a String takes everything");
+            let mut template = Template::new();
+            template.message(&definition.message, |text| text.into());
+            let mut text = Text::new();
+            text.fill(&template, &args);
+            prop_assert_eq!(text.as_bytes(), plain.as_bytes());
+        }
+    }
+}
