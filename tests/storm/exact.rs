@@ -2,107 +2,109 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::harness::{Name, Process, attach, define};
-use crate::load::{CHILDREN, Counts, HANDLER, SLOTS, THREADS};
+use crate::harness::{NO_RSEQ, Name, Process, attach, define};
+use crate::load::{Counts, HANDLER, MAIN, SLOTS, THREADS};
 use crate::tally::{Expected, Ring};
 use timeline::Timeline;
 
-/// What is logged in how many rounds; one fits into the ring with what lanes hold besides.
+/// What a process has in its environment.
+type Environment<'a> = &'a [(&'a str, &'a str)];
+
+/// What processes log to one ring, which is never full: a lane's current chunk may be old, and what is written into it
+/// overwritten before a lap is over.
 struct Storm {
     entries: u64,
-    rounds: u64,
     by_thread: u64,
     by_child: u64,
 }
 
 impl Storm {
-    /// The processes log, with these settings of the C library, and after each round every event is looked for. What
-    /// processes say of their restartable sequences.
-    fn run(&self, name: &Name, tunables: &[&str]) -> Vec<String> {
+    /// A process logs in each of these environments, and every event is looked for. How many there were, and which
+    /// processes have restartable sequences.
+    fn run(&self, environments: &[Environment]) -> (u64, Vec<bool>) {
+        let name = Name::new("storm");
         let timeline = Timeline::with_size(name.path(), self.entries, 4096).expect("created");
         let event = define(&timeline);
-        let attached = attach(name.path());
-        let ring = Ring::map(&name.file());
-        let processes = tunables.len() as i64;
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("counts");
-        let counts = Counts::create(&file, processes);
+        let counts = Counts::create(&file, environments.len() as i64);
         let file = file.to_str().expect("a plain name");
-        let mut children: Vec<Process> = (0..)
-            .zip(tunables)
-            .map(|(process, tunables)| {
-                let numbers = [process, self.rounds, self.by_thread, self.by_child];
-                let numbers = numbers.map(|n| n.to_string());
-                let mut given = vec![name.path(), file];
-                given.extend(numbers.iter().map(String::as_str));
-                Process::start_with("logs_in_rounds", &given, &[("GLIBC_TUNABLES", tunables)])
-            })
-            .collect();
-        let said = children.iter_mut().map(Process::line).collect();
-        let whos = 0..processes * SLOTS;
-        let begun = |who| counts.begun(who).load(Ordering::Relaxed);
-        let mut handled: Vec<u64> = whos.clone().map(begun).collect();
-        let (mut logged, mut dropped) = (0, 0);
-        for round in 0..self.rounds {
-            children.iter_mut().for_each(Process::tell);
-            children
-                .iter_mut()
-                .for_each(|c| assert_eq!(c.line(), "done"));
-
-            let of = |count| round * count..(round + 1) * count;
-            let before = std::mem::replace(&mut handled, whos.clone().map(begun).collect());
-            let ranges = whos.clone().map(|who| match who % SLOTS {
-                slot if slot < THREADS => of(self.by_thread),
-                slot if slot < THREADS + CHILDREN => of(self.by_child),
-                _ => before[who as usize]..handled[who as usize],
-            });
-            logged += ranges.clone().map(|r| r.end - r.start).sum::<u64>();
-            let expected = Expected::new(event, ranges);
-            ring.check(&expected);
-            let info = attached.info();
-            let mut not_found = 0;
-            for who in whos.clone() {
-                let lost = expected.lost(who);
-                let may = who % SLOTS >= HANDLER;
-                assert!(may || lost == 0, "round {round}: {who} lost {lost} events");
-                not_found += lost;
-            }
-            // What handlers lost is counted, and nothing else was lost.
-            dropped += not_found;
-            assert_eq!(info.dropped.interrupted, dropped, "round {round}");
-            assert_eq!(info.dropped.total(), dropped, "round {round}");
-            assert_eq!(info.events_written + dropped, logged, "round {round}");
+        let start = |(number, environment): (i64, &Environment)| {
+            let numbers = [number as u64, self.by_thread, self.by_child];
+            let numbers = numbers.map(|n| n.to_string());
+            let mut given = vec![name.path(), file];
+            given.extend(numbers.iter().map(String::as_str));
+            Process::start_with("logs_in_a_storm", &given, environment)
+        };
+        let mut processes: Vec<_> = (0..).zip(environments).map(start).collect();
+        let restartable = processes.iter_mut().map(|p| p.line() == "true").collect();
+        processes.iter_mut().for_each(Process::tell);
+        for process in &mut processes {
+            assert_eq!(process.line(), "done");
         }
-        children.into_iter().for_each(Process::finish);
-        let by_handlers: u64 = handled.iter().sum();
+
+        let begun = |who| counts.begun(who).load(Ordering::Relaxed);
+        let logged = |who| match who % SLOTS {
+            slot if slot < THREADS => self.by_thread,
+            slot if slot < MAIN => self.by_child,
+            MAIN => 1,
+            _ => begun(who),
+        };
+        let whos = 0..environments.len() as i64 * SLOTS;
+        let expected = Expected::new(event, whos.clone().map(logged));
+        Ring::map(&name.file()).check(&expected);
+        let mut dropped = 0;
+        for who in whos.clone() {
+            let lost = expected.lost(who);
+            assert!(
+                lost == 0 || who % SLOTS >= HANDLER,
+                "{who} lost {lost} events"
+            );
+            dropped += lost;
+        }
+        // What handlers lost is counted, and nothing else was lost.
+        let info = attach(name.path()).info();
+        assert_eq!(
+            (info.dropped.interrupted, info.dropped.total()),
+            (dropped, dropped)
+        );
+        let all: u64 = whos.clone().map(logged).sum();
+        assert_eq!(info.events_written + dropped, all);
+        assert_eq!(
+            info.events_held, info.events_written,
+            "the ring was too small"
+        );
+        let by_handlers: u64 = whos.filter(|who| who % SLOTS >= HANDLER).map(begun).sum();
         assert!(by_handlers > dropped, "no handler has logged");
-        eprintln!("{logged} events, {by_handlers} of handlers, {dropped} dropped");
-        said
+        processes.iter_mut().for_each(Process::tell);
+        processes.into_iter().for_each(Process::finish);
+        (all, restartable)
     }
 }
 
 #[test]
 fn writers_with_and_without_restartable_sequences_share_one_ring() {
     let storm = Storm {
-        entries: 1 << 18,
-        rounds: 4,
-        by_thread: 20_000,
+        entries: 1 << 19,
+        by_thread: 50_000,
         by_child: 2_000,
     };
-    let off = "glibc.pthread.rseq=0";
-    let said = storm.run(&Name::new("mixed"), &["", off]);
-    assert_ne!(said[1], "Some(true)", "{off} is not heard");
+    for _ in 0..4 {
+        let (_, restartable) = storm.run(&[&[], &[NO_RSEQ]]);
+        assert!(!restartable[1], "{NO_RSEQ:?} is not heard");
+    }
 }
 
 #[test]
 fn a_hundred_million_events_come_exactly_once() {
-    // 256 MiB, of which a round takes 3.2 million entries: the lanes of threads that ended, 24 more in each round, keep
-    // a chunk of 1,024 each.
+    // 256 MiB each time, of which handlers, and lanes with a chunk that is not full, may take a twelfth.
     let storm = Storm {
         entries: 1 << 22,
-        rounds: 31,
-        by_thread: 200_000,
+        by_thread: 240_000,
         by_child: 5_000,
     };
-    storm.run(&Name::new("storm"), &[""; 4]);
+    let mut logged = 0;
+    while logged < 100_000_000 {
+        logged += storm.run(&[&[] as Environment; 4]).0;
+    }
 }

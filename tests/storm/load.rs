@@ -10,17 +10,20 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering};
 use memmap2::{MmapOptions, MmapRaw};
 use timeline::{EventId, Timeline};
 
-use crate::harness::{Random, arguments, deadline, define, hear, say};
+use crate::harness::{Random, arguments, deadline, define, hear, rseq, say};
 
 /// Threads of a process that log.
 pub const THREADS: i64 = 4;
 /// Children of a process that log, one at a time for each of its first threads.
 pub const CHILDREN: i64 = 2;
-/// Who logs: the process times this, plus its thread (0..), its child (THREADS..), or the handler of either.
+/// The first thread of a process, which stays from round to round.
+pub const MAIN: i64 = THREADS + CHILDREN;
+/// Who logs: the process times this, plus its thread (0..), its child (THREADS..), its first thread, or the handler of
+/// one of them.
 pub const SLOTS: i64 = 16;
 /// Added to a thread or a child: its signal handler.
 pub const HANDLER: i64 = 8;
-const _: () = assert!(THREADS + CHILDREN <= HANDLER && 2 * HANDLER <= SLOTS);
+const _: () = assert!(MAIN < HANDLER && 2 * HANDLER <= SLOTS);
 
 /// For each `who`, the calls that began and those that returned, in memory that processes share: it tells what
 /// those that were killed have done.
@@ -70,7 +73,7 @@ pub struct Crew {
     /// The first `who` of this process.
     pub first: i64,
     /// The threads and children at work, by slot, as (process, thread); 0 = none.
-    targets: [(AtomicI32, AtomicI32); (THREADS + CHILDREN) as usize],
+    targets: [(AtomicI32, AtomicI32); MAIN as usize],
 }
 
 /// The crew of this process, for handlers.
@@ -120,7 +123,7 @@ impl Crew {
         self.counts.returned(who).fetch_add(1, Ordering::Relaxed);
     }
 
-    fn log_range(&self, who: i64, numbers: std::ops::Range<u64>) {
+    fn log_many(&self, who: i64, numbers: std::ops::Range<u64>) {
         for number in numbers {
             self.timeline.log(self.event, arguments(who, number as i64));
         }
@@ -198,9 +201,9 @@ impl Crew {
         waited == pid
     }
 
-    /// Each thread logs `numbers`, and has a child that logs `by_child`, forked somewhere on the way. Returns when all
-    /// have ended.
-    fn round(&'static self, numbers: std::ops::Range<u64>, by_child: std::ops::Range<u64>) {
+    /// Each thread logs `by_thread` events; the first of them have a child, forked somewhere on the way, that logs
+    /// `by_child`. Returns when all have ended.
+    fn storm(&'static self, by_thread: u64, by_child: u64) {
         let (finished, leave) = (
             Barrier::new(THREADS as usize + 1),
             Barrier::new(THREADS as usize + 1),
@@ -209,16 +212,15 @@ impl Crew {
         std::thread::scope(|scope| {
             for slot in 0..THREADS {
                 let (finished, leave) = (&finished, &leave);
-                let (numbers, by_child) = (numbers.clone(), by_child.clone());
                 scope.spawn(move || {
                     self.enter(slot);
-                    let mut random = Random(numbers.start ^ slot as u64);
-                    let fork = numbers.start + random.below(numbers.end - numbers.start);
-                    self.log_range(self.first + slot, numbers.start..fork);
+                    let who = self.first + slot;
+                    let fork = Random(u64::from(std::process::id()) ^ who as u64).below(by_thread);
+                    self.log_many(who, 0..fork);
                     if slot < CHILDREN {
-                        self.fork(THREADS + slot, |who| self.log_range(who, by_child));
+                        self.fork(THREADS + slot, |who| self.log_many(who, 0..by_child));
                     }
-                    self.log_range(self.first + slot, fork..numbers.end);
+                    self.log_many(who, fork..by_thread);
                     finished.wait();
                     // Interrupted until here; a thread that has ended could not be.
                     leave.wait();
@@ -231,7 +233,7 @@ impl Crew {
             disturber.join().expect("it disturbed");
             leave.wait();
         });
-        for child in THREADS..THREADS + CHILDREN {
+        for child in THREADS..MAIN {
             if self.is_at_work(child) {
                 self.reap(child, 0);
             }
@@ -278,28 +280,14 @@ pub fn move_to(tid: i32, cpu: usize) {
     }
 }
 
-/// Whether glibc has registered restartable sequences in this process: `Some(false)` when it knows them and has
-/// not, `None` when it is too old to know them.
-pub fn restartable() -> Option<bool> {
-    // SAFETY: a constant NUL-terminated name; the symbol, if there, is an unsigned int that stays.
-    unsafe {
-        let size = libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_size".as_ptr());
-        size.cast::<u32>().as_ref().map(|&size| size != 0)
-    }
-}
-
-/// Joins the timeline, and each time it is told logs a round.
-pub fn logs_in_rounds(given: &[String]) {
+/// Joins the timeline; when it is told, logs one event from its first thread and a storm of them from others.
+pub fn logs_in_a_storm(given: &[String]) {
     let number = |i: usize| given[i].parse::<u64>().expect("a number");
-    let (rounds, by_thread, by_child) = (number(3), number(4), number(5));
-    hold_signals(true);
     let crew = Crew::join(&given[0], &given[1], number(2) as i64);
-    hold_signals(false);
-    say(format!("{:?}", restartable()));
-    for round in 0..rounds {
-        hear();
-        let of = |count| round * count..(round + 1) * count;
-        crew.round(of(by_thread), of(by_child));
-        say("done");
-    }
+    say(rseq());
+    hear();
+    crew.log_many(crew.first + MAIN, 0..1);
+    crew.storm(number(3), number(4));
+    say("done");
+    hear();
 }

@@ -2,13 +2,24 @@
 
 #[path = "../harness/mod.rs"]
 mod harness;
+#[path = "../toolchain/mod.rs"]
+mod toolchain;
 
+mod bounds;
+mod debuggers;
 mod exact;
 mod kills;
 mod load;
 mod tally;
 
-harness::roles!(logs_in_rounds, kills_at_random);
+harness::roles!(
+    logs_in_a_storm,
+    kills_at_random,
+    logs_on_cpus,
+    takes_all_lanes,
+    logs_beyond_the_table,
+);
 
+use bounds::{logs_beyond_the_table, logs_on_cpus, takes_all_lanes};
 use kills::kills_at_random;
-use load::logs_in_rounds;
+use load::logs_in_a_storm;

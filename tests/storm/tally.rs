@@ -1,7 +1,6 @@
 //! What a ring holds that nobody writes to just now, entry by entry from its bytes: nothing lost, twice, torn or out of order.
 
 use std::fs::File;
-use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -69,7 +68,7 @@ impl Ring {
         chunks.collect()
     }
 
-    /// Looks at every entry. Entries whose number lies before what `expected` has are of rounds before.
+    /// Looks at every entry.
     ///
     /// Fails if one is torn, comes twice, or was never logged; if ticks fall within a chunk, or the numbers of one
     /// `who`; if an entry of a CPU's lane comes from another CPU; if a lane's chunks do not join.
@@ -125,17 +124,17 @@ impl Ring {
     }
 }
 
-/// The numbers that each `who` has logged in a round, and which of them were found.
+/// How many events each `who` has logged, numbered from 0, and which of them were found.
 pub struct Expected {
     event: u32,
-    of: Vec<(Range<u64>, Vec<AtomicU64>)>,
+    of: Vec<(u64, Vec<AtomicU64>)>,
 }
 
 impl Expected {
-    pub fn new(event: timeline::EventId, of: impl IntoIterator<Item = Range<u64>>) -> Expected {
-        let with_bits = |range: Range<u64>| {
-            let words = (range.end - range.start).div_ceil(64);
-            (range, (0..words).map(|_| AtomicU64::new(0)).collect())
+    pub fn new(event: timeline::EventId, of: impl IntoIterator<Item = u64>) -> Expected {
+        let with_bits = |count: u64| {
+            let words = 0..count.div_ceil(64);
+            (count, words.map(|_| AtomicU64::new(0)).collect())
         };
         Expected {
             event: event.0,
@@ -144,21 +143,18 @@ impl Expected {
     }
 
     fn mark(&self, who: i64, number: i64) {
-        let (range, bits) = &self.of[who as usize];
+        let (count, bits) = &self.of[who as usize];
         let number = number as u64;
-        assert!(number < range.end, "{who} never logged {number}");
-        if number < range.start {
-            return;
-        }
-        let (index, bit) = ((number - range.start) / 64, (number - range.start) % 64);
-        let before = bits[index as usize].fetch_or(1 << bit, Ordering::Relaxed);
+        assert!(number < *count, "{who} never logged {number}");
+        let (word, bit) = (&bits[number as usize / 64], number % 64);
+        let before = word.fetch_or(1 << bit, Ordering::Relaxed);
         assert_eq!(before >> bit & 1, 0, "{who} logged {number} once");
     }
 
     /// How many of the events of `who` were not found.
     pub fn lost(&self, who: i64) -> u64 {
-        let (range, bits) = &self.of[who as usize];
+        let (count, bits) = &self.of[who as usize];
         let ones = |word: &AtomicU64| u64::from(word.load(Ordering::Relaxed).count_ones());
-        range.end - range.start - bits.iter().map(ones).sum::<u64>()
+        count - bits.iter().map(ones).sum::<u64>()
     }
 }

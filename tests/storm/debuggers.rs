@@ -1,0 +1,162 @@
+//! Debuggers that run a program in their own way: one that stops after each instruction, one that runs it on a CPU of
+//! its own making.
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use crate::harness::{Name, attach, define};
+use crate::toolchain::{C99, built, cc, limited, root, run, succeed};
+use timeline::{Order, Timeline};
+
+/// Compiles a C program that uses the library.
+fn compile(source: &str, folder: &Path) -> PathBuf {
+    let (program, library) = (folder.join("program"), &built().dir);
+    let mut compiler = cc();
+    compiler
+        .args(C99)
+        .arg("-I")
+        .arg(root().join("include"))
+        .arg(root().join(source))
+        .arg("-o")
+        .arg(&program)
+        .arg("-L")
+        .arg(library)
+        .arg("-ltimeline")
+        .arg(format!("-Wl,-rpath,{}", library.display()));
+    succeed(&mut compiler, "gcc");
+    program
+}
+
+/// The ring of steps.c holds each of its events once, in order.
+fn assert_all_there(name: &Name, how: &str) {
+    let attached = attach(name.path());
+    let there: Vec<_> = attached
+        .events(Order::OldestFirst)
+        .map(|e| e.args)
+        .collect();
+    let logged: Vec<_> = (0..40).map(|i| [7, i, -i, i * i]).collect();
+    assert_eq!(there, logged, "{how}");
+    let info = attached.info();
+    assert_eq!(
+        (info.events_written, info.dropped.total()),
+        (40, 0),
+        "{how}"
+    );
+}
+
+fn said(output: &Output) -> String {
+    let [out, err] = [&output.stdout, &output.stderr].map(|o| String::from_utf8_lossy(o));
+    format!("{}\n{out}\n{err}", output.status)
+}
+
+/// Steps of one instruction that a call may take: it has some thousand in a debug build.
+#[cfg(target_arch = "x86_64")]
+const MOST_STEPS: u32 = 20_000;
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn gdb_steps_through_log_calls_instruction_by_instruction() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = compile("tests/storm/steps.c", folder.path());
+    let name = Name::new("gdb");
+    let opener = Timeline::with_size(name.path(), 256, 2048).expect("created");
+    define(&opener);
+    // A call that finds room in its chunk of sixteen entries, one that takes a new chunk, and one behind it.
+    let stops = [2, 17, 18];
+    let mut script = format!(
+        "set language c
+        set debuginfod enabled off
+        tbreak main
+        run {}
+        break *timeline_log
+        ",
+        name.path()
+    );
+    let mut call = 0;
+    for stop in stops {
+        // The first continue counts.
+        script += &format!("ignore 2 {}\n continue\n", stop - call - 1);
+        call = stop;
+        script += &format!(
+            "set $back = *(unsigned long *)$rsp
+            set $steps = 0
+            while $steps < {MOST_STEPS} && $pc != $back
+              stepi
+              set $steps = $steps + 1
+            end
+            printf \"call {stop}: returned %d\\n\", $pc == $back
+            "
+        );
+    }
+    script += "delete 2\n continue\n";
+    let file = folder.path().join("script");
+    std::fs::write(&file, script).expect("written");
+
+    let output = run(
+        limited("gdb")
+            .args(["-nx", "-batch", "-x"])
+            .arg(&file)
+            .arg(&program)
+            .env_remove("DEBUGINFOD_URLS"),
+        "gdb",
+    );
+
+    let said = said(&output);
+    for stop in stops {
+        let line = format!("call {stop}: returned 1");
+        assert!(said.contains(&line), "no {line:?} in: {said}");
+    }
+    assert!(
+        said.contains("steps: ok") && said.contains("exited normally"),
+        "{said}"
+    );
+    assert_all_there(&name, &said);
+}
+
+/// memcheck, for which any error or definite leak is a failure.
+fn memcheck(program: &Path, arguments: &[&str]) -> Output {
+    let checks = [
+        "--quiet",
+        "--error-exitcode=9",
+        "--leak-check=full",
+        "--errors-for-leak-kinds=definite",
+    ];
+    let mut valgrind = limited("valgrind");
+    valgrind.args(checks).arg(program).args(arguments);
+    let output = succeed(&mut valgrind, "valgrind");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "",
+        "valgrind says something"
+    );
+    output
+}
+
+#[test]
+fn valgrind_finds_nothing_in_a_c_program_that_logs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = compile("tests/storm/steps.c", folder.path());
+    let name = Name::new("valgrind");
+    let opener = Timeline::with_size(name.path(), 256, 2048).expect("created");
+    define(&opener);
+    let output = memcheck(&program, &[name.path()]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "steps: ok\n");
+    assert_all_there(&name, "under valgrind");
+}
+
+#[test]
+fn valgrind_finds_nothing_in_the_c_example() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = compile("examples/c/demo.c", folder.path());
+    let name = Name::new("example");
+    let file = root().join("Cargo.toml");
+    let file = file.to_str().expect("a plain name");
+    let output = memcheck(&program, &[name.path(), "2", "3", file]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.starts_with("demo: 2 rounds"), "{said}");
+    let attached = attach(name.path());
+    let newest = attached.events(Order::NewestFirst).next().expect("events");
+    let definition = attached.definition(newest.id).expect("defined");
+    assert_eq!(definition.message, "finished after $rounds rounds");
+    assert_eq!(attached.info().dropped.total(), 0);
+}
