@@ -5,12 +5,13 @@ PREFIX ?= /usr/local
 TARGET_DIR ?= $(or $(CARGO_TARGET_DIR),target)/release
 
 .DEFAULT_GOAL := all
-.PHONY: all build test lint unit loom demo install clean help
+.PHONY: all build test lint unit loom demo bench install clean help
 
 help:
 	@echo "make            build the command and the libraries: $(TARGET_DIR)"
 	@echo "make demo       a LuaJIT and a C program log to one timeline, which is dumped while they run"
 	@echo "make test       format, lints, documentation, layering, header, unit, property, loom, C, C++ and Lua tests"
+	@echo "make bench      what logging and reading cost, beside the clock and beside others; QUICK=1 for a try, SVG=FILE draws"
 	@echo "make install    install what make has built under PREFIX (/usr/local); DESTDIR goes before it"
 	@echo "make clean      remove everything that was built"
 
@@ -43,6 +44,13 @@ demo:
 	scripts/bootstrap.sh demo
 	$(MAKE) build
 	TARGET_DIR="$(TARGET_DIR)" scripts/demo.sh
+
+# The Rust programs that measure are examples of the package.
+bench:
+	scripts/bootstrap.sh test
+	$(MAKE) build
+	$(CARGO) build --release --example bench-log --example bench-cold
+	TARGET_DIR="$(TARGET_DIR)" benches/bench.py --json "$(TARGET_DIR)/../bench.json" $(if $(QUICK),--quick) $(if $(SVG),--svg "$(SVG)")
 
 # Builds nothing: root, who often runs this, may have no cargo, and would own what it built.
 install:

@@ -1,7 +1,9 @@
 //! Measures logging from Rust beside the bare clock. Command line and output are those of benches/peers/common.h, and
 //! `--variant` says what is called; E counts the events of each thread.
 //!
-//!     bench-log --variant V --mode loop|sustained|latency --threads N --events E --repeats R
+//!     bench-log --variant V --mode loop|sustained|latency|endless --threads N --events E --repeats R
+//!
+//! In endless mode it says "ready" and logs until it is killed, for others to be measured beside it.
 //!
 //! BENCH_RING names the timeline: joined when it is there, made otherwise, and left for benches/bench.py to look at.
 
@@ -12,8 +14,8 @@ use std::hint::black_box;
 use std::sync::{Barrier, Mutex};
 
 use measure::{
-    arguments, clock_loop, cpu_ns, fail, ns_per_tick, number, ring, ticks_after, ticks_before,
-    timed,
+    account, arguments, clock_loop, cpu_ns, fail, ns_per_tick, number, ring, ticks_after,
+    ticks_before, timed,
 };
 use timeline::{ErrorKind, EventId, Level, Priority, Timeline};
 
@@ -137,8 +139,9 @@ fn measure(options: &Options, event: impl Fn(i64) + Sync) {
     let latency = match options.mode.as_str() {
         "loop" | "sustained" => false,
         "latency" => true,
+        "endless" => endless(event),
         other => fail(format!(
-            "--mode: expected loop, sustained or latency, got {other}"
+            "--mode: expected loop, sustained, latency or endless, got {other}"
         )),
     };
     let measure = Measure {
@@ -171,6 +174,14 @@ fn measure(options: &Options, event: impl Fn(i64) + Sync) {
     });
 }
 
+fn endless(event: impl Fn(i64)) -> ! {
+    println!("ready");
+    for i in 0.. {
+        event(i);
+    }
+    unreachable!("no machine counts that far")
+}
+
 impl Measure<'_> {
     fn thread(&self, latency: bool, event: &impl Fn(i64)) {
         let events = self.options.events;
@@ -188,9 +199,11 @@ impl Measure<'_> {
             } else {
                 self.barrier.wait();
                 mine.clock_ns = clock_loop(events);
+                account();
                 self.barrier.wait();
                 self.barrier.wait();
                 mine.event_ns = event_loop(events, event);
+                account();
             }
             let mut all = self.found.lock().expect("no thread panics");
             all.clock_ns = all.clock_ns.max(mine.clock_ns);

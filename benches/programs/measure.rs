@@ -31,6 +31,16 @@ pub fn ticks_after() -> u64 {
     }
 }
 
+/// The kernel brings the time of a thread that runs up to date when that thread asks, or at the next timer tick.
+pub fn account() {
+    let mut used = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `used` is a place for a timespec.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut used) };
+}
+
 /// Over a span that is long beside the reading of two clocks.
 pub fn ns_per_tick() -> f64 {
     let (start, ticks) = (Instant::now(), rdtsc());

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Measures timeline beside the bare clock and beside others: `make bench`. Tables on standard output; what it is doing
+on standard error. Figures are no verdict: the status is 0 whatever they are, and 1 when a program could not run."""
+
+import argparse
+import datetime
+import json
+import signal
+import sys
+import tempfile
+from pathlib import Path
+
+# No __pycache__ in the source tree.
+sys.dont_write_bytecode = True
+
+from harness import machine, plot, reach, reading, report, writing
+from harness.figures import Figures, median
+from harness.programs import Failed, Programs, say
+
+
+def parse():
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="few events and repeats: shows that all runs, no more")
+    parser.add_argument("--no-peers", action="store_true", help="timeline only")
+    parser.add_argument("--json", metavar="FILE", default="bench.json", help="where the figures go")
+    parser.add_argument("--svg", metavar="FILE", help="draw them too")
+    return parser.parse_args()
+
+
+def measure(options, outdir):
+    """Everything, as the object of the JSON file, and the figures in it."""
+    sizes, figures = writing.Sizes(options.quick), Figures()
+    programs = Programs(outdir)
+    built, skipped, references, snapshot = [], {}, [], None
+    if not options.no_peers:
+        from harness import others
+        kept = programs.target.parent / "bench"
+        built, skipped = others.available(kept)
+        references, snapshot = others.references(), others.snapshot(outdir)
+    writing.measure(programs, sizes, figures)
+    if built:
+        others.measure(built, skipped, sizes, figures)
+    once = reading.cold(programs, sizes)
+    dumps, info = reading.dumps(programs, sizes, snapshot, skipped)
+    versions = {figure["program"]: figure["version"] for figure in figures.all if figure.get("version")}
+    return figures, {
+        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
+        "command": "make bench" if not options.quick else "make bench QUICK=1",
+        "machine": machine.describe(info, versions),
+        "figures": figures.all,
+        "once": once,
+        "readers": dumps,
+        "skipped": skipped,
+        "reach": reach.reach(figures, dumps, references),
+    }
+
+
+def show(figures, found):
+    """The tables."""
+    clock_ns = median([figure["clock_cpu_ns"] for figure in figures.all if "clock_cpu_ns" in figure])
+    print(machine.sentence(found["machine"]), end="\n\n")
+    for peer, version in found["machine"]["peers"].items():
+        print(f"{peer}: {version}")
+    for peer, reason in found["skipped"].items():
+        print(f"{peer}: skipped: {reason}")
+    print("\nOne call in a loop, beside the clock in the same repeat. CPU: of all threads. Ratio: of CPU times, median.\n")
+    print(report.loops(figures, ours=True))
+    if len({figure["program"] for figure in figures.all}) > len(report.OURS):
+        print("The peers, an enabled event with four integers:\n")
+        print(report.loops(figures, ours=False))
+    print("Single calls in ns, each between two fenced readings of the clock (the last column: those alone):\n")
+    print(report.latencies(figures))
+    print("Sustained: CPU of an event, whoever spent it:\n")
+    print(report.sustained(figures))
+    print("Done once:\n")
+    print(report.once(found["once"]))
+    print("A full timeline that a process writes to, read by a process that prints to /dev/null:\n")
+    print(report.readers(found["readers"], clock_ns))
+    print("Reach:\n")
+    print(reach.reach_table(found["reach"]))
+
+
+def main():
+    """Measures, shows, keeps."""
+    options = parse()
+    # So that what was started is ended, and what was made removed.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGHUP, lambda *_: sys.exit(129))
+    try:
+        with tempfile.TemporaryDirectory(prefix="timeline-bench-") as outdir:
+            figures, found = measure(options, Path(outdir))
+    except Failed as failure:
+        sys.exit(f"bench: {failure}")
+    show(figures, found)
+    Path(options.json).write_text(json.dumps(found, indent=1) + "\n")
+    say(f"the figures are in {Path(options.json).resolve()}")
+    if options.svg:
+        Path(options.svg).write_text(plot.svg(figures, found["machine"], found["command"], found["date"]))
+        say(f"the plot is in {options.svg}")
+
+
+if __name__ == "__main__":
+    main()

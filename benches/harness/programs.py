@@ -1,0 +1,105 @@
+"""Builds and runs the programs that log to a timeline: benches/programs."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent.parent
+ROOT = HERE.parent
+
+# In the order of the enum in programs/log.c.
+C_VARIANTS = ["enabled0", "enabled4", "checked4", "disabled_call", "disabled", "branch"]
+
+
+class Failed(Exception):
+    """A program that the bench cannot go on without."""
+
+
+def run(argv, what, **more):
+    """Standard output of a command that must succeed."""
+    try:
+        done = subprocess.run([str(word) for word in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+                              check=False, **more)
+    except OSError as error:
+        raise Failed(f"{what}: {error}") from error
+    if done.returncode != 0:
+        raise Failed(f"{what}: {' '.join(map(str, argv))} ended with status {done.returncode}")
+    return done.stdout
+
+
+class Programs:
+    """What `make` and this file have built. Each run has a timeline of its own, or joins that of `held`."""
+
+    def __init__(self, outdir):
+        self.outdir = Path(outdir)
+        self.target = (ROOT / os.environ.get("TARGET_DIR", "target/release")).resolve()
+        self.command = self.target / "timeline"
+        self.cold = self.target / "examples/bench-cold"
+        self.rust = self.target / "examples/bench-log"
+        for needed in [self.command, self.target / "libtimeline.so", self.cold, self.rust]:
+            if not needed.exists():
+                raise Failed(f"there is no {needed}: run \"make bench\", which builds it")
+        self.name = f"/timeline-bench-{os.getpid()}"
+        self._compile()
+
+    def _compile(self):
+        compiler = os.environ.get("CC", "cc").split() + ["-std=gnu11", "-O2"]
+        # By its soname, as an installation has it, for the loader.
+        (self.outdir / "libtimeline.so.0").symlink_to(self.target / "libtimeline.so")
+        for number, variant in enumerate(C_VARIANTS):
+            run([*compiler, "-pthread", f"-DVARIANT={number}", f"-I{ROOT}/include", HERE / "programs/log.c",
+                 "-o", self.outdir / f"log-{variant}", f"-L{self.target}", "-ltimeline", f"-Wl,-rpath,{self.outdir}"],
+                "the C program")
+        self.clock = self.outdir / "clock.so"
+        run([*compiler, "-shared", "-fPIC", HERE / "programs/clock.c", "-o", self.clock], "the clock for Lua")
+
+    def argv(self, program, variant):
+        """The command line of one way of logging: `rust`, `c`, `luajit` or `luajit -joff`."""
+        if program == "rust":
+            return [self.rust, "--variant", variant]
+        if program == "c":
+            return [self.outdir / f"log-{variant}"]
+        return [*program.split(), HERE / "programs/log.lua", "--variant", variant]
+
+    def environment(self, name):
+        """What the programs are told beside their command line."""
+        return dict(os.environ, BENCH_RING=name, BENCH_CLOCK=str(self.clock), LUA_PATH=f"{ROOT}/lua/?.lua;;",
+                    TIMELINE_LIBRARY=str(self.target / "libtimeline.so"))
+
+    def info(self, name):
+        """What `timeline info` knows."""
+        return json.loads(run([self.command, "info", "--json", name], "timeline info"))
+
+    def measure(self, program, variant, mode, threads, events, repeats, beside=0):
+        """One object for each repeat; `beside` so many processes that log to the same timeline without pause."""
+        options = ["--mode", mode, "--threads", threads, "--events", events, "--repeats", repeats]
+        environment = self.environment(self.name)
+        others = []
+        try:
+            for _ in range(beside):
+                other = subprocess.Popen([self.rust, "--variant", "enabled4", "--mode", "endless"], env=environment,
+                                         stdout=subprocess.PIPE, text=True)
+                others.append(other)
+                if other.stdout.readline() != "ready\n":
+                    raise Failed("bench-log --mode endless: expected \"ready\"")
+            lines = run([*self.argv(program, variant), *options], f"{program} {variant}", env=environment)
+            dropped = self.info(self.name)["dropped"]["total"]
+        finally:
+            for other in others:
+                other.kill()
+                other.wait()
+                other.stdout.close()
+            self.remove()
+        return [dict(json.loads(line), lost=dropped) for line in lines.splitlines()]
+
+    def remove(self):
+        """Removes the timeline, however it was left."""
+        for suffix in ["", ".prev", ".creating"]:
+            Path(f"/dev/shm{self.name}{suffix}").unlink(missing_ok=True)
+
+
+def say(text):
+    """What goes on, for who waits."""
+    print(f"bench: {text}", file=sys.stderr, flush=True)

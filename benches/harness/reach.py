@@ -1,0 +1,113 @@
+"""The goals, and how far the figures are from them."""
+
+from harness.report import OURS, table
+from harness.writing import INTERPRETER, JIT, PROCESSES, THREADS
+
+ENABLED = [("rust", "enabled0"), ("rust", "enabled4"), ("c", "enabled0"), ("c", "enabled4"), ("c", "checked4")]
+
+
+def worst(found):
+    """The largest of ratios with what they are of; None if one of them was not measured."""
+    found = list(found)
+    if any(value is None for value, _ in found):
+        return None, "not measured"
+    return max(found)
+
+
+def quotient(figures, above, below):
+    """How two ways of one program compare, both seen from the clock beside them."""
+    over, under = figures.ratio(*above), figures.ratio(*below)
+    return None if over is None or under is None else over / under
+
+
+def enabled(figures, threads, processes):
+    """Enabled events of Rust and C."""
+    for program, variant in ENABLED:
+        of = f"{program} {variant}" + (f", {threads} threads" if threads > 1 else "") + (
+            f", {processes} processes" if processes > 1 else "")
+        yield figures.ratio(program, "loop", variant, threads=threads, processes=processes), of
+
+
+def shared(figures):
+    """The same where threads or processes share the ring."""
+    for threads in THREADS[1:]:
+        yield from enabled(figures, threads, 1)
+    yield from enabled(figures, 1, PROCESSES)
+
+
+def all_cpu(figure):
+    """Nanoseconds of processor time of an event, whoever spent it."""
+    return figure["event_cpu_ns"] + figure.get("daemon_cpu_ns", 0)
+
+
+def best_peer(figures, references):
+    """Our sustained processor time against that of the peer which needs least."""
+    runs = [figure for figure in figures.all if figure["mode"] == "sustained"]
+    peers = [figure for figure in runs if figure["program"] not in OURS and figure["program"] not in references]
+    ours = [figure for figure in runs if figure["program"] in OURS]
+    if not peers or not ours:
+        return None, "no peer measured"
+    best, own = min(peers, key=all_cpu), max(ours, key=all_cpu)
+    return (all_cpu(own) / all_cpu(best),
+            f"{all_cpu(own):.1f} ns ({own['program']}) against {all_cpu(best):.1f} ns ({best['program']})")
+
+
+def tails(figures):
+    """99.9th percentile over the median of single calls, without the clock's own part in both."""
+    for program in ["rust", "c", JIT]:
+        found = figures.get(program, "latency", "enabled4")
+        if found is None:
+            yield None, program
+        else:
+            own = found["clock_p50_ns"]
+            yield (found["p999_ns"] - own) / (found["p50_ns"] - own), program
+
+
+def reader(dumps, slow, fast, each=True):
+    """How many times longer `slow` takes, for each event or as a whole."""
+    found = {row["figure"]: row for row in dumps}
+    if slow not in found:
+        return None
+    share = [found[name]["seconds"][1] / (found[name]["events"] if each else 1) for name in [slow, fast]]
+    return share[0] / share[1]
+
+
+def goals(figures, dumps, references):
+    """Goal, limit, whether more is better, figure, what it is of."""
+    yield "enabled event / rdtsc, one thread, Rust and C", 1.05, False, *worst(enabled(figures, 1, 1))
+    yield f"the same, 2 to 8 threads, {PROCESSES} processes, by CPU time", 1.15, False, *worst(shared(figures))
+    yield "enabled event from LuaJIT / rdtsc", 1.15, False, *worst(
+        (figures.ratio(JIT, "loop", variant), variant) for variant in ["enabled0", "enabled4"])
+    yield "disabled event, inline / a predicted branch", 1.5, False, *worst(
+        (quotient(figures, (program, "loop", "disabled"), (program, "loop", "branch")), program)
+        for program in ["rust", "c"])
+    yield "disabled event through a call / rdtsc", 0.2, False, *worst(
+        [(figures.ratio("c", "loop", "disabled_call"), "c"), (figures.ratio(JIT, "loop", "disabled"), JIT)])
+    yield "sustained CPU of an event / that of the best peer", 0.5, False, *best_peer(figures, references)
+    yield "99.9th percentile of a single call / median", 3, False, *worst(tails(figures))
+    yield "dump: times faster than babeltrace2", 10, True, reader(dumps, "babeltrace2", "dump"), "text"
+    yield "dump: times faster than babeltrace2", 5, True, reader(dumps, "babeltrace2", "dump --json"), "JSON"
+    yield "attach until the newest event is printed / full dump", 0.2, False, reader(
+        dumps, "dump -n 1", "dump", each=False), "text"
+
+
+def verdict(value, limit, more):
+    """Reached, or how far it is."""
+    if value is None:
+        return "not measured"
+    short = limit / value if more else value / limit
+    return "reached" if short <= 1 else f"missed by {(short - 1) * 100:.1f} %"
+
+
+def reach(figures, dumps, references):
+    """The goals as rows of the JSON file."""
+    return [{"goal": goal, "limit": limit, "at_least": more, "figure": value, "of": of,
+             "verdict": verdict(value, limit, more)}
+            for goal, limit, more, value, of in goals(figures, dumps, references)]
+
+
+def reach_table(rows):
+    """The goals as text."""
+    return table(["", "of", "verdict", "goal", "figure"], [
+        [row["goal"], row["of"], row["verdict"], f"{'>=' if row['at_least'] else '<='} {row['limit']}",
+         "" if row["figure"] is None else f"{row['figure']:.3f}"] for row in rows], left=3)

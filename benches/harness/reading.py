@@ -1,0 +1,75 @@
+"""What is done once, and what readers do with a full timeline: whole processes, in turn, against babeltrace2."""
+
+import json
+import subprocess
+import time
+
+from harness.figures import median, spread
+from harness.programs import Failed, run, say
+from peers.peers import Unavailable
+
+
+def cold(programs, sizes):
+    """What is done once, in one process: name, nanoseconds (quartiles), clock."""
+    say("what is done once")
+    try:
+        lines = run([programs.cold, "--repeats", sizes.cold_repeats], "bench-cold",
+                    env=programs.environment(programs.name))
+    finally:
+        programs.remove()
+    found = {}
+    for line in map(json.loads, lines.splitlines()):
+        found.setdefault(line["figure"], []).append(line)
+    return [{"figure": name, "ns": spread([run["event_ns"] for run in runs]),
+             "clock_ns": median([run["clock_ns"] for run in runs]), "repeats": len(runs)}
+            for name, runs in found.items()]
+
+
+def seconds(argv):
+    """How long a process takes that writes to /dev/null."""
+    start = time.perf_counter()
+    done = subprocess.run([str(word) for word in argv], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          check=False)
+    taken = time.perf_counter() - start
+    if done.returncode != 0:
+        raise Failed(f"{' '.join(map(str, argv))} ended with status {done.returncode}")
+    return taken
+
+
+def dumps(programs, sizes, snapshot, skipped):
+    """Whole processes that read a full timeline which a live process writes to; `snapshot`, if not None, has LTTng
+    record as many events and gives the folder and their number. Also what `timeline info` says."""
+    name = programs.name
+    holder = subprocess.Popen([programs.cold, "--hold", name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        if holder.stdout.readline() != "ready\n":
+            raise Failed("bench-cold --hold: expected \"ready\"")
+        info = programs.info(name)
+        events = info["events_held"]
+        readers = {
+            "nothing": ([programs.command, "--version"], 0),
+            "dump -n 1": ([programs.command, "dump", "-n", 1, name], 1),
+            "dump": ([programs.command, "dump", name], events),
+            "dump --json": ([programs.command, "dump", "--json", name], events),
+        }
+        if snapshot:
+            say(f"a snapshot of LTTng with {events:,} events")
+            try:
+                folder, recorded = snapshot(events)
+                readers["babeltrace2"] = (["babeltrace2", folder], recorded)
+            except Unavailable as missing:
+                say(f"babeltrace2 is skipped: {missing}")
+                skipped["babeltrace2"] = str(missing)
+        taken = {name: [] for name in readers}
+        for number in range(sizes.read_repeats):
+            say(f"readers, round {number + 1} of {sizes.read_repeats}")
+            for reader, (argv, _) in readers.items():
+                taken[reader].append(seconds(argv))
+    finally:
+        holder.stdin.close()
+        holder.wait()
+        holder.stdout.close()
+        programs.remove()
+    found = [{"figure": reader, "seconds": spread(taken[reader]), "events": readers[reader][1],
+              "repeats": sizes.read_repeats} for reader in readers]
+    return found, info

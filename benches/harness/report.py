@@ -1,0 +1,91 @@
+"""The tables: every figure beside the clock of the same run."""
+
+from harness.writing import INTERPRETER, JIT
+
+OURS = ["rust", "c", JIT, INTERPRETER]
+
+
+def table(heading, rows, left=1):
+    """Text in columns: the first `left` to the left, the others to the right."""
+    rows = [[str(cell) for cell in row] for row in [heading, *rows]]
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    rows.insert(1, ["-" * width for width in widths])
+    lines = []
+    for row in rows:
+        cells = [cell.ljust(width) if column < left else cell.rjust(width)
+                 for column, (cell, width) in enumerate(zip(row, widths))]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines) + "\n"
+
+
+def name(figure):
+    """Timeline's programs go by their language."""
+    program = figure["program"]
+    return f"timeline, {program}" if program in OURS else program
+
+
+def ns(value):
+    """Nanoseconds with three digits or so."""
+    return f"{value:,.2f}" if value < 100 else f"{value:,.0f}"
+
+
+def span(ratio):
+    """Median, and the quartiles around it."""
+    low, middle, high = ratio
+    return f"{middle:.3f}", f"{low:.3f}-{high:.3f}"
+
+
+def lost(figure):
+    """How many, or that nobody can tell."""
+    return "?" if figure["lost"] is None else f"{figure['lost']:,}"
+
+
+def loops(figures, ours):
+    """Nanoseconds a call: processor time of all threads, and time on the wall of a thread."""
+    rows = []
+    for figure in figures.all:
+        if figure["mode"] == "loop" and (figure["program"] in OURS) == ours:
+            cpu = figure["event_cpu_ns"] + figure.get("daemon_cpu_ns", 0)
+            rows.append([name(figure), figure["variant"], figure["threads"], figure["processes"],
+                         ns(figure["clock_cpu_ns"]), ns(cpu), *span(figure["ratio"]), ns(figure["clock_ns"]),
+                         ns(figure["event_ns"]), lost(figure)])
+    return table(["", "call", "threads", "processes", "clock CPU ns", "call CPU ns", "ratio", "quartiles", "clock ns",
+                  "call ns", "lost"], rows, left=2)
+
+
+def latencies(figures):
+    """Single calls, each between two fenced readings of the clock, which are the last column by themselves."""
+    rows = [[name(figure), figure["variant"], figure["threads"],
+             *[ns(figure[key]) for key in ["p50_ns", "p99_ns", "p999_ns", "p9999_ns", "max_ns", "clock_p50_ns"]]]
+            for figure in figures.all if figure["mode"] == "latency"]
+    return table(["", "call", "threads", "50 %", "99 %", "99.9 %", "99.99 %", "maximum", "clock alone"], rows, left=2)
+
+
+def sustained(figures):
+    """Processor time of everybody who worked, daemons included."""
+    rows = []
+    for figure in figures.all:
+        if figure["mode"] == "sustained":
+            daemon = figure.get("daemon_cpu_ns", 0)
+            rows.append([name(figure), f"{figure['events']:,}", ns(figure["clock_cpu_ns"]), ns(figure["event_cpu_ns"]),
+                         ns(daemon), ns(figure["event_cpu_ns"] + daemon), *span(figure["ratio"]), lost(figure)])
+    return table(["", "events", "clock CPU ns", "own CPU ns", "daemons' CPU ns", "all CPU ns", "ratio", "quartiles", "lost"],
+                 rows)
+
+
+def once(cold):
+    """Microseconds, and how many readings of the clock that is."""
+    rows = [[row["figure"], f"{row['ns'][1] / 1e3:,.1f}", f"{row['ns'][0] / 1e3:,.1f}-{row['ns'][2] / 1e3:,.1f}",
+             f"{row['clock_ns']:.2f}", f"{row['ns'][1] / row['clock_ns']:,.0f}"] for row in cold]
+    return table(["", "µs", "quartiles", "clock ns", "clocks"], rows)
+
+
+def readers(dumps, clock_ns):
+    """Whole processes; time of an event where they read them all."""
+    rows = []
+    for row in dumps:
+        low, middle, high = (seconds * 1e3 for seconds in row["seconds"])
+        each = middle * 1e6 / row["events"] if row["events"] > 1 else None
+        rows.append([row["figure"], f"{row['events']:,}", f"{middle:,.1f}", f"{low:,.1f}-{high:,.1f}",
+                     ns(each) if each else "", f"{each / clock_ns:,.1f}" if each else ""])
+    return table(["", "events", "ms", "quartiles", "ns an event", "clocks an event"], rows)

@@ -1,0 +1,64 @@
+"""What logging costs: every program, in rounds, so that a neighbour's noise falls on all of them."""
+
+from collections import defaultdict
+
+from harness.programs import say
+
+JIT, INTERPRETER = "luajit", "luajit -joff"
+THREADS = [1, 2, 4, 8]
+PROCESSES = 4
+
+
+class Sizes:
+    """How much is run. Events are those of each thread and repeat."""
+
+    def __init__(self, quick):
+        self.rounds, self.repeats = (1, 2) if quick else (4, 5)
+        self.events = 20_000 if quick else 1_000_000
+        # So cheap that more of them are needed for their time to be told.
+        self.disabled = 200_000 if quick else 20_000_000
+        # So dear that fewer are enough.
+        self.interpreted = 10_000 if quick else 200_000
+        self.sustained = 200_000 if quick else 50_000_000
+        self.sustained_repeats = 2 if quick else 3
+        self.peer_events = 10_000 if quick else 200_000
+        self.cold_repeats = 2 if quick else 15
+        self.read_repeats = 1 if quick else 7
+
+
+def ways(sizes):
+    """Program, variant, threads, processes and events of each figure."""
+    for program, variants in [("rust", ["enabled0", "enabled4"]), ("c", ["enabled0", "enabled4", "checked4"])]:
+        for variant in variants:
+            for threads in THREADS:
+                yield program, variant, threads, 1, sizes.events
+            yield program, variant, 1, PROCESSES, sizes.events
+    # Side by side, because one is compared with the other.
+    for program in ["rust", "c"]:
+        for variant in ["disabled", "branch"]:
+            yield program, variant, 1, 1, sizes.disabled
+    yield "c", "disabled_call", 1, 1, sizes.disabled
+    for variant in ["enabled0", "enabled4", "disabled"]:
+        yield JIT, variant, 1, 1, sizes.disabled if variant == "disabled" else sizes.events
+        yield INTERPRETER, variant, 1, 1, sizes.interpreted
+    yield JIT, "enabled4", 1, PROCESSES, sizes.events
+
+
+def measure(programs, sizes, figures):
+    """All of timeline's own figures about logging."""
+    runs = defaultdict(list)
+    for number in range(sizes.rounds):
+        say(f"timeline, round {number + 1} of {sizes.rounds}")
+        for program, variant, threads, processes, events in ways(sizes):
+            runs[program, "loop", variant, threads, processes] += programs.measure(
+                program, variant, "loop", threads, events, sizes.repeats, beside=processes - 1)
+        for program in ["rust", "c", JIT, INTERPRETER]:
+            events = sizes.interpreted if program == INTERPRETER else sizes.events
+            runs[program, "latency", "enabled4", 1, 1] += programs.measure(
+                program, "enabled4", "latency", 1, events, 2)
+    for program in ["rust", "c"]:
+        say(f"{sizes.sustained:,} events from {program}")
+        runs[program, "sustained", "enabled4", 1, 1] += programs.measure(
+            program, "enabled4", "sustained", 1, sizes.sustained, sizes.sustained_repeats)
+    for of, found in runs.items():
+        figures.add(*of, found)
