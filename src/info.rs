@@ -5,6 +5,7 @@ use std::fs::File;
 use crate::clock::ClockKind;
 use crate::event::Level;
 use crate::layout::header;
+use crate::layout::words::Cursor;
 use crate::ring::processes::{self, Writer};
 use crate::ring::{Storage, reader};
 use crate::segment::Segment;
@@ -29,8 +30,10 @@ pub struct Info {
     pub cpu_lanes: u32,
     /// Lanes that threads can take.
     pub thread_lanes: u32,
-    /// Lanes that threads have taken.
-    pub lanes_in_use: u32,
+    /// Lanes of CPUs that something was logged through.
+    pub cpu_lanes_in_use: u32,
+    /// Lanes that threads have taken, for want of restartable sequences or of a lane for their CPU.
+    pub thread_lanes_in_use: u32,
     /// The level that was asked for.
     pub level: Level,
     /// The level a sampler holds up just now; none otherwise.
@@ -121,7 +124,8 @@ pub(crate) fn info(segment: &Segment, file: &File, ticks_per_second: Option<f64>
         chunks: geometry.chunks,
         cpu_lanes: geometry.cpu_lanes,
         thread_lanes: geometry.thread_lanes,
-        lanes_in_use: count_lanes(segment),
+        cpu_lanes_in_use: count_cpu_lanes(segment),
+        thread_lanes_in_use: count_thread_lanes(segment),
         level: segment.definitions.level(),
         boost: segment.definitions.boost(),
         boost_is_stale: segment.definitions.boost() != Level::NONE
@@ -147,10 +151,18 @@ pub(crate) fn info(segment: &Segment, file: &File, ticks_per_second: Option<f64>
     }
 }
 
-fn count_lanes(segment: &Segment) -> u32 {
+fn count_cpu_lanes(segment: &Segment) -> u32 {
     let ring = &segment.ring;
-    let used = |lane: &u32| ring.owner(*lane).load(Ordering::Relaxed) != 0;
-    (0..ring.lanes()).filter(used).count() as u32
+    let used = |lane: &u32| Cursor(ring.cursor(*lane).load(Ordering::Relaxed)).ticket() != 0;
+    (0..segment.geometry.cpu_lanes).filter(used).count() as u32
+}
+
+fn count_thread_lanes(segment: &Segment) -> u32 {
+    let ring = &segment.ring;
+    let taken = |lane: &u32| ring.owner(*lane).load(Ordering::Relaxed) != 0;
+    (segment.geometry.cpu_lanes..ring.lanes())
+        .filter(taken)
+        .count() as u32
 }
 
 fn dropped(segment: &Segment) -> Dropped {

@@ -155,7 +155,10 @@ fn a_vforked_child_does_not_join_in_its_parents_place() {
     assert_eq!(numbers, std::collections::HashMap::from(expected));
     assert_eq!((no_lane, dropped), (2, 2));
     let info = attached.info();
-    assert_eq!((info.events_written, info.lanes_in_use), (101_001, 0));
+    assert_eq!(
+        (info.events_written, info.thread_lanes_in_use),
+        (101_001, 0)
+    );
     assert!(
         info.writers.iter().all(|w| !dead.contains(&w.pid)),
         "{:?}",

@@ -5,18 +5,20 @@ mod harness;
 use std::collections::HashMap;
 use std::sync::mpsc;
 
-use harness::{Name, arguments, attach, checked, define, naive};
+use harness::{
+    Name, arguments, attach, checked, cpus, define, in_process_without_rseq, naive, rseq, run_on,
+};
 use proptest::prelude::*;
 use timeline::{From, Order, Timeline};
 
-/// The naive ring: chunks in a circle, taken in turn, but for those that threads are just filling.
+/// The naive ring: chunks in a circle, taken in turn, but for those that lanes are just filling.
 struct Model {
     chunk: usize,
-    /// Whose each chunk is, and its numbers.
-    chunks: Vec<Option<(usize, Vec<i64>)>>,
+    /// What each chunk holds: who, and the how many-th of theirs.
+    chunks: Vec<Vec<(i64, i64)>>,
     /// The one to be taken next.
     turn: usize,
-    /// The chunk that each thread fills.
+    /// The chunk that each lane fills.
     current: HashMap<usize, usize>,
 }
 
@@ -25,41 +27,52 @@ impl Model {
         let chunk = (entries / 1024).clamp(16, 1024) as usize;
         Model {
             chunk,
-            chunks: vec![None; entries as usize / chunk],
+            chunks: vec![Vec::new(); entries as usize / chunk],
             turn: 0,
             current: HashMap::new(),
         }
     }
 
-    fn log(&mut self, thread: usize, number: i64) {
-        let full = match self.current.get(&thread) {
-            Some(&at) => self.chunks[at]
-                .as_ref()
-                .is_some_and(|c| c.1.len() == self.chunk),
-            None => true,
-        };
+    fn log(&mut self, lane: usize, who: usize, number: i64) {
+        let full = self
+            .current
+            .get(&lane)
+            .is_none_or(|&at| self.chunks[at].len() == self.chunk);
         if full {
             // Its own full chunk is passed over, too: it stays until the next one is there.
             while self.current.values().any(|&at| at == self.turn) {
                 self.turn = (self.turn + 1) % self.chunks.len();
             }
-            self.chunks[self.turn] = Some((thread, Vec::new()));
-            self.current.insert(thread, self.turn);
+            self.chunks[self.turn].clear();
+            self.current.insert(lane, self.turn);
             self.turn = (self.turn + 1) % self.chunks.len();
         }
-        let (_, numbers) = self.chunks[self.current[&thread]].as_mut().expect("taken");
-        numbers.push(number);
+        self.chunks[self.current[&lane]].push((who as i64, number));
     }
 
     fn held(&self) -> HashMap<i64, Vec<i64>> {
         let mut held: HashMap<i64, Vec<i64>> = HashMap::new();
-        for (who, numbers) in self.chunks.iter().flatten() {
-            held.entry(*who as i64).or_default().extend(numbers);
+        for (who, number) in self.chunks.iter().flatten() {
+            held.entry(*who).or_default().push(*number);
         }
         held.values_mut()
             .for_each(|numbers| numbers.sort_unstable());
         held
     }
+}
+
+/// The lane of a thread: its own, or that of the CPU on which it is made to run. The smallest ring has two of CPUs.
+fn lane_of(who: usize) -> usize {
+    if rseq() && cpus() > 0 {
+        who % cpus().min(2)
+    } else {
+        who
+    }
+}
+
+#[test]
+fn the_ring_holds_and_tells_what_its_naive_twins_do_without_restartable_sequences() {
+    in_process_without_rseq("the_ring_holds_and_tells_what_its_naive_twins_do");
 }
 
 /// A thread that logs when told how many, and says when it has.
@@ -93,6 +106,9 @@ proptest! {
                     let (say, done) = mpsc::channel();
                     let timeline = &timeline;
                     scope.spawn(move || {
+                        if rseq() && cpus() > 0 {
+                            run_on(lane_of(who));
+                        }
                         let mut number = 0;
                         for count in told {
                             for _ in 0..count {
@@ -111,7 +127,7 @@ proptest! {
                 puppets[who].tell.send(*count).expect("it listens");
                 puppets[who].done.recv().expect("it logged");
                 for _ in 0..*count {
-                    model.log(who, numbers[who]);
+                    model.log(lane_of(who), who, numbers[who]);
                     numbers[who] += 1;
                 }
                 written += *count as u64;

@@ -32,6 +32,17 @@ pub fn current_cpu() -> u16 {
     getcpu()
 }
 
+/// From the thread pointer to glibc's rseq area, if it registers one for the threads of this process.
+pub fn rseq_area() -> Option<i32> {
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    {
+        let offset = rseq_offset();
+        (offset != NO_RSEQ).then(|| i32::try_from(offset as i64).ok())?
+    }
+    #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+    None
+}
+
 /// Not a possible offset: the thread pointer itself lies at 0.
 const UNKNOWN: u64 = 0;
 /// Not a possible offset: the area is aligned to 32 bytes.
@@ -52,6 +63,10 @@ fn rseq_offset() -> u64 {
     }
 }
 
+/// Bytes of the area up to and with `rseq_cs`; the first version of it.
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+const RSEQ_SIZE: u32 = 16;
+
 /// glibc's `__rseq_offset`, if its area holds a CPU number at all (`__rseq_size` is 0 when disabled).
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 #[cold]
@@ -61,7 +76,7 @@ fn find_rseq() -> u64 {
     unsafe {
         let offset = libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_offset".as_ptr());
         let size = libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_size".as_ptr());
-        if offset.is_null() || size.is_null() || *(size as *const u32) < 8 {
+        if offset.is_null() || size.is_null() || *(size as *const u32) < RSEQ_SIZE {
             return NO_RSEQ;
         }
         *(offset as *const isize) as u64

@@ -4,7 +4,7 @@ mod anchor;
 mod cpu;
 
 pub use anchor::{Anchor, TimeBase};
-pub use cpu::{cpu_nodes, current_cpu};
+pub use cpu::{cpu_nodes, current_cpu, rseq_area};
 
 use std::fmt;
 

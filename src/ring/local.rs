@@ -12,6 +12,9 @@ use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering, compiler_fence};
 /// Timelines one process can have open for writing.
 pub const MAX_OPEN: usize = 64;
 
+/// No lane has this number.
+pub const NO_LANE: u32 = u32::MAX;
+
 /// One thread's place in one timeline. Only its thread, and signal handlers on it, touch it: the
 /// atomics are there for the handlers, and all Relaxed.
 #[repr(C, align(64))]
@@ -20,7 +23,7 @@ pub struct Slot {
     pub key: AtomicU64,
     /// Thread identity and thread id, as an entry has them.
     pub who: AtomicU64,
-    /// The thread's lane.
+    /// The thread's own lane, or [`NO_LANE`]: most threads write through those of CPUs only.
     pub lane: AtomicU32,
     /// 1 while an entry is being written.
     pub busy: AtomicU32,
@@ -36,9 +39,11 @@ struct Page {
 }
 
 const PAGE: usize = size_of::<Page>();
-const _: () = assert!(PAGE == 4096 && size_of::<Slot>() == 64);
+/// From one slot of a page to the next.
+pub const SLOT: usize = 64;
+const _: () = assert!(PAGE == 4096 && size_of::<Slot>() == SLOT);
 
-/// The thread-local words.
+/// The thread-local words. The assembly of [`super::rseq`] loads the first.
 #[repr(C)]
 struct Local {
     page: AtomicPtr<Page>,
@@ -47,18 +52,22 @@ struct Local {
     ended: AtomicU32,
 }
 
+/// The name of the thread-local words. It holds the version, so that two in one program stay apart.
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+macro_rules! symbol {
+    () => {
+        concat!("__timeline_local_", env!("CARGO_PKG_VERSION"))
+    };
+}
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+pub(super) use symbol;
+
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tls {
     //! The words, in the initial-exec model, which stable Rust reaches only from assembly.
     use super::Local;
 
-    macro_rules! symbol {
-        () => {
-            concat!("__timeline_local_", env!("CARGO_PKG_VERSION"))
-        };
-    }
-
-    const _: () = assert!(size_of::<Local>() <= 16);
+    const _: () = assert!(size_of::<Local>() <= 16 && core::mem::offset_of!(Local, page) == 0);
 
     core::arch::global_asm!(
         ".pushsection .tbss.timeline,\"awT\",@nobits",

@@ -1,27 +1,35 @@
-//! The hot path: one event from a thread into its lane, and what happens before its first.
+//! Logging: one event from a thread into a lane, and what happens before its first.
 //!
-//! Costs, in order: this thread's page (two instructions), the busy mark (so that a signal handler which
-//! interrupts an append does not write into the same entry), the key (so that a slot of a closed handle,
-//! or of our parent before a fork, is never taken for ours), the entry, a look at the mark (so that a
-//! child forked in between leaves the entry to its parent), the commit.
+//! The hot path is [`rseq::append`], through the lane of the CPU. What follows it here is for the events that
+//! it could not take: a thread's first, those that find a chunk full, and those of threads that no CPU's lane
+//! serves. These have a lane of their own, and guard it against their signal handlers by a mark. What an append
+//! through it costs, in order: the busy mark (so that a signal handler which interrupts an append does not
+//! write into the same entry), the key (so that a slot of a closed handle, or of our parent before a fork, is
+//! never taken for ours), the entry, a look at the mark (so that a child forked in between leaves the entry
+//! to its parent), the commit.
 
 use super::handle::{Index, pinned};
-use super::local::{self, Joining, Slot};
+use super::local::{self, Joining, NO_LANE, Slot};
 use super::memory::{Draft, Shared};
-use super::{lanes, processes, threads, writer};
-use crate::clock::{ClockKind, current_cpu};
-use crate::layout::words::entry_thread;
+use super::rseq::{self, Hot, Otherwise};
+use super::{Storage, lanes, processes, threads, writer};
+use crate::clock::{ClockKind, current_cpu, rseq_area};
+use crate::layout::words::{Cursor, entry_thread};
 use crate::layout::{Geometry, header};
 use crate::shm::{SharedFile, shares_memory_with_parent};
 use crate::sync::{AtomicU8, Ordering, compiler_fence};
 
 /// Attempts to get a lane once there was none: one in this many events.
 const RETRY: u32 = 1024;
+/// Attempts at the lane of a CPU. Each that fails was interrupted; so often in a row only a debugger does that,
+/// who stops after each instruction.
+const ATTEMPTS: u32 = 8;
 
 /// A timeline as this process writes to it.
+#[repr(C)]
 pub struct Log {
-    enabled: *const u8,
-    events: u32,
+    // First: `Otherwise` gets from it to the rest.
+    hot: Hot,
     clock: ClockKind,
     index: Index,
     ring: Shared,
@@ -43,10 +51,10 @@ impl Log {
         clock: ClockKind,
         file: SharedFile,
     ) -> Option<Box<Log>> {
-        let first = geometry.enable().offset;
+        // In a section there is no call, so no other clock than the counter.
+        let area = rseq_area().filter(|_| clock == ClockKind::Tsc);
         let log = Box::new(Log {
-            enabled: ring.mapping().u8(first).as_ptr(),
-            events: geometry.definitions,
+            hot: Hot::new(ring, geometry, index.key(), index.number(), area),
             clock,
             index,
             ring: ring.clone(),
@@ -73,7 +81,7 @@ impl Log {
 
     /// The enable table and its length, for checks inlined into other languages.
     pub fn enable_table(&self) -> (*const u8, u32) {
-        (self.enabled, self.events)
+        (self.hot.enabled, self.hot.events)
     }
 
     /// The file behind it.
@@ -86,8 +94,8 @@ impl Log {
     pub fn enabled(&self, event: u32) -> bool {
         // SAFETY: below the length of the enable table, which lies in the mapping that `ring` keeps.
         // Relaxed: the byte guards nothing but itself.
-        event < self.events
-            && unsafe { AtomicU8::from_ptr(self.enabled.cast_mut().add(event as usize)) }
+        event < self.hot.events
+            && unsafe { AtomicU8::from_ptr(self.hot.enabled.cast_mut().add(event as usize)) }
                 .load(Ordering::Relaxed)
                 != 0
     }
@@ -96,24 +104,50 @@ impl Log {
     #[inline(always)]
     pub fn log(&self, event: u32, [a, b, c, d]: [i64; 4]) {
         if self.enabled(event) {
-            self.append(event, a, b, c, d);
-        } else if event >= self.events {
+            // SAFETY: `hot` describes the ring that is kept mapped here, and begins a Log.
+            unsafe { rseq::append::<Log>(&raw const self.hot, event, a, b, c, d) };
+        } else if event >= self.hot.events {
             self.bad_event();
         }
     }
 
-    // One by one, so that they stay in the registers that a C caller put them in.
-    #[inline(never)]
-    fn append(&self, event: u32, a: i64, b: i64, c: i64, d: i64) {
-        let args = [a, b, c, d];
-        match local::slot(self.index.number()) {
-            Some(slot) if self.append_through(slot, event, args) => {}
-            _ => self.first_event(event, args),
+    /// Logs what its section could not.
+    #[cold]
+    fn log_otherwise(&self, event: u32, args: [i64; 4]) {
+        let slot = local::slot(self.index.number());
+        if !slot.is_some_and(|slot| self.append(slot, event, args)) {
+            self.first_event(event, args);
         }
     }
 
-    /// Appends through the slot if it is joined to this timeline; whether it is.
-    #[inline(always)]
+    /// Appends through the lane of the CPU, or else that of the thread; whether the thread has joined and has
+    /// what is needed.
+    fn append(&self, slot: &Slot, event: u32, args: [i64; 4]) -> bool {
+        let [a, b, c, d] = args;
+        for _ in 0..ATTEMPTS {
+            if slot.key.load(Ordering::Relaxed) != self.index.key() {
+                return false;
+            }
+            let Some(lane) = rseq::lane(&self.hot) else {
+                break;
+            };
+            // Acquire, pairs with the Release of an install: the chunk that the cursor counts was described first.
+            let cursor = Cursor(self.ring.cursor(lane).load(Ordering::Acquire));
+            if cursor.count() >= self.ring.chunk_entries()
+                && rseq::refill(&self.hot, slot, &self.ring, cursor, lane).is_err()
+            {
+                self.dropped(header::DROPPED_NO_CHUNK);
+                return true;
+            }
+            // SAFETY: as in `log`.
+            if unsafe { rseq::try_append(&raw const self.hot, event, a, b, c, d) } {
+                return true;
+            }
+        }
+        self.append_through(slot, event, args)
+    }
+
+    /// Appends through the thread's own lane, if it is joined to this timeline and has one; whether it is.
     fn append_through(&self, slot: &Slot, event: u32, args: [i64; 4]) -> bool {
         if slot.busy.load(Ordering::Relaxed) != 0 {
             self.interrupted(slot);
@@ -129,6 +163,10 @@ impl Log {
         // After the mark and all that belongs to the key: a child that a handler forked before this finds a
         // wiped key, one forked later finds a wiped mark before it commits.
         if slot.key.load(Ordering::Relaxed) != self.index.key() {
+            slot.busy.store(0, Ordering::Relaxed);
+            return false;
+        }
+        if lane == NO_LANE {
             slot.busy.store(0, Ordering::Relaxed);
             return false;
         }
@@ -159,7 +197,11 @@ impl Log {
             // The lane in it is one of a timeline that had our place before, if any.
             return self.dropped(header::DROPPED_INTERRUPTED);
         }
+        // There is one: an append through it is under way.
         let lane = slot.lane.load(Ordering::Relaxed);
+        if lane == NO_LANE {
+            return self.dropped(header::DROPPED_INTERRUPTED);
+        }
         self.ring.interrupted(lane).fetch_add(1, Ordering::Relaxed);
     }
 
@@ -173,8 +215,8 @@ impl Log {
         self.ring.mapping().u64(why).fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A thread's first event, also after a fork: get the thread a slot, the process a place, the slot a
-    /// lane. Here, and only here, logging makes system calls.
+    /// A thread's first event, also after a fork, and the first for which it needs a lane of its own: get the
+    /// thread a slot, the process a place, the slot a lane. Here, and only here, logging makes system calls.
     #[cold]
     #[inline(never)]
     fn first_event(&self, event: u32, args: [i64; 4]) {
@@ -183,11 +225,12 @@ impl Log {
         match Joining::enter() {
             None => self.dropped(header::DROPPED_INTERRUPTED),
             Some(joining) => {
-                match self.join_thread(&joining) {
-                    Some(slot) => {
-                        self.append_through(slot, event, args);
-                    }
-                    None => self.dropped(header::DROPPED_NO_LANE),
+                let logged = self.join_thread(&joining).is_some_and(|slot| {
+                    self.append(slot, event, args)
+                        || (self.take_lane(slot) && self.append_through(slot, event, args))
+                });
+                if !logged {
+                    self.dropped(header::DROPPED_NO_LANE);
                 }
                 // The thread is at its end, and nothing will remind us of it again.
                 if joining.ended() {
@@ -201,18 +244,15 @@ impl Log {
 
     fn join_thread(&self, joining: &Joining) -> Option<&'static Slot> {
         let slot = joining.slot(self.index.number())?;
-        if slot.key.load(Ordering::Relaxed) == self.index.key() {
-            // A handler joined this thread after we saw that it had not, and before we said that it does.
-            return Some(slot);
-        }
         if slot.wanted.swap(self.index.key(), Ordering::Relaxed) != self.index.key() {
             slot.waiting.store(0, Ordering::Relaxed);
         }
-        // After a failure, most events are dropped for the price of a count.
-        let waiting = slot.waiting.load(Ordering::Relaxed);
-        slot.waiting
-            .store(waiting.wrapping_add(1), Ordering::Relaxed);
-        if !waiting.is_multiple_of(RETRY) {
+        if slot.key.load(Ordering::Relaxed) == self.index.key() {
+            // It only wants a lane; or a handler joined it after we saw that it had not, and before we said that
+            // it does.
+            return Some(slot);
+        }
+        if !may_try(slot) {
             return None;
         }
         // A child of vfork runs in our memory, as the thread that waits for it. What that thread had
@@ -224,20 +264,9 @@ impl Log {
         let process = self.process()?;
         let ticks = self.clock.now();
         let (thread, tid) = threads::register(self.ring.mapping(), &self.geometry, process, ticks);
-        let owner = lanes::owner(process, thread);
-        let first = self.geometry.cpu_lanes;
-        let lane = lanes::acquire(&self.ring, first, tid, owner).or_else(|| {
-            let file = self.file.reopen().ok()?;
-            processes::reap(&self.ring, &self.geometry, &file, process);
-            lanes::acquire(&self.ring, first, tid, owner)
-        });
-        let Some(lane) = lane else {
-            threads::end(self.ring.mapping(), &self.geometry, thread, ticks);
-            return None;
-        };
         slot.waiting.store(0, Ordering::Relaxed);
         slot.busy.store(0, Ordering::Relaxed);
-        slot.lane.store(lane, Ordering::Relaxed);
+        slot.lane.store(NO_LANE, Ordering::Relaxed);
         slot.who.store(entry_thread(thread, tid), Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
         // Wiped: a handler that interrupted us forked, this is the child, and all of the above is its
@@ -248,6 +277,37 @@ impl Log {
         }
         slot.key.store(self.index.key(), Ordering::Relaxed);
         Some(slot)
+    }
+
+    /// Gets a joined thread a lane of its own; whether it has one.
+    fn take_lane(&self, slot: &Slot) -> bool {
+        if slot.lane.load(Ordering::Relaxed) != NO_LANE {
+            return true;
+        }
+        if !may_try(slot) {
+            return false;
+        }
+        let process = self.index.page().process.load(Ordering::Relaxed);
+        let who = slot.who.load(Ordering::Relaxed);
+        let (thread, tid) = (who as u32, (who >> 32) as u32);
+        let owner = lanes::owner(process, thread);
+        let first = self.geometry.cpu_lanes;
+        let lane = lanes::acquire(&self.ring, first, tid, owner).or_else(|| {
+            let file = self.file.reopen().ok()?;
+            processes::reap(&self.ring, &self.geometry, &file, process);
+            lanes::acquire(&self.ring, first, tid, owner)
+        });
+        let Some(lane) = lane else {
+            return false;
+        };
+        compiler_fence(Ordering::SeqCst);
+        // Wiped: as in `join_thread`; the lane is our parent's.
+        if slot.key.load(Ordering::Relaxed) != self.index.key() {
+            return false;
+        }
+        slot.waiting.store(0, Ordering::Relaxed);
+        slot.lane.store(lane, Ordering::Relaxed);
+        true
     }
 
     /// This process' identity, which a forked child gets here.
@@ -296,7 +356,9 @@ impl Log {
         let thread = who as u32;
         let process = self.index.page().process.load(Ordering::Relaxed);
         let lane = slot.lane.load(Ordering::Relaxed);
-        lanes::release(&self.ring, lane, lanes::owner(process, thread));
+        if lane != NO_LANE {
+            lanes::release(&self.ring, lane, lanes::owner(process, thread));
+        }
         threads::end(
             self.ring.mapping(),
             &self.geometry,
@@ -304,6 +366,23 @@ impl Log {
             self.clock.now(),
         );
     }
+}
+
+impl Otherwise for Log {
+    unsafe extern "C" fn otherwise(hot: *const Hot, event: u32, a: i64, b: i64, c: i64, d: i64) {
+        // SAFETY: `log` gave the first field of a Log, and is still running.
+        let log = unsafe { &*hot.cast::<Log>() };
+        log.log_otherwise(event, [a, b, c, d]);
+    }
+}
+
+/// Whether it is time to try what failed before: after a failure, most events are dropped for the price of a
+/// count.
+fn may_try(slot: &Slot) -> bool {
+    let waiting = slot.waiting.load(Ordering::Relaxed);
+    slot.waiting
+        .store(waiting.wrapping_add(1), Ordering::Relaxed);
+    waiting.is_multiple_of(RETRY)
 }
 
 impl Drop for Log {

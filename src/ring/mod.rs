@@ -66,6 +66,8 @@ pub mod memory;
 #[cfg(not(loom))]
 pub mod processes;
 #[cfg(not(loom))]
+pub mod rseq;
+#[cfg(not(loom))]
 pub mod threads;
 
 use crate::sync::{AtomicU64, Ordering, fence};

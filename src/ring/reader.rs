@@ -131,7 +131,7 @@ pub fn committed<S: Storage>(ring: &S, lane: u32) -> Option<u64> {
 /// The lane's count, from a chunk that it has opened and not installed: its former chunk is closed by
 /// then, and may have been taken by others. So it stays when a writer is killed in between.
 fn prepared<S: Storage>(ring: &S, lane: u32, cursor: Cursor) -> Option<u64> {
-    (0..ring.chunks()).find_map(|chunk| {
+    let counted = |chunk| {
         let word = ring.state(chunk).load(Ordering::Acquire);
         let state = State(word);
         if state.lane() != Some(lane) || state.ticket() <= cursor.ticket() {
@@ -147,5 +147,7 @@ fn prepared<S: Storage>(ring: &S, lane: u32, cursor: Cursor) -> Option<u64> {
         let same = ring.state(chunk).load(Ordering::Relaxed) == word
             && ring.cursor(lane).load(Ordering::Relaxed) == cursor.0;
         same.then_some(before)
-    })
+    };
+    // On a lane of a CPU there may be several, as writer::prepared says.
+    (0..ring.chunks()).filter_map(counted).max()
 }

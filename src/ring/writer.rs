@@ -1,4 +1,4 @@
-//! The writer's half: append an entry, and take a new chunk when the old one is full.
+//! The writer's half: append an entry to a lane of one owner, and give any lane a new chunk when it is full.
 
 use super::Storage;
 use crate::layout::words::{Cursor, State};
@@ -20,7 +20,12 @@ pub fn append<S: Storage>(
     // Acquire with which we took the lane.
     let mut cursor = Cursor(ring.cursor(lane).load(Ordering::Relaxed));
     if cursor.count() >= ring.chunk_entries() {
-        cursor = refill(ring, lane, cursor)?;
+        refill(ring, lane, cursor, install)?;
+        cursor = Cursor(ring.cursor(lane).load(Ordering::Relaxed));
+        if cursor.count() >= ring.chunk_entries() {
+            // Only when memory is damaged.
+            return Err(NoChunk);
+        }
     }
     if !write(ring, ring.chunk_of(cursor.ticket()), cursor.count()) {
         return Ok(());
@@ -30,76 +35,147 @@ pub fn append<S: Storage>(
     Ok(())
 }
 
+/// A chunk for a lane, found and not yet taken.
+#[derive(Debug, Clone, Copy)]
+pub struct Fresh {
+    /// The chunk, and the state in which it was found.
+    pub chunk: u32,
+    /// See `chunk`.
+    pub was: State,
+    /// The ticket it is to be taken with.
+    pub ticket: u64,
+    /// The lane.
+    pub lane: u32,
+    /// The lane's full cursor.
+    pub full: Cursor,
+    /// How many entries the lane committed before.
+    pub before: u64,
+}
+
+impl Fresh {
+    /// The state in which the chunk is taken.
+    pub fn open(&self) -> State {
+        State::open(self.ticket, self.lane)
+    }
+
+    /// The cursor at its beginning.
+    pub fn cursor(&self) -> Cursor {
+        Cursor::new(self.ticket, 0)
+    }
+
+    /// The chunk that the lane leaves, and its state before and after. Before a lane's first chunk: a state that
+    /// no chunk has.
+    pub fn closes<S: Storage>(&self, ring: &S) -> (u32, State, State) {
+        let ticket = self.full.ticket();
+        (
+            ring.chunk_of(ticket),
+            State::open(ticket, self.lane),
+            State::closed(ticket, ring.chunk_entries()),
+        )
+    }
+}
+
+/// How the installation of a fresh chunk went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Installed {
+    /// The lane goes on in it.
+    Done,
+    /// The chunk's state was another: somebody took it.
+    Taken,
+    /// The lane is another's by now, or goes on elsewhere; or we were interrupted. Whatever was done up to there
+    /// stays, as if we had been killed.
+    Aborted,
+}
+
 /// Gives the lane a new chunk. `full` is its cursor, which counts a whole chunk.
+///
+/// Whoever calls `install` and runs it to its end is alone in that lane, by being its one owner ([`install`]),
+/// or the only one in a section on its CPU. Everything before is only looking around, and may be out of date.
 ///
 /// Tries two laps of tickets: in one lap every chunk comes by, and whatever another thread took in the
 /// meantime comes by again. It waits for nobody.
 #[cold]
 #[inline(never)]
-fn refill<S: Storage>(ring: &S, lane: u32, full: Cursor) -> Result<Cursor, NoChunk> {
-    let before = match committed(ring, lane, full) {
-        Committed::Count(count) => count,
-        Committed::Adopted(cursor) => return Ok(cursor),
+pub fn refill<S: Storage>(
+    ring: &S,
+    lane: u32,
+    full: Cursor,
+    install: impl Fn(&S, &Fresh) -> Installed,
+) -> Result<(), NoChunk> {
+    let before = match committed(ring, full) {
+        Some(before) => before,
+        // A predecessor closed the full chunk, opened the next one and was killed. Without such a one, the
+        // lane goes on elsewhere already, or memory is damaged; then it goes on counting from nothing.
+        None => match prepared(ring, lane, full, None) {
+            Some(fresh) => {
+                install(ring, &fresh);
+                return Ok(());
+            }
+            None => 0,
+        },
     };
     for _ in 0..2 * ring.chunks() {
-        // Relaxed: the ticket only names a chunk; taking it is the CAS below.
+        // Relaxed: the ticket only names a chunk; taking it is the CAS of `install`.
         let ticket = ring.next_ticket().fetch_add(1, Ordering::Relaxed);
         let chunk = ring.chunk_of(ticket);
-        if !take(ring, chunk, ticket, lane) {
+        // Acquire (pairs with the AcqRel and Release of those who changed the state): as in `install`.
+        let was = State(ring.state(chunk).load(Ordering::Acquire));
+        // A stale ticket (we slept for a whole lap) must not go back in time.
+        if was.ticket() >= ticket || !takeable(ring, was) {
             continue;
         }
-        ring.fence_taken();
-        describe(ring, chunk, ticket, lane, before);
-        close(ring, lane, full);
-        let fresh = Cursor::new(ticket, 0);
-        // Release (pairs with the Acquire load in reader::inspect): with the new ticket in the cursor,
-        // the close of the old chunk and the words above are visible.
-        let installed = ring.cursor(lane).compare_exchange(
-            full.0,
-            fresh.0,
-            Ordering::Release,
-            Ordering::Relaxed,
-        );
-        match installed {
-            Ok(_) => return Ok(fresh),
-            // We are a child that a handler of our parent forked after `take`: the chunk is its.
-            Err(now) if Cursor(now).ticket() >= ticket => return Ok(Cursor(now)),
-            Err(now) => {
-                // Another writer of this lane was first (lanes of CPUs): close ours empty, use theirs.
-                let empty = State::closed(ticket, 0);
-                let _ = ring.state(chunk).compare_exchange(
-                    State::open(ticket, lane).0,
-                    empty.0,
-                    Ordering::Release,
-                    Ordering::Relaxed,
-                );
-                return Ok(Cursor(now));
-            }
+        let fresh = Fresh {
+            chunk,
+            was,
+            ticket,
+            lane,
+            full,
+            before,
+        };
+        match install(ring, &fresh) {
+            Installed::Done | Installed::Aborted => return Ok(()),
+            Installed::Taken => {}
         }
     }
     // Every chunk is some lane's. One of them may be ours: prepared by a predecessor that was killed.
-    adopt(ring, lane, full, Some(before)).ok_or(NoChunk)
+    let fresh = prepared(ring, lane, full, Some(before)).ok_or(NoChunk)?;
+    install(ring, &fresh);
+    Ok(())
 }
 
-/// Opens the chunk for `lane` under `ticket`, if nobody needs it and no later ticket has it.
-///
-/// Each turn of the loop means that another writer changed the state, to a ticket below ours.
-fn take<S: Storage>(ring: &S, chunk: u32, ticket: u64, lane: u32) -> bool {
-    let state = ring.state(chunk);
-    // Acquire, here and on failure below (pairs with the AcqRel and Release of those who changed the
-    // state): a closed chunk's entries happened before we overwrite them.
-    let mut old = State(state.load(Ordering::Acquire));
-    loop {
-        // A stale ticket (we slept for a whole lap) must not go back in time.
-        if old.ticket() >= ticket || !takeable(ring, old) {
-            return false;
-        }
-        let open = State::open(ticket, lane);
-        // AcqRel: Acquire as above; Release pairs with the Acquire of whoever takes it after us.
-        match state.compare_exchange(old.0, open.0, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => return true,
-            Err(now) => old = State(now),
-        }
+/// Installs a chunk in a lane that has one owner, us.
+pub fn install<S: Storage>(ring: &S, fresh: &Fresh) -> Installed {
+    // AcqRel: Acquire, because a closed chunk's entries happened before we overwrite them; Release pairs with
+    // the Acquire of whoever takes it after us.
+    let taken = ring.state(fresh.chunk).compare_exchange(
+        fresh.was.0,
+        fresh.open().0,
+        Ordering::AcqRel,
+        Ordering::Relaxed,
+    );
+    if taken.is_err() {
+        return Installed::Taken;
+    }
+    ring.fence_taken();
+    describe(ring, fresh);
+    let (chunk, open, closed) = fresh.closes(ring);
+    // Release (pairs with the Acquire load in reader::inspect): the entries happened before the close. It fails
+    // before the first chunk, or when a killed predecessor got as far as this.
+    let _ =
+        ring.state(chunk)
+            .compare_exchange(open.0, closed.0, Ordering::Release, Ordering::Relaxed);
+    // Release (pairs with the Acquire load in reader::inspect): with the new ticket in the cursor,
+    // the close of the old chunk and the words above are visible.
+    let installed = ring.cursor(fresh.lane).compare_exchange(
+        fresh.full.0,
+        fresh.cursor().0,
+        Ordering::Release,
+        Ordering::Relaxed,
+    );
+    match installed {
+        Ok(_) => Installed::Done,
+        // We are a child that a handler of our parent forked in the middle of this: the lane is our parent's.
+        Err(_) => Installed::Aborted,
     }
 }
 
@@ -116,87 +192,60 @@ fn takeable<S: Storage>(ring: &S, state: State) -> bool {
 }
 
 /// Writes down beside the state whose chunk it is, and how many entries that lane committed before.
-fn describe<S: Storage>(ring: &S, chunk: u32, ticket: u64, lane: u32, before: u64) {
+fn describe<S: Storage>(ring: &S, fresh: &Fresh) {
     // Relaxed: readers use both only under this ticket, after the close or the install that follow.
-    ring.before(chunk).store(before, Ordering::Relaxed);
-    ring.chunk_lane(chunk)
-        .store(u64::from(lane), Ordering::Relaxed);
-    // Release, pairs with the Acquire in `adopt` and in reader::prepared, which come here otherwise.
-    ring.opened(chunk).store(ticket, Ordering::Release);
-}
-
-/// Marks the lane's full chunk as closed; nothing to do before the first chunk, or when a killed
-/// predecessor got as far as this.
-fn close<S: Storage>(ring: &S, lane: u32, full: Cursor) {
-    if full.ticket() == 0 {
-        return;
-    }
-    let state = ring.state(ring.chunk_of(full.ticket()));
-    // Release (pairs with the Acquire load in reader::inspect): the entries happened before the close.
-    let _ = state.compare_exchange(
-        State::open(full.ticket(), lane).0,
-        State::closed(full.ticket(), ring.chunk_entries()).0,
-        Ordering::Release,
-        Ordering::Relaxed,
-    );
-}
-
-enum Committed {
-    /// Entries the lane committed up to and with its full chunk.
-    Count(u64),
-    /// The chunk that a killed predecessor had prepared, now installed.
-    Adopted(Cursor),
+    ring.before(fresh.chunk)
+        .store(fresh.before, Ordering::Relaxed);
+    ring.chunk_lane(fresh.chunk)
+        .store(u64::from(fresh.lane), Ordering::Relaxed);
+    // Release, pairs with the Acquire in `prepared` and in reader::prepared, which come here otherwise.
+    ring.opened(fresh.chunk)
+        .store(fresh.ticket, Ordering::Release);
 }
 
 /// How many entries the lane has committed, its full chunk included.
 ///
-/// The count stands beside the full chunk's state. Only if the lane's former owner was killed between
-/// closing that chunk and installing the next one can it have been taken by others since; then the next
-/// one is still open, carries the count, and is installed here.
-fn committed<S: Storage>(ring: &S, lane: u32, full: Cursor) -> Committed {
+/// The count stands beside the full chunk's state. `None` if that chunk was taken by others since: it was closed
+/// first, and then the next one is open, and carries the count.
+fn committed<S: Storage>(ring: &S, full: Cursor) -> Option<u64> {
     if full.ticket() == 0 {
-        return Committed::Count(0);
+        return Some(0);
     }
     let chunk = ring.chunk_of(full.ticket());
-    // Relaxed: both were stored by this lane's owner, or by one whose stores we acquired with the lane.
+    // Relaxed: both were stored by this lane's owner, or by one whose stores we acquired with the lane; on a
+    // lane of a CPU, before what `install` finds unchanged.
     let before = ring.before(chunk).load(Ordering::Relaxed);
     // Acquire fence, pairs with the release fence of a taker: if `before` is the taker's, so is the state.
     fence(Ordering::Acquire);
     let state = State(ring.state(chunk).load(Ordering::Relaxed));
-    if state.ticket() == full.ticket() {
-        return Committed::Count(before.wrapping_add(u64::from(ring.chunk_entries())));
-    }
-    match adopt(ring, lane, full, None) {
-        Some(cursor) => Committed::Adopted(cursor),
-        // Only damaged memory comes here. Go on counting from nothing.
-        None => Committed::Count(0),
-    }
+    (state.ticket() == full.ticket()).then(|| before.wrapping_add(u64::from(ring.chunk_entries())))
 }
 
-/// Installs the chunk that a killed predecessor opened for this lane and did not install.
+/// The chunk that a killed predecessor opened for this lane and did not install.
 ///
-/// `before`: the lane's count, unless the predecessor is known to have written it down. Only for a lane
-/// with one owner: no other could be about to install, or to close, the same chunk.
-fn adopt<S: Storage>(ring: &S, lane: u32, full: Cursor, before: Option<u64>) -> Option<Cursor> {
-    let opened = |chunk: &u32| {
-        let state = State(ring.state(*chunk).load(Ordering::Acquire));
-        let ours = state.lane() == Some(lane) && state.ticket() > full.ticket();
+/// `before`: the lane's count, unless the predecessor is known to have written it down. On a lane of a CPU there
+/// may be several, of writers that were interrupted at different times; the highest count is that of the last.
+fn prepared<S: Storage>(ring: &S, lane: u32, full: Cursor, before: Option<u64>) -> Option<Fresh> {
+    let opened = |chunk: u32| {
+        let was = State(ring.state(chunk).load(Ordering::Acquire));
+        if was.lane() != Some(lane) || was.ticket() <= full.ticket() {
+            return None;
+        }
         // Acquire, pairs with the Release in `describe`.
-        let described = || ring.opened(*chunk).load(Ordering::Acquire) == state.ticket();
-        ours && (before.is_some() || described())
+        let described = || ring.opened(chunk).load(Ordering::Acquire) == was.ticket();
+        let written = || described().then(|| ring.before(chunk).load(Ordering::Relaxed));
+        Some(Fresh {
+            chunk,
+            was,
+            ticket: was.ticket(),
+            lane,
+            full,
+            before: before.or_else(written)?,
+        })
     };
-    let chunk = (0..ring.chunks()).find(opened)?;
-    let ticket = State(ring.state(chunk).load(Ordering::Relaxed)).ticket();
-    // Our own fence: that of the killed owner orders its stores, not ours.
-    ring.fence_taken();
-    if let Some(before) = before {
-        describe(ring, chunk, ticket, lane, before);
-        close(ring, lane, full);
-    }
-    let fresh = Cursor::new(ticket, 0);
-    // Release, as at the end of `refill`.
-    ring.cursor(lane).store(fresh.0, Ordering::Release);
-    Some(fresh)
+    (0..ring.chunks())
+        .filter_map(opened)
+        .max_by_key(|fresh| fresh.before)
 }
 
 /// The words of a ring that nobody has written to: what `next_ticket` and each cursor start as.

@@ -119,5 +119,5 @@ fn each_event_of_a_handler_is_in_the_ring_or_counted() {
         by_handlers >= 60 * 30 && handled > 60 * 30,
         "{by_handlers} of {handled}"
     );
-    assert_eq!(attached.info().lanes_in_use, 0, "lanes left behind");
+    assert_eq!(attached.info().thread_lanes_in_use, 0, "lanes left behind");
 }

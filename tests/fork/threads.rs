@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::harness::{Name, arguments, attach, checked, define};
+use crate::harness::{Name, arguments, attach, checked, define, in_process_without_rseq};
 use timeline::{Order, Timeline};
 
 fn own_tid() -> u32 {
@@ -58,12 +58,17 @@ fn ten_thousand_short_threads_are_each_known_by_their_own_name() {
     // The table holds 512 threads, of which the main one did not log.
     assert_eq!(known, 2 * 512, "events whose thread is still in the table");
     let info = attached.info();
-    assert_eq!((info.dropped.total(), info.lanes_in_use), (0, 0));
+    assert_eq!((info.dropped.total(), info.thread_lanes_in_use), (0, 0));
     assert_eq!(info.events_written, 20_000);
 }
 
 #[test]
 fn more_threads_than_lanes_are_counted_and_log_again_once_there_is_room() {
+    if in_process_without_rseq(
+        "threads::more_threads_than_lanes_are_counted_and_log_again_once_there_is_room",
+    ) {
+        return;
+    }
     let name = Name::new("lanes");
     let timeline = Timeline::with_size(name.path(), 256, 2048).expect("created");
     let event = define(&timeline);
@@ -85,7 +90,7 @@ fn more_threads_than_lanes_are_counted_and_log_again_once_there_is_room() {
             })
             .collect();
         full.wait();
-        assert_eq!(attached.info().lanes_in_use, lanes);
+        assert_eq!(attached.info().thread_lanes_in_use, lanes);
         for i in 0..1500 {
             timeline.log(event, arguments(-1, i));
             assert_eq!(attached.info().dropped.no_lane, i as u64 + 1);
@@ -94,7 +99,7 @@ fn more_threads_than_lanes_are_counted_and_log_again_once_there_is_room() {
         holders
             .into_iter()
             .for_each(|h| h.join().expect("it logged"));
-        assert_eq!(attached.info().lanes_in_use, 0);
+        assert_eq!(attached.info().thread_lanes_in_use, 0);
         for i in 1500..4000 {
             timeline.log(event, arguments(-1, i));
         }
@@ -119,6 +124,11 @@ fn more_threads_than_lanes_are_counted_and_log_again_once_there_is_room() {
 
 #[test]
 fn a_thread_that_found_no_lane_in_one_timeline_has_one_in_the_next() {
+    if in_process_without_rseq(
+        "threads::a_thread_that_found_no_lane_in_one_timeline_has_one_in_the_next",
+    ) {
+        return;
+    }
     let name = Name::new("first");
     let timeline = Timeline::with_size(name.path(), 256, 2048).expect("created");
     let event = define(&timeline);
@@ -204,7 +214,7 @@ fn handles_come_and_go_while_threads_that_used_them_end() {
     }
     let attached = attach(name.path());
     let info = attached.info();
-    assert_eq!((info.dropped.total(), info.lanes_in_use), (0, 0));
+    assert_eq!((info.dropped.total(), info.thread_lanes_in_use), (0, 0));
     let mut seen: HashMap<i64, Vec<i64>> = HashMap::new();
     for event in attached.events(Order::OldestFirst) {
         let (who, number) = checked(&event);

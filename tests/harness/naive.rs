@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use timeline::layout::geometry::{get32, get64};
+use timeline::layout::geometry::{get16, get32, get64};
 use timeline::layout::{Geometry, header, records};
 
 /// One entry, and its place in the count of its lane.
@@ -13,6 +13,7 @@ pub struct Found {
     pub lane: u64,
     pub sequence: u64,
     pub event: u32,
+    pub core: u16,
     pub tid: u32,
     pub args: [i64; 4],
 }
@@ -47,6 +48,7 @@ pub fn entries(file: &Path) -> Vec<Found> {
                 lane,
                 sequence: before + index,
                 event: get32(&bytes, at + 8),
+                core: get16(&bytes, at + 12),
                 tid: get32(&bytes, at + 20),
                 args: [24, 32, 40, 48].map(|o| get64(&bytes, at + o) as i64),
             });

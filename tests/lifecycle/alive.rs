@@ -3,7 +3,10 @@
 use std::os::unix::process::CommandExt;
 use std::sync::{Barrier, atomic::AtomicU32, atomic::Ordering};
 
-use crate::harness::{Name, Process, arguments, attach, checked, define, hear, say};
+use crate::harness::{
+    Name, Process, arguments, attach, checked, define, hear, in_process_without_rseq, own_lanes,
+    say,
+};
 use timeline::{Error, Order, Timeline};
 
 fn small(path: &str) -> Result<Timeline, Error> {
@@ -36,7 +39,7 @@ pub fn executes_itself(given: &[String]) {
         scope.spawn(|| {
             timeline.log(event, arguments(2, round.into()));
             let info = attach(path).info();
-            assert_eq!(info.lanes_in_use, 2, "round {round}");
+            assert_eq!(info.thread_lanes_in_use, own_lanes(2), "round {round}");
             let me = std::process::id();
             let mine = info.writers.iter().filter(|w| w.pid == me);
             let alive: Vec<bool> = mine.map(|w| w.alive).collect();
@@ -71,7 +74,7 @@ fn a_program_that_executes_itself_uses_up_no_places_and_no_lanes() {
     let expected: Vec<_> = (0..16).flat_map(|i| [(1, i), (2, i)]).collect();
     assert_eq!(held(name.path()), expected);
     let info = attach(name.path()).info();
-    assert_eq!((info.dropped.total(), info.lanes_in_use), (0, 0));
+    assert_eq!((info.dropped.total(), info.thread_lanes_in_use), (0, 0));
     let writers: Vec<u32> = info.writers.iter().map(|w| w.pid).collect();
     assert_eq!(writers, [std::process::id()]);
 }
@@ -109,6 +112,9 @@ pub fn loses_its_first_thread(given: &[String]) {
 
 #[test]
 fn a_process_whose_first_thread_has_ended_is_alive() {
+    if in_process_without_rseq("alive::a_process_whose_first_thread_has_ended_is_alive") {
+        return;
+    }
     let name = Name::new("headless");
     let opener = small(name.path()).expect("created");
     let event = define(&opener);
@@ -128,7 +134,7 @@ fn a_process_whose_first_thread_has_ended_is_alive() {
     // There is no lane left for us, and none is taken from it.
     opener.log(event, arguments(-1, 0));
     let info = attach(name.path()).info();
-    assert_eq!((info.dropped.no_lane, info.lanes_in_use), (1, lanes));
+    assert_eq!((info.dropped.no_lane, info.thread_lanes_in_use), (1, lanes));
     drop(opener);
     let error = small(name.path()).err();
     let Some(Error::InUse { by, .. }) = error else {

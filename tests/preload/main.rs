@@ -342,5 +342,9 @@ fn threads_that_end_give_everything_back() {
     );
     let info = Calls::of(&name).attached.info();
     assert_eq!(info.dropped.total(), 0, "{:?}", info.dropped);
-    assert!(info.lanes_in_use < 10, "{} lanes", info.lanes_in_use);
+    assert!(
+        info.thread_lanes_in_use < 10,
+        "{} lanes",
+        info.thread_lanes_in_use
+    );
 }

@@ -218,8 +218,11 @@ fn ring(info: &Info) -> String {
 
 fn lanes(info: &Info) -> String {
     format!(
-        "{} in use, of {} for threads and {} for CPUs",
-        info.lanes_in_use, info.thread_lanes, info.cpu_lanes
+        "{} of {} for CPUs in use, and {} of {} for threads",
+        Count(info.cpu_lanes_in_use.into()),
+        Count(info.cpu_lanes.into()),
+        Count(info.thread_lanes_in_use.into()),
+        Count(info.thread_lanes.into()),
     )
 }
 
@@ -261,7 +264,8 @@ pub fn object(path: &str, info: &Info) -> Value {
         "chunk_entries": info.chunk_entries,
         "cpu_lanes": info.cpu_lanes,
         "thread_lanes": info.thread_lanes,
-        "lanes_in_use": info.lanes_in_use,
+        "cpu_lanes_in_use": info.cpu_lanes_in_use,
+        "thread_lanes_in_use": info.thread_lanes_in_use,
         "events_written": info.events_written,
         "events_held": info.events_held,
         "oldest_ticks": info.oldest_ticks,

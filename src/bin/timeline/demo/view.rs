@@ -80,7 +80,7 @@ impl<'a> View<'a> {
             things(info.events_written, "event"),
             human::percent(info.events_held, info.entries),
             info.level,
-            Count(info.lanes_in_use.into()),
+            Count((info.cpu_lanes_in_use + info.thread_lanes_in_use).into()),
             left.as_secs(),
         )
     }

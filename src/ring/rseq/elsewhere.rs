@@ -1,0 +1,41 @@
+//! No sections on this machine: every event goes through the lane of a thread.
+
+use super::{Hot, Installed, Otherwise, Step};
+use crate::ring::local::Slot;
+
+/// Leaves the event to `T`.
+///
+/// # Safety
+/// `hot` begins what `T` expects.
+pub unsafe extern "C" fn append<T: Otherwise>(
+    hot: *const Hot,
+    event: u32,
+    a: i64,
+    b: i64,
+    c: i64,
+    d: i64,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { T::otherwise(hot, event, a, b, c, d) };
+}
+
+/// Never done.
+///
+/// # Safety
+/// None is needed.
+pub unsafe extern "C" fn try_append(_: *const Hot, _: u32, _: i64, _: i64, _: i64, _: i64) -> bool {
+    false
+}
+
+/// No CPU has a lane.
+pub fn lane(_: &Hot) -> Option<u32> {
+    None
+}
+
+/// Never done.
+///
+/// # Safety
+/// None is needed.
+pub unsafe fn install(_: &Hot, _: &Slot, _: &Step) -> Installed {
+    Installed::Aborted
+}

@@ -1,0 +1,168 @@
+//! Appending through the lane of the CPU that runs us, in a restartable sequence.
+//!
+//! A *restartable sequence* (rseq) is a stretch of instructions that the kernel lets a thread run through only
+//! in one go. Whenever it preempts or migrates the thread, or delivers a signal to it, inside of such a stretch,
+//! it sends the thread to the abort label instead. So whoever is in a section of a CPU's lane is alone on that
+//! CPU, and no thread ever comes back into one: a section that does not run to its last instruction, the
+//! commit, is like a writer that was killed there, and the protocol (see [`super`]) was made for those. Hence
+//! many threads, of many processes, write to one lane, without a lock prefix, and a signal handler that
+//! interrupts an append may log.
+//!
+//! There are two sections: [`append`], whose commit is `cursor + 1`, and that of [`refill`], which gives a lane its next
+//! chunk. Both begin by looking at the thread's key: a child that was forked by a signal handler returns to the
+//! abort label too, and must not write in its parent's name.
+//!
+//! glibc (2.35 and later) registers an area for each thread with the kernel, which keeps the number of the CPU
+//! in it. Where there is none (an older glibc, musl, valgrind, the tunable glibc.pthread.rseq=0, another
+//! architecture) that number is negative, or `Hot::rseq` is 0, and the lanes of threads are used.
+//!
+//! Three rules that the kernel imposes: the abort label comes behind the signature that glibc registered;
+//! `rseq_cs` must not point to a descriptor once this library may be unloaded, so it is cleared after each
+//! section; inside of a section there is no call.
+//!
+//! Source: the kernel's include/uapi/linux/rseq.h, and "Restartable sequences" in the manual of glibc.
+
+use super::Storage;
+use super::local::{SLOT, Slot};
+use super::memory::Shared;
+use super::writer::{self, Fresh, Installed, NoChunk};
+use crate::layout::words::Cursor;
+use crate::layout::{ENTRY_SIZE, Geometry};
+use crate::sync::AtomicU64;
+
+/// What an append needs of its timeline, on one cache line.
+#[repr(C, align(64))]
+pub struct Hot {
+    /// The handle's key, which a joined thread has in its slot.
+    pub key: u64,
+    /// The first lane's record.
+    pub lanes: *mut u8,
+    /// The first entry.
+    pub entries: *mut u8,
+    /// The enable table.
+    pub enabled: *const u8,
+    /// The length of the enable table.
+    pub events: u32,
+    /// Where the handle's slot stands in a thread's page, in bytes.
+    pub slot: u32,
+    /// From the thread pointer to glibc's rseq area; 0 = no lanes of CPUs for this process.
+    pub rseq: i32,
+    /// Bytes of a chunk's entries.
+    pub chunk_bytes: u32,
+    /// Chunks less one.
+    pub chunk_mask: u32,
+    /// Lanes of CPUs.
+    pub cpu_lanes: u32,
+    /// Bytes from one lane's record to the next.
+    pub lane_stride: u32,
+}
+
+const _: () = assert!(size_of::<Hot>() == 64);
+
+impl Hot {
+    /// For the handle with that key and place in each thread's page. `area`: that of rseq, if it is to be used.
+    pub fn new(
+        ring: &Shared,
+        geometry: &Geometry,
+        key: u64,
+        index: usize,
+        area: Option<i32>,
+    ) -> Hot {
+        Hot {
+            key,
+            lanes: ring.cursor(0).as_ptr().cast(),
+            entries: ring.word(0, 0, 0).as_ptr().cast(),
+            enabled: ring.mapping().u8(geometry.enable().offset).as_ptr(),
+            events: geometry.definitions,
+            slot: (index * SLOT) as u32,
+            rseq: area.unwrap_or(0),
+            chunk_bytes: ring.chunk_entries() * ENTRY_SIZE as u32,
+            chunk_mask: ring.chunks() - 1,
+            cpu_lanes: geometry.cpu_lanes,
+            lane_stride: geometry.lane().stride as u32,
+        }
+    }
+}
+
+/// An append: `hot` is the timeline, then the event and its arguments.
+pub type Append = unsafe extern "C" fn(*const Hot, u32, i64, i64, i64, i64);
+
+/// What is called with the same arguments when an append could not be done in its section.
+pub trait Otherwise {
+    /// See [`Append`].
+    ///
+    /// # Safety
+    /// `hot` is the one that was given to [`append`].
+    unsafe extern "C" fn otherwise(hot: *const Hot, event: u32, a: i64, b: i64, c: i64, d: i64);
+}
+
+/// What [`install`] reads in its section, worked out before: see [`writer::Fresh`](super::writer::Fresh).
+#[repr(C)]
+pub struct Step {
+    /// The lane's number, which is that of its CPU.
+    lane: u64,
+    /// The lane's cursor, and what it is before and after.
+    cursor: *const AtomicU64,
+    full: u64,
+    fresh: u64,
+    /// The record of the fresh chunk, and its state before and after.
+    chunk: *const AtomicU64,
+    was: u64,
+    open: u64,
+    /// What is written down beside that state.
+    before: u64,
+    ticket: u64,
+    /// The record of the full chunk, and its state before and after.
+    full_chunk: *const AtomicU64,
+    open_full: u64,
+    closed_full: u64,
+}
+
+impl Step {
+    fn new(ring: &Shared, fresh: &Fresh) -> Step {
+        let (full_chunk, open_full, closed_full) = fresh.closes(ring);
+        Step {
+            lane: fresh.lane.into(),
+            cursor: ring.cursor(fresh.lane),
+            full: fresh.full.0,
+            fresh: fresh.cursor().0,
+            chunk: ring.state(fresh.chunk),
+            was: fresh.was.0,
+            open: fresh.open().0,
+            before: fresh.before,
+            ticket: fresh.ticket,
+            full_chunk: ring.state(full_chunk),
+            open_full: open_full.0,
+            closed_full: closed_full.0,
+        }
+    }
+}
+
+/// Gives the lane of this CPU its next chunk. An error means that there was none; anything else, that the append
+/// is worth another attempt.
+pub fn refill(
+    hot: &Hot,
+    slot: &Slot,
+    ring: &Shared,
+    full: Cursor,
+    lane: u32,
+) -> Result<(), NoChunk> {
+    writer::refill(ring, lane, full, |ring, fresh| {
+        // SAFETY: the pointers come from the ring; there is a lane for this CPU, so there is an area.
+        unsafe { install(hot, slot, &Step::new(ring, fresh)) }
+    })
+}
+
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod x86_64;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+use x86_64::install;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+pub use x86_64::{append, lane, try_append};
+
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+mod elsewhere;
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+use elsewhere::install;
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+pub use elsewhere::{append, lane, try_append};

@@ -1,0 +1,268 @@
+//! The sections, in assembly: the kernel is told their first and last instruction.
+
+use core::arch::{asm, naked_asm};
+use core::mem::offset_of;
+
+use super::{Hot, Installed, Otherwise, Step};
+use crate::layout::ENTRY_SIZE;
+use crate::layout::records::{chunk, lane};
+use crate::ring::local::{Slot, symbol};
+
+// What the assembly takes for granted.
+const _: () = assert!(ENTRY_SIZE == 64 && chunk::STATE == 0 && lane::CURSOR == 0);
+
+/// Before the abort label, as glibc told the kernel; within an instruction that traps (ud1).
+macro_rules! signature {
+    () => {
+        ".byte 0x0f, 0xb9, 0x3d\n .long 0x53053053"
+    };
+}
+
+/// The descriptor of the section from label 3 to label 4, aborted to label 7.
+macro_rules! descriptor {
+    () => {
+        ".pushsection __rseq_cs, \"aw\"\n .balign 32\n 5: .long 0, 0\n .quad 3b, 4b - 3b, 7b\n .popsection"
+    };
+}
+
+/// The append, up to its exits: behind it, the event is logged; at label 8, it is not, and all
+/// arguments are where they were.
+///
+/// Nothing is pushed, and the arguments stay in their registers for who goes on at label 8: rdx, which
+/// rdtsc overwrites, is kept in xmm0. The time is read last, in two halves that are stored as they come.
+macro_rules! append {
+    () => {
+        concat!(
+            "mov rax, qword ptr [rip + ",
+            symbol!(),
+            "@GOTTPOFF]\n",
+            "mov r10, qword ptr fs:[rax]\n", // this thread's page
+            "test r10, r10\n",
+            "jz 9f\n",
+            "movsxd rax, dword ptr [rdi + {rseq}]\n",
+            "test eax, eax\n",
+            "jz 9f\n",
+            "mov r11d, dword ptr [rdi + {slot}]\n",
+            "add r10, r11\n",
+            "movq xmm0, rdx\n",
+            "lea rdx, [rip + 5f]\n",
+            "mov qword ptr fs:[rax + 8], rdx\n", // the section begins
+            "3:\n",
+            "mov rdx, qword ptr [rdi + {key}]\n",
+            "cmp rdx, qword ptr [r10 + {slot_key}]\n",
+            "jne 8f\n",
+            "mov edx, dword ptr fs:[rax + 4]\n", // the CPU
+            "cmp edx, dword ptr [rdi + {cpu_lanes}]\n",
+            "jae 8f\n",
+            "movq xmm1, qword ptr [r10 + {slot_who}]\n",
+            "mov r11d, dword ptr [rdi + {lane_stride}]\n",
+            "imul r11, rdx\n",
+            "add r11, qword ptr [rdi + {lanes}]\n",
+            "add edx, 0x10000\n", // one slot
+            "movd xmm2, edx\n",
+            "mov rax, qword ptr [r11]\n", // the cursor
+            "movzx edx, ax\n",
+            "shl edx, 6\n",
+            "cmp edx, dword ptr [rdi + {chunk_bytes}]\n",
+            "jae 8f\n",
+            "shr rax, 16\n",
+            "and eax, dword ptr [rdi + {chunk_mask}]\n",
+            "mov r10d, dword ptr [rdi + {chunk_bytes}]\n",
+            "imul r10, rax\n",
+            "add r10, rdx\n",
+            "add r10, qword ptr [rdi + {entries}]\n",
+            "mov dword ptr [r10 + 8], esi\n",
+            "movd dword ptr [r10 + 12], xmm2\n",
+            "movq qword ptr [r10 + 16], xmm1\n",
+            "movq qword ptr [r10 + 24], xmm0\n",
+            "mov qword ptr [r10 + 32], rcx\n",
+            "mov qword ptr [r10 + 40], r8\n",
+            "mov qword ptr [r10 + 48], r9\n",
+            "rdtsc\n",
+            "mov dword ptr [r10], eax\n",
+            "mov dword ptr [r10 + 4], edx\n",
+            "inc qword ptr [r11]\n", // the commit
+            "4:\n",
+            "movsxd rax, dword ptr [rdi + {rseq}]\n",
+            "mov qword ptr fs:[rax + 8], 0\n",
+        )
+    };
+}
+
+/// The abort label, and the way to label 9 from inside of the section.
+macro_rules! aborted {
+    () => {
+        concat!(
+            signature!(),
+            "\n",
+            "7:\n",
+            "8:\n",
+            "movsxd rax, dword ptr [rdi + {rseq}]\n",
+            "mov qword ptr fs:[rax + 8], 0\n",
+            "movq rdx, xmm0\n",
+            "9:\n",
+        )
+    };
+}
+
+/// The body of an append: what it does once the event is logged, and what when it is not.
+macro_rules! body {
+    ($logged:literal, $not_logged:literal $(, $operand:ident = sym $function:path)?) => {
+        naked_asm!(
+            append!(),
+            $logged,
+            aborted!(),
+            $not_logged,
+            descriptor!(),
+            $($operand = sym $function,)?
+            key = const offset_of!(Hot, key),
+            lanes = const offset_of!(Hot, lanes),
+            entries = const offset_of!(Hot, entries),
+            slot = const offset_of!(Hot, slot),
+            rseq = const offset_of!(Hot, rseq),
+            chunk_bytes = const offset_of!(Hot, chunk_bytes),
+            chunk_mask = const offset_of!(Hot, chunk_mask),
+            cpu_lanes = const offset_of!(Hot, cpu_lanes),
+            lane_stride = const offset_of!(Hot, lane_stride),
+            slot_key = const offset_of!(Slot, key),
+            slot_who = const offset_of!(Slot, who),
+        )
+    };
+}
+
+/// Appends an event through the lane of this CPU, or else leaves it to `T`.
+///
+/// # Safety
+/// `hot` describes a mapped ring, and begins what `T` expects.
+#[unsafe(naked)]
+pub unsafe extern "C" fn append<T: Otherwise>(
+    hot: *const Hot,
+    event: u32,
+    a: i64,
+    b: i64,
+    c: i64,
+    d: i64,
+) {
+    body!("ret", "jmp {otherwise}", otherwise = sym T::otherwise)
+}
+
+/// As [`append`]; whether it was done.
+///
+/// # Safety
+/// `hot` describes a mapped ring.
+#[unsafe(naked)]
+pub unsafe extern "C" fn try_append(
+    hot: *const Hot,
+    event: u32,
+    a: i64,
+    b: i64,
+    c: i64,
+    d: i64,
+) -> bool {
+    body!("mov eax, 1\n ret", "xor eax, eax\n ret")
+}
+
+/// The lane of the CPU that runs us; `None` if there is none, or the kernel does not tell.
+pub fn lane(hot: &Hot) -> Option<u32> {
+    if hot.rseq == 0 {
+        return None;
+    }
+    let cpu: u32;
+    // SAFETY: glibc's rseq area lies at this offset from the thread pointer; cpu_id is at its byte 4.
+    unsafe {
+        asm!(
+            "mov {cpu:e}, dword ptr fs:[{area} + 4]",
+            area = in(reg) i64::from(hot.rseq),
+            cpu = lateout(reg) cpu,
+            options(nostack, readonly, preserves_flags)
+        );
+    }
+    (cpu < hot.cpu_lanes).then_some(cpu)
+}
+
+/// Takes the chunk, describes it, closes the full one and installs the fresh cursor, if this is the CPU of
+/// that lane, the thread is joined, and the lane's cursor is still the full one.
+///
+/// # Safety
+/// The pointers lead to aligned words of a mapped ring; `hot.rseq` is not 0.
+pub unsafe fn install(hot: &Hot, slot: &Slot, step: &Step) -> Installed {
+    let done: u64;
+    // SAFETY: writes to the words the caller vouches for, and to glibc's rseq area as that is meant to be.
+    unsafe {
+        asm!(
+            "lea {t}, [rip + 5f]",
+            "mov qword ptr fs:[{area} + 8], {t}",
+            "3:",
+            "mov {t}, qword ptr [{slot} + {slot_key}]",
+            "cmp {t}, {key}",
+            "jne 8f",
+            "mov {t:e}, dword ptr fs:[{area} + 4]",
+            "cmp {t}, qword ptr [{step} + {lane}]",
+            "jne 8f",
+            "mov {cursor}, qword ptr [{step} + {cursor_at}]",
+            "mov {t}, qword ptr [{step} + {full}]",
+            "cmp {t}, qword ptr [{cursor}]",
+            "jne 8f",
+            "mov {chunk}, qword ptr [{step} + {chunk_at}]",
+            "mov rax, qword ptr [{step} + {was}]",
+            "mov {t}, qword ptr [{step} + {open}]",
+            "lock cmpxchg qword ptr [{chunk}], {t}",
+            "jne 6f",
+            "mov {t}, qword ptr [{step} + {before}]",
+            "mov qword ptr [{chunk} + {chunk_before}], {t}",
+            "mov {t}, qword ptr [{step} + {lane}]",
+            "mov qword ptr [{chunk} + {chunk_lane}], {t}",
+            "mov {t}, qword ptr [{step} + {ticket}]",
+            "mov qword ptr [{chunk} + {chunk_opened}], {t}",
+            "mov {chunk}, qword ptr [{step} + {full_chunk}]",
+            "mov rax, qword ptr [{step} + {open_full}]",
+            "mov {t}, qword ptr [{step} + {closed_full}]",
+            "lock cmpxchg qword ptr [{chunk}], {t}",
+            "mov {t}, qword ptr [{step} + {fresh}]",
+            "mov qword ptr [{cursor}], {t}", // the commit
+            "4:",
+            "mov eax, 1",
+            "jmp 9f",
+            signature!(),
+            "7:",
+            "8:",
+            "mov eax, 0",
+            "jmp 9f",
+            "6:",
+            "mov eax, 2",
+            "9:",
+            "mov qword ptr fs:[{area} + 8], 0",
+            descriptor!(),
+            t = out(reg) _,
+            cursor = out(reg) _,
+            chunk = out(reg) _,
+            area = in(reg) i64::from(hot.rseq),
+            slot = in(reg) slot,
+            key = in(reg) hot.key,
+            step = in(reg) step,
+            out("rax") done,
+            slot_key = const offset_of!(Slot, key),
+            lane = const offset_of!(Step, lane),
+            cursor_at = const offset_of!(Step, cursor),
+            full = const offset_of!(Step, full),
+            chunk_at = const offset_of!(Step, chunk),
+            was = const offset_of!(Step, was),
+            open = const offset_of!(Step, open),
+            before = const offset_of!(Step, before),
+            ticket = const offset_of!(Step, ticket),
+            full_chunk = const offset_of!(Step, full_chunk),
+            open_full = const offset_of!(Step, open_full),
+            closed_full = const offset_of!(Step, closed_full),
+            fresh = const offset_of!(Step, fresh),
+            chunk_before = const chunk::BEFORE,
+            chunk_lane = const chunk::LANE,
+            chunk_opened = const chunk::OPENED,
+            options(nostack)
+        );
+    }
+    match done {
+        1 => Installed::Done,
+        2 => Installed::Taken,
+        _ => Installed::Aborted,
+    }
+}
