@@ -6,3 +6,4 @@ mod following;
 mod reading;
 mod support;
 mod surface;
+mod twin;

@@ -1,0 +1,359 @@
+//! A naive twin of the dump: each line by `format!`, over random definitions, threads, times and arguments.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use proptest::prelude::*;
+use timeline::layout::geometry::{put16, put32, put64};
+use timeline::layout::words::{Cursor, State, entry_head, entry_thread};
+use timeline::layout::{Geometry, HEADER_SIZE, MAGIC, header, records};
+use timeline::{Attached, Definition, Event, Order, Priority, dump};
+
+use crate::support::command;
+
+/// An hour to change in, and half hours would be seen too.
+const ZONE: &str = "NST3:30NDT,M3.2.0,M11.1.0";
+const TICKS: u64 = 9_000_000_000_000;
+const EPOCH: u64 = 1_700_000_000_000_000_000;
+const CHUNK: usize = 16;
+
+/// What a random snapshot is made of.
+#[derive(Debug)]
+struct Made {
+    definitions: Vec<(String, u8, String)>,
+    threads: Vec<(u32, u32, String, String)>,
+    /// Ticks, event, core, thread, arguments. Numbers beyond the tables name nobody.
+    events: Vec<(u64, u32, u16, usize, [i64; 4])>,
+    /// Nanoseconds between the anchors, of which there are 3 ticks in each.
+    span: u64,
+}
+
+fn argument() -> impl Strategy<Value = i64> {
+    prop_oneof![
+        Just(i64::MIN),
+        Just(i64::MAX),
+        -20..20_i64,
+        any::<i64>(),
+        (any::<i64>(), 0..64).prop_map(|(n, shift)| n >> shift),
+    ]
+}
+
+fn ticks() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        // Between the anchors, close together, and within the second of one another.
+        (TICKS..TICKS + 3_000_000_000),
+        (TICKS..TICKS + 200),
+        // Long before and after, up to before the epoch and beyond what a time can be.
+        any::<u64>(),
+        (0..40_u32).prop_map(|shift| TICKS + (1 << shift)),
+    ]
+}
+
+fn made() -> impl Strategy<Value = Made> {
+    let text =
+        "([a-c$_ \"\\\\é{}]|\\$[xy]|\\PC|[\u{1}-\u{1f}\u{7f}-\u{9f}]|long text in between ){1,14}";
+    // The last priority is none.
+    let definition = ("[a-zé\"\u{1b}\n]{1,30}", 1..=8_u8, text);
+    let name = "[a-cé\"\u{7}\u{80}]{0,7}";
+    let thread = (any::<u32>(), any::<u32>(), name, name);
+    let core = prop_oneof![0..4_u16, Just(700), Just(0xffff), any::<u16>()];
+    let event = prop_oneof![4 => 1..7_u32, 1 => any::<u32>()];
+    let args = [argument(), argument(), argument(), argument()];
+    let event = (ticks(), event, core, 0..7_usize, args);
+    (
+        prop::collection::vec(definition, 0..6),
+        prop::collection::vec(thread, 0..6),
+        prop::collection::vec(event, 0..120),
+        0..3_000_000_000_u64,
+    )
+        .prop_map(|(definitions, threads, events, span)| Made {
+            definitions,
+            threads,
+            events,
+            span,
+        })
+}
+
+/// The bytes of a snapshot, after docs/format.md, and its events in the order of a dump.
+fn snapshot(made: &Made) -> (Vec<u8>, Vec<(u64, [i64; 4])>) {
+    let g = Geometry::new(256, 64 * 1024);
+    let mut b = vec![0; g.total as usize];
+    b[..8].copy_from_slice(&MAGIC);
+    put16(&mut b, header::VERSION_MAJOR, 1);
+    put32(&mut b, header::HEADER_SIZE, HEADER_SIZE as u32);
+    put32(&mut b, header::FLAGS, header::FLAG_SNAPSHOT);
+    g.store(&mut b);
+    put32(&mut b, header::CLOCK, 1);
+    b[header::CPU_NODES as usize..][..1024].fill(0xff);
+    b[header::CPU_NODES as usize..][..3].copy_from_slice(&[0, 1, 200]);
+    let mut checked = b[..header::CHECKED as usize].to_vec();
+    checked[header::CHECKSUM as usize..][..4].fill(0);
+    put32(&mut b, header::CHECKSUM, crc32fast::hash(&checked));
+    for (slot, nanoseconds) in [(0, 0), (1, made.span)] {
+        let at = header::ANCHORS + slot * header::ANCHOR_SIZE;
+        put64(&mut b, at, slot + 1);
+        put64(&mut b, at + 8, TICKS + 3 * nanoseconds);
+        put64(&mut b, at + 16, nanoseconds);
+        put64(&mut b, at + 24, EPOCH + nanoseconds);
+    }
+
+    let mut used = 1;
+    for (id, (category, priority, message)) in (1..).zip(&made.definitions) {
+        let at = g.definition().offset + id * g.definition().stride;
+        for (field, text) in [
+            (records::definition::CATEGORY, category),
+            (records::definition::MESSAGE, message),
+        ] {
+            put32(&mut b, at + field, used as u32);
+            let place = g.strings().offset as usize + used;
+            b[place..place + text.len()].copy_from_slice(text.as_bytes());
+            used += text.len() + 1;
+        }
+        b[(at + records::definition::PRIORITY) as usize] = *priority;
+    }
+    put64(&mut b, header::STRINGS_USED, used as u64);
+    put32(&mut b, header::DEFINED, made.definitions.len() as u32 + 1);
+    for (slot, (tid, pid, name, process)) in (0..).zip(&made.threads) {
+        let at = g.thread().offset + slot * g.thread().stride;
+        put32(
+            &mut b,
+            at + records::thread::IDENTITY,
+            9 << 16 | slot as u32,
+        );
+        put32(&mut b, at + records::thread::TID, *tid);
+        put32(&mut b, at + records::thread::PID, *pid);
+        for (field, text) in [
+            (records::thread::NAME, name),
+            (records::thread::PROCESS_NAME, process),
+        ] {
+            let place = (at + field) as usize;
+            b[place..place + text.len()].copy_from_slice(text.as_bytes());
+        }
+    }
+    let order = ring(&mut b, &g, made);
+    (b, order)
+}
+
+/// Each thread fills a lane of its own, those that nobody knows too.
+fn ring(b: &mut [u8], g: &Geometry, made: &Made) -> Vec<(u64, [i64; 4])> {
+    let mut order = Vec::new();
+    let mut ticket = 100;
+    for thread in 0..7 {
+        let lane = u64::from(g.cpu_lanes) + thread as u64;
+        let mut mine: Vec<_> = made.events.iter().filter(|e| e.3 == thread).collect();
+        mine.sort_by_key(|e| e.0);
+        let numbered = mine.iter().enumerate();
+        order.extend(numbered.map(|(number, e)| ((e.0, lane, number), (e.0, e.4))));
+        for (number, entries) in mine.chunks(CHUNK).enumerate() {
+            let chunk = ticket % u64::from(g.chunks);
+            let at = g.chunk().offset + chunk * g.chunk().stride;
+            put64(b, at, State::closed(ticket, entries.len() as u32).0);
+            put64(b, at + records::chunk::BEFORE, (CHUNK * number) as u64);
+            put64(b, at + records::chunk::LANE, lane);
+            put64(b, at + records::chunk::OPENED, ticket);
+            let cursor = Cursor::new(ticket, entries.len() as u32);
+            put64(b, g.lane().offset + lane * g.lane().stride, cursor.0);
+            for (index, (ticks, event, core, _, args)) in (0..).zip(entries) {
+                let at = g.entry().offset + (chunk * CHUNK as u64 + index) * 64;
+                put64(b, at, *ticks);
+                put64(b, at + 8, entry_head(*event, *core));
+                // Some are of a thread that had this place before, some of a number used again.
+                let generation = if ticks % 5 == 0 { 8 } else { 9 };
+                let known = made.threads.get(thread).filter(|_| ticks % 3 > 0);
+                let tid = known.map_or(77, |t| t.0);
+                let thread = generation << 16 | thread as u32;
+                put64(b, at + 16, entry_thread(thread, tid));
+                for (i, arg) in (0..).zip(args) {
+                    put64(b, at + 24 + 8 * i, *arg as u64);
+                }
+            }
+            ticket += 1;
+        }
+    }
+    put64(b, header::NEXT_TICKET, ticket);
+    order.sort_by_key(|(place, _)| std::cmp::Reverse(*place));
+    order.into_iter().map(|(_, event)| event).collect()
+}
+
+/// An event, the ticks since the one before, and what its timeline knows of it.
+struct Row<'a> {
+    at: &'a Attached,
+    event: Event,
+    cycles: Option<u64>,
+}
+
+impl Row<'_> {
+    fn definition(&self) -> Option<&Definition> {
+        self.at.definition(self.event.id)
+    }
+
+    fn message(&self) -> Option<String> {
+        let mut text = String::new();
+        let definition = self.definition()?;
+        definition.render(&self.event.args, &mut text).unwrap();
+        Some(text)
+    }
+
+    fn time(&self, zone: TimeZone, pattern: &str) -> Option<String> {
+        let nanos = self.at.unix_nanos(self.event.ticks)?;
+        let time = Timestamp::from_nanosecond(nanos.into()).unwrap();
+        Some(time.to_zoned(zone).strftime(pattern).to_string())
+    }
+
+    fn short(&self, width: usize) -> String {
+        let (Event { node, core, id, .. }, or) = (self.event, "-".to_string());
+        let known = |n: u16| (n != u16::MAX).then(|| n.to_string());
+        let (node, core) = (
+            known(node).unwrap_or(or.clone()),
+            known(core).unwrap_or(or.clone()),
+        );
+        let cycles = self.cycles.map_or(or, |c| c.to_string());
+        let category = self.definition().map_or("?", |d| &d.category);
+        let message = self.message().unwrap_or(format!("<event {}?>", id.0));
+        format!("{node:>4} {core:>4} {cycles:>10} {category:width$} {message}")
+    }
+
+    fn long(&self, width: usize) -> String {
+        let zone = TimeZone::posix(ZONE).unwrap();
+        let time = self.time(zone, "%Y-%m-%d %H:%M:%S.%9f");
+        let time = time.unwrap_or(format!("{:>23} ticks", self.event.ticks));
+        let who = match self.at.thread(&self.event) {
+            Some(t) if t.name == t.process => t.name,
+            Some(t) => format!("{}/{}", t.process, t.name),
+            None => "?".to_string(),
+        };
+        let who = format!("{who} {}", self.event.tid);
+        let priority = self.definition().map_or("?", |d| d.priority.name());
+        format!("{time} {who:<26} {priority:<8} {}", self.short(width))
+    }
+
+    fn json(&self) -> String {
+        fn json<T: serde::Serialize>(value: T) -> String {
+            serde_json::to_string(&value).unwrap()
+        }
+        let Event {
+            core,
+            node,
+            tid,
+            id,
+            args,
+            ..
+        } = self.event;
+        let (definition, thread) = (self.definition(), self.at.thread(&self.event));
+        let known = |n: u16| (n != u16::MAX).then_some(n);
+        let names = unique(definition.map_or(Vec::new(), |d| d.arguments().collect()));
+        let args: Vec<String> = names
+            .iter()
+            .zip(args)
+            .map(|(name, value)| format!("{name:?}:{value}"))
+            .collect();
+        let fields = [
+            ("ticks", json(self.event.ticks)),
+            (
+                "time",
+                json(self.time(TimeZone::UTC, "%Y-%m-%dT%H:%M:%S.%9fZ")),
+            ),
+            ("unix_ns", json(self.at.unix_nanos(self.event.ticks))),
+            ("cycles", json(self.cycles)),
+            ("core", json(known(core))),
+            ("node", json(known(node))),
+            ("tid", json(tid)),
+            ("pid", json(thread.as_ref().map(|t| t.pid))),
+            ("thread", json(thread.as_ref().map(|t| &t.name))),
+            ("process", json(thread.as_ref().map(|t| &t.process))),
+            ("category", json(definition.map(|d| &d.category))),
+            ("priority", json(definition.map(|d| d.priority.name()))),
+            ("message", json(self.message())),
+            ("template", json(definition.map(|d| &d.message))),
+            ("event", json(id.0)),
+            ("args", format!("{{{}}}", args.join(","))),
+        ];
+        let fields = fields.map(|(name, value)| format!("\"{name}\":{value}"));
+        format!("{{{}}}", fields.join(","))
+    }
+}
+
+/// Names that are used again, numbered.
+fn unique(names: Vec<&str>) -> Vec<String> {
+    let mut unique: Vec<String> = Vec::new();
+    for (i, name) in names.iter().enumerate() {
+        let free = |n: &String| !unique.contains(n) && !names[i..].contains(&n.as_str());
+        let numbered = || (2..).map(|n| format!("{name}_{n}")).find(free).unwrap();
+        let taken = unique.contains(&name.to_string());
+        unique.push(if taken { numbered() } else { name.to_string() });
+    }
+    unique
+}
+
+fn clean(line: String) -> String {
+    line.replace(char::is_control, "?") + "\n"
+}
+
+fn run(arguments: &[&str]) -> String {
+    let ran = command(arguments).env("TZ", ZONE).output().unwrap();
+    assert!(ran.status.success(), "{ran:?}");
+    String::from_utf8(ran.stdout).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn dumps_agree_with_their_naive_twins(made in made(), max in 1..150_usize) {
+        let (bytes, order) = snapshot(&made);
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), bytes).unwrap();
+        let path = file.path().to_str().unwrap();
+        let at = Attached::open(path).unwrap();
+
+        let events: Vec<Event> = at.events(Order::NewestFirst).collect();
+        let told: Vec<_> = events.iter().map(|e| (e.ticks, e.args)).collect();
+        prop_assert_eq!(told, order);
+        let older = events.iter().skip(1).map(|older| Some(older.ticks)).chain([None]);
+        let rows: Vec<Row> = events
+            .iter()
+            .zip(older)
+            .map(|(event, older)| Row { at: &at, event: *event, cycles: older.map(|o| event.ticks - o) })
+            .take(max)
+            .collect();
+        let widths = at.definitions().map(|d| d.category.chars().count());
+        let width = widths.max().unwrap_or(0).clamp(8, 24);
+        let heading = format!("numa core    -cycles {:width$} message", "category");
+        let before = format!("{:<29} {:<26} {:<8} ", "time", "thread", "priority");
+
+        let mut short = clean(heading.clone());
+        short.extend(rows.iter().map(|row| clean(row.short(width))));
+        let mut long = clean(before + &heading);
+        long.extend(rows.iter().map(|row| clean(row.long(width))));
+        let json: String = rows.iter().map(|row| row.json() + "\n").collect();
+
+        let most = max.to_string();
+        prop_assert_eq!(run(&["dump", path, "-n", &most]), short.as_str());
+        prop_assert_eq!(run(&["dump", path, "-n", &most, "--long"]), long);
+        prop_assert_eq!(run(&["dump", path, "-n", &most, "--json"]), json);
+        let mut written = Vec::new();
+        dump::write(&at, Some(max as u64), &mut written).unwrap();
+        prop_assert_eq!(String::from_utf8(written).unwrap(), short);
+    }
+}
+
+#[test]
+fn a_dump_larger_than_its_buffer_is_whole() {
+    let events = (0..250)
+        .map(|i| (TICKS + i, 1, 0, 0, [i64::MAX; 4]))
+        .collect();
+    let definitions = vec![("big".to_string(), Priority::Info as u8, "x$n ".repeat(200))];
+    let (threads, span) = (Vec::new(), 1);
+    let (bytes, _) = snapshot(&Made {
+        definitions,
+        threads,
+        events,
+        span,
+    });
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), bytes).unwrap();
+    let text = run(&["dump", file.path().to_str().unwrap()]);
+    let line = format!("x{} ", format_args!("n({})", i64::MAX)).repeat(4) + &"xn(?) ".repeat(196);
+    assert!(text.len() > 3 * 64 * 1024, "{} bytes", text.len());
+    assert_eq!(text.lines().filter(|l| l.ends_with(&line)).count(), 250);
+    assert_eq!(text.lines().count(), 251);
+}
