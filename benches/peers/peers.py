@@ -11,12 +11,18 @@ import re
 import select
 import shutil
 import signal
+import socket
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
+
+
+# ProtocolVersion in tracy/common/TracyProtocol.hpp of the tracy-client-sys that Cargo.lock names.
+TRACY_PROTOCOL = 82
 
 
 class Unavailable(Exception):
@@ -28,7 +34,8 @@ def call(argv, **options):
     done = subprocess.run([str(word) for word in argv], capture_output=True, text=True, **options)
     if done.returncode != 0:
         complaint = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()
-        raise Unavailable(f"{' '.join(str(word) for word in argv)}: exit {done.returncode}: {' / '.join(complaint[-3:])}")
+        command = " ".join(str(word) for word in argv)
+        raise Unavailable(f"{command}: exit {done.returncode}: {' / '.join(complaint[-3:])}")
     return done.stdout
 
 
@@ -38,8 +45,6 @@ class Peer:
 
     name: str
     describe: str
-    # Threads and repeats together; more do not fit in the memory of an ordinary machine.
-    most_events: int | None = dataclasses.field(default=None, kw_only=True)
 
     def check(self):
         """Why it is skipped, or None. What only the compiler can tell comes from build, as Unavailable."""
@@ -79,9 +84,12 @@ class Native(Peer):
     def build(self, outdir):
         program = pathlib.Path(outdir) / f"peer-{self.name}"
         program.parent.mkdir(parents=True, exist_ok=True)
-        flags = [call(["pkg-config", kind, self.library]).split() if self.library else [] for kind in ("--cflags", "--libs")]
+        cflags, libs = [], []
+        if self.library:
+            cflags = call(["pkg-config", "--cflags", self.library]).split()
+            libs = call(["pkg-config", "--libs", self.library]).split()
         warnings = ["-Wall", "-Wextra", "-Werror"]
-        call([*self.compiler, *warnings, f"-I{HERE}", *flags[0], "-o", program, HERE / self.source, "-pthread", *flags[1]])
+        call([*self.compiler, *warnings, f"-I{HERE}", *cflags, "-o", program, HERE / self.source, "-pthread", *libs])
         return [str(program)]
 
 
@@ -99,6 +107,40 @@ class Rust(Peer):
         call(["cargo", "build", "--release", "--locked", "--manifest-path", HERE / "Cargo.toml",
               "--target-dir", target, "--features", self.feature, "--bin", self.name])
         return [str(target / "release" / self.name)]
+
+
+@dataclasses.dataclass
+class Tracy(Rust):
+    """The Tracy client, with a server attached that throws away what it gets."""
+
+    @contextlib.contextmanager
+    def session(self, directory):
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        over = threading.Event()
+        server = threading.Thread(target=self.serve, args=(port, over), daemon=True)
+        server.start()
+        try:
+            yield {**os.environ, "TMPDIR": str(directory), "TRACY_PORT": str(port)}
+        finally:
+            over.set()
+            server.join()
+
+    def serve(self, port, over):
+        """Attaches to one program after the other, as the profiler would."""
+        block = bytearray(1 << 20)
+        while not over.is_set():
+            # Refused until the program listens, reset when it ends.
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)) as client:
+                client.sendall(b"TracyPrf" + TRACY_PROTOCOL.to_bytes(4, "little"))
+                # HandshakeStatus: 1 is welcome.
+                if client.recv(1) != b"\1":
+                    print(f"tracy: the client refuses protocol {TRACY_PROTOCOL}: set TRACY_PROTOCOL in peers.py to its",
+                          file=sys.stderr)
+                    return
+                while client.recv_into(block):
+                    pass
+            over.wait(0.01)
 
 
 def descendants(pid):
@@ -122,14 +164,17 @@ def lttng(*arguments):
 @contextlib.contextmanager
 def session_daemon():
     """The pid of LTTng's session daemon: the one that runs, or one of our own that ends with us."""
-    home = "/var/run/lttng" if os.geteuid() == 0 else os.path.expanduser("~/.lttng")
+    if os.geteuid() == 0:
+        home = pathlib.Path("/var/run/lttng")
+    else:
+        home = pathlib.Path(os.environ.get("LTTNG_HOME") or pathlib.Path.home(), ".lttng")
     own = False
     try:
         lttng("list")
     except Unavailable:
         call(["lttng-sessiond", "--daemonize"])
         own = True
-    pid = int(pathlib.Path(home, "lttng-sessiond.pid").read_text())
+    pid = int((home / "lttng-sessiond.pid").read_text())
     try:
         yield pid
     finally:
@@ -174,8 +219,8 @@ def power_of_two(size):
 
 
 def lttng_snapshot(events, outdir):
-    """Logs about so many events of four integers and records a snapshot. Gives the directory that babeltrace2 reads, and
-    the number of events in it."""
+    """Logs about so many events of four integers and records a snapshot. Gives the directory that babeltrace2 reads,
+    and the number of events in it."""
     peer = next(peer for peer in PEERS if isinstance(peer, Lttng))
     reason = peer.check() or (None if shutil.which("babeltrace2") else "no babeltrace2: apt-get install babeltrace2")
     if reason:
@@ -187,7 +232,8 @@ def lttng_snapshot(events, outdir):
     with peer.recording(trace, power_of_two(events * 72 / 8)) as (name, _):
         call([*program, "--mode", "loop", "--threads", "1", "--events", events, "--repeats", "1"])
         lttng("snapshot", "record", f"--session={name}")
-    count = re.search(r"(\d+) Event message", call(["babeltrace2", trace, "--component=sink.utils.counter"]))
+    counted = call(["babeltrace2", trace, "--component=sink.utils.counter", "--params=step=+0"])
+    count = re.search(r"(\d+) Event message", counted)
     if not count or int(count[1]) < events:
         raise Unavailable(f"expected {events} events in the snapshot, got {count[1] if count else 'none'}")
     return trace, int(count[1])
@@ -198,8 +244,7 @@ LTTNG = Lttng("lttng", "LTTng-UST, snapshot session, a buffer for each CPU", "lt
 
 PEERS = [
     LTTNG,
-    # 192 bytes an event.
-    Rust("tracy", "Tracy client, a zone with four values, no server attached", "tracy", most_events=20_000_000),
+    Tracy("tracy", "Tracy client, a zone with four values, a server attached that reads and forgets", "tracy"),
     Rust("perfetto", "perfetto-recorder, a span with four arguments", "perfetto"),
     Rust("tracing-noop", "tokio tracing with a layer that does nothing", "tracing"),
     Rust("tracing-file", "tokio tracing, formatted, to a file by tracing-appender's thread", "tracing"),
@@ -222,13 +267,14 @@ def main():
             try:
                 if reason := peer.check():
                     raise Unavailable(reason)
-                results = run(peer, peer.build(outdir), "--mode", "loop", "--threads", 1, "--events", 200_000, "--repeats", 5)
+                results = run(peer, peer.build(outdir), "--mode", "loop", "--events", 200_000, "--repeats", 5)
             except Unavailable as missing:
                 print(f"{peer.name:12} skipped: {missing}")
                 continue
             wall = statistics.median(result["event_ns"] / result["clock_ns"] for result in results)
             cpu = statistics.median(result["event_cpu_ns"] / result["clock_cpu_ns"] for result in results)
-            print(f"{peer.name:12} {wall:7.2f} × the clock, {cpu:7.2f} in CPU   {results[0]['version']}: {peer.describe}")
+            version = results[0]["version"]
+            print(f"{peer.name:12} {wall:7.2f} × the clock, {cpu:7.2f} in CPU   {version}: {peer.describe}")
     return 0
 
 

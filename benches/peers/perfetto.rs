@@ -17,7 +17,8 @@ fn reserve() {
 
 impl common::Peer for Perfetto {
     const NAME: &'static str = "perfetto";
-    const NOTE: &'static str = "a span, so two timestamps; its buffers are dropped, not made into a trace, which costs more";
+    const NOTE: &'static str =
+        "a span, so two timestamps; full buffers are dropped, not made into a trace";
     const CRATE: &'static str = "perfetto-recorder";
     type Thread = u32;
 

@@ -16,7 +16,8 @@ static void peer_open(int threads)
 {
     (void)threads;
     const char *directory = getenv("TMPDIR");
-    std::string path = std::string(directory ? directory : "/tmp") + "/bench-spdlog-" + std::to_string(getpid()) + ".log";
+    std::string path = directory ? directory : "/tmp";
+    path += "/bench-spdlog-" + std::to_string(getpid()) + ".log";
     try {
         logger = spdlog::create_async<spdlog::sinks::basic_file_sink_mt>("bench", path, true);
     } catch (const spdlog::spdlog_ex &error) {

@@ -1,38 +1,75 @@
-//! The Tracy client: a zone with four values. No server is attached, so the client keeps all of it in memory.
+//! The Tracy client: a zone with four values, sent to a server that peers.py keeps, which throws it away.
+//!
+//! The client starts before main. With nobody attached it keeps every event in memory, 190 bytes of it and most of the
+//! time spent on page faults; attached, it reuses what its thread has sent.
 
 mod common;
 
+use std::time::Duration;
 use tracy_client::{Client, span_location};
 
-struct Tracy(Client);
+struct Tracy;
+
+/// Far more than the client's thread uses while it polls an empty queue, far less than it gets on any machine while it
+/// works.
+const IDLE: Duration = Duration::from_millis(5);
+const WINDOW: Duration = Duration::from_millis(100);
 
 impl common::Peer for Tracy {
     const NAME: &'static str = "tracy";
-    const NOTE: &'static str =
-        "no server attached: keeps every event in memory, without limit, and does no other work";
+    const NOTE: &'static str = "its queue has no limit; a thread compresses and sends it";
     const CRATE: &'static str = "tracy-client";
-    type Thread = Client;
+    type Thread = ();
 
-    fn thread(&self) -> Client {
-        self.0.clone()
-    }
+    fn thread(&self) {}
 
     #[inline(always)]
-    fn log(&self, client: &mut Client, i: i64) {
-        let zone = client.clone().span(span_location!("event"), 0);
+    fn log(&self, (): &mut (), i: i64) {
+        let zone = Client::start().span(span_location!("event"), 0);
         zone.emit_value(i as u64);
         zone.emit_value(i as u64 + 1);
         zone.emit_value(i as u64 + 2);
         zone.emit_value(i as u64 + 3);
     }
 
-    fn drain(&self) {}
+    /// The client does not tell what it has still to send.
+    fn drain(&self) {
+        loop {
+            let before = cpu_time();
+            std::thread::sleep(WINDOW);
+            if cpu_time() - before < IDLE {
+                break;
+            }
+        }
+    }
 
     fn lost(&self) -> Option<u64> {
         Some(0)
     }
 }
 
+fn cpu_time() -> Duration {
+    let mut used = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the kernel writes only to `used`.
+    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut used) };
+    Duration::new(used.tv_sec as u64, used.tv_nsec as u32)
+}
+
 fn main() {
-    common::run(|| Tracy(Client::start()));
+    if std::env::var_os("TRACY_PORT").is_none() {
+        eprintln!("tracy: expected TRACY_PORT, where a server attaches: start me through peers.py");
+        std::process::exit(1);
+    }
+    common::run(|| {
+        while !Client::is_connected() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Tracy
+    });
+    // A regular exit waits for the server to take leave, which ours does not know how to.
+    // SAFETY: all output was flushed line by line, and nothing else has to be written.
+    unsafe { libc::_exit(0) }
 }

@@ -19,7 +19,8 @@ static struct entry *ring __attribute__((aligned(64)));
 static void peer_open(int threads)
 {
     (void)threads;
-    void *memory = mmap(NULL, ENTRIES * sizeof *ring, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    int flags = MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE;
+    void *memory = mmap(NULL, ENTRIES * sizeof *ring, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (memory == MAP_FAILED)
         bench_fail("no memory for the ring: %s", strerror(errno));
     ring = (struct entry *)memory;
