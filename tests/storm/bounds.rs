@@ -7,12 +7,12 @@ use std::os::unix::fs::FileExt;
 use std::sync::Barrier;
 
 use crate::harness::{
-    NO_RSEQ, Name, Process, arguments, attach, checked, define, hear, naive, say,
+    NO_RSEQ, Name, Process, arguments, attach, checked, define, hear, naive, rseq, say,
 };
 use crate::load::{move_to, own_cpus};
 use timeline::layout::geometry::{REGION_NAMES, put32};
 use timeline::layout::{Geometry, HEADER_SIZE, header, records};
-use timeline::{EventId, Order, Timeline};
+use timeline::{ClockKind, EventId, Order, Timeline};
 
 /// The smallest ring, as it was made or with other lanes, and what its file held when somebody looked.
 struct Small {
@@ -92,27 +92,6 @@ impl Small {
             "unused room"
         }
     }
-
-    /// The events in the ring come from a lane that may have them: that of their CPU, or one of a thread.
-    fn assert_at_home(&self) {
-        let events = attach(self.name.path()).events(Order::OldestFirst).count();
-        let found = naive::entries(&self.name.file());
-        assert_eq!(found.len(), events);
-        let cores = attach(self.name.path());
-        let cores: Vec<_> = cores
-            .events(Order::OldestFirst)
-            .map(|e| (e.ticks, e.core))
-            .collect();
-        for (entry, (ticks, core)) in found.iter().zip(cores) {
-            assert_eq!(entry.ticks, ticks);
-            let of_cpu = entry.lane < u64::from(self.geometry.cpu_lanes);
-            assert!(
-                !of_cpu || entry.lane == u64::from(core),
-                "CPU {core}: {entry:?}"
-            );
-            assert!(entry.lane < u64::from(self.geometry.lanes()), "{entry:?}");
-        }
-    }
 }
 
 /// What a process changes that joins and logs.
@@ -125,47 +104,73 @@ const LOGGING: [&str; 6] = [
     "threads",
 ];
 
-/// Joins a timeline, and logs 1,000 events from one thread on each of the CPUs given.
+/// Joins a timeline, and logs 1,000 events from one thread on each of the CPUs given. The threads end when told.
 pub fn logs_on_cpus(given: &[String]) {
     let timeline = Timeline::open(&given[0]).expect("joined");
     let event = define(&timeline);
-    for cpu in &given[1..] {
-        let cpu: usize = cpu.parse().expect("a number");
-        let log = || {
-            move_to(0, cpu);
-            (0..1000).for_each(|i| timeline.log(event, arguments(cpu as i64, i)));
-        };
-        std::thread::scope(|scope| scope.spawn(log).join().expect("it logged"));
-    }
+    let cpus = &given[1..];
+    let (logged, leave) = (Barrier::new(cpus.len() + 1), Barrier::new(cpus.len() + 1));
+    std::thread::scope(|scope| {
+        for cpu in cpus {
+            let cpu: usize = cpu.parse().expect("a number");
+            let (timeline, logged, leave) = (&timeline, &logged, &leave);
+            scope.spawn(move || {
+                move_to(0, cpu);
+                (0..1000).for_each(|i| timeline.log(event, arguments(cpu as i64, i)));
+                logged.wait();
+                leave.wait();
+            });
+        }
+        logged.wait();
+        say(rseq());
+        hear();
+        leave.wait();
+    });
 }
 
 #[test]
 fn a_cpu_without_a_lane_logs_through_lanes_of_threads() {
     let cpus = own_cpus();
-    let (first, last) = (cpus[0], cpus[cpus.len() - 1]);
-    // The last CPU lies beyond the lanes, be it that the machine has more than the smallest ring serves; then none has
-    // one.
+    // The last CPU lies beyond the lanes: the machine has more than the smallest ring serves, or that has fewer lanes
+    // than it was made with. Then none has one.
+    let mut cpus = vec![cpus[0], cpus[cpus.len() - 1]];
+    cpus.dedup();
+    let last = cpus[cpus.len() - 1];
     for lanes in [last as u32, 0] {
         let mut small = Small::new("cpus", lanes);
-        let given = [first.to_string(), last.to_string()];
-        let given = [small.name.path(), &given[0], &given[1]];
-        Process::start("logs_on_cpus", &given).finish();
+        let numbers: Vec<String> = cpus.iter().map(usize::to_string).collect();
+        let mut given = vec![small.name.path()];
+        given.extend(numbers.iter().map(String::as_str));
+        let mut process = Process::start("logs_on_cpus", &given);
+        let restartable = process.line() == "true";
         let attached = attach(small.name.path());
         let info = attached.info();
-        assert_eq!(info.cpu_lanes, small.geometry.cpu_lanes);
-        assert_eq!((info.events_written, info.dropped.total()), (2000, 0));
-        let newest = attached
-            .events(Order::NewestFirst)
-            .next()
-            .expect("an event");
-        assert_eq!(checked(&newest), (last as i64, 999));
-        assert_eq!(usize::from(newest.core), last);
-        small.assert_at_home();
+        let by_cpu = restartable && info.clock == ClockKind::Tsc;
+        let served = |cpu: &&usize| by_cpu && **cpu < small.geometry.cpu_lanes as usize;
+        let served = cpus.iter().filter(served).count();
+        let in_use = [info.cpu_lanes_in_use, info.thread_lanes_in_use];
+        let lanes_of = [served as u32, (cpus.len() - served) as u32];
+        assert_eq!(in_use, lanes_of, "of CPUs, of threads");
+        let logged = 1000 * cpus.len() as u64;
+        assert_eq!((info.events_written, info.dropped.total()), (logged, 0));
+        for event in attached.events(Order::OldestFirst) {
+            assert_eq!(i64::from(event.core), checked(&event).0);
+        }
+        for entry in naive::entries(&small.name.file()) {
+            let of_cpu = entry.lane < u64::from(small.geometry.cpu_lanes);
+            let at_home = !of_cpu || entry.lane as i64 == entry.args[0];
+            assert!(
+                at_home && entry.lane < small.geometry.lanes().into(),
+                "{entry:?}"
+            );
+        }
         assert_eq!(
             small.changes(),
             BTreeSet::from(LOGGING),
             "{lanes} lanes of CPUs"
         );
+        process.tell();
+        process.finish();
     }
 }
 
@@ -221,7 +226,6 @@ fn threads_that_find_no_lane_are_counted_and_write_nothing() {
         assert_eq!(info.events_written, u64::from(thread_lanes));
         process.tell();
         process.finish();
-        small.assert_at_home();
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use crate::harness::{NO_RSEQ, Name, Process, attach, define};
 use crate::load::{Counts, HANDLER, MAIN, SLOTS, THREADS};
 use crate::tally::{Expected, Ring};
-use timeline::Timeline;
+use timeline::{ClockKind, Timeline};
 
 /// What a process has in its environment.
 type Environment<'a> = &'a [(&'a str, &'a str)];
@@ -20,7 +20,7 @@ struct Storm {
 
 impl Storm {
     /// A process logs in each of these environments, and every event is looked for. How many there were, and which
-    /// processes have restartable sequences.
+    /// processes had restartable sequences.
     fn run(&self, environments: &[Environment]) -> (u64, Vec<bool>) {
         let name = Name::new("storm");
         let timeline = Timeline::with_size(name.path(), self.entries, 4096).expect("created");
@@ -37,7 +37,7 @@ impl Storm {
             Process::start_with("logs_in_a_storm", &given, environment)
         };
         let mut processes: Vec<_> = (0..).zip(environments).map(start).collect();
-        let restartable = processes.iter_mut().map(|p| p.line() == "true").collect();
+        let restartable: Vec<_> = processes.iter_mut().map(|p| p.line() == "true").collect();
         processes.iter_mut().for_each(Process::tell);
         for process in &mut processes {
             assert_eq!(process.line(), "done");
@@ -76,6 +76,15 @@ impl Storm {
         );
         let by_handlers: u64 = whos.filter(|who| who % SLOTS >= HANDLER).map(begun).sum();
         assert!(by_handlers > dropped, "no handler has logged");
+        // The first thread of each process is still there, with the lane it logged through.
+        let by_cpu = |has: &bool| *has && info.clock == ClockKind::Tsc;
+        let (cpus, threads) = (info.cpu_lanes_in_use, info.thread_lanes_in_use);
+        assert_eq!(cpus > 0, restartable.iter().any(by_cpu), "{cpus} in use");
+        assert_eq!(
+            threads > 0,
+            !restartable.iter().all(by_cpu),
+            "{threads} in use"
+        );
         processes.iter_mut().for_each(Process::tell);
         processes.into_iter().for_each(Process::finish);
         (all, restartable)
