@@ -273,6 +273,75 @@ fn a_lane_goes_on_after_its_owner_was_killed_in_a_refill() {
     }
 }
 
+/// An append to the lane of a CPU. Whoever holds the CPU is in a section, alone; it looks around and works out
+/// what to install without holding it, as one does who may be preempted.
+fn write_on_cpu<F: Fault>(ring: &Tiny<F>, cpu: &loom::sync::Mutex<()>, lane: u32, number: u64) {
+    use timeline::layout::words::Cursor;
+    loop {
+        let full = {
+            let _section = cpu.lock().unwrap();
+            let cursor = Cursor(ring.cursor(lane).load(Ordering::Relaxed));
+            if cursor.count() < ring.chunk_entries() {
+                let chunk = ring.chunk_of(cursor.ticket());
+                for word in 0..WORDS {
+                    let place = ring.word(chunk, cursor.count(), word);
+                    place.store(value(lane, number), Ordering::Relaxed);
+                }
+                ring.cursor(lane).store(cursor.0 + 1, Ordering::Release);
+                return;
+            }
+            cursor
+        };
+        let refilled = writer::refill(ring, lane, full, |ring, fresh| {
+            let _section = cpu.lock().unwrap();
+            match ring.cursor(lane).load(Ordering::Relaxed) == full.0 {
+                true => writer::install(ring, fresh),
+                false => writer::Installed::Aborted,
+            }
+        });
+        if refilled.is_err() {
+            thread::yield_now();
+        }
+    }
+}
+
+/// Two threads on one CPU fill its lane in turns, beside a reader: each may find what the other installed
+/// between any two of its sections.
+#[test]
+fn a_lane_of_a_cpu_changes_hands_between_any_two_sections() {
+    model(2, || {
+        let ring = Tiny::<Sound>::new(1, 4, 1);
+        let cpu = Arc::new(loom::sync::Mutex::new(()));
+        let threads: Vec<_> = [1, 2]
+            .into_iter()
+            .map(|number| {
+                let (ring, cpu) = (ring.clone(), cpu.clone());
+                thread::spawn(move || write_on_cpu(&*ring, &cpu, 0, number))
+            })
+            .collect();
+        let reader = ring.clone();
+        let reader = thread::spawn(move || {
+            let seen = reader::inspect(&*reader, 0);
+            assert!(seen.is_none_or(|seen| seen.count <= 1 && seen.before < 2));
+        });
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        reader.join().unwrap();
+        let mut events: Vec<u64> = Vec::new();
+        for chunk in 0..ring.chunks() {
+            if let Some(seen) = reader::inspect(&*ring, chunk) {
+                let mut entries = Vec::new();
+                reader::copy(&*ring, &seen, 0, &mut entries).unwrap();
+                events.extend(entries.iter().map(|Entry(words)| words[0]));
+            }
+        }
+        events.sort_unstable();
+        assert_eq!(events, [value(0, 1), value(0, 2)]);
+        assert_eq!(reader::committed(&*ring, 0), Some(2));
+    });
+}
+
 #[test]
 #[should_panic(expected = "reads")]
 fn the_model_notices_a_commit_that_orders_nothing() {
