@@ -205,8 +205,9 @@ impl Log {
         self.ring.interrupted(lane).fetch_add(1, Ordering::Relaxed);
     }
 
+    // Not a Rust function, which could unwind: its caller would have to keep a frame for that.
     #[cold]
-    fn bad_event(&self) {
+    extern "C" fn bad_event(&self) {
         self.dropped(header::DROPPED_BAD_EVENT);
     }
 

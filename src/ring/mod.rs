@@ -3,9 +3,10 @@
 //! # The idea
 //!
 //! The ring is an array of entries cut into chunks. A *lane* writes into one chunk at a time, its
-//! current one, so two lanes never share a cache line of entries. A lane is owned by one thread (lanes
-//! owned by CPUs will speak the same protocol). Its cursor, `ticket << 16 | count`, says where it
-//! writes next; **storing cursor + 1 is the commit of an entry, and the only one**.
+//! current one, so two lanes never share a cache line of entries. A lane has one writer at a time: the thread
+//! that owns it, or whoever is in a restartable sequence on the CPU that it belongs to (rseq/mod.rs). Its
+//! cursor, `ticket << 16 | count`, says where it writes next; **storing cursor + 1 is the commit of an
+//! entry, and the only one**.
 //!
 //! Chunks are handed out by ticket: `next_ticket` counts up, and ticket *t* stands for chunk
 //! *t mod chunks*. So the oldest chunk is taken next, except that a chunk which is some lane's current
@@ -21,6 +22,9 @@
 //! 4. close the lane's old chunk;
 //! 5. install the new cursor, only if the lane's cursor is still the full one.
 //!
+//! On the lane of a CPU, 2 to 5 are one restartable sequence: who is interrupted in it never goes on, and what it
+//! leaves is what a killed one leaves.
+//!
 //! A writer may be killed between any two steps. Before 4, the old chunk is open and the cursor says it
 //! is full: readable. Between 4 and 5 it is closed and full: readable; the fresh chunk is open under a
 //! ticket that the cursor never carried: it counts as empty. A chunk can hold entries only once its
@@ -34,7 +38,7 @@
 //! An abandoned fresh chunk stays open. It must not be taken while its owner could still install it,
 //! and it can do so only while the cursor is the old one; cursors of a lane only rise; so *a chunk open in
 //! a lane may be taken once that lane's cursor has passed its ticket*, and is passed over until then. If the
-//! dead hold so many that none is left, the lane's next owner goes on in the abandoned one.
+//! dead hold so many that none is left, the lane's next writer goes on in the abandoned one.
 //!
 //! # Reading
 //!
