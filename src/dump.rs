@@ -57,6 +57,8 @@ impl Iterator for Rows<'_> {
 pub struct Table<'a> {
     attached: &'a Attached,
     category: usize,
+    /// Node and core by the number of the core, of those seen, and the node.
+    places: Vec<Option<(u16, Template)>>,
     /// Category and message by the number of the event, of those seen.
     texts: Vec<Option<Template>>,
 }
@@ -71,6 +73,7 @@ impl<'a> Table<'a> {
         Table {
             attached,
             category: widest.unwrap_or(0).clamp("category".len(), 24),
+            places: Vec::new(),
             texts: Vec::new(),
         }
     }
@@ -87,13 +90,39 @@ impl<'a> Table<'a> {
     /// Writes one row, without a line break.
     #[inline]
     pub fn row(&mut self, row: &Row, out: &mut Text) {
-        out.right(known(row.event.node), 4);
-        out.push(" ");
-        out.right(known(row.event.core), 4);
-        out.push(" ");
+        self.place(&row.event, out);
         out.right(row.cycles, 10);
         out.push(" ");
         self.text(&row.event, out);
+    }
+
+    /// Writes the columns of node and core.
+    #[inline]
+    fn place(&mut self, event: &Event, out: &mut Text) {
+        match self.places.get(usize::from(event.core)) {
+            Some(Some((node, place))) if *node == event.node => out.fill(place, &[0; 4]),
+            _ => self.new_place(event, out),
+        }
+    }
+
+    /// As `place`, on a core not seen before or not known.
+    #[cold]
+    fn new_place(&mut self, event: &Event, out: &mut Text) {
+        let start = out.len();
+        out.right(known(event.node), 4);
+        out.push(" ");
+        out.right(known(event.core), 4);
+        out.push(" ");
+        let core = usize::from(event.core);
+        // No room for all the cores there can be, for the sake of one that is none.
+        if known(event.core).is_some() {
+            let mut place = Template::new();
+            place.push_bytes(&out.as_bytes()[start..]);
+            if self.places.len() <= core {
+                self.places.resize_with(core + 1, || None);
+            }
+            self.places[core] = Some((event.node, place));
+        }
     }
 
     /// Writes category and message, without a line break. Control characters show as `?`: what programs

@@ -17,19 +17,28 @@ use crate::layout::MAX_ARGUMENTS;
 /// text.fill(&template, &[10, -20, 0, 0]);
 /// assert_eq!(text.as_bytes(), b"processed tcp(10), udp(-20)");
 /// ```
+#[derive(Default)]
 pub struct Template {
-    /// What stands between the places, and a block of nothing behind it.
-    pub(super) text: Vec<u8>,
-    /// Where in the text a value is to stand, and which.
-    pub(super) places: Vec<(usize, usize)>,
+    pub(super) parts: Vec<Part>,
 }
 
-impl Default for Template {
-    fn default() -> Template {
-        Template {
-            text: vec![0; BLOCK],
-            places: Vec::new(),
-        }
+/// A few bytes, and the value that stands behind them.
+pub(super) struct Part {
+    pub(super) text: [u8; BLOCK],
+    pub(super) length: usize,
+    /// `MAX_ARGUMENTS` for none.
+    pub(super) value: usize,
+}
+
+impl Part {
+    const EMPTY: Part = Part {
+        text: [0; BLOCK],
+        length: 0,
+        value: MAX_ARGUMENTS,
+    };
+
+    fn is_open(&self) -> bool {
+        self.value == MAX_ARGUMENTS && self.length < BLOCK
     }
 }
 
@@ -39,16 +48,27 @@ impl Template {
         Template::default()
     }
 
-    /// Bytes without the values.
-    pub(super) fn length(&self) -> usize {
-        self.text.len() - BLOCK
+    /// The last part, or a new one when nothing can be appended to that.
+    fn open(&mut self) -> &mut Part {
+        let last = self.parts.pop_if(|part| part.is_open());
+        self.parts.push(last.unwrap_or(Part::EMPTY));
+        let place = self.parts.len() - 1;
+        &mut self.parts[place]
     }
 
     /// Appends `text`.
     pub fn push(&mut self, text: &str) {
-        self.text.truncate(self.length());
-        self.text.extend_from_slice(text.as_bytes());
-        self.text.resize(self.text.len() + BLOCK, 0);
+        self.push_bytes(text.as_bytes());
+    }
+
+    pub(super) fn push_bytes(&mut self, mut rest: &[u8]) {
+        while !rest.is_empty() {
+            let part = self.open();
+            let (now, later) = rest.split_at(rest.len().min(BLOCK - part.length));
+            part.text[part.length..][..now.len()].copy_from_slice(now);
+            part.length += now.len();
+            rest = later;
+        }
     }
 
     /// Appends a place for the argument of this number, counted from 0. There are four.
@@ -57,7 +77,7 @@ impl Template {
     /// If there is no such argument.
     pub fn value(&mut self, argument: usize) {
         assert!(argument < MAX_ARGUMENTS, "an event has four arguments");
-        self.places.push((self.length(), argument));
+        self.open().value = argument;
     }
 
     /// Appends the first line of a message, each argument as `name(value)`, and the words between the values

@@ -132,14 +132,15 @@ impl Text {
     #[inline]
     pub fn fill(&mut self, template: &Template, values: &[i64; MAX_ARGUMENTS]) {
         let mut at = self.length;
-        let bytes = self.room(template.text.len() + NUMBER * template.places.len());
-        let mut from = 0;
-        for &(end, value) in &template.places {
-            at = store_blocks(bytes, at, &template.text, from, end);
-            at = store_signed(bytes, at, values[value % MAX_ARGUMENTS]);
-            from = end;
+        let bytes = self.room((BLOCK + NUMBER) * template.parts.len());
+        for part in &template.parts {
+            bytes[at..at + BLOCK].copy_from_slice(&part.text);
+            at += part.length;
+            if let Some(value) = values.get(part.value) {
+                at = store_signed(bytes, at, *value);
+            }
         }
-        self.length = store_blocks(bytes, at, &template.text, from, template.length());
+        self.length = at;
     }
 }
 
@@ -148,19 +149,6 @@ impl fmt::Write for Text {
         self.push(text);
         Ok(())
     }
-}
-
-/// Stores `text[from..end]` and up to a block behind it; where it ends.
-#[inline(always)]
-fn store_blocks(bytes: &mut [u8], at: usize, text: &[u8], from: usize, end: usize) -> usize {
-    let length = end - from;
-    let mut done = 0;
-    while done < length {
-        let block = &text[from + done..from + done + BLOCK];
-        bytes[at + done..at + done + BLOCK].copy_from_slice(block);
-        done += BLOCK;
-    }
-    at + length
 }
 
 /// The first number of nine digits.
