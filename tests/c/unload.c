@@ -1,8 +1,10 @@
 /* A host that closes the library while a thread that logged still runs, as LuaJIT does when it ends: nothing
  * may be pulled from under the thread, nor from under the kernel. unload DIR LIBRARY */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 
 #define TIMELINE_NO_INLINE
 #include <timeline.h>
@@ -30,10 +32,48 @@ static void *make(void *unused) {
   return unused;
 }
 
+/* What the kernel looks at when it next interrupts this thread: 0 unless a restartable sequence is under way. */
+static uint64_t sequence(void) {
+  const ptrdiff_t *const offset = dlsym(RTLD_DEFAULT, "__rseq_offset");
+  uint64_t found = 0;
+  if (offset) memcpy(&found, (char *)pthread_self() + *offset + 8, sizeof found);
+  return found;
+}
+
+static volatile sig_atomic_t signals;
+
+static void on_signal(int number) {
+  (void)number;
+  signals++;
+}
+
+/* Signals, and moves from CPU to CPU: at each the kernel reads what the library has left. */
+static void be_interrupted(void) {
+  cpu_set_t all, one;
+  signal(SIGUSR1, on_signal);
+  CHECK_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  for (int i = 0; i < 1000; i++) {
+    const int cpu = i % CPU_SETSIZE;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    if (CPU_ISSET(cpu, &all)) CHECK_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    CHECK_EQ(pthread_kill(pthread_self(), SIGUSR1), 0);
+    sched_yield();
+  }
+  CHECK_EQ(sched_setaffinity(0, sizeof all, &all), 0);
+  CHECK_EQ(signals, 1000);
+}
+
 static void *log_and_stay(void *unused) {
+  /* More than a chunk, so that a refill is among them. */
+  for (int64_t i = 0; i < 100; i++) {
+    log_event(tl, event, i, 0, 0, 0);
+    CHECK_EQ(sequence(), 0);
+  }
   log_event(tl, event, 1, 0, 0, 0);
   pthread_barrier_wait(&step); /* closed between these two */
   pthread_barrier_wait(&step);
+  be_interrupted();
   log_event(tl, event, 2, 0, 0, 0);
   return unused; /* and the thread ends, with what the library keeps for it */
 }
