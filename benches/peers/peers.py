@@ -245,7 +245,8 @@ LTTNG = Lttng("lttng", "LTTng-UST, snapshot session, a buffer for each CPU", "lt
 PEERS = [
     LTTNG,
     Tracy("tracy", "Tracy client, a zone with four values, a server attached that reads and forgets", "tracy"),
-    Rust("perfetto", "perfetto-recorder, a span with four arguments", "perfetto"),
+    Rust("perfetto-sdk", "Perfetto SDK, in process, ring buffer, an instant with four arguments", "perfetto-sdk"),
+    Rust("perfetto-recorder", "perfetto-recorder, a span with four arguments", "perfetto-recorder"),
     Rust("tracing-noop", "tokio tracing with a layer that does nothing", "tracing"),
     Rust("tracing-file", "tokio tracing, formatted, to a file by tracing-appender's thread", "tracing"),
     Rust("fastrace", "fastrace, an event with four properties, dropped by its reporter", "fastrace"),
@@ -269,12 +270,12 @@ def main():
                     raise Unavailable(reason)
                 results = run(peer, peer.build(outdir), "--mode", "loop", "--events", 200_000, "--repeats", 5)
             except Unavailable as missing:
-                print(f"{peer.name:12} skipped: {missing}")
+                print(f"{peer.name:17} skipped: {missing}")
                 continue
             wall = statistics.median(result["event_ns"] / result["clock_ns"] for result in results)
             cpu = statistics.median(result["event_cpu_ns"] / result["clock_cpu_ns"] for result in results)
             version = results[0]["version"]
-            print(f"{peer.name:12} {wall:7.2f} × the clock, {cpu:7.2f} in CPU   {version}: {peer.describe}")
+            print(f"{peer.name:17} {wall:7.2f} × the clock, {cpu:7.2f} in CPU   {version}: {peer.describe}")
     return 0
 
 

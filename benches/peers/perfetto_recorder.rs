@@ -16,7 +16,7 @@ fn reserve() {
 }
 
 impl common::Peer for Perfetto {
-    const NAME: &'static str = "perfetto";
+    const NAME: &'static str = "perfetto-recorder";
     const NOTE: &'static str =
         "a span, so two timestamps; full buffers are dropped, not made into a trace";
     const CRATE: &'static str = "perfetto-recorder";
