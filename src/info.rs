@@ -6,8 +6,10 @@ use crate::clock::ClockKind;
 use crate::event::Level;
 use crate::layout::header;
 use crate::layout::words::Cursor;
+use crate::ring::Storage;
+use crate::ring::memory::Shared;
 use crate::ring::processes::{self, Writer};
-use crate::ring::{Storage, reader};
+use crate::ring::reader::{self, Chunk};
 use crate::segment::Segment;
 use crate::sync::Ordering;
 
@@ -104,16 +106,7 @@ impl Dropped {
 
 pub(crate) fn info(segment: &Segment, file: &File, ticks_per_second: Option<f64>) -> Info {
     let (ring, geometry, facts) = (&segment.ring, &segment.geometry, &segment.facts);
-    let (mut held, mut newest, mut oldest) = (0, None, None);
-    for chunk in (0..ring.chunks()).filter_map(|c| reader::inspect(ring, c)) {
-        let Some(last) = chunk.count.checked_sub(1) else {
-            continue;
-        };
-        held += u64::from(chunk.count);
-        let ticks = |index| ring.word(chunk.chunk, index, 0).load(Ordering::Relaxed);
-        newest = newest.max(Some(ticks(last)));
-        oldest = Some(oldest.map_or(ticks(0), |o: u64| o.min(ticks(0))));
-    }
+    let (held, oldest, newest) = held(ring);
     let live = (!facts.snapshot).then_some(file);
     Info {
         snapshot: facts.snapshot,
@@ -163,6 +156,40 @@ fn count_thread_lanes(segment: &Segment) -> u32 {
     (segment.geometry.cpu_lanes..ring.lanes())
         .filter(taken)
         .count() as u32
+}
+
+/// How many events there are, and the ticks of the oldest and of the newest.
+///
+/// Only those of each lane's first and last chunk are looked at: the others are pages to map for nothing.
+fn held(ring: &Shared) -> (u64, Option<u64>, Option<u64>) {
+    let ticks = |c: &Chunk, index| ring.word(c.chunk, index, 0).load(Ordering::Relaxed);
+    let is_there = |seen: &Chunk| {
+        reader::inspect(ring, seen.chunk).is_some_and(|now| now.ticket == seen.ticket)
+    };
+    let mut held = 0;
+    // Of each lane: `before` and ticks of the first chunk, and the last one.
+    let mut first: Vec<Option<(u64, u64)>> = vec![None; ring.lanes() as usize];
+    let mut last: Vec<Option<Chunk>> = vec![None; ring.lanes() as usize];
+    for chunk in (0..ring.chunks()).filter_map(|c| reader::inspect(ring, c)) {
+        if chunk.count == 0 {
+            continue;
+        }
+        held += u64::from(chunk.count);
+        let lane = chunk.lane as usize;
+        if first[lane].is_none_or(|(before, _)| chunk.before < before) {
+            // Now, because the oldest is the next to be overwritten; and then the one after it is the first.
+            let ticks = ticks(&chunk, 0);
+            if is_there(&chunk) {
+                first[lane] = Some((chunk.before, ticks));
+            }
+        }
+        if last[lane].is_none_or(|last| chunk.before > last.before) {
+            last[lane] = Some(chunk);
+        }
+    }
+    let oldest = first.iter().flatten().map(|(_, ticks)| *ticks).min();
+    let newest = last.iter().flatten().map(|c| ticks(c, c.count - 1)).max();
+    (held, oldest, newest)
 }
 
 fn dropped(segment: &Segment) -> Dropped {

@@ -308,6 +308,10 @@ proptest! {
         let events: Vec<Event> = at.events(Order::NewestFirst).collect();
         let told: Vec<_> = events.iter().map(|e| (e.ticks, e.args)).collect();
         prop_assert_eq!(told, order);
+        let info = at.info();
+        prop_assert_eq!(info.newest_ticks, events.first().map(|e| e.ticks));
+        prop_assert_eq!(info.oldest_ticks, events.last().map(|e| e.ticks));
+        prop_assert_eq!(info.events_held, events.len() as u64);
         let older = events.iter().skip(1).map(|older| Some(older.ticks)).chain([None]);
         let rows: Vec<Row> = events
             .iter()
