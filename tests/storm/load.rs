@@ -172,6 +172,7 @@ impl Crew {
         let cpus = own_cpus();
         let mut random = Random(std::process::id().into());
         while !stop.load(Ordering::Acquire) {
+            // Only so that it leaves the CPU to those it disturbs.
             std::thread::sleep(std::time::Duration::from_micros(200));
             for (slot, (process, thread)) in (0..).zip(&self.targets) {
                 let tid = thread.load(Ordering::Acquire);
