@@ -33,9 +33,10 @@ def call(argv, **options):
     """Runs a command and returns what it prints; its complaint becomes the error."""
     done = subprocess.run([str(word) for word in argv], capture_output=True, text=True, **options)
     if done.returncode != 0:
-        complaint = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()
-        command = " ".join(str(word) for word in argv)
-        raise Unavailable(f"{command}: exit {done.returncode}: {' / '.join(complaint[-3:])}")
+        said = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()
+        # Compilers and cargo go on after the reason, others end with it.
+        reason = next((line for line in said if "error:" in line), said[-1])
+        raise Unavailable(f"{' '.join(str(word) for word in argv)}: exit {done.returncode}: {reason}")
     return done.stdout
 
 
@@ -95,17 +96,17 @@ class Native(Peer):
 
 @dataclasses.dataclass
 class Rust(Peer):
-    """A binary of the package beside this file, with the feature that brings its crates."""
+    """A binary of a package in a folder of its own, so that a crate that is missing costs that peer only."""
 
-    feature: str
+    folder: str
 
     def check(self):
         return None if shutil.which("cargo") else "no cargo"
 
     def build(self, outdir):
         target = pathlib.Path(outdir) / "rust"
-        call(["cargo", "build", "--release", "--locked", "--manifest-path", HERE / "Cargo.toml",
-              "--target-dir", target, "--features", self.feature, "--bin", self.name])
+        manifest = HERE / self.folder / "Cargo.toml"
+        call(["cargo", "build", "--release", "--locked", "--manifest-path", manifest, "--target-dir", target])
         return [str(target / "release" / self.name)]
 
 

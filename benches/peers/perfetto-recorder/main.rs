@@ -1,7 +1,5 @@
 //! perfetto-recorder: a span a call, in a buffer of the thread that is taken and dropped when it is full.
 
-mod common;
-
 use perfetto_recorder::{
     EVENTS_PER_ARG, EVENTS_PER_SPAN, ThreadTraceData, current_thread_reserve, start, start_span,
 };
@@ -15,11 +13,12 @@ fn reserve() {
     current_thread_reserve(SPANS_OF_A_BUFFER as usize * (EVENTS_PER_SPAN + 4 * EVENTS_PER_ARG));
 }
 
-impl common::Peer for Perfetto {
+impl peer_common::Peer for Perfetto {
     const NAME: &'static str = "perfetto-recorder";
     const NOTE: &'static str =
         "a span, so two timestamps; full buffers are dropped, not made into a trace";
     const CRATE: &'static str = "perfetto-recorder";
+    const LOCK: &'static str = include_str!("Cargo.lock");
     type Thread = u32;
 
     fn thread(&self) -> u32 {
@@ -47,5 +46,5 @@ impl common::Peer for Perfetto {
 
 fn main() {
     start().expect("Cargo.toml enables it");
-    common::run(|| Perfetto);
+    peer_common::run(|| Perfetto);
 }

@@ -2,8 +2,6 @@
 //!
 //! Emitted as the C macro PERFETTO_TE does, because the Rust macro allocates a string for each name.
 
-mod common;
-
 use perfetto_sdk::heap_buffer::HeapBuffer;
 use perfetto_sdk::pb_msg::{PbMsg, PbMsgWriter};
 use perfetto_sdk::producer::{Backends, Producer, ProducerInitArgsBuilder};
@@ -94,11 +92,12 @@ fn argument(name: &'static std::ffi::CStr, value: i64) -> PerfettoTeHlExtraDebug
     }
 }
 
-impl common::Peer for PerfettoSdk {
+impl peer_common::Peer for PerfettoSdk {
     const NAME: &'static str = "perfetto-sdk";
     const NOTE: &'static str =
         "overwrites the oldest; drops what its service's thread is too slow to take over";
     const CRATE: &'static str = "perfetto-sdk-sys";
+    const LOCK: &'static str = include_str!("Cargo.lock");
     type Thread = ();
 
     fn thread(&self) {}
@@ -141,5 +140,5 @@ impl common::Peer for PerfettoSdk {
 }
 
 fn main() {
-    common::run(PerfettoSdk::open);
+    peer_common::run(PerfettoSdk::open);
 }

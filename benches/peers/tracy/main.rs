@@ -3,8 +3,6 @@
 //! The client starts before main. With nobody attached it keeps every event in memory, 190 bytes of it and most of the
 //! time spent on page faults; attached, it reuses what its thread has sent.
 
-mod common;
-
 use std::time::Duration;
 use tracy_client::{Client, span_location};
 
@@ -15,10 +13,11 @@ struct Tracy;
 const IDLE: Duration = Duration::from_millis(5);
 const WINDOW: Duration = Duration::from_millis(100);
 
-impl common::Peer for Tracy {
+impl peer_common::Peer for Tracy {
     const NAME: &'static str = "tracy";
     const NOTE: &'static str = "its queue has no limit; a thread compresses and sends it";
     const CRATE: &'static str = "tracy-client";
+    const LOCK: &'static str = include_str!("Cargo.lock");
     type Thread = ();
 
     fn thread(&self) {}
@@ -63,7 +62,7 @@ fn main() {
         eprintln!("tracy: expected TRACY_PORT, where a server attaches: start me through peers.py");
         std::process::exit(1);
     }
-    common::run(|| {
+    peer_common::run(|| {
         while !Client::is_connected() {
             std::thread::sleep(Duration::from_millis(1));
         }

@@ -1,7 +1,5 @@
 //! fastrace: events of local spans, handed to its collector thread, whose reporter drops them.
 
-mod common;
-
 use fastrace::collector::{Config, Reporter, SpanContext, SpanRecord};
 use fastrace::local::{LocalParentGuard, LocalSpan};
 use fastrace::{Event, Span};
@@ -57,10 +55,11 @@ fn next_trace(logger: &mut Logger) {
 
 struct Fastrace;
 
-impl common::Peer for Fastrace {
+impl peer_common::Peer for Fastrace {
     const NAME: &'static str = "fastrace";
     const NOTE: &'static str = "integers become strings; its reporter drops what it is given";
     const CRATE: &'static str = "fastrace";
+    const LOCK: &'static str = include_str!("Cargo.lock");
     type Thread = Logger;
 
     fn thread(&self) -> Logger {
@@ -98,5 +97,5 @@ impl common::Peer for Fastrace {
 
 fn main() {
     fastrace::set_reporter(Drops, Config::default());
-    common::run(|| Fastrace);
+    peer_common::run(|| Fastrace);
 }

@@ -1,7 +1,5 @@
 //! tokio's `tracing` with its formatter, writing to a file through tracing-appender's thread.
 
-mod common;
-
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::sync::Mutex;
@@ -74,10 +72,11 @@ impl TracingFile {
     }
 }
 
-impl common::Peer for TracingFile {
+impl peer_common::Peer for TracingFile {
     const NAME: &'static str = "tracing-file";
     const NOTE: &'static str = "blocks when its queue is full; writes text to a file in TMPDIR";
     const CRATE: &'static str = "tracing-subscriber";
+    const LOCK: &'static str = include_str!("Cargo.lock");
     type Thread = ();
 
     fn thread(&self) {}
@@ -101,5 +100,5 @@ impl common::Peer for TracingFile {
 }
 
 fn main() {
-    common::run(TracingFile::open);
+    peer_common::run(TracingFile::open);
 }

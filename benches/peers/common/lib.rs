@@ -13,6 +13,8 @@ pub trait Peer: Sync {
     const NOTE: &'static str;
     /// The crate whose version is given.
     const CRATE: &'static str;
+    /// The Cargo.lock that names this version.
+    const LOCK: &'static str;
     /// What a thread keeps between its events.
     type Thread;
 
@@ -190,7 +192,7 @@ fn print<P: Peer>(options: &Options, repeat: u32, results: &str, lost: Option<u6
         options.events,
         lost.map_or("null".to_owned(), |lost| lost.to_string()),
         P::NOTE,
-        locked_version(P::CRATE)
+        locked_version(P::LOCK, P::CRATE)
     );
 }
 
@@ -296,9 +298,8 @@ fn cpu_ns() -> f64 {
 }
 
 /// What cargo built with, which a constant written here would soon contradict.
-fn locked_version(package: &str) -> &'static str {
-    let after =
-        include_str!("Cargo.lock").split_once(&format!("name = \"{package}\"\nversion = \""));
+fn locked_version<'a>(lock: &'a str, package: &str) -> &'a str {
+    let after = lock.split_once(&format!("name = \"{package}\"\nversion = \""));
     after
         .and_then(|(_, rest)| rest.split('"').next())
         .unwrap_or("unknown")

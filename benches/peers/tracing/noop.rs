@@ -1,7 +1,5 @@
 //! tokio's `tracing` with a layer that does nothing: what its dispatch alone costs, without a clock or a byte kept.
 
-mod common;
-
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::registry::Registry;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -12,10 +10,11 @@ impl Layer<Registry> for Nothing {}
 
 struct TracingNoop;
 
-impl common::Peer for TracingNoop {
+impl peer_common::Peer for TracingNoop {
     const NAME: &'static str = "tracing-noop";
     const NOTE: &'static str = "reads no clock and keeps nothing";
     const CRATE: &'static str = "tracing";
+    const LOCK: &'static str = include_str!("Cargo.lock");
     type Thread = ();
 
     fn thread(&self) {}
@@ -34,5 +33,5 @@ impl common::Peer for TracingNoop {
 
 fn main() {
     tracing_subscriber::registry().with(Nothing).init();
-    common::run(|| TracingNoop);
+    peer_common::run(|| TracingNoop);
 }
