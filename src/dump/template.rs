@@ -20,6 +20,8 @@ use crate::layout::MAX_ARGUMENTS;
 #[derive(Default)]
 pub struct Template {
     pub(super) parts: Vec<Part>,
+    /// Whether a value stands in several places.
+    pub(super) repeats: bool,
 }
 
 /// A few bytes, and the value that stands behind them.
@@ -77,6 +79,7 @@ impl Template {
     /// If there is no such argument.
     pub fn value(&mut self, argument: usize) {
         assert!(argument < MAX_ARGUMENTS, "an event has four arguments");
+        self.repeats |= self.parts.iter().any(|part| part.value == argument);
         self.open().value = argument;
     }
 
@@ -124,6 +127,11 @@ mod tests {
             definition.render(&args, &mut plain).expect("a String takes everything");
             let mut template = Template::new();
             template.message(&definition.message, |text| text.into());
+            for (argument, value) in args.iter().enumerate() {
+                plain += &format!(" again {value}");
+                template.push(" again ");
+                template.value(argument);
+            }
             let mut text = Text::new();
             text.fill(&template, &args);
             prop_assert_eq!(text.as_bytes(), plain.as_bytes());

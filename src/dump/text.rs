@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use super::template::Template;
+use super::template::{Part, Template};
 use crate::layout::MAX_ARGUMENTS;
 
 /// What a block holds. Most pieces of messages fit.
@@ -131,14 +131,33 @@ impl Text {
     /// Appends `template` with these values in their places.
     #[inline]
     pub fn fill(&mut self, template: &Template, values: &[i64; MAX_ARGUMENTS]) {
+        match template.repeats {
+            false => self.fill_parts::<false>(&template.parts, values),
+            true => self.fill_parts::<true>(&template.parts, values),
+        }
+    }
+
+    /// With `REPEATS`, a value that stands there already is copied from there.
+    fn fill_parts<const REPEATS: bool>(&mut self, parts: &[Part], values: &[i64; MAX_ARGUMENTS]) {
         let mut at = self.length;
-        let bytes = self.room((BLOCK + NUMBER) * template.parts.len());
-        for part in &template.parts {
+        let bytes = self.room((BLOCK + NUMBER) * parts.len());
+        let mut there: [Option<(usize, usize)>; MAX_ARGUMENTS] = [None; MAX_ARGUMENTS];
+        for part in parts {
             bytes[at..at + BLOCK].copy_from_slice(&part.text);
             at += part.length;
-            if let Some(value) = values.get(part.value) {
-                at = store_signed(bytes, at, *value);
+            let Some(value) = values.get(part.value) else {
+                continue;
+            };
+            if REPEATS && let Some((start, length)) = there[part.value] {
+                bytes.copy_within(start..start + NUMBER, at);
+                at += length;
+                continue;
             }
+            let end = store_signed(bytes, at, *value);
+            if REPEATS {
+                there[part.value] = Some((at, end - at));
+            }
+            at = end;
         }
         self.length = at;
     }

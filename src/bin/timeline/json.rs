@@ -19,6 +19,8 @@ use crate::who::{self, Threads};
 pub struct Lines<'a> {
     at: &'a Attached,
     clock: WallClock,
+    /// Core and node by the number of the core, of those seen, and the node.
+    places: Vec<Option<(u16, Template)>>,
     /// From tid to process.
     threads: Threads<'a, String>,
     /// From category to the end of the line, by the number of the event, of those seen.
@@ -31,6 +33,7 @@ impl<'a> Lines<'a> {
         Lines {
             at,
             clock: WallClock::new(Form::Rfc3339),
+            places: Vec::new(),
             threads: Threads::new(at),
             definitions: Vec::new(),
         }
@@ -46,20 +49,40 @@ impl<'a> Lines<'a> {
                 out.push(",\"time\":\"");
                 self.clock.write(nanos, out);
                 out.push("\",\"unix_ns\":");
-                out.number(nanos);
+                self.clock.write_number(nanos, out);
             }
             None => out.push(",\"time\":null,\"unix_ns\":null"),
         }
         out.push(",\"cycles\":");
         number(cycles, out);
-        out.push(",\"core\":");
-        number(who::known(event.core).map(u64::from), out);
-        out.push(",\"node\":");
-        number(who::known(event.node).map(u64::from), out);
+        match self.places.get(usize::from(event.core)) {
+            Some(Some((node, place))) if *node == event.node => out.fill(place, &event.args),
+            _ => self.new_place(event, out),
+        }
         out.push(self.threads.of(event, thread));
         match self.definitions.get(event.id.0 as usize) {
             Some(Some(definition)) => out.fill(definition, &event.args),
             _ => self.new_definition(event, out),
+        }
+    }
+
+    /// The core and node of an event, on a core not seen before or not known.
+    #[cold]
+    fn new_place(&mut self, event: &Event, out: &mut Text) {
+        let [core, node] = [event.core, event.node].map(|number| match who::known(number) {
+            Some(number) => number.to_string(),
+            None => "null".to_string(),
+        });
+        let text = format!(",\"core\":{core},\"node\":{node}");
+        out.push(&text);
+        // No room for all the cores there can be, for the sake of one that is none.
+        if let Some(core) = who::known(event.core).map(usize::from) {
+            let mut place = Template::new();
+            place.push(&text);
+            if self.places.len() <= core {
+                self.places.resize_with(core + 1, || None);
+            }
+            self.places[core] = Some((event.node, place));
         }
     }
 

@@ -36,6 +36,8 @@ pub struct WallClock {
     second: u64,
     /// The second, without its fraction.
     whole: String,
+    /// The second as a number.
+    digits: String,
     /// The time last asked for.
     asked: String,
 }
@@ -63,6 +65,7 @@ impl WallClock {
             form,
             second: u64::MAX,
             whole: String::new(),
+            digits: String::new(),
             asked: String::new(),
         }
     }
@@ -85,6 +88,16 @@ impl WallClock {
         }
     }
 
+    /// Appends this time as a number, in nanoseconds since 1970.
+    pub fn write_number(&mut self, unix_nanos: u64, out: &mut Text) {
+        let (second, nanos) = (unix_nanos / NANOS, (unix_nanos % NANOS) as u32);
+        if second != self.second || second == 0 {
+            return out.number(unix_nanos);
+        }
+        out.push(&self.digits);
+        out.nanoseconds(nanos);
+    }
+
     /// The text of this time; valid until the next one is asked for.
     pub fn format(&mut self, unix_nanos: u64) -> &str {
         let mut text = Text::new();
@@ -96,6 +109,7 @@ impl WallClock {
     #[cold]
     fn turn(&mut self, second: u64) {
         self.second = second;
+        self.digits = second.to_string();
         self.whole.clear();
         let pattern = match self.form {
             Form::Rfc3339 => "%Y-%m-%dT%H:%M:%S",
