@@ -16,6 +16,7 @@
  *   blocked, so that what is not logged then is the library's own and never the program's.
  * - Later events make no calls. Should a signal handler interrupt one and make calls itself, those are
  *   not logged but counted, and the count is logged next.
+ * - So are the calls of a child of vfork, which runs in this memory but must not log: see `vfork`.
  * - errno is as the real function left it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -30,6 +31,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -79,10 +81,10 @@ static timeline_t *timeline;
 static uint32_t events[EVENTS];
 static _Atomic uint64_t unlogged;
 
-/* What this thread is in the middle of: nothing, logging an event, or a part of the timeline library that
- * makes calls of its own. */
+/* What this thread is in the middle of: nothing, logging an event (or being a child of vfork), or a part of
+ * the timeline library that makes calls of its own. Not static, because the assembly of `vfork` names it. */
 enum { NOTHING, AN_EVENT, OWN };
-THREAD int inside;
+__thread __attribute__((used, visibility("hidden"), tls_model("initial-exec"))) int inside;
 /* Whether this thread has logged its first event. */
 THREAD int known;
 /* Whether this thread is at its end, where the library lets go of it: each event may be a first one again. */
@@ -103,10 +105,11 @@ static void block_signals(sigset_t *before)
     pthread_sigmask(SIG_SETMASK, &all, before);
 }
 
-/* The child of a fork is a new thread to the timeline. */
+/* The child of a fork is a new thread to the timeline. What is not told yet, its parent tells. */
 static void after_fork(void)
 {
     known = 0;
+    atomic_store(&unlogged, 0);
 }
 
 /* Whether the newest event is of this process: nobody uses the timeline any more, because this process let
@@ -200,13 +203,13 @@ static void log_event(enum event event, int64_t a0, int64_t a1, int64_t a2, int6
 {
     if (inside == OWN)
         return;
+    int now = atomic_load_explicit(&state, memory_order_acquire);
+    if (now == OFF || (now == LOGGING && !timeline_enabled(timeline, events[event])))
+        return;
     if (inside == AN_EVENT) {
         atomic_fetch_add(&unlogged, 1);
         return;
     }
-    int now = atomic_load_explicit(&state, memory_order_acquire);
-    if (now == OFF || (now == LOGGING && !timeline_enabled(timeline, events[event])))
-        return;
     int error = errno;
     if (!known) {
         log_first(event, a0, a1, a2, a3);
@@ -221,6 +224,59 @@ static void log_event(enum event event, int64_t a0, int64_t a1, int64_t a2, int6
     }
     errno = error;
 }
+
+/* ---- Children of vfork ------------------------------------------------------------------------ */
+
+/* A child of vfork has the thread pointer of the thread that waits for it, and with it the CPU number that
+ * the kernel keeps there; but the kernel keeps it for that thread alone, and would not restart an append of
+ * the child. Its events would go into the lane of a CPU that it may not be on, over those of others. Programs
+ * do open and close files there, so the child stays inside of an event until it is gone: its calls are counted.
+ *
+ * Assembly, because the child returns first, and overwrites the stack that the parent returns to. All that the
+ * parent needs is in registers, which the kernel keeps apart. The child jumps where it would return: it shares
+ * the shadow stack too, where there is one, and must not take from it. Other architectures need none of this,
+ * they have no lanes of CPUs. */
+#if defined __x86_64__ && defined __LP64__
+_Static_assert(AN_EVENT == 1 && sizeof inside == 4, "as the assembly has it");
+_Static_assert(SYS_vfork == 58, "as the assembly has it");
+__asm__(".pushsection .text\n"
+        ".globl vfork, __vfork\n"
+        ".type vfork, @function\n"
+        ".set __vfork, vfork\n"
+        "vfork:\n"
+        ".cfi_startproc\n"
+        "    endbr64\n"
+        "    movq inside@GOTTPOFF(%rip), %rdx\n"
+        "    movl %fs:(%rdx), %esi\n"
+        "    movl $1, %fs:(%rdx)\n"
+        ".cfi_remember_state\n"
+        "    popq %rdi\n"
+        ".cfi_adjust_cfa_offset -8\n"
+        ".cfi_register %rip, %rdi\n"
+        "    movl $58, %eax\n"
+        "    syscall\n"
+        "    testl %eax, %eax\n"
+        "    jnz 1f\n"
+        "    jmp *%rdi\n"
+        "1:  pushq %rdi\n"
+        ".cfi_restore_state\n"
+        "    movl %esi, %fs:(%rdx)\n"
+        "    cmpl $-4095, %eax\n"
+        "    jae 2f\n"
+        "    ret\n"
+        "2:  negl %eax\n"
+        "    pushq %rax\n"
+        ".cfi_adjust_cfa_offset 8\n"
+        "    call __errno_location@PLT\n"
+        "    popq %rcx\n"
+        ".cfi_adjust_cfa_offset -8\n"
+        "    movl %ecx, (%rax)\n"
+        "    movl $-1, %eax\n"
+        "    ret\n"
+        ".cfi_endproc\n"
+        ".size vfork, . - vfork\n"
+        ".popsection\n");
+#endif
 
 /* ---- The real functions ----------------------------------------------------------------------- */
 

@@ -11,7 +11,7 @@ use timeline::{Attached, Event, Order};
 use crate::support::{Name, library_dir, printed};
 use crate::toolchain::{cc, limited, root};
 
-/// What the tests build: preload.so, counter.so and known.
+/// What the tests build: preload.so, counter.so, known and vforks.
 pub fn built() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
@@ -51,6 +51,9 @@ pub fn built() -> &'static Path {
             &["-fPIC", "-shared", "-fvisibility=hidden"],
         );
         compile("known.c", "known", &[]);
+        if cfg!(target_arch = "x86_64") {
+            compile("vforks.c", "vforks", &[]);
+        }
         out
     })
 }
@@ -83,6 +86,8 @@ pub fn system(program: &str) -> PathBuf {
     let own = Path::new("/usr/bin").join(program);
     if own.exists() { own } else { program.into() }
 }
+
+const UNLOGGED: &str = "could not log $calls calls before this";
 
 /// What a timeline says about the calls of a program.
 pub struct Calls {
@@ -119,10 +124,7 @@ impl Calls {
 
     /// Calls that could not be logged, by the account of preload.so and by that of the library.
     pub fn unlogged(&self) -> u64 {
-        let told: i64 = self
-            .events("could not log $calls calls before this")
-            .map(|e| e.args[0])
-            .sum();
+        let told: i64 = self.events(UNLOGGED).map(|e| e.args[0]).sum();
         told as u64 + self.attached.info().dropped.total()
     }
 }
@@ -139,19 +141,21 @@ const KINDS: [&str; 10] = [
     "malloc", "calloc", "realloc", "aligned", "free", "read", "write", "open", "openat", "close",
 ];
 
-fn counted(file: &Path) -> BTreeMap<&'static str, Count> {
+/// By kind, and in children of vfork.
+fn counted(file: &Path) -> (BTreeMap<&'static str, Count>, u64) {
     let bytes = fs::read(file).expect("what counter.so counted");
     let words: Vec<u64> = bytes
         .chunks_exact(8)
         .map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes")))
         .collect();
-    assert_eq!(words.len(), 3 * KINDS.len());
+    assert_eq!(words.len(), 3 * (KINDS.len() + 1));
     let counts = words.chunks(3).map(|w| Count {
         done: w[0],
         failed: w[1],
         sum: w[2],
     });
-    KINDS.into_iter().zip(counts).collect()
+    let vforked = words[3 * KINDS.len()];
+    (KINDS.into_iter().zip(counts).collect(), vforked)
 }
 
 fn in_timeline(calls: &Calls) -> BTreeMap<&'static str, Count> {
@@ -168,6 +172,9 @@ fn in_timeline(calls: &Calls) -> BTreeMap<&'static str, Count> {
     let mut counts: BTreeMap<_, _> = KINDS.into_iter().map(zero).collect();
     for event in calls.attached.events(Order::OldestFirst) {
         let message = calls.kind(&event);
+        if message == UNLOGGED {
+            continue;
+        }
         let kind = message.split(' ').next().expect("a first word");
         let Some(count) = counts.get_mut(kind) else {
             panic!("an event that no program asked for: {message}");
@@ -209,11 +216,11 @@ pub fn compare(
     prepare(&mut command);
     let said = printed(&mut command, package);
     let calls = Calls::of(&name);
-    assert_eq!(calls.unlogged(), 0);
-    let (counted, in_timeline) = (counted(&file), in_timeline(&calls));
+    let ((counted, vforked), in_timeline) = (counted(&file), in_timeline(&calls));
     assert_eq!(
         in_timeline, counted,
         "\nthe timeline is on the left, the independent count on the right"
     );
+    assert_eq!(calls.unlogged(), vforked, "calls of children of vfork");
     (said, calls, name)
 }

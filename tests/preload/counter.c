@@ -2,11 +2,13 @@
  *
  * Loaded before preload.so (LD_PRELOAD="counter.so preload.so"), so that every call of the program comes
  * here first. Calls that arrive while another one is under way in the same thread were made by what is
- * below (preload.so, the timeline library, the loader), not by the program, and are not counted. */
+ * below (preload.so, the timeline library, the loader), not by the program, and are not counted. Those of a
+ * child of vfork are counted apart, whatever they are. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -19,8 +21,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The order in which tests/preload.rs reads them. */
-enum kind { MALLOC, CALLOC, REALLOC, ALIGNED, FREE, READ, WRITE, OPEN, OPENAT, CLOSE, KINDS };
+/* The order in which tests/preload/calls.rs reads them. */
+enum kind { MALLOC, CALLOC, REALLOC, ALIGNED, FREE, READ, WRITE, OPEN, OPENAT, CLOSE, VFORKED, KINDS };
 /* `sum` adds up the sizes asked for, the bytes moved, the descriptors or the addresses. */
 struct count { _Atomic uint64_t done, failed, sum; };
 
@@ -28,6 +30,21 @@ static struct count early[KINDS];
 static struct count *_Atomic counts = early;
 static _Atomic int mapping;
 static __thread __attribute__((tls_model("initial-exec"))) int depth;
+
+/* Whose memory this is; that of another only in a child of vfork. */
+static pid_t owner;
+
+static void own(void)
+{
+    owner = getpid();
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    depth++;
+    pthread_atfork(NULL, NULL, own);
+    depth--;
+}
 
 /* The counts of all processes together stand in the file $COUNTER_FILE. Made without calling anything
  * that is counted. */
@@ -58,9 +75,16 @@ static void count(enum kind kind, int failed, uint64_t amount)
     int error = errno;
     if (environ && !atomic_exchange(&mapping, 1)) {
         depth++;
+        own();
         map();
         depth--;
     }
+#ifdef __x86_64__ /* elsewhere they are logged like any other */
+    if (owner && owner != getpid()) {
+        kind = VFORKED;
+        failed = 0;
+    }
+#endif
     struct count *c = &counts[kind];
     atomic_fetch_add(failed ? &c->failed : &c->done, 1);
     atomic_fetch_add(&c->sum, amount);

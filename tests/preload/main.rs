@@ -7,6 +7,8 @@ mod rounds;
 mod support;
 #[path = "../toolchain/mod.rs"]
 mod toolchain;
+#[cfg(target_arch = "x86_64")]
+mod vforks;
 
 use std::collections::BTreeMap;
 use std::fs;
