@@ -1,5 +1,7 @@
 //! A naive twin of the dump: each line by `format!`, over random definitions, threads, times and arguments.
 
+use std::process::Command;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
@@ -226,6 +228,17 @@ impl Row<'_> {
         format!("{time} {who:<26} {priority:<8} {}", self.short(width))
     }
 
+    fn coloured(&self, width: usize) -> String {
+        let line = self.short(width).replace(char::is_control, "?");
+        let start = match self.definition().map(|d| d.priority) {
+            Some(Priority::Info | Priority::Trace | Priority::App) => return line + "\n",
+            Some(Priority::Packet | Priority::Library) => "\x1b[2m",
+            Some(Priority::Warning) => "\x1b[33m",
+            Some(Priority::Error) | None => "\x1b[1m\x1b[31m",
+        };
+        format!("{start}{line}\x1b[0m\n")
+    }
+
     fn json(&self) -> String {
         fn json<T: serde::Serialize>(value: T) -> String {
             serde_json::to_string(&value).unwrap()
@@ -289,7 +302,11 @@ fn clean(line: String) -> String {
 }
 
 fn run(arguments: &[&str]) -> String {
-    let ran = command(arguments).env("TZ", ZONE).output().unwrap();
+    output(command(arguments).env("TZ", ZONE))
+}
+
+fn output(command: &mut Command) -> String {
+    let ran = command.output().unwrap();
     assert!(ran.status.success(), "{ran:?}");
     String::from_utf8(ran.stdout).unwrap()
 }
@@ -334,6 +351,10 @@ proptest! {
         prop_assert_eq!(run(&["dump", path, "-n", &most]), short.as_str());
         prop_assert_eq!(run(&["dump", path, "-n", &most, "--long"]), long);
         prop_assert_eq!(run(&["dump", path, "-n", &most, "--json"]), json);
+        let mut colours = format!("\x1b[1m{heading}\x1b[0m\n");
+        colours.extend(rows.iter().map(|row| row.coloured(width)));
+        let mut coloured = command(&["dump", path, "-n", &most]);
+        prop_assert_eq!(output(coloured.env("CLICOLOR_FORCE", "1")), colours);
         let mut written = Vec::new();
         dump::write(&at, Some(max as u64), &mut written).unwrap();
         prop_assert_eq!(String::from_utf8(written).unwrap(), short);
