@@ -31,7 +31,7 @@ def parse():
 def measure(options, outdir):
     """Everything, as the object of the JSON file, and the figures in it."""
     sizes, figures = writing.Sizes(options.quick), Figures()
-    programs = Programs(outdir)
+    programs = Programs(outdir, sizes.warm_up)
     built, skipped, references, snapshot = [], {}, [], None
     if not options.no_peers:
         from harness import others
@@ -43,7 +43,7 @@ def measure(options, outdir):
         others.measure(built, skipped, sizes, figures)
     once = reading.cold(programs, sizes)
     dumps, info = reading.dumps(programs, sizes, snapshot, skipped)
-    versions = {figure["program"]: figure["version"] for figure in figures.all if figure.get("version")}
+    versions = {report.name(figure): figure["version"] for figure in figures.all if figure.get("version")}
     return figures, {
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
         "command": "make bench" if not options.quick else "make bench QUICK=1",
@@ -85,8 +85,8 @@ def main():
     """Measures, shows, keeps."""
     options = parse()
     # So that what was started is ended, and what was made removed.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    signal.signal(signal.SIGHUP, lambda *_: sys.exit(129))
+    for number in [signal.SIGHUP, signal.SIGINT, signal.SIGTERM]:
+        signal.signal(number, lambda received, _: sys.exit(128 + received))
     try:
         with tempfile.TemporaryDirectory(prefix="timeline-bench-") as outdir:
             figures, found = measure(options, Path(outdir))

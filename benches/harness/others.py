@@ -11,8 +11,6 @@ ROUNDS = 2
 SUSTAINED_REPEATS = 2
 # What a sustained repeat of a peer may take; those that cost more log fewer events.
 SUSTAINED_NS = 4e9
-# Some peers keep every event, the few of their warm-up too.
-WARM_UP = 10_000
 
 
 def available(outdir):
@@ -35,8 +33,6 @@ def measure(built, skipped, sizes, figures):
     runs = defaultdict(list)
 
     def add(peer, argv, mode, threads, events, repeats):
-        if peer.most_events:
-            events = min(events, peer.most_events // threads // repeats - WARM_UP)
         runs[peer.name, mode, "enabled4", threads, 1] += peers.run(
             peer, argv, "--mode", mode, "--threads", threads, "--events", events, "--repeats", repeats)
 

@@ -26,7 +26,7 @@ def rows(figures):
 def svg(figures, machine, command, date):
     """The whole picture. The scale is logarithmic, since the slowest costs a thousand times the fastest."""
     bars = rows(figures)
-    largest = max(max(row[0], row[4] or 0) for row in bars)
+    largest = max(max(row[3][2], row[4] or 0) for row in bars)
     low = log10(min(1, bars[0][0])) - 0.3
     high = log10(largest * 1.6)
 
@@ -56,7 +56,7 @@ def svg(figures, machine, command, date):
         parts.append(f'<rect x="{LABELS}" y="{y + 3}" width="{x(middle) - LABELS:.1f}" height="10" fill="{colour}"/>')
         parts.append(f'<line x1="{x(first):.1f}" y1="{y + 8}" x2="{x(third):.1f}" y2="{y + 8}" stroke="#000"/>')
         text = f"{middle:.2f}" if middle < 100 else f"{middle:.0f}"
-        parts.append(f'<text x="{x(max(middle, long or 0)) + 6:.1f}" y="{y + 14}">{text}</text>')
+        parts.append(f'<text x="{x(max(third, long or 0)) + 6:.1f}" y="{y + 14}">{text}</text>')
     for number, line in enumerate([sentence(machine), f"{date}, {command}"]):
         parts.append(f'<text x="12" y="{bottom + 38 + 16 * number}" font-size="10" fill="#555">{escape(line)}</text>')
     return "\n".join([*parts, "</svg>", ""])

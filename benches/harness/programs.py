@@ -30,10 +30,10 @@ def run(argv, what, **more):
 
 
 class Programs:
-    """What `make` and this file have built. Each run has a timeline of its own, or joins that of `held`."""
+    """What `make` and this file have built. Each run has a timeline of its own, which goes with it."""
 
-    def __init__(self, outdir):
-        self.outdir = Path(outdir)
+    def __init__(self, outdir, warm_up):
+        self.outdir, self.warm_up = Path(outdir), warm_up
         self.target = (ROOT / os.environ.get("TARGET_DIR", "target/release")).resolve()
         self.command = self.target / "timeline"
         self.cold = self.target / "examples/bench-cold"
@@ -63,10 +63,10 @@ class Programs:
             return [self.outdir / f"log-{variant}"]
         return [*program.split(), HERE / "programs/log.lua", "--variant", variant]
 
-    def environment(self, name):
+    def environment(self):
         """What the programs are told beside their command line."""
-        return dict(os.environ, BENCH_RING=name, BENCH_CLOCK=str(self.clock), LUA_PATH=f"{ROOT}/lua/?.lua;;",
-                    TIMELINE_LIBRARY=str(self.target / "libtimeline.so"))
+        return dict(os.environ, BENCH_RING=self.name, BENCH_WARM_UP=str(self.warm_up), BENCH_CLOCK=str(self.clock),
+                    LUA_PATH=f"{ROOT}/lua/?.lua;;", TIMELINE_LIBRARY=str(self.target / "libtimeline.so"))
 
     def info(self, name):
         """What `timeline info` knows."""
@@ -75,7 +75,7 @@ class Programs:
     def measure(self, program, variant, mode, threads, events, repeats, beside=0):
         """One object for each repeat; `beside` so many processes that log to the same timeline without pause."""
         options = ["--mode", mode, "--threads", threads, "--events", events, "--repeats", repeats]
-        environment = self.environment(self.name)
+        environment = self.environment()
         others = []
         try:
             for _ in range(beside):

@@ -14,7 +14,7 @@ def cold(programs, sizes):
     say("what is done once")
     try:
         lines = run([programs.cold, "--repeats", sizes.cold_repeats], "bench-cold",
-                    env=programs.environment(programs.name))
+                    env=programs.environment())
     finally:
         programs.remove()
     found = {}

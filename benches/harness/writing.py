@@ -13,6 +13,8 @@ class Sizes:
     """How much is run. Events are those of each thread and repeat."""
 
     def __init__(self, quick):
+        # Once through the ring, so that no page of it is new to the process.
+        self.warm_up = 10_000 if quick else 1 << 20
         self.rounds, self.repeats = (1, 2) if quick else (4, 5)
         self.events = 20_000 if quick else 1_000_000
         # So cheap that more of them are needed for their time to be told.

@@ -1,7 +1,8 @@
 /* Measures logging from C through libtimeline.so. VARIANT says what is called; each is a program of its own, because
  * benches/peers/common.h, which has the command line, the loops and main, knows one way of logging.
  *
- * BENCH_RING names the timeline: joined when it is there, made otherwise, and left for benches/bench.py to look at. */
+ * BENCH_RING names the timeline: joined when it is there, made otherwise, and left for benches/bench.py to look at.
+ * BENCH_WARM_UP is how many events are logged first, once through the ring if it is not set. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,8 +13,6 @@
 #define PEER_NAME "timeline-c"
 #define PEER_NOTE NULL
 #include "../peers/common.h"
-
-#define RING_ENTRIES 1048576
 
 static timeline_t *tl;
 static uint32_t none, four, detail;
@@ -81,8 +80,10 @@ static void peer_open(int threads)
     /* Less important than the others, so that it is disabled without them. */
     must(timeline_define(tl, "bench", TIMELINE_LIBRARY, "detail $a $b $c $d", &detail));
     must(timeline_priority(tl, TIMELINE_APP));
-    /* Once through the ring, so that this process has touched all of its pages. */
-    for (int64_t i = 0; i < RING_ENTRIES; i++)
+    /* So that this process has touched all pages of the ring. */
+    const char *warm_up = getenv("BENCH_WARM_UP");
+    int64_t events = warm_up ? (int64_t)bench_number("BENCH_WARM_UP", warm_up) : 1048576;
+    for (int64_t i = 0; i < events; i++)
         call(four, i);
     taken();
 }

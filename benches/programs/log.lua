@@ -4,7 +4,8 @@
 --     BENCH_CLOCK=clock.so luajit [-joff] log.lua --variant V --mode loop|sustained|latency --events E --repeats R
 --
 -- BENCH_CLOCK is clock.c as a shared library. BENCH_RING names the timeline: joined when it is there, made otherwise,
--- and left for benches/bench.py to look at.
+-- and left for benches/bench.py to look at. BENCH_WARM_UP is how many events are logged first, once through the ring if
+-- it is not set.
 
 local ffi = require "ffi"
 local timeline = require "timeline"
@@ -19,8 +20,6 @@ void bench_before(void);
 uint32_t bench_after(void);
 void bench_sort(uint32_t *ticks, size_t count);
 ]]
-
-local RING_ENTRIES = 1048576
 
 local options = { mode = "loop", variant = "enabled4", threads = 1, events = 1000000, repeats = 5 }
 
@@ -100,8 +99,8 @@ local function call_figures(ns_per_tick)
       at(0.5), at(0.99), at(0.999), at(0.9999), at(1), empty[math.floor(events / 2)] * ns_per_tick)
 end
 
--- Once through the ring, so that this process has touched all of its pages; and until the loop is compiled.
-loops.enabled4(RING_ENTRIES)
+-- So that this process has touched all pages of the ring, and until the loop is compiled.
+loops.enabled4(tonumber(os.getenv("BENCH_WARM_UP") or 1048576))
 loop(math.min(options.events, 10000))
 local ns_per_tick = clock.bench_ns_per_tick()
 for i = 0, options.repeats - 1 do

@@ -6,6 +6,7 @@
 //! In endless mode it says "ready" and logs until it is killed, for others to be measured beside it.
 //!
 //! BENCH_RING names the timeline: joined when it is there, made otherwise, and left for benches/bench.py to look at.
+//! BENCH_WARM_UP is how many events are logged first, once through the ring if it is not set.
 
 #[allow(dead_code, reason = "each program uses its part")]
 mod measure;
@@ -63,9 +64,11 @@ impl Log {
         }
     }
 
-    /// Once through the ring, so that this process has touched all of its pages.
+    /// So that this process has touched all pages of the ring.
     fn warm_up(&self) {
-        for i in 0..timeline::DEFAULT_ENTRIES as i64 {
+        let events = std::env::var("BENCH_WARM_UP").ok();
+        let events = number("BENCH_WARM_UP", events, timeline::DEFAULT_ENTRIES);
+        for i in 0..events as i64 {
             self.timeline.log(self.four, [i, i + 1, i + 2, i + 3]);
         }
     }

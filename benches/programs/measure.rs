@@ -117,6 +117,6 @@ pub fn number(name: &str, value: Option<String>, otherwise: u64) -> u64 {
     let Some(value) = value else { return otherwise };
     match value.parse() {
         Ok(number) if number > 0 => number,
-        _ => fail(format!("--{name}: expected a number above 0, got {value}")),
+        _ => fail(format!("{name}: expected a number above 0, got {value}")),
     }
 }
