@@ -36,6 +36,6 @@ pub fn lane(_: &Hot) -> Option<u32> {
 ///
 /// # Safety
 /// None is needed.
-pub unsafe fn install(_: &Hot, _: &Slot, _: &Step) -> Installed {
+pub(super) unsafe fn install(_: &Hot, _: &Slot, _: &Step) -> Installed {
     Installed::Aborted
 }

@@ -98,7 +98,7 @@ pub trait Otherwise {
 
 /// What [`install`] reads in its section, worked out before: see [`writer::Fresh`](super::writer::Fresh).
 #[repr(C)]
-pub struct Step {
+struct Step {
     /// The lane's number, which is that of its CPU.
     lane: u64,
     /// The lane's cursor, and what it is before and after.

@@ -146,7 +146,7 @@ pub unsafe extern "C" fn append<T: Otherwise>(
     body!("ret", "jmp {otherwise}", otherwise = sym T::otherwise)
 }
 
-/// As [`append`]; whether it was done.
+/// As `append`; whether it was done.
 ///
 /// # Safety
 /// `hot` describes a mapped ring.
@@ -185,7 +185,7 @@ pub fn lane(hot: &Hot) -> Option<u32> {
 ///
 /// # Safety
 /// The pointers lead to aligned words of a mapped ring; `hot.rseq` is not 0.
-pub unsafe fn install(hot: &Hot, slot: &Slot, step: &Step) -> Installed {
+pub(super) unsafe fn install(hot: &Hot, slot: &Slot, step: &Step) -> Installed {
     let done: u64;
     // SAFETY: writes to the words the caller vouches for, and to glibc's rseq area as that is meant to be.
     unsafe {
