@@ -173,14 +173,15 @@ fn a_first_event_allocates_nothing_and_later_ones_call_no_kernel() {
         let program = compile(cc(), C99, &["tests/c/quiet.c"], how, dir.path());
         assert_eq!(execute(&program, dir.path(), &[]), "quiet: ok\n");
         let (events, _, dropped) = logged(&dir.path().join("ring"));
-        // After the first two a million, of which the ring holds the last; no number is missing.
+        // After the first two a million, of which the ring holds the last. A thread that was moved leaves an older
+        // chunk in the lane of the other CPU.
         let numbers: Vec<i64> = events
             .iter()
             .map(|e| e.args[0])
             .filter(|n| *n >= 0)
             .collect();
         assert!(numbers.len() >= 4096 - 256 && numbers.last() == Some(&999_999));
-        assert!(numbers.windows(2).all(|pair| pair[1] == pair[0] + 1));
+        assert!(numbers.windows(2).all(|pair| pair[1] > pair[0]));
         assert_eq!(dropped, 0);
         fs::remove_file(dir.path().join("ring")).unwrap();
     }

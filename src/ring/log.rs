@@ -256,8 +256,8 @@ impl Log {
         if !may_try(slot) {
             return None;
         }
-        // A child of vfork runs in our memory, as the thread that waits for it. What that thread had
-        // joined serves it, but it must not join in that thread's name, nor as its process.
+        // A child of vfork runs in our memory, as the thread that waits for it. It must not log; at least it does
+        // not join in that thread's name, nor as its process.
         if shares_memory_with_parent() {
             slot.waiting.store(0, Ordering::Relaxed);
             return None;
