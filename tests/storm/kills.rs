@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::harness::{Name, Process, Random, attach, checked, deadline, define, hear, naive, say};
-use crate::load::{CHILDREN, Counts, Crew, HANDLER, SLOTS, THREADS, hold_signals};
+use crate::load::{CHILDREN, Counts, Crew, HANDLER, SLOTS, THREADS};
 use timeline::{Attached, Event, Follow, From, Timeline};
 
 const PROCESSES: i64 = 4;
@@ -88,7 +88,6 @@ pub fn kills_at_random(given: &[String]) {
     // SAFETY: numbers only. The children of the killed become ours, to be waited for.
     let adopts = unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
     assert_eq!(adopts, 0, "prctl: {}", Error::last_os_error());
-    hold_signals(false);
     let file = File::open(format!("/dev/shm{path}")).expect("there");
     let mut random = Random(std::process::id().into());
     for _ in 0..ROUNDS {

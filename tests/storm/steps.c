@@ -1,4 +1,4 @@
-/* Logs forty events, for debuggers: in the smallest ring, so that some of the calls take a new chunk. steps NAME */
+/* Logs forty events, for debuggers: in a ring of small chunks, so that some of the calls take a new one. steps NAME */
 #include <stdio.h>
 
 #include <timeline.h>
