@@ -22,8 +22,8 @@ use crate::sync::{AtomicU8, Ordering, compiler_fence};
 /// Attempts to get a lane once there was none: one in this many events.
 const RETRY: u32 = 1024;
 /// Attempts at the lane of a CPU. Each that fails was interrupted; so often in a row only a debugger does that,
-/// who stops after each instruction.
-const ATTEMPTS: u32 = 8;
+/// who stops after each instruction. Few, because each that finds the chunk full costs a ticket.
+const ATTEMPTS: u32 = 3;
 
 /// A timeline as this process writes to it.
 #[repr(C)]
