@@ -23,7 +23,9 @@ impl Machine {
             let found = found.unwrap_or_else(|| panic!("there is no {real}: install coreutils"));
             symlink(found, machine.0.path().join(real)).unwrap();
         }
-        for there in "cargo cc c++ luajit pkg-config cmake python3 sqlite3 bash git gdb valgrind".split(' ') {
+        for there in
+            "cargo cc c++ luajit pkg-config cmake python3 sqlite3 bash git gdb valgrind".split(' ')
+        {
             machine.has(there, "");
         }
         machine.has("rustc", "echo 'rustc 1.95.0 (59807616e 2026-04-14)'");
