@@ -47,6 +47,7 @@ def measure(options, outdir):
     return figures, {
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
         "command": "make bench" if not options.quick else "make bench QUICK=1",
+        "quick": options.quick,
         "machine": machine.describe(info, versions),
         "figures": figures.all,
         "once": once,
@@ -60,6 +61,8 @@ def show(figures, found):
     """The tables."""
     clock_ns = median([figure["clock_cpu_ns"] for figure in figures.all if "clock_cpu_ns" in figure])
     print(machine.sentence(found["machine"]), end="\n\n")
+    if found["quick"]:
+        print("A quick run: it shows that everything runs. Its figures are of too few events to mean anything.\n")
     for peer, version in found["machine"]["peers"].items():
         print(f"{peer}: {version}")
     for peer, reason in found["skipped"].items():
