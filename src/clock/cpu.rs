@@ -1,5 +1,6 @@
 //! Which CPU runs us, and on which NUMA node each CPU sits.
 
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 use crate::sync::{AtomicU64, Ordering};
 
 /// The CPU this thread runs on, as cheaply as the machine allows; 0xffff when it cannot be told.
@@ -44,8 +45,10 @@ pub fn rseq_area() -> Option<i32> {
 }
 
 /// Not a possible offset: the thread pointer itself lies at 0.
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 const UNKNOWN: u64 = 0;
 /// Not a possible offset: the area is aligned to 32 bytes.
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 const NO_RSEQ: u64 = 1;
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]

@@ -236,8 +236,8 @@ fn arm(page: *mut Page) {
 }
 
 unsafe extern "C" fn thread_exit(_page: *mut libc::c_void) {
-    if let Some(joining) = Joining::enter() {
-        joining.leave();
-        tls::local().ended.store(1, Ordering::Relaxed);
-    }
+    // Nobody else is joining in a thread that ends: should the mark be set, a handler jumped out of its first event.
+    tls::local().joining.store(1, Ordering::Relaxed);
+    Joining(()).leave();
+    tls::local().ended.store(1, Ordering::Relaxed);
 }

@@ -141,11 +141,12 @@ impl Log {
             };
             // Acquire, pairs with the Release of an install: the chunk that the cursor counts was described first.
             let cursor = Cursor(self.ring.cursor(lane).load(Ordering::Acquire));
-            if cursor.count() >= self.ring.chunk_entries()
-                && rseq::refill(&self.hot, slot, &self.ring, cursor, lane).is_err()
-            {
-                self.dropped(header::DROPPED_NO_CHUNK);
-                return true;
+            if cursor.count() >= self.ring.chunk_entries() {
+                if rseq::refill(&self.hot, slot, &self.ring, cursor, lane).is_err() {
+                    self.dropped(header::DROPPED_NO_CHUNK);
+                    return true;
+                }
+                self.register_again(slot);
             }
             // SAFETY: as in `log`.
             if unsafe { rseq::try_append(&raw const self.hot, event, a, b, c, d) } {
@@ -271,8 +272,7 @@ impl Log {
             return None;
         }
         let process = self.process()?;
-        let ticks = self.clock.now();
-        let (thread, tid) = threads::register(self.ring.mapping(), &self.geometry, process, ticks);
+        let (thread, tid) = self.register(process);
         slot.waiting.store(0, Ordering::Relaxed);
         slot.busy.store(0, Ordering::Relaxed);
         slot.lane.store(NO_LANE, Ordering::Relaxed);
@@ -286,6 +286,44 @@ impl Log {
         }
         slot.key.store(self.index.key(), Ordering::Relaxed);
         Some(slot)
+    }
+
+    /// The thread's identity in the thread table, 0 when all its records are those of the living, and its id.
+    fn register(&self, process: u32) -> (u32, u32) {
+        let register = || {
+            let ticks = self.clock.now();
+            threads::register(self.ring.mapping(), &self.geometry, process, ticks)
+        };
+        match register() {
+            (0, tid) => {
+                let Ok(file) = self.file.reopen() else {
+                    return (0, tid);
+                };
+                processes::reap(&self.ring, &self.geometry, &file, process);
+                register()
+            }
+            registered => registered,
+        }
+    }
+
+    /// Looks for a record for a thread that found none when it joined. Now and then, where it is slow anyway.
+    fn register_again(&self, slot: &Slot) {
+        if slot.who.load(Ordering::Relaxed) as u32 != 0 || !may_try(slot) {
+            return;
+        }
+        // SAFETY: as in `first_event`.
+        let errno = unsafe { *libc::__errno_location() };
+        if let Some(_joining) = Joining::enter() {
+            let process = self.index.page().process.load(Ordering::Relaxed);
+            let (thread, tid) = self.register(process);
+            compiler_fence(Ordering::SeqCst);
+            // As in `join_thread`: not in a child, whose slot is wiped.
+            if slot.key.load(Ordering::Relaxed) == self.index.key() {
+                slot.who.store(entry_thread(thread, tid), Ordering::Relaxed);
+            }
+        }
+        // SAFETY: as above.
+        unsafe { *libc::__errno_location() = errno };
     }
 
     /// Gets a joined thread a lane of its own; whether it has one.

@@ -109,7 +109,8 @@ fn record(geometry: &Geometry, slot: u32) -> u64 {
 
 /// Whether the process of a record still writes: it runs and has the file mapped. (After an exec, the id
 /// and the start are the same and the mapping is gone.) `None` when that cannot be seen from here.
-fn writes(map: &Mapping, record: u64, file: &File) -> Option<bool> {
+fn writes(map: &Mapping, geometry: &Geometry, slot: u32, file: &File) -> Option<bool> {
+    let record = record(geometry, slot);
     if map.u64(record + process::LEFT).load(Ordering::Acquire) != 0 {
         return Some(false);
     }
@@ -120,9 +121,11 @@ fn writes(map: &Mapping, record: u64, file: &File) -> Option<bool> {
         return Some(false);
     }
     if pid == std::process::id() {
-        // Ourselves, or what we were before an exec; the file may be mapped by this very call.
+        // Ourselves, or what we were before an exec; the file may be mapped by this very call. The lock tells of
+        // another copy of this library in our process (a plugin's), whose handles we do not know.
         let identity = map.u32(record + process::IDENTITY).load(Ordering::Relaxed);
-        return Some(handle::is_joined(identity));
+        let joined = handle::is_joined(identity);
+        return Some(joined || Lock::Slot(slot).is_held_elsewhere(file));
     }
     let mut text = [0; 32];
     let headless = proc_path(pid, "stat", &mut text)
@@ -154,7 +157,7 @@ pub fn join(ring: &Shared, geometry: &Geometry, opening: &Opening, ticks: u64) -
         let at = record(geometry, slot);
         let before = map.u32(at + process::IDENTITY).load(Ordering::Acquire);
         if before != 0 {
-            if writes(map, at, opening.file()) == Some(true) {
+            if writes(map, geometry, slot, opening.file()) == Some(true) {
                 lock.release(opening);
                 continue;
             }
@@ -212,7 +215,7 @@ fn bury(ring: &Shared, geometry: &Geometry, dead: u32) {
     threads::end_all(ring.mapping(), geometry, dead);
 }
 
-/// Gives back the lanes of processes that died without leaving; how many lanes.
+/// Gives back the lanes and thread records of processes that died without leaving; how many lanes.
 ///
 /// `opening` is the caller's own, `me` its own identity, which is left alone. Does not allocate.
 pub fn reap(ring: &Shared, geometry: &Geometry, opening: &Opening, me: u32) -> u32 {
@@ -221,12 +224,13 @@ pub fn reap(ring: &Shared, geometry: &Geometry, opening: &Opening, me: u32) -> u
     for slot in 0..geometry.processes {
         let at = record(geometry, slot);
         let who = map.u32(at + process::IDENTITY).load(Ordering::Acquire);
-        if who == 0 || who == me || !owns_lanes(ring, who) {
+        let owns = || owns_lanes(ring, who) || threads::any_live(map, geometry, who);
+        if who == 0 || who == me || !owns() {
             continue;
         }
         let lock = Lock::Slot(slot);
         let ours = lock.try_acquire(opening);
-        let dead = match writes(map, at, opening.file()) {
+        let dead = match writes(map, geometry, slot, opening.file()) {
             Some(writes) => !writes,
             // A child forked by the dead can hold its lock, so this may come late. It is never wrong.
             None => ours,
@@ -267,7 +271,7 @@ pub fn writers(map: &Mapping, geometry: &Geometry, file: Option<&File>) -> Vec<W
         let writer = Writer {
             pid: map.u32(at + process::PID).load(Ordering::Relaxed),
             name: String::from_utf8_lossy(&name).into_owned(),
-            alive: file.is_some_and(|f| writes(map, at, f).unwrap_or(locked)),
+            alive: file.is_some_and(|f| writes(map, geometry, slot, f).unwrap_or(locked)),
         };
         // Pairs with the fence in `join`: another process is just taking the slot.
         fence(Ordering::Acquire);

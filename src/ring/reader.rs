@@ -148,6 +148,9 @@ fn prepared<S: Storage>(ring: &S, lane: u32, cursor: Cursor) -> Option<u64> {
             && ring.cursor(lane).load(Ordering::Relaxed) == cursor.0;
         same.then_some(before)
     };
-    // On a lane of a CPU there may be several, as writer::prepared says.
-    (0..ring.chunks()).filter_map(counted).max()
+    // On a lane of a CPU there may be several, as writer::prepared says. If the cursor has moved since, the one that
+    // counted may have gone before we came to it.
+    let highest = (0..ring.chunks()).filter_map(counted).max();
+    let still = ring.cursor(lane).load(Ordering::Relaxed) == cursor.0;
+    highest.filter(|_| still)
 }

@@ -81,6 +81,14 @@ pub fn end(map: &Mapping, geometry: &Geometry, identity: u32, ticks: u64) {
     }
 }
 
+/// Whether a process has records of threads that did not end.
+pub fn any_live(map: &Mapping, geometry: &Geometry, process: u32) -> bool {
+    (0..geometry.threads).any(|slot| {
+        let live = map.u32(record(geometry, slot) + thread::LIVE);
+        live.load(Ordering::Relaxed) == process
+    })
+}
+
 /// All threads of a process end, without a time of their own.
 pub fn end_all(map: &Mapping, geometry: &Geometry, process: u32) {
     for slot in 0..geometry.threads {

@@ -109,10 +109,12 @@ macro_rules! aborted {
 macro_rules! body {
     ($logged:literal, $not_logged:literal $(, $operand:ident = sym $function:path)?) => {
         naked_asm!(
+            ".cfi_startproc", // nothing is pushed, so no more is needed to unwind
             append!(),
             $logged,
             aborted!(),
             $not_logged,
+            ".cfi_endproc",
             descriptor!(),
             $($operand = sym $function,)?
             key = const offset_of!(Hot, key),
