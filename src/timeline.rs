@@ -121,9 +121,9 @@ impl Timeline {
     /// Logs an event with up to four arguments, if it is enabled.
     ///
     /// Takes no lock, allocates nothing, never blocks, and makes system calls only in a thread's first
-    /// event. Safe in signal handlers. Where there are no restartable sequences, an event from a handler that
-    /// interrupted this very call in its own thread is dropped, and counted. Arguments beyond those of the
-    /// definition are not shown.
+    /// event, and in one of 1,024 for which there is no lane. Safe in signal handlers. Where there are no
+    /// restartable sequences, an event from a handler that interrupted this very call in its own thread is
+    /// dropped, and counted. Arguments beyond those of the definition are not shown.
     #[inline]
     pub fn log<const N: usize>(&self, event: EventId, args: [i64; N]) {
         const { assert!(N <= MAX_ARGUMENTS, "an event has at most four arguments") };
