@@ -128,10 +128,9 @@ typedef struct timeline_t {
    */
   const uint8_t *enabled;
   /**
-   * How many bytes `enabled` has, less one: the number of the last event that can be defined. All bits up to its
-   * highest are set.
+   * How many bytes `enabled` has: the events that can be defined, and event 0.
    */
-  uint32_t mask;
+  uint32_t events;
   /**
    * Tells this handle from every other of this process, freed ones included. Never 0.
    */
@@ -635,7 +634,7 @@ extern "C" {
 #endif
 
 /**
- * Whether `timeline_log` would log the event now: one byte is looked at, without a call.
+ * Whether `timeline_log` would log the event now: a comparison and the load of one byte, without a call.
  * False for NULL, event 0 and events out of range. Any thread. Define TIMELINE_NO_INLINE before the first
  * inclusion to leave it out.
  */
@@ -643,10 +642,10 @@ extern "C" {
 __attribute__((unused)) /* Clang warns when the header itself is what it compiles. */
 #endif
 static inline bool timeline_enabled(const timeline_t *tl, uint32_t event) {
-  if (!tl) return false;
+  if (!tl || event >= tl->events) return false;
   /* volatile: other threads and processes change the byte, so every call has to look again. */
-  const volatile uint8_t *const enabled = tl->enabled + (event & tl->mask);
-  return *enabled != 0 && event <= tl->mask;
+  const volatile uint8_t *const enabled = tl->enabled + event;
+  return *enabled != 0;
 }
 
 #ifdef __cplusplus

@@ -33,7 +33,7 @@ typedef struct timeline_sampler_t timeline_sampler_t;
 typedef int32_t timeline_status_t;
 typedef struct timeline_t {
   const uint8_t *enabled;
-  uint32_t mask;
+  uint32_t events;
   uint32_t serial;
 } timeline_t;
 typedef struct timeline_event_t {

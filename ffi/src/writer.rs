@@ -16,9 +16,8 @@ use timeline_core::{
 pub struct timeline_t {
     /// One byte for each event, not 0 when it is to be logged. Other threads and processes change it.
     pub enabled: *const u8,
-    /// How many bytes `enabled` has, less one: the number of the last event that can be defined. All bits up to its
-    /// highest are set.
-    pub mask: u32,
+    /// How many bytes `enabled` has: the events that can be defined, and event 0.
+    pub events: u32,
     /// Tells this handle from every other of this process, freed ones included. Never 0.
     pub serial: u32,
 }
@@ -63,7 +62,7 @@ unsafe fn give(core: Timeline, out: *mut *mut timeline_t) {
     let handle = Box::into_raw(Box::new(Writer {
         face: timeline_t {
             enabled,
-            mask: events - 1,
+            events,
             serial,
         },
         core,

@@ -79,9 +79,9 @@ impl Log {
         self.index.open((&raw const *self).cast());
     }
 
-    /// The enable table and its length, a power of two, for checks inlined into other languages.
+    /// The enable table and its length, for checks inlined into other languages.
     pub fn enable_table(&self) -> (*const u8, u32) {
-        (self.hot.enabled, self.hot.event_mask + 1)
+        (self.hot.enabled, self.hot.events)
     }
 
     /// The file behind it.
@@ -89,33 +89,25 @@ impl Log {
         &self.file
     }
 
-    /// The event's enable byte; for an id out of range, that of some other event.
-    #[inline(always)]
-    fn enable_byte(&self, event: u32) -> u8 {
-        let index = (event & self.hot.event_mask) as usize;
-        // SAFETY: below the length of the enable table, which lies in the mapping that `ring` keeps.
-        let byte = unsafe { AtomicU8::from_ptr(self.hot.enabled.cast_mut().add(index)) };
-        // Relaxed: the byte guards nothing but itself.
-        byte.load(Ordering::Relaxed)
-    }
-
     /// Whether the event is logged just now. Ids out of range are not.
     #[inline(always)]
     pub fn enabled(&self, event: u32) -> bool {
-        self.enable_byte(event) != 0 && event <= self.hot.event_mask
+        // SAFETY: below the length of the enable table, which lies in the mapping that `ring` keeps.
+        // Relaxed: the byte guards nothing but itself.
+        event < self.hot.events
+            && unsafe { AtomicU8::from_ptr(self.hot.enabled.cast_mut().add(event as usize)) }
+                .load(Ordering::Relaxed)
+                != 0
     }
 
     /// Logs an event if it is enabled.
     #[inline(always)]
     pub fn log(&self, event: u32, [a, b, c, d]: [i64; 4]) {
-        // One branch for two questions: a disabled event in range, and nothing else, has no bit set.
-        let beyond = event & !self.hot.event_mask;
-        if u32::from(self.enable_byte(event)) | beyond != 0 {
-            if beyond != 0 {
-                return self.bad_event();
-            }
+        if self.enabled(event) {
             // SAFETY: `hot` describes the ring that is kept mapped here, and begins a Log.
             unsafe { rseq::append::<Log>(&raw const self.hot, event, a, b, c, d) };
+        } else if event >= self.hot.events {
+            self.bad_event();
         }
     }
 

@@ -4,7 +4,7 @@ ffi.cdef(dofile(arg[1]))
 for type, members in pairs {
    timeline_event_t = { "ticks", "unix_nanos", "event", "tid", "pid", "priority", "argument_count", "core", "node",
       "args", "category", "message", "thread", "process" },
-   timeline_t = { "enabled", "mask" },
+   timeline_t = { "enabled", "events" },
 } do
    print(type, ffi.sizeof(type))
    for _, member in ipairs(members) do print(type .. "." .. member, ffi.offsetof(type, member)) end

@@ -41,8 +41,8 @@ pub struct Hot {
     pub entries: *mut u8,
     /// The enable table.
     pub enabled: *const u8,
-    /// The length of the enable table, a power of two, less one.
-    pub event_mask: u32,
+    /// The length of the enable table.
+    pub events: u32,
     /// Where the handle's slot stands in a thread's page, in bytes.
     pub slot: u32,
     /// From the thread pointer to glibc's rseq area; 0 = no lanes of CPUs for this process.
@@ -73,7 +73,7 @@ impl Hot {
             lanes: ring.cursor(0).as_ptr().cast(),
             entries: ring.word(0, 0, 0).as_ptr().cast(),
             enabled: ring.mapping().u8(geometry.enable().offset).as_ptr(),
-            event_mask: geometry.definitions - 1,
+            events: geometry.definitions,
             slot: (index * SLOT) as u32,
             rseq: area.unwrap_or(0),
             chunk_bytes: ring.chunk_entries() * ENTRY_SIZE as u32,
