@@ -124,6 +124,110 @@ fn logged(path: &Path) -> (Vec<timeline::Event>, u64, u64) {
     (events, dropped.no_lane, dropped.total())
 }
 
+/// Both in a process without restartable sequences, so that threads have lanes of their own.
+#[test]
+fn two_copies_of_the_library_in_one_process_leave_each_other_their_lanes() {
+    let dir = TempDir::new().unwrap();
+    let plugin = dir.path().join("plugin.so");
+    let mut linker = cc();
+    linker.args(C99).args(["-shared", "-fPIC", "-I"]);
+    linker.arg(root().join("include"));
+    linker.arg(root().join("tests/c/plugin.c"));
+    linker.arg("-o").arg(&plugin);
+    link(&mut linker, Link::Static);
+    succeed(&mut linker, "gcc");
+    let flags = [C99, &["-std=c11"]].concat();
+    let program = compile(
+        cc(),
+        &flags,
+        &["tests/c/copies.c"],
+        Link::Static,
+        dir.path(),
+    );
+    let mut host = limited(&program);
+    host.arg(dir.path()).arg(&plugin);
+    host.env("GLIBC_TUNABLES", "glibc.pthread.rseq=0");
+    let said = words(&mut host, "coreutils");
+    let said: Vec<i64> = said.iter().map(|n| n.parse().unwrap()).collect();
+    let [lanes, last] = said[..] else {
+        panic!("{said:?}");
+    };
+    let path = dir.path().join("ring");
+    let (events, no_lane, dropped) = logged(&path);
+    // The thread beyond the lanes lost all of its own, and nobody else any.
+    assert_eq!((no_lane, dropped), (last as u64 + 1, last as u64 + 1));
+    let written = timeline::Attached::open(&path)
+        .unwrap()
+        .info()
+        .events_written;
+    assert_eq!(written, (lanes * (last + 1)) as u64);
+    let mut newest = std::collections::BTreeMap::new();
+    for event in &events {
+        let [who, number, minus, twice] = event.args;
+        assert_eq!((minus, twice), (-number, 2 * number), "torn: {event:?}");
+        let before = newest.insert(who, number).unwrap_or(-1);
+        assert!(number > before, "{number} of {who} behind {before}");
+    }
+    let expected = (0..lanes).map(|who| (who, last)).collect();
+    assert_eq!(newest, expected);
+}
+
+/// The functions that the library has in assembly: where each begins and how long it is, in hexadecimal.
+#[cfg(target_arch = "x86_64")]
+fn appends() -> Vec<String> {
+    let library = built().dir.join("libtimeline.so");
+    let mut nm = Command::new("nm");
+    nm.args(["--demangle", "--print-size", "--defined-only"]);
+    let output = succeed(nm.arg(&library), "binutils");
+    let symbols = String::from_utf8(output.stdout).unwrap();
+    let find = |name: &str| {
+        let name = format!("::rseq::x86_64::{name}");
+        // ADDRESS SIZE TYPE NAME, which may end in a hash.
+        let mut found = symbols.lines().filter(|line| {
+            let rest = line.split_once(&name).map(|(_, rest)| rest);
+            rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+        });
+        let line = found
+            .next()
+            .unwrap_or_else(|| panic!("no {name} in {library:?}"));
+        assert_eq!(found.next(), None, "a second {name}");
+        line.split(' ').take(2).map(str::to_owned).collect()
+    };
+    let both: [Vec<String>; 2] = ["append", "try_append"].map(find);
+    both.concat()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_backtrace_from_anywhere_in_an_append_leads_to_the_caller() {
+    let appends = appends();
+    let appends: Vec<&str> = appends.iter().map(String::as_str).collect();
+    assert_eq!(
+        c("tests/c/unwind.c", Link::Shared, &appends),
+        "unwind: ok\n"
+    );
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn what_a_thread_had_comes_back_though_a_handler_jumped_out_of_its_first_event() {
+    let dir = TempDir::new().unwrap();
+    let flags = [C99, &["-std=c11"]].concat();
+    let program = compile(cc(), &flags, &["tests/c/jump.c"], Link::Shared, dir.path());
+    assert_eq!(execute(&program, dir.path(), &[]), "jump: ok\n");
+    let path = dir.path().join("ring");
+    let (events, no_lane, dropped) = logged(&path);
+    let attached = timeline::Attached::open(&path).unwrap();
+    // Of the first ten, the three events that followed the jump; of the others four each, and one of the last.
+    let info = attached.info();
+    assert_eq!(info.events_written + dropped, 30 + 40 + 1);
+    assert!(dropped >= 30 && info.dropped.interrupted == dropped && no_lane == 0);
+    let newest = events.last().unwrap();
+    assert_eq!(newest.args[0], 0);
+    let thread = attached.thread(newest).expect("a record was free");
+    assert_eq!(thread.name, "after");
+}
+
 #[test]
 fn a_vforked_child_does_not_join_in_its_parents_place() {
     let dir = TempDir::new().unwrap();

@@ -22,6 +22,7 @@ harness::roles!(
     becomes_a_daemon,
     steps_through,
     forks_in_handlers,
+    logs_from_many_threads,
 );
 
 use children::{
@@ -31,6 +32,7 @@ use handlers::forks_in_handlers;
 use limits::becomes_a_daemon;
 use signals::logs_from_a_handler;
 use stepping::steps_through;
+use threads::logs_from_many_threads;
 
 /// How a child was forked.
 #[derive(Clone, Copy)]

@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::harness::{Name, arguments, attach, checked, define, in_process_without_rseq};
+use crate::harness::{
+    Name, Process, arguments, attach, checked, define, hear, in_process_without_rseq, rseq, run_on,
+    say,
+};
 use timeline::{Order, Timeline};
 
 fn own_tid() -> u32 {
@@ -60,6 +63,101 @@ fn ten_thousand_short_threads_are_each_known_by_their_own_name() {
     let info = attached.info();
     assert_eq!((info.dropped.total(), info.thread_lanes_in_use), (0, 0));
     assert_eq!(info.events_written, 20_000);
+}
+
+/// Logs once from each of so many threads, all of which stay.
+pub fn logs_from_many_threads(given: &[String]) {
+    let timeline = Timeline::open(&given[0]).expect("joined");
+    let event = define(&timeline);
+    let threads: usize = given[1].parse().expect("a number");
+    let logged = std::sync::Barrier::new(threads + 1);
+    std::thread::scope(|scope| {
+        for who in 0..threads {
+            let (timeline, logged) = (&timeline, &logged);
+            scope.spawn(move || {
+                timeline.log(event, arguments(-(who as i64) - 1, 0));
+                logged.wait();
+                logged.wait();
+            });
+        }
+        logged.wait();
+        say("logged");
+        hear();
+        logged.wait();
+    });
+}
+
+#[test]
+fn threads_are_known_by_name_after_a_process_with_many_was_killed() {
+    let name = Name::new("killed");
+    let timeline = Timeline::with_size(name.path(), 1 << 12, 2048).expect("created");
+    let event = define(&timeline);
+    // More than the 64 that the thread table holds.
+    let mut process = Process::start("logs_from_many_threads", &[name.path(), "80"]);
+    process.line();
+    process.kill();
+    for who in 0..64 {
+        named(format!("after-{who}"), || {
+            timeline.log(event, arguments(who, 0));
+        });
+    }
+    let attached = attach(name.path());
+    assert_eq!(attached.info().dropped.total(), 0);
+    let known: Vec<_> = attached
+        .events(Order::OldestFirst)
+        .filter(|e| e.args[0] >= 0)
+        .map(|e| attached.thread(&e).map(|thread| thread.name))
+        .collect();
+    let all: Vec<_> = (0..64).map(|who| Some(format!("after-{who}"))).collect();
+    assert_eq!(known, all);
+}
+
+#[test]
+fn threads_beyond_the_records_have_no_name_until_others_have_ended() {
+    let name = Name::new("nameless");
+    // Lanes for 128 threads, records for 64, chunks of 16 events.
+    let timeline = Timeline::with_size(name.path(), 1 << 12, 2048).expect("created");
+    let event = define(&timeline);
+    let attached = attach(name.path());
+    let newest = |by| {
+        let event = attached.events(Order::NewestFirst).next().expect("events");
+        assert_eq!((checked(&event).0, event.tid), (by, own_tid()));
+        attached.thread(&event).map(|thread| thread.name)
+    };
+    let (full, free) = (std::sync::Barrier::new(65), std::sync::Barrier::new(65));
+    named("late".into(), || {
+        run_on(0);
+        std::thread::scope(|scope| {
+            for who in 0..64 {
+                let (timeline, full, free) = (&timeline, &full, &free);
+                scope.spawn(move || {
+                    timeline.log(event, arguments(who, 0));
+                    full.wait();
+                    free.wait();
+                });
+            }
+            full.wait();
+            // Two chunks: with the second it looks for a record once more, and finds none.
+            for i in 0..32 {
+                timeline.log(event, arguments(-1, i));
+                assert_eq!(newest(-1), None);
+            }
+            free.wait();
+        });
+        named("new".into(), || {
+            timeline.log(event, arguments(-2, 0));
+            assert_eq!(newest(-2).as_deref(), Some("new"));
+        });
+        // Through a lane of its own, a thread does not look again.
+        if rseq() {
+            // It does at one in 1,024 of the chunks that it finds full.
+            for i in 32..32 + 1024 * 16 {
+                timeline.log(event, arguments(-1, i));
+            }
+            assert_eq!(newest(-1).as_deref(), Some("late"));
+        }
+    });
+    assert_eq!(attached.info().dropped.total(), 0);
 }
 
 #[test]
