@@ -143,6 +143,22 @@ pub enum Error {
         found: String,
     },
 
+    /// There is no archive of this name.
+    #[error("no archive at {}: `timeline record` writes one", .path.display())]
+    NoArchive {
+        /// The file asked for.
+        path: PathBuf,
+    },
+
+    /// A file without a single whole frame.
+    #[error("{} is not an archive: expected at least one whole frame, which begins with c1 ce, found {found:02x?} and nothing whole behind it", .path.display())]
+    NotAnArchive {
+        /// The file.
+        path: PathBuf,
+        /// Its first bytes.
+        found: Vec<u8>,
+    },
+
     /// A name that cannot be a timeline.
     #[error("{name:?} cannot name a timeline: {why}")]
     BadName {
@@ -267,10 +283,12 @@ impl Error {
         use Error::*;
         match self {
             Io { .. } => ErrorKind::Io,
-            NotFound { .. } => ErrorKind::NotFound,
+            NotFound { .. } | NoArchive { .. } => ErrorKind::NotFound,
             InUse { .. } => ErrorKind::InUse,
             NoSpace { .. } => ErrorKind::NoSpace,
-            NotATimeline { .. } | Unfinished { .. } | OtherBoot { .. } => ErrorKind::NotATimeline,
+            NotATimeline { .. } | NotAnArchive { .. } | Unfinished { .. } | OtherBoot { .. } => {
+                ErrorKind::NotATimeline
+            }
             Version { .. } => ErrorKind::Version,
             Truncated { .. } | Corrupt { .. } => ErrorKind::Corrupt,
             BadName { .. }

@@ -26,6 +26,8 @@
 //! [`Timeline`] writes, [`Attached`] reads, [`Control`] changes the level from outside. ARCHITECTURE.md
 //! draws the whole, docs/format.md states every byte.
 
+#[cfg(all(feature = "archive", not(loom)))]
+pub mod archive;
 #[cfg(not(loom))]
 mod attached;
 #[cfg(not(loom))]

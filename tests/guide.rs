@@ -214,11 +214,12 @@ fn the_pieces_of_the_readme_and_the_format() {
     }
 }
 
-const PAGES: [&str; 7] = [
+const PAGES: [&str; 8] = [
     "README.md",
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
+    "docs/archive.md",
     "docs/format.md",
     "docs/guide/c.md",
     "docs/guide/lua.md",

@@ -5,9 +5,10 @@ use std::fs;
 use std::path::Path;
 
 /// The library's modules from top to bottom. A module may use those below it.
-const LAYERS: [&str; 16] = [
+const LAYERS: [&str; 17] = [
     "dump",
     "list",
+    "archive",
     "attached",
     "timeline",
     "control",

@@ -1,0 +1,323 @@
+//! msgpack, as far as records need it: fields of a map by number, and values that are skipped.
+//!
+//! Reading takes whatever stands there: a value of another type than expected counts as absent, lengths are
+//! only believed as far as there are bytes, and nesting is counted instead of followed.
+
+use rmp::Marker;
+use rmp::encode;
+
+/// Why writing into a vector is not checked further.
+const INFALLIBLE: &str = "writing to a vector cannot fail";
+
+/// The fields of a record, put together before it is known how many there are.
+#[derive(Default)]
+pub struct Fields {
+    body: Vec<u8>,
+    count: u32,
+}
+
+impl Fields {
+    fn key(&mut self, field: u8) -> &mut Vec<u8> {
+        encode::write_pfix(&mut self.body, field).expect(INFALLIBLE);
+        self.count += 1;
+        &mut self.body
+    }
+
+    /// An unsigned number, if there is one.
+    pub fn number(&mut self, field: u8, value: Option<u64>) {
+        if let Some(value) = value {
+            encode::write_uint(self.key(field), value).expect(INFALLIBLE);
+        }
+    }
+
+    /// Unsigned numbers, if there are any.
+    pub fn numbers(&mut self, field: u8, values: &[u64]) {
+        if values.is_empty() {
+            return;
+        }
+        let body = self.key(field);
+        encode::write_array_len(body, values.len() as u32).expect(INFALLIBLE);
+        for value in values {
+            encode::write_uint(body, *value).expect(INFALLIBLE);
+        }
+    }
+
+    /// Signed numbers, if there are any.
+    pub fn integers(&mut self, field: u8, values: &[i64]) {
+        if values.is_empty() {
+            return;
+        }
+        let body = self.key(field);
+        encode::write_array_len(body, values.len() as u32).expect(INFALLIBLE);
+        for value in values {
+            encode::write_sint(body, *value).expect(INFALLIBLE);
+        }
+    }
+
+    /// Pairs of unsigned numbers, if there are any.
+    pub fn pairs(&mut self, field: u8, pairs: &[(u64, u64)]) {
+        if pairs.is_empty() {
+            return;
+        }
+        let body = self.key(field);
+        encode::write_array_len(body, pairs.len() as u32).expect(INFALLIBLE);
+        for (a, b) in pairs {
+            encode::write_array_len(body, 2).expect(INFALLIBLE);
+            encode::write_uint(body, *a).expect(INFALLIBLE);
+            encode::write_uint(body, *b).expect(INFALLIBLE);
+        }
+    }
+
+    /// Text, if there is some.
+    pub fn text(&mut self, field: u8, text: Option<&str>) {
+        if let Some(text) = text {
+            encode::write_str(self.key(field), text).expect(INFALLIBLE);
+        }
+    }
+
+    /// Bytes, if there are some.
+    pub fn bytes(&mut self, field: u8, bytes: Option<&[u8]>) {
+        if let Some(bytes) = bytes {
+            encode::write_bin(self.key(field), bytes).expect(INFALLIBLE);
+        }
+    }
+
+    /// Appends the record, and is empty again.
+    pub fn finish(&mut self, tag: u8, out: &mut Vec<u8>) {
+        encode::write_pfix(out, tag).expect(INFALLIBLE);
+        encode::write_map_len(out, self.count).expect(INFALLIBLE);
+        out.append(&mut self.body);
+        self.count = 0;
+    }
+}
+
+/// The head of a value: what it is, with what stands in it.
+#[derive(Debug, PartialEq)]
+enum Value<'a> {
+    Integer(i128),
+    Bytes(&'a [u8]),
+    Array(u32),
+    Map(u32),
+    Other,
+}
+
+/// A record as it is read: `None` from its functions means that it is not msgpack.
+pub struct Input<'a>(pub &'a [u8]);
+
+impl<'a> Input<'a> {
+    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn word(&mut self, size: usize) -> Option<u64> {
+        let bytes = self.take(size)?;
+        Some(bytes.iter().fold(0, |word, b| word << 8 | u64::from(*b)))
+    }
+
+    fn length(&mut self, size: usize) -> Option<usize> {
+        self.word(size).map(|length| length as usize)
+    }
+
+    fn value(&mut self) -> Option<Value<'a>> {
+        use Marker::*;
+        let marker = Marker::from_u8(self.word(1)? as u8);
+        Some(match marker {
+            FixPos(n) => Value::Integer(n.into()),
+            FixNeg(n) => Value::Integer(n.into()),
+            U8 => Value::Integer(self.word(1)?.into()),
+            U16 => Value::Integer(self.word(2)?.into()),
+            U32 => Value::Integer(self.word(4)?.into()),
+            U64 => Value::Integer(self.word(8)?.into()),
+            I8 => Value::Integer((self.word(1)? as i8).into()),
+            I16 => Value::Integer((self.word(2)? as i16).into()),
+            I32 => Value::Integer((self.word(4)? as i32).into()),
+            I64 => Value::Integer((self.word(8)? as i64).into()),
+            FixStr(n) => Value::Bytes(self.take(n.into())?),
+            Str8 | Bin8 => self.sized(1, 0)?,
+            Str16 | Bin16 => self.sized(2, 0)?,
+            Str32 | Bin32 => self.sized(4, 0)?,
+            FixArray(n) => Value::Array(n.into()),
+            Array16 => Value::Array(self.word(2)? as u32),
+            Array32 => Value::Array(self.word(4)? as u32),
+            FixMap(n) => Value::Map(n.into()),
+            Map16 => Value::Map(self.word(2)? as u32),
+            Map32 => Value::Map(self.word(4)? as u32),
+            Null | True | False => Value::Other,
+            F32 => self.other(4)?,
+            F64 => self.other(8)?,
+            FixExt1 => self.other(2)?,
+            FixExt2 => self.other(3)?,
+            FixExt4 => self.other(5)?,
+            FixExt8 => self.other(9)?,
+            FixExt16 => self.other(17)?,
+            Ext8 => self.sized(1, 1).map(|_| Value::Other)?,
+            Ext16 => self.sized(2, 1).map(|_| Value::Other)?,
+            Ext32 => self.sized(4, 1).map(|_| Value::Other)?,
+            Reserved => return None,
+        })
+    }
+
+    fn sized(&mut self, size: usize, more: usize) -> Option<Value<'a>> {
+        let length = self.length(size)?.checked_add(more)?;
+        self.take(length).map(Value::Bytes)
+    }
+
+    fn other(&mut self, size: usize) -> Option<Value<'a>> {
+        self.take(size).map(|_| Value::Other)
+    }
+
+    /// Passes over what belongs to a value whose head was just read.
+    fn skip_rest(&mut self, head: &Value) -> Option<()> {
+        let inside = |value: &Value| match value {
+            Value::Array(n) => u64::from(*n),
+            Value::Map(n) => 2 * u64::from(*n),
+            _ => 0,
+        };
+        let mut left = inside(head);
+        while left > 0 {
+            // Each value takes a byte at least, so this ends with the bytes, however many were promised.
+            left = (left - 1).checked_add(inside(&self.value()?))?;
+        }
+        Some(())
+    }
+
+    /// The tag of a record, and how many fields follow.
+    pub fn head(&mut self) -> Option<(i128, u32)> {
+        let (Value::Integer(tag), Value::Map(fields)) = (self.value()?, self.value()?) else {
+            return None;
+        };
+        Some((tag, fields))
+    }
+
+    /// The number of the next field. One that is no small number belongs to nobody.
+    pub fn key(&mut self) -> Option<u8> {
+        let head = self.value()?;
+        self.skip_rest(&head)?;
+        Some(match head {
+            Value::Integer(key) => u8::try_from(key).unwrap_or(u8::MAX),
+            _ => u8::MAX,
+        })
+    }
+
+    /// Passes over a value.
+    pub fn skip(&mut self) -> Option<()> {
+        let head = self.value()?;
+        self.skip_rest(&head)
+    }
+
+    fn integer(&mut self) -> Option<Option<i128>> {
+        let head = self.value()?;
+        self.skip_rest(&head)?;
+        Some(match head {
+            Value::Integer(n) => Some(n),
+            _ => None,
+        })
+    }
+
+    /// An unsigned number; nothing if it is something else.
+    pub fn number(&mut self) -> Option<Option<u64>> {
+        let integer = self.integer()?;
+        Some(integer.and_then(|n| u64::try_from(n).ok()))
+    }
+
+    /// Bytes or text as they stand there; nothing if it is something else.
+    pub fn bytes(&mut self) -> Option<Option<&'a [u8]>> {
+        let head = self.value()?;
+        self.skip_rest(&head)?;
+        Some(match head {
+            Value::Bytes(bytes) => Some(bytes),
+            _ => None,
+        })
+    }
+
+    /// Text, made valid where it is not.
+    pub fn text(&mut self) -> Option<Option<String>> {
+        let bytes = self.bytes()?;
+        Some(bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
+    }
+
+    /// The items of an array; none if it is something else.
+    fn items<T>(&mut self, mut item: impl FnMut(&mut Input<'a>) -> Option<T>) -> Option<Vec<T>> {
+        let head = self.value()?;
+        let Value::Array(count) = head else {
+            self.skip_rest(&head)?;
+            return Some(Vec::new());
+        };
+        let mut items = Vec::with_capacity((count as usize).min(self.0.len()).min(64));
+        for _ in 0..count {
+            items.push(item(self)?);
+        }
+        Some(items)
+    }
+
+    /// Unsigned numbers; what is none counts as 0, for the sake of the others' places.
+    pub fn numbers(&mut self) -> Option<Vec<u64>> {
+        self.items(|input| input.number().map(Option::unwrap_or_default))
+    }
+
+    /// Signed numbers; unsigned ones beyond their range wrap, what is none counts as 0.
+    pub fn integers(&mut self) -> Option<Vec<i64>> {
+        self.items(|input| Some(input.integer()?.map_or(0, |n| n as i64)))
+    }
+
+    /// Pairs of unsigned numbers.
+    pub fn pairs(&mut self) -> Option<Vec<(u64, u64)>> {
+        let pairs = self.items(Input::numbers)?;
+        let pairs = pairs.iter().filter_map(|pair| match pair[..] {
+            [a, b] => Some((a, b)),
+            _ => None,
+        });
+        Some(pairs.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_value_is_passed_over_whole() {
+        let values: [&[u8]; 14] = [
+            &[0x07],
+            &[0xe0],
+            &[0xc0],
+            &[0xcb, 0, 0, 0, 0, 0, 0, 0, 0],
+            &[0xd9, 2, b'a', b'b'],
+            &[0xc5, 0, 1, 9],
+            &[0x92, 1, 0x91, 2],
+            &[0x81, 0xa1, b'k', 0x80],
+            &[0xdc, 0, 2, 1, 2],
+            &[0xde, 0, 1, 1, 2],
+            &[0xd4, 5, 6],
+            &[0xd8, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+            &[0xc7, 1, 5, 6],
+            &[0xd3, 0x80, 0, 0, 0, 0, 0, 0, 0],
+        ];
+        for value in values {
+            let bytes = [value, &[42]].concat();
+            let mut input = Input(&bytes);
+            assert_eq!(input.skip(), Some(()), "{value:02x?}");
+            assert_eq!(input.number(), Some(Some(42)), "{value:02x?}");
+            for cut in 0..value.len() {
+                assert_eq!(
+                    Input(&value[..cut]).skip(),
+                    None,
+                    "{value:02x?} cut at {cut}"
+                );
+            }
+        }
+        assert_eq!(Input(&[0xc1]).skip(), None);
+    }
+
+    #[test]
+    fn deep_nesting_and_promises_do_no_harm() {
+        let deep = vec![0x91; 1 << 20];
+        assert_eq!(Input(&deep).skip(), None);
+        let promise = [0xdd, 0xff, 0xff, 0xff, 0xff, 1];
+        assert_eq!(Input(&promise).skip(), None);
+        assert_eq!(Input(&promise).numbers(), None);
+        assert_eq!(Input(&[0xc6, 0xff, 0xff, 0xff, 0xff, 1]).bytes(), None);
+    }
+}

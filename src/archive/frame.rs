@@ -1,0 +1,335 @@
+//! Frames: what stands around each record in an archive, so that damage ends at the next one.
+//!
+//! ```text
+//! C1 | CE crc (4 bytes, big-endian) | C1 | A0+n, or DA and n in 2 bytes, or DB and n in 4 | n bytes: a record
+//! ```
+//! Looking for the next frame after damage takes time in proportion to the file, whatever stands there. Each
+//! byte C1 can claim a long record, and the sum over it would have to be taken anew for each; so sums of long
+//! records are worked out from those of everything before their two ends, of which each costs a few steps.
+
+use std::ops::Range;
+
+/// Opens a frame, and stands again before its record. Unused in msgpack, and in no UTF-8 text.
+pub const MARK: u8 = 0xc1;
+/// Most bytes in a record.
+pub const MAX_RECORD: usize = 16 << 20;
+
+const FIXED: u8 = 0xa0;
+const MOST_FIXED: usize = 31;
+const RAW16: u8 = 0xda;
+const RAW32: u8 = 0xdb;
+
+/// Appends a frame around `record`, which is at most [`MAX_RECORD`] long.
+pub fn put(record: &[u8], out: &mut Vec<u8>) {
+    debug_assert!(record.len() <= MAX_RECORD);
+    out.extend([MARK, 0xce]);
+    out.extend(crc32fast::hash(record).to_be_bytes());
+    out.push(MARK);
+    let n = record.len();
+    match u16::try_from(n) {
+        _ if n <= MOST_FIXED => out.push(FIXED + n as u8),
+        Ok(n) => {
+            out.push(RAW16);
+            out.extend(n.to_be_bytes());
+        }
+        Err(_) => {
+            out.push(RAW32);
+            out.extend((n as u32).to_be_bytes());
+        }
+    }
+    out.extend(record);
+}
+
+/// A part of an archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part<'a> {
+    /// A whole frame.
+    Frame {
+        /// Where it stands, with all that is around the record.
+        place: Range<usize>,
+        /// Its record.
+        record: &'a [u8],
+    },
+    /// Bytes that belong to no whole frame.
+    Damage(Range<usize>),
+}
+
+/// The parts of an archive from its first byte to its last.
+pub struct Frames<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    /// Found behind damage that was told first.
+    next: Option<Range<usize>>,
+    sums: Sums,
+}
+
+impl<'a> Frames<'a> {
+    /// The parts of these bytes.
+    pub fn new(bytes: &'a [u8]) -> Frames<'a> {
+        Frames {
+            bytes,
+            at: 0,
+            next: None,
+            sums: Sums::new(),
+        }
+    }
+
+    /// The record of the frame at `at`, if a whole one is there.
+    fn record_at(&mut self, at: usize) -> Option<Range<usize>> {
+        let header = self.bytes.get(at..)?;
+        let (&[MARK, 0xce, a, b, c, d, MARK, raw], rest) = header.split_first_chunk()? else {
+            return None;
+        };
+        let (length, size) = match raw {
+            FIXED..=0xbf => (usize::from(raw - FIXED), 0),
+            RAW16 => {
+                let (n, _) = rest.split_first_chunk()?;
+                (usize::from(u16::from_be_bytes(*n)), 2)
+            }
+            RAW32 => {
+                let (n, _) = rest.split_first_chunk()?;
+                (u32::from_be_bytes(*n) as usize, 4)
+            }
+            _ => return None,
+        };
+        let start = at + 8 + size;
+        let end = start.checked_add(length)?;
+        if length > MAX_RECORD || end > self.bytes.len() {
+            return None;
+        }
+        let sum = self.sums.of(self.bytes, start..end);
+        (sum == u32::from_be_bytes([a, b, c, d])).then_some(start..end)
+    }
+
+    fn frame(&mut self, start: usize, record: Range<usize>) -> Part<'a> {
+        self.at = record.end;
+        Part::Frame {
+            place: start..record.end,
+            record: &self.bytes[record],
+        }
+    }
+}
+
+impl<'a> Iterator for Frames<'a> {
+    type Item = Part<'a>;
+
+    fn next(&mut self) -> Option<Part<'a>> {
+        if let Some(record) = self.next.take() {
+            return Some(self.frame(self.at, record));
+        }
+        let start = self.at;
+        if start == self.bytes.len() {
+            return None;
+        }
+        let mut at = start;
+        loop {
+            if let Some(record) = self.record_at(at) {
+                if at == start {
+                    return Some(self.frame(start, record));
+                }
+                self.next = Some(record);
+                break;
+            }
+            match memchr::memchr(MARK, &self.bytes[at + 1..]) {
+                Some(further) => at += 1 + further,
+                None => {
+                    at = self.bytes.len();
+                    break;
+                }
+            }
+        }
+        self.at = at;
+        Some(Part::Damage(start..at))
+    }
+}
+
+/// Up to here a sum is taken directly: no more work than that of working it out.
+const DIRECT: usize = 4096;
+/// Bytes between two sums that are kept.
+const STEP: usize = 1024;
+
+/// Sums of everything from one place on, kept at every [`STEP`], and what follows from them.
+struct Sums {
+    /// Where they begin.
+    base: usize,
+    /// The sum from the base to each step behind it; the first is that of nothing.
+    kept: Vec<u32>,
+    /// x to the power of 8 · 2^i, modulo the polynomial of CRC-32: to append 2^i zero bytes is to multiply
+    /// by it.
+    zeros: [u32; 32],
+}
+
+impl Sums {
+    fn new() -> Sums {
+        // x, in the order of bits in which CRC-32 is reckoned.
+        let mut power = 1 << 30;
+        for _ in 0..3 {
+            power = product(power, power);
+        }
+        let mut zeros = [0; 32];
+        for slot in &mut zeros {
+            *slot = power;
+            power = product(power, power);
+        }
+        Sums {
+            base: 0,
+            kept: vec![0],
+            zeros,
+        }
+    }
+
+    /// The CRC-32 of a range. Ranges must be asked for in order of their starts.
+    fn of(&mut self, bytes: &[u8], range: Range<usize>) -> u32 {
+        if range.len() <= DIRECT {
+            return crc32fast::hash(&bytes[range]);
+        }
+        let end = self.base + (self.kept.len() - 1) * STEP;
+        if range.start > end {
+            // Nothing before it will be asked for again.
+            self.base = range.start;
+            self.kept.truncate(1);
+        }
+        let whole = self.upto(bytes, range.end);
+        let before = self.upto(bytes, range.start);
+        whole ^ self.appended(before, range.len())
+    }
+
+    /// The sum from the base to `end`.
+    fn upto(&mut self, bytes: &[u8], end: usize) -> u32 {
+        let step = (end - self.base) / STEP;
+        while self.kept.len() <= step {
+            let from = self.base + (self.kept.len() - 1) * STEP;
+            let sum = self.kept[self.kept.len() - 1];
+            self.kept.push(more(sum, &bytes[from..from + STEP]));
+        }
+        more(self.kept[step], &bytes[self.base + step * STEP..end])
+    }
+
+    /// What a sum of some bytes adds to the sum of them and `count` further ones.
+    fn appended(&self, mut sum: u32, count: usize) -> u32 {
+        for (i, power) in self.zeros.iter().enumerate() {
+            if count >> i & 1 == 1 {
+                sum = product(*power, sum);
+            }
+        }
+        sum
+    }
+}
+
+/// The sum of what `sum` is that of, and these.
+fn more(sum: u32, bytes: &[u8]) -> u32 {
+    let mut crc = crc32fast::Hasher::new_with_initial(sum);
+    crc.update(bytes);
+    crc.finalize()
+}
+
+/// The product of two polynomials modulo that of CRC-32, the highest power in the lowest bit.
+fn product(a: u32, mut b: u32) -> u32 {
+    let mut sum = 0;
+    for bit in (0..32).rev() {
+        if a >> bit & 1 == 1 {
+            sum ^= b;
+        }
+        b = if b & 1 == 1 {
+            b >> 1 ^ 0xedb8_8320
+        } else {
+            b >> 1
+        };
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(bytes: &[u8]) -> Vec<Part<'_>> {
+        Frames::new(bytes).collect()
+    }
+
+    fn noise(length: usize) -> Vec<u8> {
+        let mut state = 1u32;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8
+        };
+        (0..length).map(|_| next()).collect()
+    }
+
+    #[test]
+    fn records_of_every_length_come_back() {
+        let noise = noise(70_000);
+        for length in [0, 1, 31, 32, 255, 4096, 4097, 65_535, 65_536, 70_000] {
+            let mut file = Vec::new();
+            put(&noise[..length], &mut file);
+            put(b"next", &mut file);
+            let found = parts(&file);
+            assert_eq!(found.len(), 2, "{length}");
+            for (part, expected) in found.iter().zip([&noise[..length], b"next"]) {
+                assert!(matches!(part, Part::Frame { record, .. } if *record == expected));
+            }
+        }
+    }
+
+    #[test]
+    fn damage_ends_at_the_next_frame() {
+        let (mut first, mut second) = (Vec::new(), Vec::new());
+        put(&noise(300), &mut first);
+        put(b"second", &mut second);
+        for cut in 1..first.len() {
+            let file = [&first[..cut], &second].concat();
+            let found = parts(&file);
+            assert_eq!(found[0], Part::Damage(0..cut));
+            assert!(matches!(
+                found[1],
+                Part::Frame {
+                    record: b"second",
+                    ..
+                }
+            ));
+            assert_eq!(found.len(), 2);
+        }
+        assert_eq!(parts(&[MARK]), [Part::Damage(0..1)]);
+        assert_eq!(parts(b""), []);
+    }
+
+    #[test]
+    fn sums_that_are_worked_out_are_those_that_are_taken() {
+        let bytes = noise(100_000);
+        let mut sums = Sums::new();
+        for (start, end) in [
+            (5, 9_000),
+            (6, 99_999),
+            (1_029, 50_000),
+            (98_000, 98_100),
+            (99_000, 99_001),
+        ] {
+            assert_eq!(
+                sums.of(&bytes, start..end),
+                crc32fast::hash(&bytes[start..end]),
+                "{start}..{end}"
+            );
+        }
+        let mut sums = Sums::new();
+        let (first, second) = (sums.of(&bytes, 0..5_000), sums.of(&bytes, 90_000..100_000));
+        assert_eq!(first, crc32fast::hash(&bytes[..5_000]));
+        assert_eq!(second, crc32fast::hash(&bytes[90_000..]));
+        assert_eq!(sums.base, 90_000);
+    }
+
+    #[test]
+    fn a_file_full_of_long_claims_is_summed_once() {
+        // Each claims nearly all that follows; taken one by one, that would be 400 GB to sum.
+        let claims = 100_000;
+        let mut file = Vec::new();
+        for i in 0..claims {
+            let length = ((claims - i - 1) * 12) as u32;
+            file.extend([MARK, 0xce, 1, 2, 3, 4, MARK, RAW32]);
+            file.extend(length.min(MAX_RECORD as u32).to_be_bytes());
+        }
+        let mut frames = Frames::new(&file);
+        assert_eq!(frames.next(), Some(Part::Damage(0..file.len())));
+        assert_eq!(frames.next(), None);
+        assert!(frames.sums.kept.len() <= file.len() / STEP + 1);
+    }
+}

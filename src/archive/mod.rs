@@ -1,0 +1,22 @@
+//! Archives: what a ring held, in a file that outlives it, and is read after any damage.
+//!
+//! docs/archive.md states every byte. A file is a sequence of frames (frame.rs), each around a record
+//! (record.rs, of msgpack, codec.rs), of which a block holds many events (block.rs). So a damaged byte costs
+//! what stands in its frame, and files are joined by writing one after the other.
+
+mod block;
+mod codec;
+mod frame;
+mod merge;
+mod numbers;
+mod preamble;
+mod reader;
+mod record;
+mod rows;
+mod writer;
+
+pub use merge::ByTime;
+pub use preamble::Preamble;
+pub use reader::{Archive, Author, InFile, Recorded, Statement, Text};
+pub use record::{Data, Kind, Source, Symbol};
+pub use writer::{Form, Writer};

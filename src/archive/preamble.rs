@@ -1,0 +1,76 @@
+//! The preamble of an archive: whose events these are.
+
+use super::codec::{Fields, Input};
+use super::record::tag::PREAMBLE;
+
+/// Which program and ring the records of one magic belong to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Preamble {
+    /// Stands in every record that belongs to it.
+    pub magic: Option<u64>,
+    /// Full path of the executable.
+    pub path: Option<String>,
+    /// Bytes of the executable.
+    pub size: Option<u64>,
+    /// SHA-1 of the executable.
+    pub sha1: Option<Vec<u8>>,
+    /// Name of the machine.
+    pub host: Option<String>,
+    /// The kernel's boot id.
+    pub boot_id: Option<String>,
+    /// The process that created the ring.
+    pub pid: Option<u64>,
+    /// What the ring was called.
+    pub timeline: Option<String>,
+    /// Ticks, and nanoseconds since the epoch at them.
+    pub anchors: Vec<(u64, u64)>,
+    /// What ticks count.
+    pub clock: Option<String>,
+    /// What wrote the archive.
+    pub writer: Option<String>,
+    /// When the ring was created, in nanoseconds since the epoch.
+    pub created: Option<u64>,
+    /// NUMA nodes by the number of the CPU; 255 is not known.
+    pub nodes: Vec<u64>,
+}
+
+impl Preamble {
+    /// Appends the record.
+    pub fn encode(&self, fields: &mut Fields, out: &mut Vec<u8>) {
+        fields.number(1, self.magic);
+        fields.text(2, self.path.as_deref());
+        fields.number(3, self.size);
+        fields.bytes(4, self.sha1.as_deref());
+        fields.text(5, self.host.as_deref());
+        fields.text(6, self.boot_id.as_deref());
+        fields.number(7, self.pid);
+        fields.text(8, self.timeline.as_deref());
+        fields.pairs(9, &self.anchors);
+        fields.text(10, self.clock.as_deref());
+        fields.text(11, self.writer.as_deref());
+        fields.number(12, self.created);
+        fields.numbers(13, &self.nodes);
+        fields.finish(PREAMBLE, out);
+    }
+
+    /// Reads the value of a field.
+    pub(super) fn field(&mut self, field: u8, input: &mut Input) -> Option<()> {
+        match field {
+            1 => self.magic = input.number()?,
+            2 => self.path = input.text()?,
+            3 => self.size = input.number()?,
+            4 => self.sha1 = input.bytes()?.map(<[u8]>::to_vec),
+            5 => self.host = input.text()?,
+            6 => self.boot_id = input.text()?,
+            7 => self.pid = input.number()?,
+            8 => self.timeline = input.text()?,
+            9 => self.anchors = input.pairs()?,
+            10 => self.clock = input.text()?,
+            11 => self.writer = input.text()?,
+            12 => self.created = input.number()?,
+            13 => self.nodes = input.numbers()?,
+            _ => input.skip()?,
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,235 @@
+//! The events of a block, one after the other.
+
+use super::block::{
+    BACKTRACE, CORE, FIXED, HAS_CORE, HAS_LANE, HAS_NUMBER, HAS_TICKS, HAS_TIME, KIND, LANE, Last,
+    MAX_ARGS, MAX_EVENTS, MAX_EXPANDED, NUMBER, Pace, SOURCE, Shape, TICKS, TIME, decode_row,
+    source_fields,
+};
+use super::numbers::Cursor;
+use super::record::Source;
+
+/// Expands a payload to the length that its record tells; `None` if it is not what it should be.
+pub fn expand(payload: &[u8], length: u64) -> Option<Vec<u8>> {
+    let length = usize::try_from(length).ok()?;
+    // A byte of LZ4 stands for 255 at most.
+    if length > MAX_EXPANDED || length / 256 > payload.len() {
+        return None;
+    }
+    let expanded = lz4_flex::block::decompress(payload, length).ok()?;
+    (expanded.len() == length).then_some(expanded)
+}
+
+/// An event of a block, less what stands in the tables.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Row {
+    /// Its place in the table of shapes.
+    pub shape: usize,
+    /// Its place in the table of sources.
+    pub source: usize,
+    /// As in [`Data`].
+    pub ticks: Option<u64>,
+    /// As in [`Data`].
+    pub unix_nanos: Option<u64>,
+    /// As in [`Data`].
+    pub core: Option<u64>,
+    /// As in [`Data`].
+    pub lane: Option<u64>,
+    /// As in [`Data`].
+    pub number: Option<u64>,
+    /// As in [`Data`].
+    pub args: Vec<i64>,
+    /// As in [`Data`].
+    pub backtrace: Vec<u64>,
+}
+
+/// The events of an expanded block.
+pub struct Rows<'a> {
+    /// The table of shapes.
+    pub shapes: Vec<Shape>,
+    /// The table of sources.
+    pub sources: Vec<Source>,
+    pace: Pace,
+    columns: Vec<Cursor<'a>>,
+    last: Last,
+}
+
+impl<'a> Rows<'a> {
+    /// Reads the tables; `None` if they are not what they should be.
+    pub fn new(expanded: &'a [u8]) -> Option<Rows<'a>> {
+        let mut input = Cursor(expanded);
+        let pace = Pace::decode(&mut input)?;
+        let mut shapes = Vec::new();
+        for _ in 0..input.count(MAX_EVENTS)? {
+            shapes.push(Shape::decode(&mut input)?);
+        }
+        let mut sources = Vec::new();
+        for _ in 0..input.count(MAX_EVENTS)? {
+            let mut source = Source::default();
+            decode_row(&mut source_fields(&mut source), &mut input)?;
+            sources.push(source);
+        }
+        let mut columns = Vec::new();
+        for _ in 0..input.count(FIXED + MAX_ARGS)? {
+            let length = input.get()?;
+            columns.push(input.take(length)?);
+        }
+        if columns.len() < FIXED {
+            return None;
+        }
+        let last = Last {
+            ticks: pace.ticks,
+            args: vec![Vec::new(); shapes.len()],
+            ..Last::default()
+        };
+        Some(Rows {
+            shapes,
+            sources,
+            pace,
+            columns,
+            last,
+        })
+    }
+
+    /// Whether all events have been read.
+    pub fn is_at_end(&self) -> bool {
+        self.columns[KIND].0.is_empty()
+    }
+
+    /// The next event; `None` at the end, or where the block is not what it should be.
+    #[inline]
+    pub fn next_row(&mut self) -> Option<Row> {
+        let (fixed, arguments) = self.columns.split_at_mut(FIXED);
+        let shape_number = usize::try_from(fixed[KIND].get()?).ok()?;
+        let shape = self.shapes.get(shape_number)?;
+        let source = usize::try_from(fixed[SOURCE].get()?).ok()?;
+        if source >= self.sources.len() {
+            return None;
+        }
+        let (has, last) = (shape.has, &mut self.last);
+        let mut row = Row {
+            shape: shape_number,
+            source,
+            ..Row::default()
+        };
+        if has & HAS_TICKS != 0 {
+            last.ticks = fixed[TICKS].difference(last.ticks)?;
+            row.ticks = Some(last.ticks);
+        }
+        if has & HAS_TIME != 0 {
+            row.unix_nanos = Some(fixed[TIME].difference(self.pace.expect(row.ticks))?);
+        }
+        if has & HAS_CORE != 0 {
+            last.core = fixed[CORE].difference(last.core)?;
+            row.core = Some(last.core);
+        }
+        if has & HAS_LANE != 0 {
+            row.lane = Some(fixed[LANE].get()?);
+        }
+        if has & HAS_NUMBER != 0 {
+            let next = last.next_number(row.lane);
+            let number = fixed[NUMBER].difference(*next)?;
+            *next = number.wrapping_add(1);
+            row.number = Some(number);
+        }
+        for _ in 0..shape.backtrace {
+            last.address = fixed[BACKTRACE].difference(last.address)?;
+            row.backtrace.push(last.address);
+        }
+        let count = usize::try_from(shape.args).ok()?;
+        let columns = arguments.get_mut(..count)?;
+        let before = &mut last.args[shape_number];
+        before.resize(count, 0);
+        row.args.reserve_exact(count);
+        for (before, column) in before.iter_mut().zip(columns) {
+            *before = column.difference(*before as u64)? as i64;
+            row.args.push(*before);
+        }
+        Some(row)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::block::{compress, pack};
+    use super::super::record::{Data, Kind};
+    use super::*;
+
+    fn unpacked(packed: &[u8]) -> Vec<Data> {
+        let mut rows = Rows::new(packed).expect("tables");
+        let mut events = Vec::new();
+        while let Some(row) = rows.next_row() {
+            events.push(Data {
+                magic: None,
+                kind: rows.shapes[row.shape].kind.clone(),
+                source: rows.sources[row.source].clone(),
+                ticks: row.ticks,
+                unix_nanos: row.unix_nanos,
+                core: row.core,
+                lane: row.lane,
+                number: row.number,
+                args: row.args,
+                backtrace: row.backtrace,
+            });
+        }
+        assert!(rows.is_at_end());
+        events
+    }
+
+    fn event(i: u64) -> Data {
+        Data {
+            kind: Kind {
+                format: Some(1),
+                level: Some(4),
+                ..Kind::default()
+            },
+            source: Source {
+                tid: Some(7),
+                ..Source::default()
+            },
+            ticks: Some(1_000_000 + 3_000 * i + i % 7),
+            unix_nanos: Some(1_700_000_000_000_000_000 + 1_000 * i),
+            core: Some(i / 100 % 4),
+            lane: Some(i / 100 % 4),
+            number: Some(i),
+            args: vec![i as i64, -(i as i64), 1 << (i % 60), 5],
+            ..Data::default()
+        }
+    }
+
+    #[test]
+    fn events_come_back() {
+        let mut events: Vec<Data> = (0..1_000).map(event).collect();
+        events.push(Data::default());
+        events.push(Data {
+            ticks: Some(0),
+            unix_nanos: Some(u64::MAX),
+            backtrace: vec![u64::MAX, 0, 5],
+            args: vec![i64::MIN, i64::MAX, 0, 0, 0, 1],
+            ..Data::default()
+        });
+        events.push(event(1));
+        let packed = pack(&events);
+        let expanded = expand(&compress(&packed), packed.len() as u64).expect("LZ4");
+        assert_eq!(unpacked(&expanded), events);
+        assert_eq!(unpacked(&pack(&[])), []);
+    }
+
+    #[test]
+    fn any_damage_to_a_block_is_noticed_or_does_no_harm() {
+        let packed = pack(&(0..50).map(event).collect::<Vec<_>>());
+        for at in 0..packed.len() {
+            for bit in 0..8 {
+                let mut damaged = packed.clone();
+                damaged[at] ^= 1 << bit;
+                if let Some(mut rows) = Rows::new(&damaged) {
+                    while rows.next_row().is_some() {}
+                }
+            }
+            if let Some(mut rows) = Rows::new(&packed[..at]) {
+                while rows.next_row().is_some() {}
+            }
+        }
+        assert!(expand(&[0; 10], u64::MAX).is_none());
+        assert!(expand(&[0; 10], 2_600).is_none());
+    }
+}

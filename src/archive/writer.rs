@@ -1,0 +1,321 @@
+//! Writes an archive: a frame for each event, or blocks of many.
+
+use std::collections::HashSet;
+use std::io::{self, Write};
+
+use sha1::{Digest, Sha1};
+
+use super::block;
+use super::codec::Fields;
+use super::frame;
+use super::preamble::Preamble;
+use super::record::{Block, Data, Missed, StringDefinition};
+
+/// How events are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Each in a frame of its own: nothing to expand, and several times as large.
+    Plain,
+    /// Many in a frame, compressed.
+    Blocks,
+}
+
+/// Events in a block at most: a few hundred kilobytes, and no more than that to lose to a damaged byte.
+const BLOCK: usize = 8192;
+/// Longer strings are cut, so that a record with one stays within its bounds.
+const MOST_TEXT: usize = 1 << 20;
+/// Written at once, when there is so much.
+const BUFFER: usize = 1 << 20;
+
+/// Writes the archive of one ring.
+///
+/// What it was given is in the file after [`Writer::flush`]; whatever was written before is whole frames.
+pub struct Writer<W> {
+    out: W,
+    form: Form,
+    magic: u64,
+    /// Strings that stand in the file.
+    known: HashSet<u64>,
+    events: Vec<Data>,
+    /// How much the events take, about.
+    weight: usize,
+    /// Lanes, and the number of the next event of each.
+    places: Vec<(u64, u64)>,
+    fields: Fields,
+    record: Vec<u8>,
+    frames: Vec<u8>,
+    written: u64,
+}
+
+impl<W: Write> Writer<W> {
+    /// Writes to `out` what belongs to `magic`. A new archive begins with a preamble.
+    pub fn new(out: W, magic: u64, form: Form) -> Writer<W> {
+        Writer {
+            out,
+            form,
+            magic,
+            known: HashSet::new(),
+            events: Vec::new(),
+            weight: 0,
+            places: Vec::new(),
+            fields: Fields::default(),
+            record: Vec::new(),
+            frames: Vec::new(),
+            written: 0,
+        }
+    }
+
+    /// Leaves out strings that stand in the file already.
+    pub fn knows(&mut self, strings: impl IntoIterator<Item = u64>) {
+        self.known.extend(strings);
+    }
+
+    /// Says to which program and ring the records of this magic belong.
+    pub fn preamble(&mut self, preamble: &Preamble) {
+        preamble.encode(&mut self.fields, &mut self.record);
+        self.frame();
+    }
+
+    /// The number of a string, which is defined in the file from here on.
+    ///
+    /// It follows from the string, so that it is the same in all archives of a ring, and after any restart.
+    pub fn string(&mut self, text: &str) -> u64 {
+        let text = cut(text);
+        let id = first_word(&Sha1::digest(text));
+        if self.known.insert(id) {
+            let definition = StringDefinition {
+                magic: Some(self.magic),
+                id: Some(id),
+                string: Some(text.to_string()),
+            };
+            definition.encode(&mut self.fields, &mut self.record);
+            self.frame();
+        }
+        id
+    }
+
+    /// Writes an event, of this writer's magic. Its strings have been defined.
+    ///
+    /// # Errors
+    /// Those of the output; `InvalidInput` for more arguments or addresses than a record holds.
+    pub fn event(&mut self, event: &Data) -> io::Result<()> {
+        if event.args.len().max(event.backtrace.len()) > block::MAX_ARGS {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "an event of an archive has at most 1024 arguments and return addresses",
+            ));
+        }
+        if let (Some(lane), Some(number)) = (event.lane, event.number) {
+            self.place(lane, number.saturating_add(1));
+        }
+        let mut event = event.clone();
+        match self.form {
+            Form::Plain => {
+                event.magic = Some(self.magic);
+                event.encode(&mut self.fields, &mut self.record);
+                self.frame();
+            }
+            Form::Blocks => {
+                event.magic = None;
+                self.weight += 10 * (16 + event.args.len() + event.backtrace.len());
+                self.events.push(event);
+                if self.events.len() >= BLOCK || self.weight > frame::MAX_RECORD / 4 {
+                    self.end_block();
+                }
+            }
+        }
+        self.write_if_much()
+    }
+
+    /// Notes which number comes next in a lane, for whoever goes on with the file.
+    pub fn place(&mut self, lane: u64, next: u64) {
+        match self.places.iter_mut().find(|(l, _)| *l == lane) {
+            Some((_, place)) => *place = next,
+            None => self.places.push((lane, next)),
+        }
+    }
+
+    /// Lanes, and the number of the next event of each.
+    pub fn places(&self) -> &[(u64, u64)] {
+        &self.places
+    }
+
+    /// Writes how many events were overwritten before they could be written, with the places as they
+    /// are by now; 0 writes only these.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn missed(&mut self, count: u64, ticks: Option<u64>) -> io::Result<()> {
+        self.end_block();
+        let missed = Missed {
+            magic: Some(self.magic),
+            count: Some(count),
+            ticks,
+            places: self.places.clone(),
+        };
+        missed.encode(&mut self.fields, &mut self.record);
+        self.frame();
+        self.write_if_much()
+    }
+
+    /// Events that no frame holds yet.
+    pub fn waiting(&self) -> usize {
+        self.events.len()
+    }
+
+    /// Bytes written, by this writer.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Writes everything that it was given.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.end_block();
+        self.write()?;
+        self.out.flush()
+    }
+
+    fn end_block(&mut self) {
+        if self.events.is_empty() {
+            return;
+        }
+        let packed = block::pack(&self.events);
+        let payload = block::compress(&packed);
+        // Where an event has none, the others' tell nothing about when the first of all comes.
+        let span = |value: fn(&Data) -> Option<u64>| {
+            let all: Option<Vec<u64>> = self.events.iter().map(value).collect();
+            let all = all.unwrap_or_default();
+            (all.iter().copied().min(), all.iter().copied().max())
+        };
+        let (first_ticks, last_ticks) = span(|e| e.ticks);
+        let (first_unix, last_unix) = span(|e| e.unix_nanos);
+        let block = Block {
+            magic: Some(self.magic),
+            codec: Some(block::CODEC.as_bytes()),
+            expanded: Some(packed.len() as u64),
+            count: Some(self.events.len() as u64),
+            first_ticks,
+            last_ticks,
+            first_unix,
+            last_unix,
+            payload: Some(&payload),
+            places: self.places.clone(),
+        };
+        block.encode(&mut self.fields, &mut self.record);
+        self.frame();
+        self.events.clear();
+        self.weight = 0;
+    }
+
+    /// Puts a frame around the record that was just encoded.
+    fn frame(&mut self) {
+        frame::put(&self.record, &mut self.frames);
+        self.record.clear();
+    }
+
+    fn write_if_much(&mut self) -> io::Result<()> {
+        if self.frames.len() >= BUFFER {
+            self.write()?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        self.out.write_all(&self.frames)?;
+        self.written += self.frames.len() as u64;
+        self.frames.clear();
+        Ok(())
+    }
+}
+
+fn cut(text: &str) -> &str {
+    let mut end = text.len().min(MOST_TEXT);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// The first eight bytes of a digest as a number.
+pub fn first_word(digest: &[u8]) -> u64 {
+    digest
+        .iter()
+        .take(8)
+        .fold(0, |word, b| word << 8 | u64::from(*b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::frame::{Frames, Part};
+    use super::super::record::{Record, decode};
+    use super::*;
+
+    #[test]
+    fn a_string_is_defined_once_and_before_its_event() {
+        let mut file = Vec::new();
+        let mut writer = Writer::new(&mut file, 7, Form::Plain);
+        for _ in 0..3 {
+            let format = writer.string("got $bytes");
+            let mut event = Data::default();
+            event.kind.format = Some(format);
+            writer.event(&event).unwrap();
+        }
+        writer.flush().unwrap();
+        let tags: Vec<u8> = Frames::new(&file)
+            .map(|part| match part {
+                Part::Frame { record, .. } => record[0],
+                Part::Damage(place) => panic!("damage at {place:?}"),
+            })
+            .collect();
+        assert_eq!(tags, [1, 127, 127, 127]);
+    }
+
+    #[test]
+    fn blocks_tell_where_to_go_on() {
+        let mut file = Vec::new();
+        let mut writer = Writer::new(&mut file, 7, Form::Blocks);
+        for number in 0..BLOCK as u64 + 5 {
+            let event = Data {
+                lane: Some(number % 2),
+                number: Some(number / 2),
+                ticks: Some(number),
+                ..Data::default()
+            };
+            writer.event(&event).unwrap();
+        }
+        writer.flush().unwrap();
+        let blocks: Vec<_> = Frames::new(&file)
+            .map(|part| match part {
+                Part::Frame { record, .. } => match decode(record) {
+                    Some(Record::Block(block)) => (block.count, block.first_ticks, block.places),
+                    other => panic!("{other:?}"),
+                },
+                Part::Damage(place) => panic!("damage at {place:?}"),
+            })
+            .collect();
+        let half = BLOCK as u64 / 2;
+        assert_eq!(
+            blocks,
+            [
+                (Some(BLOCK as u64), Some(0), vec![(0, half), (1, half)]),
+                (
+                    Some(5),
+                    Some(BLOCK as u64),
+                    vec![(0, half + 3), (1, half + 2)]
+                ),
+            ]
+        );
+    }
+
+    #[test]
+    fn text_is_cut_between_characters() {
+        let text = "ä".repeat(MOST_TEXT);
+        assert_eq!(cut(&text).len(), MOST_TEXT);
+        let text = format!("a{text}");
+        assert_eq!(cut(&text).len(), MOST_TEXT - 1);
+        assert_eq!(cut("short"), "short");
+    }
+}

@@ -1,0 +1,6 @@
+//! Archives: written and read alike, by us and by others, and read after any damage.
+
+mod damage;
+mod identity;
+mod independent;
+mod support;

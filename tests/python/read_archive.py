@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+"""Reads an archive by docs/archive.md alone: prints its damage, and then each event as one line of JSON."""
+
+import json
+import struct
+import sys
+import zlib
+
+MAX = 1 << 24
+FIELDS = {2: "file", 3: "line", 4: "backtrace", 5: "thread", 6: "level", 7: "ticks", 8: "time", 9: "format",
+          10: "arguments", 11: "category", 12: "core", 13: "tid", 14: "pid", 15: "process", 16: "lane",
+          17: "number", 18: "event"}
+STRINGS = ("file", "thread", "format", "category", "process")
+
+
+def frame_at(data, at):
+    """The range of the record of the frame at `at`, if a whole one is there."""
+    head = data[at:at + 12]
+    if len(head) < 8 or head[0] != 0xC1 or head[1] != 0xCE or head[6] != 0xC1:
+        return None
+    raw = head[7]
+    if 0xA0 <= raw <= 0xBF:
+        start, length = at + 8, raw - 0xA0
+    elif raw == 0xDA and len(head) >= 10:
+        start, length = at + 10, int.from_bytes(head[8:10], "big")
+    elif raw == 0xDB and len(head) >= 12:
+        start, length = at + 12, int.from_bytes(head[8:12], "big")
+    else:
+        return None
+    record = data[start:start + length]
+    if length > MAX or len(record) < length or zlib.crc32(record) != int.from_bytes(head[2:6], "big"):
+        return None
+    return start, start + length
+
+
+class Msgpack:
+    """The values of a record, one after the other."""
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, count):
+        taken = self.data[self.at:self.at + count]
+        if len(taken) < count:
+            raise ValueError("a record that ends too early")
+        self.at += count
+        return taken
+
+    def length(self, size):
+        return int.from_bytes(self.take(size), "big")
+
+    def value(self):
+        head = self.length(1)
+        if head <= 0x7F:
+            return head
+        if head <= 0x8F:
+            return self.map(head & 15)
+        if head <= 0x9F:
+            return self.array(head & 15)
+        if head <= 0xBF:
+            return self.take(head & 31)
+        if head >= 0xE0:
+            return head - 256
+        if head == 0xC1:
+            raise ValueError("the reserved byte")
+        if head in (0xC0, 0xC2, 0xC3):
+            return {0xC0: None, 0xC2: False, 0xC3: True}[head]
+        if head in (0xC4, 0xC5, 0xC6):
+            return self.take(self.length(1 << head - 0xC4))
+        if head in (0xC7, 0xC8, 0xC9):
+            return ("extension", self.take(self.length(1 << head - 0xC7) + 1))
+        if head in (0xCA, 0xCB):
+            return struct.unpack(">f" if head == 0xCA else ">d", self.take(4 if head == 0xCA else 8))[0]
+        if head <= 0xCF:
+            return self.length(1 << head - 0xCC)
+        if head <= 0xD3:
+            return int.from_bytes(self.take(1 << head - 0xD0), "big", signed=True)
+        if head <= 0xD8:
+            return ("extension", self.take((1 << head - 0xD4) + 1))
+        if head <= 0xDB:
+            return self.take(self.length(1 << head - 0xD9))
+        if head <= 0xDD:
+            return self.array(self.length(2 << head - 0xDC))
+        return self.map(self.length(2 << head - 0xDE))
+
+    def array(self, count):
+        return [self.value() for _ in range(count)]
+
+    def map(self, count):
+        pairs = [(self.value(), self.value()) for _ in range(count)]
+        return {key: value for key, value in pairs if isinstance(key, int)}
+
+
+def expand(data, length):
+    """The block format of LZ4."""
+    out, at = bytearray(), 0
+
+    def more(count):
+        nonlocal at
+        while count >= 15:
+            byte = data[at]
+            at += 1
+            count += byte
+            if byte < 255:
+                break
+        return count
+
+    while at < len(data):
+        token = data[at]
+        at += 1
+        literals = more(token >> 4)
+        out += data[at:at + literals]
+        at += literals
+        if at == len(data):
+            break
+        offset = data[at] | data[at + 1] << 8
+        at += 2
+        for _ in range(more(token & 15) + 4):
+            out.append(out[-offset])
+    assert len(out) == length, "a block of another length than told"
+    return bytes(out)
+
+
+class Numbers:
+    """Numbers of seven bits a byte."""
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def number(self):
+        number, shift = 0, 0
+        while True:
+            byte = self.data[self.at]
+            self.at += 1
+            number |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return number
+
+    def difference(self, expected):
+        number = self.number()
+        return (expected + (number >> 1 ^ -(number & 1))) % (1 << 64)
+
+    def column(self):
+        length = self.number()
+        self.at += length
+        return Numbers(self.data[self.at - length:self.at])
+
+
+def row(numbers, bits):
+    mask = numbers.number()
+    return mask, {bit: numbers.number() for bit in bits if mask >> bit & 1}
+
+
+def events_of(block):
+    """The events of an expanded block, each as the fields of a record of its own."""
+    numbers = Numbers(block)
+    base_ticks, ticks_span, base_time, time_span = (numbers.number() for _ in range(4))
+    shapes = []
+    for _ in range(numbers.number()):
+        mask, fields = row(numbers, (2, 3, 6, 9, 11, 18))
+        backtrace = numbers.number() if mask >> 4 & 1 else 0
+        arguments = numbers.number() if mask >> 10 & 1 else 0
+        shapes.append((mask, fields, backtrace, [0] * arguments))
+    sources = [row(numbers, (5, 13, 14, 15))[1] for _ in range(numbers.number())]
+    columns = [numbers.column() for _ in range(numbers.number())]
+    last = {7: base_ticks, 12: 0, 4: 0}
+    lanes = {}
+    while columns[0].at < len(columns[0].data):
+        mask, fields, backtrace, before = shapes[columns[0].number()]
+        event = {**fields, **sources[columns[1].number()]}
+        if mask >> 7 & 1:
+            event[7] = last[7] = columns[2].difference(last[7])
+        if mask >> 8 & 1:
+            expected = base_time
+            if ticks_span and 7 in event:
+                expected += (event[7] - base_ticks) * time_span // ticks_span
+            event[8] = columns[3].difference(expected)
+        if mask >> 12 & 1:
+            event[12] = last[12] = columns[4].difference(last[12])
+        if mask >> 16 & 1:
+            event[16] = columns[5].number()
+        if mask >> 17 & 1:
+            lane = event.get(16)
+            event[17] = columns[6].difference(lanes.get(lane, 0))
+            lanes[lane] = event[17] + 1
+        for _ in range(backtrace):
+            last[4] = columns[7].difference(last[4])
+            event.setdefault(4, []).append(last[4])
+        for i, value in enumerate(before):
+            value = columns[8 + i].difference(value % (1 << 64))
+            before[i] = value - (1 << 64) if value >> 63 else value
+        if before:
+            event[10] = list(before)
+        yield event
+
+
+def main(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    damage, records, at, start = [], [], 0, 0
+    while at < len(data):
+        found = frame_at(data, at)
+        if found is None:
+            further = data.find(b"\xC1", at + 1)
+            at = len(data) if further < 0 else further
+            continue
+        if start < at:
+            damage.append([start, at])
+        at = start = found[1]
+        input = Msgpack(data[found[0]:found[1]])
+        records.append((input.value(), input.value()))
+    if start < at:
+        damage.append([start, at])
+
+    strings, missed, events = {}, 0, []
+    for tag, fields in records:
+        magic = fields.get(1, 0)
+        if tag == 1:
+            strings[magic, fields[2]] = fields[3].decode()
+        elif tag == 16:
+            assert fields[2] == b"lz4"
+            inside = list(events_of(expand(fields[9], fields[3])))
+            assert len(inside) == fields[4]
+            for first, most, field in ((5, 6, 7), (7, 8, 8)):
+                values = [event.get(field) for event in inside]
+                span = [None, None] if None in values else [min(values), max(values)]
+                assert [fields.get(first), fields.get(most)] == span
+            events += [(magic, event) for event in inside]
+        elif tag == 17:
+            missed += fields.get(2, 0)
+        elif tag == 127:
+            events.append((magic, fields))
+    print(json.dumps({"damage": damage, "missed": missed}))
+    for magic, fields in events:
+        event = {name: fields.get(field) for field, name in FIELDS.items()}
+        for name in STRINGS:
+            if event[name] is not None:
+                event[name] = strings.get((magic, event[name]), f"<string {event[name]:#x}?>")
+        event["arguments"] = event["arguments"] or []
+        event["backtrace"] = event["backtrace"] or []
+        print(json.dumps({"magic": magic, **event}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
