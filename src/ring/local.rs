@@ -29,6 +29,8 @@ pub struct Slot {
     pub busy: AtomicU32,
     /// Events since the last attempt to get a lane failed; 0 = none failed.
     pub waiting: AtomicU32,
+    /// Events since the thread joined without a record, of those that looked whether there is one now.
+    pub unnamed: AtomicU32,
     /// The key of the writer that `waiting` is for.
     pub wanted: AtomicU64,
 }

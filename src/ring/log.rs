@@ -17,7 +17,7 @@ use crate::clock::{ClockKind, current_cpu, rseq_area};
 use crate::layout::words::{Cursor, entry_thread};
 use crate::layout::{Geometry, header};
 use crate::shm::{SharedFile, shares_memory_with_parent};
-use crate::sync::{AtomicU8, Ordering, compiler_fence};
+use crate::sync::{AtomicU8, AtomicU32, Ordering, compiler_fence};
 
 /// Attempts to get a lane once there was none: one in this many events.
 const RETRY: u32 = 1024;
@@ -134,17 +134,18 @@ impl Log {
             // Acquire, pairs with the Release of an install: the chunk that the cursor counts was described first.
             let cursor = Cursor(self.ring.cursor(lane).load(Ordering::Acquire));
             if cursor.count() >= self.ring.chunk_entries() {
+                self.register_again(slot);
                 if rseq::refill(&self.hot, slot, &self.ring, cursor, lane).is_err() {
                     self.dropped(header::DROPPED_NO_CHUNK);
                     return true;
                 }
-                self.register_again(slot);
             }
             // SAFETY: as in `log`.
             if unsafe { rseq::try_append(&raw const self.hot, event, a, b, c, d) } {
                 return true;
             }
         }
+        self.register_again(slot);
         self.append_through(slot, event, args)
     }
 
@@ -300,7 +301,10 @@ impl Log {
 
     /// Looks for a record for a thread that found none when it joined. Now and then, where it is slow anyway.
     fn register_again(&self, slot: &Slot) {
-        if slot.who.load(Ordering::Relaxed) as u32 != 0 || !may_try(slot) {
+        if slot.key.load(Ordering::Relaxed) != self.index.key()
+            || slot.who.load(Ordering::Relaxed) as u32 != 0
+            || !is_time(&slot.unnamed)
+        {
             return;
         }
         // SAFETY: as in `first_event`.
@@ -418,10 +422,14 @@ impl Otherwise for Log {
 /// Whether it is time to try what failed before: after a failure, most events are dropped for the price of a
 /// count.
 fn may_try(slot: &Slot) -> bool {
-    let waiting = slot.waiting.load(Ordering::Relaxed);
-    slot.waiting
-        .store(waiting.wrapping_add(1), Ordering::Relaxed);
-    waiting.is_multiple_of(RETRY)
+    is_time(&slot.waiting)
+}
+
+/// Counts; the first time, and then one in so many, it is time.
+fn is_time(counter: &AtomicU32) -> bool {
+    let count = counter.load(Ordering::Relaxed);
+    counter.store(count.wrapping_add(1), Ordering::Relaxed);
+    count.is_multiple_of(RETRY)
 }
 
 impl Drop for Log {

@@ -113,6 +113,9 @@ pub trait Storage {
         fence(Ordering::Release);
     }
 
+    /// Says that the beginning of a chunk is about to be written. By its default, to nobody.
+    fn prefetch(&self, _chunk: u32) {}
+
     /// The chunk that a ticket stands for.
     #[inline(always)]
     fn chunk_of(&self, ticket: u64) -> u32 {

@@ -124,6 +124,7 @@ pub fn refill<S: Storage>(
         if was.ticket() >= ticket || !takeable(ring, was) {
             continue;
         }
+        ring.prefetch(chunk);
         let fresh = Fresh {
             chunk,
             was,
