@@ -111,6 +111,27 @@ impl Attached {
         Follow::new(&self.segment, from)
     }
 
+    /// The events to come, from given places on: lanes, and the number of the next event of each. Lanes that
+    /// are not named start with their first event. See [`Follow::places`].
+    pub fn follow_at(&self, places: &[(u32, u64)]) -> Follow<'_> {
+        Follow::at(&self.segment, places)
+    }
+
+    /// Ticks, and nanoseconds since the epoch at them.
+    #[cfg(feature = "archive")]
+    pub(crate) fn anchors(&self) -> Vec<(u64, u64)> {
+        let anchors = self.segment.anchors();
+        anchors.iter().map(|a| (a.ticks, a.realtime)).collect()
+    }
+
+    /// The NUMA node of each CPU from 0 on, up to the last that is known; 255 is not known.
+    #[cfg(feature = "archive")]
+    pub(crate) fn nodes(&self) -> Vec<u64> {
+        let node = |cpu| self.segment.node(cpu).map(u64::from);
+        let known = (0..=u16::MAX).take_while(|cpu| node(*cpu).is_some());
+        known.filter_map(node).collect()
+    }
+
     /// What an event means; `None` if no such event is defined.
     pub fn definition(&self, id: EventId) -> Option<&Definition> {
         let cached = self.definitions.get(id.0 as usize)?;

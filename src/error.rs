@@ -159,6 +159,22 @@ pub enum Error {
         found: Vec<u8>,
     },
 
+    /// Recording into the archive of another ring.
+    #[error("{} holds something else than {}, of this run of its program; choose another file, and join them with cat", .path.display(), .timeline.display())]
+    OtherRing {
+        /// The file.
+        path: PathBuf,
+        /// The timeline to be recorded.
+        timeline: PathBuf,
+    },
+
+    /// Two recorders on one file.
+    #[error("{} is being written by another recorder; choose another file, or stop that one first", .path.display())]
+    RecorderBusy {
+        /// The file.
+        path: PathBuf,
+    },
+
     /// A name that cannot be a timeline.
     #[error("{name:?} cannot name a timeline: {why}")]
     BadName {
@@ -297,12 +313,13 @@ impl Error {
             | BadLevel { .. }
             | TooManyArguments { .. }
             | BadText { .. }
+            | OtherRing { .. }
             | ReadOnly { .. } => ErrorKind::Argument,
             StringTableFull { .. }
             | DefinitionTableFull { .. }
             | ProcessTableFull { .. }
             | TooManyOpen { .. } => ErrorKind::Full,
-            SamplerBusy { .. } => ErrorKind::Busy,
+            SamplerBusy { .. } | RecorderBusy { .. } => ErrorKind::Busy,
         }
     }
 

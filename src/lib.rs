@@ -77,6 +77,6 @@ pub use self::{
     ring::processes::Writer,
     ring::threads::Thread,
     save::Saved,
-    source::{Event, Events, Follow, From, Order, ThreadRef},
+    source::{Event, Events, Follow, From, Order, Placed, ThreadRef},
     timeline::Timeline,
 };

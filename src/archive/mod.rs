@@ -12,6 +12,7 @@ mod numbers;
 mod preamble;
 mod reader;
 mod record;
+mod recorder;
 mod rows;
 mod writer;
 
@@ -19,4 +20,5 @@ pub use merge::ByTime;
 pub use preamble::Preamble;
 pub use reader::{Archive, Author, InFile, Recorded, Statement, Text};
 pub use record::{Data, Kind, Source, Symbol};
+pub use recorder::{Recorder, Totals};
 pub use writer::{Form, Writer};

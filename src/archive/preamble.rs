@@ -1,7 +1,17 @@
 //! The preamble of an archive: whose events these are.
 
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
+
+use sha1::{Digest, Sha1};
+
 use super::codec::{Fields, Input};
 use super::record::tag::PREAMBLE;
+use super::writer::first_word;
+use crate::attached::Attached;
+use crate::info::Info;
 
 /// Which program and ring the records of one magic belong to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,6 +45,39 @@ pub struct Preamble {
 }
 
 impl Preamble {
+    /// That of a ring, of which everything is told that can be found out.
+    pub(super) fn of(at: &Attached) -> Preamble {
+        let info = at.info();
+        let (size, sha1) = match fingerprint(&info) {
+            Some((size, sha1)) => (Some(size), Some(sha1.to_vec())),
+            None => (None, None),
+        };
+        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
+        Preamble {
+            magic: Some(magic(&info, size, sha1.as_deref())),
+            path: Some(info.creator_exe),
+            size,
+            sha1,
+            host: host.map(|host| host.trim_end().to_string()),
+            boot_id: Some(info.boot_id),
+            pid: Some(info.creator_pid.into()),
+            timeline: Some(at.path().display().to_string()),
+            anchors: at.anchors(),
+            clock: Some(info.clock.to_string()),
+            writer: Some(format!("timeline {}", env!("CARGO_PKG_VERSION"))),
+            created: Some(info.created_unix_nanos),
+            nodes: at.nodes(),
+        }
+    }
+
+    /// Whether it is that of this ring. The executable does not count: it can be gone or another one by now.
+    pub(super) fn is_of(&self, at: &Attached) -> bool {
+        let info = at.info();
+        self.boot_id.as_deref() == Some(info.boot_id.as_str())
+            && self.created == Some(info.created_unix_nanos)
+            && self.pid == Some(info.creator_pid.into())
+    }
+
     /// Appends the record.
     pub fn encode(&self, fields: &mut Fields, out: &mut Vec<u8>) {
         fields.number(1, self.magic);
@@ -73,4 +116,36 @@ impl Preamble {
         }
         Some(())
     }
+}
+
+/// What keeps this run of this program apart from all others.
+fn magic(info: &Info, size: Option<u64>, sha1: Option<&[u8]>) -> u64 {
+    let mut digest = Sha1::new();
+    digest.update(&info.creator_exe);
+    digest.update([0]);
+    digest.update(size.unwrap_or(0).to_be_bytes());
+    digest.update(sha1.unwrap_or(&[0; 20]));
+    digest.update(&info.boot_id);
+    digest.update(info.created_unix_nanos.to_be_bytes());
+    first_word(&digest.finalize())
+}
+
+/// Size and SHA-1 of the executable that made the ring, if it can still be found.
+fn fingerprint(info: &Info) -> Option<(u64, [u8; 20])> {
+    let running = format!("/proc/{}/exe", info.creator_pid);
+    // While it runs, the file is there even where another one has taken its name since.
+    let runs = std::fs::read_link(&running).is_ok_and(|link| {
+        let link = link.to_string_lossy();
+        link.trim_end_matches(" (deleted)") == info.creator_exe
+    });
+    let path = if runs { &running } else { &info.creator_exe };
+    let mut file = File::open(Path::new(path)).ok()?;
+    let metadata = file.metadata().ok()?;
+    let created = UNIX_EPOCH + Duration::from_nanos(info.created_unix_nanos);
+    if !runs && metadata.modified().ok()? > created {
+        return None;
+    }
+    let mut digest = Sha1::new();
+    let size = io::copy(&mut file, &mut digest).ok()?;
+    Some((size, digest.finalize().into()))
 }

@@ -140,13 +140,22 @@ impl<W: Write> Writer<W> {
         &self.places
     }
 
-    /// Writes how many events were overwritten before they could be written, with the places as they
-    /// are by now; 0 writes only these.
+    /// Writes how many events were overwritten before they could be written, and which number comes next in
+    /// lanes because of that; a count of 0 writes only where all lanes are.
     ///
     /// # Errors
     /// Those of the output.
-    pub fn missed(&mut self, count: u64, ticks: Option<u64>) -> io::Result<()> {
+    pub fn missed(
+        &mut self,
+        count: u64,
+        ticks: Option<u64>,
+        next: &[(u64, u64)],
+    ) -> io::Result<()> {
+        // What is before the gap, with the places before it: whoever stops in between misses nothing.
         self.end_block();
+        for (lane, next) in next {
+            self.place(*lane, *next);
+        }
         let missed = Missed {
             magic: Some(self.magic),
             count: Some(count),
@@ -223,7 +232,11 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    fn write(&mut self) -> io::Result<()> {
+    /// Writes the frames that are whole, and leaves events that wait for others.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn write(&mut self) -> io::Result<()> {
         self.out.write_all(&self.frames)?;
         self.written += self.frames.len() as u64;
         self.frames.clear();

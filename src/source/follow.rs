@@ -26,6 +26,17 @@ pub enum From {
     Now,
 }
 
+/// An event and its place: lanes and numbers count from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Placed {
+    /// The event.
+    pub event: Event,
+    /// The lane it was logged through.
+    pub lane: u32,
+    /// How many events were logged through that lane before it.
+    pub number: u64,
+}
+
 /// Chunks taken in one poll.
 const AT_ONCE: usize = 64;
 
@@ -36,6 +47,8 @@ pub struct Follow<'a> {
     missed: u64,
     fresh: Vec<Chunk>,
     entries: Vec<Entry>,
+    /// What of the entries is of one chunk: its lane, the number of the first, how many.
+    runs: Vec<(u32, u64, usize)>,
 }
 
 /// How far a lane is read.
@@ -64,6 +77,7 @@ impl<'a> Follow<'a> {
             missed: 0,
             fresh: Vec::new(),
             entries: Vec::new(),
+            runs: Vec::new(),
         };
         match from {
             From::Start | From::Now => {}
@@ -85,6 +99,23 @@ impl<'a> Follow<'a> {
         follow
     }
 
+    /// From given places on: lanes, and the number of the next event of each; the others from 0.
+    pub(crate) fn at(segment: &'a Segment, places: &[(u32, u64)]) -> Follow<'a> {
+        let mut follow = Follow::new(segment, From::Start);
+        for (lane, next) in places {
+            if let Some(lane) = follow.lanes.get_mut(*lane as usize) {
+                lane.next = Some(*next);
+            }
+        }
+        follow
+    }
+
+    /// Lanes, and the number of the next event of each, as far as they are known.
+    pub fn places(&self) -> impl Iterator<Item = (u32, u64)> {
+        let lanes = (0..).zip(&self.lanes);
+        lanes.filter_map(|(lane, at)| Some((lane, at.next?)))
+    }
+
     fn go_back(&mut self, lane: u32, place: u64) {
         let next = &mut self.lanes[lane as usize].next;
         *next = Some(next.map_or(place, |next| next.min(place)));
@@ -103,6 +134,55 @@ impl<'a> Follow<'a> {
     /// An event can be a little older than the last one of the call before, if its writer was
     /// interrupted between reading the clock and committing it.
     pub fn poll(&mut self, out: &mut Vec<Event>) -> u64 {
+        let missed = self.gather();
+        let segment = self.segment;
+        let start = out.len();
+        out.extend(
+            self.entries
+                .iter()
+                .map(|e| Event::new(e, segment.node(e.core()))),
+        );
+        out[start..].sort_by_key(|e| e.ticks);
+        missed
+    }
+
+    /// As [`Follow::poll`], with the places of the events. Those of one lane stay in its order.
+    pub fn poll_placed(&mut self, out: &mut Vec<Placed>) -> u64 {
+        let missed = self.gather();
+        let segment = self.segment;
+        let mut events = self
+            .entries
+            .iter()
+            .map(|e| Event::new(e, segment.node(e.core())));
+        let mut keyed = Vec::with_capacity(self.entries.len());
+        let mut last = (0, 0);
+        for (lane, first, count) in &self.runs {
+            for (number, event) in (*first..).zip(events.by_ref().take(*count)) {
+                // Never before the one that was logged before it.
+                last = match last {
+                    (before, ticks) if before == *lane => (*lane, event.ticks.max(ticks)),
+                    _ => (*lane, event.ticks),
+                };
+                let lane = *lane;
+                keyed.push((
+                    last.1,
+                    Placed {
+                        event,
+                        lane,
+                        number,
+                    },
+                ));
+            }
+        }
+        keyed.sort_by_key(|(ticks, _)| *ticks);
+        out.extend(keyed.into_iter().map(|(_, placed)| placed));
+        missed
+    }
+
+    /// Copies what is new, lane by lane; returns how many events were missed.
+    fn gather(&mut self) -> u64 {
+        self.entries.clear();
+        self.runs.clear();
         if !self.ask_lanes() {
             return 0;
         }
@@ -117,7 +197,6 @@ impl<'a> Follow<'a> {
         let limit = self.limit();
         self.fresh.sort_by_key(|c| (c.lane, c.before));
         let missed_before = self.missed;
-        self.entries.clear();
         for chunk in &self.fresh {
             let lane = &mut self.lanes[chunk.lane as usize];
             let next = lane.next.get_or_insert(chunk.before);
@@ -135,6 +214,7 @@ impl<'a> Follow<'a> {
                     Some(limit) => self.entries[start..].partition_point(|e| e.ticks() <= limit),
                 };
                 self.entries.truncate(start + taken);
+                self.runs.push((chunk.lane, *next, taken));
                 *next = next.saturating_add(taken as u64);
             }
         }
@@ -145,14 +225,6 @@ impl<'a> Follow<'a> {
                 *next = lane.until.max(*next);
             }
         }
-        let segment = self.segment;
-        let start = out.len();
-        out.extend(
-            self.entries
-                .iter()
-                .map(|e| Event::new(e, segment.node(e.core()))),
-        );
-        out[start..].sort_by_key(|e| e.ticks);
         self.missed - missed_before
     }
 

@@ -4,7 +4,7 @@ mod events;
 mod follow;
 
 pub use events::{Events, Order};
-pub use follow::{Follow, From};
+pub use follow::{Follow, From, Placed};
 
 use crate::event::EventId;
 use crate::layout::words::Entry;

@@ -3,4 +3,5 @@
 mod damage;
 mod identity;
 mod independent;
+mod recording;
 mod support;

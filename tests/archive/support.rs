@@ -45,7 +45,7 @@ pub fn archive(magic: u64, form: Form, count: u64) -> Vec<u8> {
         sha1: Some(vec![7; 20]),
         ..Preamble::default()
     });
-    writer.missed(0, None).unwrap();
+    writer.missed(0, None, &[]).unwrap();
     for i in 0..count {
         let event = event(&mut writer, i);
         writer.event(&event).unwrap();
@@ -53,7 +53,7 @@ pub fn archive(magic: u64, form: Form, count: u64) -> Vec<u8> {
             writer.flush().unwrap();
         }
     }
-    writer.missed(3, Some(9)).unwrap();
+    writer.missed(3, Some(9), &[]).unwrap();
     writer.flush().unwrap();
     file
 }

@@ -9,8 +9,9 @@ use nix::unistd::Pid;
 
 use crate::support::*;
 
-const VERBS: [&str; 9] = [
-    "list", "info", "dump", "tail", "save", "priority", "sample", "rm", "demo",
+const VERBS: [&str; 12] = [
+    "list", "info", "dump", "tail", "save", "record", "verify", "repair", "priority", "sample",
+    "rm", "demo",
 ];
 
 /// The command lines under "Examples:", up to the first pipe.
@@ -51,7 +52,9 @@ fn run_example(verb: &str, number: usize, example: &[String]) {
     let events = Events::define(&tl);
     log_sums(&tl, &events, 30);
     let directory = tempfile::tempdir().unwrap();
-    snapshot(&name, directory.path());
+    let file = snapshot(&name, directory.path());
+    let archive = directory.path().join("crash.tla").display().to_string();
+    succeed(&["record", &file, "-o", &archive]);
     let mut args: Vec<String> = example
         .iter()
         .map(|word| match word.as_str() {
@@ -86,9 +89,10 @@ fn finish_example(args: &[String], directory: &Path, keep_busy: impl Fn()) {
     eventually("the example to show something", || {
         keep_busy();
         status = child.try_wait().unwrap();
-        status.is_some() || fs::metadata(&out).unwrap().len() > 0
+        let recording = directory.join("flight.tla").exists();
+        status.is_some() || recording || fs::metadata(&out).unwrap().len() > 0
     });
-    if matches!(args[0], "tail" | "sample" | "demo") {
+    if status.is_none() && matches!(args[0], "tail" | "record" | "sample" | "demo") {
         kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
     }
     let status = child.wait().unwrap();
@@ -113,7 +117,7 @@ fn every_example_works() {
 
 #[test]
 fn misuse_is_status_2_and_told_on_standard_error() {
-    let cases: [&[&str]; 10] = [
+    let cases: [&[&str]; 11] = [
         &[],
         &["frobnicate"],
         &["dump"],
@@ -121,6 +125,7 @@ fn misuse_is_status_2_and_told_on_standard_error() {
         &["dump", "/x", "-n", "-1"],
         &["dump", "/x", "--json", "--long"],
         &["rm"],
+        &["record", "/x"],
         &["demo", "--seconds", "0"],
         &["sample", "/x", "--level", "all"],
         &["generate", "completions", "abacus"],

@@ -9,7 +9,10 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use timeline::{Attached, Level, Priority};
 
 use crate::failure::{Failure, Result};
-use crate::{demo, dump, generate, info, list, priority, rm, sample, save, style, tail};
+use crate::{
+    demo, dump, generate, info, list, priority, record, repair, rm, sample, save, style, tail,
+    verify,
+};
 
 /// A flight recorder: look into the timelines that programs write, while they run or after they died
 ///
@@ -35,6 +38,9 @@ pub enum Verb {
     Dump(dump::Args),
     Tail(tail::Args),
     Save(save::Args),
+    Record(record::Args),
+    Verify(verify::Args),
+    Repair(repair::Args),
     Priority(priority::Args),
     Sample(sample::Args),
     Rm(rm::Args),
@@ -53,6 +59,9 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
     ("dump", dump::EXAMPLES),
     ("tail", tail::EXAMPLES),
     ("save", save::EXAMPLES),
+    ("record", record::EXAMPLES),
+    ("verify", verify::EXAMPLES),
+    ("repair", repair::EXAMPLES),
     ("priority", priority::EXAMPLES),
     ("sample", sample::EXAMPLES),
     ("rm", rm::EXAMPLES),

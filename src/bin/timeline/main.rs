@@ -11,6 +11,8 @@ mod json;
 mod list;
 mod output;
 mod priority;
+mod record;
+mod repair;
 mod rm;
 mod sample;
 mod save;
@@ -18,6 +20,7 @@ mod signals;
 mod style;
 mod tail;
 mod time;
+mod verify;
 mod who;
 
 use std::process::ExitCode;
@@ -32,6 +35,9 @@ fn main() -> ExitCode {
         Verb::Dump(args) => dump::run(&args),
         Verb::Tail(args) => tail::run(&args),
         Verb::Save(args) => save::run(&args),
+        Verb::Record(args) => record::run(&args),
+        Verb::Verify(args) => verify::run(&args),
+        Verb::Repair(args) => repair::run(&args),
         Verb::Priority(args) => priority::run(&args),
         Verb::Sample(args) => sample::run(&args),
         Verb::Rm(args) => rm::run(&args),

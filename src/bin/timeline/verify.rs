@@ -1,0 +1,116 @@
+//! `timeline verify`: what of an archive is whole.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use serde_json::json;
+use timeline::archive::Archive;
+
+use crate::args::Example;
+use crate::failure::{Failure, Result};
+use crate::human::{self, Bytes, Count, things};
+use crate::output;
+
+/// Check an archive: its frames, what is damaged, and how many events can be recovered
+///
+/// Ends with status 1 if anything is damaged.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Archive to check
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Shown by `--help`.
+pub const EXAMPLES: &[Example] = &[
+    (
+        "Is it whole, and what is in it?",
+        "timeline verify crash.tla",
+    ),
+    (
+        "Where it is damaged",
+        "timeline verify crash.tla --json | jq .damage",
+    ),
+];
+
+/// Runs the verb.
+pub fn run(args: &Args) -> Result {
+    let archive = Archive::open(&args.file)?;
+    let recoverable = archive.events().count() as u64;
+    let incomplete = archive.count().saturating_sub(recoverable);
+    let damage = archive.damage();
+    let damaged: usize = damage.iter().map(ExactSizeIterator::len).sum();
+    let mut out = output::stdout();
+    if args.json {
+        let ranges = damage.iter().map(|place| [place.start, place.end]);
+        let programs = archive.preambles().iter().map(|preamble| {
+            json!({
+                "magic": preamble.magic,
+                "path": preamble.path,
+                "timeline": preamble.timeline,
+                "host": preamble.host,
+                "pid": preamble.pid,
+                "boot_id": preamble.boot_id,
+            })
+        });
+        let object = json!({
+            "file": args.file.display().to_string(),
+            "size": archive.bytes().len(),
+            "frames": archive.frames(),
+            "events": recoverable,
+            "events_lost_in_blocks": incomplete,
+            "missed": archive.missed(),
+            "unknown_records": archive.unknown(),
+            "damaged_bytes": damaged,
+            "damage": ranges.collect::<Vec<_>>(),
+            "programs": programs.collect::<Vec<_>>(),
+        });
+        serde_json::to_writer(&mut out, &object)?;
+        out.write_all(b"\n")?;
+    } else {
+        let theme = output::theme();
+        let (name, bold) = (theme.name, theme.bold);
+        let size = Bytes(archive.bytes().len() as u64);
+        writeln!(out, "{name}{}{name:#}  {size}", args.file.display())?;
+        let mut line = |label, text: String| writeln!(out, "  {bold}{label:<9}{bold:#} {text}");
+        line("frames", Count(archive.frames()).to_string())?;
+        line("events", format!("{} recoverable", Count(recoverable)))?;
+        line("missed", Count(archive.missed()).to_string())?;
+        for preamble in archive.preambles() {
+            let text =
+                |text: &Option<String>| human::clean(text.as_deref().unwrap_or("?")).into_owned();
+            let (timeline, path) = (text(&preamble.timeline), text(&preamble.path));
+            line("program", format!("{path}, {timeline}"))?;
+        }
+        for place in damage {
+            let length = things(place.len() as u64, "byte");
+            line(
+                "damage",
+                format!("{length} from byte {} on", Count(place.start as u64)),
+            )?;
+        }
+    }
+    out.flush()?;
+    if damage.is_empty() && incomplete == 0 {
+        return Ok(());
+    }
+    let (bytes, places) = (
+        things(damaged as u64, "byte"),
+        things(damage.len() as u64, "place"),
+    );
+    let inside = match incomplete {
+        0 => String::new(),
+        lost => format!(
+            ", and {} of blocks cannot be expanded",
+            things(lost, "event")
+        ),
+    };
+    let file = args.file.display();
+    Err(Failure::Message(format!(
+        "{file} is damaged: {bytes} in {places} belong to no whole frame{inside}; `timeline repair` keeps the rest"
+    )))
+}
