@@ -36,7 +36,7 @@ lint:
 # Once more as where there are no restartable sequences: what depends on which lanes are written through.
 unit:
 	$(CARGO) test --workspace --no-fail-fast
-	GLIBC_TUNABLES=glibc.pthread.rseq=0 $(CARGO) test --no-fail-fast --test c_abi --test concurrency --test fork \
+	GLIBC_TUNABLES=glibc.pthread.rseq=0 $(CARGO) test --no-fail-fast --test c_hosts --test concurrency --test fork \
 	  --test kill --test lifecycle
 
 # Built apart, because the flag would build everything else anew; without the command, which no model needs.

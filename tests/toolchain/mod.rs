@@ -1,6 +1,8 @@
 //! For tests of what other languages see: the built libraries, compilers, and commands that must succeed.
 #![allow(dead_code, reason = "each test uses its part")]
 
+pub mod programs;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,68 @@
+//! C and C++ programs, linked with either library, and run.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use super::{C99, built, cc, limited, root, succeed};
+
+/// What a program is linked with.
+#[derive(Clone, Copy)]
+pub enum Link {
+    Shared,
+    Static,
+    Nothing,
+}
+
+/// Adds what the linker needs.
+pub fn link(command: &mut Command, link: Link) {
+    let dir = &built().dir;
+    match link {
+        Link::Shared => {
+            command
+                .arg("-L")
+                .arg(dir)
+                .arg("-ltimeline")
+                .arg(format!("-Wl,-rpath,{}", dir.display()));
+        }
+        Link::Static => {
+            command
+                .arg(dir.join("libtimeline.a"))
+                .args(["-lpthread", "-ldl", "-lm"]);
+        }
+        Link::Nothing => {
+            command.arg("-ldl");
+        }
+    }
+}
+
+/// Builds a program in the directory `to`.
+pub fn compile(
+    mut compiler: Command,
+    flags: &[&str],
+    sources: &[&str],
+    how: Link,
+    to: &Path,
+) -> PathBuf {
+    let program = to.join("program");
+    compiler.args(flags).arg("-I").arg(root().join("include"));
+    compiler.args(sources.iter().map(|source| root().join(source)));
+    compiler.arg("-o").arg(&program);
+    link(&mut compiler, how);
+    succeed(&mut compiler, "gcc and g++");
+    program
+}
+
+/// Compiles a C program, runs it with a directory of its own, and returns what it printed.
+pub fn c(source: &str, how: Link, arguments: &[&str]) -> String {
+    let dir = TempDir::new().unwrap();
+    let program = compile(cc(), C99, &[source], how, dir.path());
+    execute(&program, dir.path(), arguments)
+}
+
+/// Runs a program with a directory, and returns what it printed.
+pub fn execute(program: &Path, dir: &Path, arguments: &[&str]) -> String {
+    let output = succeed(limited(program).arg(dir).args(arguments), "coreutils");
+    String::from_utf8(output.stdout).unwrap()
+}
