@@ -223,9 +223,9 @@ impl Symbol {
 }
 
 impl Data {
-    /// Appends the record.
-    pub fn encode(&self, fields: &mut Fields, out: &mut Vec<u8>) {
-        fields.number(1, self.magic);
+    /// Appends the record, under this magic.
+    pub fn encode(&self, magic: Option<u64>, fields: &mut Fields, out: &mut Vec<u8>) {
+        fields.number(1, magic);
         fields.number(2, self.kind.file);
         fields.number(3, self.kind.line);
         fields.numbers(4, &self.backtrace);
@@ -409,7 +409,7 @@ mod tests {
         };
         let bytes = written(|f, out| missed.encode(f, out));
         assert_eq!(decode(&bytes), Some(Record::Missed(missed)));
-        let empty = written(|f, out| Data::default().encode(f, out));
+        let empty = written(|f, out| Data::default().encode(None, f, out));
         assert_eq!(empty, [127, 0x80]);
         assert_eq!(decode(&empty), Some(Record::Data(Data::default())));
     }

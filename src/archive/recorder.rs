@@ -71,8 +71,11 @@ impl<'a> Recorder<'a> {
         let file = open(path)?;
         let fail = |doing| move |error| Error::io(doing, path, error);
         let bytes = std::fs::read(path).map_err(fail("read"))?;
-        let fresh = is_nothing_yet(&bytes);
+        let torn = is_nothing_yet(&bytes);
         let archive = Archive::from_bytes(bytes);
+        let ours = archive.preambles().iter().find(|p| p.is_of(at));
+        // A preamble alone: the recorder was killed before it wrote where it begins.
+        let fresh = torn || (ours.is_some() && archive.frames() == 1);
         let end = if fresh { 0 } else { archive.whole() as u64 };
         let (writer, follow) = if fresh {
             let preamble = Preamble::of(at);
@@ -86,7 +89,6 @@ impl<'a> Recorder<'a> {
             started.map_err(fail("write"))?;
             (writer, follow)
         } else {
-            let ours = archive.preambles().iter().find(|p| p.is_of(at));
             let magic = ours.and_then(|preamble| preamble.magic);
             let magic = magic.ok_or_else(|| Error::OtherRing {
                 path: path.to_path_buf(),

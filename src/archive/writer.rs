@@ -108,17 +108,15 @@ impl<W: Write> Writer<W> {
         if let (Some(lane), Some(number)) = (event.lane, event.number) {
             self.place(lane, number.saturating_add(1));
         }
-        let mut event = event.clone();
         match self.form {
             Form::Plain => {
-                event.magic = Some(self.magic);
-                event.encode(&mut self.fields, &mut self.record);
+                let magic = Some(self.magic);
+                event.encode(magic, &mut self.fields, &mut self.record);
                 self.frame();
             }
             Form::Blocks => {
-                event.magic = None;
                 self.weight += 10 * (16 + event.args.len() + event.backtrace.len());
-                self.events.push(event);
+                self.events.push(event.clone());
                 if self.events.len() >= BLOCK || self.weight > frame::MAX_RECORD / 4 {
                     self.end_block();
                 }

@@ -163,6 +163,27 @@ fn recorders_of_blocks_killed_at_any_moment_repeat_nothing_and_leave_nothing_out
 }
 
 #[test]
+fn a_file_cut_anywhere_is_continued() {
+    for form in [&["--plain"][..], &[]] {
+        let mut flight = Flight::new(&format!("cut{}", form.len()), 1024);
+        flight.log(40);
+        flight.land(form);
+        let whole = fs::read(flight.file()).unwrap();
+        let expected: Vec<i64> = (0..40).collect();
+        for cut in (0..whole.len()).step_by(1 + whole.len() / 64) {
+            fs::write(flight.file(), &whole[..cut]).unwrap();
+            assert_eq!(
+                first_arguments(&flight.land(form)),
+                expected,
+                "cut at {cut}"
+            );
+            let archive = Archive::open(flight.file()).unwrap();
+            assert_eq!(archive.missed(), 0, "cut at {cut}");
+        }
+    }
+}
+
+#[test]
 fn what_was_overwritten_is_counted_and_recorded() {
     for form in [&["--plain"][..], &[]] {
         let mut flight = Flight::new(&format!("missed{}", form.len()), 1024);
