@@ -133,3 +133,43 @@ fn what_is_no_archive_is_refused() {
     assert_eq!(error.kind(), timeline::ErrorKind::NotFound);
     assert!(events(b"").is_empty());
 }
+
+/// A whole frame around any record.
+fn framed(record: &[u8]) -> Vec<u8> {
+    let mut frame = vec![0xc1, 0xce];
+    frame.extend(crc32fast::hash(record).to_be_bytes());
+    frame.extend([0xc1, 0xda]);
+    frame.extend((record.len() as u16).to_be_bytes());
+    frame.extend(record);
+    frame
+}
+
+#[test]
+fn whole_frames_of_senseless_blocks_cost_only_themselves() {
+    let after = archive(7, Form::Plain, 3);
+    let block = |codec: &[u8; 3], expanded: u8, payload: &[u8]| {
+        let head = [
+            &[16, 0x84, 2, 0xa3][..],
+            codec,
+            &[3, expanded, 4, 5, 9, 0xc4],
+        ]
+        .concat();
+        framed(&[&head[..], &[payload.len() as u8], payload].concat())
+    };
+    for senseless in [
+        block(b"lz4", 100, &[0xff; 20]),
+        block(b"lz4", 2, &[0x20, 0xff, 0xff]),
+        block(b"new", 2, &[0x20, 0, 0]),
+        framed(&[16, 0x81, 4, 5]),
+    ] {
+        let read = Archive::from_bytes([senseless, after.clone()].concat());
+        assert_eq!(read.damage(), []);
+        assert_eq!(read.count(), 5 + 3);
+        assert!(read.events().eq(events(&after)));
+        assert_eq!(read.by_time(Order::NewestFirst).count(), 3);
+    }
+    // No msgpack at all: damage, although its sum is right.
+    let read = Archive::from_bytes([framed(&[0xc1, 0]), after.clone()].concat());
+    assert_eq!(read.damage().first(), Some(&(0..12)));
+    assert_eq!(read.count(), 3);
+}
