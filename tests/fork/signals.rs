@@ -62,6 +62,7 @@ pub fn logs_from_a_handler(given: &[String]) {
             let writer = scope.spawn(|| {
                 // SAFETY: pthread_self takes nothing and cannot fail.
                 id.store(unsafe { libc::pthread_self() }, Ordering::SeqCst);
+                let before = handled();
                 for i in 0..1500 {
                     timeline.log(event, arguments(round, i));
                     if i % 50 == 0 {
@@ -69,6 +70,10 @@ pub fn logs_from_a_handler(given: &[String]) {
                         // SAFETY: raises a signal that is handled.
                         unsafe { libc::raise(libc::SIGUSR1) };
                     }
+                }
+                // On a busy machine all this may be over before the other thread sends its first.
+                while handled() <= before + 30 {
+                    std::thread::yield_now();
                 }
                 done.store(true, Ordering::SeqCst);
             });
