@@ -5,36 +5,17 @@ mod support;
 mod toolchain;
 
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use support::Name;
 use tempfile::TempDir;
-use toolchain::{C99, CPP17, built, cc, cxx, limited, root, run, succeed};
-
-/// Builds an example with the shared library.
-fn compile(mut compiler: Command, flags: &[&str], source: &str, to: &Path) -> PathBuf {
-    let program = to.join("program");
-    let library = &built().dir;
-    compiler
-        .args(flags)
-        .arg("-I")
-        .arg(root().join("include"))
-        .arg(root().join(source))
-        .arg("-o")
-        .arg(&program)
-        .arg("-L")
-        .arg(library)
-        .arg("-ltimeline")
-        .arg(format!("-Wl,-rpath,{}", library.display()));
-    succeed(&mut compiler, "gcc and g++");
-    program
-}
+use toolchain::programs::{Link, compile};
+use toolchain::{C99, CPP17, cc, cxx, limited, root, run, succeed};
 
 #[test]
 fn the_c_example_makes_a_timeline_and_joins_one() {
     let dir = TempDir::new().unwrap();
-    let program = compile(cc(), C99, "examples/c/demo.c", dir.path());
+    let program = compile(cc(), C99, &["examples/c/demo.c"], Link::Shared, dir.path());
     let name = Name::new("c");
     let mut sums = Vec::new();
     let prev = format!("{}.prev", name.0);
@@ -109,7 +90,13 @@ fn the_c_example_makes_a_timeline_and_joins_one() {
 #[test]
 fn the_cpp_example_reads_what_it_wrote() {
     let dir = TempDir::new().unwrap();
-    let program = compile(cxx(), CPP17, "examples/cpp/demo.cpp", dir.path());
+    let program = compile(
+        cxx(),
+        CPP17,
+        &["examples/cpp/demo.cpp"],
+        Link::Shared,
+        dir.path(),
+    );
     let name = Name::new("cpp");
     let output = succeed(limited(&program).args([&name.0, "20000", "4"]), "coreutils");
     let said = String::from_utf8(output.stdout).unwrap();

@@ -5,26 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use crate::harness::{Name, attach, define};
-use crate::toolchain::{C99, built, cc, limited, root, run, succeed};
+use crate::toolchain::programs::{Link, compile};
+use crate::toolchain::{C99, cc, limited, root, run, succeed};
 use timeline::{Order, Timeline};
 
 /// Compiles a C program that uses the library.
-fn compile(source: &str, folder: &Path) -> PathBuf {
-    let (program, library) = (folder.join("program"), &built().dir);
-    let mut compiler = cc();
-    compiler
-        .args(C99)
-        .arg("-I")
-        .arg(root().join("include"))
-        .arg(root().join(source))
-        .arg("-o")
-        .arg(&program)
-        .arg("-L")
-        .arg(library)
-        .arg("-ltimeline")
-        .arg(format!("-Wl,-rpath,{}", library.display()));
-    succeed(&mut compiler, "gcc");
-    program
+fn compiled(source: &str, folder: &Path) -> PathBuf {
+    compile(cc(), C99, &[source], Link::Shared, folder)
 }
 
 /// The ring of steps.c holds each of its events once, in order.
@@ -58,7 +45,7 @@ const MOST_STEPS: u32 = 100_000;
 #[test]
 fn gdb_steps_through_log_calls_instruction_by_instruction() {
     let folder = tempfile::tempdir().expect("a folder");
-    let program = compile("tests/storm/steps.c", folder.path());
+    let program = compiled("tests/storm/steps.c", folder.path());
     let name = Name::new("gdb");
     // A call that is interrupted after each instruction may use up several chunks: plenty of them.
     let opener = Timeline::with_size(name.path(), 1 << 12, 2048).expect("created");
@@ -137,7 +124,7 @@ fn memcheck(program: &Path, arguments: &[&str]) -> Output {
 #[test]
 fn valgrind_finds_nothing_in_a_c_program_that_logs() {
     let folder = tempfile::tempdir().expect("a folder");
-    let program = compile("tests/storm/steps.c", folder.path());
+    let program = compiled("tests/storm/steps.c", folder.path());
     let name = Name::new("valgrind");
     let opener = Timeline::with_size(name.path(), 256, 2048).expect("created");
     define(&opener);
@@ -149,7 +136,7 @@ fn valgrind_finds_nothing_in_a_c_program_that_logs() {
 #[test]
 fn valgrind_finds_nothing_in_the_c_example() {
     let folder = tempfile::tempdir().expect("a folder");
-    let program = compile("examples/c/demo.c", folder.path());
+    let program = compiled("examples/c/demo.c", folder.path());
     let name = Name::new("example");
     let file = root().join("Cargo.toml");
     let file = file.to_str().expect("a plain name");
