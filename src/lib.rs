@@ -69,7 +69,7 @@ pub use self::{
     clock::ClockKind,
     control::{Control, Sampler},
     error::{Error, ErrorKind, Result, User},
-    event::{Definition, EventId, Level, Priority, argument_names},
+    event::{Definition, EventId, Level, Module, Priority, argument_names},
     info::{Dropped, Info},
     layout::{DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, MAX_ARGUMENTS},
     lifecycle::{unlink, users},

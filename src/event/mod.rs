@@ -1,9 +1,11 @@
 //! What an event is: its definition, its message with arguments, its priority.
 
+mod module;
 mod priority;
 mod table;
 mod template;
 
+pub use module::Module;
 pub use priority::{Level, Priority};
 pub use table::{Definitions, EventId};
 pub use template::argument_names;

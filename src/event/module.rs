@@ -1,0 +1,233 @@
+//! The objects a process has loaded, as text for the string table: what finds the names of addresses later.
+
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+
+/// Bytes of the longest path: PATH_MAX, of which the kernel takes one for the end.
+const MAX_PATH: usize = 4096;
+
+/// Bytes of the longest build id. Linkers make 8 to 20 unless somebody spells one out.
+const MAX_BUILD_ID: usize = 64;
+
+/// A program or library as a process had it loaded.
+///
+/// # Example
+/// ```
+/// use timeline::Module;
+/// let module = Module {
+///     pid: 4711,
+///     base: 0x7f31_0000_0000,
+///     start: 0x7f31_0000_0000,
+///     end: 0x7f31_0002_4000,
+///     path: "/usr/lib/libexample.so.1".into(),
+///     build_id: Some(vec![0xc0, 0xff, 0xee]),
+/// };
+/// let text = "4711 7f3100000000 7f3100000000 7f3100024000 c0ffee /usr/lib/libexample.so.1";
+/// assert_eq!(module.encode(), text);
+/// assert_eq!(Module::parse(text), Some(module));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Module {
+    /// The process, by its id in its own pid namespace.
+    pub pid: u32,
+    /// Where the lowest page of the file is mapped: what dladdr calls `dli_fbase`.
+    pub base: u64,
+    /// The first address of its segments.
+    pub start: u64,
+    /// The first address behind them.
+    pub end: u64,
+    /// The file, absolute. The vDSO's, for one, is none that could be opened.
+    pub path: PathBuf,
+    /// What its linker called it: the note NT_GNU_BUILD_ID, 1 to 64 bytes. Tells whether a file is still the same.
+    pub build_id: Option<Vec<u8>>,
+}
+
+impl Module {
+    /// `pid base start end build-id path`, one space between each: the pid in decimal, the addresses in hexadecimal,
+    /// the build id in hexadecimal or `-`.
+    ///
+    /// `%` in the path, control characters and bytes that are not UTF-8 stand as `%` and two hexadecimal digits. A build
+    /// id longer than 64 bytes is left out.
+    pub fn encode(&self) -> String {
+        let path = self.path.as_os_str().as_bytes();
+        let mut text = String::with_capacity(128 + path.len());
+        // Writing to a String does not fail.
+        let _ = write!(
+            text,
+            "{} {:x} {:x} {:x} ",
+            self.pid, self.base, self.start, self.end
+        );
+        match &self.build_id {
+            Some(id) if (1..=MAX_BUILD_ID).contains(&id.len()) => {
+                for byte in id {
+                    let _ = write!(text, "{byte:02x}");
+                }
+            }
+            _ => text.push('-'),
+        }
+        text.push(' ');
+        for chunk in path.utf8_chunks() {
+            for c in chunk.valid().chars() {
+                if c == '%' || c.is_ascii_control() {
+                    let _ = write!(text, "%{:02x}", u32::from(c));
+                } else {
+                    text.push(c);
+                }
+            }
+            for byte in chunk.invalid() {
+                let _ = write!(text, "%{byte:02x}");
+            }
+        }
+        text
+    }
+
+    /// Reads what [`encode`](Module::encode) writes. `None` for anything else: a field that is missing or too long, no
+    /// path, no address between `start` and `end`.
+    pub fn parse(text: &str) -> Option<Module> {
+        // Longer is no path in any spelling.
+        if text.len() > 3 * MAX_PATH + 256 {
+            return None;
+        }
+        let mut fields = text.splitn(6, ' ');
+        let pid = fields.next()?.parse().ok()?;
+        let mut address = || u64::from_str_radix(fields.next()?, 16).ok();
+        let (base, start, end) = (address()?, address()?, address()?);
+        let build_id = match fields.next()? {
+            "-" => None,
+            id => Some(unhex(id)?),
+        };
+        let path = unescape(fields.next()?)?;
+        let sound = start < end && !path.is_empty() && path.len() < MAX_PATH;
+        sound.then(|| Module {
+            pid,
+            base,
+            start,
+            end,
+            path: OsString::from_vec(path).into(),
+            build_id,
+        })
+    }
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.as_bytes();
+    if digits.is_empty() || digits.len() > 2 * MAX_BUILD_ID || !digits.len().is_multiple_of(2) {
+        return None;
+    }
+    digits.chunks(2).map(byte).collect()
+}
+
+/// The byte that two hexadecimal digits stand for.
+fn byte(digits: &[u8]) -> Option<u8> {
+    let digit = |at: usize| char::from(*digits.get(at)?).to_digit(16);
+    u8::try_from(digit(0)? << 4 | digit(1)?).ok()
+}
+
+fn unescape(text: &str) -> Option<Vec<u8>> {
+    let mut path = Vec::with_capacity(text.len());
+    let mut pieces = text.as_bytes().split(|b| *b == b'%');
+    path.extend_from_slice(pieces.next()?);
+    for piece in pieces {
+        let (digits, rest) = piece.split_at_checked(2)?;
+        path.push(byte(digits)?);
+        path.extend_from_slice(rest);
+    }
+    // No system call takes it, and as a C string it would be another path.
+    (!path.contains(&0)).then_some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn paths() -> impl Strategy<Value = Vec<u8>> {
+        let plain = "[a-zé%/ .\n\u{7f}]{1,40}".prop_map(String::into_bytes);
+        let bytes = prop::collection::vec(1..=255u8, 1..40);
+        let long = Just(vec![b'/'; MAX_PATH - 1]);
+        let longest = Just(vec![0xff; MAX_PATH - 1]);
+        prop_oneof![8 => plain, 8 => bytes, 1 => long, 1 => longest]
+    }
+
+    prop_compose! {
+        fn modules()(
+            pid: u32,
+            base: u64,
+            start in 0..u64::MAX,
+            size in 1..=u64::MAX,
+            path in paths(),
+            build_id in prop::option::of(prop::collection::vec(any::<u8>(), 1..=MAX_BUILD_ID)),
+        ) -> Module {
+            let end = start.saturating_add(size);
+            Module { pid, base, start, end, path: OsString::from_vec(path).into(), build_id }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_module_survives_being_text(module in modules()) {
+            let text = module.encode();
+            prop_assert!(text.chars().all(|c| !c.is_ascii_control()), "{text:?}");
+            prop_assert_eq!(Module::parse(&text), Some(module));
+        }
+
+        #[test]
+        fn what_is_accepted_is_a_module(text in "[0-3]{0,2} ?[0-9a-g]{1,17} [0-9]{1,3} [0-9]{3,4} (-|[0-9a-g]{0,4}) [/a%0-9é]{0,6}") {
+            if let Some(module) = Module::parse(&text) {
+                prop_assert_eq!(Module::parse(&module.encode()), Some(module));
+            }
+        }
+
+        #[test]
+        fn any_text_is_taken(text in "\\PC{0,64}") {
+            let _ = Module::parse(&text);
+        }
+    }
+
+    #[test]
+    fn what_is_damaged_is_refused() {
+        assert!(Module::parse("1 0 0 10 - /a b").is_some_and(|m| m.path == *"/a b"));
+        for text in [
+            "",
+            "1",
+            "1 0 0 10",
+            "1 0 0 10 -",
+            "1 0 0 10 - ",
+            "1 0 0 10 /a",
+            "-1 0 0 10 - /a",
+            "4294967296 0 0 10 - /a",
+            "1 0 0 1ffffffffffffffff - /a",
+            "1 0 10 10 - /a",
+            "1 0 11 10 - /a",
+            "1 0 0 10 abc /a",
+            "1 0 0 10 ag /a",
+            "1 0 0 10 é /a",
+            "1 0 0 10 - /a%",
+            "1 0 0 10 - /a%4",
+            "1 0 0 10 - /a%g0",
+            "1 0 0 10 - /a%é",
+            "1 0 0 10 - /a%00b",
+        ] {
+            assert_eq!(Module::parse(text), None, "{text:?}");
+        }
+        let sized = |id: usize, path: usize| {
+            let text = format!("1 0 0 10 {} {}", "ab".repeat(id), "/".repeat(path));
+            Module::parse(&text).is_some()
+        };
+        assert!(sized(MAX_BUILD_ID, MAX_PATH - 1));
+        assert!(!sized(MAX_BUILD_ID + 1, 1));
+        assert!(!sized(1, MAX_PATH));
+        assert!(!sized(1, 1 << 20));
+    }
+
+    #[test]
+    fn a_build_id_that_is_too_long_is_left_out() {
+        let mut module = Module::parse("1 0 0 10 - /a").unwrap();
+        for length in [0, MAX_BUILD_ID + 1] {
+            module.build_id = Some(vec![7; length]);
+            assert_eq!(module.encode(), "1 0 0 10 - /a");
+        }
+    }
+}
