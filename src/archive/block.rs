@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use super::codec::whole_values;
 use super::numbers::{Cursor, put, put_difference};
 use super::record::{Data, Kind, Source};
 
@@ -28,6 +29,8 @@ pub(super) const BACKTRACE: usize = 7;
 pub const MAX_EVENTS: usize = 1 << 16;
 /// Most arguments of an event in a block.
 pub const MAX_ARGS: usize = 1 << 10;
+/// Most bytes in the payload of an event.
+pub const MAX_PAYLOAD: usize = 1 << 20;
 /// A longer span of time is not used for expecting.
 const MAX_SPAN: u64 = 1 << 62;
 
@@ -42,6 +45,8 @@ pub struct Shape {
     pub backtrace: u64,
     /// How many arguments.
     pub args: u64,
+    /// Whether they have a payload.
+    pub payload: bool,
 }
 
 pub(super) const HAS_TICKS: u64 = 1 << 7;
@@ -52,6 +57,7 @@ pub(super) const HAS_NUMBER: u64 = 1 << 17;
 const HAS: u64 = HAS_TICKS | HAS_TIME | HAS_CORE | HAS_LANE | HAS_NUMBER;
 const HAS_BACKTRACE: u64 = 1 << 4;
 const HAS_ARGS: u64 = 1 << 10;
+const HAS_PAYLOAD: u64 = 1 << 19;
 
 impl Shape {
     fn of(data: &Data) -> Shape {
@@ -65,11 +71,12 @@ impl Shape {
                 | bit(data.number.is_some(), HAS_NUMBER),
             backtrace: data.backtrace.len() as u64,
             args: data.args.len() as u64,
+            payload: !data.payload.is_empty(),
         }
     }
 
     /// The fields that have a value of their own in the table, and that value.
-    fn fields(&mut self) -> [(u32, &mut Option<u64>); 6] {
+    fn fields(&mut self) -> [(u32, &mut Option<u64>); 7] {
         let kind = &mut self.kind;
         [
             (2, &mut kind.file),
@@ -78,6 +85,7 @@ impl Shape {
             (9, &mut kind.format),
             (11, &mut kind.category),
             (18, &mut kind.event),
+            (20, &mut kind.syntax),
         ]
     }
 
@@ -88,6 +96,9 @@ impl Shape {
         }
         if self.args > 0 {
             mask |= HAS_ARGS;
+        }
+        if self.payload {
+            mask |= HAS_PAYLOAD;
         }
         let counts = [self.backtrace, self.args];
         encode_row(mask, &mut self.fields(), out);
@@ -106,6 +117,7 @@ impl Shape {
         if mask & HAS_ARGS != 0 {
             shape.args = input.get()?;
         }
+        shape.payload = mask & HAS_PAYLOAD != 0;
         Some(shape)
     }
 }
@@ -269,6 +281,13 @@ impl Last {
     }
 }
 
+/// How many bytes an event takes at most in a block, about; `None` if it has more of something than a record holds.
+pub fn weight(event: &Data) -> Option<usize> {
+    let lists = event.args.len().max(event.backtrace.len());
+    let fits = lists <= MAX_ARGS && event.payload.len() <= MAX_PAYLOAD;
+    fits.then(|| 10 * (16 + event.args.len() + event.backtrace.len()) + event.payload.len())
+}
+
 /// The bytes of these events, not compressed yet. Their magic is the block's.
 pub fn pack(events: &[Data]) -> Vec<u8> {
     let pace = Pace::of(events);
@@ -277,6 +296,7 @@ pub fn pack(events: &[Data]) -> Vec<u8> {
     let [recent_shapes, recent_sources] = &mut recent;
     let most = events.iter().map(|e| e.args.len()).max().unwrap_or(0);
     let mut columns = vec![Vec::with_capacity(events.len()); FIXED + most];
+    let mut payloads = Vec::new();
     let mut last = Last {
         ticks: pace.ticks,
         ..Last::default()
@@ -321,6 +341,14 @@ pub fn pack(events: &[Data]) -> Vec<u8> {
             put_difference(column, *arg as u64, *before as u64);
             *before = *arg;
         }
+        if !event.payload.is_empty() {
+            let (_, values) = whole_values(&event.payload);
+            put(&mut payloads, values.len() as u64);
+            payloads.extend_from_slice(values);
+        }
+    }
+    if !payloads.is_empty() {
+        columns.push(payloads);
     }
     let mut out = Vec::new();
     for number in [pace.ticks, pace.ticks_span, pace.time, pace.time_span] {

@@ -54,6 +54,16 @@ impl Fields {
         }
     }
 
+    /// Values that are msgpack already, if there are any; nothing from the first one on that is not whole.
+    pub fn values(&mut self, field: u8, values: &[u8]) {
+        let (count, values) = whole_values(values);
+        if count > 0 {
+            let body = self.key(field);
+            encode::write_array_len(body, count).expect(INFALLIBLE);
+            body.extend_from_slice(values);
+        }
+    }
+
     /// Pairs of unsigned numbers, if there are any.
     pub fn pairs(&mut self, field: u8, pairs: &[(u64, u64)]) {
         if pairs.is_empty() {
@@ -89,6 +99,17 @@ impl Fields {
         out.append(&mut self.body);
         self.count = 0;
     }
+}
+
+/// How many whole values stand at the beginning of these bytes, and the bytes of them.
+pub fn whole_values(bytes: &[u8]) -> (u32, &[u8]) {
+    let mut input = Input(bytes);
+    let (mut count, mut rest) = (0, bytes.len());
+    while rest > 0 && count < u32::MAX && input.skip().is_some() {
+        count += 1;
+        rest = input.0.len();
+    }
+    (count, &bytes[..bytes.len() - rest])
 }
 
 /// The head of a value: what it is, with what stands in it.
@@ -257,9 +278,31 @@ impl<'a> Input<'a> {
         self.items(|input| input.number().map(Option::unwrap_or_default))
     }
 
-    /// Signed numbers; unsigned ones beyond their range wrap, what is none counts as 0.
-    pub fn integers(&mut self) -> Option<Vec<i64>> {
-        self.items(|input| Some(input.integer()?.map_or(0, |n| n as i64)))
+    /// The items of an array as they stand there, and in `integers` what they are, if all are integers; unsigned
+    /// ones beyond the range of signed ones wrap. None of either, if it is something else.
+    pub fn arguments(&mut self, integers: &mut Vec<i64>) -> Option<&'a [u8]> {
+        integers.clear();
+        let head = self.value()?;
+        let Value::Array(count) = head else {
+            self.skip_rest(&head)?;
+            return Some(&[]);
+        };
+        let items = self.0;
+        let mut others = false;
+        for _ in 0..count {
+            match self.value()? {
+                Value::Integer(n) if !others => integers.push(n as i64),
+                Value::Integer(_) => {}
+                other => {
+                    self.skip_rest(&other)?;
+                    others = true;
+                }
+            }
+        }
+        if others {
+            integers.clear();
+        }
+        Some(&items[..items.len() - self.0.len()])
     }
 
     /// Pairs of unsigned numbers.
@@ -319,5 +362,33 @@ mod tests {
         assert_eq!(Input(&promise).skip(), None);
         assert_eq!(Input(&promise).numbers(), None);
         assert_eq!(Input(&[0xc6, 0xff, 0xff, 0xff, 0xff, 1]).bytes(), None);
+    }
+
+    #[test]
+    fn arguments_are_integers_or_whatever_stands_there() {
+        let mut integers = vec![9];
+        let mut read = |bytes: &[u8]| {
+            let mut input = Input(bytes);
+            let items = input.arguments(&mut integers).map(<[u8]>::to_vec);
+            (items, integers.clone(), input.0.len())
+        };
+        let both = [0x92, 5, 0xd0, 0x80, 42];
+        assert_eq!(read(&both), (Some(both[1..4].to_vec()), vec![5, -128], 1));
+        let mixed = [0x93, 5, 0x91, 0xc0, 0xa1, b'x', 42];
+        assert_eq!(read(&mixed), (Some(mixed[1..6].to_vec()), vec![], 1));
+        assert_eq!(read(&[0xa1, b'x', 42]), (Some(vec![]), vec![], 1));
+        assert_eq!(read(&[0x92, 5]).0, None);
+    }
+
+    #[test]
+    fn values_are_written_as_far_as_they_are_whole() {
+        let values = [0xd2, 0, 0, 0, 7, 0x91, 0xc0, 0xd9, 3, b'a'];
+        assert_eq!(whole_values(&values), (2, &values[..7]));
+        assert_eq!(whole_values(&[0xc1, 1]), (0, &[][..]));
+        let (mut fields, mut out) = (Fields::default(), Vec::new());
+        fields.values(10, &values);
+        fields.values(11, &[0xd9]);
+        fields.finish(1, &mut out);
+        assert_eq!(out, [&[1, 0x81, 10, 0x92], &values[..7]].concat());
     }
 }

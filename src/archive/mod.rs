@@ -19,6 +19,6 @@ mod writer;
 pub use merge::ByTime;
 pub use preamble::Preamble;
 pub use reader::{Archive, Author, InFile, Recorded, Statement, Text};
-pub use record::{Data, Kind, Source, Symbol};
+pub use record::{Data, Kind, PRINTF, Source, Symbol};
 pub use recorder::{Recorder, Totals};
 pub use writer::{Form, Writer};

@@ -65,7 +65,12 @@ pub struct Kind {
     pub category: Option<u64>,
     /// The number of the event in its ring.
     pub event: Option<u64>,
+    /// How the message is written: [`PRINTF`], or with names of arguments (`$name`) if there is none.
+    pub syntax: Option<u64>,
 }
+
+/// The syntax of a message that is a format of `printf`.
+pub const PRINTF: u64 = 2;
 
 /// What events of one thread share. Strings are given by number.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -99,8 +104,10 @@ pub struct Data {
     pub lane: Option<u64>,
     /// How many events were logged through that lane before it.
     pub number: Option<u64>,
-    /// Its arguments.
+    /// Its arguments, if all are integers and there is no payload.
     pub args: Vec<i64>,
+    /// Its arguments as msgpack, one value after the other; counts as far as the values are whole.
+    pub payload: Vec<u8>,
     /// Return addresses, innermost first.
     pub backtrace: Vec<u64>,
 }
@@ -234,7 +241,11 @@ impl Data {
         fields.number(7, self.ticks);
         fields.number(8, self.unix_nanos);
         fields.number(9, self.kind.format);
-        fields.integers(10, &self.args);
+        if self.payload.is_empty() {
+            fields.integers(10, &self.args);
+        } else {
+            fields.values(10, &self.payload);
+        }
         fields.number(11, self.kind.category);
         fields.number(12, self.core);
         fields.number(13, self.source.tid);
@@ -243,7 +254,24 @@ impl Data {
         fields.number(16, self.lane);
         fields.number(17, self.number);
         fields.number(18, self.kind.event);
+        fields.number(20, self.kind.syntax);
         fields.finish(tag::DATA, out);
+    }
+
+    fn decode(input: &mut Input, fields: u32) -> Option<Data> {
+        let mut data = Data::default();
+        let mut arguments: &[u8] = &[];
+        for _ in 0..fields {
+            match input.key()? {
+                10 => arguments = input.arguments(&mut data.args)?,
+                key => data.field(key, input)?,
+            }
+        }
+        if data.args.is_empty() || data.kind.syntax == Some(PRINTF) {
+            data.args.clear();
+            data.payload = arguments.to_vec();
+        }
+        Some(data)
     }
 
     fn field(&mut self, field: u8, input: &mut Input) -> Option<()> {
@@ -257,7 +285,6 @@ impl Data {
             7 => self.ticks = input.number()?,
             8 => self.unix_nanos = input.number()?,
             9 => self.kind.format = input.number()?,
-            10 => self.args = input.integers()?,
             11 => self.kind.category = input.number()?,
             12 => self.core = input.number()?,
             13 => self.source.tid = input.number()?,
@@ -266,6 +293,7 @@ impl Data {
             16 => self.lane = input.number()?,
             17 => self.number = input.number()?,
             18 => self.kind.event = input.number()?,
+            20 => self.kind.syntax = input.number()?,
             _ => input.skip()?,
         }
         Some(())
@@ -355,7 +383,7 @@ pub fn decode(record: &[u8]) -> Option<Record<'_>> {
         Ok(tag::PREAMBLE) => Record::Preamble(read(input, n, Preamble::field)?),
         Ok(tag::STRING) => Record::String(read(input, n, StringDefinition::field)?),
         Ok(tag::SYMBOL) => Record::Symbol(read(input, n, Symbol::field)?),
-        Ok(tag::DATA) => Record::Data(read(input, n, Data::field)?),
+        Ok(tag::DATA) => Record::Data(Data::decode(input, n)?),
         Ok(tag::BLOCK) => Record::Block(read(input, n, Block::field)?),
         Ok(tag::MISSED) => Record::Missed(read(input, n, Missed::field)?),
         _ => Record::Unknown(number),
@@ -431,5 +459,39 @@ mod tests {
         assert_eq!(decode(&[1, 0x81, 1]), None);
         assert_eq!(decode(&[1, 1]), None);
         assert_eq!(decode(&[]), None);
+    }
+
+    #[test]
+    fn arguments_are_told_from_a_payload() {
+        let plain = Data {
+            args: vec![1, -1],
+            ..Data::default()
+        };
+        let printf = Kind {
+            syntax: Some(PRINTF),
+            ..Kind::default()
+        };
+        // An int and a string; an int alone; an unknown syntax with a float.
+        let cases = [
+            (printf.clone(), vec![0xd2, 0, 0, 0, 7, 0xd9, 2, b'h', b'i']),
+            (printf, vec![0xd2, 0, 0, 0, 7]),
+            (Kind::default(), vec![0xca, 0, 0, 0, 0]),
+        ];
+        let mut events = vec![plain];
+        events.extend(cases.map(|(kind, payload)| Data {
+            kind,
+            payload,
+            ..Data::default()
+        }));
+        for event in events {
+            let bytes = written(|f, out| event.encode(None, f, out));
+            assert_eq!(decode(&bytes), Some(Record::Data(event)));
+        }
+        // Whatever the order of the fields.
+        let bytes = [127, 0x82, 20, 2, 10, 0x91, 7];
+        let Some(Record::Data(event)) = decode(&bytes) else {
+            panic!("no event")
+        };
+        assert_eq!((event.args, event.payload), (vec![], vec![7]));
     }
 }

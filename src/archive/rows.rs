@@ -39,6 +39,8 @@ pub struct Row {
     /// As in [`Data`].
     pub args: Vec<i64>,
     /// As in [`Data`].
+    pub payload: Vec<u8>,
+    /// As in [`Data`].
     pub backtrace: Vec<u64>,
 }
 
@@ -50,6 +52,8 @@ pub struct Rows<'a> {
     pub sources: Vec<Source>,
     pace: Pace,
     columns: Vec<Cursor<'a>>,
+    /// The last column, if any event has one.
+    payloads: Cursor<'a>,
     last: Last,
 }
 
@@ -69,9 +73,13 @@ impl<'a> Rows<'a> {
             sources.push(source);
         }
         let mut columns = Vec::new();
-        for _ in 0..input.count(FIXED + MAX_ARGS)? {
+        for _ in 0..input.count(FIXED + MAX_ARGS + 1)? {
             let length = input.get()?;
             columns.push(input.take(length)?);
+        }
+        let mut payloads = Cursor(&[]);
+        if shapes.iter().any(|shape| shape.payload) {
+            payloads = columns.pop()?;
         }
         if columns.len() < FIXED {
             return None;
@@ -86,6 +94,7 @@ impl<'a> Rows<'a> {
             sources,
             pace,
             columns,
+            payloads,
             last,
         })
     }
@@ -144,6 +153,10 @@ impl<'a> Rows<'a> {
             *before = column.difference(*before as u64)? as i64;
             row.args.push(*before);
         }
+        if shape.payload {
+            let length = self.payloads.get()?;
+            row.payload = self.payloads.take(length)?.0.to_vec();
+        }
         Some(row)
     }
 }
@@ -151,7 +164,7 @@ impl<'a> Rows<'a> {
 #[cfg(test)]
 mod tests {
     use super::super::block::{compress, pack};
-    use super::super::record::{Data, Kind};
+    use super::super::record::{Data, Kind, PRINTF};
     use super::*;
 
     fn unpacked(packed: &[u8]) -> Vec<Data> {
@@ -168,6 +181,7 @@ mod tests {
                 lane: row.lane,
                 number: row.number,
                 args: row.args,
+                payload: row.payload,
                 backtrace: row.backtrace,
             });
         }
@@ -207,6 +221,12 @@ mod tests {
             args: vec![i64::MIN, i64::MAX, 0, 0, 0, 1],
             ..Data::default()
         });
+        for payload in [vec![0xc0, 0xd9, 2, b'h', b'i'], vec![7], vec![0; 300]] {
+            let mut event = event(2);
+            event.kind.syntax = Some(PRINTF);
+            event.args.clear();
+            events.push(Data { payload, ..event });
+        }
         events.push(event(1));
         let packed = pack(&events);
         let expanded = expand(&compress(&packed), packed.len() as u64).expect("LZ4");
@@ -216,7 +236,9 @@ mod tests {
 
     #[test]
     fn any_damage_to_a_block_is_noticed_or_does_no_harm() {
-        let packed = pack(&(0..50).map(event).collect::<Vec<_>>());
+        let mut events: Vec<Data> = (0..50).map(event).collect();
+        events[20].payload = vec![0xd9, 3, 1, 2, 3];
+        let packed = pack(&events);
         for at in 0..packed.len() {
             for bit in 0..8 {
                 let mut damaged = packed.clone();

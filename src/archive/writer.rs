@@ -97,14 +97,14 @@ impl<W: Write> Writer<W> {
     /// Writes an event, of this writer's magic. Its strings have been defined.
     ///
     /// # Errors
-    /// Those of the output; `InvalidInput` for more arguments or addresses than a record holds.
+    /// Those of the output; `InvalidInput` for more arguments, payload or addresses than a record holds.
     pub fn event(&mut self, event: &Data) -> io::Result<()> {
-        if event.args.len().max(event.backtrace.len()) > block::MAX_ARGS {
+        let Some(weight) = block::weight(event) else {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
-                "an event of an archive has at most 1024 arguments and return addresses",
+                "an event of an archive has at most 1024 arguments and return addresses, and 1 MiB of payload",
             ));
-        }
+        };
         if let (Some(lane), Some(number)) = (event.lane, event.number) {
             self.place(lane, number.saturating_add(1));
         }
@@ -115,7 +115,7 @@ impl<W: Write> Writer<W> {
                 self.frame();
             }
             Form::Blocks => {
-                self.weight += 10 * (16 + event.args.len() + event.backtrace.len());
+                self.weight += weight;
                 self.events.push(event.clone());
                 if self.events.len() >= BLOCK || self.weight > frame::MAX_RECORD / 4 {
                     self.end_block();

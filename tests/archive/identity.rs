@@ -30,6 +30,7 @@ fn kind() -> impl Strategy<Value = Kind> {
             format,
             category,
             event,
+            syntax: None,
         })
 }
 
@@ -61,6 +62,7 @@ fn data() -> impl Strategy<Value = Data> {
             lane,
             number,
             args,
+            payload: Vec::new(),
             backtrace,
         }
     })

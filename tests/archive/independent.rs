@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
-use timeline::archive::{Archive, Form, Recorded};
+use timeline::archive::{Archive, Data, Form, PRINTF, Recorded, Writer};
 
 use crate::support::{archive, frames};
 
@@ -84,6 +84,64 @@ fn an_independent_reader_agrees_field_by_field() {
         }
         assert!(theirs.len() > 1_000);
         assert_eq!(theirs[0]["damage"] != json!([]), damaged);
+    }
+}
+
+#[test]
+fn an_independent_reader_finds_the_arguments_of_printf() {
+    let values: [(&[u8], Value); 11] = [
+        (&[0xd2, 0xff, 0xff, 0xff, 0xfe], json!(-2)),
+        (&[0xce, 0xff, 0xff, 0xff, 0xfe], json!(4_294_967_294_u32)),
+        (&[0xd3, 0x80, 0, 0, 0, 0, 0, 0, 0], json!(i64::MIN)),
+        (
+            &[0xcf, 0xff, 0, 0, 0, 0, 0, 0, 1],
+            json!(0xff << 56 | 1_u64),
+        ),
+        (&[0xcb, 0x3f, 0xf8, 0, 0, 0, 0, 0, 0], json!(1.5)),
+        (
+            &[
+                0xd8, 2, 1, 0, 0, 0, 0, 0, 0, 0x80, 0xff, 0x3f, 0, 0, 0, 0, 0, 0,
+            ],
+            json!({ "extension": 2, "bytes": "0100000000000080ff3f000000000000" }),
+        ),
+        (&[0xd9, 3, b'a', 0xc3, 0xa4], json!("aä")),
+        (&[0xda, 0, 1, 0xff], json!({ "bytes": "ff" })),
+        (
+            &[0xc8, 0, 1, 1, b'c'],
+            json!({ "extension": 1, "bytes": "63" }),
+        ),
+        (&[0xc0], json!(null)),
+        // Promises more than there is.
+        (&[0xd9, 9, b'a'], json!("not there")),
+    ];
+    let payload: Vec<u8> = values
+        .iter()
+        .flat_map(|(bytes, _)| bytes.to_vec())
+        .collect();
+    let expected: Vec<_> = values[..10].iter().map(|(_, value)| value).collect();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("printf.tla");
+    for form in [Form::Plain, Form::Blocks] {
+        let mut file = Vec::new();
+        let mut writer = Writer::new(&mut file, 7, form);
+        let mut event = Data {
+            payload: payload.clone(),
+            ..Data::default()
+        };
+        event.kind.syntax = Some(PRINTF);
+        writer.event(&event).unwrap();
+        event.payload = vec![5, 6];
+        writer.event(&event).unwrap();
+        event.payload.clear();
+        writer.event(&event).unwrap();
+        writer.flush().unwrap();
+        std::fs::write(&path, &file).unwrap();
+        let found = python(&path);
+        assert_eq!(found.len(), 4);
+        assert_eq!(found[1]["arguments"], json!(expected), "{form:?}");
+        assert_eq!(found[2]["arguments"], json!([5, 6]));
+        assert_eq!(found[3]["arguments"], json!([]));
+        assert!(found[1..].iter().all(|event| event["syntax"] == 2));
     }
 }
 

@@ -17,6 +17,7 @@ pub fn event(writer: &mut Writer<&mut Vec<u8>>, i: u64) -> Data {
             format: Some(writer.string(messages[kind])),
             category: Some(writer.string("net")),
             event: Some(1 + i % 3),
+            syntax: None,
         },
         source: Source {
             thread: Some(writer.string(&format!("worker {}", i % 2))),
@@ -30,6 +31,7 @@ pub fn event(writer: &mut Writer<&mut Vec<u8>>, i: u64) -> Data {
         lane: Some(i % 2),
         number: Some(i / 2),
         args: (0..[2, 0, 4][kind]).map(|n| n - 3 * i as i64).collect(),
+        payload: Vec::new(),
         backtrace: vec![0x7fff_0000 + i; (i % 4) as usize],
     }
 }

@@ -68,7 +68,7 @@ class Msgpack:
         if head in (0xC4, 0xC5, 0xC6):
             return self.take(self.length(1 << head - 0xC4))
         if head in (0xC7, 0xC8, 0xC9):
-            return ("extension", self.take(self.length(1 << head - 0xC7) + 1))
+            return self.extension(self.length(1 << head - 0xC7))
         if head in (0xCA, 0xCB):
             return struct.unpack(">f" if head == 0xCA else ">d", self.take(4 if head == 0xCA else 8))[0]
         if head <= 0xCF:
@@ -76,12 +76,25 @@ class Msgpack:
         if head <= 0xD3:
             return int.from_bytes(self.take(1 << head - 0xD0), "big", signed=True)
         if head <= 0xD8:
-            return ("extension", self.take((1 << head - 0xD4) + 1))
+            return self.extension(1 << head - 0xD4)
         if head <= 0xDB:
             return self.take(self.length(1 << head - 0xD9))
         if head <= 0xDD:
             return self.array(self.length(2 << head - 0xDC))
         return self.map(self.length(2 << head - 0xDE))
+
+    def extension(self, size):
+        return ("extension", self.length(1), self.take(size))
+
+    def values(self):
+        """Values up to the end, or to the first that is not whole."""
+        found = []
+        try:
+            while self.at < len(self.data):
+                found.append(self.value())
+        except ValueError:
+            pass
+        return found
 
     def array(self, count):
         return [self.value() for _ in range(count)]
@@ -141,10 +154,10 @@ class Numbers:
         number = self.number()
         return (expected + (number >> 1 ^ -(number & 1))) % (1 << 64)
 
-    def column(self):
+    def bytes(self):
         length = self.number()
         self.at += length
-        return Numbers(self.data[self.at - length:self.at])
+        return self.data[self.at - length:self.at]
 
 
 def row(numbers, bits):
@@ -158,12 +171,12 @@ def events_of(block):
     base_ticks, ticks_span, base_time, time_span = (numbers.number() for _ in range(4))
     shapes = []
     for _ in range(numbers.number()):
-        mask, fields = row(numbers, (2, 3, 6, 9, 11, 18))
+        mask, fields = row(numbers, (2, 3, 6, 9, 11, 18, 20))
         backtrace = numbers.number() if mask >> 4 & 1 else 0
         arguments = numbers.number() if mask >> 10 & 1 else 0
         shapes.append((mask, fields, backtrace, [0] * arguments))
     sources = [row(numbers, (5, 13, 14, 15))[1] for _ in range(numbers.number())]
-    columns = [numbers.column() for _ in range(numbers.number())]
+    columns = [Numbers(numbers.bytes()) for _ in range(numbers.number())]
     last = {7: base_ticks, 12: 0, 4: 0}
     lanes = {}
     while columns[0].at < len(columns[0].data):
@@ -192,7 +205,25 @@ def events_of(block):
             before[i] = value - (1 << 64) if value >> 63 else value
         if before:
             event[10] = list(before)
+        if mask >> 19 & 1:
+            event[10] = Msgpack(columns[-1].bytes()).values()
         yield event
+
+
+def shown(value):
+    """A value of a payload as JSON has it: text as such, and what is no UTF-8 and extensions in hexadecimal."""
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return {"bytes": value.hex()}
+    if isinstance(value, tuple):
+        return {"extension": value[1], "bytes": value[2].hex()}
+    if isinstance(value, list):
+        return [shown(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): shown(item) for key, item in value.items()}
+    return value
 
 
 def main(path):
@@ -237,7 +268,9 @@ def main(path):
         for name in STRINGS:
             if event[name] is not None:
                 event[name] = strings.get((magic, event[name]), f"<string {event[name]:#x}?>")
-        event["arguments"] = event["arguments"] or []
+        event["arguments"] = shown(event["arguments"] or [])
+        if 20 in fields:
+            event["syntax"] = fields[20]
         event["backtrace"] = event["backtrace"] or []
         print(json.dumps({"magic": magic, **event}))
 
