@@ -6,7 +6,7 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 
 use crate::clock::TimeBase;
 use crate::error::Result;
-use crate::event::{Definition, EventId, Level};
+use crate::event::{Definition, EventId, Level, Module};
 use crate::info::{self, Info};
 use crate::layout::DEFAULT_STRING_TABLE;
 use crate::lifecycle;
@@ -14,7 +14,7 @@ use crate::ring::threads::{self, Thread};
 use crate::save::{self, Saved};
 use crate::segment::Segment;
 use crate::shm::{self, Name};
-use crate::source::{Event, Events, Follow, From, Order};
+use crate::source::{Event, Events, Follow, From, Order, Source};
 use crate::sync::{AtomicU64, Ordering};
 
 /// A timeline attached for reading: a live one, what a killed program left, or a snapshot.
@@ -155,6 +155,12 @@ impl Attached {
         (1..self.segment.definitions.count()).filter_map(|id| self.definition(EventId(id)))
     }
 
+    /// The objects that its processes said they have loaded: what call stacks are read with.
+    pub fn modules(&self) -> impl Iterator<Item = Module> {
+        let modules = self.segment.definitions.modules();
+        modules.filter_map(|text| Module::parse(&text))
+    }
+
     /// The thread that logged an event; `None` if so many threads came since that its record is gone.
     pub fn thread(&self, event: &Event) -> Option<Thread> {
         threads::lookup(&self.segment.map, &self.segment.geometry, event.thread.0)
@@ -190,5 +196,23 @@ impl Attached {
     /// `Io`, also for lack of space; a file that was there stays as it was.
     pub fn save(&self, file: impl AsRef<Path>) -> Result<Saved> {
         save::save(&self.segment, file.as_ref())
+    }
+}
+
+impl Source for Attached {
+    fn definition(&self, id: EventId) -> Option<&Definition> {
+        Attached::definition(self, id)
+    }
+
+    fn thread(&self, event: &Event) -> Option<Thread> {
+        Attached::thread(self, event)
+    }
+
+    fn time(&self, event: &Event) -> Option<u64> {
+        self.unix_nanos(event.ticks)
+    }
+
+    fn definitions(&self) -> Box<dyn Iterator<Item = &Definition> + '_> {
+        Box::new(Attached::definitions(self))
     }
 }

@@ -10,13 +10,13 @@ use std::borrow::Cow;
 use std::io;
 
 use crate::attached::Attached;
-use crate::source::{Event, Events, Order};
+use crate::source::{Event, Order, Source};
 
 /// Bytes worth a write.
 const AT_ONCE: usize = 64 * 1024;
 
 /// One event of a dump.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Row {
     /// The event.
     pub event: Event,
@@ -24,38 +24,36 @@ pub struct Row {
     pub cycles: Option<u64>,
 }
 
-/// The events of a timeline, newest first, each with its distance to the next older one.
-pub struct Rows<'a> {
-    events: Events<'a>,
+/// Events, newest first, each with its distance to the next older one.
+pub struct Rows<I> {
+    events: I,
     next: Option<Event>,
 }
 
-impl<'a> Rows<'a> {
-    /// All events of `attached`.
-    pub fn new(attached: &'a Attached) -> Rows<'a> {
-        let mut events = attached.events(Order::NewestFirst);
+impl<I: Iterator<Item = Event>> Rows<I> {
+    /// Of events that come newest first.
+    pub fn new(mut events: I) -> Rows<I> {
         let next = events.next();
         Rows { events, next }
     }
 }
 
-impl Iterator for Rows<'_> {
+impl<I: Iterator<Item = Event>> Iterator for Rows<I> {
     type Item = Row;
 
     fn next(&mut self) -> Option<Row> {
-        let event = self.next?;
-        self.next = self.events.next();
+        let event = std::mem::replace(&mut self.next, self.events.next())?;
         let older = self.next.as_ref();
         Some(Row {
-            event,
             cycles: older.map(|o| event.ticks.saturating_sub(o.ticks)),
+            event,
         })
     }
 }
 
-/// The columns of a dump, as wide as this timeline needs them.
+/// The columns of a dump, as wide as these events need them.
 pub struct Table<'a> {
-    attached: &'a Attached,
+    source: &'a dyn Source,
     category: usize,
     /// Node and core by the number of the core, of those seen, and the node.
     places: Vec<Option<(u16, Template)>>,
@@ -64,14 +62,14 @@ pub struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// For the events of `attached`.
-    pub fn new(attached: &'a Attached) -> Table<'a> {
-        let widest = attached
+    /// For the events of `source`.
+    pub fn new(source: &'a dyn Source) -> Table<'a> {
+        let widest = source
             .definitions()
             .map(|d| d.category.chars().count())
             .max();
         Table {
-            attached,
+            source,
             category: widest.unwrap_or(0).clamp("category".len(), 24),
             places: Vec::new(),
             texts: Vec::new(),
@@ -139,7 +137,7 @@ impl<'a> Table<'a> {
     #[cold]
     fn new_text(&mut self, event: &Event, out: &mut Text) {
         let (width, id) = (self.category, event.id.0);
-        let Some(definition) = self.attached.definition(event.id) else {
+        let Some(definition) = self.source.definition(event.id) else {
             return out.push(&format!("{:width$} <event {id}?>", "?"));
         };
         let mut text = Template::new();
@@ -197,7 +195,7 @@ pub fn write(
     let mut text = Text::new();
     table.heading(&mut text);
     text.push("\n");
-    for row in Rows::new(attached).take(max.unwrap_or(usize::MAX)) {
+    for row in Rows::new(attached.events(Order::NewestFirst)).take(max.unwrap_or(usize::MAX)) {
         table.row(&row, &mut text);
         text.push("\n");
         if text.len() >= AT_ONCE {

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use crate::control::{Control, Sampler};
 use crate::error::{Error, Result};
-use crate::event::{EventId, Level, Priority};
+use crate::event::{EventId, Level, Module, Priority};
+use crate::layout::words::{FLAG_BACKTRACE, FLAG_PAYLOAD};
 use crate::layout::{DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, MAX_ARGUMENTS};
 use crate::lifecycle;
 use crate::ring::handle::Index;
@@ -130,6 +131,48 @@ impl Timeline {
         let mut all = [0; MAX_ARGUMENTS];
         all[..N].copy_from_slice(&args);
         self.log.log(event.0, all);
+    }
+
+    /// Defines the event of one statement that logs in the manner of printf.
+    ///
+    /// `format`: of printf; `file` and `line`: where the statement stands, which tells it from others that say the
+    /// same. Its values travel in the payload: see [`Timeline::log_payload`].
+    ///
+    /// # Errors
+    /// As for [`Timeline::define`].
+    pub fn define_printf(
+        &self,
+        category: &str,
+        priority: Priority,
+        format: &str,
+        file: &str,
+        line: u32,
+    ) -> Result<EventId> {
+        self.control
+            .define_printf(category, priority, format, (file, line))
+    }
+
+    /// Keeps what is needed to read call stacks of this process after its end: an object that it has loaded.
+    ///
+    /// # Errors
+    /// As for [`Timeline::define`].
+    pub fn define_module(&self, module: &Module) -> Result<()> {
+        self.control.define_module(&module.encode())
+    }
+
+    /// Logs an event with a payload, if it is enabled.
+    ///
+    /// `values`: msgpack, one value after the other. `backtrace`: whether an array of return addresses comes first.
+    /// What exceeds [`Timeline::payload_capacity`] is cut off. As safe as [`Timeline::log`], and as quick but for
+    /// what is to be copied.
+    pub fn log_payload(&self, event: EventId, values: &[u8], backtrace: bool) {
+        let flags = FLAG_PAYLOAD | if backtrace { FLAG_BACKTRACE } else { 0 };
+        self.log.log_payload(event.0, flags, values);
+    }
+
+    /// Bytes of payload that an event can have: 1,526, and fewer in rings of less than 32,768 entries.
+    pub fn payload_capacity(&self) -> usize {
+        self.log.payload_capacity()
     }
 
     /// Whether an event is logged just now: worth asking before its arguments are costly to get.

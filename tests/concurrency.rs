@@ -200,7 +200,7 @@ fn assert_settled(name: &Name, followed: Vec<Event>, missed: u64, threads: i64, 
     assert!(oldest_first.windows(2).all(|w| w[0].ticks <= w[1].ticks));
     assert_eq!(oldest_first.first().map(|e| e.ticks), info.oldest_ticks);
     assert_eq!(oldest_first.last().map(|e| e.ticks), info.newest_ticks);
-    assert_rising("dumped", oldest_first.iter().copied());
+    assert_rising("dumped", oldest_first.iter().cloned());
     // Each lane's newest is there: that of each thread with a lane of its own, and the last of all.
     let newest = oldest_first.last().map(|e| checked(e).0);
     let last = by_thread(oldest_first);
@@ -267,7 +267,7 @@ fn snapshots_taken_while_writers_run_hold_only_whole_events_in_order() {
         let events = all(&snapshot, Order::OldestFirst);
         assert_eq!(events.len() as u64, saved.events);
         assert!(events.windows(2).all(|w| w[0].ticks <= w[1].ticks));
-        assert_rising("saved", events.iter().copied());
+        assert_rising("saved", events.iter().cloned());
         for event in &events {
             let definition = snapshot
                 .definition(event.id)

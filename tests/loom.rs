@@ -116,7 +116,7 @@ fn value(lane: u32, number: u64) -> u64 {
 fn write<F: Fault>(ring: &Tiny<F>, lane: u32, number: u64) {
     // There are more chunks than lanes, but loom lets a thread see old states for as long as nothing
     // forces new ones on it: then no chunk looks free, and the event would be dropped and counted.
-    while writer::append(ring, lane, |ring, chunk, index| {
+    while writer::append(ring, lane, 1, |ring, chunk, index| {
         for word in 0..WORDS {
             let place = ring.word(chunk, index, word);
             place.store(value(lane, number), Ordering::Relaxed);

@@ -179,7 +179,7 @@ proptest! {
         attach(first.to_str().expect("plain")).save(&second).expect("saved");
         for file in [&first, &second] {
             let snapshot = attach(file.to_str().expect("plain"));
-            prop_assert!(snapshot.events(Order::OldestFirst).eq(told.iter().copied()));
+            prop_assert!(snapshot.events(Order::OldestFirst).eq(told.iter().cloned()));
             prop_assert_eq!(snapshot.info().events_written, written);
             prop_assert_eq!(&naive::entries(file), &plain);
         }

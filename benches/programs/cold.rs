@@ -113,7 +113,7 @@ fn figures(path: &str, snapshot: &Path, ns_per_tick: f64) -> Vec<(&'static str, 
     let start = Instant::now();
     let newest = attached.events(Order::NewestFirst).next();
     add("newest event of an attached", start, 1);
-    if newest.map(|event| event.args[0]) != Some(DEFAULT_ENTRIES as i64 - 1) {
+    if newest.as_ref().map(|event| event.args[0]) != Some(DEFAULT_ENTRIES as i64 - 1) {
         fail(format!(
             "the newest event: expected the last one logged, got {newest:?}"
         ));

@@ -1,14 +1,11 @@
 //! Reading a timeline: attach, then walk or follow its events.
-use crate::convert::{exclusive, floor, path, place, shared, to_array, to_c_string};
-use crate::level::TIMELINE_NONE;
+use crate::convert::{exclusive, path, place, shared};
+use crate::event::{Texts, convert, timeline_event_t};
 use crate::status::{Failure, TIMELINE_END, TIMELINE_OK, guard, timeline_status_t};
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::ffi::{CStr, CString, c_char};
-use std::sync::{Arc, Mutex, PoisonError};
-use timeline_core::{
-    Attached, Definition, Event, EventId, Events, Follow, From, MAX_ARGUMENTS, Order, Priority,
-};
+use std::ffi::c_char;
+use std::sync::Arc;
+use std::vec;
+use timeline_core::{Attached, Event, Events, Follow, From, Order};
 
 /// For `timeline_events`: begin with the oldest event.
 pub const TIMELINE_OLDEST_FIRST: i32 = 0;
@@ -29,55 +26,15 @@ pub struct timeline_attached_t {
 pub struct timeline_cursor_t {
     // Declared before `shared`, so dropped before what it borrows from.
     walk: Walk,
+    /// What was given last: C has pointers into it.
+    given: Option<Event>,
     shared: Arc<Shared>,
-}
-
-/// One event, as `timeline_next` gives it.
-#[repr(C)]
-pub struct timeline_event_t {
-    /// When, in ticks of the timeline's clock (processor cycles, as a rule).
-    pub ticks: u64,
-    /// When, in nanoseconds since 1970 UTC; 0 when it cannot be told yet.
-    pub unix_nanos: u64,
-    /// The number of the event's definition.
-    pub event: u32,
-    /// The thread that logged it.
-    pub tid: u32,
-    /// The process of that thread; 0 when not known.
-    pub pid: u32,
-    /// `TIMELINE_ERROR` to `TIMELINE_LIBRARY`; 0 when the definition cannot be read.
-    pub priority: i32,
-    /// How many of `args` the message has.
-    pub argument_count: u32,
-    /// The processor that logged it.
-    pub core: u16,
-    /// The NUMA node of that processor.
-    pub node: u16,
-    /// The arguments; those after `argument_count` are as they were given.
-    pub args: [i64; 4],
-    /// The category; `""` when the definition cannot be read. Valid until both the attached timeline and the
-    /// cursor are freed.
-    pub category: *const c_char,
-    /// The message as it was defined, all its lines, for `timeline_render`; valid as long as `category`.
-    pub message: *const c_char,
-    /// The name of the thread, cut to 15 bytes; `""` when not known.
-    pub thread: [c_char; 16],
-    /// The name of the process, cut to 15 bytes; `""` when not known.
-    pub process: [c_char; 16],
 }
 
 /// What an attached handle and its cursors own together.
 struct Shared {
     at: Attached,
-    /// Texts for C by event. Boxed, so that they stay where they are while the map grows.
-    texts: Mutex<HashMap<EventId, Box<Text>>>,
-}
-
-struct Text {
-    category: CString,
-    message: CString,
-    priority: i32,
-    argument_count: u32,
+    texts: Texts,
 }
 
 enum Walk {
@@ -87,8 +44,7 @@ enum Walk {
     },
     Follow {
         follow: Follow<'static>,
-        ready: Vec<Event>,
-        given: usize,
+        ready: vec::IntoIter<Event>,
     },
 }
 
@@ -109,55 +65,6 @@ impl Shared {
         // SAFETY: an Arc's content does not move, and the caller keeps one.
         unsafe { &*at }
     }
-
-    /// Fills in what the definition says.
-    fn describe(&self, event: &mut timeline_event_t) {
-        let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
-        let id = EventId(event.event);
-        let text = match texts.entry(id) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => {
-                // One that cannot be read now may be readable later: it is not remembered.
-                let Some(definition) = self.at.definition(id) else {
-                    return;
-                };
-                place.insert(Box::new(Text {
-                    category: to_c_string(&definition.category),
-                    message: to_c_string(&definition.message),
-                    priority: definition.priority as i32,
-                    // A forged timeline may name more than there are.
-                    argument_count: definition.argument_count().min(MAX_ARGUMENTS) as u32,
-                }))
-            }
-        };
-        event.category = text.category.as_ptr();
-        event.message = text.message.as_ptr();
-        event.priority = text.priority;
-        event.argument_count = text.argument_count;
-    }
-
-    fn convert(&self, event: &Event) -> timeline_event_t {
-        let thread = self.at.thread(event);
-        let thread = thread.as_ref();
-        let mut converted = timeline_event_t {
-            ticks: event.ticks,
-            unix_nanos: self.at.unix_nanos(event.ticks).unwrap_or(0),
-            event: event.id.0,
-            tid: event.tid,
-            pid: thread.map_or(0, |thread| thread.pid),
-            priority: TIMELINE_NONE,
-            argument_count: 0,
-            core: event.core,
-            node: event.node,
-            args: event.args,
-            category: c"".as_ptr(),
-            message: c"".as_ptr(),
-            thread: to_array(thread.map_or("", |thread| &thread.name)),
-            process: to_array(thread.map_or("", |thread| &thread.process)),
-        };
-        self.describe(&mut converted);
-        converted
-    }
 }
 
 impl Walk {
@@ -169,20 +76,12 @@ impl Walk {
                 *done = next.is_none();
                 next
             }
-            Walk::Follow {
-                follow,
-                ready,
-                given,
-            } => {
-                if *given == ready.len() {
-                    ready.clear();
-                    *given = 0;
-                    follow.poll(ready);
-                }
-                let next = ready.get(*given).copied();
-                *given += usize::from(next.is_some());
-                next
-            }
+            Walk::Follow { follow, ready } => ready.next().or_else(|| {
+                let mut fresh = Vec::new();
+                follow.poll(&mut fresh);
+                *ready = fresh.into_iter();
+                ready.next()
+            }),
         }
     }
 }
@@ -208,7 +107,7 @@ pub unsafe extern "C" fn timeline_attach(
         let at = Attached::open(unsafe { self::path(path, "path")? })?;
         let shared = Arc::new(Shared {
             at,
-            texts: Mutex::default(),
+            texts: Texts::default(),
         });
         // SAFETY: checked by `place`, and writable by contract.
         unsafe { out.write(Box::into_raw(Box::new(timeline_attached_t { shared }))) };
@@ -249,8 +148,13 @@ unsafe fn give_cursor(
     });
     // SAFETY: the cursor keeps `shared` and drops its walk before it.
     let walk = start(unsafe { shared.borrow() });
+    let cursor = timeline_cursor_t {
+        walk,
+        given: None,
+        shared,
+    };
     // SAFETY: checked by `place`, and writable by contract.
-    unsafe { out.write(Box::into_raw(Box::new(timeline_cursor_t { walk, shared }))) };
+    unsafe { out.write(Box::into_raw(Box::new(cursor))) };
     Ok(TIMELINE_OK)
 }
 
@@ -319,8 +223,7 @@ pub unsafe extern "C" fn timeline_follow(
         unsafe {
             give_cursor(attached, out, |at| Walk::Follow {
                 follow: at.follow(from),
-                ready: Vec::new(),
-                given: 0,
+                ready: Vec::new().into_iter(),
             })
         }
     })
@@ -328,7 +231,8 @@ pub unsafe extern "C" fn timeline_follow(
 
 /// Gives the next event of a walk.
 ///
-/// `event`: receives it; untouched unless the call returns `TIMELINE_OK`.
+/// `event`: receives it; untouched unless the call returns `TIMELINE_OK`. What `payload` and `backtrace` of the event
+/// before pointed to is gone, then.
 ///
 /// Returns `TIMELINE_OK`, `TIMELINE_END` when there is none (after `timeline_follow`: none just now), or
 /// `TIMELINE_E_ARGUMENT`. One thread at a time for each cursor.
@@ -349,7 +253,8 @@ pub unsafe extern "C" fn timeline_next(
         let Some(next) = cursor.walk.next() else {
             return Ok(TIMELINE_END);
         };
-        let next = cursor.shared.convert(&next);
+        let next = cursor.given.insert(next);
+        let next = convert(&cursor.shared.at, &cursor.shared.texts, next);
         // SAFETY: checked by `place`, and writable by contract.
         unsafe { event.write(next) };
         Ok(TIMELINE_OK)
@@ -388,71 +293,4 @@ pub unsafe extern "C" fn timeline_cursor_free(cursor: *mut timeline_cursor_t) {
             Ok(TIMELINE_OK)
         });
     }
-}
-
-fn render(message: &str, args: &[i64]) -> String {
-    let definition = Definition {
-        id: EventId::NEVER,
-        category: String::new(),
-        priority: Priority::Error,
-        message: message.to_string(),
-    };
-    let mut text = String::new();
-    // Writing to a String does not fail.
-    let _ = definition.render(args, &mut text);
-    text
-}
-
-/// Writes an event out as people read it, `processed tcp(10), udp(20), and other(3)`: the first line of its
-/// message with the arguments filled in.
-///
-/// `event`: from `timeline_next`, its texts still valid. `buffer` and `size`: where to, and how many bytes
-/// there are; what does not fit is cut between characters, and a NUL always ends it (unless `size` is 0, when
-/// `buffer` may be NULL). `needed`: receives the length of the whole text without the NUL, so it was cut when
-/// that is `size` or more; may be NULL.
-///
-/// Returns `TIMELINE_OK` or `TIMELINE_E_ARGUMENT`. Any thread.
-///
-/// # Safety
-/// `event` is NULL or came from `timeline_next`; `buffer` has `size` writable bytes; `needed` is NULL or
-/// writable.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn timeline_render(
-    event: *const timeline_event_t,
-    buffer: *mut c_char,
-    size: usize,
-    needed: *mut usize,
-) -> timeline_status_t {
-    guard(|| {
-        // SAFETY: the contract of this function.
-        let event = unsafe { shared(event, "event", "timeline_next")? };
-        if buffer.is_null() && size != 0 {
-            return Err(Failure::argument(format!(
-                "buffer is NULL: expected {size} writable bytes, or size 0"
-            )));
-        }
-        if event.message.is_null() {
-            return Err(Failure::argument(
-                "the event's message is NULL: expected an event from timeline_next",
-            ));
-        }
-        // SAFETY: not NULL; a NUL-terminated text of the attached timeline by contract.
-        let message = unsafe { CStr::from_ptr(event.message) }.to_string_lossy();
-        let text = render(&message, &event.args);
-        if let Some(room) = size.checked_sub(1) {
-            let fits = floor(&text, room);
-            // SAFETY: `fits` bytes and a NUL are at most `size`, writable by contract; C's buffer is not ours.
-            unsafe {
-                buffer
-                    .cast::<u8>()
-                    .copy_from_nonoverlapping(text.as_ptr(), fits);
-                buffer.add(fits).write(0);
-            }
-        }
-        if !needed.is_null() {
-            // SAFETY: not NULL, and writable by contract.
-            unsafe { needed.write_unaligned(text.len()) };
-        }
-        Ok(TIMELINE_OK)
-    })
 }

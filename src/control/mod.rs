@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::error::{Error, Result};
-use crate::event::{EventId, Level, Priority};
+use crate::event::{Definitions, EventId, Level, Priority};
 use crate::lifecycle;
 use crate::segment::{Segment, Use};
 use crate::shm::{Lock, LockFile, Name, Opening, SharedFile};
@@ -136,10 +136,27 @@ impl Control {
         priority: Priority,
         message: &str,
     ) -> Result<EventId> {
+        self.defining(|all| all.define(self.path(), category, priority, message))
+    }
+
+    pub(crate) fn define_printf(
+        &self,
+        category: &str,
+        priority: Priority,
+        format: &str,
+        statement: (&str, u32),
+    ) -> Result<EventId> {
+        self.defining(|all| all.define_printf(self.path(), category, priority, format, statement))
+    }
+
+    pub(crate) fn define_module(&self, module: &str) -> Result<()> {
+        self.defining(|all| all.define_module(self.path(), module))
+    }
+
+    fn defining<T>(&self, define: impl FnOnce(&Definitions) -> Result<T>) -> Result<T> {
         let _lock = self.lock()?;
-        let definitions = &self.segment().definitions;
-        let id = definitions.define(self.path(), category, priority, message)?;
+        let defined = define(&self.segment().definitions)?;
         self.segment().add_anchor();
-        Ok(id)
+        Ok(defined)
     }
 }

@@ -117,12 +117,7 @@ mod tests {
             message in "([a$_ 1é\u{1b}]|text of some length){0,24}(\n\\PC{0,9})?",
             args: [i64; MAX_ARGUMENTS],
         ) {
-            let definition = Definition {
-                id: EventId(1),
-                category: String::new(),
-                priority: Priority::Info,
-                message,
-            };
+            let definition = Definition::new(EventId(1), "", Priority::Info, message);
             let mut plain = String::new();
             definition.render(&args, &mut plain).expect("a String takes everything");
             let mut template = Template::new();

@@ -24,17 +24,55 @@ pub struct Definition {
     pub priority: Priority,
     /// The whole message: the first line is shown with its arguments, further lines explain it.
     pub message: String,
+    /// How the message says where values go.
+    pub syntax: Syntax,
+    /// The file of the statement that logs it, if it told.
+    pub file: Option<String>,
+    /// The line of that statement.
+    pub line: Option<u32>,
+}
+
+/// How a message says where values go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Syntax {
+    /// Each `$name` of its first line is an argument.
+    #[default]
+    Template,
+    /// As a format of printf: each `%` takes a value of the payload.
+    Printf,
 }
 
 impl Definition {
+    /// A message with `$name` arguments, from no statement that is known.
+    pub fn new(
+        id: EventId,
+        category: impl Into<String>,
+        priority: Priority,
+        message: impl Into<String>,
+    ) -> Definition {
+        Definition {
+            id,
+            category: category.into(),
+            priority,
+            message: message.into(),
+            syntax: Syntax::Template,
+            file: None,
+            line: None,
+        }
+    }
+
     /// The first line of the message, as defined: `processed $tcp, $udp, and $other`.
     pub fn summary(&self) -> &str {
         template::first_line(&self.message)
     }
 
-    /// The names of the arguments, in order, without the `$`.
+    /// The names of the arguments, in order, without the `$`. A format of printf names none.
     pub fn arguments(&self) -> impl Iterator<Item = &str> {
-        argument_names(&self.message)
+        let message = match self.syntax {
+            Syntax::Template => &self.message,
+            Syntax::Printf => "",
+        };
+        argument_names(message)
     }
 
     /// How many arguments the event has.
@@ -47,12 +85,8 @@ impl Definition {
     /// # Example
     /// ```
     /// use timeline::{Definition, EventId, Priority};
-    /// let event = Definition {
-    ///     id: EventId(1),
-    ///     category: "example".into(),
-    ///     priority: Priority::Trace,
-    ///     message: "processed $tcp, $udp, and $other".into(),
-    /// };
+    /// let message = "processed $tcp, $udp, and $other";
+    /// let event = Definition::new(EventId(1), "example", Priority::Trace, message);
     /// let mut text = String::new();
     /// event.render(&[10, 20, 3], &mut text)?;
     /// assert_eq!(text, "processed tcp(10), udp(20), and other(3)");

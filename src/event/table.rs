@@ -8,7 +8,7 @@ use std::hash::Hasher;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Definition, Level, Priority, argument_names, template};
+use super::{Definition, Level, Priority, Syntax, argument_names, template};
 use crate::error::{Error, Result};
 use crate::layout::{Geometry, MAX_ARGUMENTS, header, records::definition as record};
 use crate::shm::Mapping;
@@ -21,6 +21,46 @@ pub struct EventId(pub u32);
 impl EventId {
     /// Defined by nobody and never enabled: what a failed define leaves a careless caller with.
     pub const NEVER: EventId = EventId(0);
+}
+
+/// What a definition record is for.
+mod kind {
+    /// A message with `$name` arguments.
+    pub const TEMPLATE: u8 = 1;
+    /// A format of printf.
+    pub const PRINTF: u8 = 2;
+    /// No event: a loaded object, for reading call stacks.
+    pub const MODULE: u8 = 3;
+}
+
+/// Category of what stands for loaded objects.
+const MODULES: &str = "module";
+
+/// A definition that is to be found or added.
+struct Wanted<'a> {
+    kind: u8,
+    category: &'a str,
+    priority: Priority,
+    message: &'a str,
+    /// The statement's, if it is told; line 0 if not.
+    file: &'a str,
+    line: u32,
+}
+
+impl Wanted<'_> {
+    fn hash(&self) -> u64 {
+        let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
+        hash.write(&[self.priority as u8]);
+        hash.write(self.category.as_bytes());
+        hash.write(&[0]);
+        hash.write(self.message.as_bytes());
+        if self.kind != kind::TEMPLATE {
+            hash.write(&[0, self.kind]);
+            hash.write(&self.line.to_le_bytes());
+            hash.write(self.file.as_bytes());
+        }
+        hash.finish()
+    }
 }
 
 /// The events of one timeline.
@@ -62,12 +102,36 @@ impl Definitions {
             return None;
         }
         let at = self.at(id.0);
+        let word = |field| self.map.u32(at + field).load(Ordering::Relaxed);
         let priority = self.map.u8(at + record::PRIORITY).load(Ordering::Relaxed);
+        let file = word(record::FILE);
         Some(Definition {
             id,
-            category: self.string(self.map.u32(at + record::CATEGORY).load(Ordering::Relaxed)),
+            category: self.string(word(record::CATEGORY)),
             priority: Priority::from_u8(priority)?,
-            message: self.string(self.map.u32(at + record::MESSAGE).load(Ordering::Relaxed)),
+            message: self.string(word(record::MESSAGE)),
+            syntax: match self.kind(id.0) {
+                kind::PRINTF => Syntax::Printf,
+                kind::MODULE => return None,
+                _ => Syntax::Template,
+            },
+            file: (file != 0).then(|| self.string(file)),
+            line: Some(word(record::LINE)).filter(|line| *line != 0),
+        })
+    }
+
+    fn kind(&self, id: u32) -> u8 {
+        self.map
+            .u8(self.at(id) + record::KIND)
+            .load(Ordering::Relaxed)
+    }
+
+    /// The objects that processes of the timeline said they have loaded, in their text form.
+    pub fn modules(&self) -> impl Iterator<Item = String> {
+        let modules = (1..self.count()).filter(|id| self.kind(*id) == kind::MODULE);
+        modules.map(|id| {
+            let message = self.at(id) + record::MESSAGE;
+            self.string(self.map.u32(message).load(Ordering::Relaxed))
         })
     }
 
@@ -93,8 +157,6 @@ impl Definitions {
         priority: Priority,
         message: &str,
     ) -> Result<EventId> {
-        check_text("category", category)?;
-        check_text("message", message)?;
         let found = argument_names(message).count();
         if found > MAX_ARGUMENTS {
             return Err(Error::TooManyArguments {
@@ -102,43 +164,95 @@ impl Definitions {
                 message: template::first_line(message).to_string(),
             });
         }
-        let hash = hash(category, priority, message);
-        match self.find(hash, category, priority, message) {
+        let wanted = Wanted {
+            kind: kind::TEMPLATE,
+            category,
+            priority,
+            message,
+            file: "",
+            line: 0,
+        };
+        self.find_or_add(path, &wanted)
+    }
+
+    /// The event of a statement that logs in the manner of printf.
+    ///
+    /// The caller holds the define lock.
+    pub fn define_printf(
+        &self,
+        path: &Path,
+        category: &str,
+        priority: Priority,
+        format: &str,
+        (file, line): (&str, u32),
+    ) -> Result<EventId> {
+        check_text("file name", file)?;
+        let wanted = Wanted {
+            kind: kind::PRINTF,
+            category,
+            priority,
+            message: format,
+            file,
+            line,
+        };
+        self.find_or_add(path, &wanted)
+    }
+
+    /// Keeps the text form of an object that a process has loaded.
+    ///
+    /// The caller holds the define lock.
+    pub fn define_module(&self, path: &Path, module: &str) -> Result<()> {
+        let wanted = Wanted {
+            kind: kind::MODULE,
+            category: MODULES,
+            priority: Priority::Library,
+            message: module,
+            file: "",
+            line: 0,
+        };
+        self.find_or_add(path, &wanted).map(drop)
+    }
+
+    fn find_or_add(&self, path: &Path, wanted: &Wanted) -> Result<EventId> {
+        check_text("category", wanted.category)?;
+        check_text("message", wanted.message)?;
+        let hash = wanted.hash();
+        match self.find(hash, wanted) {
             Some(id) => Ok(id),
-            None => self.add(path, hash, category, priority, message),
+            None => self.add(path, hash, wanted),
         }
     }
 
-    fn find(
-        &self,
-        hash: u64,
-        category: &str,
-        priority: Priority,
-        message: &str,
-    ) -> Option<EventId> {
-        (1..self.count())
-            .filter(|&id| {
-                self.map
-                    .u64(self.at(id) + record::HASH)
-                    .load(Ordering::Relaxed)
-                    == hash
-            })
-            .map(EventId)
+    fn find(&self, hash: u64, wanted: &Wanted) -> Option<EventId> {
+        let word = |id, field| self.map.u32(self.at(id) + field).load(Ordering::Relaxed);
+        let text = |id, field| match word(id, field) {
+            0 => String::new(),
+            at => self.string(at),
+        };
+        let hash_of = |id| {
+            self.map
+                .u64(self.at(id) + record::HASH)
+                .load(Ordering::Relaxed)
+        };
+        let priority_of = |id| {
+            self.map
+                .u8(self.at(id) + record::PRIORITY)
+                .load(Ordering::Relaxed)
+        };
+        let found = (1..self.count())
+            .filter(|&id| hash_of(id) == hash)
             .find(|&id| {
-                self.get(id).is_some_and(|d| {
-                    d.category == category && d.priority == priority && d.message == message
-                })
-            })
+                self.kind(id) == wanted.kind
+                    && priority_of(id) == wanted.priority as u8
+                    && word(id, record::LINE) == wanted.line
+                    && text(id, record::CATEGORY) == wanted.category
+                    && text(id, record::MESSAGE) == wanted.message
+                    && text(id, record::FILE) == wanted.file
+            });
+        found.map(EventId)
     }
 
-    fn add(
-        &self,
-        path: &Path,
-        hash: u64,
-        category: &str,
-        priority: Priority,
-        message: &str,
-    ) -> Result<EventId> {
+    fn add(&self, path: &Path, hash: u64, wanted: &Wanted) -> Result<EventId> {
         let id = self.count();
         if id >= self.geometry.definitions {
             return Err(Error::DefinitionTableFull {
@@ -146,26 +260,30 @@ impl Definitions {
                 capacity: self.geometry.definitions - 1,
             });
         }
-        let (category, message_at) = self.intern_pair(path, category, message)?;
+        let [category, message, file] =
+            self.intern(path, [wanted.category, wanted.message, wanted.file])?;
         let at = self.at(id);
-        let arguments = argument_names(message).count() as u8;
+        let word = |field, value| self.map.u32(at + field).store(value, Ordering::Relaxed);
         self.map
             .u64(at + record::HASH)
             .store(hash, Ordering::Relaxed);
-        self.map
-            .u32(at + record::CATEGORY)
-            .store(category, Ordering::Relaxed);
-        self.map
-            .u32(at + record::MESSAGE)
-            .store(message_at, Ordering::Relaxed);
-        self.map
-            .write(at + record::PRIORITY, &[priority as u8, 1, arguments]);
+        word(record::CATEGORY, category);
+        word(record::MESSAGE, message);
+        word(record::FILE, file);
+        word(record::LINE, wanted.line);
+        let arguments = match wanted.kind {
+            kind::TEMPLATE => argument_names(wanted.message).count() as u8,
+            _ => 0,
+        };
+        let rest = [wanted.priority as u8, wanted.kind, arguments];
+        self.map.write(at + record::PRIORITY, &rest);
         for i in 0..u64::from(arguments) {
             self.map
                 .u8(at + record::TYPES + i)
                 .store(1, Ordering::Relaxed);
         }
-        self.enable(id, self.effective_level().allows(priority));
+        let event = wanted.kind != kind::MODULE;
+        self.enable(id, event && self.effective_level().allows(wanted.priority));
         // Release (pairs with the Acquire in `count`): publishes the record, its strings and its enable byte.
         self.map
             .u32(header::DEFINED)
@@ -173,28 +291,24 @@ impl Definitions {
         Ok(EventId(id))
     }
 
-    /// Both strings or neither, so that a failed define uses nothing up.
-    fn intern_pair(&self, path: &Path, category: &str, message: &str) -> Result<(u32, u32)> {
+    /// All the strings or none, so that a failed define uses nothing up. An empty one is at 0.
+    fn intern(&self, path: &Path, texts: [&str; 3]) -> Result<[u32; 3]> {
         let strings = self.geometry.strings();
         let used = self.string_bytes();
         let mut table = vec![0; used as usize];
         self.map.read(strings.offset, &mut table);
-        let mut end = used;
-        let mut fresh = Vec::new();
-        let offsets = [category, message].map(|text| {
+        let offsets = texts.map(|text| {
+            if text.is_empty() {
+                return 0;
+            }
             let mut bytes = text.as_bytes().to_vec();
             bytes.push(0);
-            if let Some(at) = find_string(&table, &bytes) {
-                return at as u32;
-            }
-            if category == message && !fresh.is_empty() {
-                return used as u32;
-            }
-            let at = end;
-            end += bytes.len() as u64;
-            fresh.extend_from_slice(&bytes);
-            at as u32
+            find_string(&table, &bytes).unwrap_or_else(|| {
+                table.extend(&bytes);
+                table.len() - bytes.len()
+            }) as u32
         });
+        let end = table.len() as u64;
         if end > strings.length {
             return Err(Error::StringTableFull {
                 path: path.to_path_buf(),
@@ -203,11 +317,12 @@ impl Definitions {
                 size: strings.length,
             });
         }
-        self.map.write(strings.offset + used, &fresh);
+        self.map
+            .write(strings.offset + used, &table[used as usize..]);
         self.map
             .u64(header::STRINGS_USED)
             .store(end, Ordering::Release);
-        Ok((offsets[0], offsets[1]))
+        Ok(offsets)
     }
 
     /// The level in force: what was asked for, or what a sampler holds up just now, whichever is more.
@@ -245,6 +360,9 @@ impl Definitions {
     fn apply(&self) {
         let level = self.effective_level();
         for id in 1..self.count() {
+            if self.kind(id) == kind::MODULE {
+                continue;
+            }
             let number = self
                 .map
                 .u8(self.at(id) + record::PRIORITY)
@@ -303,15 +421,6 @@ impl Hasher for Fnv {
             self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }
     }
-}
-
-fn hash(category: &str, priority: Priority, message: &str) -> u64 {
-    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
-    hash.write(&[priority as u8]);
-    hash.write(category.as_bytes());
-    hash.write(&[0]);
-    hash.write(message.as_bytes());
-    hash.finish()
 }
 
 #[cfg(test)]

@@ -27,6 +27,11 @@ pub const ENTRY_WORDS: usize = 8;
 /// `$name` arguments of one message.
 pub const MAX_ARGUMENTS: usize = 4;
 
+/// Entries that one event takes at most, and never more than a chunk has.
+pub const MAX_SLOTS: usize = 32;
+/// Bytes of an event's payload in its first entry (two more tell the length of it all) and in each of the others.
+pub const PAYLOAD_BYTES: [usize; 2] = [38, 48];
+
 /// Entries of a timeline when the caller does not say.
 pub const DEFAULT_ENTRIES: u64 = 1024 * 1024;
 /// Bytes of the string table when the caller does not say.

@@ -81,11 +81,25 @@ impl State {
     }
 }
 
-/// Word 1 of an entry. One entry is one slot.
+/// Word 1 of the entry of an event that takes one slot.
 #[inline(always)]
 pub const fn entry_head(event: u32, core: u16) -> u64 {
-    event as u64 | (core as u64) << 32 | 1 << 48
+    long_entry_head(event, core, 1, 0)
 }
+
+/// Word 1 of the first entry of an event of several slots; of a continuation: event 0, slots 0, and its position
+/// in place of the flags.
+#[inline(always)]
+pub const fn long_entry_head(event: u32, core: u16, slots: u8, flags: u8) -> u64 {
+    event as u64 | (core as u64) << 32 | (slots as u64) << 48 | (flags as u64) << 56
+}
+
+/// In the flags of an entry: its payload begins with return addresses.
+pub const FLAG_BACKTRACE: u8 = 1;
+/// In the flags of an entry: it has a payload, where others have arguments.
+pub const FLAG_PAYLOAD: u8 = 2;
+/// Words before the payload, in the first entry of an event and in the others.
+pub const PAYLOAD_AT: [usize; 2] = [3, 2];
 
 /// Word 2 of an entry, and the low part of a lane's owner.
 #[inline(always)]
@@ -109,6 +123,22 @@ impl Entry {
     /// CPU number.
     pub const fn core(&self) -> u16 {
         (self.0[1] >> 32) as u16
+    }
+    /// How many entries the event takes; 0 in those after its first.
+    pub const fn slots(&self) -> u8 {
+        (self.0[1] >> 48) as u8
+    }
+    /// Flags; in the entries after an event's first, their position.
+    pub const fn flags(&self) -> u8 {
+        (self.0[1] >> 56) as u8
+    }
+    /// Whether it has a payload in place of arguments.
+    pub const fn has_payload(&self) -> bool {
+        self.flags() & FLAG_PAYLOAD != 0
+    }
+    /// Whether it belongs to the event of an entry before it.
+    pub const fn is_continuation(&self) -> bool {
+        self.slots() == 0
     }
     /// Thread identity: generation above, slot of the thread table below; 0 when there was no slot left.
     pub const fn thread(&self) -> u32 {
@@ -157,5 +187,10 @@ mod tests {
         ]);
         assert_eq!((e.ticks(), e.event(), e.core()), (9, 0xdead_beef, 0xffff));
         assert_eq!((e.thread(), e.tid(), e.args()), (3, 4, [1, -1, 3, 4]));
+        assert_eq!((e.slots(), e.flags(), e.is_continuation()), (1, 0, false));
+        let head = long_entry_head(0, 7, 0, 31);
+        let e = Entry([9, head, 0, 0, 0, 0, 0, 0]);
+        assert_eq!((e.event(), e.core(), e.slots(), e.flags()), (0, 7, 0, 31));
+        assert!(e.is_continuation());
     }
 }

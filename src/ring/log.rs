@@ -8,14 +8,15 @@
 //! never taken for ours), the entry, a look at the mark (so that a child forked in between leaves the entry
 //! to its parent), the commit.
 
+use super::draft::{Draft, Image, padding};
 use super::handle::{Index, pinned};
 use super::local::{self, Joining, NO_LANE, Slot};
-use super::memory::{Draft, Shared};
+use super::memory::Shared;
 use super::rseq::{self, Hot, Otherwise};
 use super::{Storage, lanes, processes, threads, writer};
 use crate::clock::{ClockKind, current_cpu, rseq_area};
 use crate::layout::words::{Cursor, entry_thread};
-use crate::layout::{Geometry, header};
+use crate::layout::{Geometry, MAX_SLOTS, PAYLOAD_BYTES, header};
 use crate::shm::{SharedFile, shares_memory_with_parent};
 use crate::sync::{AtomicU8, AtomicU32, Ordering, compiler_fence};
 
@@ -111,19 +112,44 @@ impl Log {
         }
     }
 
+    /// Logs an event with a payload, if it is enabled: of it, as much as [`Log::payload_capacity`].
+    #[inline]
+    pub fn log_payload(&self, event: u32, flags: u8, payload: &[u8]) {
+        if !self.enabled(event) {
+            if event >= self.hot.events {
+                self.bad_event();
+            }
+            return;
+        }
+        let mut image = Image::new(event, flags, payload, self.most_slots());
+        let slots = image.slots();
+        // SAFETY: `hot` describes the ring that is kept mapped here; the image has that many entries.
+        if !unsafe { rseq::try_append_long(&raw const self.hot, image.as_mut_ptr(), slots) } {
+            self.log_slowly(Draft::Long(&mut image));
+        }
+    }
+
+    /// Bytes of payload that an event can have.
+    pub fn payload_capacity(&self) -> usize {
+        PAYLOAD_BYTES[0] + (self.most_slots() - 1) * PAYLOAD_BYTES[1]
+    }
+
+    fn most_slots(&self) -> usize {
+        MAX_SLOTS.min(self.geometry.chunk_entries as usize)
+    }
+
     /// Logs what its section could not.
     #[cold]
-    fn log_otherwise(&self, event: u32, args: [i64; 4]) {
+    fn log_slowly(&self, mut draft: Draft) {
         let slot = local::slot(self.index.number());
-        if !slot.is_some_and(|slot| self.append(slot, event, args)) {
-            self.first_event(event, args);
+        if !slot.is_some_and(|slot| self.append(slot, &mut draft)) {
+            self.first_event(&mut draft);
         }
     }
 
     /// Appends through the lane of the CPU, or else that of the thread; whether the thread has joined and has
     /// what is needed.
-    fn append(&self, slot: &Slot, event: u32, args: [i64; 4]) -> bool {
-        let [a, b, c, d] = args;
+    fn append(&self, slot: &Slot, draft: &mut Draft) -> bool {
         for _ in 0..ATTEMPTS {
             if slot.key.load(Ordering::Relaxed) != self.index.key() {
                 return false;
@@ -132,7 +158,13 @@ impl Log {
                 break;
             };
             // Acquire, pairs with the Release of an install: the chunk that the cursor counts was described first.
-            let cursor = Cursor(self.ring.cursor(lane).load(Ordering::Acquire));
+            let mut cursor = Cursor(self.ring.cursor(lane).load(Ordering::Acquire));
+            let room = self.ring.chunk_entries().saturating_sub(cursor.count());
+            if (1..draft.slots()).contains(&room) {
+                // Where one is not done, room stays, and the event is not done either: the next attempt goes on.
+                let _all = (0..room).all(|_| self.try_append(&mut padding()));
+                cursor = Cursor(self.ring.cursor(lane).load(Ordering::Acquire));
+            }
             if cursor.count() >= self.ring.chunk_entries() {
                 self.register_again(slot);
                 if rseq::refill(&self.hot, slot, &self.ring, cursor, lane).is_err() {
@@ -140,17 +172,32 @@ impl Log {
                     return true;
                 }
             }
-            // SAFETY: as in `log`.
-            if unsafe { rseq::try_append(&raw const self.hot, event, a, b, c, d) } {
+            if self.try_append(draft) {
                 return true;
             }
         }
         self.register_again(slot);
-        self.append_through(slot, event, args)
+        self.append_through(slot, draft)
+    }
+
+    /// Appends through the lane of the CPU in one section; whether it was done.
+    fn try_append(&self, draft: &mut Draft) -> bool {
+        let hot = &raw const self.hot;
+        match draft {
+            // SAFETY: as in `log`.
+            Draft::Short(event, [a, b, c, d]) => unsafe {
+                rseq::try_append(hot, *event, *a, *b, *c, *d)
+            },
+            Draft::Long(image) => {
+                let slots = image.slots();
+                // SAFETY: as in `log_payload`.
+                unsafe { rseq::try_append_long(hot, image.as_mut_ptr(), slots) }
+            }
+        }
     }
 
     /// Appends through the thread's own lane, if it is joined to this timeline and has one; whether it is.
-    fn append_through(&self, slot: &Slot, event: u32, args: [i64; 4]) -> bool {
+    fn append_through(&self, slot: &Slot, draft: &mut Draft) -> bool {
         if slot.busy.load(Ordering::Relaxed) != 0 {
             self.interrupted(slot);
             return true;
@@ -172,19 +219,23 @@ impl Log {
             slot.busy.store(0, Ordering::Relaxed);
             return false;
         }
-        let draft = Draft {
-            event,
-            core: current_cpu(),
-            who,
-            args,
+        let core = current_cpu();
+        let write = |draft: &Draft| {
+            writer::append(&self.ring, lane, draft.slots(), |ring, chunk, index| {
+                draft.write(ring, chunk, index, (core, who), || self.clock.now());
+                compiler_fence(Ordering::SeqCst);
+                // Wiped: a handler that interrupted us forked, and this is the child, coming back to an append
+                // of its parent.
+                slot.busy.load(Ordering::Relaxed) != 0
+            })
         };
-        let done = writer::append(&self.ring, lane, |ring, chunk, index| {
-            draft.write(ring, chunk, index, || self.clock.now());
-            compiler_fence(Ordering::SeqCst);
-            // Wiped: a handler that interrupted us forked, and this is the child, coming back to an append
-            // of its parent.
-            slot.busy.load(Ordering::Relaxed) != 0
-        });
+        // Not by asking how much room is left now: a child whose appends are not committed would ask for ever.
+        let room = writer::room(&self.ring, lane);
+        let fill_up = match room < draft.slots() {
+            true => (0..room).try_for_each(|_| write(&padding())),
+            false => Ok(()),
+        };
+        let done = fill_up.and_then(|()| write(draft));
         compiler_fence(Ordering::SeqCst);
         slot.busy.store(0, Ordering::Relaxed);
         if done.is_err() {
@@ -222,15 +273,15 @@ impl Log {
     /// thread a slot, the process a place, the slot a lane. Here, and only here, logging makes system calls.
     #[cold]
     #[inline(never)]
-    fn first_event(&self, event: u32, args: [i64; 4]) {
+    fn first_event(&self, draft: &mut Draft) {
         // SAFETY: errno is this thread's own; the host must not see what our system calls make of it.
         let errno = unsafe { *libc::__errno_location() };
         match Joining::enter() {
             None => self.dropped(header::DROPPED_INTERRUPTED),
             Some(joining) => {
                 let logged = self.join_thread(&joining).is_some_and(|slot| {
-                    self.append(slot, event, args)
-                        || (self.take_lane(slot) && self.append_through(slot, event, args))
+                    self.append(slot, draft)
+                        || (self.take_lane(slot) && self.append_through(slot, draft))
                 });
                 if !logged {
                     self.dropped(header::DROPPED_NO_LANE);
@@ -415,7 +466,7 @@ impl Otherwise for Log {
     unsafe extern "C" fn otherwise(hot: *const Hot, event: u32, a: i64, b: i64, c: i64, d: i64) {
         // SAFETY: `log` gave the first field of a Log, and is still running.
         let log = unsafe { &*hot.cast::<Log>() };
-        log.log_otherwise(event, [a, b, c, d]);
+        log.log_slowly(Draft::Short(event, [a, b, c, d]));
     }
 }
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::Storage;
-use crate::layout::words::entry_head;
 use crate::layout::{ENTRY_SIZE, Geometry, header, records};
 use crate::shm::Mapping;
 use crate::sync::AtomicU64;
@@ -152,32 +151,3 @@ impl Storage for Shared {
 /// Entries at the beginning of a chunk that are fetched when it is taken. The processor sees by itself that one comes
 /// after the other, but only after some; without this, each of those is a miss of its own (docs/performance.md).
 const PREFETCHED: u32 = 16;
-
-/// One event to be written, less its time.
-#[derive(Clone, Copy)]
-pub struct Draft {
-    /// Event id.
-    pub event: u32,
-    /// CPU number.
-    pub core: u16,
-    /// Thread identity and thread id, packed as an entry has them.
-    pub who: u64,
-    /// Arguments.
-    pub args: [i64; 4],
-}
-
-impl Draft {
-    /// Stores the entry.
-    #[inline(always)]
-    pub fn write(&self, ring: &Shared, chunk: u32, index: u32, now: impl FnOnce() -> u64) {
-        use crate::sync::Ordering::Relaxed;
-        // Relaxed: the commit's Release orders them before the count.
-        ring.word(chunk, index, 0).store(now(), Relaxed);
-        let head = entry_head(self.event, self.core);
-        ring.word(chunk, index, 1).store(head, Relaxed);
-        ring.word(chunk, index, 2).store(self.who, Relaxed);
-        for (i, arg) in self.args.iter().enumerate() {
-            ring.word(chunk, index, 3 + i).store(*arg as u64, Relaxed);
-        }
-    }
-}

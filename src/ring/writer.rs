@@ -8,12 +8,15 @@ use crate::sync::{Ordering, fence};
 #[derive(Debug, PartialEq, Eq)]
 pub struct NoChunk;
 
-/// Writes one entry through `lane`, which the caller owns: `write` is given the chunk and the index to
-/// fill, and the entry is committed if it says so.
+/// Writes an event of so many entries through `lane`, which the caller owns: `write` is given the chunk and the
+/// index of the first to fill, and they are committed if it says so.
+///
+/// The lane's chunk has [`room`] for all of them, or is full.
 #[inline(always)]
 pub fn append<S: Storage>(
     ring: &S,
     lane: u32,
+    slots: u32,
     write: impl FnOnce(&S, u32, u32) -> bool,
 ) -> Result<(), NoChunk> {
     // Relaxed: only this lane's owner changes its cursor; a former owner's stores happened before the
@@ -22,17 +25,25 @@ pub fn append<S: Storage>(
     if cursor.count() >= ring.chunk_entries() {
         refill(ring, lane, cursor, install)?;
         cursor = Cursor(ring.cursor(lane).load(Ordering::Relaxed));
-        if cursor.count() >= ring.chunk_entries() {
-            // Only when memory is damaged.
-            return Err(NoChunk);
-        }
+    }
+    if cursor.count() + slots > ring.chunk_entries() {
+        // Only when memory is damaged.
+        return Err(NoChunk);
     }
     if !write(ring, ring.chunk_of(cursor.ticket()), cursor.count()) {
         return Ok(());
     }
     // Release (pairs with the Acquire load in reader::inspect): whoever sees the new count sees the entry.
-    ring.cursor(lane).store(cursor.0 + 1, S::COMMIT);
+    ring.cursor(lane)
+        .store(cursor.0 + u64::from(slots), S::COMMIT);
     Ok(())
+}
+
+/// How many entries the chunk of a lane has room for.
+pub fn room<S: Storage>(ring: &S, lane: u32) -> u32 {
+    // Relaxed, as in `append`; on the lane of a CPU it may be out of date, and is only a hint.
+    let cursor = Cursor(ring.cursor(lane).load(Ordering::Relaxed));
+    ring.chunk_entries().saturating_sub(cursor.count())
 }
 
 /// A chunk for a lane, found and not yet taken.

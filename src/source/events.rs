@@ -9,6 +9,7 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use super::Event;
+use super::groups::Groups;
 use crate::layout::words::Entry;
 use crate::ring::Storage;
 use crate::ring::memory::Shared;
@@ -41,6 +42,8 @@ pub struct Events<'a> {
     /// The key of the first that waits; the least of all when none does.
     bound: Key,
     overwritten: u64,
+    /// The entries of the event that was taken last, if it has several.
+    group: Vec<Entry>,
 }
 
 /// When an event comes: ticks, and for events of the same tick its place in the ring: lane, and number in
@@ -104,6 +107,41 @@ impl Run {
         true
     }
 
+    /// Appends the entries of the next event, in the order of the ring; whether there are any.
+    #[inline]
+    fn take(&mut self, order: Order, out: &mut Vec<Entry>) -> bool {
+        let Some(entry) = self.entries.pop() else {
+            return false;
+        };
+        out.push(entry);
+        if entry.slots() != 1 {
+            self.take_rest(order, out);
+        }
+        true
+    }
+
+    /// Appends the others of an event of which one was taken.
+    #[cold]
+    fn take_rest(&mut self, order: Order, out: &mut Vec<Entry>) {
+        match order {
+            Order::OldestFirst => {
+                for _ in 1..out[0].slots() {
+                    out.extend(self.entries.pop_if(|next| next.is_continuation()));
+                }
+            }
+            Order::NewestFirst => {
+                // Back to the first, over the others in between.
+                while out.last().is_some_and(Entry::is_continuation) {
+                    let Some(entry) = self.entries.pop() else {
+                        break;
+                    };
+                    out.push(entry);
+                }
+                out.reverse();
+            }
+        }
+    }
+
     /// Copies the chunk; whether it was still there.
     fn load(&mut self, ring: &Shared, order: Order) -> bool {
         self.entries.clear();
@@ -145,6 +183,7 @@ impl<'a> Events<'a> {
             current: None,
             bound: (0, 0, 0),
             overwritten: 0,
+            group: Vec::new(),
         };
         events.take_first();
         events
@@ -174,8 +213,19 @@ impl<'a> Events<'a> {
         self.waiting.peek().map_or((0, 0, 0), |(key, _)| *key)
     }
 
-    /// The next entry, its lane, and its place in the lane's count.
-    pub(super) fn next_entry(&mut self) -> Option<(Entry, u32, u64)> {
+    /// The next event, its lane, and its place in the lane's count.
+    pub(super) fn next_placed(&mut self) -> Option<(Event, u32, u64)> {
+        loop {
+            let (lane, place) = self.next_group()?;
+            if let Some(group) = Groups::new(&self.group).next() {
+                let node = self.segment.node(group.first.core());
+                return Some((Event::new(&group, node), lane, place));
+            }
+        }
+    }
+
+    /// Takes the entries of the next event; its lane, and its place in the lane's count.
+    fn next_group(&mut self) -> Option<(u32, u64)> {
         let ring = &self.segment.ring;
         loop {
             let current = self.current?;
@@ -185,7 +235,8 @@ impl<'a> Events<'a> {
                 self.change(key, current);
                 continue;
             }
-            let Some(entry) = run.entries.pop() else {
+            self.group.clear();
+            if !run.take(self.order, &mut self.group) {
                 if !run.load(ring, self.order) {
                     self.overwritten += u64::from(run.chunk.count);
                     if !run.turn(ring, self.order, &self.chunks) {
@@ -193,18 +244,23 @@ impl<'a> Events<'a> {
                     }
                 }
                 continue;
+            }
+            let taken = self.group.len() as u64;
+            let (lane, sequence) = (run.chunk.lane, run.sequence);
+            let (place, next) = match self.order {
+                Order::OldestFirst => (sequence, sequence.wrapping_add(taken)),
+                Order::NewestFirst => (
+                    sequence.wrapping_sub(taken - 1),
+                    sequence.wrapping_sub(taken),
+                ),
             };
-            let place = (entry, run.chunk.lane, run.sequence);
-            if let Some(next) = run.entries.last() {
-                run.sequence = match self.order {
-                    Order::OldestFirst => run.sequence.wrapping_add(1),
-                    Order::NewestFirst => run.sequence.wrapping_sub(1),
-                };
-                run.key = self.order.key(next.ticks(), run.chunk.lane, run.sequence);
+            if let Some(next_entry) = run.entries.last() {
+                run.sequence = next;
+                run.key = self.order.key(next_entry.ticks(), lane, next);
             } else if !run.turn(ring, self.order, &self.chunks) {
                 self.take_first();
             }
-            return Some(place);
+            return Some((lane, place));
         }
     }
 }
@@ -213,7 +269,6 @@ impl Iterator for Events<'_> {
     type Item = Event;
 
     fn next(&mut self) -> Option<Event> {
-        let (entry, ..) = self.next_entry()?;
-        Some(Event::new(&entry, self.segment.node(entry.core())))
+        self.next_placed().map(|(event, ..)| event)
     }
 }

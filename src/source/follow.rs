@@ -6,6 +6,7 @@
 //! final count or is the current one, or it is gone. So a gap is a loss, known to the last event, and never
 //! something that was only just being written.
 
+use super::groups::{Group, Groups};
 use super::{Event, Events, Order};
 use crate::layout::words::Entry;
 use crate::ring::Storage;
@@ -26,15 +27,19 @@ pub enum From {
     Now,
 }
 
-/// An event and its place: lanes and numbers count from 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// An event and its place. Lanes and entries count from 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placed {
     /// The event.
     pub event: Event,
     /// The lane it was logged through.
     pub lane: u32,
-    /// How many events were logged through that lane before it.
+    /// How many entries were logged through that lane before it.
     pub number: u64,
+    /// How many there are with those that it takes itself.
+    pub next: u64,
+    /// How many entries of that lane were overwritten unread right before it.
+    pub missed: u64,
 }
 
 /// Chunks taken in one poll.
@@ -47,8 +52,18 @@ pub struct Follow<'a> {
     missed: u64,
     fresh: Vec<Chunk>,
     entries: Vec<Entry>,
-    /// What of the entries is of one chunk: its lane, the number of the first, how many.
-    runs: Vec<(u32, u64, usize)>,
+    /// What of the entries is of one chunk.
+    runs: Vec<Run>,
+}
+
+/// Entries of one chunk.
+struct Run {
+    lane: u32,
+    /// The number of the first in its lane.
+    first: u64,
+    count: usize,
+    /// How many are missing before it.
+    missed: u64,
 }
 
 /// How far a lane is read.
@@ -89,7 +104,7 @@ impl<'a> Follow<'a> {
             From::Newest(count) => {
                 let mut events = Events::new(segment, Order::NewestFirst);
                 for _ in 0..count {
-                    let Some((_, lane, place)) = events.next_entry() else {
+                    let Some((_, lane, place)) = events.next_placed() else {
                         break;
                     };
                     follow.go_back(lane, place);
@@ -126,7 +141,7 @@ impl<'a> Follow<'a> {
         self.missed
     }
 
-    /// Appends what was committed since the last call to `out`, sorted by time; returns how many events
+    /// Appends what was committed since the last call to `out`, sorted by time; returns how many entries
     /// were overwritten before this call could read them. Does not wait. After a long pause it takes
     /// several calls to catch up, of at most 64 chunks (65,536 events) each: nothing new and nothing
     /// missed means caught up.
@@ -135,48 +150,54 @@ impl<'a> Follow<'a> {
     /// interrupted between reading the clock and committing it.
     pub fn poll(&mut self, out: &mut Vec<Event>) -> u64 {
         let missed = self.gather();
-        let segment = self.segment;
         let start = out.len();
-        out.extend(
-            self.entries
-                .iter()
-                .map(|e| Event::new(e, segment.node(e.core()))),
-        );
+        let mut entries = &self.entries[..];
+        for run in &self.runs {
+            let (of_run, rest) = entries.split_at(run.count);
+            entries = rest;
+            let event = |group| self.event(&group);
+            out.extend(Groups::new(of_run).map(event));
+        }
         out[start..].sort_by_key(|e| e.ticks);
         missed
     }
 
-    /// As [`Follow::poll`], with the places of the events. Those of one lane stay in its order.
+    /// As [`Follow::poll`], with the places of the events. Those of one lane stay in its order. What was missed and
+    /// is told by no [`Placed::missed`] was overwritten behind the last event of its lane.
     pub fn poll_placed(&mut self, out: &mut Vec<Placed>) -> u64 {
         let missed = self.gather();
-        let segment = self.segment;
-        let mut events = self
-            .entries
-            .iter()
-            .map(|e| Event::new(e, segment.node(e.core())));
         let mut keyed = Vec::with_capacity(self.entries.len());
+        let mut entries = &self.entries[..];
         let mut last = (0, 0);
-        for (lane, first, count) in &self.runs {
-            for (number, event) in (*first..).zip(events.by_ref().take(*count)) {
+        for run in &self.runs {
+            let (of_run, rest) = entries.split_at(run.count);
+            entries = rest;
+            let mut missed = run.missed;
+            for group in Groups::new(of_run) {
+                let event = self.event(&group);
                 // Never before the one that was logged before it.
                 last = match last {
-                    (before, ticks) if before == *lane => (*lane, event.ticks.max(ticks)),
-                    _ => (*lane, event.ticks),
+                    (before, ticks) if before == run.lane => (run.lane, event.ticks.max(ticks)),
+                    _ => (run.lane, event.ticks),
                 };
-                let lane = *lane;
-                keyed.push((
-                    last.1,
-                    Placed {
-                        event,
-                        lane,
-                        number,
-                    },
-                ));
+                let number = run.first.saturating_add(group.at as u64);
+                let placed = Placed {
+                    event,
+                    lane: run.lane,
+                    number,
+                    next: number.saturating_add(1 + group.rest.len() as u64),
+                    missed: std::mem::take(&mut missed),
+                };
+                keyed.push((last.1, placed));
             }
         }
         keyed.sort_by_key(|(ticks, _)| *ticks);
         out.extend(keyed.into_iter().map(|(_, placed)| placed));
         missed
+    }
+
+    fn event(&self, group: &Group) -> Event {
+        Event::new(group, self.segment.node(group.first.core()))
     }
 
     /// Copies what is new, lane by lane; returns how many events were missed.
@@ -201,9 +222,8 @@ impl<'a> Follow<'a> {
             let lane = &mut self.lanes[chunk.lane as usize];
             let next = lane.next.get_or_insert(chunk.before);
             // What stood between is gone.
-            self.missed = self
-                .missed
-                .saturating_add(chunk.before.saturating_sub(*next));
+            let missed = chunk.before.saturating_sub(*next);
+            self.missed = self.missed.saturating_add(missed);
             *next = chunk.before.max(*next);
             let from = u32::try_from(*next - chunk.before).unwrap_or(u32::MAX);
             let start = self.entries.len();
@@ -214,7 +234,12 @@ impl<'a> Follow<'a> {
                     Some(limit) => self.entries[start..].partition_point(|e| e.ticks() <= limit),
                 };
                 self.entries.truncate(start + taken);
-                self.runs.push((chunk.lane, *next, taken));
+                self.runs.push(Run {
+                    lane: chunk.lane,
+                    first: *next,
+                    count: taken,
+                    missed,
+                });
                 *next = next.saturating_add(taken as u64);
             }
         }

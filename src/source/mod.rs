@@ -2,25 +2,28 @@
 
 mod events;
 mod follow;
+mod groups;
 
 pub use events::{Events, Order};
 pub use follow::{Follow, From, Placed};
 
-use crate::event::EventId;
-use crate::layout::words::Entry;
+use std::num::NonZeroU64;
 
-/// Who logged an event: a thread of some process, by its identity in the timeline's thread table.
+use crate::event::{Definition, EventId};
+use crate::ring::threads::Thread;
+
+/// A thread as an event names it. It means one thread, also when the kernel gave its id to another since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ThreadRef(pub u32);
 
-/// One event as it was logged. Its meaning is in the definition of its id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// One event.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
     /// Ticks of the timeline's clock.
     pub ticks: u64,
     /// Which event.
     pub id: EventId,
-    /// The CPU it was logged on; 0xffff when that could not be told.
+    /// The CPU it was logged on; 0xffff when it is not known.
     pub core: u16,
     /// The NUMA node of that CPU; 0xffff when it is not known.
     pub node: u16,
@@ -30,18 +33,32 @@ pub struct Event {
     pub tid: u32,
     /// Arguments; those the definition has no name for mean nothing.
     pub args: [i64; 4],
+    /// What takes more than four integers: the values of printf, and the call stack.
+    pub payload: Option<Box<Payload>>,
+    /// Nanoseconds since the epoch, if the event itself says so, as in an archive. In a ring, its ticks do.
+    pub time: Option<NonZeroU64>,
 }
 
-impl Event {
-    fn new(entry: &Entry, node: Option<u8>) -> Event {
-        Event {
-            ticks: entry.ticks(),
-            id: EventId(entry.event()),
-            core: entry.core(),
-            node: node.map_or(u16::MAX, u16::from),
-            thread: ThreadRef(entry.thread()),
-            tid: entry.tid(),
-            args: entry.args(),
-        }
-    }
+/// What an event says beyond four integers.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Payload {
+    /// Values, as msgpack, one after the other; [`values`](crate::event::values) reads them.
+    pub values: Vec<u8>,
+    /// Return addresses, innermost first.
+    pub backtrace: Vec<u64>,
+}
+
+/// What events come from, and what is known there about them: a ring, or an archive.
+pub trait Source {
+    /// What an event means; `None` if no such event is defined, or what it means was lost.
+    fn definition(&self, id: EventId) -> Option<&Definition>;
+
+    /// The thread that logged an event, if it is known.
+    fn thread(&self, event: &Event) -> Option<Thread>;
+
+    /// When an event was, in nanoseconds since the epoch, if it can be told.
+    fn time(&self, event: &Event) -> Option<u64>;
+
+    /// All that is defined by now.
+    fn definitions(&self) -> Box<dyn Iterator<Item = &Definition> + '_>;
 }

@@ -202,7 +202,7 @@ impl Row<'_> {
     }
 
     fn short(&self, width: usize) -> String {
-        let (Event { node, core, id, .. }, or) = (self.event, "-".to_string());
+        let (Event { node, core, id, .. }, or) = (self.event.clone(), "-".to_string());
         let known = |n: u16| (n != u16::MAX).then(|| n.to_string());
         let (node, core) = (
             known(node).unwrap_or(or.clone()),
@@ -333,7 +333,7 @@ proptest! {
         let rows: Vec<Row> = events
             .iter()
             .zip(older)
-            .map(|(event, older)| Row { at: &at, event: *event, cycles: older.map(|o| event.ticks - o) })
+            .map(|(event, older)| Row { at: &at, event: (*event).clone(), cycles: older.map(|o| event.ticks - o) })
             .take(max)
             .collect();
         let widths = at.definitions().map(|d| d.category.chars().count());

@@ -176,12 +176,7 @@ fn a_definition_is_the_same_event_in_every_thread_and_process() {
                 .expect("there"),
             id
         );
-        let expected = Definition {
-            id,
-            category: "same".into(),
-            priority: Priority::App,
-            message: message(i),
-        };
+        let expected = Definition::new(id, "same", Priority::App, message(i));
         assert_eq!(attached.definition(id), Some(&expected));
     }
     // Another priority or category is another event.

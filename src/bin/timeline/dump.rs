@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use timeline::Attached;
 use timeline::dump::{Rows, Table, Text};
+use timeline::{Attached, Order};
 
 use crate::args::{Example, Target};
 use crate::failure::Result;
@@ -72,7 +72,7 @@ pub fn run(args: &Args) -> Result {
 fn json(at: &Attached, max: usize, out: &mut impl Write) -> Result {
     let mut lines = Lines::new(at);
     let mut text = Text::new();
-    for row in Rows::new(at).take(max) {
+    for row in Rows::new(at.events(Order::NewestFirst)).take(max) {
         lines.write(&row.event, row.cycles, &mut text);
         output::write_if_much(&mut text, out)?;
     }
@@ -94,7 +94,7 @@ pub fn text(at: &Attached, max: usize, long: bool, theme: &Theme, out: &mut impl
     text.push(&format!("{bold:#}\n"));
     let styles = theme.priorities();
     let coloured = styles.iter().any(|(start, _)| !start.is_empty());
-    for row in Rows::new(at).take(max) {
+    for row in Rows::new(at.events(Order::NewestFirst)).take(max) {
         let definition = coloured.then(|| at.definition(row.event.id)).flatten();
         let (start, end) = &styles[definition.map_or(0, |d| d.priority as usize)];
         text.push(start);

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use timeline::dump::{Template, Text};
-use timeline::{Attached, Definition, Event, EventId, MAX_ARGUMENTS, Thread};
+use timeline::{Definition, Event, EventId, MAX_ARGUMENTS, Source, Thread};
 
 use crate::failure::INFALLIBLE;
 use crate::time::{Form, WallClock};
@@ -17,7 +17,7 @@ use crate::who::{self, Threads};
 /// arguments filled in; template, the whole message as it was defined; event, the number of its definition;
 /// args, the arguments by name.
 pub struct Lines<'a> {
-    at: &'a Attached,
+    at: &'a dyn Source,
     clock: WallClock,
     /// Core and node by the number of the core, of those seen, and the node.
     places: Vec<Option<(u16, Template)>>,
@@ -29,7 +29,7 @@ pub struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     /// A writer for events of this timeline.
-    pub fn new(at: &'a Attached) -> Lines<'a> {
+    pub fn new(at: &'a dyn Source) -> Lines<'a> {
         Lines {
             at,
             clock: WallClock::new(Form::Rfc3339),
@@ -44,7 +44,7 @@ impl<'a> Lines<'a> {
     pub fn write(&mut self, event: &Event, cycles: Option<u64>, out: &mut Text) {
         out.push("{\"ticks\":");
         out.number(event.ticks);
-        match self.at.unix_nanos(event.ticks) {
+        match self.at.time(event) {
             Some(nanos) => {
                 out.push(",\"time\":\"");
                 self.clock.write(nanos, out);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use timeline::dump::Text;
-use timeline::{Attached, Event, Priority, Thread, ThreadRef};
+use timeline::{Event, Priority, Source, Thread, ThreadRef};
 
 use crate::human;
 use crate::time::{Form, WallClock};
@@ -15,7 +15,7 @@ pub fn known(number: u16) -> Option<u16> {
 
 /// What is shown of each thread of a timeline, looked up and made once.
 pub struct Threads<'a, T> {
-    at: &'a Attached,
+    at: &'a dyn Source,
     // A reference names one thread for good, until its record is reused: then it names nobody.
     found: HashMap<Key, usize>,
     made: Vec<T>,
@@ -30,7 +30,7 @@ const RECENT: usize = 256;
 
 impl<'a, T> Threads<'a, T> {
     /// None looked up yet.
-    pub fn new(at: &'a Attached) -> Threads<'a, T> {
+    pub fn new(at: &'a dyn Source) -> Threads<'a, T> {
         Threads {
             at,
             found: HashMap::new(),
@@ -72,7 +72,7 @@ impl<'a, T> Threads<'a, T> {
 
 /// Writes the columns that come before those of a dump.
 pub struct Who<'a> {
-    at: &'a Attached,
+    at: &'a dyn Source,
     threads: Threads<'a, String>,
     clock: WallClock,
 }
@@ -90,14 +90,14 @@ impl<'a> Who<'a> {
     }
 
     /// For the events of this timeline.
-    pub fn new(at: &'a Attached) -> Who<'a> {
+    pub fn new(at: &'a dyn Source) -> Who<'a> {
         let (threads, clock) = (Threads::new(at), WallClock::new(Form::DateTime));
         Who { at, threads, clock }
     }
 
     /// Writes the columns of one event. Control characters in names show as `?`.
     pub fn write(&mut self, event: &Event, out: &mut Text) {
-        match self.at.unix_nanos(event.ticks) {
+        match self.at.time(event) {
             Some(nanos) => self.clock.write(nanos, out),
             None => {
                 out.right(Some(event.ticks), 23);

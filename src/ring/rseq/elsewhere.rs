@@ -1,6 +1,7 @@
 //! No sections on this machine: every event goes through the lane of a thread.
 
 use super::{Hot, Installed, Otherwise, Step};
+use crate::layout::ENTRY_WORDS;
 use crate::ring::local::Slot;
 
 /// Leaves the event to `T`.
@@ -24,6 +25,18 @@ pub unsafe extern "C" fn append<T: Otherwise>(
 /// # Safety
 /// None is needed.
 pub unsafe extern "C" fn try_append(_: *const Hot, _: u32, _: i64, _: i64, _: i64, _: i64) -> bool {
+    false
+}
+
+/// Never done.
+///
+/// # Safety
+/// None is needed.
+pub unsafe extern "C" fn try_append_long(
+    _: *const Hot,
+    _: *mut [u64; ENTRY_WORDS],
+    _: u32,
+) -> bool {
     false
 }
 

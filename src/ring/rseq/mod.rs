@@ -8,8 +8,8 @@
 //! many threads, of many processes, write to one lane, without a lock prefix, and a signal handler that
 //! interrupts an append may log.
 //!
-//! There are two sections: [`append`], whose commit is `cursor + 1`, and that of [`refill`], which gives a lane its next
-//! chunk. Both begin by looking at the thread's key: a child that was forked by a signal handler returns to the
+//! There are three sections: [`append`], whose commit is `cursor + 1`; [`try_append_long`], which writes several entries
+//! and commits them at once; and that of [`refill`], which gives a lane its next chunk. All begin by looking at the thread's key: a child that was forked by a signal handler returns to the
 //! abort label too, and must not write in its parent's name.
 //!
 //! glibc (2.35 and later) registers an area for each thread with the kernel, which keeps the number of the CPU
@@ -158,11 +158,11 @@ mod x86_64;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 use x86_64::install;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-pub use x86_64::{append, lane, try_append};
+pub use x86_64::{append, lane, try_append, try_append_long};
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 mod elsewhere;
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 use elsewhere::install;
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
-pub use elsewhere::{append, lane, try_append};
+pub use elsewhere::{append, lane, try_append, try_append_long};

@@ -4,8 +4,8 @@ use core::arch::{asm, naked_asm};
 use core::mem::offset_of;
 
 use super::{Hot, Installed, Otherwise, Step};
-use crate::layout::ENTRY_SIZE;
 use crate::layout::records::{chunk, lane};
+use crate::layout::{ENTRY_SIZE, ENTRY_WORDS};
 use crate::ring::local::{Slot, symbol};
 
 // What the assembly takes for granted.
@@ -162,6 +162,103 @@ pub unsafe extern "C" fn try_append(
     d: i64,
 ) -> bool {
     body!("mov eax, 1\n ret", "xor eax, eax\n ret")
+}
+
+/// Appends an event of several entries through the lane of this CPU; whether it was done. It is not when the
+/// lane's chunk has no room for all of them.
+///
+/// `image`: the entries, but for ticks, core and thread, which are put in here.
+///
+/// # Safety
+/// `hot` describes a mapped ring; `image` leads to `slots` entries that are the caller's.
+#[unsafe(naked)]
+pub unsafe extern "C" fn try_append_long(
+    hot: *const Hot,
+    image: *mut [u64; ENTRY_WORDS],
+    slots: u32,
+) -> bool {
+    naked_asm!(
+        ".cfi_startproc",
+        concat!("mov rax, qword ptr [rip + ", symbol!(), "@GOTTPOFF]"),
+        "mov r10, qword ptr fs:[rax]", // this thread's page
+        "test r10, r10",
+        "jz 9f",
+        "movsxd rax, dword ptr [rdi + {rseq}]",
+        "test eax, eax",
+        "jz 9f",
+        "mov r11d, dword ptr [rdi + {slot}]",
+        "add r10, r11",
+        "mov ecx, edx",
+        "lea rdx, [rip + 5f]",
+        "mov qword ptr fs:[rax + 8], rdx", // the section begins
+        "3:",
+        "mov rdx, qword ptr [rdi + {key}]",
+        "cmp rdx, qword ptr [r10 + {slot_key}]",
+        "jne 8f",
+        "mov edx, dword ptr fs:[rax + 4]", // the CPU
+        "cmp edx, dword ptr [rdi + {cpu_lanes}]",
+        "jae 8f",
+        "mov r9d, edx",
+        "mov rax, qword ptr [r10 + {slot_who}]",
+        "mov qword ptr [rsi + 16], rax",
+        "mov r11d, dword ptr [rdi + {lane_stride}]",
+        "imul r11, rdx",
+        "add r11, qword ptr [rdi + {lanes}]",
+        "mov rax, qword ptr [r11]", // the cursor
+        "movzx edx, ax",
+        "lea r10d, [rdx + rcx]",
+        "shl r10d, 6",
+        "cmp r10d, dword ptr [rdi + {chunk_bytes}]",
+        "ja 8f",
+        "shl edx, 6",
+        "shr rax, 16",
+        "and eax, dword ptr [rdi + {chunk_mask}]",
+        "mov r10d, dword ptr [rdi + {chunk_bytes}]",
+        "imul r10, rax",
+        "add r10, rdx",
+        "add r10, qword ptr [rdi + {entries}]",
+        "rdtsc",
+        "shl rdx, 32",
+        "or rax, rdx",
+        "mov edx, ecx",
+        "2:",
+        "movups xmm0, xmmword ptr [rsi]",
+        "movups xmm1, xmmword ptr [rsi + 16]",
+        "movups xmm2, xmmword ptr [rsi + 32]",
+        "movups xmm3, xmmword ptr [rsi + 48]",
+        "movups xmmword ptr [r10], xmm0",
+        "movups xmmword ptr [r10 + 16], xmm1",
+        "movups xmmword ptr [r10 + 32], xmm2",
+        "movups xmmword ptr [r10 + 48], xmm3",
+        "mov qword ptr [r10], rax",
+        "mov word ptr [r10 + 12], r9w",
+        "add rsi, 64",
+        "add r10, 64",
+        "dec edx",
+        "jnz 2b",
+        "add qword ptr [r11], rcx", // the commit of all
+        "4:",
+        "movsxd rax, dword ptr [rdi + {rseq}]",
+        "mov qword ptr fs:[rax + 8], 0",
+        "mov eax, 1",
+        "ret",
+        aborted!(),
+        "xor eax, eax",
+        "ret",
+        ".cfi_endproc",
+        descriptor!(),
+        key = const offset_of!(Hot, key),
+        lanes = const offset_of!(Hot, lanes),
+        entries = const offset_of!(Hot, entries),
+        slot = const offset_of!(Hot, slot),
+        rseq = const offset_of!(Hot, rseq),
+        chunk_bytes = const offset_of!(Hot, chunk_bytes),
+        chunk_mask = const offset_of!(Hot, chunk_mask),
+        cpu_lanes = const offset_of!(Hot, cpu_lanes),
+        lane_stride = const offset_of!(Hot, lane_stride),
+        slot_key = const offset_of!(Slot, key),
+        slot_who = const offset_of!(Slot, who),
+    )
 }
 
 /// The lane of the CPU that runs us; `None` if there is none, or the kernel does not tell.

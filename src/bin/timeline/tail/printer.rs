@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use timeline::dump::Text;
-use timeline::{Attached, Event};
+use timeline::{Event, Source};
 
 use crate::failure::INFALLIBLE;
 use crate::human;
@@ -40,7 +40,7 @@ enum LookOf<'a> {
 
 impl<'a> Printer<'a> {
     /// For the events of this timeline.
-    pub fn new(at: &'a Attached, look: Look) -> Printer<'a> {
+    pub fn new(at: &'a dyn Source, look: Look) -> Printer<'a> {
         let look = match look {
             Look::Json => LookOf::Json(Box::new(Lines::new(at))),
             Look::Short => LookOf::Columns(Box::new(Columns::new(at, None))),
@@ -75,7 +75,7 @@ impl<'a> Printer<'a> {
 
 /// Events as lines of text.
 struct Columns<'a> {
-    at: &'a Attached,
+    at: &'a dyn Source,
     theme: Theme,
     clock: WallClock,
     who: Option<Who<'a>>,
@@ -85,7 +85,7 @@ struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    fn new(at: &'a Attached, who: Option<Who<'a>>) -> Columns<'a> {
+    fn new(at: &'a dyn Source, who: Option<Who<'a>>) -> Columns<'a> {
         Columns {
             at,
             theme: output::theme(),
@@ -109,7 +109,7 @@ impl<'a> Columns<'a> {
             who.write(event, out);
             out.right(crate::who::known(event.core).map(u64::from), 4);
         } else {
-            match self.at.unix_nanos(event.ticks) {
+            match self.at.time(event) {
                 Some(nanos) => self.clock.write(nanos, out),
                 None => write!(out, "{} ticks", event.ticks)?,
             }

@@ -1,0 +1,143 @@
+//! Events to be logged: what their entries will say, but for time, core and thread.
+
+use super::Storage;
+use super::memory::Shared;
+use crate::layout::words::{PAYLOAD_AT, entry_head, long_entry_head};
+use crate::layout::{ENTRY_WORDS, MAX_ARGUMENTS, MAX_SLOTS, PAYLOAD_BYTES};
+use crate::sync::Ordering::Relaxed;
+
+/// An event to be logged.
+pub enum Draft<'a> {
+    /// Of one entry: its number and arguments.
+    Short(u32, [i64; MAX_ARGUMENTS]),
+    /// Of as many as its payload takes.
+    Long(&'a mut Image),
+}
+
+/// Fills up a chunk whose rest is too small for an event. Readers pass over it.
+pub const fn padding() -> Draft<'static> {
+    Draft::Short(0, [0; MAX_ARGUMENTS])
+}
+
+impl Draft<'_> {
+    /// How many entries it takes.
+    pub fn slots(&self) -> u32 {
+        match self {
+            Draft::Short(..) => 1,
+            Draft::Long(image) => image.slots(),
+        }
+    }
+
+    /// Stores the entries, which begin at `index`.
+    #[inline(always)]
+    pub fn write(
+        &self,
+        ring: &Shared,
+        chunk: u32,
+        index: u32,
+        (core, who): (u16, u64),
+        now: impl FnOnce() -> u64,
+    ) {
+        match self {
+            Draft::Short(event, args) => {
+                // Relaxed: the commit's Release orders them before the count.
+                ring.word(chunk, index, 0).store(now(), Relaxed);
+                let head = entry_head(*event, core);
+                ring.word(chunk, index, 1).store(head, Relaxed);
+                ring.word(chunk, index, 2).store(who, Relaxed);
+                for (i, arg) in args.iter().enumerate() {
+                    ring.word(chunk, index, 3 + i).store(*arg as u64, Relaxed);
+                }
+            }
+            Draft::Long(image) => image.write(ring, chunk, index, (core, who), now()),
+        }
+    }
+}
+
+/// One event of several entries to be written, as they will stand in the ring, but for time, core and thread.
+pub struct Image {
+    entries: [[u64; ENTRY_WORDS]; MAX_SLOTS],
+    slots: usize,
+}
+
+impl Image {
+    /// Of an event with this payload, of which as much is taken as fits into `most` entries.
+    pub fn new(event: u32, flags: u8, payload: &[u8], most: usize) -> Image {
+        let [first, other] = PAYLOAD_BYTES;
+        let length = payload.len().min(first + (most.min(MAX_SLOTS) - 1) * other);
+        let mut image = Image {
+            entries: [[0; ENTRY_WORDS]; MAX_SLOTS],
+            slots: 1 + length.saturating_sub(first).div_ceil(other),
+        };
+        // In the first entry, the length stands before the bytes.
+        let mut head = [0; 40];
+        let (taken, mut rest) = payload[..length].split_at(length.min(first));
+        head[..2].copy_from_slice(&(length as u16).to_le_bytes());
+        head[2..2 + taken.len()].copy_from_slice(taken);
+        fill(&mut image.entries[0][PAYLOAD_AT[0]..], &head);
+        image.entries[0][1] = long_entry_head(event, 0, image.slots as u8, flags);
+        for (position, entry) in (1..).zip(&mut image.entries[1..image.slots]) {
+            let (taken, after) = rest.split_at(rest.len().min(other));
+            rest = after;
+            entry[1] = long_entry_head(0, 0, 0, position);
+            fill(&mut entry[PAYLOAD_AT[1]..], taken);
+        }
+        image
+    }
+
+    /// How many entries it has.
+    pub fn slots(&self) -> u32 {
+        self.slots as u32
+    }
+
+    /// The entries.
+    pub fn as_mut_ptr(&mut self) -> *mut [u64; ENTRY_WORDS] {
+        self.entries.as_mut_ptr()
+    }
+
+    fn write(&self, ring: &Shared, chunk: u32, index: u32, (core, who): (u16, u64), now: u64) {
+        for (position, entry) in (0..).zip(&self.entries[..self.slots]) {
+            // Relaxed: as for one entry.
+            let store = |word, value| {
+                ring.word(chunk, index + position, word)
+                    .store(value, Relaxed)
+            };
+            store(0, now);
+            store(1, entry[1] | u64::from(core) << 32);
+            store(2, if position == 0 { who } else { entry[2] });
+            (3..ENTRY_WORDS).for_each(|word| store(word, entry[word]));
+        }
+    }
+}
+
+/// Puts bytes into words.
+fn fill(words: &mut [u64], bytes: &[u8]) {
+    for (word, bytes) in words.iter_mut().zip(bytes.chunks(8)) {
+        let mut eight = [0; 8];
+        eight[..bytes.len()].copy_from_slice(bytes);
+        *word = u64::from_le_bytes(eight);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_payload_takes_as_many_entries_as_it_needs() {
+        let slots = |length, most| Image::new(1, 0, &vec![1; length], most).slots();
+        let (first, other) = (PAYLOAD_BYTES[0], PAYLOAD_BYTES[1]);
+        assert_eq!(
+            [slots(0, 32), slots(first, 32), slots(first + 1, 32)],
+            [1, 1, 2]
+        );
+        assert_eq!(
+            [slots(first + other, 32), slots(first + other + 1, 32)],
+            [2, 3]
+        );
+        assert_eq!(
+            [slots(1 << 20, 32), slots(1 << 20, 16), slots(100, 1)],
+            [32, 16, 1]
+        );
+    }
+}
