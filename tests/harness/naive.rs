@@ -14,6 +14,8 @@ pub struct Found {
     pub sequence: u64,
     pub event: u32,
     pub core: u16,
+    pub slots: u8,
+    pub flags: u8,
     pub tid: u32,
     pub args: [i64; 4],
 }
@@ -49,6 +51,8 @@ pub fn entries(file: &Path) -> Vec<Found> {
                 sequence: before + index,
                 event: get32(&bytes, at + 8),
                 core: get16(&bytes, at + 12),
+                slots: bytes[at as usize + 14],
+                flags: bytes[at as usize + 15],
                 tid: get32(&bytes, at + 20),
                 args: [24, 32, 40, 48].map(|o| get64(&bytes, at + o) as i64),
             });

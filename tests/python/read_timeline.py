@@ -10,6 +10,7 @@ error: a message on standard error and status 1.
 
 import datetime
 import json
+import re
 import struct
 import sys
 import zlib
@@ -109,14 +110,22 @@ class Timeline:
         for event in range(1, self.u32(0x880)):
             at = self.record("definitions", event)
             category, message = self.string(self.u32(at + 8)), self.string(self.u32(at + 12))
+            file, line = self.string(self.u32(at + 16)), self.u32(at + 20)
             priority, kind, arguments = self.u8(at + 26), self.u8(at + 27), self.u8(at + 28)
-            expect(1 <= priority <= 7 and kind == 1 and arguments <= 4, "a definition")
+            expect(1 <= priority <= 7 and kind in (1, 2, 3) and arguments <= 4, "a definition")
             expect(list(self.data[at + 29:at + 29 + arguments]) == [1] * arguments, "types")
-            expect(self.u64(at) == fnv1a(bytes([priority]) + category + b"\0" + message), "hash")
-            expect(self.u8(self.record("enable", event)) <= 1, "an enable byte of 0 or 1")
+            hashed = bytes([priority]) + category + b"\0" + message
+            if kind != 1:
+                hashed += b"\0" + bytes([kind]) + struct.pack("<I", line) + file
+            expect(self.u64(at) == fnv1a(hashed), "hash")
+            expect(self.u8(self.record("enable", event)) <= (kind != 3), "an enable byte of 0 or 1")
+            if kind == 3:
+                expect(len(message.split(b" ", 5)) == 6, "a loaded object in six words")
+                continue
             message = message.decode()
-            expect(len(names(message)) == arguments, "as many $names as arguments")
-            self.defined[event] = (category.decode(), PRIORITIES[priority], message)
+            expect(len(names(message)) == arguments or kind == 2, "as many $names as arguments")
+            where = (file.decode(), line) if kind == 2 else None
+            self.defined[event] = (category.decode(), PRIORITIES[priority], message, where)
 
     def read_anchors(self):
         anchors = []
@@ -185,12 +194,21 @@ class Timeline:
             if chunk is None:
                 continue
             _, count, lane, before = chunk
-            last = 0
+            last, inside = 0, range(0)
             for index in range(count):
                 at = self.record("entries", number * self.chunk_entries + index)
-                ticks = self.u64(at)
+                ticks, event, slots, flags = self.u64(at), self.u32(at + 8), self.u8(at + 14), self.u8(at + 15)
                 expect(ticks >= last and ticks > 0, "times that rise within a chunk")
-                last = ticks
+                if index in inside:
+                    expect((event, slots, flags) == (0, 0, index - inside.start + 1), "a continuation")
+                    expect(ticks == last and self.u16(at + 12) == core, "ticks and core of the first entry")
+                    continue
+                last, core = ticks, self.u16(at + 12)
+                if event == 0:
+                    expect((slots, flags) == (1, 0), "padding")
+                    continue
+                expect(1 <= slots <= 32 and index + slots <= count, "entries of one chunk")
+                inside = range(index + 1, index + slots)
                 found.append(((ticks, lane, before + index), at))
         found.sort(reverse=True)
         places = [key[1:] for key, _ in found]
@@ -209,17 +227,18 @@ class Timeline:
 
     def line(self, at, cycles):
         event, core = self.u32(at + 8), self.u16(at + 12)
-        expect(self.u8(at + 14) == 1, "one slot for an entry")
         expect(event in self.defined, "a defined event")
-        category, priority, message = self.defined[event]
+        category, priority, message, where = self.defined[event]
         identity, tid = self.u32(at + 16), self.u32(at + 20)
         args = list(struct.unpack_from("<4q", self.data, at + 24))[:len(names(message))]
+        values, backtrace = self.payload(at) or ([], None)
+        expect((where is None) == (self.u8(at + 15) & 2 == 0), "a payload for a format of printf")
         thread = self.thread(identity)
         expect(thread is None or thread["tid"] == tid, "the thread of that tid")
         node = self.u8(0x400 + core) if core < 1024 else UNKNOWN_NODE
         ticks = self.u64(at)
         nanos = self.unix_nanos(ticks)
-        return {
+        line = {
             "ticks": ticks,
             "time": None if nanos is None else rfc3339(nanos),
             "unix_ns": nanos,
@@ -232,11 +251,80 @@ class Timeline:
             "process": thread and thread["process"],
             "category": category,
             "priority": priority,
-            "message": render(message, args),
+            "message": render(message, args) if where is None else printf(message, values),
             "template": message,
             "event": event,
-            "args": dict(zip(names(message), args)),
+            "args": dict(zip(names(message), args)) if where is None else values,
         }
+        if where is not None:
+            line["file"], line["line"] = where
+        if backtrace is not None:
+            line["backtrace"] = backtrace
+        return line
+
+    def payload(self, at):
+        """The values of an event's payload, and its return addresses; None if it has no payload."""
+        slots, flags = self.u8(at + 14), self.u8(at + 15)
+        if flags & 2 == 0:
+            expect((slots, flags) == (1, 0), "one entry without flags")
+            return None
+        bytes_ = self.data[at + 24:at + 64]
+        for other in range(1, slots):
+            bytes_ += self.data[at + 64 * other + 16:at + 64 * other + 64]
+        length = struct.unpack_from("<H", bytes_)[0]
+        expect(length <= len(bytes_) - 2, "a length inside of the payload")
+        values = list(msgpack(bytes_[2:2 + length]))
+        return (values[1:], values[0]) if flags & 1 else (values, None)
+
+
+def msgpack(bytes_):
+    """Values of the kinds that a payload has."""
+    at = 0
+    while at < len(bytes_):
+        kind = bytes_[at]
+        at += 1
+        if kind in FIXED:
+            form = FIXED[kind]
+            yield struct.unpack_from(form, bytes_, at)[0]
+            at += struct.calcsize(form)
+        elif kind == 0xC0:
+            yield None
+        elif kind == 0xD8:
+            expect(bytes_[at] == 2, "a long double")
+            yield bytes_[at + 1:at + 17]
+            at += 17
+        elif kind == 0xDC:
+            count = struct.unpack_from(">H", bytes_, at)[0]
+            yield [item for (item,) in struct.iter_unpack(">xQ", bytes_[at + 2:at + 2 + 9 * count])]
+            at += 2 + 9 * count
+        else:
+            expect(kind in (0xD9, 0xDA, 0xC8), "a value that is documented")
+            size = 1 if kind == 0xD9 else 2
+            length = int.from_bytes(bytes_[at:at + size], "big")
+            at += size + (kind == 0xC8)
+            expect(at + length <= len(bytes_), "text inside of the payload")
+            yield bytes_[at:at + length].decode() + ("…" if kind == 0xC8 else "")
+            at += length
+
+
+FIXED = {0xD2: ">i", 0xCE: ">I", 0xD3: ">q", 0xCF: ">Q", 0xCB: ">d"}
+
+
+def printf(format_, values):
+    """What printf writes, as far as Python formats alike: no %a, no flags of unsigned hexadecimal."""
+    format_ = re.sub(r"(%[-+ #0]*[\d*]*(?:\.[\d*]*)?)(?:hh|h|ll|l|j|z|t)?([a-zA-Z])", r"\1\2", format_)
+    values = [("(null)" if value is None else value) for value in values]
+    conversions = re.findall(r"%[-+ #0]*(?:\d+|(\*))?(?:\.(?:\d+|(\*))?)?([a-zA-Z%])", format_)
+    shown, values = [], iter(values)
+    for width, precision, conversion in conversions:
+        if conversion == "%":
+            continue
+        shown += [next(values) for star in (width, precision) if star]
+        value = next(values)
+        if conversion == "p":
+            value = f"{value:#x}" if value else "(nil)"
+        shown.append(value)
+    return format_.replace("%p", "%s") % tuple(shown)
 
 
 def pieces(message):
