@@ -2,13 +2,14 @@
 //!
 //! A number is written as the difference to what was to be expected: ticks from the event before, the time from
 //! the ticks, the number in its lane from the event of that lane before, an argument from the same argument
-//! of the event of its kind before. What events share stands in two tables.
+//! of the event of its kind before. What events share stands in two tables. This is what writing (packer.rs) and
+//! reading (rows.rs) have in common.
 
 use std::collections::HashMap;
 
-use super::codec::whole_values;
-use super::numbers::{Cursor, put, put_difference};
-use super::record::{Data, Kind, Source};
+use super::numbers::{Cursor, put};
+pub use super::packer::{compress, pack, weight};
+use super::record::{Kind, Source};
 
 /// The name of the compression.
 pub const CODEC: &str = "lz4";
@@ -60,21 +61,6 @@ const HAS_ARGS: u64 = 1 << 10;
 const HAS_PAYLOAD: u64 = 1 << 19;
 
 impl Shape {
-    fn of(data: &Data) -> Shape {
-        let bit = |present: bool, bit| if present { bit } else { 0 };
-        Shape {
-            kind: data.kind.clone(),
-            has: bit(data.ticks.is_some(), HAS_TICKS)
-                | bit(data.unix_nanos.is_some(), HAS_TIME)
-                | bit(data.core.is_some(), HAS_CORE)
-                | bit(data.lane.is_some(), HAS_LANE)
-                | bit(data.number.is_some(), HAS_NUMBER),
-            backtrace: data.backtrace.len() as u64,
-            args: data.args.len() as u64,
-            payload: !data.payload.is_empty(),
-        }
-    }
-
     /// The fields that have a value of their own in the table, and that value.
     fn fields(&mut self) -> [(u32, &mut Option<u64>); 7] {
         let kind = &mut self.kind;
@@ -89,7 +75,7 @@ impl Shape {
         ]
     }
 
-    fn encode(mut self, out: &mut Vec<u8>) {
+    pub(super) fn encode(mut self, out: &mut Vec<u8>) {
         let mut mask = self.has;
         if self.backtrace > 0 {
             mask |= HAS_BACKTRACE;
@@ -131,7 +117,7 @@ pub(super) fn source_fields(source: &mut Source) -> [(u32, &mut Option<u64>); 4]
     ]
 }
 
-fn encode_row(mut mask: u64, fields: &mut [(u32, &mut Option<u64>)], out: &mut Vec<u8>) {
+pub(super) fn encode_row(mut mask: u64, fields: &mut [(u32, &mut Option<u64>)], out: &mut Vec<u8>) {
     for (field, value) in fields.iter() {
         mask |= u64::from(value.is_some()) << field;
     }
@@ -175,82 +161,63 @@ impl Pace {
         (pace.time_span < MAX_SPAN).then_some(pace)
     }
 
-    fn of(events: &[Data]) -> Pace {
-        let timed = |e: &Data| Some((e.ticks?, e.unix_nanos?));
-        let first = events.iter().find_map(timed);
-        let last = events.iter().rev().find_map(timed);
-        let (Some(first), Some(last)) = (first, last) else {
-            let ticks = events.iter().find_map(|e| e.ticks).unwrap_or(0);
-            let time = events.iter().find_map(|e| e.unix_nanos).unwrap_or(0);
-            return Pace {
-                ticks,
-                time,
-                ..Pace::default()
-            };
-        };
-        let spans = (
-            last.0.checked_sub(first.0),
-            last.1.checked_sub(first.1).filter(|span| *span < MAX_SPAN),
-        );
-        let (ticks_span, time_span) = match spans {
-            (Some(ticks), Some(time)) => (ticks, time),
-            _ => (0, 0),
-        };
-        Pace {
+    /// Of the first and the last event that have both, as ticks and time; the span of ticks becomes a power of two,
+    /// so that what is expected is found without dividing.
+    pub(super) fn between(first: (u64, u64), last: (u64, u64)) -> Pace {
+        let pace = Pace {
             ticks: first.0,
-            ticks_span,
             time: first.1,
-            time_span,
+            ..Pace::default()
+        };
+        let (Some(ticks), Some(time)) = (last.0.checked_sub(first.0), last.1.checked_sub(first.1))
+        else {
+            return pace;
+        };
+        let (1.., Some(power)) = (ticks, ticks.checked_next_power_of_two()) else {
+            return pace;
+        };
+        let time_span = u128::from(time) * u128::from(power) / u128::from(ticks);
+        match u64::try_from(time_span) {
+            Ok(time_span) if time_span < MAX_SPAN => Pace {
+                ticks_span: power,
+                time_span,
+                ..pace
+            },
+            _ => pace,
         }
     }
 
+    /// The numbers that stand for it.
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        for number in [self.ticks, self.ticks_span, self.time, self.time_span] {
+            put(out, number);
+        }
+    }
+
+    /// The time that is expected at these ticks.
     #[inline]
     pub(super) fn expect(&self, ticks: Option<u64>) -> u64 {
         let Some(ticks) = ticks.filter(|_| self.ticks_span > 0) else {
             return self.time;
         };
+        // The common case: no more than 64 bits, and a span that is a power of two.
+        let since = ticks.wrapping_sub(self.ticks) as i64;
+        let product = since.checked_mul(self.time_span as i64);
+        match product.filter(|_| (ticks >= self.ticks) == (since >= 0)) {
+            Some(product) if self.ticks_span.is_power_of_two() => {
+                let passed = product >> self.ticks_span.trailing_zeros();
+                self.time.wrapping_add(passed as u64)
+            }
+            _ => self.expect_exactly(ticks),
+        }
+    }
+
+    fn expect_exactly(&self, ticks: u64) -> u64 {
         let since = i128::from(ticks) - i128::from(self.ticks);
-        let span = i128::from(self.time_span);
-        // The common case in 64 bits, which divide several times as fast.
-        let passed = match (i64::try_from(since * span), i64::try_from(self.ticks_span)) {
-            (Ok(product), Ok(ticks)) => product.div_euclid(ticks) as u64,
-            _ => (since * span).div_euclid(i128::from(self.ticks_span)) as u64,
-        };
-        self.time.wrapping_add(passed)
+        let passed = (since * i128::from(self.time_span)).div_euclid(self.ticks_span.into());
+        self.time.wrapping_add(passed as u64)
     }
 }
-
-/// Rows of a table, each with its place.
-struct Table<T> {
-    rows: Vec<T>,
-    places: HashMap<T, u64>,
-}
-
-impl<T: Clone + Eq + std::hash::Hash> Table<T> {
-    fn new() -> Table<T> {
-        Table {
-            rows: Vec::new(),
-            places: HashMap::new(),
-        }
-    }
-
-    fn place(&mut self, row: T, recent: &mut [u64; RECENT], slot: u64) -> u64 {
-        let recent = &mut recent[slot as usize % RECENT];
-        if self.rows.get(*recent as usize) == Some(&row) {
-            return *recent;
-        }
-        let next = self.rows.len() as u64;
-        let rows = &mut self.rows;
-        *recent = *self.places.entry(row).or_insert_with_key(|row| {
-            rows.push(row.clone());
-            next
-        });
-        *recent
-    }
-}
-
-/// Rows that are found without a hash.
-const RECENT: usize = 64;
 
 /// What was last, for expecting what comes.
 #[derive(Default)]
@@ -265,6 +232,14 @@ pub(super) struct Last {
 }
 
 impl Last {
+    /// Forgets everything, for another block.
+    pub(super) fn clear(&mut self) {
+        (self.ticks, self.core, self.address) = (0, 0, 0);
+        self.numbers.clear();
+        self.other_numbers.clear();
+        self.args.clear();
+    }
+
     /// The number that is expected next in a lane.
     #[inline]
     pub(super) fn next_number(&mut self, lane: Option<u64>) -> &mut u64 {
@@ -281,96 +256,45 @@ impl Last {
     }
 }
 
-/// How many bytes an event takes at most in a block, about; `None` if it has more of something than a record holds.
-pub fn weight(event: &Data) -> Option<usize> {
-    let lists = event.args.len().max(event.backtrace.len());
-    let fits = lists <= MAX_ARGS && event.payload.len() <= MAX_PAYLOAD;
-    fits.then(|| 10 * (16 + event.args.len() + event.backtrace.len()) + event.payload.len())
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// The bytes of these events, not compressed yet. Their magic is the block's.
-pub fn pack(events: &[Data]) -> Vec<u8> {
-    let pace = Pace::of(events);
-    let (mut shapes, mut sources) = (Table::new(), Table::new());
-    let mut recent = [[u64::MAX; RECENT]; 2];
-    let [recent_shapes, recent_sources] = &mut recent;
-    let most = events.iter().map(|e| e.args.len()).max().unwrap_or(0);
-    let mut columns = vec![Vec::with_capacity(events.len()); FIXED + most];
-    let mut payloads = Vec::new();
-    let mut last = Last {
-        ticks: pace.ticks,
-        ..Last::default()
-    };
-    for event in events {
-        let slot = event.kind.event.or(event.kind.format).unwrap_or(0);
-        let shape = shapes.place(Shape::of(event), recent_shapes, slot);
-        put(&mut columns[KIND], shape);
-        let slot = event.source.tid.unwrap_or(0);
-        let source = sources.place(event.source.clone(), recent_sources, slot);
-        put(&mut columns[SOURCE], source);
-        if let Some(ticks) = event.ticks {
-            put_difference(&mut columns[TICKS], ticks, last.ticks);
-            last.ticks = ticks;
-        }
-        if let Some(time) = event.unix_nanos {
-            put_difference(&mut columns[TIME], time, pace.expect(event.ticks));
-        }
-        if let Some(core) = event.core {
-            put_difference(&mut columns[CORE], core, last.core);
-            last.core = core;
-        }
-        if let Some(lane) = event.lane {
-            put(&mut columns[LANE], lane);
-        }
-        if let Some(number) = event.number {
-            let next = last.next_number(event.lane);
-            put_difference(&mut columns[NUMBER], number, *next);
-            *next = number.wrapping_add(1);
-        }
-        for address in &event.backtrace {
-            put_difference(&mut columns[BACKTRACE], *address, last.address);
-            last.address = *address;
-        }
-        let shape = shape as usize;
-        if last.args.len() <= shape {
-            last.args.resize_with(shape + 1, Vec::new);
-        }
-        let before = &mut last.args[shape];
-        before.resize(event.args.len(), 0);
-        for ((arg, before), column) in event.args.iter().zip(before).zip(&mut columns[FIXED..]) {
-            put_difference(column, *arg as u64, *before as u64);
-            *before = *arg;
-        }
-        if !event.payload.is_empty() {
-            let (_, values) = whole_values(&event.payload);
-            put(&mut payloads, values.len() as u64);
-            payloads.extend_from_slice(values);
+    #[test]
+    fn a_time_is_expected_between_the_first_and_the_last() {
+        let first = (1_000_000, 1_700_000_000_000_000_000);
+        for ticks in [1, 2, 3, 1_000, 2_596_000_001, u64::from(u32::MAX) * 5] {
+            let nanos = ticks / 3;
+            let last = (first.0 + ticks, first.1 + nanos);
+            let pace = Pace::between(first, last);
+            assert!(pace.ticks_span.is_power_of_two());
+            for passed in [0, 1, ticks / 7, ticks / 2, ticks] {
+                let at = Some(first.0 + passed);
+                let exact = first.1 + (passed as u128 * nanos as u128 / ticks as u128) as u64;
+                assert!(pace.expect(at).abs_diff(exact) <= 1, "{passed} of {ticks}");
+            }
         }
     }
-    if !payloads.is_empty() {
-        columns.push(payloads);
-    }
-    let mut out = Vec::new();
-    for number in [pace.ticks, pace.ticks_span, pace.time, pace.time_span] {
-        put(&mut out, number);
-    }
-    put(&mut out, shapes.rows.len() as u64);
-    for shape in shapes.rows {
-        shape.encode(&mut out);
-    }
-    put(&mut out, sources.rows.len() as u64);
-    for mut source in sources.rows {
-        encode_row(0, &mut source_fields(&mut source), &mut out);
-    }
-    put(&mut out, columns.len() as u64);
-    for column in columns {
-        put(&mut out, column.len() as u64);
-        out.extend(column);
-    }
-    out
-}
 
-/// Compresses what was packed.
-pub fn compress(packed: &[u8]) -> Vec<u8> {
-    lz4_flex::block::compress(packed)
+    #[test]
+    fn whatever_is_expected_is_that_of_exact_arithmetic() {
+        let words = [0, 1, 3, 1 << 31, 1 << 61, 1 << 62, 1 << 63, u64::MAX];
+        for (ticks, ticks_span, time_span, at) in words
+            .iter()
+            .flat_map(|a| words.iter().map(move |b| (*a, *b)))
+            .flat_map(|(a, b)| words.iter().map(move |c| (a, b, *c)))
+            .flat_map(|(a, b, c)| words.iter().map(move |d| (a, b, c, *d)))
+            .filter(|(_, ticks_span, time_span, _)| *ticks_span > 0 && *time_span < MAX_SPAN)
+        {
+            let pace = Pace {
+                ticks,
+                ticks_span,
+                time: 5,
+                time_span,
+            };
+            let since = i128::from(at) - i128::from(ticks);
+            let passed = (since * i128::from(time_span)).div_euclid(ticks_span.into());
+            assert_eq!(pace.expect(Some(at)), 5_u64.wrapping_add(passed as u64));
+        }
+    }
 }

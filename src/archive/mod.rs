@@ -9,6 +9,7 @@ mod codec;
 mod frame;
 mod merge;
 mod numbers;
+mod packer;
 mod preamble;
 mod reader;
 mod record;

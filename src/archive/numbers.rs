@@ -2,7 +2,18 @@
 
 /// Appends a number, seven bits a byte, the lowest first; the highest bit says that more follow.
 #[inline]
-pub fn put(out: &mut Vec<u8>, mut number: u64) {
+pub fn put(out: &mut Vec<u8>, number: u64) {
+    if number < 0x80 {
+        out.push(number as u8);
+    } else if number < 0x4000 {
+        out.extend_from_slice(&[number as u8 | 0x80, (number >> 7) as u8]);
+    } else {
+        put_long(out, number);
+    }
+}
+
+#[inline(never)]
+fn put_long(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
         number >>= 7;

@@ -163,7 +163,7 @@ impl<'a> Rows<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::block::{compress, pack};
+    use super::super::packer::{compress, pack};
     use super::super::record::{Data, Kind, PRINTF};
     use super::*;
 
