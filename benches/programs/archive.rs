@@ -1,0 +1,161 @@
+//! What archives are measured with: rings full of the demo's events, writers of a steady rate, and a reader.
+//!
+//!     bench-archive --mode fill                   makes a full timeline, and leaves it
+//!     bench-archive --mode pace --rate R --threads N --seconds S
+//!                                                 makes a timeline, says "ready", and once standard input has ended
+//!                                                 logs R events a second from N threads; prints how many
+//!     bench-archive --mode read --file FILE --repeats R
+//!                                                 reads all events of an archive, in the order of the file
+//!
+//! An event is what the demo logs of each match that its compressor finds, with the block: four integers. In `fill`
+//! two threads log what they find, when they find it, so that times and arguments are those of real work. BENCH_RING names the
+//! timeline.
+
+#[path = "../../src/bin/timeline/demo/lz.rs"]
+#[allow(dead_code, reason = "nothing is expanded here")]
+mod lz;
+#[allow(dead_code, reason = "each program uses its part")]
+mod measure;
+
+use std::io::Read;
+use std::time::{Duration, Instant};
+
+use measure::{arguments, cpu_ns, fail, number, ring};
+use timeline::archive::Archive;
+use timeline::{DEFAULT_ENTRIES, EventId, Level, Priority, Timeline};
+
+/// Threads that fill a ring.
+const WORKERS: u64 = 2;
+/// Bytes of a block of the demo.
+const BLOCK: usize = 16 * 1024;
+/// How often a steady writer logs.
+const TURN: Duration = Duration::from_millis(1);
+
+fn main() {
+    let [mode, file, rate, threads, seconds, repeats] =
+        arguments(["mode", "file", "rate", "threads", "seconds", "repeats"]);
+    match (mode.as_deref(), file) {
+        (Some("fill"), _) => fill(),
+        (Some("pace"), _) => pace(
+            number("rate", rate, 2_000_000),
+            number("threads", threads, 2),
+            number("seconds", seconds, 60),
+        ),
+        (Some("read"), Some(file)) => read(&file, number("repeats", repeats, 5)),
+        _ => fail("--mode: expected fill, pace, or read with --file"),
+    }
+}
+
+/// The value, or the end.
+fn must<T>(result: Result<T, impl std::fmt::Display>) -> T {
+    result.unwrap_or_else(|error| fail(error))
+}
+
+fn make() -> (Timeline, EventId) {
+    let (path, _) = ring();
+    let timeline = must(Timeline::new(path));
+    let message = "block $block: matched $bytes at $position, $distance back";
+    let event = must(timeline.define("lz", Priority::Library, message));
+    must(timeline.priority(Level::from(Priority::Library)));
+    (timeline, event)
+}
+
+/// The text of the demo.
+fn prose(random: &mut u64) -> Vec<u8> {
+    const WORDS: &[&str] = &[
+        "ring", "chunk", "lane", "event", "clock", "core", "reader", "writer", "commits", "reads",
+        "wraps", "before", "after", "while", "every", "the", "a", "and", "of", "in",
+    ];
+    let mut text = String::with_capacity(BLOCK + 16);
+    while text.len() < BLOCK {
+        *random ^= *random << 13;
+        *random ^= *random >> 7;
+        *random ^= *random << 17;
+        text.push_str(WORDS[*random as usize % WORDS.len()]);
+        text.push(' ');
+    }
+    text.truncate(BLOCK);
+    text.into_bytes()
+}
+
+/// Compresses block after block until so many matches have been found.
+fn compress(seed: u64, matches: u64, mut matched: impl FnMut([i64; 4])) {
+    let mut random = 0x2545_f491_4f6c_dd1d ^ seed << 32;
+    let (mut found, mut block) = (0, seed);
+    while found < matches {
+        lz::compress(&prose(&mut random), |position, length, distance| {
+            found += 1;
+            matched([block, length as u64, position as u64, distance as u64].map(|n| n as i64));
+        });
+        block += WORKERS;
+    }
+}
+
+fn fill() {
+    let (timeline, event) = make();
+    std::thread::scope(|scope| {
+        for worker in 0..WORKERS {
+            let timeline = &timeline;
+            let work = move || {
+                let log = |args| timeline.log(event, args);
+                // More than a ring, so that it is full whichever was the faster.
+                compress(worker, DEFAULT_ENTRIES, log);
+            };
+            let thread = std::thread::Builder::new().name(format!("worker-{}", worker + 1));
+            must(thread.spawn_scoped(scope, work));
+        }
+    });
+}
+
+/// What a thread logs is found before, so that nothing but logging takes its time.
+fn pace(rate: u64, threads: u64, seconds: u64) {
+    let (timeline, event) = make();
+    let each = rate / threads;
+    let (mut matches, turns) = (Vec::new(), seconds * 1_000);
+    compress(0, 1 << 16, |args| matches.push(args));
+    println!("ready");
+    must(std::io::stdin().read_to_end(&mut Vec::new()));
+    let start = Instant::now();
+    let log = |thread: u64| {
+        let mut next = matches.iter().cycle().skip(thread as usize * 1_000);
+        let mut logged = 0;
+        for turn in 1..=turns {
+            while logged < turn * each / 1_000 {
+                timeline.log(event, *next.next().expect("there is no end of them"));
+                logged += 1;
+            }
+            let until = TURN * turn as u32;
+            std::thread::sleep(until.saturating_sub(start.elapsed()));
+        }
+        logged
+    };
+    let log = &log;
+    let logged: u64 = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|n| scope.spawn(move || log(n))).collect();
+        let logged = threads.into_iter().map(|t| t.join().expect("no panic"));
+        logged.sum()
+    });
+    let seconds = start.elapsed().as_secs_f64();
+    println!(r#"{{"events":{logged},"seconds":{seconds:.6}}}"#);
+}
+
+fn read(file: &str, repeats: u64) {
+    for repeat in 0..repeats {
+        let (start, before) = (Instant::now(), cpu_ns());
+        let archive = must(Archive::open(file));
+        let (mut events, mut sum) = (0_u64, 0_i64);
+        for event in archive.events() {
+            events += 1;
+            sum = event
+                .args
+                .iter()
+                .fold(sum, |sum, arg| sum.wrapping_add(*arg));
+        }
+        std::hint::black_box(sum);
+        drop(archive);
+        let (seconds, cpu) = (start.elapsed().as_secs_f64(), (cpu_ns() - before) / 1e9);
+        println!(
+            r#"{{"repeat":{repeat},"events":{events},"seconds":{seconds:.6},"cpu_seconds":{cpu:.6}}}"#
+        );
+    }
+}
