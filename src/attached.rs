@@ -14,7 +14,7 @@ use crate::ring::threads::{self, Thread};
 use crate::save::{self, Saved};
 use crate::segment::Segment;
 use crate::shm::{self, Name};
-use crate::source::{Event, Events, Follow, From, Order, Source};
+use crate::source::{Event, Events, Follow, Frame, From, Order, Source};
 use crate::sync::{AtomicU64, Ordering};
 
 /// A timeline attached for reading: a live one, what a killed program left, or a snapshot.
@@ -210,6 +210,13 @@ impl Source for Attached {
 
     fn time(&self, event: &Event) -> Option<u64> {
         self.unix_nanos(event.ticks)
+    }
+
+    fn frame(&self, _event: &Event, address: u64) -> Frame {
+        Frame {
+            address,
+            ..Frame::default()
+        }
     }
 
     fn definitions(&self) -> Box<dyn Iterator<Item = &Definition> + '_> {

@@ -1,8 +1,10 @@
 //! The dump as a table: newest to oldest, `numa core -cycles category message`.
 
+mod messages;
 mod template;
 mod text;
 
+pub use messages::{Messages, backtrace};
 pub use template::Template;
 pub use text::Text;
 
@@ -10,8 +12,11 @@ use std::borrow::Cow;
 use std::io;
 
 use crate::attached::Attached;
+use crate::event::Syntax;
 use crate::source::{Event, Order, Source};
 
+/// Before each line of a call stack.
+pub const FRAME: &str = "    at ";
 /// Bytes worth a write.
 const AT_ONCE: usize = 64 * 1024;
 
@@ -59,6 +64,8 @@ pub struct Table<'a> {
     places: Vec<Option<(u16, Template)>>,
     /// Category and message by the number of the event, of those seen.
     texts: Vec<Option<Template>>,
+    messages: Messages,
+    message: String,
 }
 
 impl<'a> Table<'a> {
@@ -73,6 +80,8 @@ impl<'a> Table<'a> {
             category: widest.unwrap_or(0).clamp("category".len(), 24),
             places: Vec::new(),
             texts: Vec::new(),
+            messages: Messages::new(),
+            message: String::new(),
         }
     }
 
@@ -124,22 +133,34 @@ impl<'a> Table<'a> {
     }
 
     /// Writes category and message, without a line break. Control characters show as `?`: what programs
-    /// name their events must not command the terminal.
+    /// name their events must not command the terminal. A call stack follows in lines of its own.
     #[inline]
     pub fn text(&mut self, event: &Event, out: &mut Text) {
         match self.texts.get(event.id.0 as usize) {
-            Some(Some(text)) => out.fill(text, &event.args),
+            Some(Some(text)) if event.payload.is_none() => out.fill(text, &event.args),
             _ => self.new_text(event, out),
         }
     }
 
-    /// As `text`, of an event not seen before or not defined.
+    /// As `text`, of an event not seen before, not defined, or with a payload.
     #[cold]
     fn new_text(&mut self, event: &Event, out: &mut Text) {
         let (width, id) = (self.category, event.id.0);
         let Some(definition) = self.source.definition(event.id) else {
             return out.push(&format!("{:width$} <event {id}?>", "?"));
         };
+        if event.payload.is_some() || definition.syntax == Syntax::Printf {
+            out.push(&format!("{:width$} ", plain(&definition.category)));
+            self.message.clear();
+            // Writing to a String does not fail.
+            let _ = self.messages.write(event, definition, &mut self.message);
+            out.push(&plain(&self.message));
+            for address in backtrace(event) {
+                let frame = self.source.frame(event, *address).to_string();
+                out.push(&format!("\n{FRAME}{}", plain(&frame)));
+            }
+            return;
+        }
         let mut text = Template::new();
         text.push(&format!("{:width$} ", plain(&definition.category)));
         text.message(&definition.message, plain);

@@ -69,7 +69,9 @@ pub use self::{
     clock::ClockKind,
     control::{Control, Sampler},
     error::{Error, ErrorKind, Result, User},
-    event::{Definition, EventId, Level, Module, Priority, Syntax, argument_names},
+    event::{
+        Definition, EventId, Format, Level, Module, Priority, Syntax, Value, argument_names, values,
+    },
     info::{Dropped, Info},
     layout::{DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, MAX_ARGUMENTS},
     lifecycle::{unlink, users},
@@ -77,6 +79,6 @@ pub use self::{
     ring::processes::Writer,
     ring::threads::Thread,
     save::Saved,
-    source::{Event, Events, Follow, From, Order, Payload, Placed, Source, ThreadRef},
+    source::{Event, Events, Follow, Frame, From, Order, Payload, Placed, Source, ThreadRef},
     timeline::Timeline,
 };

@@ -1,15 +1,19 @@
 //! What an event is: its definition, its message with arguments, its priority.
 
 mod module;
+pub mod printf;
 mod priority;
 mod table;
 mod template;
+mod values;
 
 pub use module::Module;
+pub use printf::Format;
 pub use priority::{Level, Priority};
 pub use table::{Definitions, EventId};
 pub use template::argument_names;
 pub(crate) use template::{Piece, first_line, pieces};
+pub use values::{Value, values};
 
 use std::fmt;
 

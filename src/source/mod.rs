@@ -48,6 +48,21 @@ pub struct Payload {
     pub backtrace: Vec<u64>,
 }
 
+/// What an address in a call stack stands for, as far as that is known: what dladdr says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Frame {
+    /// The address: one to which a function will return.
+    pub address: u64,
+    /// The file of the program or library (`dli_fname`).
+    pub file: Option<String>,
+    /// Where that is mapped (`dli_fbase`).
+    pub base: Option<u64>,
+    /// The function, as the file spells it (`dli_sname`).
+    pub name: Option<String>,
+    /// Where that begins (`dli_saddr`).
+    pub start: Option<u64>,
+}
+
 /// What events come from, and what is known there about them: a ring, or an archive.
 pub trait Source {
     /// What an event means; `None` if no such event is defined, or what it means was lost.
@@ -58,6 +73,9 @@ pub trait Source {
 
     /// When an event was, in nanoseconds since the epoch, if it can be told.
     fn time(&self, event: &Event) -> Option<u64>;
+
+    /// What an address in the call stack of an event stands for.
+    fn frame(&self, event: &Event, address: u64) -> Frame;
 
     /// All that is defined by now.
     fn definitions(&self) -> Box<dyn Iterator<Item = &Definition> + '_>;

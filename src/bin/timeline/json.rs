@@ -1,21 +1,24 @@
 //! Events as JSON, one object a line. The field names are part of the interface.
 
+mod payload;
+
 use std::fmt::Write as _;
 
-use timeline::dump::{Template, Text};
-use timeline::{Definition, Event, EventId, MAX_ARGUMENTS, Source, Thread};
+use timeline::dump::{Messages, Template, Text};
+use timeline::{Definition, Event, EventId, MAX_ARGUMENTS, Source, Syntax, Thread};
 
 use crate::failure::INFALLIBLE;
 use crate::time::{Form, WallClock};
 use crate::who::{self, Threads};
 
-/// Writes events of one timeline, remembering what many of them share. What is not known is null.
+/// Writes events of one source, remembering what many of them share. What is not known is null.
 ///
 /// The fields, in this order: ticks, the raw clock reading; time, in RFC 3339 with nanoseconds, in UTC, and
 /// unix_ns, the same in nanoseconds since 1970; cycles, the ticks since the next older event, null for the
 /// oldest; core; node; tid; pid; thread; process; category; priority; message, the first line with its
 /// arguments filled in; template, the whole message as it was defined; event, the number of its definition;
-/// args, the arguments by name.
+/// args, the arguments by name. An event in the manner of printf has its values in order as args, and file and line of its
+/// statement; one with a call stack has backtrace, in which each address has function, offset and object.
 pub struct Lines<'a> {
     at: &'a dyn Source,
     clock: WallClock,
@@ -25,6 +28,7 @@ pub struct Lines<'a> {
     threads: Threads<'a, String>,
     /// From category to the end of the line, by the number of the event, of those seen.
     definitions: Vec<Option<Template>>,
+    messages: Messages,
 }
 
 impl<'a> Lines<'a> {
@@ -36,6 +40,7 @@ impl<'a> Lines<'a> {
             places: Vec::new(),
             threads: Threads::new(at),
             definitions: Vec::new(),
+            messages: Messages::new(),
         }
     }
 
@@ -61,7 +66,7 @@ impl<'a> Lines<'a> {
         }
         out.push(self.threads.of(event, thread));
         match self.definitions.get(event.id.0 as usize) {
-            Some(Some(definition)) => out.fill(definition, &event.args),
+            Some(Some(definition)) if event.payload.is_none() => out.fill(definition, &event.args),
             _ => self.new_definition(event, out),
         }
     }
@@ -86,7 +91,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The end of the line of an event not seen before or not defined.
+    /// The end of the line of an event not seen before, not defined, or with a payload.
     #[cold]
     fn new_definition(&mut self, event: &Event, out: &mut Text) {
         let EventId(id) = event.id;
@@ -94,6 +99,13 @@ impl<'a> Lines<'a> {
             out.push(",\"category\":null,\"priority\":null,\"message\":null,\"template\":null");
             return out.push(&format!(",\"event\":{id},\"args\":{{}}}}\n"));
         };
+        if event.payload.is_some() || definition.syntax == Syntax::Printf {
+            let mut message = String::new();
+            self.messages
+                .write(event, definition, &mut message)
+                .expect(INFALLIBLE);
+            return out.push(&payload::line_end(self.at, event, definition, &message));
+        }
         let template = template(definition);
         out.fill(&template, &event.args);
         // Only what is defined makes this longer.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use timeline::dump::Text;
+use timeline::dump::{FRAME, Messages, Text, backtrace};
 use timeline::{Event, Source};
 
 use crate::failure::INFALLIBLE;
@@ -82,6 +82,7 @@ struct Columns<'a> {
     /// Grows with the longest category seen, so that messages stay in line.
     category_width: usize,
     message: String,
+    messages: Messages,
 }
 
 impl<'a> Columns<'a> {
@@ -93,6 +94,7 @@ impl<'a> Columns<'a> {
             who,
             category_width: 12,
             message: String::new(),
+            messages: Messages::new(),
         }
     }
 
@@ -128,8 +130,13 @@ impl<'a> Columns<'a> {
         self.category_width = category.chars().count().clamp(self.category_width, 32);
         let width = self.category_width;
         self.message.clear();
-        definition.render(&event.args, &mut self.message)?;
+        self.messages.write(event, definition, &mut self.message)?;
         let message = human::clean(&self.message);
-        writeln!(out, "{style}{category:<width$}  {message}{style:#}")
+        writeln!(out, "{style}{category:<width$}  {message}{style:#}")?;
+        for address in backtrace(event) {
+            let frame = self.at.frame(event, *address).to_string();
+            writeln!(out, "{FRAME}{}", human::clean(&frame))?;
+        }
+        Ok(())
     }
 }

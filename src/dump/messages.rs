@@ -1,0 +1,91 @@
+//! Messages whose values are in a payload: those of printf, and any with more than four.
+
+use std::fmt;
+
+use crate::event::{Definition, Format, Syntax, Value, values};
+use crate::source::{Event, Frame, Payload};
+
+/// Makes texts of events. Formats are taken apart once for each definition.
+#[derive(Default)]
+pub struct Messages {
+    /// By the number of the event, of those seen.
+    formats: Vec<Option<Format>>,
+    bytes: Vec<u8>,
+}
+
+impl Messages {
+    /// None seen yet.
+    pub fn new() -> Messages {
+        Messages::default()
+    }
+
+    /// Writes the message of an event with its values: the first line of a template, or what printf would write, less
+    /// the line breaks that it ends in. Bytes that are not UTF-8 show as U+FFFD.
+    ///
+    /// # Errors
+    /// Only those of `out`.
+    pub fn write(
+        &mut self,
+        event: &Event,
+        definition: &Definition,
+        out: &mut impl fmt::Write,
+    ) -> fmt::Result {
+        if definition.syntax == Syntax::Printf {
+            return out.write_str(
+                self.printf(event, definition)
+                    .trim_end_matches(['\n', '\r']),
+            );
+        }
+        match &event.payload {
+            None => definition.render(&event.args, out),
+            Some(payload) => {
+                let all: Vec<i64> = values(&payload.values)
+                    .map(|value| integer(&value))
+                    .collect();
+                definition.render(&all, out)
+            }
+        }
+    }
+
+    fn printf(&mut self, event: &Event, definition: &Definition) -> std::borrow::Cow<'_, str> {
+        let place = event.id.0 as usize;
+        if self.formats.len() <= place {
+            self.formats.resize_with(place + 1, || None);
+        }
+        let format = self.formats[place].get_or_insert_with(|| Format::parse(&definition.message));
+        let payload = event.payload.as_deref().map_or(&[][..], |p| &p.values);
+        self.bytes.clear();
+        format.render(values(payload), &mut self.bytes);
+        String::from_utf8_lossy(&self.bytes)
+    }
+}
+
+fn integer(value: &Value) -> i64 {
+    match value {
+        Value::Int(value) => *value,
+        Value::Uint(value) => *value as i64,
+        _ => 0,
+    }
+}
+
+/// The return addresses of an event's call stack, innermost first.
+pub fn backtrace(event: &Event) -> &[u64] {
+    let payload: Option<&Payload> = event.payload.as_deref();
+    payload.map_or(&[], |payload| &payload.backtrace)
+}
+
+/// Where an address is, as people read it: `send+0x1c (/usr/lib/libnet.so)`.
+impl fmt::Display for Frame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let offset = |start: Option<u64>| self.address.checked_sub(start?);
+        match (&self.name, offset(self.start)) {
+            (Some(name), Some(offset)) => write!(f, "{name}+{offset:#x}")?,
+            _ => write!(f, "{:#x}", self.address)?,
+        }
+        match (&self.file, &self.name, offset(self.base)) {
+            (Some(file), None, Some(offset)) => write!(f, " ({file}+{offset:#x})"),
+            (Some(file), ..) => write!(f, " ({file})"),
+            (None, ..) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! A field of the text: how wide, and filled up on which side with what.
+
+use super::parse::Flags;
+
+/// Flags, width and precision with their arguments in place, within bounds.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Spec {
+    pub flags: Flags,
+    /// In bytes.
+    pub width: usize,
+    pub precision: Option<usize>,
+}
+
+impl Spec {
+    /// The sign that a number shows.
+    pub fn sign(&self, negative: bool) -> &'static [u8] {
+        match (negative, self.flags.plus, self.flags.space) {
+            (true, ..) => b"-",
+            (false, true, _) => b"+",
+            (false, false, true) => b" ",
+            (false, false, false) => b"",
+        }
+    }
+}
+
+/// Appends text, filled up with spaces.
+pub fn append(body: &[u8], spec: &Spec, out: &mut Vec<u8>) {
+    let padding = spec.width.saturating_sub(body.len());
+    if !spec.flags.left {
+        fill(out, b' ', padding);
+    }
+    out.extend_from_slice(body);
+    if spec.flags.left {
+        fill(out, b' ', padding);
+    }
+}
+
+/// Appends a number: sign or `0x`, zeros that belong to it, and the rest; filled up with zeros in between if
+/// `with_zeros`, unless it stands on the left.
+pub fn append_number(
+    prefix: &[u8],
+    zeros: usize,
+    body: &[u8],
+    with_zeros: bool,
+    spec: &Spec,
+    out: &mut Vec<u8>,
+) {
+    let padding = spec.width.saturating_sub(prefix.len() + zeros + body.len());
+    let left = spec.flags.left;
+    let inside = with_zeros && !left;
+    if !left && !inside {
+        fill(out, b' ', padding);
+    }
+    out.extend_from_slice(prefix);
+    fill(out, b'0', zeros + if inside { padding } else { 0 });
+    out.extend_from_slice(body);
+    if left {
+        fill(out, b' ', padding);
+    }
+}
+
+/// Appends the same byte several times.
+pub fn fill(out: &mut Vec<u8>, byte: u8, count: usize) {
+    out.resize(out.len() + count, byte);
+}

@@ -1,0 +1,215 @@
+//! Floating-point numbers: `%e`, `%f`, `%g`, `%a`, of `double` and of x86's `long double`.
+
+use super::decimal::Decimal;
+use super::field::{self, Spec};
+use super::parse::{FloatForm, FloatStyle};
+use crate::event::values::Value;
+
+/// The digits after the point if no precision is given.
+const DEFAULT_PRECISION: usize = 6;
+
+/// A number with its sign apart.
+#[derive(Debug, Clone, Copy)]
+pub struct Number {
+    negative: bool,
+    magnitude: Magnitude,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Magnitude {
+    /// significand × 2^exponent; of the hexadecimal digits of the significand, this many stand behind the point.
+    Finite {
+        significand: u64,
+        exponent: i32,
+        hex_digits: u32,
+    },
+    Infinite,
+    NotANumber,
+}
+
+impl Number {
+    /// The number that a value is, if it is one with a point.
+    pub fn of(value: &Value) -> Option<Number> {
+        match value {
+            Value::Float(value) => Some(Number::of_double(*value)),
+            Value::LongDouble(bytes) => Some(Number::of_long_double(bytes)),
+            _ => None,
+        }
+    }
+
+    fn of_double(value: f64) -> Number {
+        let bits = value.to_bits();
+        let fraction = bits & ((1 << 52) - 1);
+        let magnitude = match (bits >> 52) as i32 & 0x7ff {
+            0x7ff if fraction == 0 => Magnitude::Infinite,
+            0x7ff => Magnitude::NotANumber,
+            exponent => Magnitude::Finite {
+                significand: fraction | u64::from(exponent != 0) << 52,
+                exponent: exponent.max(1) - 1023 - 52,
+                hex_digits: 13,
+            },
+        };
+        Number {
+            negative: bits >> 63 == 1,
+            magnitude,
+        }
+    }
+
+    /// What the processor refuses as an operand is not a number, and so it is with glibc.
+    fn of_long_double(bytes: &[u8; 16]) -> Number {
+        let bits = u128::from_le_bytes(*bytes);
+        let significand = bits as u64;
+        let normal = significand >> 63 == 1;
+        let magnitude = match (bits >> 64) as i32 & 0x7fff {
+            0x7fff if significand == 1 << 63 => Magnitude::Infinite,
+            0x7fff => Magnitude::NotANumber,
+            exponent if exponent > 0 && !normal => Magnitude::NotANumber,
+            exponent => Magnitude::Finite {
+                significand,
+                exponent: exponent.max(1) - 16383 - 63,
+                hex_digits: 15,
+            },
+        };
+        Number {
+            negative: bits >> 79 & 1 == 1,
+            magnitude,
+        }
+    }
+}
+
+/// Appends a number in a given style.
+pub fn append(number: Number, style: FloatStyle, spec: &Spec, out: &mut Vec<u8>) {
+    let sign = spec.sign(number.negative);
+    let (significand, exponent, hex_digits) = match number.magnitude {
+        Magnitude::Finite {
+            significand,
+            exponent,
+            hex_digits,
+        } => (significand, exponent, hex_digits),
+        Magnitude::Infinite => return append_word(b"inf", sign, style, spec, out),
+        Magnitude::NotANumber => return append_word(b"nan", sign, style, spec, out),
+    };
+    let mut body = Vec::new();
+    let mut prefix = sign.to_vec();
+    if style.form == FloatForm::Hex {
+        prefix.extend_from_slice(b"0x");
+        hex(significand, exponent, hex_digits, spec, &mut body);
+    } else {
+        let decimal = Decimal::exact(significand, exponent);
+        let precision = spec.precision.unwrap_or(DEFAULT_PRECISION);
+        let alternate = spec.flags.alternate;
+        match style.form {
+            FloatForm::Exponent => exponential(decimal, precision, alternate, &mut body),
+            FloatForm::General => general(decimal, precision, alternate, &mut body),
+            FloatForm::Fixed | FloatForm::Hex => fixed(decimal, precision, alternate, &mut body),
+        }
+    }
+    if style.upper {
+        prefix.make_ascii_uppercase();
+        body.make_ascii_uppercase();
+    }
+    field::append_number(&prefix, 0, &body, spec.flags.zero, spec, out);
+}
+
+/// What is no number is not filled up with zeros.
+fn append_word(word: &[u8], sign: &[u8], style: FloatStyle, spec: &Spec, out: &mut Vec<u8>) {
+    let mut text = [sign, word].concat();
+    if style.upper {
+        text.make_ascii_uppercase();
+    }
+    field::append(&text, spec, out);
+}
+
+fn fixed(mut decimal: Decimal, precision: usize, alternate: bool, out: &mut Vec<u8>) {
+    let precision = precision as i64;
+    decimal.round(decimal.point() + precision);
+    let point = decimal.point();
+    if point > 0 {
+        decimal.append(0, point, out);
+    } else {
+        out.push(b'0');
+    }
+    if precision > 0 || alternate {
+        out.push(b'.');
+    }
+    decimal.append(point, point + precision, out);
+}
+
+fn exponential(mut decimal: Decimal, precision: usize, alternate: bool, out: &mut Vec<u8>) {
+    let precision = precision as i64;
+    decimal.round(precision + 1);
+    decimal.append(0, 1, out);
+    if precision > 0 || alternate {
+        out.push(b'.');
+    }
+    decimal.append(1, 1 + precision, out);
+    exponent(b'e', decimal.exponent(), 2, out);
+}
+
+/// C99's rule: with P digits and the exponent X that `%e` would show, like `%f` if P > X ≥ -4, else like `%e`; and
+/// without zeros at the end, unless the flag asks for them.
+fn general(mut decimal: Decimal, precision: usize, alternate: bool, out: &mut Vec<u8>) {
+    let wanted = precision.max(1) as i64;
+    decimal.round(wanted);
+    let exponent = decimal.exponent();
+    let digits = if alternate {
+        wanted
+    } else {
+        decimal.len().max(1) as i64
+    };
+    if (-4..wanted).contains(&exponent) {
+        let behind = (digits - 1 - exponent).max(0);
+        fixed(decimal, behind as usize, alternate, out);
+    } else {
+        exponential(decimal, (digits - 1) as usize, alternate, out);
+    }
+}
+
+/// Appends the digits of `%a`: one before the point, of a `double` 1 or 0, of a `long double` the highest four bits.
+fn hex(mut significand: u64, mut power: i32, digits: u32, spec: &Spec, out: &mut Vec<u8>) {
+    // The exponent that is shown belongs to the digit before the point.
+    power += 4 * digits as i32;
+    if significand == 0 {
+        power = 0;
+    }
+    let (shown, precision) = match spec.precision {
+        None => {
+            let zeros = (significand.trailing_zeros() / 4).min(digits);
+            (digits - zeros, (digits - zeros) as usize)
+        }
+        Some(precision) => (digits.min(precision as u32), precision),
+    };
+    let dropped = 4 * (digits - shown);
+    // One digit more than a `long double` has: rounded up, it may grow by one.
+    let mut kept = u128::from(significand) >> dropped;
+    let rest = u128::from(significand) - (kept << dropped);
+    let half = (1 << dropped) >> 1;
+    if rest > half || (rest == half && dropped > 0 && kept % 2 == 1) {
+        kept += 1;
+    }
+    if kept >> (4 * shown) > 0xf {
+        kept >>= 4;
+        power += 4;
+    }
+    significand = kept as u64;
+
+    let nibble = |value: u64| b"0123456789abcdef"[(value & 0xf) as usize];
+    out.push(nibble(significand >> (4 * shown)));
+    if precision > 0 || spec.flags.alternate {
+        out.push(b'.');
+    }
+    out.extend((0..shown).rev().map(|at| nibble(significand >> (4 * at))));
+    field::fill(out, b'0', precision - shown as usize);
+    exponent(b'p', power.into(), 1, out);
+}
+
+fn exponent(letter: u8, exponent: i64, digits: usize, out: &mut Vec<u8>) {
+    out.push(letter);
+    let style = super::parse::IntegerStyle::Signed;
+    let mut spec = Spec {
+        precision: Some(digits),
+        ..Spec::default()
+    };
+    spec.flags.plus = true;
+    super::integer::append(exponent as u64, super::parse::Size::Long, style, &spec, out);
+}

@@ -1,0 +1,179 @@
+//! Formats of printf: what a writer takes from its arguments, and the text a reader makes of them.
+//!
+//! A call site's format is parsed once: by the writer, to know which arguments to take and how, and by the
+//! reader, which fills it in. The text is what glibc's `snprintf` writes in the C locale, byte for byte, with wide
+//! characters in UTF-8 (as in C.UTF-8). tests/printf.rs compares the two.
+//!
+//! It differs from it in these, all of them on purpose:
+//! - Widths and precisions are at most [`LARGEST_FIELD`]. They may come from memory that others write to.
+//! - A wide character that Unicode does not know shows as U+FFFD.
+//! - A value of another kind than its conversion expects shows as what it is, and one that is not there as `?`.
+//! - A string that was cut ends in `…`, unless the precision ends it sooner.
+
+mod decimal;
+mod field;
+mod float;
+mod integer;
+mod parse;
+mod text;
+
+use super::values::Value;
+use field::Spec;
+use parse::{Amount, Conversion, Directive, Item};
+
+/// The widest field and the most digits that are written, in bytes.
+pub const LARGEST_FIELD: u32 = 4096;
+
+/// The most arguments that a call may have to be taken apart, widths and precisions included.
+pub const MOST_ARGUMENTS: usize = 32;
+
+/// What the upper bits of a type hold when there is no constant precision.
+const NO_PRECISION: u32 = 0xff_ffff;
+
+/// A format of printf, taken apart.
+///
+/// # Example
+/// ```
+/// use timeline::{Format, Value};
+/// let format = Format::parse("took %5.1f ms for %s");
+/// let types = format.types().expect("each of the conversions is known");
+/// assert_eq!(types, [0xffffff << 8 | u32::from(b'd'), 0xffffff << 8 | u32::from(b's')]);
+///
+/// let name = Value::Text { bytes: b"eth0", cut: false };
+/// let mut text = Vec::new();
+/// format.render([Value::Float(2.25), name].into_iter(), &mut text);
+/// assert_eq!(text, b"took   2.2 ms for eth0");
+/// ```
+#[derive(Debug, Clone)]
+pub struct Format {
+    text: Box<str>,
+    /// None if it cannot be taken apart.
+    items: Option<Vec<Item>>,
+}
+
+impl Format {
+    /// Takes a format apart. Each is accepted: what cannot be taken apart has no [`types`](Self::types).
+    pub fn parse(format: &str) -> Format {
+        let items = parse::items(format);
+        let items = items.filter(|items| types(items).count() <= MOST_ARGUMENTS);
+        Format {
+            text: format.into(),
+            items,
+        }
+    }
+
+    /// What a writer takes from its arguments, in order.
+    ///
+    /// The low 8 bits of each are a letter: `i` for `int`, `u` for `unsigned int`, `l` and `U` for signed and unsigned 64 bits,
+    /// `d` for `double`, `D` for `long double`, `p` for a pointer, `s` for a string, `S` for one whose precision is the `int` before
+    /// it, `w` and `W` for the same of `wchar_t`, `n` for a pointer that is taken and not recorded. The upper 24 bits are the
+    /// constant precision, or all ones if there is none.
+    ///
+    /// `None` if the format cannot be taken apart: it has positions (`%1$d`), `%m`, a conversion that C99 and XSI do not define,
+    /// or needs more than [`MOST_ARGUMENTS`]. The payload then is one string, the text as the C library formatted it.
+    pub fn types(&self) -> Option<Vec<u32>> {
+        Some(types(self.items.as_ref()?).collect())
+    }
+
+    /// Appends what `snprintf` writes for these values. Addresses of a call stack among them are passed over.
+    ///
+    /// If the format cannot be taken apart, that is the first value; without any, the format itself.
+    pub fn render<'a>(&self, values: impl Iterator<Item = Value<'a>>, out: &mut Vec<u8>) {
+        let mut values = values.filter(|value| !matches!(value, Value::Addresses(_)));
+        let Some(items) = &self.items else {
+            match values.next() {
+                Some(text) => text::show(&text, &Spec::default(), out),
+                None => out.extend_from_slice(self.text.as_bytes()),
+            }
+            return;
+        };
+        for item in items {
+            match item {
+                Item::Literal(range) => out.extend_from_slice(self.text[range.clone()].as_bytes()),
+                Item::Directive(directive) => {
+                    if fill_in(directive, &mut values, out).is_none() {
+                        out.push(b'?');
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn types(items: &[Item]) -> impl Iterator<Item = u32> {
+    items.iter().flat_map(|item| {
+        let directive = match item {
+            Item::Directive(directive) => Some(directive),
+            Item::Literal(_) => None,
+        };
+        directive.into_iter().flat_map(Directive::types)
+    })
+}
+
+/// Appends one directive; None if a value that it needs is not there.
+fn fill_in<'a>(
+    directive: &Directive,
+    values: &mut impl Iterator<Item = Value<'a>>,
+    out: &mut Vec<u8>,
+) -> Option<()> {
+    let spec = spec(directive, values)?;
+    if let Conversion::Stored = directive.conversion {
+        return Some(());
+    }
+    let value = values.next()?;
+    match (directive.conversion, integer_of(&value)) {
+        (Conversion::Integer { size, style }, Some(bits)) => {
+            integer::append(bits, size, style, &spec, out);
+        }
+        (Conversion::Pointer, Some(bits)) => integer::append_pointer(bits, &spec, out),
+        (Conversion::Byte, Some(bits)) => field::append(&[bits as u8], &spec, out),
+        (Conversion::WideCharacter, Some(bits)) => text::append_wide(bits as u32, &spec, out),
+        (Conversion::Float { style, .. }, _) => match float::Number::of(&value) {
+            Some(number) => float::append(number, style, &spec, out),
+            None => text::show(&value, &spec, out),
+        },
+        (Conversion::Text, _) => text::append(&value, &spec, out),
+        (Conversion::WideText, _) => text::append_whole_characters(&value, &spec, out),
+        _ => text::show(&value, &spec, out),
+    }
+    Some(())
+}
+
+/// The bits of an integer, with its sign extended.
+fn integer_of(value: &Value) -> Option<u64> {
+    match value {
+        Value::Int(value) => Some(*value as u64),
+        Value::Uint(value) => Some(*value),
+        _ => None,
+    }
+}
+
+/// The directive's width and precision, constant or taken from the values.
+fn spec<'a>(directive: &Directive, values: &mut impl Iterator<Item = Value<'a>>) -> Option<Spec> {
+    let mut flags = directive.flags;
+    let width = match directive.width {
+        Amount::None => 0,
+        Amount::Given(width) => width,
+        Amount::Argument => {
+            let width = argument(&values.next()?);
+            flags.left |= width < 0;
+            width.unsigned_abs()
+        }
+    };
+    let precision = match directive.precision {
+        Amount::None => None,
+        Amount::Given(precision) => Some(precision),
+        Amount::Argument => u32::try_from(argument(&values.next()?)).ok(),
+    };
+    let bounded = |amount: u32| amount.min(LARGEST_FIELD) as usize;
+    Some(Spec {
+        flags,
+        width: bounded(width),
+        precision: precision.map(bounded),
+    })
+}
+
+/// A width or precision that was passed as an `int`; what is none counts as 0.
+fn argument(value: &Value) -> i32 {
+    integer_of(value).unwrap_or(0) as i32
+}

@@ -1,0 +1,239 @@
+//! What the payload of an event holds: values in msgpack, one after the other, as a call passed them.
+//!
+//! Reading takes whatever stands there. Each encoding of an integer, a text or a floating-point number is
+//! understood, lengths are only believed as far as there are bytes, and what cannot be understood ends the values.
+
+use rmp::Marker;
+
+/// The msgpack extension type of a text of which not everything was kept.
+const CUT_TEXT: i8 = 1;
+/// The msgpack extension type of a `long double`.
+const LONG_DOUBLE: i8 = 2;
+
+/// One value of a payload.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value<'a> {
+    /// A signed integer. How many bits of it count is for the conversion to say.
+    Int(i64),
+    /// An unsigned integer or an address.
+    Uint(u64),
+    /// A `double`.
+    Float(f64),
+    /// A `long double` as it stands in memory on x86: 64 bits of significand, of which the highest is the integer,
+    /// 15 of exponent, the sign, and 6 bytes that say nothing; little-endian.
+    LongDouble([u8; 16]),
+    /// The bytes of a string, in no particular encoding unless it was a wide one: then in UTF-8.
+    Text {
+        /// The bytes that were kept, without a NUL.
+        bytes: &'a [u8],
+        /// Whether the writer had no room for all of it.
+        cut: bool,
+    },
+    /// A string that was `NULL`.
+    Nil,
+    /// Return addresses of a call stack, innermost first.
+    Addresses(Vec<u64>),
+}
+
+impl Value<'_> {
+    /// Appends the value as a writer does.
+    ///
+    /// Integers take the encoding of `int` or `unsigned int` where they fit, else that of their 64-bit kin. Lengths
+    /// have 16 bits: of a longer text the beginning is kept, and it is marked as cut; of more addresses, the first.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Value::Int(value) => match i32::try_from(*value) {
+                Ok(value) => put(out, Marker::I32, &value.to_be_bytes()),
+                Err(_) => put(out, Marker::I64, &value.to_be_bytes()),
+            },
+            Value::Uint(value) => match u32::try_from(*value) {
+                Ok(value) => put(out, Marker::U32, &value.to_be_bytes()),
+                Err(_) => put(out, Marker::U64, &value.to_be_bytes()),
+            },
+            Value::Float(value) => put(out, Marker::F64, &value.to_be_bytes()),
+            Value::LongDouble(bytes) => {
+                put(out, Marker::FixExt16, &LONG_DOUBLE.to_be_bytes());
+                out.extend_from_slice(bytes);
+            }
+            Value::Text { bytes, cut } => encode_text(bytes, *cut, out),
+            Value::Nil => put(out, Marker::Null, &[]),
+            Value::Addresses(addresses) => {
+                let count = u16::try_from(addresses.len()).unwrap_or(u16::MAX);
+                put(out, Marker::Array16, &count.to_be_bytes());
+                for address in &addresses[..count.into()] {
+                    put(out, Marker::U64, &address.to_be_bytes());
+                }
+            }
+        }
+    }
+}
+
+fn put(out: &mut Vec<u8>, marker: Marker, bytes: &[u8]) {
+    out.push(marker.to_u8());
+    out.extend_from_slice(bytes);
+}
+
+fn encode_text(bytes: &[u8], cut: bool, out: &mut Vec<u8>) {
+    let kept = u16::try_from(bytes.len()).unwrap_or(u16::MAX);
+    if cut || usize::from(kept) < bytes.len() {
+        put(out, Marker::Ext16, &kept.to_be_bytes());
+        out.extend_from_slice(&CUT_TEXT.to_be_bytes());
+    } else if let Ok(length) = u8::try_from(kept) {
+        put(out, Marker::Str8, &[length]);
+    } else {
+        put(out, Marker::Str16, &kept.to_be_bytes());
+    }
+    out.extend_from_slice(&bytes[..kept.into()]);
+}
+
+/// The values of a payload, in order. They end where something is damaged or of no known kind.
+///
+/// # Example
+/// ```
+/// use timeline::{Value, values};
+/// let mut payload = Vec::new();
+/// Value::Int(-3).encode(&mut payload);
+/// Value::Text { bytes: b"eth0", cut: false }.encode(&mut payload);
+/// assert_eq!(values(&payload).collect::<Vec<_>>(), [
+///     Value::Int(-3),
+///     Value::Text { bytes: b"eth0", cut: false },
+/// ]);
+/// // Cut short, there is only the first one.
+/// assert_eq!(values(&payload[..8]).count(), 1);
+/// ```
+pub fn values(payload: &[u8]) -> impl Iterator<Item = Value<'_>> {
+    let mut input = Input(payload);
+    std::iter::from_fn(move || input.value()).fuse()
+}
+
+/// What is left to read.
+struct Input<'a>(&'a [u8]);
+
+impl<'a> Input<'a> {
+    fn value(&mut self) -> Option<Value<'a>> {
+        let marker = self.marker()?;
+        if let Some(value) = self.integer(marker) {
+            return Some(value);
+        }
+        match marker {
+            Marker::Null => Some(Value::Nil),
+            Marker::F32 => Some(Value::Float(f32::from_be_bytes(self.array()?).into())),
+            Marker::F64 => Some(Value::Float(f64::from_be_bytes(self.array()?))),
+            Marker::FixStr(length) => self.text(length.into()),
+            Marker::Str8 | Marker::Bin8 => {
+                let length = self.length8()?;
+                self.text(length)
+            }
+            Marker::Str16 | Marker::Bin16 => {
+                let length = self.length16()?;
+                self.text(length)
+            }
+            Marker::Str32 | Marker::Bin32 => {
+                let length = self.length32()?;
+                self.text(length)
+            }
+            Marker::FixExt1 => self.extension(1),
+            Marker::FixExt2 => self.extension(2),
+            Marker::FixExt4 => self.extension(4),
+            Marker::FixExt8 => self.extension(8),
+            Marker::FixExt16 => self.extension(16),
+            Marker::Ext8 => {
+                let length = self.length8()?;
+                self.extension(length)
+            }
+            Marker::Ext16 => {
+                let length = self.length16()?;
+                self.extension(length)
+            }
+            Marker::Ext32 => {
+                let length = self.length32()?;
+                self.extension(length)
+            }
+            Marker::FixArray(count) => self.addresses(count.into()),
+            Marker::Array16 => {
+                let count = self.length16()?;
+                self.addresses(count)
+            }
+            Marker::Array32 => {
+                let count = self.length32()?;
+                self.addresses(count)
+            }
+            _ => None,
+        }
+    }
+
+    /// An integer, if that is what this marker begins.
+    fn integer(&mut self, marker: Marker) -> Option<Value<'a>> {
+        Some(match marker {
+            Marker::FixPos(value) => Value::Uint(value.into()),
+            Marker::FixNeg(value) => Value::Int(value.into()),
+            Marker::False => Value::Int(0),
+            Marker::True => Value::Int(1),
+            Marker::U8 => Value::Uint(u8::from_be_bytes(self.array()?).into()),
+            Marker::U16 => Value::Uint(u16::from_be_bytes(self.array()?).into()),
+            Marker::U32 => Value::Uint(u32::from_be_bytes(self.array()?).into()),
+            Marker::U64 => Value::Uint(u64::from_be_bytes(self.array()?)),
+            Marker::I8 => Value::Int(i8::from_be_bytes(self.array()?).into()),
+            Marker::I16 => Value::Int(i16::from_be_bytes(self.array()?).into()),
+            Marker::I32 => Value::Int(i32::from_be_bytes(self.array()?).into()),
+            Marker::I64 => Value::Int(i64::from_be_bytes(self.array()?)),
+            _ => return None,
+        })
+    }
+
+    fn text(&mut self, length: usize) -> Option<Value<'a>> {
+        let bytes = self.take(length)?;
+        Some(Value::Text { bytes, cut: false })
+    }
+
+    fn extension(&mut self, length: usize) -> Option<Value<'a>> {
+        let kind = i8::from_be_bytes(self.array()?);
+        let bytes = self.take(length)?;
+        match kind {
+            CUT_TEXT => Some(Value::Text { bytes, cut: true }),
+            LONG_DOUBLE => Some(Value::LongDouble(bytes.try_into().ok()?)),
+            _ => None,
+        }
+    }
+
+    fn addresses(&mut self, count: usize) -> Option<Value<'a>> {
+        // Each takes a byte at least, so no more is reserved than eight times what is there.
+        let mut addresses = Vec::with_capacity(count.min(self.0.len()));
+        for _ in 0..count {
+            let marker = self.marker()?;
+            match self.integer(marker)? {
+                Value::Uint(address) => addresses.push(address),
+                _ => return None,
+            }
+        }
+        Some(Value::Addresses(addresses))
+    }
+
+    fn marker(&mut self) -> Option<Marker> {
+        Some(Marker::from_u8(u8::from_be_bytes(self.array()?)))
+    }
+
+    fn length8(&mut self) -> Option<usize> {
+        Some(u8::from_be_bytes(self.array()?).into())
+    }
+
+    fn length16(&mut self) -> Option<usize> {
+        Some(u16::from_be_bytes(self.array()?).into())
+    }
+
+    fn length32(&mut self) -> Option<usize> {
+        u32::from_be_bytes(self.array()?).try_into().ok()
+    }
+
+    fn array<const LENGTH: usize>(&mut self) -> Option<[u8; LENGTH]> {
+        let (bytes, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*bytes)
+    }
+
+    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (bytes, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(bytes)
+    }
+}
