@@ -1,7 +1,7 @@
 //! What an event is: its definition, its message with arguments, its priority.
 
 mod module;
-pub mod printf;
+mod printf;
 mod priority;
 mod table;
 mod template;

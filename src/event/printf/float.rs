@@ -147,12 +147,15 @@ fn exponential(mut decimal: Decimal, precision: usize, alternate: bool, out: &mu
 }
 
 /// C99's rule: with P digits and the exponent X that `%e` would show, like `%f` if P > X ≥ -4, else like `%e`; and
-/// without zeros at the end, unless the flag asks for them.
+/// without zeros at the end, unless the flag asks for them. In one case glibc leaves them off although it does: where only
+/// rounding lifts X to P, as with `%#.2g` of 99.5, which is `1.e+02`.
 fn general(mut decimal: Decimal, precision: usize, alternate: bool, out: &mut Vec<u8>) {
     let wanted = precision.max(1) as i64;
+    let lifted_from = decimal.exponent();
     decimal.round(wanted);
     let exponent = decimal.exponent();
-    let digits = if alternate {
+    let lifted = exponent == wanted && lifted_from < wanted;
+    let digits = if alternate && !lifted {
         wanted
     } else {
         decimal.len().max(1) as i64

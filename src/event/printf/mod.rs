@@ -3,12 +3,6 @@
 //! A call site's format is parsed once: by the writer, to know which arguments to take and how, and by the
 //! reader, which fills it in. The text is what glibc's `snprintf` writes in the C locale, byte for byte, with wide
 //! characters in UTF-8 (as in C.UTF-8). tests/printf.rs compares the two.
-//!
-//! It differs from it in these, all of them on purpose:
-//! - Widths and precisions are at most [`LARGEST_FIELD`]. They may come from memory that others write to.
-//! - A wide character that Unicode does not know shows as U+FFFD.
-//! - A value of another kind than its conversion expects shows as what it is, and one that is not there as `?`.
-//! - A string that was cut ends in `…`, unless the precision ends it sooner.
 
 mod decimal;
 mod field;
@@ -21,23 +15,26 @@ use super::values::Value;
 use field::Spec;
 use parse::{Amount, Conversion, Directive, Item};
 
-/// The widest field and the most digits that are written, in bytes.
-pub const LARGEST_FIELD: u32 = 4096;
-
-/// The most arguments that a call may have to be taken apart, widths and precisions included.
-pub const MOST_ARGUMENTS: usize = 32;
-
 /// What the upper bits of a type hold when there is no constant precision.
 const NO_PRECISION: u32 = 0xff_ffff;
 
 /// A format of printf, taken apart.
+///
+/// The text is that of glibc's `snprintf` but for these:
+/// - A width or precision counts up to [`LARGEST_FIELD`](Self::LARGEST_FIELD). It may come from memory that others
+///   write to.
+/// - A wide character that Unicode does not know shows as U+FFFD.
+/// - A `long double` whose exponent is 0 although its highest bit is set is the number that the processor takes it for. No
+///   processor makes such; glibc drops the bit.
+/// - A value of another kind than its conversion expects shows as what it is, and one that is not there as `?`.
+/// - A string that was cut ends in `…`, unless the precision ends it sooner.
 ///
 /// # Example
 /// ```
 /// use timeline::{Format, Value};
 /// let format = Format::parse("took %5.1f ms for %s");
 /// let types = format.types().expect("each of the conversions is known");
-/// assert_eq!(types, [0xffffff << 8 | u32::from(b'd'), 0xffffff << 8 | u32::from(b's')]);
+/// assert_eq!(types, [0xffff_ff00 | u32::from(b'd'), 0xffff_ff00 | u32::from(b's')]);
 ///
 /// let name = Value::Text { bytes: b"eth0", cut: false };
 /// let mut text = Vec::new();
@@ -52,10 +49,16 @@ pub struct Format {
 }
 
 impl Format {
+    /// The widest field, and the most digits that a precision asks for.
+    pub const LARGEST_FIELD: u32 = 4096;
+
+    /// The most arguments that a call may have to be taken apart, widths and precisions included.
+    pub const MOST_ARGUMENTS: usize = 32;
+
     /// Takes a format apart. Each is accepted: what cannot be taken apart has no [`types`](Self::types).
     pub fn parse(format: &str) -> Format {
         let items = parse::items(format);
-        let items = items.filter(|items| types(items).count() <= MOST_ARGUMENTS);
+        let items = items.filter(|items| types(items).count() <= Self::MOST_ARGUMENTS);
         Format {
             text: format.into(),
             items,
@@ -67,10 +70,10 @@ impl Format {
     /// The low 8 bits of each are a letter: `i` for `int`, `u` for `unsigned int`, `l` and `U` for signed and unsigned 64 bits,
     /// `d` for `double`, `D` for `long double`, `p` for a pointer, `s` for a string, `S` for one whose precision is the `int` before
     /// it, `w` and `W` for the same of `wchar_t`, `n` for a pointer that is taken and not recorded. The upper 24 bits are the
-    /// constant precision, or all ones if there is none.
+    /// constant precision of a string: how many bytes of it are read at most; all ones if there is none.
     ///
     /// `None` if the format cannot be taken apart: it has positions (`%1$d`), `%m`, a conversion that C99 and XSI do not define,
-    /// or needs more than [`MOST_ARGUMENTS`]. The payload then is one string, the text as the C library formatted it.
+    /// or needs more than [`MOST_ARGUMENTS`](Self::MOST_ARGUMENTS). The payload then is one string, the text as the C library formatted it.
     pub fn types(&self) -> Option<Vec<u32>> {
         Some(types(self.items.as_ref()?).collect())
     }
@@ -165,7 +168,7 @@ fn spec<'a>(directive: &Directive, values: &mut impl Iterator<Item = Value<'a>>)
         Amount::Given(precision) => Some(precision),
         Amount::Argument => u32::try_from(argument(&values.next()?)).ok(),
     };
-    let bounded = |amount: u32| amount.min(LARGEST_FIELD) as usize;
+    let bounded = |amount: u32| amount.min(Format::LARGEST_FIELD) as usize;
     Some(Spec {
         flags,
         width: bounded(width),

@@ -115,10 +115,11 @@ impl Directive {
     /// What a writer takes for it, as [`Format::types`](super::Format::types) has it.
     pub fn types(&self) -> impl Iterator<Item = u32> + use<> {
         let argument = |amount| (amount == Amount::Argument).then_some(kind(b'i', NO_PRECISION));
+        let of_text = matches!(self.conversion, Conversion::Text | Conversion::WideText);
         let precision = match self.precision {
             // All ones mean none, so the largest is one less.
-            Amount::Given(precision) => precision.min(NO_PRECISION - 1),
-            Amount::None | Amount::Argument => NO_PRECISION,
+            Amount::Given(precision) if of_text => precision.min(NO_PRECISION - 1),
+            _ => NO_PRECISION,
         };
         let before = self.precision == Amount::Argument;
         let letter = match self.conversion {

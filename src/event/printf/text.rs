@@ -13,7 +13,7 @@ const CUT: &str = "…";
 
 /// Appends a string, at most as many bytes of it as the precision says.
 pub fn append(value: &Value, spec: &Spec, out: &mut Vec<u8>) {
-    append_up_to(value, |_, limit| limit, spec, out);
+    append_up_to(value, |bytes| bytes, spec, out);
 }
 
 /// The same for one that was wide, of which no character is divided.
@@ -21,18 +21,17 @@ pub fn append_whole_characters(value: &Value, spec: &Spec, out: &mut Vec<u8>) {
     append_up_to(value, whole, spec, out);
 }
 
-fn append_up_to(
-    value: &Value,
-    end: impl Fn(&[u8], usize) -> usize,
-    spec: &Spec,
-    out: &mut Vec<u8>,
-) {
+/// `kept` says how much is shown of what the precision leaves.
+fn append_up_to(value: &Value, kept: impl Fn(&[u8]) -> &[u8], spec: &Spec, out: &mut Vec<u8>) {
     match (value, spec.precision) {
         (Value::Text { bytes, .. }, Some(precision)) if precision <= bytes.len() => {
-            field::append(&bytes[..end(bytes, precision)], spec, out);
+            field::append(kept(&bytes[..precision]), spec, out);
         }
         (Value::Text { bytes, cut: false }, _) => field::append(bytes, spec, out),
-        (Value::Text { bytes, cut: true }, _) => append_cut(bytes, spec, out),
+        (Value::Text { bytes, cut: true }, _) => {
+            let marked = [whole(bytes), CUT.as_bytes()].concat();
+            field::append(&marked, spec, out);
+        }
         // As glibc has it: nothing, rather than a part of the word.
         (Value::Nil, Some(precision)) if precision < NULL.len() => field::append(b"", spec, out),
         (Value::Nil, _) => field::append(NULL, spec, out),
@@ -40,20 +39,12 @@ fn append_up_to(
     }
 }
 
-/// The last boundary between characters up to there.
-fn whole(text: &[u8], limit: usize) -> usize {
-    let is_boundary = |at: &usize| text.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80);
-    (0..=limit).rev().find(is_boundary).unwrap_or(0)
-}
-
-fn append_cut(bytes: &[u8], spec: &Spec, out: &mut Vec<u8>) {
-    let kept = match std::str::from_utf8(bytes) {
-        // The cut went through a character; what is left of it would show as damage.
+/// Without the character that was divided at the end, if it is UTF-8 but for that.
+fn whole(bytes: &[u8]) -> &[u8] {
+    match std::str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() => &bytes[..error.valid_up_to()],
         _ => bytes,
-    };
-    let text = [kept, CUT.as_bytes()].concat();
-    field::append(&text, spec, out);
+    }
 }
 
 /// Appends a character of `wchar_t`.
