@@ -58,6 +58,8 @@ mod segment;
 mod shm;
 #[cfg(not(loom))]
 mod source;
+#[cfg(all(feature = "symbols", not(loom)))]
+pub mod symbols;
 #[doc(hidden)]
 pub mod sync;
 #[cfg(not(loom))]

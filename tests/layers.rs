@@ -5,10 +5,11 @@ use std::fs;
 use std::path::Path;
 
 /// The library's modules from top to bottom. A module may use those below it.
-const LAYERS: [&str; 17] = [
+const LAYERS: [&str; 18] = [
     "dump",
     "list",
     "archive",
+    "symbols",
     "attached",
     "timeline",
     "control",

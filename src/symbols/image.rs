@@ -1,0 +1,247 @@
+//! The symbols of one ELF file, of which only what is needed is read, and only so much.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use object::elf::{self, FileHeader32, FileHeader64};
+use object::endian::Endianness;
+use object::pod::{self, Pod};
+use object::read::elf::{FileHeader, NoteIterator, ProgramHeader, SectionHeader, Sym};
+
+use super::cover::{Cover, Interval};
+
+/// Bytes of the largest note. A build id has some 40.
+const MAX_NOTE: u64 = 64 << 10;
+/// Bytes of the longest name. What is longer is cut.
+const MAX_NAME: usize = 16 << 10;
+/// glibc maps from a multiple of the page size on.
+const PAGE: u64 = 4096;
+
+/// What an ELF file calls its addresses.
+#[derive(Debug)]
+pub struct Image {
+    /// Where it says that its lowest page is; `None` if it stays where the file says.
+    lowest: Option<u64>,
+    build_id: Option<Vec<u8>>,
+    symbols: Vec<Symbol>,
+    cover: Cover,
+    names: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Symbol {
+    name: u32,
+    start: u64,
+}
+
+/// Among symbols that hold an address, as dladdr does, the one that begins last. Of aliases, those with a size go before
+/// those without, functions before others, and global before weak before local ones.
+type Rank = (u64, bool, bool, u8);
+
+impl Image {
+    /// Reads the file at `path`, as long as there are as many bytes `left` to be read, and takes them off. `None` if it
+    /// cannot be read, or is no ELF file.
+    pub fn open(path: &Path, left: &mut u64) -> Option<Image> {
+        let file = &mut Reader::open(path, left)?;
+        Image::read::<FileHeader64<Endianness>>(file)
+            .or_else(|| Image::read::<FileHeader32<Endianness>>(file))
+    }
+
+    fn read<E: FileHeader<Endian = Endianness>>(file: &mut Reader) -> Option<Image> {
+        let header: E = file.array(0, 1)?.pop()?;
+        if !header.is_supported() {
+            return None;
+        }
+        let endian = header.endian().ok()?;
+        let word = |word: E::Word| -> u64 { word.into() };
+
+        let count = usize::from(header.e_phnum(endian));
+        let programs: Vec<E::ProgramHeader> = file.array(word(header.e_phoff(endian)), count)?;
+        let loaded = programs.iter().filter(|p| p.p_type(endian) == elf::PT_LOAD);
+        let lowest = loaded.map(|p| word(p.p_vaddr(endian))).min();
+        let lowest = lowest.map_or(0, |address| address & !(PAGE - 1));
+        let moves = header.e_type(endian) != elf::ET_EXEC;
+
+        let mut image = Image {
+            lowest: moves.then_some(lowest),
+            build_id: build_id::<E>(file, endian, &programs),
+            symbols: Vec::new(),
+            cover: Cover::default(),
+            names: Vec::new(),
+        };
+        // A file without sections, or with damaged ones, still has a build id.
+        if let Some((symbols, names)) = tables::<E>(file, &header, endian) {
+            image.take(&symbols, endian);
+            image.names = names;
+        }
+        Some(image)
+    }
+
+    fn take<S: Sym<Endian = Endianness>>(&mut self, symbols: &[S], endian: Endianness) {
+        let mut intervals: Vec<Interval<Rank>> = Vec::new();
+        for symbol in symbols
+            .iter()
+            .filter(|symbol| names_addresses(*symbol, endian))
+        {
+            let start: u64 = symbol.st_value(endian).into();
+            let size: u64 = symbol.st_size(endian).into();
+            let function = matches!(symbol.st_type(), elf::STT_FUNC | elf::STT_GNU_IFUNC);
+            let binding = match symbol.st_bind() {
+                elf::STB_LOCAL => 0,
+                elf::STB_WEAK => 1,
+                _ => 2,
+            };
+            intervals.push(Interval {
+                start,
+                end: start.saturating_add(size.max(1)),
+                rank: (start, size > 0, function, binding),
+            });
+            self.symbols.push(Symbol {
+                name: symbol.st_name(endian),
+                start,
+            });
+        }
+        self.cover = Cover::new(&intervals);
+    }
+
+    /// Whether it is the file that a process had loaded, as far as the build ids tell.
+    pub fn is(&self, build_id: Option<&[u8]>) -> bool {
+        build_id.is_none_or(|wanted| self.build_id.as_deref() == Some(wanted))
+    }
+
+    /// The symbol that holds an address of a process that has the file mapped from `base` on: its name and its start.
+    pub fn find(&self, base: u64, address: u64) -> Option<(String, u64)> {
+        let bias = self.lowest.map_or(0, |lowest| base.wrapping_sub(lowest));
+        let symbol = &self.symbols[self.cover.find(address.wrapping_sub(bias))?];
+        let name = name(self.names.get(symbol.name as usize..)?)?;
+        Some((name, symbol.start.wrapping_add(bias)))
+    }
+}
+
+/// A file, and how many more bytes may be read of all files together.
+struct Reader<'a> {
+    file: File,
+    left: &'a mut u64,
+}
+
+impl Reader<'_> {
+    /// Opens a regular file, and nothing else, not even for a moment: opening a device may already do something.
+    fn open<'a>(path: &Path, left: &'a mut u64) -> Option<Reader<'a>> {
+        if !path.is_absolute() {
+            return None;
+        }
+        let options = |flags| OpenOptions::new().read(true).custom_flags(flags).clone();
+        let place = options(libc::O_PATH).open(path).ok()?;
+        if !place.metadata().ok()?.is_file() {
+            return None;
+        }
+        let again = format!("/proc/self/fd/{}", place.as_raw_fd());
+        let file = options(libc::O_NONBLOCK | libc::O_NOCTTY)
+            .open(again)
+            .ok()?;
+        Some(Reader { file, left })
+    }
+
+    /// As many bytes from `offset` on, if the file has them.
+    fn bytes(&mut self, offset: u64, size: u64) -> Option<Vec<u8>> {
+        let end = offset.checked_add(size)?;
+        if end > self.file.metadata().ok()?.len() {
+            return None;
+        }
+        *self.left = self.left.checked_sub(size)?;
+        let mut bytes = vec![0; usize::try_from(size).ok()?];
+        self.file.seek(SeekFrom::Start(offset)).ok()?;
+        self.file.read_exact(&mut bytes).ok()?;
+        Some(bytes)
+    }
+
+    /// As many records from `offset` on.
+    fn array<T: Pod>(&mut self, offset: u64, count: usize) -> Option<Vec<T>> {
+        let size = u64::try_from(size_of::<T>().checked_mul(count)?).ok()?;
+        let bytes = self.bytes(offset, size)?;
+        Some(pod::slice_from_all_bytes(&bytes).ok()?.to_vec())
+    }
+}
+
+fn build_id<E: FileHeader<Endian = Endianness>>(
+    file: &mut Reader,
+    endian: Endianness,
+    programs: &[E::ProgramHeader],
+) -> Option<Vec<u8>> {
+    for program in programs {
+        if program.p_type(endian) != elf::PT_NOTE {
+            continue;
+        }
+        let (offset, size) = program.file_range(endian);
+        let Some(bytes) = file.bytes(offset, size.min(MAX_NOTE)) else {
+            continue;
+        };
+        let Ok(mut notes) = NoteIterator::<E>::new(endian, program.p_align(endian), &bytes) else {
+            continue;
+        };
+        while let Ok(Some(note)) = notes.next() {
+            if note.name() == elf::ELF_NOTE_GNU && note.n_type(endian) == elf::NT_GNU_BUILD_ID {
+                return Some(note.desc().to_vec());
+            }
+        }
+    }
+    None
+}
+
+/// The table of all symbols, or else that of the exported ones, and the names for it.
+fn tables<E: FileHeader<Endian = Endianness>>(
+    file: &mut Reader,
+    header: &E,
+    endian: Endianness,
+) -> Option<(Vec<E::Sym>, Vec<u8>)> {
+    let at: u64 = header.e_shoff(endian).into();
+    let mut count = usize::from(header.e_shnum(endian));
+    if count == 0 {
+        // More than fit there stand in the first section.
+        let first: E::SectionHeader = file.array(at, 1)?.pop()?;
+        count = usize::try_from(first.sh_size(endian).into()).ok()?;
+    }
+    let sections: Vec<E::SectionHeader> = file.array(at, count)?;
+    let mut table = |kind| {
+        let table = sections.iter().find(|s| s.sh_type(endian) == kind)?;
+        let size: u64 = table.sh_size(endian).into();
+        let count = usize::try_from(size).ok()? / size_of::<E::Sym>();
+        let symbols: Vec<E::Sym> = file.array(table.sh_offset(endian).into(), count)?;
+        let names = sections.get(table.sh_link(endian) as usize)?;
+        let size = names.sh_size(endian).into();
+        let names = file.bytes(names.sh_offset(endian).into(), size)?;
+        let any = symbols.iter().any(|s| names_addresses(s, endian));
+        any.then_some((symbols, names))
+    };
+    table(elf::SHT_SYMTAB).or_else(|| table(elf::SHT_DYNSYM))
+}
+
+/// Whether a symbol stands for code or data of the file itself, at an address that moves with it.
+fn names_addresses<S: Sym<Endian = Endianness>>(symbol: &S, endian: Endianness) -> bool {
+    let kind = matches!(
+        symbol.st_type(),
+        elf::STT_FUNC | elf::STT_GNU_IFUNC | elf::STT_OBJECT | elf::STT_NOTYPE
+    );
+    // What is not defined here may stand for the place through which it is called.
+    let section = symbol.st_shndx(endian);
+    let here = match section {
+        elf::SHN_UNDEF => symbol.st_value(endian).into() != 0,
+        _ => section != elf::SHN_ABS && section != elf::SHN_COMMON,
+    };
+    kind && here && symbol.st_name(endian) != 0
+}
+
+/// The name that `bytes` begin with, without the version of its interface that linkers write behind it.
+fn name(bytes: &[u8]) -> Option<String> {
+    let longest = bytes.get(..MAX_NAME).unwrap_or(bytes);
+    let whole = longest.split(|b| *b == 0).next()?;
+    let mut parts = whole.split(|b| *b == b'@');
+    let name = parts
+        .next()
+        .filter(|name| !name.is_empty())
+        .unwrap_or(whole);
+    (!name.is_empty()).then(|| String::from_utf8_lossy(name).into_owned())
+}
