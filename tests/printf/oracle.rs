@@ -8,8 +8,7 @@ use std::sync::OnceLock;
 use tempfile::TempDir;
 use timeline::{Format, Value, values};
 
-use crate::toolchain::programs::{Link, compile};
-use crate::toolchain::{C99, cc, limited, succeed};
+use crate::toolchain::{cc, limited, root, succeed};
 
 /// A call of printf.
 #[derive(Debug, Clone)]
@@ -60,14 +59,16 @@ fn write_string(text: &[u8], out: &mut Vec<u8>) {
     out.extend(text);
 }
 
+/// The C program. It knows nothing of this library.
 fn program() -> &'static PathBuf {
     static PROGRAM: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
     let (_, program) = PROGRAM.get_or_init(|| {
         let dir = TempDir::new().unwrap();
-        let flags: Vec<_> = C99.iter().map(|flag| flag.replace("c99", "c11")).collect();
-        let flags: Vec<_> = flags.iter().map(String::as_str).collect();
-        let source = ["tests/c/printf_oracle.c"];
-        let program = compile(cc(), &flags, &source, Link::Nothing, dir.path());
+        let program = dir.path().join("printf_oracle");
+        let mut compiler = cc();
+        compiler.args(["-std=c11", "-Wall", "-Wextra", "-pedantic", "-Werror"]);
+        compiler.arg(root().join("tests/c/printf_oracle.c"));
+        succeed(compiler.arg("-o").arg(&program), "gcc");
         (dir, program)
     });
     program
