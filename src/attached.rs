@@ -1,5 +1,8 @@
 //! A timeline as others see it: attached read-only, live or saved.
 
+#[cfg(feature = "symbols")]
+mod frames;
+
 use std::fs::File;
 use std::path::Path;
 use std::sync::{OnceLock, PoisonError, RwLock};
@@ -47,6 +50,8 @@ pub struct Attached {
     definitions: Vec<OnceLock<Box<Definition>>>,
     /// Bytes of text that definitions may still take.
     text_left: AtomicU64,
+    #[cfg(feature = "symbols")]
+    frames: frames::Frames,
 }
 
 /// How often the whole string table may be spent on definitions, which share their categories. Damaged
@@ -73,6 +78,8 @@ impl Attached {
             ),
             segment,
             file,
+            #[cfg(feature = "symbols")]
+            frames: frames::Frames::default(),
         })
     }
 
@@ -212,11 +219,18 @@ impl Source for Attached {
         self.unix_nanos(event.ticks)
     }
 
-    fn frame(&self, _event: &Event, address: u64) -> Frame {
-        Frame {
-            address,
-            ..Frame::default()
-        }
+    #[cfg(feature = "symbols")]
+    fn frame(&self, event: &Event, address: u64) -> Frame {
+        let pid = Attached::thread(self, event).map(|thread| thread.pid);
+        // As many are defined as there are modules, at least: whether there are new ones.
+        let known = self.segment.definitions.count();
+        pid.and_then(|pid| self.frames.find(pid, address, known, || self.modules()))
+            .unwrap_or(Frame::unknown(address))
+    }
+
+    #[cfg(not(feature = "symbols"))]
+    fn frame(&self, _: &Event, address: u64) -> Frame {
+        Frame::unknown(address)
     }
 
     fn definitions(&self) -> Box<dyn Iterator<Item = &Definition> + '_> {

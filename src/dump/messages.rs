@@ -60,6 +60,15 @@ impl Messages {
     }
 }
 
+#[cfg(feature = "symbols")]
+use crate::symbols::demangled;
+
+/// The name as it is: taking it apart is for the command.
+#[cfg(not(feature = "symbols"))]
+fn demangled(name: &str) -> &str {
+    name
+}
+
 fn integer(value: &Value) -> i64 {
     match value {
         Value::Int(value) => *value,
@@ -79,7 +88,7 @@ impl fmt::Display for Frame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let offset = |start: Option<u64>| self.address.checked_sub(start?);
         match (&self.name, offset(self.start)) {
-            (Some(name), Some(offset)) => write!(f, "{name}+{offset:#x}")?,
+            (Some(name), Some(offset)) => write!(f, "{}+{offset:#x}", demangled(name))?,
             _ => write!(f, "{:#x}", self.address)?,
         }
         match (&self.file, &self.name, offset(self.base)) {

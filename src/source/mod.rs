@@ -63,6 +63,16 @@ pub struct Frame {
     pub start: Option<u64>,
 }
 
+impl Frame {
+    /// Nothing but the address.
+    pub fn unknown(address: u64) -> Frame {
+        Frame {
+            address,
+            ..Frame::default()
+        }
+    }
+}
+
 /// What events come from, and what is known there about them: a ring, or an archive.
 pub trait Source {
     /// What an event means; `None` if no such event is defined, or what it means was lost.

@@ -1,0 +1,60 @@
+//! Addresses in call stacks of a ring, with what its programs said they had loaded.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use crate::event::Module;
+use crate::source::Frame;
+use crate::symbols::Symbols;
+
+/// What was found by now. Asked again when programs have loaded more.
+#[derive(Default)]
+pub struct Frames(Mutex<Found>);
+
+#[derive(Default)]
+struct Found {
+    /// How much was defined when the modules were looked at.
+    known: u32,
+    symbols: Option<Symbols>,
+    frames: HashMap<(u32, u64), Option<Frame>>,
+}
+
+/// Addresses that are remembered.
+const MOST: usize = 1 << 16;
+
+impl Frames {
+    /// What an address of a process stands for; `None` where nothing was loaded there. `known` tells whether `modules`
+    /// would be others than before.
+    pub fn find<I: Iterator<Item = Module>>(
+        &self,
+        pid: u32,
+        address: u64,
+        known: u32,
+        modules: impl FnOnce() -> I,
+    ) -> Option<Frame> {
+        let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if found.known != known || found.symbols.is_none() {
+            found.known = known;
+            found.symbols = Some(Symbols::new(modules()));
+            found.frames.clear();
+        }
+        let Found {
+            symbols, frames, ..
+        } = &mut *found;
+        if frames.len() >= MOST {
+            frames.clear();
+        }
+        let symbols = symbols.as_ref()?;
+        let frame = frames.entry((pid, address)).or_insert_with(|| {
+            let at = symbols.caller(pid, address)?;
+            Some(Frame {
+                address,
+                file: Some(at.file.to_string_lossy().into_owned()),
+                base: Some(at.base),
+                name: at.name,
+                start: at.start,
+            })
+        });
+        frame.clone()
+    }
+}
