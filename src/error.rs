@@ -168,6 +168,13 @@ pub enum Error {
         timeline: PathBuf,
     },
 
+    /// Rotating what is one file.
+    #[error("{} is one file, and only the files of a directory are rotated and removed; name a directory, with a / at its end", .path.display())]
+    NotADirectory {
+        /// The file.
+        path: PathBuf,
+    },
+
     /// Two recorders on one file.
     #[error("{} is being written by another recorder; choose another file, or stop that one first", .path.display())]
     RecorderBusy {
@@ -314,6 +321,7 @@ impl Error {
             | TooManyArguments { .. }
             | BadText { .. }
             | OtherRing { .. }
+            | NotADirectory { .. }
             | ReadOnly { .. } => ErrorKind::Argument,
             StringTableFull { .. }
             | DefinitionTableFull { .. }

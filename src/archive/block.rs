@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use super::numbers::{Cursor, put};
-pub use super::packer::{compress, pack, weight};
+pub use super::packer::{compress, weight};
 use super::record::{Kind, Source};
 
 /// The name of the compression.

@@ -6,18 +6,23 @@
 
 mod block;
 mod codec;
+mod files;
 mod frame;
+mod left;
 mod merge;
 mod numbers;
+mod output;
 mod packer;
 mod preamble;
 mod reader;
 mod record;
 mod recorder;
 mod rows;
+mod times;
 mod writer;
 
 pub use merge::ByTime;
+pub use output::{Fsync, Keeping, Output, Trouble};
 pub use preamble::Preamble;
 pub use reader::{Archive, Author, InFile, Recorded, Statement, Text};
 pub use record::{Data, Kind, PRINTF, Source, Symbol};

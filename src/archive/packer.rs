@@ -236,6 +236,7 @@ impl Packer {
 }
 
 /// The bytes of these events, not compressed.
+#[cfg(test)]
 pub fn pack(events: &[Data]) -> Vec<u8> {
     let (mut packer, mut out) = (Packer::new(), Vec::new());
     for event in events {

@@ -1,146 +1,195 @@
-//! Records a live ring into a file, and goes on where an earlier recorder of it was stopped.
+//! Records a ring, and goes on where an earlier recorder of it was stopped.
+//!
+//! What there is no room for stays where it is: a few frames here, the rest in the ring, which is not read
+//! on before they are written. So a full disk costs what the ring overwrites meanwhile, which is counted like
+//! all else that comes too late, and no memory.
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use nix::errno::Errno;
-use nix::fcntl::{Flock, FlockArg};
-
+use super::frame::{Frames, Part};
+use super::output::{Output, Trouble};
 use super::preamble::Preamble;
-use super::reader::Archive;
-use super::record::{Data, Kind, Source};
+use super::record::{self, Data, Kind, Record, Source};
+use super::times::Times;
 use super::writer::{Form, Writer};
 use crate::attached::Attached;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::event::EventId;
-use crate::source::{Follow, From, Placed, ThreadRef};
+use crate::source::{Event, Follow, From, Placed, ThreadRef};
 
 /// How long events wait for others to share a block with.
 const PATIENCE: Duration = Duration::from_secs(1);
-
-/// A file that is locked against other recorders while it is open.
-struct Output(Flock<File>);
-
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        (&*self.0).write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
+/// Threads whose names are remembered; then they are looked up anew.
+const MOST_SOURCES: usize = 1 << 16;
+/// Of them, those that are found without a hash.
+const RECENT: usize = 64;
 
 /// What a recorder has done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
     /// Events recorded.
     pub events: u64,
-    /// Events that were overwritten before they could be recorded.
+    /// Events that were overwritten before they could be recorded, and at the end those for which there was no room.
     pub missed: u64,
     /// Bytes written.
     pub bytes: u64,
 }
 
 /// Records a ring. Dropped without [`Recorder::finish`], it leaves what was written so far, as a kill does.
+///
+/// # Example
+/// ```
+/// use timeline::archive::{Archive, Form, Keeping, Output, Recorder};
+/// use timeline::{Attached, Priority, Timeline};
+/// # let path = format!("/timeline-doc-recorder-{}", std::process::id());
+/// # let path = path.as_str();
+/// # let folder = std::env::temp_dir().join(path.trim_start_matches('/'));
+/// # std::fs::create_dir(&folder)?;
+/// let timeline = Timeline::with_size(path, 1024, 4096)?;
+/// let got = timeline.define("net", Priority::Info, "got $bytes")?;
+/// let attached = Attached::open(path)?;
+///
+/// let mut output = Output::open(folder.join("flight.tla"), Keeping::default())?;
+/// let mut recorder = Recorder::new(&attached, &mut output, Form::Blocks)?;
+/// timeline.log(got, [1500]);
+/// while recorder.step() {}
+/// assert_eq!(recorder.finish().events, 1);
+///
+/// let archive = Archive::open(folder.join("flight.tla"))?;
+/// assert_eq!(archive.events().count(), 1);
+/// # timeline::unlink(path)?;
+/// # std::fs::remove_dir_all(folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Recorder<'a> {
     at: &'a Attached,
-    path: PathBuf,
     follow: Follow<'a>,
-    writer: Writer<Output>,
-    /// The number of the next event of each lane, of those that are known.
-    next: Vec<Option<u64>>,
+    writer: Writer<&'a mut Output>,
+    preamble: Preamble,
+    /// Whether the file says whose events these are.
+    introduced: bool,
+    times: Times,
+    /// By event, what it says, and how many arguments it has.
     kinds: Vec<Option<(Kind, usize)>>,
-    sources: HashMap<(ThreadRef, u32), Source>,
+    sources: HashMap<Thread, Source>,
+    recent: Vec<Option<(Thread, Source)>>,
     batch: Vec<Placed>,
+    /// The event that is just being written.
+    data: Data,
     /// Since when events wait.
     waiting: Option<Instant>,
     totals: Totals,
 }
 
+/// A thread, by its identity in the ring and the id that the kernel gave it.
+type Thread = (ThreadRef, u32);
+
 impl<'a> Recorder<'a> {
-    /// Records into the file at `path`, which is new, or one that an earlier recorder of the same ring wrote:
-    /// then it goes on where that one stopped.
+    /// Records into `output`. A run of which it holds a part is continued where that ends. Of another one, what is
+    /// in the ring is recorded; if others were recorded before, what is no longer there counts as missed.
     ///
     /// # Errors
-    /// `Io`; `OtherRing` for any other file; `RecorderBusy`.
-    pub fn new(at: &'a Attached, path: &Path, form: Form) -> Result<Recorder<'a>> {
-        let file = open(path)?;
-        let fail = |doing| move |error| Error::io(doing, path, error);
-        let bytes = std::fs::read(path).map_err(fail("read"))?;
-        let torn = is_nothing_yet(&bytes);
-        let archive = Archive::from_bytes(bytes);
-        let ours = archive.preambles().iter().find(|p| p.is_of(at));
-        // A preamble alone: the recorder was killed before it wrote where it begins.
-        let fresh = torn || (ours.is_some() && archive.frames() == 1);
-        let end = if fresh { 0 } else { archive.whole() as u64 };
-        let (writer, follow) = if fresh {
-            let preamble = Preamble::of(at);
-            cut(&file, end).map_err(fail("write"))?;
-            let mut writer = Writer::new(Output(file), preamble.magic.unwrap_or(0), form);
-            writer.preamble(&preamble);
-            let follow = at.follow(From::Oldest);
-            let begun = follow.places().filter(|(_, next)| *next > 0);
-            let begun: Vec<_> = begun.map(|(lane, next)| (lane.into(), next)).collect();
-            let started = writer.missed(0, None, &begun).and_then(|()| writer.flush());
-            started.map_err(fail("write"))?;
-            (writer, follow)
-        } else {
-            let magic = ours.and_then(|preamble| preamble.magic);
-            let magic = magic.ok_or_else(|| Error::OtherRing {
-                path: path.to_path_buf(),
-                timeline: at.path().to_path_buf(),
-            })?;
-            cut(&file, end).map_err(fail("write"))?;
-            let mut writer = Writer::new(Output(file), magic, form);
-            writer.knows(archive.string_ids(magic));
-            let places = archive.places(magic);
-            for (lane, next) in &places {
-                writer.place(*lane, *next);
+    /// `Io`; `OtherRing` where the archive is of another timeline.
+    pub fn new(at: &'a Attached, output: &'a mut Output, form: Form) -> Result<Recorder<'a>> {
+        let place = output.place(at)?;
+        let follow = match (&place.run, place.later) {
+            (Some(_), _) => {
+                let lane = |(lane, next): &(u64, u64)| Some((u32::try_from(*lane).ok()?, *next));
+                let next: Vec<_> = place.next.iter().filter_map(lane).collect();
+                at.follow_at(&next)
             }
-            let lane = |(lane, next): &(u64, u64)| Some((u32::try_from(*lane).ok()?, *next));
-            let places: Vec<_> = places.iter().filter_map(lane).collect();
-            (writer, at.follow_at(&places))
+            (None, true) => at.follow(From::Start),
+            (None, false) => at.follow(From::Oldest),
         };
-        let mut next = Vec::new();
-        for (lane, number) in follow.places() {
-            *known(&mut next, lane) = Some(number);
+        let is_new = place.run.is_none();
+        let preamble = place.run.unwrap_or_else(|| Preamble::of(at));
+        let mut writer = Writer::new(output, preamble.magic.unwrap_or(0), form);
+        writer.knows(place.strings);
+        for (lane, next) in place.next {
+            writer.place(lane, next);
         }
-        Ok(Recorder {
+        for (lane, next) in follow.places().filter(|(_, next)| *next > 0) {
+            writer.place(lane.into(), next);
+        }
+        let mut recorder = Recorder {
             at,
-            path: path.to_path_buf(),
             follow,
             writer,
-            next,
+            preamble,
+            introduced: place.introduced,
+            times: Times::default(),
             kinds: Vec::new(),
             sources: HashMap::new(),
+            recent: vec![None; RECENT],
             batch: Vec::new(),
+            data: Data::default(),
             waiting: None,
             totals: Totals::default(),
-        })
+        };
+        if is_new {
+            recorder.introduce();
+            // If there is no room, it waits.
+            let _ = recorder.writer.write();
+        }
+        Ok(recorder)
     }
 
-    /// Records what was logged since the last call; whether there was anything. Does not wait.
-    ///
-    /// # Errors
-    /// `Io`. What stands in the file by then is valid up to its last whole frame.
-    pub fn step(&mut self) -> Result<bool> {
-        let path = self.path.clone();
-        self.record()
-            .map_err(|error| Error::io("write", &path, error))
+    /// Records what was logged since the last call; whether there was anything. Does not wait. What cannot
+    /// be written is tried again by the next call, and until then the ring is not read: see
+    /// [`Recorder::trouble`].
+    pub fn step(&mut self) -> bool {
+        if self.writer.write().is_err() {
+            return false;
+        }
+        let expected = self.writer.expected();
+        if self.writer.output().is_old(expected) {
+            self.rotate();
+        }
+        let mut batch = std::mem::take(&mut self.batch);
+        batch.clear();
+        let mut missed = self.follow.poll_placed(&mut batch);
+        let new = !batch.is_empty() || missed > 0;
+        if new && !self.introduced {
+            self.introduce();
+        }
+        for placed in &batch {
+            if placed.missed > 0 {
+                missed = missed.saturating_sub(placed.missed);
+                let next = (placed.lane.into(), placed.number);
+                self.miss(placed.missed, Some(placed.event.ticks), &[next]);
+            }
+            self.record(placed);
+        }
+        if missed > 0 {
+            let next: Vec<_> = self.follow.places().map(|(l, n)| (l.into(), n)).collect();
+            self.miss(missed, None, &next);
+        }
+        self.totals.events += batch.len() as u64;
+        self.batch = batch;
+        if self.writer.waiting() == 0 {
+            self.waiting = None;
+        } else if self.waiting.get_or_insert_with(Instant::now).elapsed() >= PATIENCE {
+            let _ = self.writer.flush();
+            self.waiting = None;
+        }
+        let _ = self.writer.write();
+        new
     }
 
-    /// Writes what still waits for others.
-    ///
-    /// # Errors
-    /// `Io`.
-    pub fn finish(mut self) -> Result<Totals> {
-        let flushed = self.writer.flush();
-        flushed.map_err(|error| Error::io("write", &self.path, error))?;
-        Ok(self.totals())
+    /// Whether something is still to be written that was taken from the ring, for want of room.
+    pub fn is_full(&mut self) -> bool {
+        self.writer.output().is_full()
+    }
+
+    /// What does not work at present, and is tried again and again.
+    pub fn trouble(&mut self) -> Option<&Trouble> {
+        self.writer.output().trouble()
+    }
+
+    /// How many entries of the ring are still to be read, with those that are overwritten already.
+    pub fn unread(&self) -> u64 {
+        self.follow.unread()
     }
 
     /// What it has done so far.
@@ -151,69 +200,84 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    fn record(&mut self) -> io::Result<bool> {
-        let mut batch = std::mem::take(&mut self.batch);
-        batch.clear();
-        let missed = self.follow.poll_placed(&mut batch);
-        let mut data = Data::default();
-        for placed in &batch {
-            let expected = *known(&mut self.next, placed.lane);
-            if expected.is_some_and(|expected| expected < placed.number) {
-                self.miss(placed.lane, placed.number, Some(placed.event.ticks))?;
-            }
-            self.fill(placed, &mut data);
-            self.writer.event(&data)?;
-            *known(&mut self.next, placed.lane) = Some(placed.number.saturating_add(1));
+    /// Writes what still waits for others. What there is no room for counts as missed, as does then what is
+    /// unread in the ring; a later recorder finds it there, if that is soon enough.
+    pub fn finish(mut self) -> Totals {
+        if self.writer.flush().is_err() {
+            let lost = self.writer.waiting() as u64 + events_in(self.writer.unwritten());
+            self.totals.events = self.totals.events.saturating_sub(lost);
+            self.totals.missed += lost.saturating_add(self.follow.unread());
+        } else {
+            let places = self.writer.places().to_vec();
+            let strings: Vec<_> = self.writer.known().collect();
+            let magic = self.preamble.magic.unwrap_or(0);
+            self.writer.output().leave(magic, &places, strings);
         }
-        if missed > 0 {
-            let places: Vec<_> = self.follow.places().collect();
-            for (lane, next) in places {
-                if known(&mut self.next, lane).is_some_and(|expected| expected < next) {
-                    self.miss(lane, next, None)?;
-                }
-            }
-        }
-        self.totals.events += batch.len() as u64;
-        let new = !batch.is_empty() || missed > 0;
-        self.batch = batch;
-        self.writer.write()?;
-        if self.writer.waiting() == 0 {
-            self.waiting = None;
-        } else if self.waiting.get_or_insert_with(Instant::now).elapsed() >= PATIENCE {
-            self.writer.flush()?;
-            self.waiting = None;
-        }
-        Ok(new)
+        self.writer.output().finish();
+        self.totals()
     }
 
-    /// Notes that a lane goes on with `next`, and that what was before it is gone.
-    fn miss(&mut self, lane: u32, next: u64, ticks: Option<u64>) -> io::Result<()> {
-        let expected = known(&mut self.next, lane).replace(next).unwrap_or(next);
-        let count = next.saturating_sub(expected);
+    /// Says in the file whose events follow, and where they begin.
+    fn introduce(&mut self) {
+        let before = self.writer.unwritten().len();
+        self.preamble.anchors = self.at.anchors();
+        self.writer.preamble(&self.preamble);
+        let _ = self.writer.missed(0, None, &[]);
+        let bytes = self.writer.unwritten().len().saturating_sub(before);
+        self.writer.output().introduce(&self.preamble, bytes as u64);
+        self.introduced = true;
+    }
+
+    /// Begins a new file, which can be read without the one before; stays with that one if there is no room.
+    fn rotate(&mut self) {
+        if self.writer.flush().is_err() || !self.writer.output().rotate() {
+            return;
+        }
+        self.writer.forget();
+        self.kinds.clear();
+        self.forget_sources();
+        self.introduce();
+    }
+
+    /// Notes which entries come next in lanes, and that so many before them are gone.
+    fn miss(&mut self, count: u64, ticks: Option<u64>, next: &[(u64, u64)]) {
         self.totals.missed = self.totals.missed.saturating_add(count);
-        self.writer.missed(count, ticks, &[(lane.into(), next)])
+        let _ = self.writer.missed(count, ticks, next);
     }
 
-    fn fill(&mut self, placed: &Placed, data: &mut Data) {
+    /// Writes an event; if there is no room, it waits with the others of its batch.
+    fn record(&mut self, placed: &Placed) {
+        let expected = self.writer.expected();
+        if self.writer.output().is_long(expected) {
+            self.rotate();
+        }
         let event = &placed.event;
         let (kind, arguments) = self.kind(event.id);
+        let source = self.source(event);
+        let unix_nanos = self.times.at(self.at, event.ticks);
+        let data = &mut self.data;
         data.kind = kind;
-        data.source = self.source(placed);
+        data.source = source;
         data.ticks = Some(event.ticks);
-        data.unix_nanos = self.at.unix_nanos(event.ticks);
+        data.unix_nanos = unix_nanos;
         data.core = (event.core != u16::MAX).then_some(event.core.into());
         data.lane = Some(placed.lane.into());
         data.number = Some(placed.number);
-        data.args.clear();
-        data.args.extend(&event.args[..arguments]);
+        fill(event, arguments, data);
+        let _ = self.writer.event_before(data, Some(placed.next));
     }
 
     /// What an event says, and how many arguments it has: all there is room for, if that is not known.
     fn kind(&mut self, id: EventId) -> (Kind, usize) {
-        let place = id.0 as usize;
-        if let Some(Some(made)) = self.kinds.get(place) {
+        if let Some(Some(made)) = self.kinds.get(id.0 as usize) {
             return made.clone();
         }
+        self.new_kind(id)
+    }
+
+    #[cold]
+    fn new_kind(&mut self, id: EventId) -> (Kind, usize) {
+        let place = id.0 as usize;
         let unknown = Kind {
             event: Some(id.0.into()),
             ..Kind::default()
@@ -236,13 +300,28 @@ impl<'a> Recorder<'a> {
         made
     }
 
-    fn source(&mut self, placed: &Placed) -> Source {
-        let key = (placed.event.thread, placed.event.tid);
-        if let Some(made) = self.sources.get(&key) {
-            return made.clone();
+    fn source(&mut self, event: &Event) -> Source {
+        let thread = (event.thread, event.tid);
+        match &self.recent[event.tid as usize % RECENT] {
+            Some((recent, source)) if *recent == thread => source.clone(),
+            _ => self.other_source(event),
         }
-        let tid = Some(placed.event.tid.into());
-        let made = match self.at.thread(&placed.event) {
+    }
+
+    #[cold]
+    fn other_source(&mut self, event: &Event) -> Source {
+        let thread = (event.thread, event.tid);
+        let made = match self.sources.get(&thread) {
+            Some(made) => made.clone(),
+            None => self.new_source(event),
+        };
+        self.recent[event.tid as usize % RECENT] = Some((thread, made.clone()));
+        made
+    }
+
+    fn new_source(&mut self, event: &Event) -> Source {
+        let tid = Some(event.tid.into());
+        let made = match self.at.thread(event) {
             Some(thread) => Source {
                 thread: Some(self.writer.string(&thread.name)),
                 tid,
@@ -254,44 +333,36 @@ impl<'a> Recorder<'a> {
                 ..Source::default()
             },
         };
-        self.sources.insert(key, made.clone());
+        if self.sources.len() >= MOST_SOURCES {
+            self.forget_sources();
+        }
+        self.sources.insert((event.thread, event.tid), made.clone());
         made
     }
-}
 
-fn known(next: &mut Vec<Option<u64>>, lane: u32) -> &mut Option<u64> {
-    let lane = lane as usize;
-    if next.len() <= lane {
-        next.resize(lane + 1, None);
+    fn forget_sources(&mut self) {
+        self.sources.clear();
+        self.recent.fill(None);
     }
-    &mut next[lane]
 }
 
-/// Opens the file for this recorder alone.
-fn open(path: &Path) -> Result<Flock<File>> {
-    let mut options = OpenOptions::new();
-    let file = options.read(true).write(true).create(true).truncate(false);
-    let file = file
-        .open(path)
-        .map_err(|error| Error::io("open", path, error))?;
-    Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| match errno {
-        Errno::EWOULDBLOCK => Error::RecorderBusy { path: path.into() },
-        _ => Error::io("lock", path, errno),
-    })
+/// What an event says: integers of its own.
+fn fill(event: &Event, arguments: usize, data: &mut Data) {
+    data.args.clear();
+    data.args.extend(&event.args[..arguments]);
+    data.payload.clear();
+    data.backtrace.clear();
 }
 
-/// Whether a file is empty, or all that it has is the beginning of a first frame: its recorder was killed then.
-fn is_nothing_yet(bytes: &[u8]) -> bool {
-    let begins = bytes
-        .iter()
-        .zip([0xc1, 0xce])
-        .all(|(byte, mark)| *byte == mark);
-    begins && bytes.len() < 1 << 16 && Archive::from_bytes(bytes).frames() == 0
-}
-
-/// Leaves only what is before `end`, and writes on there.
-fn cut(mut file: &File, end: u64) -> io::Result<()> {
-    file.set_len(end)?;
-    file.seek(SeekFrom::Start(end))?;
-    Ok(())
+/// How many events there are in frames.
+fn events_in(frames: &[u8]) -> u64 {
+    let count = |part| match part {
+        Part::Frame { record, .. } => match record::decode(record) {
+            Some(Record::Data(_)) => 1,
+            Some(Record::Block(block)) => block.count.unwrap_or(0),
+            _ => 0,
+        },
+        Part::Damage(_) => 0,
+    };
+    Frames::new(frames).map(count).sum()
 }

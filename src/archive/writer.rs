@@ -8,6 +8,7 @@ use sha1::{Digest, Sha1};
 use super::block;
 use super::codec::Fields;
 use super::frame;
+use super::packer::Packer;
 use super::preamble::Preamble;
 use super::record::{Block, Data, Missed, StringDefinition};
 
@@ -24,6 +25,8 @@ pub enum Form {
 const BLOCK: usize = 8192;
 /// Longer strings are cut, so that a record with one stays within its bounds.
 const MOST_TEXT: usize = 1 << 20;
+/// Lanes below this are found without a search.
+const FEW: u64 = 1 << 12;
 /// Written at once, when there is so much.
 const BUFFER: usize = 1 << 20;
 
@@ -36,11 +39,22 @@ pub struct Writer<W> {
     magic: u64,
     /// Strings that stand in the file.
     known: HashSet<u64>,
-    events: Vec<Data>,
-    /// How much the events take, about.
+    /// Events that wait for others to share a block with.
+    packer: Packer,
+    waiting: usize,
+    /// How much they take, about.
     weight: usize,
+    /// The least and the most of their ticks and of their times.
+    ticks: Span,
+    unix: Span,
+    /// What they were packed into.
+    packed: Vec<u8>,
+    /// How many bytes an event took in the last block.
+    usual: u64,
     /// Lanes, and the number of the next event of each.
     places: Vec<(u64, u64)>,
+    /// By the lane, of those with small numbers, where it stands there.
+    lanes: Vec<u32>,
     fields: Fields,
     record: Vec<u8>,
     frames: Vec<u8>,
@@ -55,9 +69,15 @@ impl<W: Write> Writer<W> {
             form,
             magic,
             known: HashSet::new(),
-            events: Vec::new(),
+            packer: Packer::new(),
+            waiting: 0,
             weight: 0,
+            ticks: Span::new(),
+            unix: Span::new(),
+            packed: Vec::new(),
+            usual: 0,
             places: Vec::new(),
+            lanes: Vec::new(),
             fields: Fields::default(),
             record: Vec::new(),
             frames: Vec::new(),
@@ -94,19 +114,36 @@ impl<W: Write> Writer<W> {
         id
     }
 
+    /// Forgets which strings stand in the file: what is written next goes into another one.
+    pub(super) fn forget(&mut self) {
+        self.known.clear();
+    }
+
+    /// The strings that stand in the file.
+    pub(super) fn known(&self) -> impl Iterator<Item = u64> {
+        self.known.iter().copied()
+    }
+
     /// Writes an event, of this writer's magic. Its strings have been defined.
     ///
     /// # Errors
-    /// Those of the output; `InvalidInput` for more arguments, payload or addresses than a record holds.
+    /// Those of the output, which keep what was given for the next attempt; `InvalidInput` for more arguments,
+    /// payload or addresses than a record holds.
     pub fn event(&mut self, event: &Data) -> io::Result<()> {
+        self.event_before(event, event.number.map(|number| number.saturating_add(1)))
+    }
+
+    /// As [`Writer::event`], with the number that comes next in its lane.
+    #[inline]
+    pub(super) fn event_before(&mut self, event: &Data, next: Option<u64>) -> io::Result<()> {
         let Some(weight) = block::weight(event) else {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "an event of an archive has at most 1024 arguments and return addresses, and 1 MiB of payload",
             ));
         };
-        if let (Some(lane), Some(number)) = (event.lane, event.number) {
-            self.place(lane, number.saturating_add(1));
+        if let (Some(lane), Some(next)) = (event.lane, next) {
+            self.place(lane, next);
         }
         match self.form {
             Form::Plain => {
@@ -115,9 +152,12 @@ impl<W: Write> Writer<W> {
                 self.frame();
             }
             Form::Blocks => {
+                self.packer.push(event);
+                self.ticks.add(event.ticks);
+                self.unix.add(event.unix_nanos);
                 self.weight += weight;
-                self.events.push(event.clone());
-                if self.events.len() >= BLOCK || self.weight > frame::MAX_RECORD / 4 {
+                self.waiting += 1;
+                if self.waiting >= BLOCK || self.weight > frame::MAX_RECORD / 4 {
                     self.end_block();
                 }
             }
@@ -127,9 +167,23 @@ impl<W: Write> Writer<W> {
 
     /// Notes which number comes next in a lane, for whoever goes on with the file.
     pub fn place(&mut self, lane: u64, next: u64) {
-        match self.places.iter_mut().find(|(l, _)| *l == lane) {
-            Some((_, place)) => *place = next,
-            None => self.places.push((lane, next)),
+        let known = usize::try_from(lane).ok().and_then(|l| self.lanes.get(l));
+        let slot = match known {
+            Some(slot) if *slot != 0 => Some(*slot as usize - 1),
+            // Without an entry in the list: new, or of a high number.
+            _ => self.places.iter().position(|(l, _)| *l == lane),
+        };
+        if let Some(slot) = slot {
+            self.places[slot].1 = next;
+            return;
+        }
+        self.places.push((lane, next));
+        if lane < FEW {
+            let lane = lane as usize;
+            if self.lanes.len() <= lane {
+                self.lanes.resize(lane + 1, 0);
+            }
+            self.lanes[lane] = self.places.len() as u32;
         }
     }
 
@@ -167,12 +221,28 @@ impl<W: Write> Writer<W> {
 
     /// Events that no frame holds yet.
     pub fn waiting(&self) -> usize {
-        self.events.len()
+        self.waiting
     }
 
     /// Bytes written, by this writer.
     pub fn written(&self) -> u64 {
         self.written
+    }
+
+    /// Where it writes to.
+    pub(super) fn output(&mut self) -> &mut W {
+        &mut self.out
+    }
+
+    /// Frames that are not written yet.
+    pub(super) fn unwritten(&self) -> &[u8] {
+        &self.frames
+    }
+
+    /// How many bytes it is going to write without being given more, about.
+    #[inline]
+    pub(super) fn expected(&self) -> u64 {
+        self.frames.len() as u64 + self.waiting as u64 * self.usual
     }
 
     /// Writes everything that it was given.
@@ -186,24 +256,18 @@ impl<W: Write> Writer<W> {
     }
 
     fn end_block(&mut self) {
-        if self.events.is_empty() {
+        if self.waiting == 0 {
             return;
         }
-        let packed = block::pack(&self.events);
-        let payload = block::compress(&packed);
-        // Where an event has none, the others' tell nothing about when the first of all comes.
-        let span = |value: fn(&Data) -> Option<u64>| {
-            let all: Option<Vec<u64>> = self.events.iter().map(value).collect();
-            let all = all.unwrap_or_default();
-            (all.iter().copied().min(), all.iter().copied().max())
-        };
-        let (first_ticks, last_ticks) = span(|e| e.ticks);
-        let (first_unix, last_unix) = span(|e| e.unix_nanos);
+        self.packer.finish(&mut self.packed);
+        let payload = block::compress(&self.packed);
+        let (first_ticks, last_ticks) = self.ticks.take();
+        let (first_unix, last_unix) = self.unix.take();
         let block = Block {
             magic: Some(self.magic),
             codec: Some(block::CODEC.as_bytes()),
-            expanded: Some(packed.len() as u64),
-            count: Some(self.events.len() as u64),
+            expanded: Some(self.packed.len() as u64),
+            count: Some(self.waiting as u64),
             first_ticks,
             last_ticks,
             first_unix,
@@ -212,8 +276,9 @@ impl<W: Write> Writer<W> {
             places: self.places.clone(),
         };
         block.encode(&mut self.fields, &mut self.record);
+        self.usual = (self.record.len() as u64).div_ceil(self.waiting as u64);
         self.frame();
-        self.events.clear();
+        self.waiting = 0;
         self.weight = 0;
     }
 
@@ -235,10 +300,59 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// Those of the output.
     pub fn write(&mut self) -> io::Result<()> {
-        self.out.write_all(&self.frames)?;
-        self.written += self.frames.len() as u64;
-        self.frames.clear();
-        Ok(())
+        let mut done = 0;
+        let result = loop {
+            if done == self.frames.len() {
+                break Ok(());
+            }
+            match self.out.write(&self.frames[done..]) {
+                Ok(0) => break Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => done += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => break Err(error),
+            }
+        };
+        self.written += done as u64;
+        self.frames.drain(..done);
+        result
+    }
+}
+
+/// The least and the most of values; none where one is missing, because then the others tell nothing about it.
+struct Span {
+    least: u64,
+    most: u64,
+    missing: bool,
+}
+
+impl Span {
+    fn new() -> Span {
+        Span {
+            least: u64::MAX,
+            most: 0,
+            missing: false,
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, value: Option<u64>) {
+        match value {
+            Some(value) => {
+                self.least = self.least.min(value);
+                self.most = self.most.max(value);
+            }
+            None => self.missing = true,
+        }
+    }
+
+    fn take(&mut self) -> (Option<u64>, Option<u64>) {
+        let Span {
+            least,
+            most,
+            missing,
+        } = std::mem::replace(self, Span::new());
+        let there = |value| (!missing).then_some(value);
+        (there(least), there(most))
     }
 }
 

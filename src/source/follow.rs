@@ -141,6 +141,16 @@ impl<'a> Follow<'a> {
         self.missed
     }
 
+    /// How many entries were committed and not yet polled, with those that are overwritten by now.
+    pub fn unread(&self) -> u64 {
+        let unread = |(number, lane): (u32, &Lane)| {
+            let committed = reader::committed(&self.segment.ring, number)?;
+            Some(committed.saturating_sub(lane.next.unwrap_or(committed)))
+        };
+        let lanes = (0..).zip(&self.lanes);
+        lanes.filter_map(unread).fold(0, u64::saturating_add)
+    }
+
     /// Appends what was committed since the last call to `out`, sorted by time; returns how many entries
     /// were overwritten before this call could read them. Does not wait. After a long pause it takes
     /// several calls to catch up, of at most 64 chunks (65,536 events) each: nothing new and nothing

@@ -71,7 +71,7 @@ impl Flight {
     /// The program ends, and so does a recorder that has read everything.
     fn land(&mut self, more: &[&str]) -> Vec<Recorded> {
         self.timeline = None;
-        let output = self.command(more).output().unwrap();
+        let output = self.command(&[more, &["--once"]].concat()).output().unwrap();
         assert!(output.status.success(), "{}", said(&output));
         self.events()
     }

@@ -89,7 +89,9 @@ fn finish_example(args: &[String], directory: &Path, keep_busy: impl Fn()) {
     eventually("the example to show something", || {
         keep_busy();
         status = child.try_wait().unwrap();
-        let recording = directory.join("flight.tla").exists();
+        let recording = ["flight.tla", "flights/timeline-000001.tla"]
+            .iter()
+            .any(|file| directory.join(file).exists());
         status.is_some() || recording || fs::metadata(&out).unwrap().len() > 0
     });
     if status.is_none() && matches!(args[0], "tail" | "record" | "sample" | "demo") {

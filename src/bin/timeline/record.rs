@@ -1,49 +1,88 @@
 //! `timeline record`: follows a timeline into an archive.
 
-use std::io::{IsTerminal, Write};
+mod progress;
+mod size;
+
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use timeline::Attached;
-use timeline::archive::{Form, Recorder, Totals};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use signal_hook::consts::SIGXFSZ;
+use timeline::archive::{Form, Fsync, Keeping, Output, Recorder, Totals};
+use timeline::{Attached, ErrorKind};
 
-use crate::args::{Example, Target};
-use crate::failure::Result;
-use crate::human::{Bytes, Count, Rate, things};
+use crate::args::{self, Example, Target};
+use crate::failure::{Failure, Result};
+use crate::human::{Bytes, Count, things};
+use crate::info;
 use crate::output;
 use crate::signals::{Signals, Woken};
+use crate::time::parse_duration;
+use progress::{Progress, State};
+use size::parse_size;
 
 /// How long to wait between looks: shortest while events come, doubling to longest while none do.
 const BUSY: Duration = Duration::from_millis(1);
 const IDLE: Duration = Duration::from_millis(50);
-/// How often to ask whether the program still runs, and to show progress.
+/// How often to ask what the name leads to, and to show progress.
 const ASK: Duration = Duration::from_millis(200);
 
-/// Record a timeline into an archive, until interrupted or its program is gone
+/// Record a timeline into an archive, until interrupted
 ///
-/// Begins with the oldest event that is still there. A file that an earlier recording of the same run
-/// left is continued where that one stopped, however it did: no event is missing or there twice, as
-/// long as the timeline still held it. Events that were overwritten before they were recorded are
-/// counted, and the count is recorded.
+/// Waits for a timeline that is not there yet, begins with the oldest event that is still there, and
+/// goes on over restarts of the program. An archive that an earlier recording left is continued where
+/// that one stopped, however it did: no event is missing or there twice, as long as the timeline still
+/// held it. Events that were overwritten before they were recorded are counted, and the count is
+/// recorded. On a full disk it waits for room.
+///
+/// A snapshot, and what `new` kept of the run before (/timeline.prev), is recorded to its end.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     target: Target,
 
-    /// File to write or to continue
-    #[arg(short, long, value_name = "FILE")]
+    /// Where to write: a file, or a directory (one that exists, or with / at its end) of numbered
+    /// files
+    #[arg(short, long, value_name = "FILE|DIR")]
     output: PathBuf,
+
+    /// End when the program does, instead of waiting for its next run
+    #[arg(long)]
+    once: bool,
 
     /// Write each event by itself, without compression
     #[arg(long)]
     plain: bool,
+
+    /// Begin a new file before one gets larger (64M, 1GiB)
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    rotate_size: Option<u64>,
+
+    /// Begin a new file after this time (10m, 1h)
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    rotate_every: Option<Duration>,
+
+    /// Remove the oldest files when all together get larger; never the one being written
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    keep_size: Option<u64>,
+
+    /// When to make sure that it survives the machine: after every write, when a file is finished, or
+    /// never
+    #[arg(long, value_name = "WHEN", value_parser = fsync(), default_value = "rotate")]
+    fsync: Fsync,
 }
 
 /// Shown by `--help`.
 pub const EXAMPLES: &[Example] = &[
     (
-        "Keep everything that a program logs; Ctrl-C stops",
+        "Keep everything that a program logs, over its restarts; Ctrl-C stops",
         "timeline record /timeline -o flight.tla",
+    ),
+    (
+        "Keep the last gigabyte, in files of at most 64 MiB and an hour",
+        "timeline record /timeline -o flights/ --rotate-size 64M --rotate-every 1h --keep-size 1G",
     ),
     (
         "What the run before the last restart left, as an archive",
@@ -51,85 +90,329 @@ pub const EXAMPLES: &[Example] = &[
     ),
 ];
 
+/// Parses when to make durable, offering all in the help, in errors and to the shell.
+fn fsync() -> impl TypedValueParser<Value = Fsync> {
+    PossibleValuesParser::new(["every", "rotate", "never"]).map(|when| match when.as_str() {
+        "every" => Fsync::Every,
+        "never" => Fsync::Never,
+        _ => Fsync::Rotate,
+    })
+}
+
+impl Args {
+    /// How the archive is kept, as far as that makes sense.
+    fn keeping(&self) -> Keeping {
+        let keeping = Keeping {
+            rotate_size: self.rotate_size,
+            rotate_every: self.rotate_every,
+            keep_size: self.keep_size,
+            fsync: self.fsync,
+        };
+        if keeping.rotates() && !Output::is_directory(&self.output) {
+            let name = self.output.display();
+            args::misuse(
+                "record",
+                format_args!(
+                    "--rotate-size, --rotate-every and --keep-size are for a directory; write -o {name}/"
+                ),
+            );
+        }
+        let rotates = self.rotate_size.is_some() || self.rotate_every.is_some();
+        if self.keep_size.is_some() && !rotates {
+            args::misuse(
+                "record",
+                "--keep-size removes whole files, and needs --rotate-size or --rotate-every to have several",
+            );
+        }
+        if let (Some(keep), Some(size)) = (self.keep_size, self.rotate_size)
+            && keep < size
+        {
+            let (keep, size) = (Bytes(keep), Bytes(size));
+            args::misuse(
+                "record",
+                format_args!(
+                    "--keep-size must be at least as large as --rotate-size ({size}), got {keep}"
+                ),
+            );
+        }
+        keeping
+    }
+}
+
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
-    let at = args.target.attach()?;
+    let keeping = args.keeping();
     let signals = Signals::catch()?;
-    let form = match args.plain {
-        true => Form::Plain,
-        false => Form::Blocks,
+    // A file that reached its limit is like a full disk, and no reason to be killed.
+    let ignored = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(SIGXFSZ, ignored)
+        .map_err(|error| Failure::Message(format!("cannot catch signals: {error}")))?;
+    let mut recording = Recording {
+        args,
+        signals: &signals,
+        output: Output::open(&args.output, keeping)?,
+        totals: Totals::default(),
+        progress: Progress::new(),
+        trouble: None,
     };
-    let mut recorder = Recorder::new(&at, &args.output, form)?;
-    let mut progress = Progress::new();
-    let (mut nap, mut asked, mut gone) = (BUSY, None::<Instant>, false);
-    loop {
-        // Asked before the last look, so that nothing logged before the answer is left behind.
-        if asked.is_none_or(|asked| asked.elapsed() >= ASK) {
-            asked = Some(Instant::now());
-            gone = is_gone(&at);
-            progress.show(&recorder.totals());
-        }
-        let new = recorder.step()?;
-        if !new && gone {
-            break;
-        }
-        nap = if new { BUSY } else { (nap * 2).min(IDLE) };
-        if signals.wait_for_signal(nap) == Woken::Interrupted {
-            recorder.step()?;
-            break;
-        }
+    if let Some(at) = recording.wait()? {
+        recording.record_all(at)?;
     }
-    let totals = recorder.finish()?;
-    progress.end();
-    let (from, to) = (args.target.path.display(), args.output.display());
-    let (events, missed) = (things(totals.events, "event"), Count(totals.missed));
-    let size = Bytes(totals.bytes);
-    output::talk(format_args!(
-        "recorded {events} of {from} to {to} ({size}), {missed} missed"
-    ));
-    Ok(())
+    recording.end()
 }
 
-/// Whether no event can come any more.
-fn is_gone(at: &Attached) -> bool {
-    at.is_snapshot()
-        || at.replaced()
-        || timeline::users(at.path()).is_ok_and(|users| users.is_empty())
+/// A recording of one run of a program after the other.
+struct Recording<'a> {
+    args: &'a Args,
+    signals: &'a Signals,
+    output: Output,
+    /// Of the runs before.
+    totals: Totals,
+    progress: Progress,
+    /// What was told that does not work.
+    trouble: Option<&'static str>,
 }
 
-/// One line on a terminal that is written again and again.
-struct Progress {
-    shown: bool,
-    begun: Instant,
+/// What ended the recording of one run.
+enum Ended {
+    /// By a signal, or because no more can come.
+    Done,
+    /// The name belongs to this timeline now.
+    Replaced(Box<Attached>),
 }
 
-impl Progress {
-    fn new() -> Progress {
-        Progress {
-            shown: false,
-            begun: Instant::now(),
+impl Recording<'_> {
+    /// Waits until the name leads to a timeline; `None` if a signal came first.
+    fn wait(&self) -> Result<Option<Attached>> {
+        let mut told = false;
+        loop {
+            match Attached::open(&self.args.target.path) {
+                Ok(at) => return Ok(Some(at)),
+                Err(error) if error.kind() == ErrorKind::NotFound && !self.lacks_slash() => {}
+                Err(error) => return Err(self.args.target.explain(error)),
+            }
+            if !std::mem::replace(&mut told, true) {
+                let path = self.args.target.path.display();
+                output::talk(format_args!("waiting for {path}"));
+            }
+            if self.signals.wait_for_signal(IDLE) == Woken::Interrupted {
+                return Ok(None);
+            }
         }
     }
 
-    fn show(&mut self, totals: &Totals) {
-        let mut terminal = std::io::stderr().lock();
-        if !terminal.is_terminal() {
-            return;
-        }
-        self.shown = true;
-        let rate = totals.events as f64 / self.begun.elapsed().as_secs_f64().max(0.001);
-        let (events, missed) = (things(totals.events, "event"), Count(totals.missed));
-        let (rate, size) = (Rate(rate), Bytes(totals.bytes));
-        // Nobody listening is no reason to stop recording.
-        let _ = write!(
-            terminal,
-            "\r\x1b[K{events}, {rate} a second, {size}, {missed} missed"
-        );
+    /// Whether only the leading slash of a live name was left out.
+    fn lacks_slash(&self) -> bool {
+        let path = &self.args.target.path;
+        let slashed = PathBuf::from(format!("/{}", path.display()));
+        path.components().count() == 1 && Attached::open(slashed).is_ok()
     }
 
-    fn end(&self) {
-        if self.shown {
-            let _ = write!(std::io::stderr().lock(), "\r\x1b[K");
+    /// Records run after run, from this one on.
+    fn record_all(&mut self, mut at: Attached) -> Result {
+        let mut last = None;
+        loop {
+            self.record_before(&at, last)?;
+            match self.record(&at)? {
+                Ended::Done => return Ok(()),
+                Ended::Replaced(next) => {
+                    let (path, creator) = (at.path().display(), info::creator(&next.info()));
+                    output::talk(format_args!("{path} was started anew by {creator}"));
+                    last = Some(run_of(&at));
+                    at = *next;
+                }
+            }
         }
+    }
+
+    /// Records what is left of the run before this one, unless it is the last that was recorded, or of no
+    /// concern to this archive.
+    fn record_before(&mut self, at: &Attached, last: Option<Run>) -> Result {
+        if at.is_snapshot() {
+            return Ok(());
+        }
+        let mut name = at.path().as_os_str().to_owned();
+        name.push(".prev");
+        let Ok(before) = Attached::open(&name) else {
+            return Ok(());
+        };
+        let run = run_of(&before);
+        let is_before = run.created < run_of(at).created && Some(run) != last;
+        if is_before && self.output.continues_with(&before)? {
+            self.record(&before)?;
+        }
+        Ok(())
+    }
+
+    /// Records one run until something ends it.
+    fn record(&mut self, at: &Attached) -> Result<Ended> {
+        let form = match self.args.plain {
+            true => Form::Plain,
+            false => Form::Blocks,
+        };
+        let mut recorder = Recorder::new(at, &mut self.output, form)?;
+        let mut name = Name::new(at, self.args);
+        let (mut nap, mut next) = (BUSY, None);
+        let ended = loop {
+            // Asked before the last look, so that nothing logged before the answer is left behind.
+            if name.is_to_be_asked() {
+                next = next.or_else(|| name.replacement());
+                self.progress.show(&State {
+                    totals: sum(&self.totals, &recorder.totals()),
+                    unread: recorder.unread(),
+                    entries: name.entries,
+                    full: recorder.is_full(),
+                });
+            }
+            let new = recorder.step();
+            tell(&mut self.trouble, &mut self.progress, &mut recorder);
+            // What there is no room for is not done with.
+            let idle = !new && !recorder.is_full();
+            if idle && name.is_done {
+                break Ended::Done;
+            }
+            if idle && let Some(next) = next {
+                break Ended::Replaced(Box::new(next));
+            }
+            nap = if new { BUSY } else { (nap * 2).min(IDLE) };
+            if self.signals.wait_for_signal(nap) == Woken::Interrupted {
+                // What was logged until now, and not all that is logged meanwhile.
+                let seen = |totals: Totals| totals.events.saturating_add(totals.missed);
+                let until = seen(recorder.totals()).saturating_add(recorder.unread());
+                while seen(recorder.totals()) < until && recorder.step() {}
+                break Ended::Done;
+            }
+        };
+        self.totals = sum(&self.totals, &recorder.finish());
+        self.progress.clear();
+        Ok(ended)
+    }
+
+    /// Says what was recorded.
+    fn end(&mut self) -> Result {
+        let Totals {
+            events,
+            missed,
+            bytes,
+        } = self.totals;
+        let (from, to) = (self.args.target.path.display(), self.args.output.display());
+        let (events, missed) = (things(events, "event"), Count(missed));
+        let size = Bytes(bytes);
+        output::talk(format_args!(
+            "recorded {events} of {from} to {to} ({size}), {missed} missed"
+        ));
+        match self.output.trouble() {
+            None => Ok(()),
+            Some(trouble) => {
+                let (doing, path) = (trouble.doing, trouble.path.display());
+                let error = &trouble.error;
+                Err(Failure::Message(format!("cannot {doing} {path}: {error}")))
+            }
+        }
+    }
+}
+
+fn sum(a: &Totals, b: &Totals) -> Totals {
+    Totals {
+        events: a.events + b.events,
+        missed: a.missed.saturating_add(b.missed),
+        bytes: a.bytes + b.bytes,
+    }
+}
+
+/// Says, once, that something does not work, and that it works again.
+fn tell(told: &mut Option<&'static str>, progress: &mut Progress, recorder: &mut Recorder) {
+    let trouble = recorder.trouble();
+    let doing = trouble.map(|trouble| trouble.doing);
+    if doing == *told {
+        return;
+    }
+    progress.clear();
+    match (trouble, *told) {
+        (Some(trouble), _) => {
+            let (doing, path) = (trouble.doing, trouble.path.display());
+            let error = &trouble.error;
+            output::talk(format_args!(
+                "cannot {doing} {path}: {error}; trying again until it works"
+            ));
+        }
+        (None, _) => output::talk("recording goes on"),
+    }
+    *told = doing;
+}
+
+/// Which run of a program a timeline is of.
+#[derive(PartialEq, Eq)]
+struct Run {
+    created: u64,
+    pid: u32,
+}
+
+fn run_of(at: &Attached) -> Run {
+    let info = at.info();
+    Run {
+        created: info.created_unix_nanos,
+        pid: info.creator_pid,
+    }
+}
+
+/// Watches what the name leads to, and whether events can still come.
+struct Name<'a> {
+    at: &'a Attached,
+    args: &'a Args,
+    entries: u64,
+    asked: Option<Instant>,
+    gone: bool,
+    /// Whether no event can come any more, or none that is wanted.
+    is_done: bool,
+}
+
+impl<'a> Name<'a> {
+    fn new(at: &'a Attached, args: &'a Args) -> Name<'a> {
+        // What `new` moved aside has no writers, and no next run.
+        let aside = at.path().as_os_str().as_encoded_bytes().ends_with(b".prev");
+        Name {
+            at,
+            args,
+            entries: at.info().entries,
+            asked: None,
+            gone: false,
+            is_done: at.is_snapshot() || aside,
+        }
+    }
+
+    fn is_to_be_asked(&mut self) -> bool {
+        let now = Instant::now();
+        let due = self.asked.is_none_or(|asked| now - asked >= ASK);
+        if due {
+            self.asked = Some(now);
+        }
+        due
+    }
+
+    /// The timeline that took the name, if one did since.
+    fn replacement(&mut self) -> Option<Attached> {
+        if self.is_done {
+            return None;
+        }
+        let replaced = self.at.replaced();
+        if self.args.once {
+            let users = timeline::users(self.at.path());
+            self.is_done = replaced || users.is_ok_and(|users| users.is_empty());
+            return None;
+        }
+        if !replaced {
+            return None;
+        }
+        // Not there, or not finished yet: ask again later.
+        let next = Attached::open(&self.args.target.path).ok();
+        if next.is_none() && !self.gone {
+            self.gone = true;
+            let path = self.at.path().display();
+            output::talk(format_args!(
+                "{path} was removed; waiting for it to come back"
+            ));
+        }
+        next
     }
 }

@@ -1,0 +1,430 @@
+//! Where a recorder writes: a file, or numbered files in a directory, that may be full for a time.
+//!
+//! Only whole frames are written. What a full disk cuts is taken off again, and the caller is told how much
+//! of what it gave stands in the file; the rest is its own to keep and to try again.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use super::files::{self, Files, Locked};
+use super::frame::{Frames, Part};
+use super::left::Left;
+use super::preamble::Preamble;
+use crate::attached::Attached;
+use crate::error::{Error, Result};
+
+/// How long to wait before what failed is tried again.
+const PAUSE: Duration = Duration::from_millis(200);
+/// More than an event takes that is written by itself.
+const MARGIN: u64 = 512;
+
+/// When what was written is made to survive the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Fsync {
+    /// After each write.
+    Every,
+    /// When a file is finished, and at the end.
+    #[default]
+    Rotate,
+    /// When the system sees fit.
+    Never,
+}
+
+/// How an archive is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Keeping {
+    /// A new file is begun before one has more than about so many bytes.
+    pub rotate_size: Option<u64>,
+    /// A new file is begun when one was written for so long, and has events.
+    pub rotate_every: Option<Duration>,
+    /// All files together have at most so many bytes: the oldest go. The one being written stays.
+    pub keep_size: Option<u64>,
+    /// When it is made to survive the machine.
+    pub fsync: Fsync,
+}
+
+impl Keeping {
+    /// Whether it takes a directory.
+    pub fn rotates(&self) -> bool {
+        self.rotate_size.is_some() || self.rotate_every.is_some() || self.keep_size.is_some()
+    }
+}
+
+/// What does not work at present, and is tried again and again.
+#[derive(Debug)]
+pub struct Trouble {
+    /// What was being done: `write`, `begin a file behind`, `make durable`, `remove the oldest files beside`.
+    pub doing: &'static str,
+    /// On which file.
+    pub path: PathBuf,
+    /// What the system said.
+    pub error: io::Error,
+    since: Instant,
+}
+
+impl Trouble {
+    fn new(doing: &'static str, path: PathBuf, error: io::Error) -> Trouble {
+        Trouble {
+            doing,
+            path,
+            error,
+            since: Instant::now(),
+        }
+    }
+
+    /// Whether it is time to try again.
+    fn is_over(&self) -> bool {
+        self.since.elapsed() >= PAUSE
+    }
+}
+
+/// Where recorders write, one after the other.
+pub struct Output {
+    /// As it was given.
+    path: PathBuf,
+    files: Option<Files>,
+    file: Locked,
+    present: PathBuf,
+    keeping: Keeping,
+    /// Bytes of whole frames in the present file.
+    size: u64,
+    /// Bytes with which it begins before any event.
+    beginning: u64,
+    begun: Instant,
+    /// Bytes written to all files.
+    written: u64,
+    /// What stands in the present file, and as far as it had to be looked for in those before.
+    here: Left,
+    before: Left,
+    /// Files that are still to be looked into, the newest first.
+    unread: VecDeque<PathBuf>,
+    /// Of what was found in the present file and is none of it: all, or a preamble and nothing behind.
+    foreign: bool,
+    alone: Option<Preamble>,
+    writing: Option<Trouble>,
+    rotating: Option<Trouble>,
+    syncing: Option<Trouble>,
+    removing: Option<Trouble>,
+}
+
+/// Where to go on with a ring.
+pub(super) struct Place {
+    /// Its run, if a part of that was recorded before. It has a magic.
+    pub run: Option<Preamble>,
+    /// Lanes, and the number of the next event of each.
+    pub next: Vec<(u64, u64)>,
+    /// Whether the present file says whose the run is.
+    pub introduced: bool,
+    /// Strings that the present file defines for it.
+    pub strings: Vec<u64>,
+    /// Whether other runs were recorded before.
+    pub later: bool,
+}
+
+impl Output {
+    /// Opens the file at `path`, or the directory that is there or whose name ends in `/`. Both are made for
+    /// their owner alone if they are not there, and locked against other recorders.
+    ///
+    /// # Errors
+    /// `Io`; `RecorderBusy`; `NotADirectory` for a file that is to be rotated.
+    pub fn open(path: impl AsRef<Path>, keeping: Keeping) -> Result<Output> {
+        let path = path.as_ref();
+        let (files, file, present) = if Output::is_directory(path) {
+            let (files, file, present) = Files::open(path)?;
+            (Some(files), file, present)
+        } else if keeping.rotates() {
+            return Err(Error::NotADirectory { path: path.into() });
+        } else {
+            (None, files::open(path)?, path.to_path_buf())
+        };
+        let mut here = Left::read(&file).map_err(|error| Error::io("read", &present, error))?;
+        let (foreign, mut alone) = (here.is_foreign(), None);
+        if here.is_nothing_yet() {
+            alone = here.runs.pop();
+            here = Left::default();
+        }
+        let created = file.metadata().and_then(|metadata| metadata.created()).ok();
+        let age = created.and_then(|created| SystemTime::now().duration_since(created).ok());
+        let begun = age.and_then(|age| Instant::now().checked_sub(age));
+        Ok(Output {
+            path: path.to_path_buf(),
+            unread: files.iter().flat_map(Files::older).collect(),
+            files,
+            file,
+            present,
+            keeping,
+            size: here.end,
+            beginning: 0,
+            begun: begun.unwrap_or_else(Instant::now),
+            written: 0,
+            here,
+            before: Left::default(),
+            foreign,
+            alone,
+            writing: None,
+            rotating: None,
+            syncing: None,
+            removing: None,
+        })
+    }
+
+    /// Whether a path means a directory of files, and not one file.
+    pub fn is_directory(path: &Path) -> bool {
+        path.as_os_str().as_encoded_bytes().ends_with(b"/") || path.is_dir()
+    }
+
+    /// Bytes written.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// What does not work at present.
+    pub fn trouble(&self) -> Option<&Trouble> {
+        let all = [&self.writing, &self.syncing, &self.rotating, &self.removing];
+        all.into_iter().find_map(Option::as_ref)
+    }
+
+    /// Whether nothing can be written at present.
+    pub(super) fn is_full(&self) -> bool {
+        self.writing.is_some()
+    }
+
+    /// Whether the run of this ring belongs into the archive as it is: as one that it holds, if only a part of
+    /// it, or as one after those. An archive without any has no need of what was before it.
+    ///
+    /// # Errors
+    /// `Io`; `OtherRing` where the archive is of another timeline.
+    pub fn continues_with(&mut self, at: &Attached) -> Result<bool> {
+        let known = self.place(at)?.run.is_some();
+        let newest = self.runs().filter_map(|run| run.created).max();
+        let created = at.info().created_unix_nanos;
+        Ok(known || newest.is_some_and(|newest| newest < created))
+    }
+
+    fn runs(&self) -> impl Iterator<Item = &Preamble> {
+        self.here.runs.iter().chain(&self.before.runs)
+    }
+
+    fn run(&self, at: &Attached) -> Option<&Preamble> {
+        self.runs().find(|run| run.magic.is_some() && run.is_of(at))
+    }
+
+    /// Where to go on with a ring.
+    pub(super) fn place(&mut self, at: &Attached) -> Result<Place> {
+        let created = Some(at.info().created_unix_nanos);
+        // The files follow upon each other: before one of an earlier run, there is nothing of this one.
+        while self.run(at).is_none()
+            && self.runs().all(|run| run.created >= created)
+            && let Some(older) = self.unread.pop_front()
+        {
+            let left = File::open(&older).and_then(|file| Left::read(&file));
+            let left = left.map_err(|error| Error::io("read", &older, error))?;
+            self.before.add_older(left);
+        }
+        let name = at.path().display().to_string();
+        let is_ours = |run: &Preamble| {
+            run.is_of(at) || run.timeline.as_deref().map(whatever_run) == Some(whatever_run(&name))
+        };
+        let is_new = self.here.frames == 0 && self.before.frames == 0;
+        let mut runs = self.runs().chain(&self.alone).peekable();
+        let is_ours = match runs.peek() {
+            Some(_) => runs.any(is_ours),
+            None => is_new,
+        };
+        if self.foreign || !is_ours {
+            return Err(Error::OtherRing {
+                path: self.path.clone(),
+                timeline: at.path().to_path_buf(),
+            });
+        }
+        // What a killed recorder was writing. If that fails, so does what is written next.
+        let _ = self.file.set_len(self.size);
+        let run = self.run(at).cloned();
+        let magic = run.as_ref().and_then(|run| run.magic);
+        let mut next = BTreeMap::new();
+        for left in [&self.before, &self.here] {
+            let places = magic.and_then(|magic| left.places.get(&magic));
+            for (lane, place) in places.into_iter().flatten() {
+                let next: &mut u64 = next.entry(*lane).or_default();
+                *next = *place.max(next);
+            }
+        }
+        let strings = magic.and_then(|magic| self.here.strings.get(&magic));
+        Ok(Place {
+            run,
+            next: next.into_iter().collect(),
+            introduced: self.here.runs.iter().any(|run| run.is_of(at)),
+            strings: strings.into_iter().flatten().copied().collect(),
+            later: self.runs().next().is_some(),
+        })
+    }
+
+    /// Notes that a run begins here with so many bytes, before any of its events.
+    pub(super) fn introduce(&mut self, run: &Preamble, bytes: u64) {
+        self.here.runs.push(run.clone());
+        if self.size == self.beginning {
+            self.beginning += bytes;
+        }
+    }
+
+    /// Notes how far a run is recorded, and with which strings, for whoever goes on with it.
+    pub(super) fn leave(
+        &mut self,
+        magic: u64,
+        places: &[(u64, u64)],
+        strings: impl IntoIterator<Item = u64>,
+    ) {
+        self.here.reach(magic, places.iter().copied());
+        self.here
+            .strings
+            .insert(magic, strings.into_iter().collect());
+    }
+
+    /// Whether a new file is to be begun, with `waiting` bytes still to be written to this one.
+    #[inline]
+    pub(super) fn is_long(&self, waiting: u64) -> bool {
+        let Some(most) = self.keeping.rotate_size else {
+            return false;
+        };
+        let size = self.size.saturating_add(waiting);
+        size.saturating_add(MARGIN) > most && size > self.beginning && self.may_rotate()
+    }
+
+    /// The same for the time.
+    pub(super) fn is_old(&self, waiting: u64) -> bool {
+        let Some(most) = self.keeping.rotate_every else {
+            return false;
+        };
+        let holds = self.size.saturating_add(waiting) > self.beginning;
+        holds && self.begun.elapsed() >= most && self.may_rotate()
+    }
+
+    fn may_rotate(&self) -> bool {
+        !self.is_full() && self.rotating.as_ref().is_none_or(Trouble::is_over)
+    }
+
+    /// Begins a new file, unless that fails. All that belongs into this one stands in it.
+    pub(super) fn rotate(&mut self) -> bool {
+        let Some(files) = &mut self.files else {
+            return false;
+        };
+        match files.next(self.size) {
+            Ok((file, path)) => {
+                self.finish();
+                (self.file, self.present) = (file, path);
+            }
+            Err(error) => {
+                let error = match error {
+                    Error::Io { source, .. } => source,
+                    other => io::Error::other(other),
+                };
+                let path = self.present.clone();
+                self.rotating = Some(Trouble::new("begin a file behind", path, error));
+                return false;
+            }
+        }
+        self.rotating = None;
+        self.before.add_older(std::mem::take(&mut self.here));
+        (self.size, self.beginning) = (0, 0);
+        self.begun = Instant::now();
+        true
+    }
+
+    /// Makes the present file durable, unless nobody wants that.
+    pub(super) fn finish(&mut self) {
+        if self.keeping.fsync != Fsync::Never {
+            self.sync();
+        }
+    }
+
+    fn sync(&mut self) {
+        let names = self.files.as_ref().map_or(Ok(()), Files::sync);
+        let synced = self.file.sync_data().and(names);
+        self.syncing = synced.err().map(|error| {
+            let path = self.present.clone();
+            Trouble::new("make durable", path, error)
+        });
+    }
+
+    /// Writes as much as there is room for, in whole frames, and notes if that is not all.
+    fn put(&mut self, frames: &[u8]) -> usize {
+        let mut done = 0;
+        let failure = loop {
+            if done == frames.len() {
+                break None;
+            }
+            match self.file.write_at(&frames[done..], self.size + done as u64) {
+                Ok(0) => break Some(io::ErrorKind::WriteZero.into()),
+                Ok(count) => done += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => break Some(error),
+            }
+        };
+        if let Some(error) = failure {
+            done = whole(&frames[..done]);
+            // If that fails, what is written next stands over it, from the same place on.
+            let _ = self.file.set_len(self.size + done as u64);
+            self.writing = Some(Trouble::new("write", self.present.clone(), error));
+        } else {
+            self.writing = None;
+        }
+        self.size += done as u64;
+        self.written += done as u64;
+        done
+    }
+
+    fn make_room(&mut self) {
+        if let (Some(most), Some(files)) = (self.keeping.keep_size, &mut self.files) {
+            let removed = files.keep(most, self.size);
+            let path = &self.present;
+            self.removing = removed
+                .err()
+                .map(|error| Trouble::new("remove the oldest files beside", path.clone(), error));
+        }
+    }
+}
+
+/// Takes whole frames, and of them as many as there is room for.
+impl Write for Output {
+    fn write(&mut self, frames: &[u8]) -> io::Result<usize> {
+        let waits = |trouble: &Trouble| !trouble.is_over();
+        if self.writing.as_ref().is_some_and(waits) {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let done = self.put(frames);
+        if done > 0 {
+            if self.keeping.fsync == Fsync::Every {
+                self.sync();
+            }
+            self.make_room();
+        } else if !frames.is_empty() {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        Ok(done)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What a timeline is called, before and after a restart of its program.
+fn whatever_run(name: &str) -> &str {
+    name.strip_suffix(".prev").unwrap_or(name)
+}
+
+/// How much of frames that were cut is whole.
+fn whole(frames: &[u8]) -> usize {
+    let mut end = 0;
+    for part in Frames::new(frames) {
+        match part {
+            Part::Frame { place, .. } => end = place.end,
+            Part::Damage(_) => break,
+        }
+    }
+    end
+}

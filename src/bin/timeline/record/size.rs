@@ -1,0 +1,74 @@
+//! Sizes, as people write them: 64M, 1GiB, 500KB.
+
+/// Parses a size in bytes, such as 65536, 64K, 64M or 1GiB, of at least 1. K, M, G and T alone, and with iB, count in
+/// powers of 1024; with B in powers of 1000.
+pub fn parse_size(text: &str) -> Result<u64, String> {
+    let digits = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let factor = factor(unit.trim_start());
+    match number.parse::<u64>().ok().zip(factor) {
+        Some((0, _)) => Err(format!("expected a size above zero, got {text}")),
+        Some((number, factor)) => number
+            .checked_mul(factor)
+            .ok_or_else(|| format!("expected a size below 16 EiB, got {text}")),
+        None => Err(format!(
+            "expected a size, such as 65536, 64K, 64M or 1GiB, got {text}"
+        )),
+    }
+}
+
+fn factor(unit: &str) -> Option<u64> {
+    let power = |letter: &str| match letter {
+        "K" | "k" => Some(1),
+        "M" => Some(2),
+        "G" => Some(3),
+        "T" => Some(4),
+        _ => None,
+    };
+    match unit {
+        "" | "B" => Some(1),
+        _ => match unit.strip_suffix("iB") {
+            Some(letter) => Some(1024u64.pow(power(letter)?)),
+            None => match unit.strip_suffix('B') {
+                Some(letter) => Some(1000u64.pow(power(letter)?)),
+                None => Some(1024u64.pow(power(unit)?)),
+            },
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_parse_with_the_units_in_use() {
+        let parse = |text| parse_size(text).ok();
+        assert_eq!(parse("65536"), Some(65_536));
+        assert_eq!(parse("7B"), Some(7));
+        assert_eq!(parse("64K"), Some(64 << 10));
+        assert_eq!(parse("64k"), Some(64 << 10));
+        assert_eq!(parse("64 MiB"), Some(64 << 20));
+        assert_eq!(parse("500KB"), Some(500_000));
+        assert_eq!(parse("1GiB"), Some(1 << 30));
+        assert_eq!(parse("1T"), Some(1 << 40));
+        assert_eq!(parse("16777215T"), Some(16_777_215 << 40));
+        for bad in [
+            "",
+            "0",
+            "0K",
+            "-1",
+            "1.5M",
+            "M",
+            "iB",
+            "1XiB",
+            "1m",
+            "64 M B",
+            "16777216T",
+        ] {
+            assert!(parse(bad).is_none(), "{bad} was taken for a size");
+        }
+    }
+}
