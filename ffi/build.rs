@@ -2,12 +2,24 @@
 use std::path::Path;
 
 /// In the order in which the header is to be read.
-const SOURCES: [&str; 6] = ["status", "level", "writer", "sampler", "dump", "reader"];
+const SOURCES: [&str; 9] = [
+    "status",
+    "level",
+    "writer",
+    "sampler",
+    "printf",
+    "backtrace",
+    "dump",
+    "reader",
+    "event",
+];
 
 fn main() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let config = cbindgen::Config::from_file(here.join("cbindgen.toml"))
+    let mut config = cbindgen::Config::from_file(here.join("cbindgen.toml"))
         .expect("ffi/cbindgen.toml is readable");
+    let inline = std::fs::read_to_string(here.join("inline.h")).expect("ffi/inline.h is readable");
+    config.trailer = Some(format!("\n{}", inline.trim_end()));
     let mut header = cbindgen::Builder::new().with_config(config);
     for source in SOURCES {
         header = header.with_src(here.join("src").join(source).with_extension("rs"));
@@ -16,7 +28,13 @@ fn main() {
 
     // Touches the file only when the text differs, so that nothing else is rebuilt for it.
     header.write_to_file(here.join("../include/timeline.h"));
-    for input in ["src", "build.rs", "cbindgen.toml", "../include/timeline.h"] {
+    for input in [
+        "src",
+        "build.rs",
+        "cbindgen.toml",
+        "inline.h",
+        "../include/timeline.h",
+    ] {
         println!("cargo:rerun-if-changed={input}");
     }
 

@@ -75,6 +75,11 @@
 #define TIMELINE_ALL 8
 
 /**
+ * In `flags` of a site, and for `timeline_log_payload`: the payload begins with a call stack.
+ */
+#define TIMELINE_SITE_BACKTRACE 1
+
+/**
  * For `timeline_events`: begin with the oldest event.
  */
 #define TIMELINE_OLDEST_FIRST 0
@@ -93,6 +98,17 @@
  * For `timeline_follow`: only events from now on.
  */
 #define TIMELINE_FROM_NOW 1
+
+/**
+ * As a syntax: the words of the message's first line that begin with `$` are the arguments, `args` their
+ * values.
+ */
+#define TIMELINE_TEMPLATE 1
+
+/**
+ * As a syntax: the message is a format of printf, and `payload` has the values.
+ */
+#define TIMELINE_FORMAT 2
 
 /**
  * A timeline attached to for reading, from `timeline_attach`. May be used from any thread.
@@ -135,7 +151,53 @@ typedef struct timeline_t {
    * Tells this handle from every other of this process, freed ones included. Never 0.
    */
   uint32_t serial;
+  /**
+   * How many bytes the values of one `TIMELINE_PRINTF` may take, 1,528 at most.
+   */
+  uint32_t payload;
 } timeline_t;
+
+/**
+ * One statement that logs as printf writes. `TIMELINE_PRINTF` makes it, in static memory; `category`,
+ * `format`, `file`, `line` and `flags` are its own, all else is 0 in the beginning, and for the library
+ * to write.
+ */
+typedef struct timeline_site_t {
+  /**
+   * What its events belong to.
+   */
+  const char *category;
+  /**
+   * The format, as for printf.
+   */
+  const char *format;
+  /**
+   * The file that it stands in.
+   */
+  const char *file;
+  /**
+   * The line of that file.
+   */
+  uint32_t line;
+  /**
+   * `TIMELINE_SITE_BACKTRACE`, or 0.
+   */
+  uint32_t flags;
+  /**
+   * What it was defined as, for up to 8 pairs of a timeline and a level: its `serial` in 32 bits, the
+   * level in 8, the event in 24, at the place `(serial + level) % 8`.
+   */
+  uint64_t events[8];
+  /**
+   * What the format takes, in order, up to the first 0: a letter in the low 8 bits, above it the
+   * precision, or 0xffffff for none.
+   */
+  uint32_t types[32];
+  /**
+   * How many bytes the values take at least, their strings cut to nothing.
+   */
+  uint32_t reserve;
+} timeline_site_t;
 
 /**
  * One event, as `timeline_next` gives it.
@@ -187,7 +249,8 @@ typedef struct timeline_event_t {
    */
   const char *category;
   /**
-   * The message as it was defined, all its lines, for `timeline_render`; valid as long as `category`.
+   * The message as it was defined, a template with all its lines or a format, for `timeline_render`; valid
+   * as long as `category`.
    */
   const char *message;
   /**
@@ -198,6 +261,35 @@ typedef struct timeline_event_t {
    * The name of the process, cut to 15 bytes; `""` when not known.
    */
   char process[16];
+  /**
+   * `TIMELINE_TEMPLATE` or `TIMELINE_FORMAT`: how the message says where values go.
+   */
+  int32_t syntax;
+  /**
+   * The line of the statement that logged it; 0 when it did not say.
+   */
+  uint32_t line;
+  /**
+   * The file of that statement, or `""`; valid as long as `category`.
+   */
+  const char *file;
+  /**
+   * The values of the format, for `timeline_render`: msgpack, one after the other. Valid until the cursor
+   * gives the next event or is freed; NULL when there are none.
+   */
+  const uint8_t *payload;
+  /**
+   * The call stack's return addresses, innermost first; NULL when there are none. Valid as long as `payload`.
+   */
+  const uint64_t *backtrace;
+  /**
+   * How many bytes `payload` has.
+   */
+  uint32_t payload_size;
+  /**
+   * How many addresses `backtrace` has.
+   */
+  uint32_t backtrace_count;
 } timeline_event_t;
 
 /**
@@ -480,6 +572,59 @@ timeline_status_t timeline_sample(struct timeline_t *tl,
 void timeline_sampler_free(struct timeline_sampler_t *sampler);
 
 /**
+ * Defines the event of a statement for a timeline and a level, and remembers it there. What
+ * `TIMELINE_PRINTF` calls where a statement first runs.
+ *
+ * Returns the event; 0, which is never logged, when it cannot be defined. That is remembered as well, so
+ * it is not tried again. Leaves `errno` alone. Takes locks and allocates; any thread, but no signal
+ * handler.
+ *
+ * # Safety
+ * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `site` is NULL,
+ * or a site whose texts are NUL-terminated and which nobody but this library writes to.
+ */
+uint32_t timeline_site_define(struct timeline_t *tl, struct timeline_site_t *site, int32_t level);
+
+/**
+ * Logs an event with values that are encoded already, if it is enabled. What `TIMELINE_PRINTF` calls; as
+ * quick and as safe as `timeline_log`, but for what is to be copied.
+ *
+ * `tl`: NULL logs nothing. `event`: from `timeline_site_define`. `payload` and `size`: the values as
+ * msgpack, one after the other; what exceeds the `payload` bytes of the timeline is cut off. `flags`:
+ * `TIMELINE_SITE_BACKTRACE` when what `timeline_backtrace` wrote comes first, or 0.
+ *
+ * # Safety
+ * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `payload` has
+ * `size` readable bytes.
+ */
+void timeline_log_payload(const struct timeline_t *tl,
+                          uint32_t event,
+                          const void *payload,
+                          size_t size,
+                          uint32_t flags);
+
+/**
+ * Writes down where the calls that are under way will return to, for `timeline_log_payload`. What
+ * `TIMELINE_BACKTRACE` calls.
+ *
+ * `from`: the address at which the stack begins; what is called from there is left out. `payload` and
+ * `size`: where to, and how many bytes there are: 3, and 9 for each address, of which there are at most
+ * 32. Returns how many bytes were written.
+ *
+ * Takes no lock and allocates nothing, where the unwinder does not: libgcc 12 or later with glibc 2.35
+ * or later. Elsewhere it takes the loader's lock, and a handler that interrupted dlopen in its own
+ * thread may wait for ever. In a forked child, and when the stack leads through an object that was
+ * loaded since the last call of `timeline_site_define` for a backtrace, the timeline has to be told of
+ * objects, which takes locks and allocates; in a signal handler, this is left to the next event. Any
+ * thread.
+ *
+ * # Safety
+ * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `payload` has
+ * `size` writable bytes.
+ */
+size_t timeline_backtrace(struct timeline_t *tl, const void *from, void *payload, size_t size);
+
+/**
  * Saves a timeline to a file in its raw binary format: every event in it is whole, also while others log.
  * It is written under a temporary name beside it and then renamed, so that a file of that name is replaced
  * at once or not at all.
@@ -569,7 +714,8 @@ timeline_status_t timeline_follow(struct timeline_attached_t *attached,
 /**
  * Gives the next event of a walk.
  *
- * `event`: receives it; untouched unless the call returns `TIMELINE_OK`.
+ * `event`: receives it; untouched unless the call returns `TIMELINE_OK`. What `payload` and `backtrace` of
+ * the event before pointed to is gone, then.
  *
  * Returns `TIMELINE_OK`, `TIMELINE_END` when there is none (after `timeline_follow`: none just now), or
  * `TIMELINE_E_ARGUMENT`. One thread at a time for each cursor.
@@ -603,9 +749,9 @@ void timeline_cursor_free(struct timeline_cursor_t *cursor);
 
 /**
  * Writes an event out as people read it, `processed tcp(10), udp(20), and other(3)`: the first line of its
- * message with the arguments filled in.
+ * message with the arguments filled in; or, of a format, what printf would have written.
  *
- * `event`: from `timeline_next`, its texts still valid. `buffer` and `size`: where to, and how many bytes
+ * `event`: from `timeline_next`, what it points to still valid. `buffer` and `size`: where to, and how many bytes
  * there are; what does not fit is cut between characters, and a NUL always ends it (unless `size` is 0, when
  * `buffer` may be NULL). `needed`: receives the length of the whole text without the NUL, so it was cut when
  * that is `size` or more; may be NULL.
@@ -627,8 +773,17 @@ timeline_status_t timeline_render(const struct timeline_event_t *event,
 
 #endif  /* TIMELINE_H */
 
+
 #ifndef TIMELINE_NO_INLINE
 #define TIMELINE_NO_INLINE
+
+#if defined(__GNUC__)
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -636,7 +791,7 @@ extern "C" {
 /**
  * Whether `timeline_log` would log the event now: a comparison and the load of one byte, without a call.
  * False for NULL, event 0 and events out of range. Any thread. Define TIMELINE_NO_INLINE before the first
- * inclusion to leave it out.
+ * inclusion to leave it out, and all that follows.
  */
 #if defined(__GNUC__)
 __attribute__((unused)) /* Clang warns when the header itself is what it compiles. */
@@ -647,6 +802,272 @@ static inline bool timeline_enabled(const timeline_t *tl, uint32_t event) {
   const volatile uint8_t *const enabled = tl->enabled + event;
   return *enabled != 0;
 }
+
+#if defined(__GNUC__)
+
+/**
+ * The category of the events of `TIMELINE_PRINTF` and `TIMELINE_BACKTRACE`: what is defined where they
+ * stand. Define your own before the header is included, or define it anew between two statements.
+ */
+#ifndef TIMELINE_CATEGORY
+#define TIMELINE_CATEGORY "printf"
+#endif
+
+/**
+ * Logs as printf writes: `TIMELINE_PRINTF(tl, TIMELINE_INFO, "took %d ms for %s at %p", ms, name, at);`
+ *
+ * The compiler checks the arguments against the format, which is a literal. The text is made by whoever reads
+ * it: what is logged are the values in binary, with strings copied; the format, the file and the line are
+ * stored once. Arguments are evaluated only when the event is enabled.
+ *
+ * `tl`: a `timeline_t *`; NULL logs nothing. In C++, with timeline.hpp, also a ring. `level`: `TIMELINE_ERROR`
+ * to `TIMELINE_LIBRARY`, also one that varies; any other number logs nothing.
+ *
+ * A statement defines its event when it first runs for a timeline and a level, which takes locks and
+ * allocates. What cannot be defined is never logged; `timeline_last_error` says why. After that it is as
+ * `timeline_log`: no lock, no allocation, no waiting, safe in a signal handler. It leaves `errno` alone, and
+ * needs some 2 KiB of stack.
+ *
+ * All that printf takes will do: `*`, `%.*s`, `%Lf`, `%ls` (as UTF-8). An event has room for 1,526 bytes, in
+ * small rings for less (758 in the smallest): numbers always fit, strings share the rest in order, and one
+ * for which there is no room is cut and ends in `…`. A `%s` with a precision reads no further than that. `%n`
+ * stores nothing. Formats with `%1$d`, `%m`, more than 32 arguments, or conversions that C99 does not know,
+ * are written out by vsnprintf where they stand: that is slower, and as safe in a signal handler as the C
+ * library makes it.
+ */
+#define TIMELINE_PRINTF(tl, level, ...) TIMELINE_STATEMENT_(tl, level, 0, __VA_ARGS__)
+
+/**
+ * As `TIMELINE_PRINTF`, with the call stack: up to 32 return addresses, innermost first, of which readers make
+ * names of functions, files and lines. `TIMELINE_BACKTRACE(tl, TIMELINE_ERROR, "bad block %u", number);`
+ *
+ * They take up to 291 bytes of an event's room. `timeline_backtrace` says how safe that is in signal handlers.
+ */
+#define TIMELINE_BACKTRACE(tl, level, ...) TIMELINE_STATEMENT_(tl, level, TIMELINE_SITE_BACKTRACE, __VA_ARGS__)
+
+/* From here on: what the two are made of. */
+
+/* timeline.hpp puts wider ones in their place. */
+#define TIMELINE_HANDLE_(tl) (tl)
+#define TIMELINE_LEVEL_(level) (level)
+
+/* The literal among the arguments; nothing else can stand beside another. */
+#define TIMELINE_FORMAT_(format, ...) "" format
+
+#define TIMELINE_STATEMENT_(tl, level, flags, ...)                                                           \
+  do {                                                                                                       \
+    static timeline_site_t timeline_site_ = {                                                                \
+        TIMELINE_CATEGORY, TIMELINE_FORMAT_(__VA_ARGS__, 0), __FILE__, __LINE__, flags, {0}, {0}, 0};        \
+    timeline_t *const timeline_tl_ = TIMELINE_HANDLE_(tl);                                                   \
+    const uint32_t timeline_event_ =                                                                         \
+        timeline_site_event_(timeline_tl_, &timeline_site_, TIMELINE_LEVEL_(level));                         \
+    if (timeline_event_ != 0) timeline_printf_(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__); \
+  } while (0)
+
+#ifdef __cplusplus
+#define TIMELINE_CAST_(type, value) (static_cast<type>(value))
+#define TIMELINE_POINTER_CAST_(type, value) (reinterpret_cast<type>(value))
+#else
+#define TIMELINE_CAST_(type, value) ((type)(value))
+#define TIMELINE_POINTER_CAST_(type, value) ((type)(value))
+#endif
+
+/* The event of a statement, if it is enabled; 0 if not. */
+__attribute__((unused)) static inline uint32_t timeline_site_event_(timeline_t *tl, timeline_site_t *site,
+                                                                    int32_t level) {
+  if (!tl || level < TIMELINE_ERROR || level > TIMELINE_LIBRARY) return 0;
+  const uint32_t priority = TIMELINE_CAST_(uint32_t, level);
+  /* Above the event: for which handle and which level. Acquire: the types are there when the event is. */
+  const uint64_t word = __atomic_load_n(&site->events[(tl->serial + priority) % 8], __ATOMIC_ACQUIRE);
+  uint32_t event = TIMELINE_CAST_(uint32_t, word & 0xffffff);
+  if (word >> 24 != (TIMELINE_CAST_(uint64_t, tl->serial) << 8 | priority))
+    event = timeline_site_define(tl, site, level);
+  const volatile uint8_t *const enabled = tl->enabled + event;
+  return *enabled != 0 ? event : 0;
+}
+
+/* What takes the place of limits that there are not. */
+#define TIMELINE_NO_LIMIT_ (~TIMELINE_CAST_(size_t, 0))
+
+/* A marker of msgpack, and a number behind it, its first byte the highest. */
+__attribute__((unused)) static inline unsigned char *timeline_put_(unsigned char *to, unsigned marker,
+                                                                   uint64_t number, unsigned bytes) {
+  *to++ = TIMELINE_CAST_(unsigned char, marker);
+  while (bytes-- > 0) *to++ = TIMELINE_CAST_(unsigned char, number >> (8 * bytes) & 0xff);
+  return to;
+}
+
+/* The beginning of a string of which only so much is kept: four bytes. */
+__attribute__((unused)) static inline unsigned char *timeline_put_cut_(unsigned char *to, size_t length) {
+  to = timeline_put_(to, 0xc8, length, 2);
+  *to++ = 1;
+  return to;
+}
+
+/* A string: at most `limit` bytes of it, in at most `room` bytes, which are at least four. */
+__attribute__((unused)) static inline unsigned char *timeline_put_text_(unsigned char *to, const char *text,
+                                                                        size_t limit, size_t room) {
+  if (!text) return timeline_put_(to, 0xc0, 0, 0);
+  /* What is longer than its room need not be looked at to its end. */
+  const size_t most = limit < room ? limit : room;
+  const void *const end = memchr(text, 0, most);
+  size_t length = end ? TIMELINE_CAST_(size_t, TIMELINE_CAST_(const char *, end) - text) : most;
+  if (length <= 0xff && length + 2 <= room) {
+    to = timeline_put_(to, 0xd9, length, 1);
+  } else if (length + 3 <= room) {
+    to = timeline_put_(to, 0xda, length, 2);
+  } else {
+    /* Not in the middle of a character of UTF-8, which has up to three bytes after its first. */
+    length = room - 4;
+    size_t whole = length;
+    for (int i = 0; i < 3 && whole > 0 && (text[whole] & 0xc0) == 0x80; i++) whole--;
+    if ((text[whole] & 0xc0) == 0xc0) length = whole;
+    to = timeline_put_cut_(to, length);
+  }
+  memcpy(to, text, length);
+  return to + length;
+}
+
+/* A wide character as UTF-8: how many bytes it has. */
+__attribute__((unused)) static inline size_t timeline_utf8_(wchar_t wide, unsigned char *to) {
+  uint32_t c = TIMELINE_CAST_(uint32_t, wide);
+  if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) c = 0xfffd;
+  const size_t length = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+  for (size_t i = length; i-- > 1; c >>= 6) to[i] = TIMELINE_CAST_(unsigned char, 0x80 | (c & 0x3f));
+  static const unsigned char first[] = {0, 0xc0, 0xe0, 0xf0};
+  to[0] = TIMELINE_CAST_(unsigned char, first[length - 1] | c);
+  return length;
+}
+
+/* As timeline_put_text_. The limit is one of bytes, and no character is divided by it. */
+__attribute__((unused)) static inline unsigned char *timeline_put_wide_(unsigned char *to, const wchar_t *text,
+                                                                        size_t limit, size_t room) {
+  if (!text) return timeline_put_(to, 0xc0, 0, 0);
+  unsigned char *const begin = to + 4;
+  size_t length = 0;
+  bool cut = false;
+  while (length < limit && *text) {
+    unsigned char piece[4];
+    const size_t more = timeline_utf8_(*text++, piece);
+    if (length + more > limit) break;
+    cut = length + more > room - 4;
+    if (cut) break;
+    memcpy(begin + length, piece, more);
+    length += more;
+  }
+  if (cut) {
+    timeline_put_cut_(to, length);
+    return begin + length;
+  }
+  memmove(timeline_put_(to, 0xda, length, 2), begin, length);
+  return begin + length - 1;
+}
+
+/* The whole text, written out here. Nothing where the C library refuses to. */
+__attribute__((unused, format(printf, 3, 0))) static inline unsigned char *timeline_put_all_(
+    unsigned char *to, size_t room, const char *format, va_list arguments) {
+  const size_t most = room - 4;
+  const int length = vsnprintf(TIMELINE_POINTER_CAST_(char *, to + 3), most + 1, format, arguments);
+  if (length < 0) return to;
+  if (TIMELINE_CAST_(size_t, length) <= most)
+    return timeline_put_(to, 0xda, TIMELINE_CAST_(size_t, length), 2) + length;
+  memmove(to + 4, to + 3, most);
+  return timeline_put_cut_(to, most) + most;
+}
+
+/* Encodes the values as the library found the format to take them, and logs them.
+ *
+ * Not inlined: a call stack begins where it returns to. */
+__attribute__((unused, noinline, format(printf, 4, 5))) static void timeline_printf_(
+    timeline_t *tl, timeline_site_t *site, uint32_t event, const char *format, ...) {
+  const int error = errno;
+  unsigned char payload[1528]; /* 32 entries */
+  unsigned char *const end = payload + (tl->payload < sizeof payload ? tl->payload : sizeof payload);
+  unsigned char *at = payload;
+  /* What is still to come takes at least this. */
+  size_t reserved = __atomic_load_n(&site->reserve, __ATOMIC_RELAXED);
+  if (site->flags & TIMELINE_SITE_BACKTRACE)
+    at += timeline_backtrace(tl, __builtin_return_address(0), at, TIMELINE_CAST_(size_t, end - at) - reserved);
+  size_t before = TIMELINE_NO_LIMIT_; /* The int before, as a precision: below 0, there is none. */
+  va_list arguments;
+  va_start(arguments, format);
+  for (unsigned i = 0; i < 32; i++) {
+    const uint32_t type = __atomic_load_n(&site->types[i], __ATOMIC_RELAXED);
+    if (type == 0) break;
+    size_t limit = type >> 8 == 0xffffff ? TIMELINE_NO_LIMIT_ : type >> 8;
+    switch (type & 0xff) {
+      case 'i': {
+        const int number = va_arg(arguments, int);
+        before = number < 0 ? TIMELINE_NO_LIMIT_ : TIMELINE_CAST_(size_t, number);
+        at = timeline_put_(at, 0xd2, TIMELINE_CAST_(uint32_t, number), 4);
+        reserved -= 5;
+        break;
+      }
+      case 'u':
+        at = timeline_put_(at, 0xce, va_arg(arguments, unsigned), 4);
+        reserved -= 5;
+        break;
+      case 'l':
+        at = timeline_put_(at, 0xd3, TIMELINE_CAST_(uint64_t, va_arg(arguments, int64_t)), 8);
+        reserved -= 9;
+        break;
+      case 'U':
+        at = timeline_put_(at, 0xcf, va_arg(arguments, uint64_t), 8);
+        reserved -= 9;
+        break;
+      case 'p':
+        at = timeline_put_(at, 0xcf, TIMELINE_POINTER_CAST_(uintptr_t, va_arg(arguments, void *)), 8);
+        reserved -= 9;
+        break;
+      case 'd': {
+        const double number = va_arg(arguments, double);
+        uint64_t bits;
+        memcpy(&bits, &number, sizeof bits);
+        at = timeline_put_(at, 0xcb, bits, 8);
+        reserved -= 9;
+        break;
+      }
+      case 'D': {
+        const long double number = va_arg(arguments, long double);
+        at = timeline_put_(at, 0xd8, 2, 1);
+        memset(at, 0, 16);
+        /* Of the x87's 80 bits the rest is padding, which may hold anything. */
+        memcpy(at, &number, __LDBL_MANT_DIG__ == 64 ? 10 : sizeof number);
+        at += 16;
+        reserved -= 18;
+        break;
+      }
+      case 'S':
+      case 's':
+        if ((type & 0xff) == 'S') limit = before;
+        reserved -= 4;
+        at = timeline_put_text_(at, va_arg(arguments, const char *), limit,
+                                TIMELINE_CAST_(size_t, end - at) - reserved);
+        break;
+      case 'W':
+      case 'w':
+        if ((type & 0xff) == 'W') limit = before;
+        reserved -= 4;
+        at = timeline_put_wide_(at, va_arg(arguments, const wchar_t *), limit,
+                                TIMELINE_CAST_(size_t, end - at) - reserved);
+        break;
+      case 'n':
+        (void)va_arg(arguments, void *);
+        break;
+      case 'v':
+        errno = error; /* %m */
+        at = timeline_put_all_(at, TIMELINE_CAST_(size_t, end - at), format, arguments);
+        break;
+      default:
+        break;
+    }
+  }
+  va_end(arguments);
+  timeline_log_payload(tl, event, payload, TIMELINE_CAST_(size_t, at - payload), site->flags);
+  errno = error;
+}
+
+#endif /* __GNUC__ */
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,7 @@
 //   auto processed = tl.define("example", timeline::trace, "processed $tcp, $udp, and $other");
 //   processed(10, 20, 3);
 //   TIMELINE_EVENT(tl, "example", timeline::info, "resized to $bytes", buffer.size());
+//   TIMELINE_PRINTF(tl, timeline::info, "took %d ms for %s", ms, name.c_str());
 //
 //   timeline::attached at("/timeline");
 //   for (const timeline::event& event : at.events(timeline::newest_first))
@@ -31,6 +32,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace timeline {
 
@@ -303,13 +305,13 @@ class ring {
   std::shared_ptr<timeline_t> tl_;
 };
 
-// An event as it was read. Copies are cheap, but the views of category() and message() are only valid until
+// An event as it was read. Copies are cheap, but the views of category(), message() and file() are only valid until
 // both the attached timeline and the cursor that gave them are gone.
 class event {
  public:
   using time_point = std::chrono::time_point<std::chrono::system_clock, std::chrono::nanoseconds>;
 
-  event() noexcept : c_() { c_.category = c_.message = ""; }
+  event() noexcept : c_() { c_.category = c_.message = c_.file = ""; }
   std::uint64_t ticks() const noexcept { return c_.ticks; }
   // When by the wall clock; 1970 when it cannot be told yet.
   time_point time() const noexcept {
@@ -333,8 +335,13 @@ class event {
   std::string_view message() const noexcept { return c_.message; }
   std::string_view thread() const noexcept { return c_.thread; }
   std::string_view process() const noexcept { return c_.process; }
+  // The statement that logged it, of TIMELINE_PRINTF; "" and 0 for others.
+  std::string_view file() const noexcept { return c_.file; }
+  std::uint32_t line() const noexcept { return c_.line; }
+  // The call stack of TIMELINE_BACKTRACE: return addresses, innermost first.
+  std::vector<std::uint64_t> backtrace() const { return {c_.backtrace, c_.backtrace + c_.backtrace_count}; }
 
-  // As people read it: "processed tcp(10), udp(20), and other(3)".
+  // As people read it: "processed tcp(10), udp(20), and other(3)", or what printf would have written.
   std::string text() const {
     std::size_t needed = 0;
     detail::check(::timeline_render(&c_, nullptr, 0, &needed));
@@ -348,7 +355,24 @@ class event {
 
  private:
   friend class cursor;
+
+  // What C gives until the next event only, for as long as this one and its copies are there.
+  void keep() {
+    kept_.reset();
+    if (c_.backtrace_count == 0 && c_.payload_size == 0) return;
+    kept_ = std::make_shared<kept>();
+    kept_->backtrace.assign(c_.backtrace, c_.backtrace + c_.backtrace_count);
+    kept_->payload.assign(c_.payload, c_.payload + c_.payload_size);
+    c_.backtrace = kept_->backtrace.data();
+    c_.payload = kept_->payload.data();
+  }
+
+  struct kept {
+    std::vector<std::uint64_t> backtrace;
+    std::vector<std::uint8_t> payload;
+  };
   timeline_event_t c_;
+  std::shared_ptr<kept> kept_;
 };
 
 // A walk over events, once through. Of a follower, begin() again gives what has come since. Keeps what it
@@ -393,6 +417,7 @@ class cursor {
     const timeline_status_t status = ::timeline_next(c_.get(), &event.c_);
     if (status == TIMELINE_END) return false;
     detail::check(status);
+    event.keep();
     return true;
   }
 
@@ -462,6 +487,8 @@ namespace detail {
 
 inline timeline_t* handle(const ring& tl) noexcept { return tl.c(); }
 inline timeline_t* handle(timeline_t* tl) noexcept { return tl; }
+inline std::int32_t number(::timeline::priority priority) noexcept { return static_cast<std::int32_t>(priority); }
+inline std::int32_t number(std::int32_t level) noexcept { return level; }
 
 // What one TIMELINE_EVENT remembers: for each of a few timelines, its serial number above and the event below.
 // One word each, so that no thread sees half of a pair; events are numbered by the timeline itself, so there
@@ -506,6 +533,12 @@ tracepoint<Count> define(const ring& tl, text category, ::timeline::priority pri
 
 }  // namespace detail
 }  // namespace timeline
+
+// TIMELINE_PRINTF and TIMELINE_BACKTRACE of timeline.h, from here on also with a ring and a timeline::priority.
+#undef TIMELINE_HANDLE_
+#undef TIMELINE_LEVEL_
+#define TIMELINE_HANDLE_(tl) (::timeline::detail::handle(tl))
+#define TIMELINE_LEVEL_(level) (::timeline::detail::number(level))
 
 #define TIMELINE_FIRST_(first, ...) first
 #define TIMELINE_COUNT_(...) ::timeline::detail::count_arguments(TIMELINE_FIRST_(__VA_ARGS__, 0))

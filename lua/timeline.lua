@@ -381,17 +381,25 @@ local fields = {
       for index = 1, raw.argument_count do args[index] = argument(raw, index - 1) end
       return args
    end,
+   line = function(raw) return raw.line ~= 0 and raw.line or nil end, -- of the statement that logged it, if it said so
+   backtrace = function(raw) -- return addresses, uint64_t, innermost first
+      local addresses = {}
+      for index = 1, raw.backtrace_count do addresses[index] = raw.backtrace[index - 1] end
+      return addresses
+   end,
 }
 
 -- These lie in the timeline that the event was read from.
 local texts = {
    category = function(raw) return ffi.string(raw.category) end,
    message = function(raw) return ffi.string(raw.message) end, -- as defined, all its lines
+   file = function(raw) return raw.line ~= 0 and ffi.string(raw.file) or nil end,
 }
 
 local needed = ffi.new("size_t[1]")
 
--- tostring(ev): the message with its arguments, "processed tcp(10), udp(20), and other(3)".
+-- tostring(ev): the message with its arguments, "processed tcp(10), udp(20), and other(3)"; of one that C logged with
+-- TIMELINE_PRINTF, what printf would have written.
 local function render(ev)
    expect_open(ev.attached)
    local size = 256
@@ -422,14 +430,27 @@ local Event = {
 local Cursor = { __tostring = described "cursor of" }
 Cursor.__index = Cursor
 
+-- Lets a member of `raw` point to a copy, which the caller holds; nil for nothing.
+local function copied(raw, member, type, count)
+   if count == 0 then return nil end
+   local copy = ffi.new(type, count)
+   ffi.copy(copy, raw[member], ffi.sizeof(copy))
+   raw[member] = copy
+   return copy
+end
+
 -- The next event, or nil: at the end, or, when following, when there is nothing new just now.
 function Cursor:__call()
    expect_open(self)
    local raw = ffi.new("timeline_event_t")
    local status = C.timeline_next(self.handle, raw)
    if status == OK then
-      -- The strings of `raw` belong to the attached timeline, so the event holds it.
-      return setmetatable({ raw = raw, attached = self.attached }, Event)
+      -- The strings of `raw` belong to the attached timeline, so the event holds it; what else it points to is the
+      -- cursor's until the next one.
+      local payload = copied(raw, "payload", "uint8_t[?]", raw.payload_size)
+      local backtrace = copied(raw, "backtrace", "uint64_t[?]", raw.backtrace_count)
+      local held = (payload or backtrace) and { payload, backtrace }
+      return setmetatable({ raw = raw, attached = self.attached, held = held }, Event)
    elseif status ~= END then
       error(ffi.string(C.timeline_last_error()), 2)
    end

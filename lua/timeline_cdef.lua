@@ -10,10 +10,13 @@ static const int TIMELINE_APP = 5;
 static const int TIMELINE_PACKET = 6;
 static const int TIMELINE_LIBRARY = 7;
 static const int TIMELINE_ALL = 8;
+static const int TIMELINE_SITE_BACKTRACE = 1;
 static const int TIMELINE_OLDEST_FIRST = 0;
 static const int TIMELINE_NEWEST_FIRST = 1;
 static const int TIMELINE_FROM_OLDEST = 0;
 static const int TIMELINE_FROM_NOW = 1;
+static const int TIMELINE_TEMPLATE = 1;
+static const int TIMELINE_FORMAT = 2;
 static const int TIMELINE_OK = 0;
 static const int TIMELINE_END = 1;
 static const int TIMELINE_E_IO = 2;
@@ -35,7 +38,18 @@ typedef struct timeline_t {
   const uint8_t *enabled;
   uint32_t events;
   uint32_t serial;
+  uint32_t payload;
 } timeline_t;
+typedef struct timeline_site_t {
+  const char *category;
+  const char *format;
+  const char *file;
+  uint32_t line;
+  uint32_t flags;
+  uint64_t events[8];
+  uint32_t types[32];
+  uint32_t reserve;
+} timeline_site_t;
 typedef struct timeline_event_t {
   uint64_t ticks;
   uint64_t unix_nanos;
@@ -51,6 +65,13 @@ typedef struct timeline_event_t {
   const char *message;
   char thread[16];
   char process[16];
+  int32_t syntax;
+  uint32_t line;
+  const char *file;
+  const uint8_t *payload;
+  const uint64_t *backtrace;
+  uint32_t payload_size;
+  uint32_t backtrace_count;
 } timeline_event_t;
 const char *timeline_last_error(void);
 const char *timeline_version(void);
@@ -83,6 +104,13 @@ timeline_status_t timeline_sample(struct timeline_t *tl,
                                   uint64_t every_ns,
                                   struct timeline_sampler_t **out);
 void timeline_sampler_free(struct timeline_sampler_t *sampler);
+uint32_t timeline_site_define(struct timeline_t *tl, struct timeline_site_t *site, int32_t level);
+void timeline_log_payload(const struct timeline_t *tl,
+                          uint32_t event,
+                          const void *payload,
+                          size_t size,
+                          uint32_t flags);
+size_t timeline_backtrace(struct timeline_t *tl, const void *from, void *payload, size_t size);
 timeline_status_t timeline_save(struct timeline_t *tl, const char *file);
 timeline_status_t timeline_dump(const char *path, uint64_t max_entries, int fd);
 timeline_status_t timeline_attach(const char *path, struct timeline_attached_t **out);

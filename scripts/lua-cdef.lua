@@ -16,7 +16,7 @@ if header:find("[^%w%./_+-]") then
    fail("the path of the header has a character that a shell would read: " .. header)
 end
 
-local pipe = io.popen((os.getenv("CC") or "cc") .. " -E -dD -x c " .. header)
+local pipe = io.popen((os.getenv("CC") or "cc") .. " -E -dD -DTIMELINE_NO_INLINE -x c " .. header)
 local preprocessed = pipe:read("*a")
 pipe:close()
 

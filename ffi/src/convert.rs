@@ -1,5 +1,6 @@
 //! From C's pointers and numbers to checked Rust values, and back.
 use crate::status::Failure;
+use std::borrow::Cow;
 use std::ffi::{CStr, CString, OsStr, c_char};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -32,6 +33,15 @@ pub(crate) unsafe fn text<'a>(text: *const c_char, what: &str) -> Result<&'a str
             text.to_bytes().escape_ascii(),
         ))
     })
+}
+
+/// A text argument called `what`, with U+FFFD where it is not UTF-8: for texts that a compiler was given.
+///
+/// # Safety
+/// As [`c_str`].
+pub(crate) unsafe fn lossy<'a>(text: *const c_char, what: &str) -> Result<Cow<'a, str>, Failure> {
+    // SAFETY: handed on from the caller.
+    Ok(unsafe { c_str(text, what)? }.to_string_lossy())
 }
 
 /// A path argument called `what`; any bytes will do, as for the kernel.
@@ -105,19 +115,23 @@ pub(crate) fn to_c_string(text: &str) -> CString {
     })
 }
 
-/// The length of the longest whole-character beginning of `text` that has at most `room` bytes.
-pub(crate) fn floor(text: &str, room: usize) -> usize {
-    (0..=room.min(text.len()))
-        .rev()
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(0)
+/// The length of the longest whole-character beginning of `text` that has at most `room` bytes. What is not UTF-8 may
+/// end anywhere.
+pub(crate) fn floor(text: &[u8], room: usize) -> usize {
+    if room >= text.len() {
+        return text.len();
+    }
+    // A character has at most three bytes behind its first.
+    let begin = (room.saturating_sub(3)..=room).rev();
+    let goes_on = |at: &usize| text[*at] & 0xc0 == 0x80;
+    begin.into_iter().find(|at| !goes_on(at)).unwrap_or(room)
 }
 
 /// `text` cut to fit `N` bytes with the closing NUL, between characters.
 pub(crate) fn to_array<const N: usize>(text: &str) -> [c_char; N] {
     let mut array = [0; N];
     let whole = text.split('\0').next().unwrap_or_default();
-    let fits = floor(whole, N - 1);
+    let fits = floor(whole.as_bytes(), N - 1);
     for (to, from) in array.iter_mut().zip(whole[..fits].bytes()) {
         *to = from as c_char;
     }
@@ -147,9 +161,11 @@ mod tests {
         assert_eq!(shown::<1>("a"), "");
         assert_eq!(shown::<8>("a\0b"), "a");
         for room in 0..8 {
-            assert!(floor("aé→𝄞", room) <= room);
+            let fits = floor("aé→𝄞".as_bytes(), room);
+            assert!(fits <= room && "aé→𝄞".is_char_boundary(fits));
         }
-        assert_eq!(floor("aé→𝄞", 100), 10);
+        assert_eq!(floor("aé→𝄞".as_bytes(), 100), 10);
+        assert_eq!(floor(b"\x80\x80\x80\x80\x80\x80", 5), 5);
     }
 
     #[test]

@@ -6,16 +6,22 @@
 #![deny(improper_ctypes_definitions)]
 #![allow(non_camel_case_types)]
 
+mod backtrace;
 mod convert;
 mod dump;
+mod event;
 mod level;
+mod printf;
 mod reader;
 mod sampler;
 mod status;
 mod writer;
 
+pub use backtrace::*;
 pub use dump::*;
+pub use event::*;
 pub use level::*;
+pub use printf::*;
 pub use reader::*;
 pub use sampler::*;
 pub use status::*;

@@ -231,8 +231,8 @@ pub unsafe extern "C" fn timeline_follow(
 
 /// Gives the next event of a walk.
 ///
-/// `event`: receives it; untouched unless the call returns `TIMELINE_OK`. What `payload` and `backtrace` of the event
-/// before pointed to is gone, then.
+/// `event`: receives it; untouched unless the call returns `TIMELINE_OK`. What `payload` and `backtrace` of
+/// the event before pointed to is gone, then.
 ///
 /// Returns `TIMELINE_OK`, `TIMELINE_END` when there is none (after `timeline_follow`: none just now), or
 /// `TIMELINE_E_ARGUMENT`. One thread at a time for each cursor.

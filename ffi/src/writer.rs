@@ -1,4 +1,5 @@
 //! Timelines to write to: made, joined, defined in, logged to, freed.
+use crate::backtrace::Modules;
 use crate::convert::{path, place, shared, text};
 use crate::level::priority_of;
 use crate::status::{Failure, TIMELINE_OK, guard, timeline_status_t};
@@ -20,6 +21,8 @@ pub struct timeline_t {
     pub events: u32,
     /// Tells this handle from every other of this process, freed ones included. Never 0.
     pub serial: u32,
+    /// How many bytes the values of one `TIMELINE_PRINTF` may take, 1,528 at most.
+    pub payload: u32,
 }
 
 /// What a `timeline_t *` points to.
@@ -27,6 +30,13 @@ pub struct timeline_t {
 pub(crate) struct Writer {
     face: timeline_t,
     pub(crate) core: Timeline,
+    pub(crate) modules: Modules,
+}
+
+impl Writer {
+    pub(crate) fn serial(&self) -> u32 {
+        self.face.serial
+    }
 }
 
 const _: () = {
@@ -64,8 +74,10 @@ unsafe fn give(core: Timeline, out: *mut *mut timeline_t) {
             enabled,
             events,
             serial,
+            payload: core.payload_capacity() as u32,
         },
         core,
+        modules: Modules::default(),
     }));
     // SAFETY: the contract of this function.
     unsafe { out.write(handle.cast()) };

@@ -1,0 +1,299 @@
+#ifndef TIMELINE_NO_INLINE
+#define TIMELINE_NO_INLINE
+
+#if defined(__GNUC__)
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Whether `timeline_log` would log the event now: a comparison and the load of one byte, without a call.
+ * False for NULL, event 0 and events out of range. Any thread. Define TIMELINE_NO_INLINE before the first
+ * inclusion to leave it out, and all that follows.
+ */
+#if defined(__GNUC__)
+__attribute__((unused)) /* Clang warns when the header itself is what it compiles. */
+#endif
+static inline bool timeline_enabled(const timeline_t *tl, uint32_t event) {
+  if (!tl || event >= tl->events) return false;
+  /* volatile: other threads and processes change the byte, so every call has to look again. */
+  const volatile uint8_t *const enabled = tl->enabled + event;
+  return *enabled != 0;
+}
+
+#if defined(__GNUC__)
+
+/**
+ * The category of the events of `TIMELINE_PRINTF` and `TIMELINE_BACKTRACE`: what is defined where they
+ * stand. Define your own before the header is included, or define it anew between two statements.
+ */
+#ifndef TIMELINE_CATEGORY
+#define TIMELINE_CATEGORY "printf"
+#endif
+
+/**
+ * Logs as printf writes: `TIMELINE_PRINTF(tl, TIMELINE_INFO, "took %d ms for %s at %p", ms, name, at);`
+ *
+ * The compiler checks the arguments against the format, which is a literal. The text is made by whoever reads
+ * it: what is logged are the values in binary, with strings copied; the format, the file and the line are
+ * stored once. Arguments are evaluated only when the event is enabled.
+ *
+ * `tl`: a `timeline_t *`; NULL logs nothing. In C++, with timeline.hpp, also a ring. `level`: `TIMELINE_ERROR`
+ * to `TIMELINE_LIBRARY`, also one that varies; any other number logs nothing.
+ *
+ * A statement defines its event when it first runs for a timeline and a level, which takes locks and
+ * allocates. What cannot be defined is never logged; `timeline_last_error` says why. After that it is as
+ * `timeline_log`: no lock, no allocation, no waiting, safe in a signal handler. It leaves `errno` alone, and
+ * needs some 2 KiB of stack.
+ *
+ * All that printf takes will do: `*`, `%.*s`, `%Lf`, `%ls` (as UTF-8). An event has room for 1,526 bytes, in
+ * small rings for less (758 in the smallest): numbers always fit, strings share the rest in order, and one
+ * for which there is no room is cut and ends in `…`. A `%s` with a precision reads no further than that. `%n`
+ * stores nothing. Formats with `%1$d`, `%m`, more than 32 arguments, or conversions that C99 does not know,
+ * are written out by vsnprintf where they stand: that is slower, and as safe in a signal handler as the C
+ * library makes it.
+ */
+#define TIMELINE_PRINTF(tl, level, ...) TIMELINE_STATEMENT_(tl, level, 0, __VA_ARGS__)
+
+/**
+ * As `TIMELINE_PRINTF`, with the call stack: up to 32 return addresses, innermost first, of which readers make
+ * names of functions, files and lines. `TIMELINE_BACKTRACE(tl, TIMELINE_ERROR, "bad block %u", number);`
+ *
+ * They take up to 291 bytes of an event's room. `timeline_backtrace` says how safe that is in signal handlers.
+ */
+#define TIMELINE_BACKTRACE(tl, level, ...) TIMELINE_STATEMENT_(tl, level, TIMELINE_SITE_BACKTRACE, __VA_ARGS__)
+
+/* From here on: what the two are made of. */
+
+/* timeline.hpp puts wider ones in their place. */
+#define TIMELINE_HANDLE_(tl) (tl)
+#define TIMELINE_LEVEL_(level) (level)
+
+/* The literal among the arguments; nothing else can stand beside another. */
+#define TIMELINE_FORMAT_(format, ...) "" format
+
+#define TIMELINE_STATEMENT_(tl, level, flags, ...)                                                           \
+  do {                                                                                                       \
+    static timeline_site_t timeline_site_ = {                                                                \
+        TIMELINE_CATEGORY, TIMELINE_FORMAT_(__VA_ARGS__, 0), __FILE__, __LINE__, flags, {0}, {0}, 0};        \
+    timeline_t *const timeline_tl_ = TIMELINE_HANDLE_(tl);                                                   \
+    const uint32_t timeline_event_ =                                                                         \
+        timeline_site_event_(timeline_tl_, &timeline_site_, TIMELINE_LEVEL_(level));                         \
+    if (timeline_event_ != 0) timeline_printf_(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__); \
+  } while (0)
+
+#ifdef __cplusplus
+#define TIMELINE_CAST_(type, value) (static_cast<type>(value))
+#define TIMELINE_POINTER_CAST_(type, value) (reinterpret_cast<type>(value))
+#else
+#define TIMELINE_CAST_(type, value) ((type)(value))
+#define TIMELINE_POINTER_CAST_(type, value) ((type)(value))
+#endif
+
+/* The event of a statement, if it is enabled; 0 if not. */
+__attribute__((unused)) static inline uint32_t timeline_site_event_(timeline_t *tl, timeline_site_t *site,
+                                                                    int32_t level) {
+  if (!tl || level < TIMELINE_ERROR || level > TIMELINE_LIBRARY) return 0;
+  const uint32_t priority = TIMELINE_CAST_(uint32_t, level);
+  /* Above the event: for which handle and which level. Acquire: the types are there when the event is. */
+  const uint64_t word = __atomic_load_n(&site->events[(tl->serial + priority) % 8], __ATOMIC_ACQUIRE);
+  uint32_t event = TIMELINE_CAST_(uint32_t, word & 0xffffff);
+  if (word >> 24 != (TIMELINE_CAST_(uint64_t, tl->serial) << 8 | priority))
+    event = timeline_site_define(tl, site, level);
+  const volatile uint8_t *const enabled = tl->enabled + event;
+  return *enabled != 0 ? event : 0;
+}
+
+/* What takes the place of limits that there are not. */
+#define TIMELINE_NO_LIMIT_ (~TIMELINE_CAST_(size_t, 0))
+
+/* A marker of msgpack, and a number behind it, its first byte the highest. */
+__attribute__((unused)) static inline unsigned char *timeline_put_(unsigned char *to, unsigned marker,
+                                                                   uint64_t number, unsigned bytes) {
+  *to++ = TIMELINE_CAST_(unsigned char, marker);
+  while (bytes-- > 0) *to++ = TIMELINE_CAST_(unsigned char, number >> (8 * bytes) & 0xff);
+  return to;
+}
+
+/* The beginning of a string of which only so much is kept: four bytes. */
+__attribute__((unused)) static inline unsigned char *timeline_put_cut_(unsigned char *to, size_t length) {
+  to = timeline_put_(to, 0xc8, length, 2);
+  *to++ = 1;
+  return to;
+}
+
+/* A string: at most `limit` bytes of it, in at most `room` bytes, which are at least four. */
+__attribute__((unused)) static inline unsigned char *timeline_put_text_(unsigned char *to, const char *text,
+                                                                        size_t limit, size_t room) {
+  if (!text) return timeline_put_(to, 0xc0, 0, 0);
+  /* What is longer than its room need not be looked at to its end. */
+  const size_t most = limit < room ? limit : room;
+  const void *const end = memchr(text, 0, most);
+  size_t length = end ? TIMELINE_CAST_(size_t, TIMELINE_CAST_(const char *, end) - text) : most;
+  if (length <= 0xff && length + 2 <= room) {
+    to = timeline_put_(to, 0xd9, length, 1);
+  } else if (length + 3 <= room) {
+    to = timeline_put_(to, 0xda, length, 2);
+  } else {
+    /* Not in the middle of a character of UTF-8, which has up to three bytes after its first. */
+    length = room - 4;
+    size_t whole = length;
+    for (int i = 0; i < 3 && whole > 0 && (text[whole] & 0xc0) == 0x80; i++) whole--;
+    if ((text[whole] & 0xc0) == 0xc0) length = whole;
+    to = timeline_put_cut_(to, length);
+  }
+  memcpy(to, text, length);
+  return to + length;
+}
+
+/* A wide character as UTF-8: how many bytes it has. */
+__attribute__((unused)) static inline size_t timeline_utf8_(wchar_t wide, unsigned char *to) {
+  uint32_t c = TIMELINE_CAST_(uint32_t, wide);
+  if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) c = 0xfffd;
+  const size_t length = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+  for (size_t i = length; i-- > 1; c >>= 6) to[i] = TIMELINE_CAST_(unsigned char, 0x80 | (c & 0x3f));
+  static const unsigned char first[] = {0, 0xc0, 0xe0, 0xf0};
+  to[0] = TIMELINE_CAST_(unsigned char, first[length - 1] | c);
+  return length;
+}
+
+/* As timeline_put_text_. The limit is one of bytes, and no character is divided by it. */
+__attribute__((unused)) static inline unsigned char *timeline_put_wide_(unsigned char *to, const wchar_t *text,
+                                                                        size_t limit, size_t room) {
+  if (!text) return timeline_put_(to, 0xc0, 0, 0);
+  unsigned char *const begin = to + 4;
+  size_t length = 0;
+  bool cut = false;
+  while (length < limit && *text) {
+    unsigned char piece[4];
+    const size_t more = timeline_utf8_(*text++, piece);
+    if (length + more > limit) break;
+    cut = length + more > room - 4;
+    if (cut) break;
+    memcpy(begin + length, piece, more);
+    length += more;
+  }
+  if (cut) {
+    timeline_put_cut_(to, length);
+    return begin + length;
+  }
+  memmove(timeline_put_(to, 0xda, length, 2), begin, length);
+  return begin + length - 1;
+}
+
+/* The whole text, written out here. Nothing where the C library refuses to. */
+__attribute__((unused, format(printf, 3, 0))) static inline unsigned char *timeline_put_all_(
+    unsigned char *to, size_t room, const char *format, va_list arguments) {
+  const size_t most = room - 4;
+  const int length = vsnprintf(TIMELINE_POINTER_CAST_(char *, to + 3), most + 1, format, arguments);
+  if (length < 0) return to;
+  if (TIMELINE_CAST_(size_t, length) <= most)
+    return timeline_put_(to, 0xda, TIMELINE_CAST_(size_t, length), 2) + length;
+  memmove(to + 4, to + 3, most);
+  return timeline_put_cut_(to, most) + most;
+}
+
+/* Encodes the values as the library found the format to take them, and logs them.
+ *
+ * Not inlined: a call stack begins where it returns to. */
+__attribute__((unused, noinline, format(printf, 4, 5))) static void timeline_printf_(
+    timeline_t *tl, timeline_site_t *site, uint32_t event, const char *format, ...) {
+  const int error = errno;
+  unsigned char payload[1528]; /* 32 entries */
+  unsigned char *const end = payload + (tl->payload < sizeof payload ? tl->payload : sizeof payload);
+  unsigned char *at = payload;
+  /* What is still to come takes at least this. */
+  size_t reserved = __atomic_load_n(&site->reserve, __ATOMIC_RELAXED);
+  if (site->flags & TIMELINE_SITE_BACKTRACE)
+    at += timeline_backtrace(tl, __builtin_return_address(0), at, TIMELINE_CAST_(size_t, end - at) - reserved);
+  size_t before = TIMELINE_NO_LIMIT_; /* The int before, as a precision: below 0, there is none. */
+  va_list arguments;
+  va_start(arguments, format);
+  for (unsigned i = 0; i < 32; i++) {
+    const uint32_t type = __atomic_load_n(&site->types[i], __ATOMIC_RELAXED);
+    if (type == 0) break;
+    size_t limit = type >> 8 == 0xffffff ? TIMELINE_NO_LIMIT_ : type >> 8;
+    switch (type & 0xff) {
+      case 'i': {
+        const int number = va_arg(arguments, int);
+        before = number < 0 ? TIMELINE_NO_LIMIT_ : TIMELINE_CAST_(size_t, number);
+        at = timeline_put_(at, 0xd2, TIMELINE_CAST_(uint32_t, number), 4);
+        reserved -= 5;
+        break;
+      }
+      case 'u':
+        at = timeline_put_(at, 0xce, va_arg(arguments, unsigned), 4);
+        reserved -= 5;
+        break;
+      case 'l':
+        at = timeline_put_(at, 0xd3, TIMELINE_CAST_(uint64_t, va_arg(arguments, int64_t)), 8);
+        reserved -= 9;
+        break;
+      case 'U':
+        at = timeline_put_(at, 0xcf, va_arg(arguments, uint64_t), 8);
+        reserved -= 9;
+        break;
+      case 'p':
+        at = timeline_put_(at, 0xcf, TIMELINE_POINTER_CAST_(uintptr_t, va_arg(arguments, void *)), 8);
+        reserved -= 9;
+        break;
+      case 'd': {
+        const double number = va_arg(arguments, double);
+        uint64_t bits;
+        memcpy(&bits, &number, sizeof bits);
+        at = timeline_put_(at, 0xcb, bits, 8);
+        reserved -= 9;
+        break;
+      }
+      case 'D': {
+        const long double number = va_arg(arguments, long double);
+        at = timeline_put_(at, 0xd8, 2, 1);
+        memset(at, 0, 16);
+        /* Of the x87's 80 bits the rest is padding, which may hold anything. */
+        memcpy(at, &number, __LDBL_MANT_DIG__ == 64 ? 10 : sizeof number);
+        at += 16;
+        reserved -= 18;
+        break;
+      }
+      case 'S':
+      case 's':
+        if ((type & 0xff) == 'S') limit = before;
+        reserved -= 4;
+        at = timeline_put_text_(at, va_arg(arguments, const char *), limit,
+                                TIMELINE_CAST_(size_t, end - at) - reserved);
+        break;
+      case 'W':
+      case 'w':
+        if ((type & 0xff) == 'W') limit = before;
+        reserved -= 4;
+        at = timeline_put_wide_(at, va_arg(arguments, const wchar_t *), limit,
+                                TIMELINE_CAST_(size_t, end - at) - reserved);
+        break;
+      case 'n':
+        (void)va_arg(arguments, void *);
+        break;
+      case 'v':
+        errno = error; /* %m */
+        at = timeline_put_all_(at, TIMELINE_CAST_(size_t, end - at), format, arguments);
+        break;
+      default:
+        break;
+    }
+  }
+  va_end(arguments);
+  timeline_log_payload(tl, event, payload, TIMELINE_CAST_(size_t, at - payload), site->flags);
+  errno = error;
+}
+
+#endif /* __GNUC__ */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,251 @@
+//! An event as C sees it, and as text.
+use crate::convert::{floor, shared, to_array, to_c_string};
+use crate::level::TIMELINE_NONE;
+use crate::status::{Failure, TIMELINE_OK, guard, timeline_status_t};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::ffi::{CStr, CString, c_char};
+use std::ptr;
+use std::sync::{Mutex, PoisonError};
+use timeline_core::{
+    Attached, Definition, Event, EventId, Format, MAX_ARGUMENTS, Priority, Syntax, values,
+};
+
+/// As a syntax: the words of the message's first line that begin with `$` are the arguments, `args` their
+/// values.
+pub const TIMELINE_TEMPLATE: i32 = 1;
+/// As a syntax: the message is a format of printf, and `payload` has the values.
+pub const TIMELINE_FORMAT: i32 = 2;
+
+/// One event, as `timeline_next` gives it.
+#[repr(C)]
+pub struct timeline_event_t {
+    /// When, in ticks of the timeline's clock (processor cycles, as a rule).
+    pub ticks: u64,
+    /// When, in nanoseconds since 1970 UTC; 0 when it cannot be told yet.
+    pub unix_nanos: u64,
+    /// The number of the event's definition.
+    pub event: u32,
+    /// The thread that logged it.
+    pub tid: u32,
+    /// The process of that thread; 0 when not known.
+    pub pid: u32,
+    /// `TIMELINE_ERROR` to `TIMELINE_LIBRARY`; 0 when the definition cannot be read.
+    pub priority: i32,
+    /// How many of `args` the message has.
+    pub argument_count: u32,
+    /// The processor that logged it.
+    pub core: u16,
+    /// The NUMA node of that processor.
+    pub node: u16,
+    /// The arguments; those after `argument_count` are as they were given.
+    pub args: [i64; 4],
+    /// The category; `""` when the definition cannot be read. Valid until both the attached timeline and the
+    /// cursor are freed.
+    pub category: *const c_char,
+    /// The message as it was defined, a template with all its lines or a format, for `timeline_render`; valid
+    /// as long as `category`.
+    pub message: *const c_char,
+    /// The name of the thread, cut to 15 bytes; `""` when not known.
+    pub thread: [c_char; 16],
+    /// The name of the process, cut to 15 bytes; `""` when not known.
+    pub process: [c_char; 16],
+    /// `TIMELINE_TEMPLATE` or `TIMELINE_FORMAT`: how the message says where values go.
+    pub syntax: i32,
+    /// The line of the statement that logged it; 0 when it did not say.
+    pub line: u32,
+    /// The file of that statement, or `""`; valid as long as `category`.
+    pub file: *const c_char,
+    /// The values of the format, for `timeline_render`: msgpack, one after the other. Valid until the cursor
+    /// gives the next event or is freed; NULL when there are none.
+    pub payload: *const u8,
+    /// The call stack's return addresses, innermost first; NULL when there are none. Valid as long as `payload`.
+    pub backtrace: *const u64,
+    /// How many bytes `payload` has.
+    pub payload_size: u32,
+    /// How many addresses `backtrace` has.
+    pub backtrace_count: u32,
+}
+
+/// Texts for C by event. Boxed, so that they stay where they are while the map grows.
+#[derive(Default)]
+pub(crate) struct Texts(Mutex<HashMap<EventId, Box<Text>>>);
+
+struct Text {
+    category: CString,
+    message: CString,
+    file: CString,
+    line: u32,
+    syntax: i32,
+    priority: i32,
+    argument_count: u32,
+}
+
+impl Text {
+    fn new(definition: &Definition) -> Text {
+        Text {
+            category: to_c_string(&definition.category),
+            message: to_c_string(&definition.message),
+            file: to_c_string(definition.file.as_deref().unwrap_or_default()),
+            line: definition.line.unwrap_or(0),
+            syntax: match definition.syntax {
+                Syntax::Template => TIMELINE_TEMPLATE,
+                Syntax::Printf => TIMELINE_FORMAT,
+            },
+            priority: definition.priority as i32,
+            // A forged timeline may name more than there are.
+            argument_count: definition.argument_count().min(MAX_ARGUMENTS) as u32,
+        }
+    }
+}
+
+impl Texts {
+    /// Fills in what the definition says.
+    fn describe(&self, at: &Attached, event: &mut timeline_event_t) {
+        let mut texts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let id = EventId(event.event);
+        let text = match texts.entry(id) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                // One that cannot be read now may be readable later: it is not remembered.
+                let Some(definition) = at.definition(id) else {
+                    return;
+                };
+                place.insert(Box::new(Text::new(definition)))
+            }
+        };
+        event.category = text.category.as_ptr();
+        event.message = text.message.as_ptr();
+        event.priority = text.priority;
+        event.argument_count = text.argument_count;
+        event.syntax = text.syntax;
+        event.file = text.file.as_ptr();
+        event.line = text.line;
+    }
+}
+
+/// The event for C; it points into `texts` and into `event` itself.
+pub(crate) fn convert(at: &Attached, texts: &Texts, event: &Event) -> timeline_event_t {
+    let thread = at.thread(event);
+    let thread = thread.as_ref();
+    let payload = event.payload.as_deref();
+    let values = payload.map_or(&[][..], |payload| &payload.values);
+    let backtrace = payload.map_or(&[][..], |payload| &payload.backtrace);
+    let mut converted = timeline_event_t {
+        ticks: event.ticks,
+        unix_nanos: at.unix_nanos(event.ticks).unwrap_or(0),
+        event: event.id.0,
+        tid: event.tid,
+        pid: thread.map_or(0, |thread| thread.pid),
+        priority: TIMELINE_NONE,
+        argument_count: 0,
+        core: event.core,
+        node: event.node,
+        args: event.args,
+        category: c"".as_ptr(),
+        message: c"".as_ptr(),
+        thread: to_array(thread.map_or("", |thread| &thread.name)),
+        process: to_array(thread.map_or("", |thread| &thread.process)),
+        syntax: TIMELINE_TEMPLATE,
+        line: 0,
+        file: c"".as_ptr(),
+        payload: pointer(values),
+        backtrace: pointer(backtrace),
+        payload_size: values.len() as u32,
+        backtrace_count: backtrace.len() as u32,
+    };
+    texts.describe(at, &mut converted);
+    converted
+}
+
+fn pointer<T>(slice: &[T]) -> *const T {
+    match slice.is_empty() {
+        true => ptr::null(),
+        false => slice.as_ptr(),
+    }
+}
+
+/// # Safety
+/// The event is one of `timeline_next` whose pointers are still valid, and its message is not NULL.
+unsafe fn render(event: &timeline_event_t) -> Vec<u8> {
+    // SAFETY: not NULL; a NUL-terminated text of the attached timeline by contract.
+    let message = unsafe { CStr::from_ptr(event.message) }.to_string_lossy();
+    if event.syntax == TIMELINE_FORMAT {
+        let payload = match event.payload.is_null() {
+            true => &[],
+            // SAFETY: not NULL, and the cursor's event has as many bytes by contract.
+            false => unsafe {
+                std::slice::from_raw_parts(event.payload, event.payload_size as usize)
+            },
+        };
+        let mut text = Vec::new();
+        Format::parse(&message).render(values(payload), &mut text);
+        return text;
+    }
+    let definition = Definition {
+        id: EventId::NEVER,
+        category: String::new(),
+        priority: Priority::Error,
+        message: message.into_owned(),
+        syntax: Syntax::Template,
+        file: None,
+        line: None,
+    };
+    let mut text = String::new();
+    // Writing to a String does not fail.
+    let _ = definition.render(&event.args, &mut text);
+    text.into_bytes()
+}
+
+/// Writes an event out as people read it, `processed tcp(10), udp(20), and other(3)`: the first line of its
+/// message with the arguments filled in; or, of a format, what printf would have written.
+///
+/// `event`: from `timeline_next`, what it points to still valid. `buffer` and `size`: where to, and how many bytes
+/// there are; what does not fit is cut between characters, and a NUL always ends it (unless `size` is 0, when
+/// `buffer` may be NULL). `needed`: receives the length of the whole text without the NUL, so it was cut when
+/// that is `size` or more; may be NULL.
+///
+/// Returns `TIMELINE_OK` or `TIMELINE_E_ARGUMENT`. Any thread.
+///
+/// # Safety
+/// `event` is NULL or came from `timeline_next`; `buffer` has `size` writable bytes; `needed` is NULL or
+/// writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn timeline_render(
+    event: *const timeline_event_t,
+    buffer: *mut c_char,
+    size: usize,
+    needed: *mut usize,
+) -> timeline_status_t {
+    guard(|| {
+        // SAFETY: the contract of this function.
+        let event = unsafe { shared(event, "event", "timeline_next")? };
+        if buffer.is_null() && size != 0 {
+            return Err(Failure::argument(format!(
+                "buffer is NULL: expected {size} writable bytes, or size 0"
+            )));
+        }
+        if event.message.is_null() {
+            return Err(Failure::argument(
+                "the event's message is NULL: expected an event from timeline_next",
+            ));
+        }
+        // SAFETY: just checked, and the contract of this function.
+        let text = unsafe { render(event) };
+        if let Some(room) = size.checked_sub(1) {
+            let fits = floor(&text, room);
+            // SAFETY: `fits` bytes and a NUL are at most `size`, writable by contract; C's buffer is not ours.
+            unsafe {
+                buffer
+                    .cast::<u8>()
+                    .copy_from_nonoverlapping(text.as_ptr(), fits);
+                buffer.add(fits).write(0);
+            }
+        }
+        if !needed.is_null() {
+            // SAFETY: not NULL, and writable by contract.
+            unsafe { needed.write_unaligned(text.len()) };
+        }
+        Ok(TIMELINE_OK)
+    })
+}

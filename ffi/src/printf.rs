@@ -1,0 +1,178 @@
+//! The statements that log as printf writes: defined here, and logged with the values that C encoded.
+use crate::convert::{lossy, place};
+use crate::level::priority_of;
+use crate::status::{Failure, TIMELINE_OK, guard};
+use crate::writer::{Writer, timeline_t, writer};
+use std::ffi::{c_char, c_int, c_void};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use timeline_core::{EventId, Format, Priority};
+
+/// In `flags` of a site, and for `timeline_log_payload`: the payload begins with a call stack.
+pub const TIMELINE_SITE_BACKTRACE: u32 = 1;
+
+/// One statement that logs as printf writes. `TIMELINE_PRINTF` makes it, in static memory; `category`,
+/// `format`, `file`, `line` and `flags` are its own, all else is 0 in the beginning, and for the library
+/// to write.
+#[repr(C)]
+pub struct timeline_site_t {
+    /// What its events belong to.
+    pub category: *const c_char,
+    /// The format, as for printf.
+    pub format: *const c_char,
+    /// The file that it stands in.
+    pub file: *const c_char,
+    /// The line of that file.
+    pub line: u32,
+    /// `TIMELINE_SITE_BACKTRACE`, or 0.
+    pub flags: u32,
+    /// What it was defined as, for up to 8 pairs of a timeline and a level: its `serial` in 32 bits, the
+    /// level in 8, the event in 24, at the place `(serial + level) % 8`.
+    pub events: [u64; 8],
+    /// What the format takes, in order, up to the first 0: a letter in the low 8 bits, above it the
+    /// precision, or 0xffffff for none.
+    pub types: [u32; 32],
+    /// How many bytes the values take at least, their strings cut to nothing.
+    pub reserve: u32,
+}
+
+/// The type of what cannot be taken apart: the whole text, written out where it is logged.
+const ALL: u32 = b'v' as u32 | NO_PRECISION;
+const NO_PRECISION: u32 = 0xffff_ff00;
+
+/// How many bytes a value of a type takes, as timeline_printf_ in inline.h encodes it.
+fn least(kind: u32) -> u32 {
+    match kind as u8 {
+        b'i' | b'u' => 5,
+        b'l' | b'U' | b'd' | b'p' => 9,
+        b'D' => 18,
+        b's' | b'S' | b'w' | b'W' => 4,
+        b'v' => 4,
+        _ => 0,
+    }
+}
+
+/// `errno` of this thread, to be put back when it is dropped.
+pub(crate) struct Errno(c_int);
+
+impl Errno {
+    pub(crate) fn keep() -> Errno {
+        // SAFETY: the address of this thread's own errno.
+        Errno(unsafe { *libc::__errno_location() })
+    }
+}
+
+impl Drop for Errno {
+    fn drop(&mut self) {
+        // SAFETY: the address of this thread's own errno.
+        unsafe { *libc::__errno_location() = self.0 }
+    }
+}
+
+/// Defines the event of a statement for a timeline and a level, and remembers it there. What
+/// `TIMELINE_PRINTF` calls where a statement first runs.
+///
+/// Returns the event; 0, which is never logged, when it cannot be defined. That is remembered as well, so
+/// it is not tried again. Leaves `errno` alone. Takes locks and allocates; any thread, but no signal
+/// handler.
+///
+/// # Safety
+/// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `site` is NULL,
+/// or a site whose texts are NUL-terminated and which nobody but this library writes to.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn timeline_site_define(
+    tl: *mut timeline_t,
+    site: *mut timeline_site_t,
+    level: i32,
+) -> u32 {
+    let _errno = Errno::keep();
+    let mut event = EventId::NEVER;
+    guard(|| {
+        place(site, "the site")?;
+        // SAFETY: the contract of this function.
+        let writer = unsafe { writer(tl)? };
+        let priority = priority_of(level)?;
+        let of = writer.serial().wrapping_add(priority as u32) as usize % 8;
+        // SAFETY: in the site, which lives and is aligned. C and we touch these words by atomic operations only.
+        let known = unsafe { AtomicU64::from_ptr(&raw mut (*site).events[of]) };
+        let word = |event: EventId| {
+            u64::from(writer.serial()) << 32 | (priority as u64) << 24 | u64::from(event.0)
+        };
+        // SAFETY: the contract of this function.
+        let defined = unsafe { define(writer, site, priority) };
+        // Release (pairs with the Acquire in timeline_site_event_): publishes the types.
+        let found = *defined.as_ref().unwrap_or(&EventId::NEVER);
+        known.store(word(found), Ordering::Release);
+        event = defined?;
+        Ok(TIMELINE_OK)
+    });
+    event.0
+}
+
+/// Defines the event and says in the site how its values are taken.
+///
+/// # Safety
+/// `site` is a live site whose texts are NUL-terminated.
+unsafe fn define(
+    writer: &Writer,
+    site: *mut timeline_site_t,
+    priority: Priority,
+) -> Result<EventId, Failure> {
+    // SAFETY: by contract live, and these never change.
+    let (category, format, file, line) = unsafe {
+        (
+            lossy((*site).category, "category")?,
+            lossy((*site).format, "format")?,
+            lossy((*site).file, "file")?,
+            (*site).line,
+        )
+    };
+    let event = writer
+        .core
+        .define_printf(&category, priority, &format, &file, line)?;
+    // SAFETY: as above.
+    if unsafe { (*site).flags } & TIMELINE_SITE_BACKTRACE != 0 {
+        writer.modules.update(&writer.core);
+    }
+
+    let types = Format::parse(&format).types().unwrap_or_else(|| vec![ALL]);
+    for (index, kind) in types.iter().enumerate().take(32) {
+        // SAFETY: in the site, as above. Whoever else defines this statement just now stores the same.
+        let kept = unsafe { AtomicU32::from_ptr(&raw mut (*site).types[index]) };
+        kept.store(*kind, Ordering::Relaxed);
+    }
+    // SAFETY: as above.
+    let reserve = unsafe { AtomicU32::from_ptr(&raw mut (*site).reserve) };
+    reserve.store(types.iter().copied().map(least).sum(), Ordering::Relaxed);
+    Ok(event)
+}
+
+/// Logs an event with values that are encoded already, if it is enabled. What `TIMELINE_PRINTF` calls; as
+/// quick and as safe as `timeline_log`, but for what is to be copied.
+///
+/// `tl`: NULL logs nothing. `event`: from `timeline_site_define`. `payload` and `size`: the values as
+/// msgpack, one after the other; what exceeds the `payload` bytes of the timeline is cut off. `flags`:
+/// `TIMELINE_SITE_BACKTRACE` when what `timeline_backtrace` wrote comes first, or 0.
+///
+/// # Safety
+/// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `payload` has
+/// `size` readable bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn timeline_log_payload(
+    tl: *const timeline_t,
+    event: u32,
+    payload: *const c_void,
+    size: usize,
+    flags: u32,
+) {
+    // SAFETY: by contract NULL or the first member of a live Writer.
+    let Some(writer) = (unsafe { tl.cast::<Writer>().as_ref() }) else {
+        return;
+    };
+    let payload: &[u8] = match payload.is_null() || size == 0 {
+        true => &[],
+        // SAFETY: not NULL, and `size` readable bytes by contract.
+        false => unsafe { std::slice::from_raw_parts(payload.cast(), size) },
+    };
+    let backtrace = flags & TIMELINE_SITE_BACKTRACE != 0;
+    writer.core.log_payload(EventId(event), payload, backtrace);
+}
