@@ -273,6 +273,43 @@ fn a_lane_goes_on_after_its_owner_was_killed_in_a_refill() {
     }
 }
 
+/// Two entries that are one event.
+fn write_pair<F: Fault>(ring: &Tiny<F>, lane: u32, first: u64) {
+    let written = writer::append(ring, lane, 2, |ring, chunk, index| {
+        for (entry, number) in [first, first + 1].into_iter().enumerate() {
+            for word in 0..WORDS {
+                let place = ring.word(chunk, index + entry as u32, word);
+                place.store(value(lane, number), Ordering::Relaxed);
+            }
+        }
+        true
+    });
+    assert_eq!(written, Ok(()));
+}
+
+/// A reader looks at a chunk while events of two entries are committed, and overwritten by others.
+#[test]
+fn an_event_of_several_entries_is_seen_whole_or_not_at_all() {
+    model(2, || {
+        let ring = Tiny::<Sound>::new(1, 2, 4);
+        write_pair(&*ring, 0, 1);
+        let writer = ring.clone();
+        let writer = thread::spawn(move || {
+            (3..=9)
+                .step_by(2)
+                .for_each(|first| write_pair(&*writer, 0, first));
+        });
+        let reader = ring.clone();
+        let reader = thread::spawn(move || {
+            let values = check(&*reader, 0);
+            assert_eq!(values.len() % 2, 0, "half an event: {values:x?}");
+        });
+        writer.join().unwrap();
+        reader.join().unwrap();
+        settled(&*ring, [10]);
+    });
+}
+
 /// An append to the lane of a CPU. Whoever holds the CPU is in a section, alone; it looks around and works out
 /// what to install without holding it, as one does who may be preempted.
 fn write_on_cpu<F: Fault>(ring: &Tiny<F>, cpu: &loom::sync::Mutex<()>, lane: u32, number: u64) {

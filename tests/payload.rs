@@ -8,15 +8,24 @@ use harness::{Name, Process, Random, attach, in_process_without_rseq};
 use proptest::prelude::*;
 use timeline::{Attached, Event, EventId, From, Order, Payload, Priority, Timeline};
 
-harness::roles!(writer);
+harness::roles!(writer, interruptee);
 
 /// A payload that a torn one would not be: as long as its number says, and filled from it.
 fn payload(number: u64, most: usize) -> Vec<u8> {
-    let length = Random(number).below(most as u64 + 1) as usize;
-    let mut bytes = number.to_le_bytes().to_vec();
-    let mut random = Random(number ^ 1);
-    bytes.resize_with(length.max(8), || random.next() as u8);
+    let mut bytes = vec![0; most.max(8)];
+    let length = fill(number, &mut bytes);
+    bytes.truncate(length);
     bytes
+}
+
+/// Makes a payload in the beginning of these bytes; its length. Allocates nothing.
+fn fill(number: u64, bytes: &mut [u8]) -> usize {
+    let length = Random(number).below(bytes.len() as u64 + 1).max(8) as usize;
+    let (head, rest) = bytes[..length].split_at_mut(8);
+    head.copy_from_slice(&number.to_le_bytes());
+    let mut random = Random(number ^ 1);
+    rest.fill_with(|| random.next() as u8);
+    length
 }
 
 /// The number that a payload was made from; fails on a torn one.
@@ -216,4 +225,140 @@ fn kills_leave_whole_events_only() {
         }
     }
     assert!(seen > 1000, "followed {seen} events only");
+}
+
+/// Bytes of the payload of events that are interrupted: two or three entries.
+#[cfg(target_arch = "x86_64")]
+const SHORT: usize = 100;
+
+/// A handler that interrupts calls that log long events, and logs such events itself.
+#[cfg(target_arch = "x86_64")]
+mod interrupted {
+    use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+
+    use super::*;
+
+    static TIMELINE: AtomicPtr<Timeline> = AtomicPtr::new(std::ptr::null_mut());
+    static EVENT: AtomicU32 = AtomicU32::new(0);
+    static HANDLED: AtomicU64 = AtomicU64::new(0);
+    /// Numbers of the handler's events are above.
+    pub const HANDLER: u64 = 1 << 60;
+
+    extern "C" fn handler(_: libc::c_int) {
+        // SAFETY: stored before the first signal, and never freed.
+        let timeline = unsafe { &*TIMELINE.load(Ordering::Relaxed) };
+        let number = HANDLER + HANDLED.fetch_add(1, Ordering::Relaxed);
+        let event = EventId(EVENT.load(Ordering::Relaxed));
+        let mut bytes = [0; SHORT];
+        let length = fill(number, &mut bytes);
+        timeline.log_payload(event, &bytes[..length], false);
+    }
+
+    /// Logs with the trap flag set: SIGTRAP comes after each instruction.
+    fn log_stepped(timeline: &Timeline, event: EventId, bytes: &[u8]) {
+        // SAFETY: sets only the trap flag; what follows raises SIGTRAP, which is handled.
+        unsafe { core::arch::asm!("pushfq", "or qword ptr [rsp], 0x100", "popfq") };
+        timeline.log_payload(event, bytes, false);
+        // SAFETY: as above, and clears it.
+        unsafe { core::arch::asm!("pushfq", "and qword ptr [rsp], -257", "popfq") };
+    }
+
+    /// Sends this process SIGALRM so often; never if 0.
+    fn alarm(microseconds: i64) {
+        let time = libc::timeval {
+            tv_sec: 0,
+            tv_usec: microseconds,
+        };
+        let timer = libc::itimerval {
+            it_interval: time,
+            it_value: time,
+        };
+        // SAFETY: a valid timer; SIGALRM is handled.
+        let set = unsafe { libc::setitimer(libc::ITIMER_REAL, &timer, std::ptr::null_mut()) };
+        assert_eq!(set, 0);
+    }
+
+    pub fn run(given: &[String]) {
+        let timeline = Box::leak(Box::new(Timeline::open(&given[0]).expect("joined")));
+        let event = define(timeline);
+        TIMELINE.store(timeline, Ordering::Relaxed);
+        EVENT.store(event.0, Ordering::Relaxed);
+        timeline.log_payload(event, &payload(0, SHORT), false);
+        for signal in [libc::SIGTRAP, libc::SIGALRM] {
+            // SAFETY: a handler of the right type, which only logs.
+            let before = unsafe { libc::signal(signal, handler as *const () as usize) };
+            assert_ne!(before, libc::SIG_ERR);
+        }
+        let mut logged = 1;
+        if given[1] == "stepped" {
+            for number in 1..6 {
+                log_stepped(timeline, event, &payload(number, SHORT));
+            }
+            logged += 5;
+        } else {
+            alarm(50);
+            while HANDLED.load(Ordering::Relaxed) < 3000 {
+                timeline.log_payload(event, &payload(logged % 5000, SHORT), false);
+                logged += 1;
+            }
+            alarm(0);
+        }
+        harness::say(format!("{logged} {}", HANDLED.load(Ordering::Relaxed)));
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn interruptee(given: &[String]) {
+    interrupted::run(given);
+}
+
+#[cfg(target_arch = "x86_64")]
+fn assert_accounted(way: &str) {
+    let name = Name::new("payload-handler");
+    let opener = Timeline::with_size(name.path(), 1 << 20, 4096).expect("created");
+    define(&opener);
+    let attached = attach(name.path());
+    let mut follow = attached.follow(From::Start);
+    let mut process = Process::start("interruptee", &[name.path(), way]);
+    let line = process.line();
+    process.finish();
+    let (logged, handled) = line.split_once(' ').expect("two numbers");
+    let (logged, handled): (u64, u64) =
+        (logged.parse().expect("one"), handled.parse().expect("one"));
+    assert!(handled > 1000, "interrupted {handled} times");
+    let (mut events, mut missed) = (Vec::new(), 0);
+    loop {
+        let before = events.len();
+        missed += follow.poll(&mut events);
+        if events.len() == before {
+            break;
+        }
+    }
+    assert_eq!(missed, 0, "too much for the ring");
+    let (mut own, mut of_handler) = (0, 0);
+    for event in events {
+        match checked(&event, SHORT) {
+            number if number >= interrupted::HANDLER => of_handler += 1,
+            number => {
+                assert_eq!(number, own % 5000, "in order, and each");
+                own += 1;
+            }
+        }
+    }
+    assert_eq!(own, logged);
+    let dropped = attached.info().dropped;
+    assert_eq!(of_handler + dropped.interrupted, handled);
+    assert_eq!(dropped.total(), dropped.interrupted);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn an_interruption_after_any_instruction_leaves_whole_events() {
+    assert_accounted("stepped");
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn interruptions_at_any_time_leave_whole_events() {
+    assert_accounted("alarmed");
 }

@@ -243,3 +243,19 @@ unsafe extern "C" fn thread_exit(_page: *mut libc::c_void) {
     Joining(()).leave();
     tls::local().ended.store(1, Ordering::Relaxed);
 }
+
+/// Attempts at what failed before: one in this many events.
+const RETRY: u32 = 1024;
+
+/// Whether it is time to try what failed before: after a failure, most events are dropped for the price of a
+/// count.
+pub fn may_try(slot: &Slot) -> bool {
+    is_time(&slot.waiting)
+}
+
+/// Counts; the first time, and then one in so many, it is time.
+pub fn is_time(counter: &AtomicU32) -> bool {
+    let count = counter.load(Ordering::Relaxed);
+    counter.store(count.wrapping_add(1), Ordering::Relaxed);
+    count.is_multiple_of(RETRY)
+}

@@ -10,7 +10,7 @@
 
 use super::draft::{Draft, Image, padding};
 use super::handle::{Index, pinned};
-use super::local::{self, Joining, NO_LANE, Slot};
+use super::local::{self, Joining, NO_LANE, Slot, is_time, may_try};
 use super::memory::Shared;
 use super::rseq::{self, Hot, Otherwise};
 use super::{Storage, lanes, processes, threads, writer};
@@ -18,10 +18,8 @@ use crate::clock::{ClockKind, current_cpu, rseq_area};
 use crate::layout::words::{Cursor, entry_thread};
 use crate::layout::{Geometry, MAX_SLOTS, PAYLOAD_BYTES, header};
 use crate::shm::{SharedFile, shares_memory_with_parent};
-use crate::sync::{AtomicU8, AtomicU32, Ordering, compiler_fence};
+use crate::sync::{AtomicU8, Ordering, compiler_fence};
 
-/// Attempts to get a lane once there was none: one in this many events.
-const RETRY: u32 = 1024;
 /// Attempts at the lane of a CPU. Each that fails was interrupted; so often in a row only a debugger does that,
 /// who stops after each instruction. Few, because each that finds the chunk full costs a ticket.
 const ATTEMPTS: u32 = 3;
@@ -468,19 +466,6 @@ impl Otherwise for Log {
         let log = unsafe { &*hot.cast::<Log>() };
         log.log_slowly(Draft::Short(event, [a, b, c, d]));
     }
-}
-
-/// Whether it is time to try what failed before: after a failure, most events are dropped for the price of a
-/// count.
-fn may_try(slot: &Slot) -> bool {
-    is_time(&slot.waiting)
-}
-
-/// Counts; the first time, and then one in so many, it is time.
-fn is_time(counter: &AtomicU32) -> bool {
-    let count = counter.load(Ordering::Relaxed);
-    counter.store(count.wrapping_add(1), Ordering::Relaxed);
-    count.is_multiple_of(RETRY)
 }
 
 impl Drop for Log {
