@@ -34,6 +34,19 @@ pub struct Saved {
 
 /// Saves `segment` to `file`, by way of a temporary name.
 pub(crate) fn save(segment: &Segment, file: &Path) -> Result<Saved> {
+    let name = replaceable(file)?;
+    if segment.geometry.total > shm::file_size_limit() {
+        return Err(Error::NoSpace {
+            path: file.to_path_buf(),
+            needed: segment.geometry.total,
+            free: shm::file_size_limit(),
+        });
+    }
+    replace(&name, |out| Snapshot { segment, out }.write())
+}
+
+/// The name of a file that may be replaced: not a timeline in use, nor what is no file.
+pub(crate) fn replaceable(file: &Path) -> Result<Name> {
     let name = Name::new(file)?;
     lifecycle::refuse_living(&name)?;
     if std::fs::symlink_metadata(name.file()).is_ok_and(|m| !m.is_file()) {
@@ -42,20 +55,20 @@ pub(crate) fn save(segment: &Segment, file: &Path) -> Result<Saved> {
             why: "a snapshot replaces a file; this is a directory, a link, a device or a pipe",
         });
     }
-    if segment.geometry.total > shm::file_size_limit() {
-        return Err(Error::NoSpace {
-            path: file.to_path_buf(),
-            needed: segment.geometry.total,
-            free: shm::file_size_limit(),
-        });
-    }
-    let fail = |doing| move |e| Error::io(doing, file, e);
-    let (temporary, out) = create_temporary(&name).map_err(fail("create"))?;
-    let mut snapshot = Snapshot { segment, out };
-    let saved = snapshot.write().map_err(fail("write"))?;
-    snapshot.out.sync_all().map_err(fail("write"))?;
+    Ok(name)
+}
+
+/// Writes a file and gives it this name, for its owner alone; or else leaves what was there as it was.
+pub(crate) fn replace<T>(
+    name: &Name,
+    write: impl FnOnce(&File) -> std::io::Result<T>,
+) -> Result<T> {
+    let fail = |doing| move |e| Error::io(doing, name.given(), e);
+    let (temporary, out) = create_temporary(name).map_err(fail("create"))?;
+    let written = write(&out).map_err(fail("write"))?;
+    out.sync_all().map_err(fail("write"))?;
     temporary.rename(name.file()).map_err(fail("rename"))?;
-    Ok(saved)
+    Ok(written)
 }
 
 /// A new file beside the one to be: several threads may save to the same name at once.
@@ -97,7 +110,7 @@ impl Drop for Temporary {
 
 struct Snapshot<'a> {
     segment: &'a Segment,
-    out: File,
+    out: &'a File,
 }
 
 impl Snapshot<'_> {

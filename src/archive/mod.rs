@@ -5,26 +5,35 @@
 //! what stands in its frame, and files are joined by writing one after the other.
 
 mod block;
+mod bytes;
 mod codec;
+mod copy;
 mod files;
 mod frame;
+mod grow;
 mod left;
+mod load;
 mod merge;
+mod names;
 mod numbers;
 mod output;
 mod packer;
 mod preamble;
 mod reader;
 mod record;
+mod recorded;
 mod recorder;
 mod rows;
 mod times;
 mod writer;
 
-pub use merge::ByTime;
+pub use bytes::Bytes;
+pub use copy::Copied;
+pub use merge::ArchiveEvents;
 pub use output::{Fsync, Keeping, Output, Trouble};
 pub use preamble::Preamble;
-pub use reader::{Archive, Author, InFile, Recorded, Statement, Text};
+pub use reader::Archive;
 pub use record::{Data, Kind, PRINTF, Source, Symbol};
+pub use recorded::{Author, InFile, Recorded, Statement, Text};
 pub use recorder::{Recorder, Totals};
 pub use writer::{Form, Writer};

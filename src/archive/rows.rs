@@ -8,15 +8,17 @@ use super::block::{
 use super::numbers::Cursor;
 use super::record::Source;
 
-/// Expands a payload to the length that its record tells; `None` if it is not what it should be.
-pub fn expand(payload: &[u8], length: u64) -> Option<Vec<u8>> {
+/// Expands a payload to the length that its record tells, into a buffer that can be used again; `None` if it is not
+/// what it should be.
+pub fn expand<'a>(payload: &[u8], length: u64, out: &'a mut Vec<u8>) -> Option<&'a [u8]> {
     let length = usize::try_from(length).ok()?;
     // A byte of LZ4 stands for 255 at most.
     if length > MAX_EXPANDED || length / 256 > payload.len() {
         return None;
     }
-    let expanded = lz4_flex::block::decompress(payload, length).ok()?;
-    (expanded.len() == length).then_some(expanded)
+    out.resize(length, 0);
+    let expanded = lz4_flex::block::decompress_into(payload, out).ok()?;
+    (expanded == length).then_some(out)
 }
 
 /// An event of a block, less what stands in the tables.
@@ -42,6 +44,22 @@ pub struct Row {
     pub payload: Vec<u8>,
     /// As in [`Data`].
     pub backtrace: Vec<u64>,
+}
+
+impl Row {
+    /// Empty, with the room that its lists have.
+    #[inline]
+    fn clear(&mut self) {
+        self.args.clear();
+        self.payload.clear();
+        self.backtrace.clear();
+        *self = Row {
+            args: std::mem::take(&mut self.args),
+            payload: std::mem::take(&mut self.payload),
+            backtrace: std::mem::take(&mut self.backtrace),
+            ..Row::default()
+        };
+    }
 }
 
 /// The events of an expanded block.
@@ -104,9 +122,10 @@ impl<'a> Rows<'a> {
         self.columns[KIND].0.is_empty()
     }
 
-    /// The next event; `None` at the end, or where the block is not what it should be.
+    /// The next event, into a row that can be used again; `None` at the end, or where the block is not what it
+    /// should be.
     #[inline]
-    pub fn next_row(&mut self) -> Option<Row> {
+    pub fn next_row(&mut self, row: &mut Row) -> Option<()> {
         let (fixed, arguments) = self.columns.split_at_mut(FIXED);
         let shape_number = usize::try_from(fixed[KIND].get()?).ok()?;
         let shape = self.shapes.get(shape_number)?;
@@ -115,11 +134,8 @@ impl<'a> Rows<'a> {
             return None;
         }
         let (has, last) = (shape.has, &mut self.last);
-        let mut row = Row {
-            shape: shape_number,
-            source,
-            ..Row::default()
-        };
+        row.clear();
+        (row.shape, row.source) = (shape_number, source);
         if has & HAS_TICKS != 0 {
             last.ticks = fixed[TICKS].difference(last.ticks)?;
             row.ticks = Some(last.ticks);
@@ -148,16 +164,15 @@ impl<'a> Rows<'a> {
         let columns = arguments.get_mut(..count)?;
         let before = &mut last.args[shape_number];
         before.resize(count, 0);
-        row.args.reserve_exact(count);
         for (before, column) in before.iter_mut().zip(columns) {
             *before = column.difference(*before as u64)? as i64;
             row.args.push(*before);
         }
         if shape.payload {
             let length = self.payloads.get()?;
-            row.payload = self.payloads.take(length)?.0.to_vec();
+            row.payload.extend_from_slice(self.payloads.take(length)?.0);
         }
-        Some(row)
+        Some(())
     }
 }
 
@@ -169,8 +184,9 @@ mod tests {
 
     fn unpacked(packed: &[u8]) -> Vec<Data> {
         let mut rows = Rows::new(packed).expect("tables");
-        let mut events = Vec::new();
-        while let Some(row) = rows.next_row() {
+        let (mut events, mut row) = (Vec::new(), Row::default());
+        while rows.next_row(&mut row).is_some() {
+            let row = row.clone();
             events.push(Data {
                 magic: None,
                 kind: rows.shapes[row.shape].kind.clone(),
@@ -229,8 +245,9 @@ mod tests {
         }
         events.push(event(1));
         let packed = pack(&events);
-        let expanded = expand(&compress(&packed), packed.len() as u64).expect("LZ4");
-        assert_eq!(unpacked(&expanded), events);
+        let mut buffer = vec![7; 100_000];
+        let expanded = expand(&compress(&packed), packed.len() as u64, &mut buffer);
+        assert_eq!(unpacked(expanded.expect("LZ4")), events);
         assert_eq!(unpacked(&pack(&[])), []);
     }
 
@@ -244,14 +261,16 @@ mod tests {
                 let mut damaged = packed.clone();
                 damaged[at] ^= 1 << bit;
                 if let Some(mut rows) = Rows::new(&damaged) {
-                    while rows.next_row().is_some() {}
+                    while rows.next_row(&mut Row::default()).is_some() {}
                 }
             }
             if let Some(mut rows) = Rows::new(&packed[..at]) {
-                while rows.next_row().is_some() {}
+                while rows.next_row(&mut Row::default()).is_some() {}
             }
         }
-        assert!(expand(&[0; 10], u64::MAX).is_none());
-        assert!(expand(&[0; 10], 2_600).is_none());
+        let mut buffer = Vec::new();
+        assert!(expand(&[0; 10], u64::MAX, &mut buffer).is_none());
+        assert!(buffer.is_empty());
+        assert!(expand(&[0; 10], 2_600, &mut buffer).is_none());
     }
 }

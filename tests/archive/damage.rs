@@ -163,7 +163,7 @@ fn whole_frames_of_senseless_blocks_cost_only_themselves() {
         framed(&[16, 0x81, 4, 5]),
     ] {
         let read = Archive::from_bytes([senseless, after.clone()].concat());
-        assert_eq!(read.damage(), []);
+        assert!(read.damage().is_empty());
         assert_eq!(read.count(), 5 + 3);
         assert!(read.events().eq(events(&after)));
         assert_eq!(read.by_time(Order::NewestFirst).count(), 3);

@@ -1,12 +1,15 @@
 //! The command line: its verbs, and the arguments that several of them share.
 
 use std::fmt::Display;
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use timeline::{Attached, Level, Priority};
+use timeline::archive::Archive;
+use timeline::{Attached, ErrorKind as Kind, Level, Priority};
 
 use crate::failure::{Failure, Result};
 use crate::{
@@ -20,7 +23,7 @@ use crate::{
 /// outside, without disturbing the program, and the ring is still there when the program is not.
 ///
 /// PATH is a live name, which has one leading slash and no other (/timeline), or else a file, such
-/// as a snapshot written by `timeline save`.
+/// as a snapshot written by `timeline save`, or an archive written by `timeline record`.
 #[derive(Parser)]
 #[command(name = "timeline", version, styles = style::HELP, max_term_width = 100)]
 #[command(arg_required_else_help = true, disable_help_subcommand = true)]
@@ -122,17 +125,91 @@ impl Target {
         Attached::open(&self.path).map_err(|error| self.explain(error))
     }
 
-    /// The error, with a hint when only the leading slash of a live name was left out.
+    /// The error, with what may have been meant.
     pub fn explain(&self, error: timeline::Error) -> Failure {
-        let mut message = error.to_string();
-        if error.kind() == timeline::ErrorKind::NotFound {
-            let slashed = PathBuf::from(format!("/{}", self.path.display()));
-            if self.path.components().count() == 1 && Attached::open(&slashed).is_ok() {
-                message += &format!(" (a live timeline is called {})", slashed.display());
-            }
-        }
-        Failure::Message(message)
+        explain(&self.path, error)
     }
+}
+
+/// The error, with a hint when only the leading slash of a live name was left out, or when it is an archive, which has
+/// no writers to command.
+pub fn explain(path: &Path, error: timeline::Error) -> Failure {
+    let mut message = error.to_string();
+    if error.kind() == Kind::NotFound {
+        let slashed = PathBuf::from(format!("/{}", path.display()));
+        if path.components().count() == 1 && Attached::open(&slashed).is_ok() {
+            message += &format!(" (a live timeline is called {})", slashed.display());
+        }
+    } else if is_archive(path) {
+        message = format!(
+            "{} is an archive, not a timeline; dump, tail, info, save, verify and repair read archives",
+            path.display()
+        );
+    }
+    Failure::Message(message)
+}
+
+/// Whether it begins as an archive, or is a directory with files of one.
+fn is_archive(path: &Path) -> bool {
+    if let Ok(entries) = fs::read_dir(path) {
+        let mut paths = entries.flatten().map(|entry| entry.path());
+        return paths.any(|path| path.extension().is_some_and(|extension| extension == "tla"));
+    }
+    let mut beginning = [0; 2];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut beginning));
+    read.is_ok() && beginning == [0xc1, 0xce]
+}
+
+/// What is to be read: a timeline or an archive.
+#[derive(clap::Args)]
+pub struct Readable {
+    /// Live name (/timeline), file (snapshot.timeline, flight.tla), or directory of a rotated archive
+    #[arg(value_name = "PATH")]
+    pub path: PathBuf,
+}
+
+/// What was found there.
+pub enum Opened {
+    /// A live timeline, what a program left, or a snapshot.
+    Ring(Box<Attached>),
+    /// The archive of one or several of them.
+    Archive(Box<Archive>),
+}
+
+impl Readable {
+    /// Opens it. A file that does not begin as a timeline is an archive if anything of one is in it.
+    pub fn open(&self) -> Result<Opened> {
+        let path = &self.path;
+        let archive = |archive| Ok(Opened::Archive(Box::new(archive)));
+        if path.is_dir() {
+            return archive(Archive::open(path)?);
+        }
+        let error = match Attached::open(path) {
+            Ok(at) => return Ok(Opened::Ring(Box::new(at))),
+            Err(error) => error,
+        };
+        if !matches!(
+            error.kind(),
+            Kind::NotATimeline | Kind::Corrupt | Kind::NotFound
+        ) {
+            return Err(explain(path, error));
+        }
+        match Archive::open(path) {
+            Ok(found) if !begins_as_timeline(path) => archive(found),
+            Err(none) if none.kind() == Kind::NotATimeline && !begins_as_timeline(path) => {
+                Err(Failure::Message(format!(
+                    "{error}; nor is it an archive: expected a whole frame, which begins with c1 ce, and found none"
+                )))
+            }
+            _ => Err(explain(path, error)),
+        }
+    }
+}
+
+fn begins_as_timeline(path: &Path) -> bool {
+    let mut beginning = [0; 8];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut beginning));
+    read.is_ok() && beginning == timeline::layout::MAGIC
 }
 
 /// Parses a level, offering all of them in the help, in errors and to the shell.

@@ -3,16 +3,17 @@
 use std::io::Write;
 
 use timeline::dump::{Rows, Table, Text};
-use timeline::{Attached, Order};
+use timeline::{Event, Order, Source};
 
-use crate::args::{Example, Target};
+use crate::args::{Example, Opened, Readable};
+use crate::condition;
 use crate::failure::Result;
 use crate::json::Lines;
 use crate::output;
 use crate::style::Theme;
 use crate::who::Who;
 
-/// Print the events of a timeline, newest to oldest
+/// Print the events of a timeline or an archive, newest to oldest
 ///
 /// The columns are the NUMA node and core that logged the event, the cycles since the next older
 /// event, the category and the message.
@@ -24,7 +25,7 @@ use crate::who::Who;
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    target: Target,
+    target: Readable,
 
     /// Print the newest N events only
     #[arg(short = 'n', long, value_name = "N")]
@@ -50,6 +51,10 @@ pub const EXAMPLES: &[Example] = &[
         "timeline dump snapshot.timeline --long",
     ),
     (
+        "The newest 20 of what was recorded, whatever became of the file",
+        "timeline dump flight.tla -n 20",
+    ),
+    (
         "Messages of errors",
         "timeline dump /timeline --json | jq -r 'select(.priority == \"error\").message'",
     ),
@@ -57,22 +62,38 @@ pub const EXAMPLES: &[Example] = &[
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
-    let at = args.target.attach()?;
+    match args.target.open()? {
+        Opened::Ring(at) => show(&*at, at.events(Order::NewestFirst), args),
+        Opened::Archive(archive) => {
+            let mut events = archive.events_by_time(Order::NewestFirst);
+            show(&*archive, events.by_ref(), args)?;
+            condition::tell(&args.target.path, &archive, events.lost());
+            Ok(())
+        }
+    }
+}
+
+fn show(at: &dyn Source, events: impl Iterator<Item = Event>, args: &Args) -> Result {
     let mut out = output::stdout();
     let max = args.max_entries.unwrap_or(usize::MAX);
     if args.json {
-        json(&at, max, &mut out)?;
+        json(at, events, max, &mut out)?;
     } else {
-        text(&at, max, args.long, &output::theme(), &mut out)?;
+        text(at, events, max, args.long, &output::theme(), &mut out)?;
     }
     out.flush()?;
     Ok(())
 }
 
-fn json(at: &Attached, max: usize, out: &mut impl Write) -> Result {
+fn json(
+    at: &dyn Source,
+    events: impl Iterator<Item = Event>,
+    max: usize,
+    out: &mut impl Write,
+) -> Result {
     let mut lines = Lines::new(at);
     let mut text = Text::new();
-    for row in Rows::new(at.events(Order::NewestFirst)).take(max) {
+    for row in Rows::new(events).take(max) {
         lines.write(&row.event, row.cycles, &mut text);
         output::write_if_much(&mut text, out)?;
     }
@@ -80,8 +101,15 @@ fn json(at: &Attached, max: usize, out: &mut impl Write) -> Result {
     Ok(())
 }
 
-/// Writes the newest events under a heading, in the colours of their priority.
-pub fn text(at: &Attached, max: usize, long: bool, theme: &Theme, out: &mut impl Write) -> Result {
+/// Writes the newest of events that come newest first, under a heading, in the colours of their priority.
+pub fn text(
+    at: &dyn Source,
+    events: impl Iterator<Item = Event>,
+    max: usize,
+    long: bool,
+    theme: &Theme,
+    out: &mut impl Write,
+) -> Result {
     let mut table = Table::new(at);
     let mut who = long.then(|| Who::new(at));
     let mut text = Text::new();
@@ -94,7 +122,7 @@ pub fn text(at: &Attached, max: usize, long: bool, theme: &Theme, out: &mut impl
     text.push(&format!("{bold:#}\n"));
     let styles = theme.priorities();
     let coloured = styles.iter().any(|(start, _)| !start.is_empty());
-    for row in Rows::new(at.events(Order::NewestFirst)).take(max) {
+    for row in Rows::new(events).take(max) {
         let definition = coloured.then(|| at.definition(row.event.id)).flatten();
         let (start, end) = &styles[definition.map_or(0, |d| d.priority as usize)];
         text.push(start);

@@ -1,6 +1,7 @@
 //! The `timeline` command: parses its command line and hands over to one file per verb.
 
 mod args;
+mod condition;
 mod demo;
 mod dump;
 mod failure;

@@ -1,7 +1,8 @@
 //! `timeline repair`: an archive without its damaged parts.
 
 use std::fs::OpenOptions;
-use std::io::Write;
+use std::io::{BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 use timeline::archive::Archive;
@@ -14,9 +15,9 @@ use crate::output;
 /// Write the whole frames of a damaged archive to a new file
 #[derive(clap::Args)]
 pub struct Args {
-    /// Archive to read
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// Archive to read: a file, or a directory of rotated files
+    #[arg(value_name = "FILE|DIR")]
+    path: PathBuf,
 
     /// File to write, which must not exist yet
     #[arg(short, long, value_name = "OUT")]
@@ -31,29 +32,21 @@ pub const EXAMPLES: &[Example] = &[(
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
-    let archive = Archive::open(&args.file)?;
+    let archive = Archive::open(&args.path)?;
     let to = args.output.display();
     let fail = |error| Failure::Message(format!("cannot write {to}: {error}"));
     let mut options = OpenOptions::new();
-    let mut out = options
-        .write(true)
-        .create_new(true)
-        .open(&args.output)
-        .map_err(fail)?;
-    let (mut at, mut dropped) = (0, 0);
-    for place in archive.damage() {
-        out.write_all(&archive.bytes()[at..place.start])
-            .map_err(fail)?;
-        dropped += place.len();
-        at = place.end;
-    }
-    out.write_all(&archive.bytes()[at..]).map_err(fail)?;
+    options.write(true).create_new(true).mode(0o600);
+    let out = options.open(&args.output).map_err(fail)?;
+    let mut buffered = BufWriter::new(&out);
+    let copied = archive.copy(&mut buffered).map_err(fail)?;
+    buffered.flush().map_err(fail)?;
     out.sync_all().map_err(fail)?;
     let (frames, dropped) = (
         things(archive.frames(), "frame"),
-        things(dropped as u64, "byte"),
+        things(copied.left_out, "byte"),
     );
-    let from = args.file.display();
+    let from = args.path.display();
     output::talk(format_args!(
         "wrote {frames} of {from} to {to}, without {dropped} of damage"
     ));

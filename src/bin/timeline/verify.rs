@@ -47,7 +47,8 @@ pub fn run(args: &Args) -> Result {
     let mut out = output::stdout();
     if args.json {
         let ranges = damage.iter().map(|place| [place.start, place.end]);
-        let programs = archive.preambles().iter().map(|preamble| {
+        let programs = archive.preambles();
+        let programs = programs.iter().map(|preamble| {
             json!({
                 "magic": preamble.magic,
                 "path": preamble.path,

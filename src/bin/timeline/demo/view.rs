@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use timeline::Attached;
+use timeline::{Attached, Order};
 
 use crate::dump;
 use crate::failure::Result;
@@ -88,7 +88,14 @@ impl<'a> View<'a> {
     /// The dump of the newest few, just as `timeline dump` prints it.
     fn newest(&self, count: usize) -> Result<String> {
         let mut text = Vec::new();
-        dump::text(self.at, count, false, &self.theme, &mut text)?;
+        dump::text(
+            self.at,
+            self.at.events(Order::NewestFirst),
+            count,
+            false,
+            &self.theme,
+            &mut text,
+        )?;
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 }

@@ -1,0 +1,271 @@
+//! What the numbers in an archive stand for: strings, programs, symbols, and what is made of them for readers.
+//!
+//! It only grows, behind shared references: events are found to be of a new statement while others are being shown,
+//! and an archive that is being recorded is read on.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use elsa::sync::{FrozenMap, FrozenVec};
+
+use super::preamble::Preamble;
+use super::record::{self, Kind, PRINTF, Record, Symbol};
+use crate::event::{Definition, EventId, Priority, Syntax};
+use crate::ring::threads::Thread;
+use crate::source::ThreadRef;
+
+/// What is shown of a message or category that an event does not have.
+const NONE: &str = "?";
+/// Events keep the numbers of their ring below this, where no other ring's event has it already.
+const OF_THE_RING: u32 = 1 << 16;
+/// Where the numbers of other events begin.
+const OTHERS: u32 = 1 << 12;
+
+/// What the numbers in an archive stand for.
+#[derive(Default)]
+pub struct Names {
+    preambles: FrozenVec<Box<Preamble>>,
+    /// By magic and number.
+    strings: FrozenMap<(u64, u64), Box<str>>,
+    /// By magic and address.
+    symbols: FrozenMap<(u64, u64), Box<Symbol>>,
+    definitions: FrozenMap<u32, Box<Definition>>,
+    statements: Mutex<Statements>,
+    authors: Mutex<Authors>,
+}
+
+/// The numbers that statements were given.
+#[derive(Default)]
+struct Statements {
+    numbers: HashMap<(u64, Kind), u32>,
+    taken: HashSet<u32>,
+    /// All below it from [`OTHERS`] on are taken.
+    next: u32,
+    /// Of those with a definition, in the order in which they were found.
+    defined: Vec<u32>,
+}
+
+#[derive(Default)]
+struct Authors {
+    numbers: HashMap<(u64, record::Source), u32>,
+    /// With the magic of the ring.
+    threads: Vec<(u64, Option<Thread>)>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Names {
+    /// Takes a record that names something.
+    pub fn take(&self, decoded: Record) {
+        match decoded {
+            Record::Preamble(preamble) => self.preambles.push(Box::new(preamble)),
+            Record::String(string) => {
+                if let (Some(id), Some(text)) = (string.id, string.string) {
+                    let key = (string.magic.unwrap_or(0), id);
+                    self.strings.insert(key, text.into());
+                }
+            }
+            Record::Symbol(symbol) => {
+                if let Some(address) = symbol.address {
+                    let key = (symbol.magic.unwrap_or(0), address);
+                    self.symbols.insert(key, Box::new(symbol));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Those of all programs and rings.
+    pub fn preambles(&self) -> impl Iterator<Item = &Preamble> {
+        self.preambles.iter()
+    }
+
+    /// The NUMA nodes of a ring's CPUs.
+    pub fn nodes(&self, magic: u64) -> Vec<u16> {
+        let known = self.preambles().find(|p| p.magic == Some(magic));
+        let node = |node: &u64| match u16::try_from(*node) {
+            Ok(node) if node < 255 => node,
+            _ => u16::MAX,
+        };
+        known.map_or(Vec::new(), |p| p.nodes.iter().map(node).collect())
+    }
+
+    /// What an address stands for.
+    pub fn symbol(&self, magic: u64, address: u64) -> Option<&Symbol> {
+        self.symbols.get(&(magic, address))
+    }
+
+    /// A string; its number in its place where it was lost.
+    pub fn text(&self, magic: u64, id: Option<u64>) -> Option<String> {
+        let id = id?;
+        Some(match self.strings.get(&(magic, id)) {
+            Some(text) => text.to_string(),
+            None => format!("<string {id:#x}?>"),
+        })
+    }
+
+    /// The number of what a statement of a ring logs, the same each time.
+    pub fn event(&self, magic: u64, kind: &Kind) -> EventId {
+        let mut statements = lock(&self.statements);
+        let key = (magic, kind.clone());
+        if let Some(number) = statements.numbers.get(&key) {
+            return EventId(*number);
+        }
+        let number = statements.free(kind.event);
+        statements.numbers.insert(key, number);
+        if kind.category.is_some() || kind.format.is_some() {
+            let definition = self.define(number, magic, kind);
+            self.definitions.insert(number, Box::new(definition));
+            statements.defined.push(number);
+        }
+        EventId(number)
+    }
+
+    fn define(&self, number: u32, magic: u64, kind: &Kind) -> Definition {
+        let text = |id| self.text(magic, id);
+        let level = kind.level.and_then(|level| u8::try_from(level).ok());
+        let own = kind.event.and_then(|event| u32::try_from(event).ok());
+        Definition {
+            id: EventId(own.unwrap_or(number)),
+            category: text(kind.category).unwrap_or_else(|| NONE.into()),
+            priority: level.and_then(Priority::from_u8).unwrap_or(Priority::Info),
+            message: text(kind.format).unwrap_or_else(|| NONE.into()),
+            syntax: match kind.syntax {
+                Some(PRINTF) => Syntax::Printf,
+                _ => Syntax::Template,
+            },
+            file: text(kind.file),
+            line: kind.line.and_then(|line| u32::try_from(line).ok()),
+        }
+    }
+
+    /// What an event means.
+    pub fn definition(&self, id: EventId) -> Option<&Definition> {
+        self.definitions.get(&id.0)
+    }
+
+    /// All that were found by now.
+    pub fn definitions(&self) -> impl Iterator<Item = &Definition> {
+        let defined = lock(&self.statements).defined.clone();
+        defined
+            .into_iter()
+            .filter_map(|id| self.definitions.get(&id))
+    }
+
+    /// The number of whoever logged an event, the same each time.
+    pub fn author(&self, magic: u64, source: &record::Source) -> ThreadRef {
+        let mut authors = lock(&self.authors);
+        let key = (magic, source.clone());
+        if let Some(number) = authors.numbers.get(&key) {
+            return ThreadRef(*number);
+        }
+        let number = authors.threads.len() as u32;
+        authors.threads.push((magic, self.thread_of(magic, source)));
+        authors.numbers.insert(key, number);
+        ThreadRef(number)
+    }
+
+    fn thread_of(&self, magic: u64, source: &record::Source) -> Option<Thread> {
+        // The kernel's id alone stands in the event.
+        if source.thread.is_none() && source.process.is_none() && source.pid.is_none() {
+            return None;
+        }
+        let text = |id| self.text(magic, id).unwrap_or_else(|| NONE.into());
+        let number = |number: Option<u64>| number.and_then(|n| u32::try_from(n).ok());
+        Some(Thread {
+            tid: number(source.tid).unwrap_or(0),
+            pid: number(source.pid).unwrap_or(0),
+            name: text(source.thread),
+            process: text(source.process),
+        })
+    }
+
+    /// The thread that logged an event, as far as that is known.
+    pub fn thread(&self, thread: ThreadRef) -> Option<Thread> {
+        let authors = lock(&self.authors);
+        let (_, thread) = authors.threads.get(thread.0 as usize)?;
+        thread.clone()
+    }
+
+    /// The magic of the ring that a thread logged to.
+    pub fn magic(&self, thread: ThreadRef) -> u64 {
+        let authors = lock(&self.authors);
+        let author = authors.threads.get(thread.0 as usize);
+        author.map_or(0, |(magic, _)| *magic)
+    }
+}
+
+impl Statements {
+    /// A number that no other statement has: that of its ring if possible, so that it is shown also where nothing
+    /// else of it is known.
+    fn free(&mut self, own: Option<u64>) -> u32 {
+        let own = own.and_then(|own| u32::try_from(own).ok());
+        if let Some(own) = own
+            && (1..OF_THE_RING).contains(&own)
+            && self.taken.insert(own)
+        {
+            return own;
+        }
+        self.next = self.next.max(OTHERS);
+        while !self.taken.insert(self.next) {
+            self.next += 1;
+        }
+        self.next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::StringDefinition;
+    use super::*;
+
+    fn kind(event: u64, format: Option<u64>) -> Kind {
+        Kind {
+            event: Some(event),
+            format,
+            ..Kind::default()
+        }
+    }
+
+    #[test]
+    fn statements_have_numbers_of_their_own() {
+        let names = Names::default();
+        names.take(Record::String(StringDefinition {
+            magic: Some(7),
+            id: Some(1),
+            string: Some("got $bytes".into()),
+        }));
+        let first = names.event(7, &kind(5, Some(1)));
+        assert_eq!(first, EventId(5));
+        // Of another ring; of another line; nothing known but the number; no number at all.
+        let other = names.event(8, &kind(5, Some(1)));
+        let lost = names.event(7, &kind(6, None));
+        let none = names.event(7, &Kind::default());
+        assert_eq!((other.0, lost.0, none.0), (OTHERS, 6, OTHERS + 1));
+        assert_eq!(names.event(7, &kind(5, Some(1))), first);
+        let message = |id| names.definition(id).map(|d| (d.id.0, d.message.as_str()));
+        assert_eq!(message(first), Some((5, "got $bytes")));
+        assert_eq!(message(other), Some((5, "<string 0x1?>")));
+        assert_eq!((message(lost), message(none)), (None, None));
+        let found: Vec<_> = names.definitions().map(|d| d.message.as_str()).collect();
+        assert_eq!(found, ["got $bytes", "<string 0x1?>"]);
+    }
+
+    #[test]
+    fn an_author_of_whom_only_the_thread_id_is_known_is_not_made_up() {
+        let names = Names::default();
+        let source = |pid| record::Source {
+            tid: Some(7),
+            pid,
+            ..record::Source::default()
+        };
+        let [known, unknown] = [Some(3), None].map(|pid| names.author(1, &source(pid)));
+        assert_eq!(names.thread(unknown), None);
+        let thread = names.thread(known).expect("a process");
+        assert_eq!((thread.tid, thread.pid, thread.name.as_str()), (7, 3, "?"));
+        assert_eq!(names.author(1, &source(None)), unknown);
+        assert_ne!(names.author(2, &source(None)), unknown);
+    }
+}

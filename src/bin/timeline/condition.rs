@@ -1,0 +1,45 @@
+//! What an archive says that it does not hold, told beside its events.
+
+use std::path::Path;
+
+use timeline::archive::Archive;
+
+use crate::human::things;
+use crate::output;
+
+/// Tells on standard error what was missed and what is damaged, if anything; `lost` events could not be read.
+pub fn tell(path: &Path, archive: &Archive, lost: u64) {
+    let path = path.display();
+    if archive.missed() > 0 {
+        let missed = things(archive.missed(), "event");
+        output::talk(format_args!(
+            "{path}: {missed} missed, overwritten before they were recorded"
+        ));
+    }
+    if let Some(damage) = damage(archive, lost) {
+        output::talk(format_args!("{path}: {damage}"));
+    }
+}
+
+/// What is damaged, in one line.
+pub fn damage(archive: &Archive, lost: u64) -> Option<String> {
+    let places = archive.damage();
+    let bytes: usize = places.iter().map(ExactSizeIterator::len).sum();
+    let bytes = things(bytes as u64, "byte");
+    let mut told = Vec::new();
+    match places {
+        [] => {}
+        [tail] if tail.end == archive.bytes().len() => {
+            told.push(format!("the last {bytes} are not a whole frame"));
+        }
+        _ => {
+            let places = things(places.len() as u64, "place");
+            told.push(format!("{bytes} in {places} belong to no whole frame"));
+        }
+    }
+    if lost > 0 {
+        let lost = things(lost, "event");
+        told.push(format!("{lost} cannot be read from their blocks"));
+    }
+    (!told.is_empty()).then(|| told.join(", and "))
+}
