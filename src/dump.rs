@@ -4,7 +4,7 @@ mod messages;
 mod template;
 mod text;
 
-pub use messages::{Messages, backtrace};
+pub use messages::Messages;
 pub use template::Template;
 pub use text::Text;
 
@@ -155,7 +155,7 @@ impl<'a> Table<'a> {
             // Writing to a String does not fail.
             let _ = self.messages.write(event, definition, &mut self.message);
             out.push(&plain(&self.message));
-            for address in backtrace(event) {
+            for address in event.backtrace() {
                 let frame = self.source.frame(event, *address).to_string();
                 out.push(&format!("\n{FRAME}{}", plain(&frame)));
             }

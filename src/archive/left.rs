@@ -1,6 +1,6 @@
 //! What an earlier recorder left in a file: of which runs, how far, and where its last whole frame ends.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -8,6 +8,7 @@ use std::os::unix::fs::FileExt;
 use super::frame::{Frames, MAX_RECORD, Part};
 use super::preamble::Preamble;
 use super::record::{Record, decode};
+use super::writer::Known;
 
 /// Bytes of a file in memory at once: several times the longest frame.
 const WINDOW: usize = 64 << 20;
@@ -19,8 +20,8 @@ const FRAME: usize = MAX_RECORD + 64;
 pub struct Left {
     /// The runs whose preambles are there.
     pub runs: Vec<Preamble>,
-    /// Of each magic the strings that are defined.
-    pub strings: HashMap<u64, HashSet<u64>>,
+    /// Of each magic what is defined.
+    pub known: HashMap<u64, Known>,
     /// Of each magic the lanes, and the number of the next event of each.
     pub places: HashMap<u64, BTreeMap<u64, u64>>,
     /// Whole frames.
@@ -91,8 +92,14 @@ impl Left {
         let (magic, places) = match decode(record) {
             Some(Record::Preamble(preamble)) => return self.runs.push(preamble),
             Some(Record::String(string)) => {
-                let of_magic = self.strings.entry(string.magic.unwrap_or(0)).or_default();
-                of_magic.extend(string.id);
+                let known = self.known.entry(string.magic.unwrap_or(0)).or_default();
+                known.strings.extend(string.id);
+                return;
+            }
+            Some(Record::Symbol(symbol)) => {
+                let known = self.known.entry(symbol.magic.unwrap_or(0)).or_default();
+                let address = symbol.address.map(|address| (symbol.pid, address));
+                known.addresses.extend(address);
                 return;
             }
             Some(Record::Data(data)) => {
@@ -180,8 +187,8 @@ mod tests {
         for window in [2_500, 4_096, 50_000] {
             let pieces = Left::read_by(&file(&content), window, 1_200).unwrap();
             assert_eq!(
-                (pieces.frames, pieces.end, &pieces.places, &pieces.strings),
-                (whole.frames, whole.end, &whole.places, &whole.strings),
+                (pieces.frames, pieces.end, &pieces.places, &pieces.known),
+                (whole.frames, whole.end, &whole.places, &whole.known),
                 "{window}"
             );
         }

@@ -14,6 +14,7 @@ use super::files::{self, Files, Locked};
 use super::frame::{Frames, Part};
 use super::left::Left;
 use super::preamble::Preamble;
+use super::writer::Known;
 use crate::attached::Attached;
 use crate::error::{Error, Result};
 
@@ -120,7 +121,7 @@ pub(super) struct Place {
     /// Whether the present file says whose the run is.
     pub introduced: bool,
     /// Strings that the present file defines for it.
-    pub strings: Vec<u64>,
+    pub known: Known,
     /// Whether other runs were recorded before.
     pub later: bool,
 }
@@ -253,12 +254,12 @@ impl Output {
                 *next = *place.max(next);
             }
         }
-        let strings = magic.and_then(|magic| self.here.strings.get(&magic));
+        let known = magic.and_then(|magic| self.here.known.get(&magic));
         Ok(Place {
             run,
             next: next.into_iter().collect(),
             introduced: self.here.runs.iter().any(|run| run.is_of(at)),
-            strings: strings.into_iter().flatten().copied().collect(),
+            known: known.cloned().unwrap_or_default(),
             later: self.runs().next().is_some(),
         })
     }
@@ -271,17 +272,10 @@ impl Output {
         }
     }
 
-    /// Notes how far a run is recorded, and with which strings, for whoever goes on with it.
-    pub(super) fn leave(
-        &mut self,
-        magic: u64,
-        places: &[(u64, u64)],
-        strings: impl IntoIterator<Item = u64>,
-    ) {
+    /// Notes how far a run is recorded, and what stands there of it, for whoever goes on with it.
+    pub(super) fn leave(&mut self, magic: u64, places: &[(u64, u64)], known: Known) {
         self.here.reach(magic, places.iter().copied());
-        self.here
-            .strings
-            .insert(magic, strings.into_iter().collect());
+        self.here.known.insert(magic, known);
     }
 
     /// Whether a new file is to be begun, with `waiting` bytes still to be written to this one.

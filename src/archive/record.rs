@@ -48,6 +48,8 @@ pub struct Symbol {
     pub name: Option<String>,
     /// Where it begins (`dli_saddr`).
     pub start: Option<u64>,
+    /// The process: several may write to one ring.
+    pub pid: Option<u64>,
 }
 
 /// What events of one statement of a program share. Strings are given by number.
@@ -212,6 +214,7 @@ impl Symbol {
         fields.number(4, self.base);
         fields.text(5, self.name.as_deref());
         fields.number(6, self.start);
+        fields.number(7, self.pid);
         fields.finish(tag::SYMBOL, out);
     }
 
@@ -223,6 +226,7 @@ impl Symbol {
             4 => self.base = input.number()?,
             5 => self.name = input.text()?,
             6 => self.start = input.number()?,
+            7 => self.pid = input.number()?,
             _ => input.skip()?,
         }
         Some(())
@@ -426,6 +430,7 @@ mod tests {
             base: Some(2),
             name: Some("main".into()),
             start: Some(3),
+            pid: Some(4),
         };
         let bytes = written(|f, out| symbol.encode(f, out));
         assert_eq!(decode(&bytes), Some(Record::Symbol(symbol)));

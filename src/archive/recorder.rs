@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use super::frame::{Frames, Part};
 use super::output::{Output, Trouble};
 use super::preamble::Preamble;
-use super::record::{self, Data, Kind, Record, Source};
+use super::record::{self, Data, Kind, PRINTF, Record, Source};
 use super::times::Times;
 use super::writer::{Form, Writer};
 use crate::attached::Attached;
 use crate::error::Result;
-use crate::event::EventId;
-use crate::source::{Event, Follow, From, Placed, ThreadRef};
+use crate::event::{EventId, Syntax};
+use crate::source::{Event, Follow, From, Placed, Source as _, ThreadRef};
 
 /// How long events wait for others to share a block with.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -105,7 +105,7 @@ impl<'a> Recorder<'a> {
         let is_new = place.run.is_none();
         let preamble = place.run.unwrap_or_else(|| Preamble::of(at));
         let mut writer = Writer::new(output, preamble.magic.unwrap_or(0), form);
-        writer.knows(place.strings);
+        writer.knows(place.known);
         for (lane, next) in place.next {
             writer.place(lane, next);
         }
@@ -209,9 +209,9 @@ impl<'a> Recorder<'a> {
             self.totals.missed += lost.saturating_add(self.follow.unread());
         } else {
             let places = self.writer.places().to_vec();
-            let strings: Vec<_> = self.writer.known().collect();
+            let known = self.writer.known().clone();
             let magic = self.preamble.magic.unwrap_or(0);
-            self.writer.output().leave(magic, &places, strings);
+            self.writer.output().leave(magic, &places, known);
         }
         self.writer.output().finish();
         self.totals()
@@ -254,10 +254,16 @@ impl<'a> Recorder<'a> {
         let event = &placed.event;
         let (kind, arguments) = self.kind(event.id);
         let source = self.source(event);
+        for address in event.backtrace() {
+            if !self.writer.knows_address(source.pid, *address) {
+                self.writer
+                    .symbol(source.pid, &self.at.frame(event, *address));
+            }
+        }
         let unix_nanos = self.times.at(self.at, event.ticks);
         let data = &mut self.data;
-        data.kind = kind;
         data.source = source;
+        data.kind = kind;
         data.ticks = Some(event.ticks);
         data.unix_nanos = unix_nanos;
         data.core = (event.core != u16::MAX).then_some(event.core.into());
@@ -289,6 +295,9 @@ impl<'a> Recorder<'a> {
             level: Some(definition.priority as u64),
             format: Some(self.writer.string(&definition.message)),
             category: Some(self.writer.string(&definition.category)),
+            file: definition.file.as_deref().map(|f| self.writer.string(f)),
+            line: definition.line.map(u64::from),
+            syntax: (definition.syntax == Syntax::Printf).then_some(PRINTF),
             ..unknown
         };
         let made = (kind, definition.argument_count().min(4));
@@ -346,12 +355,18 @@ impl<'a> Recorder<'a> {
     }
 }
 
-/// What an event says: integers of its own.
+/// What an event says: integers of its own, or a payload.
 fn fill(event: &Event, arguments: usize, data: &mut Data) {
     data.args.clear();
-    data.args.extend(&event.args[..arguments]);
     data.payload.clear();
     data.backtrace.clear();
+    match &event.payload {
+        None => data.args.extend(&event.args[..arguments]),
+        Some(payload) => {
+            data.payload.extend(&payload.values);
+            data.backtrace.extend(&payload.backtrace);
+        }
+    }
 }
 
 /// How many events there are in frames.

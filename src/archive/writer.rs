@@ -10,7 +10,8 @@ use super::codec::Fields;
 use super::frame;
 use super::packer::Packer;
 use super::preamble::Preamble;
-use super::record::{Block, Data, Missed, StringDefinition};
+use super::record::{Block, Data, Missed, StringDefinition, Symbol};
+use crate::source::Frame;
 
 /// How events are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +20,15 @@ pub enum Form {
     Plain,
     /// Many in a frame, compressed.
     Blocks,
+}
+
+/// What a file says once: strings by their numbers, and addresses by their processes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Known {
+    /// Strings.
+    pub strings: HashSet<u64>,
+    /// Addresses, whose meaning is another one in each process.
+    pub addresses: HashSet<(Option<u64>, u64)>,
 }
 
 /// Events in a block at most: a few hundred kilobytes, and no more than that to lose to a damaged byte.
@@ -37,8 +47,7 @@ pub struct Writer<W> {
     out: W,
     form: Form,
     magic: u64,
-    /// Strings that stand in the file.
-    known: HashSet<u64>,
+    known: Known,
     /// Events that wait for others to share a block with.
     packer: Packer,
     waiting: usize,
@@ -68,7 +77,7 @@ impl<W: Write> Writer<W> {
             out,
             form,
             magic,
-            known: HashSet::new(),
+            known: Known::default(),
             packer: Packer::new(),
             waiting: 0,
             weight: 0,
@@ -85,9 +94,9 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Leaves out strings that stand in the file already.
-    pub fn knows(&mut self, strings: impl IntoIterator<Item = u64>) {
-        self.known.extend(strings);
+    /// Leaves out what stands in the file already.
+    pub fn knows(&mut self, known: Known) {
+        self.known = known;
     }
 
     /// Says to which program and ring the records of this magic belong.
@@ -102,7 +111,7 @@ impl<W: Write> Writer<W> {
     pub fn string(&mut self, text: &str) -> u64 {
         let text = cut(text);
         let id = first_word(&Sha1::digest(text));
-        if self.known.insert(id) {
+        if self.known.strings.insert(id) {
             let definition = StringDefinition {
                 magic: Some(self.magic),
                 id: Some(id),
@@ -114,14 +123,36 @@ impl<W: Write> Writer<W> {
         id
     }
 
-    /// Forgets which strings stand in the file: what is written next goes into another one.
-    pub(super) fn forget(&mut self) {
-        self.known.clear();
+    /// Whether it is said in the file what an address of a process stands for.
+    pub fn knows_address(&self, pid: Option<u64>, address: u64) -> bool {
+        self.known.addresses.contains(&(pid, address))
     }
 
-    /// The strings that stand in the file.
-    pub(super) fn known(&self) -> impl Iterator<Item = u64> {
-        self.known.iter().copied()
+    /// Says what an address of a process stands for. It is said once.
+    pub fn symbol(&mut self, pid: Option<u64>, frame: &Frame) {
+        if self.known.addresses.insert((pid, frame.address)) {
+            let symbol = Symbol {
+                magic: Some(self.magic),
+                address: Some(frame.address),
+                file: frame.file.as_deref().map(|file| cut(file).to_string()),
+                base: frame.base,
+                name: frame.name.as_deref().map(|name| cut(name).to_string()),
+                start: frame.start,
+                pid,
+            };
+            symbol.encode(&mut self.fields, &mut self.record);
+            self.frame();
+        }
+    }
+
+    /// Forgets what stands in the file: what is written next goes into another one.
+    pub(super) fn forget(&mut self) {
+        self.known = Known::default();
+    }
+
+    /// What stands in the file.
+    pub(super) fn known(&self) -> &Known {
+        &self.known
     }
 
     /// Writes an event, of this writer's magic. Its strings have been defined.

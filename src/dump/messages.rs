@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::event::{Definition, Format, Syntax, Value, values};
-use crate::source::{Event, Frame, Payload};
+use crate::source::{Event, Frame};
 
 /// Makes texts of events. Formats are taken apart once for each definition.
 #[derive(Default)]
@@ -53,9 +53,8 @@ impl Messages {
             self.formats.resize_with(place + 1, || None);
         }
         let format = self.formats[place].get_or_insert_with(|| Format::parse(&definition.message));
-        let payload = event.payload.as_deref().map_or(&[][..], |p| &p.values);
         self.bytes.clear();
-        format.render(values(payload), &mut self.bytes);
+        format.render(values(event.values()), &mut self.bytes);
         String::from_utf8_lossy(&self.bytes)
     }
 }
@@ -75,12 +74,6 @@ fn integer(value: &Value) -> i64 {
         Value::Uint(value) => *value as i64,
         _ => 0,
     }
-}
-
-/// The return addresses of an event's call stack, innermost first.
-pub fn backtrace(event: &Event) -> &[u64] {
-    let payload: Option<&Payload> = event.payload.as_deref();
-    payload.map_or(&[], |payload| &payload.backtrace)
 }
 
 /// Where an address is, as people read it: `send+0x1c (/usr/lib/libnet.so)`.

@@ -39,6 +39,18 @@ pub struct Event {
     pub time: Option<NonZeroU64>,
 }
 
+impl Event {
+    /// The return addresses of its call stack, innermost first; none if it has no call stack.
+    pub fn backtrace(&self) -> &[u64] {
+        self.payload.as_ref().map_or(&[], |p| &p.backtrace)
+    }
+
+    /// The values of its payload, as msgpack; none if it has no payload.
+    pub fn values(&self) -> &[u8] {
+        self.payload.as_ref().map_or(&[], |p| &p.values)
+    }
+}
+
 /// What an event says beyond four integers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Payload {

@@ -1,7 +1,6 @@
 //! The end of an event's line in JSON, from its category on, if its values are in a payload.
 
 use serde_json::{Number, Value as Json, json};
-use timeline::dump::backtrace;
 use timeline::{Definition, Event, Format, Source, Syntax, Value, values};
 
 /// From category to the end of the line.
@@ -11,10 +10,7 @@ pub fn line_end(
     definition: &Definition,
     message: &str,
 ) -> String {
-    let payload = event.payload.as_deref();
-    let shown: Vec<Json> = values(payload.map_or(&[], |p| &p.values))
-        .map(value)
-        .collect();
+    let shown: Vec<Json> = values(event.values()).map(value).collect();
     let mut end = String::new();
     let mut field = |name: &str, value: Json| end += &format!(",\"{name}\":{value}");
     field("category", definition.category.as_str().into());
@@ -38,7 +34,7 @@ pub fn line_end(
         field("file", definition.file.as_deref().into());
         field("line", definition.line.into());
     }
-    let frames = backtrace(event).iter().map(|address| {
+    let frames = event.backtrace().iter().map(|address| {
         let frame = source.frame(event, *address);
         let offset = frame.start.and_then(|start| address.checked_sub(start));
         json!({

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use timeline::dump::{FRAME, Messages, Text, backtrace};
+use timeline::dump::{FRAME, Messages, Text};
 use timeline::{Event, Source};
 
 use crate::failure::INFALLIBLE;
@@ -133,7 +133,7 @@ impl<'a> Columns<'a> {
         self.messages.write(event, definition, &mut self.message)?;
         let message = human::clean(&self.message);
         writeln!(out, "{style}{category:<width$}  {message}{style:#}")?;
-        for address in backtrace(event) {
+        for address in event.backtrace() {
             let frame = self.at.frame(event, *address).to_string();
             writeln!(out, "{FRAME}{}", human::clean(&frame))?;
         }
