@@ -835,7 +835,7 @@ static inline bool timeline_enabled(const timeline_t *tl, uint32_t event) {
  * are written out by vsnprintf where they stand: that is slower, and as safe in a signal handler as the C
  * library makes it.
  */
-#define TIMELINE_PRINTF(tl, level, ...) TIMELINE_STATEMENT_(tl, level, 0, __VA_ARGS__)
+#define TIMELINE_PRINTF(tl, level, ...) TIMELINE_STATEMENT_(tl, level, 0, (void)0, __VA_ARGS__)
 
 /**
  * As `TIMELINE_PRINTF`, with the call stack: up to 32 return addresses, innermost first, of which readers make
@@ -843,7 +843,8 @@ static inline bool timeline_enabled(const timeline_t *tl, uint32_t event) {
  *
  * They take up to 291 bytes of an event's room. `timeline_backtrace` says how safe that is in signal handlers.
  */
-#define TIMELINE_BACKTRACE(tl, level, ...) TIMELINE_STATEMENT_(tl, level, TIMELINE_SITE_BACKTRACE, __VA_ARGS__)
+#define TIMELINE_BACKTRACE(tl, level, ...) \
+  TIMELINE_STATEMENT_(tl, level, TIMELINE_SITE_BACKTRACE, TIMELINE_STAY_, __VA_ARGS__)
 
 /* From here on: what the two are made of. */
 
@@ -854,14 +855,19 @@ static inline bool timeline_enabled(const timeline_t *tl, uint32_t event) {
 /* The literal among the arguments; nothing else can stand beside another. */
 #define TIMELINE_FORMAT_(format, ...) "" format
 
-#define TIMELINE_STATEMENT_(tl, level, flags, ...)                                                           \
-  do {                                                                                                       \
-    static timeline_site_t timeline_site_ = {                                                                \
-        TIMELINE_CATEGORY, TIMELINE_FORMAT_(__VA_ARGS__, 0), __FILE__, __LINE__, flags, {0}, {0}, 0};        \
-    timeline_t *const timeline_tl_ = TIMELINE_HANDLE_(tl);                                                   \
-    const uint32_t timeline_event_ =                                                                         \
-        timeline_site_event_(timeline_tl_, &timeline_site_, TIMELINE_LEVEL_(level));                         \
-    if (timeline_event_ != 0) timeline_printf_(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__); \
+/* Something to do after a call, so that it is not the last thing of its function, whose frame would be gone. */
+#define TIMELINE_STAY_ __asm__ __volatile__("")
+
+#define TIMELINE_STATEMENT_(tl, level, flags, after, ...)                                                \
+  do {                                                                                                   \
+    static timeline_site_t timeline_site_ = {                                                            \
+        TIMELINE_CATEGORY, TIMELINE_FORMAT_(__VA_ARGS__, 0), __FILE__, __LINE__, flags, {0}, {0}, 0};    \
+    timeline_t *const timeline_tl_ = TIMELINE_HANDLE_(tl);                                               \
+    uint32_t timeline_event_;                                                                            \
+    if (timeline_says_(timeline_tl_, &timeline_site_, TIMELINE_LEVEL_(level), &timeline_event_)) {       \
+      timeline_printf_(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__);                     \
+      after;                                                                                             \
+    }                                                                                                    \
   } while (0)
 
 #ifdef __cplusplus
@@ -872,18 +878,19 @@ static inline bool timeline_enabled(const timeline_t *tl, uint32_t event) {
 #define TIMELINE_POINTER_CAST_(type, value) ((type)(value))
 #endif
 
-/* The event of a statement, if it is enabled; 0 if not. */
-__attribute__((unused)) static inline uint32_t timeline_site_event_(timeline_t *tl, timeline_site_t *site,
-                                                                    int32_t level) {
-  if (!tl || level < TIMELINE_ERROR || level > TIMELINE_LIBRARY) return 0;
+/* Whether a statement logs now, and which event. */
+__attribute__((unused)) static inline bool timeline_says_(timeline_t *tl, timeline_site_t *site, int32_t level,
+                                                          uint32_t *event) {
+  if (!tl || level < TIMELINE_ERROR || level > TIMELINE_LIBRARY) return false;
   const uint32_t priority = TIMELINE_CAST_(uint32_t, level);
   /* Above the event: for which handle and which level. Acquire: the types are there when the event is. */
   const uint64_t word = __atomic_load_n(&site->events[(tl->serial + priority) % 8], __ATOMIC_ACQUIRE);
-  uint32_t event = TIMELINE_CAST_(uint32_t, word & 0xffffff);
-  if (word >> 24 != (TIMELINE_CAST_(uint64_t, tl->serial) << 8 | priority))
-    event = timeline_site_define(tl, site, level);
-  const volatile uint8_t *const enabled = tl->enabled + event;
-  return *enabled != 0 ? event : 0;
+  *event = TIMELINE_CAST_(uint32_t, word & 0xffffff);
+  if (__builtin_expect(word >> 24 != (TIMELINE_CAST_(uint64_t, tl->serial) << 8 | priority), 0))
+    *event = timeline_site_define(tl, site, level);
+  /* Event 0 is never enabled. volatile: as in timeline_enabled. */
+  const volatile uint8_t *const enabled = tl->enabled + *event;
+  return *enabled != 0;
 }
 
 /* What takes the place of limits that there are not. */

@@ -225,8 +225,8 @@ fn call_stacks_lead_to_objects_that_are_told_of() {
         .arg(&plugin)
         .arg(root().join("tests/c/printf_plugin.c"));
     succeed(&mut compiler, "gcc");
-    for how in [Link::Shared, Link::Static] {
-        let flags = [C99, GNU].concat();
+    for (how, level) in [(Link::Shared, "-O0"), (Link::Static, "-O2")] {
+        let flags = [C99, GNU, &[level]].concat();
         let program = compile(
             cc(),
             &flags,

@@ -62,6 +62,16 @@ static void a_stack(void) {
   printf("main %d %" PRIx64 "\n", (int)getpid(), event.backtrace[0]);
 }
 
+/* The last thing that a function does, from where a call would leave no trace of it. */
+NOINLINE static void last(void) { TIMELINE_BACKTRACE(tl, TIMELINE_INFO, "last of %s", "all"); }
+
+static void a_last_call(void) {
+  last();
+  next("last of all");
+  const uint64_t begin = (uint64_t)(uintptr_t)last;
+  CHECK(event.backtrace[0] > begin && event.backtrace[0] < begin + 500);
+}
+
 /* Deeper than what is kept: the innermost ones. */
 static volatile int depths;
 NOINLINE static int down(int depth) {
@@ -162,8 +172,13 @@ static void loaded_later(const char *file) {
   memcpy(&plugin, &symbol, sizeof plugin);
   plugin(called_back);
   next("bad block 8 of a file");
-  CHECK(event.backtrace_count > 4);
-  printf("plugin %d %" PRIx64 "\n", (int)getpid(), event.backtrace[2]);
+  for (uint32_t i = 0; i < event.backtrace_count; i++) {
+    Dl_info of;
+    void *address;
+    memcpy(&address, &event.backtrace[i], sizeof address);
+    if (dladdr(address, &of) && strcmp(of.dli_fname, file) == 0)
+      printf("plugin %d %" PRIx64 "\n", (int)getpid(), event.backtrace[i]);
+  }
 }
 
 int main(int argc, char **argv) {
@@ -174,6 +189,7 @@ int main(int argc, char **argv) {
   CHECK_EQ(timeline_attach(path, &at), TIMELINE_OK);
   CHECK_EQ(timeline_follow(at, TIMELINE_FROM_OLDEST, &cursor), TIMELINE_OK);
   a_stack();
+  a_last_call();
   deep();
   in_a_handler();
   threads();
