@@ -10,11 +10,11 @@ use super::frame::{Frames, MAX_RECORD, Part};
 use crate::error::{Error, Result};
 
 /// Bytes of a file in memory at once: several times the longest frame.
-const WINDOW: usize = 64 << 20;
+pub(super) const WINDOW: usize = 64 << 20;
 /// Bytes that are copied at once.
 const AT_ONCE: usize = 1 << 20;
 /// More than a frame can have.
-const FRAME: usize = MAX_RECORD + 64;
+pub(super) const FRAME: usize = MAX_RECORD + 64;
 
 /// The bytes of an archive. Several files count as if they were joined.
 #[derive(Default)]
@@ -89,6 +89,15 @@ impl Bytes {
             From::Memory(_) => None,
             From::File { path, .. } => Some((path.as_path(), piece.start)),
         })
+    }
+
+    /// The last file, and where it begins.
+    pub(super) fn last(&self) -> Option<(&Path, &File, usize)> {
+        let last = self.pieces.last()?;
+        match &last.from {
+            From::Memory(_) => None,
+            From::File { path, file } => Some((path, file, last.start)),
+        }
     }
 
     pub(super) fn pieces(&self) -> &[Piece] {

@@ -5,11 +5,21 @@
 //! there is more.
 
 use std::fs::File;
+use std::path::PathBuf;
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 
-/// Whether a recorder holds the file.
+use super::bytes::{FRAME, WINDOW, files_of, scan};
+use super::frame::Part;
+use super::load::{Loader, Made, Placed};
+use super::names::Names;
+use super::reader::Archive;
+use super::record::{Record, decode};
+use crate::error::{Error, Result};
+use crate::source::Event;
+
+/// Whether a recorder holds the file, or the directory.
 pub fn is_recorded(file: &File) -> bool {
     let Ok(own) = file.try_clone() else {
         return false;
@@ -17,4 +27,177 @@ pub fn is_recorded(file: &File) -> bool {
     // Taken for a moment if it is free.
     let taken = Flock::lock(own, FlockArg::LockSharedNonblock);
     matches!(taken, Err((_, Errno::EWOULDBLOCK)))
+}
+
+/// Reads on where [`Archive::open`] stopped; see [`Archive::follow`].
+pub struct Growth<'a> {
+    names: &'a Names,
+    loader: Loader<'a, Placed>,
+    /// Where rotated files are.
+    folder: Option<PathBuf>,
+    path: PathBuf,
+    file: File,
+    /// What the recorder holds.
+    held: File,
+    /// Up to here it is read.
+    at: usize,
+    /// How long it was when it was last looked at.
+    length: usize,
+    batch: Vec<Placed>,
+    damaged: u64,
+}
+
+impl Archive {
+    /// Whether somebody records it at present.
+    pub fn is_recorded(&self) -> bool {
+        let held = match (self.folder(), self.bytes().last()) {
+            (Some(folder), _) => File::open(folder),
+            (None, Some((_, file, _))) => file.try_clone(),
+            _ => return false,
+        };
+        held.is_ok_and(|held| is_recorded(&held))
+    }
+
+    /// The events that are recorded from now on: those behind what was there when it was opened.
+    ///
+    /// # Errors
+    /// `Io`; `NotFound` for an archive that was in memory.
+    pub fn follow(&self) -> Result<Growth<'_>> {
+        let Some((path, file, start)) = self.bytes().last() else {
+            return Err(Error::NoArchive {
+                path: PathBuf::new(),
+            });
+        };
+        let fail = |error| Error::io("open", path, error);
+        let held = match self.folder() {
+            Some(folder) => File::open(folder),
+            None => file.try_clone(),
+        };
+        Ok(Growth {
+            names: self.names(),
+            loader: self.loader(),
+            folder: self.folder().cloned(),
+            path: path.to_path_buf(),
+            file: file.try_clone().map_err(fail)?,
+            held: held.map_err(fail)?,
+            at: self.whole().saturating_sub(start),
+            length: 0,
+            batch: Vec::new(),
+            damaged: 0,
+        })
+    }
+}
+
+impl Growth<'_> {
+    /// Whether more can come. Ask before a [`Growth::poll`] that finds nothing more: then that was all.
+    pub fn is_recorded(&self) -> bool {
+        is_recorded(&self.held)
+    }
+
+    /// Bytes among what was read that belong to no whole frame.
+    pub fn damaged(&self) -> u64 {
+        self.damaged
+    }
+
+    /// Appends what was recorded since the last call to `out`, sorted by time; how many events it says were
+    /// missed. Does not wait. After a long pause it takes several calls to catch up: nothing new and nothing missed
+    /// means caught up.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn poll(&mut self, out: &mut Vec<Event>) -> Result<u64> {
+        let known = out.len();
+        loop {
+            let before = self.at;
+            let missed = self.read()?;
+            if self.at != before {
+                self.sort(out);
+                if missed > 0 || out.len() > known {
+                    return Ok(missed);
+                }
+                continue;
+            }
+            // Looked for before the last read, so that nothing is left behind.
+            let Some(next) = self.next_file()? else {
+                return Ok(0);
+            };
+            let missed = self.read()?;
+            if self.at == before {
+                self.damaged += self.length.saturating_sub(self.at) as u64;
+                self.file = File::open(&next).map_err(|e| Error::io("open", &next, e))?;
+                (self.path, self.at, self.length) = (next, 0, 0);
+                continue;
+            }
+            self.sort(out);
+            return Ok(missed);
+        }
+    }
+
+    /// Reads what was appended, if anything was; how many events it says were missed.
+    fn read(&mut self) -> Result<u64> {
+        let fail = |error| Error::io("read", &self.path, error);
+        let length = self.file.metadata().map_err(fail)?.len() as usize;
+        if length < self.at {
+            // Begun anew: a recorder had written nothing but who it records.
+            (self.at, self.length) = (0, 0);
+        }
+        if length == self.length || length == self.at {
+            return Ok(0);
+        }
+        // What is not read now is there the next time.
+        let end = length.min(self.at.saturating_add(WINDOW));
+        if end == length {
+            self.length = length;
+        }
+        let (mut missed, mut damaged, mut at) = (0u64, 0, self.at);
+        let (loader, batch, names) = (&mut self.loader, &mut self.batch, self.names);
+        let each = |part: Part| match part {
+            Part::Damage(_) => {}
+            Part::Frame { place, record } => {
+                damaged += (place.start - at) as u64;
+                at = place.end;
+                match decode(record) {
+                    Some(Record::Missed(gap)) => {
+                        missed = missed.saturating_add(gap.count.unwrap_or(0));
+                    }
+                    Some(events @ (Record::Data(_) | Record::Block(_))) => {
+                        loader.record(events, batch);
+                    }
+                    Some(naming) => names.take(naming),
+                    None => damaged += place.len() as u64,
+                }
+            }
+        };
+        scan(&self.file, self.at..end, (WINDOW, FRAME), each).map_err(fail)?;
+        if at == self.at && end < length {
+            // No frame begins in all of this, except perhaps one that goes on behind it.
+            at = end - FRAME;
+            damaged += (at - self.at) as u64;
+        }
+        self.at = at;
+        self.damaged += damaged;
+        Ok(missed)
+    }
+
+    /// Hands out what was read, by time.
+    fn sort(&mut self, out: &mut Vec<Event>) {
+        let ring = |placed: &Placed| placed.moment().2;
+        let one_ring = self.batch.iter().all(|p| ring(p) == ring(&self.batch[0]));
+        self.batch.sort_by_key(|placed| {
+            let (unix, ticks, ring, lane, number) = placed.moment();
+            (if one_ring { 0 } else { unix }, ticks, ring, lane, number)
+        });
+        out.extend(self.batch.drain(..).map(|placed| placed.event));
+    }
+
+    /// The file behind the present one, if the recorder has begun it.
+    fn next_file(&self) -> Result<Option<PathBuf>> {
+        let Some(folder) = &self.folder else {
+            return Ok(None);
+        };
+        let files = files_of(folder)?;
+        let place = |path: &PathBuf| (path.as_os_str().len(), path.clone());
+        let present = place(&self.path);
+        Ok(files.into_iter().find(|path| place(path) > present))
+    }
 }

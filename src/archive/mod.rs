@@ -29,6 +29,7 @@ mod writer;
 
 pub use bytes::Bytes;
 pub use copy::Copied;
+pub use grow::Growth;
 pub use merge::ArchiveEvents;
 pub use output::{Fsync, Keeping, Output, Trouble};
 pub use preamble::Preamble;

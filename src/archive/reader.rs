@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 use super::bytes::{Bytes, files_of};
@@ -49,6 +49,8 @@ const TOGETHER_BYTES: usize = 1 << 20;
 /// ```
 pub struct Archive {
     bytes: Bytes,
+    /// Where the files are, if a directory was given.
+    folder: Option<PathBuf>,
     names: Names,
     surveyed: Once,
     index: Index,
@@ -78,8 +80,8 @@ impl Archive {
     /// `Io`; `NotFound` if there is none; `NotATimeline` for a file of something else.
     pub fn open(path: impl AsRef<Path>) -> Result<Archive> {
         let path = path.as_ref();
-        let mut bytes = Bytes::default();
-        if path.is_dir() {
+        let (mut bytes, is_folder) = (Bytes::default(), path.is_dir());
+        if is_folder {
             let files = files_of(path)?;
             if files.is_empty() {
                 return Err(Error::NoArchive { path: path.into() });
@@ -88,7 +90,8 @@ impl Archive {
         } else {
             bytes.add_file(path)?;
         }
-        let archive = Archive::of(bytes)?;
+        let mut archive = Archive::of(bytes)?;
+        archive.folder = is_folder.then(|| path.to_path_buf());
         let mut buffer = Vec::new();
         let beginning = 0..archive.bytes.len().min(8);
         if let Ok(found) = archive.bytes.read(beginning, &mut buffer)
@@ -113,6 +116,7 @@ impl Archive {
     fn empty() -> Archive {
         Archive {
             bytes: Bytes::default(),
+            folder: None,
             names: Names::default(),
             surveyed: Once::new(),
             index: Index::default(),
@@ -137,6 +141,27 @@ impl Archive {
     /// Which programs and rings it holds events of, as far as that is known.
     pub fn preambles(&self) -> Vec<&Preamble> {
         self.names.preambles().collect()
+    }
+
+    /// One for each program and ring, with what the last of its preambles says; with nothing but the magic where all
+    /// were lost.
+    pub fn programs(&self) -> Vec<Preamble> {
+        let mut programs: Vec<Preamble> = Vec::new();
+        for preamble in self.names.preambles() {
+            match programs.iter_mut().find(|p| p.magic == preamble.magic) {
+                Some(known) => known.clone_from(preamble),
+                None => programs.push(preamble.clone()),
+            }
+        }
+        for magic in self.magics() {
+            if self.preamble(magic).is_none() {
+                programs.push(Preamble {
+                    magic: Some(magic),
+                    ..Preamble::default()
+                });
+            }
+        }
+        programs
     }
 
     /// The program and ring of this magic.
@@ -184,7 +209,17 @@ impl Archive {
         self.index.missed
     }
 
-    /// How many events its records promise. [`Archive::events`] gives those that keep the promise.
+    /// How many events can be read, and how many cannot that its records promise. Reads all.
+    pub fn recoverable(&self) -> (u64, u64) {
+        let (mut loader, mut events) = (self.loader::<Placed>(), Vec::new());
+        self.units().iter().fold((0, 0), |(found, lost), unit| {
+            events.clear();
+            let missing = loader.load(unit, &mut events);
+            (found + events.len() as u64, missing.saturating_add(lost))
+        })
+    }
+
+    /// How many events its records promise; [`Archive::recoverable`] counts those that keep the promise.
     pub fn count(&self) -> u64 {
         let counts = self.units().iter().map(|unit| unit.count);
         counts.fold(0, u64::saturating_add)
@@ -192,6 +227,14 @@ impl Archive {
 
     pub(super) fn units(&self) -> &[Unit] {
         &self.index.units
+    }
+
+    pub(super) fn names(&self) -> &Names {
+        &self.names
+    }
+
+    pub(super) fn folder(&self) -> Option<&PathBuf> {
+        self.folder.as_ref()
     }
 
     pub(super) fn loader<T: Made>(&self) -> Loader<'_, T> {

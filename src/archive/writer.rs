@@ -35,6 +35,8 @@ pub struct Known {
 const BLOCK: usize = 8192;
 /// Longer strings are cut, so that a record with one stays within its bounds.
 const MOST_TEXT: usize = 1 << 20;
+/// How many bytes an event takes in a block, before there was one.
+const USUAL: u64 = 16;
 /// Lanes below this are found without a search.
 const FEW: u64 = 1 << 12;
 /// Written at once, when there is so much.
@@ -84,7 +86,7 @@ impl<W: Write> Writer<W> {
             ticks: Span::new(),
             unix: Span::new(),
             packed: Vec::new(),
-            usual: 0,
+            usual: USUAL,
             places: Vec::new(),
             lanes: Vec::new(),
             fields: Fields::default(),

@@ -1,7 +1,13 @@
 //! Archives: written and read alike, by us and by others, and read after any damage.
 
 mod damage;
+mod flight;
+mod full;
 mod identity;
 mod independent;
+mod kills;
+mod progress;
 mod recording;
+mod restart;
+mod rotation;
 mod support;

@@ -1,166 +1,13 @@
 //! Recording a live ring: nothing twice, nothing left out, whatever happens to the recorder.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Output};
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-use tempfile::TempDir;
-use timeline::archive::{Archive, Recorded};
-use timeline::{EventId, Order, Priority, Timeline};
+use nix::sys::signal::Signal;
+use timeline::archive::Archive;
+use timeline::{Order, Priority};
 
-/// Far longer than anything takes: only a hang comes here.
-const DEADLINE: Duration = Duration::from_secs(60);
-
-/// A ring, and a file to record it to.
-struct Flight {
-    name: String,
-    timeline: Option<Timeline>,
-    event: EventId,
-    logged: i64,
-    folder: TempDir,
-}
-
-impl Flight {
-    fn new(purpose: &str, entries: u64) -> Flight {
-        let name = format!("/timeline-test-archive-{purpose}-{}", std::process::id());
-        let timeline = Timeline::with_size(&name, entries, 4096).unwrap();
-        let event = timeline
-            .define("test", Priority::Info, "number $n of $all")
-            .unwrap();
-        Flight {
-            name,
-            timeline: Some(timeline),
-            event,
-            logged: 0,
-            folder: tempfile::tempdir().unwrap(),
-        }
-    }
-
-    fn log(&mut self, count: i64) {
-        let timeline = self.timeline.as_ref().expect("still there");
-        for n in self.logged..self.logged + count {
-            timeline.log(self.event, [n, -1]);
-        }
-        self.logged += count;
-    }
-
-    fn file(&self) -> PathBuf {
-        self.folder.path().join("flight.tla")
-    }
-
-    fn command(&self, more: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_timeline"));
-        command
-            .args(["record", &self.name, "-o"])
-            .arg(self.file())
-            .args(more);
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        command
-    }
-
-    fn start(&self, more: &[&str]) -> Child {
-        self.command(more).spawn().unwrap()
-    }
-
-    /// The program ends, and so does a recorder that has read everything.
-    fn land(&mut self, more: &[&str]) -> Vec<Recorded> {
-        self.timeline = None;
-        let output = self.command(&[more, &["--once"]].concat()).output().unwrap();
-        assert!(output.status.success(), "{}", said(&output));
-        self.events()
-    }
-
-    fn events(&self) -> Vec<Recorded> {
-        let archive = Archive::open(self.file()).unwrap();
-        assert_eq!(archive.damage(), []);
-        archive.by_time(Order::OldestFirst).collect()
-    }
-}
-
-impl Drop for Flight {
-    fn drop(&mut self) {
-        self.timeline = None;
-        // Reported by the test if it matters.
-        let _ = timeline::unlink(&self.name);
-    }
-}
-
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < DEADLINE, "waited in vain for {what}");
-        std::thread::yield_now();
-    }
-}
-
-fn size(file: &Path) -> u64 {
-    fs::metadata(file).map_or(0, |metadata| metadata.len())
-}
-
-fn stop(child: Child, signal: Signal) -> Output {
-    kill(Pid::from_raw(child.id() as i32), signal).unwrap();
-    child.wait_with_output().unwrap()
-}
-
-fn first_arguments(events: &[Recorded]) -> Vec<i64> {
-    events.iter().map(|event| event.args[0]).collect()
-}
-
-/// Recorders are killed, 25 times for each form, and the next one goes on.
-fn killed_again_and_again(form: &[&str], most: u64) {
-    let mut flight = Flight::new(&format!("kill{}", form.len()), 1 << 20);
-    let mut random = std::process::id() | 1;
-    let mut next = move || {
-        random ^= random << 13;
-        random ^= random >> 17;
-        random ^= random << 5;
-        u64::from(random)
-    };
-    for round in 0..25 {
-        let before = size(&flight.file());
-        let recorder = flight.start(form);
-        for _ in 0..next() % 20 {
-            flight.log((next() % (most / 20)) as i64);
-        }
-        if round % 2 == 0 {
-            // Killed while it writes, or just after; otherwise at whatever it was doing.
-            flight.log(most as i64 / 2);
-            eventually("the file to grow", || size(&flight.file()) > before);
-        }
-        let killed = stop(recorder, Signal::SIGKILL);
-        assert_eq!(killed.status.code(), None, "{}", said(&killed));
-        let archive = Archive::from_bytes(fs::read(flight.file()).unwrap_or_default());
-        let tail = archive
-            .damage()
-            .iter()
-            .all(|d| d.end == archive.bytes().len());
-        assert!(tail, "only the tail is damaged by a kill");
-    }
-    let expected: Vec<i64> = (0..flight.logged).collect();
-    let events = flight.land(form);
-    assert!(first_arguments(&events) == expected, "repeats or holes");
-    assert_eq!(Archive::open(flight.file()).unwrap().missed(), 0);
-}
-
-#[test]
-fn plain_recorders_killed_at_any_moment_repeat_nothing_and_leave_nothing_out() {
-    killed_again_and_again(&["--plain"], 4_000);
-}
-
-#[test]
-fn recorders_of_blocks_killed_at_any_moment_repeat_nothing_and_leave_nothing_out() {
-    killed_again_and_again(&[], 30_000);
-}
+use crate::flight::{Flight, eventually, first_arguments, said, size};
 
 #[test]
 fn a_file_cut_anywhere_is_continued() {
@@ -190,8 +37,8 @@ fn what_was_overwritten_is_counted_and_recorded() {
         flight.log(100);
         let recorder = flight.start(form);
         eventually("the file to begin", || size(&flight.file()) > 0);
-        let output = stop(recorder, Signal::SIGINT);
-        assert!(output.status.success(), "{}", said(&output));
+        let (status, said) = recorder.stop(Signal::SIGINT);
+        assert!(status.success(), "{said}");
         assert_eq!(
             first_arguments(&flight.events()),
             (0..100).collect::<Vec<_>>()
@@ -264,7 +111,7 @@ fn other_files_and_a_second_recorder_are_refused() {
         "{}",
         said(&output)
     );
-    assert!(stop(recorder, Signal::SIGTERM).status.success());
+    assert!(recorder.stop(Signal::SIGTERM).0.success());
 
     let mut other = Flight::new("refused-other", 1024);
     other.log(1);

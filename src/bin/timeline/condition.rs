@@ -29,6 +29,8 @@ pub fn damage(archive: &Archive, lost: u64) -> Option<String> {
     let mut told = Vec::new();
     match places {
         [] => {}
+        // It is being written.
+        [tail] if tail.end == archive.bytes().len() && archive.is_recorded() => {}
         [tail] if tail.end == archive.bytes().len() => {
             told.push(format!("the last {bytes} are not a whole frame"));
         }

@@ -1,4 +1,6 @@
-//! `timeline info`: everything that is known about one timeline.
+//! `timeline info`: everything that is known about one timeline or archive.
+
+mod archive;
 
 use std::io::Write;
 use std::time::Duration;
@@ -6,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use timeline::{Info, Level, Writer};
 
-use crate::args::{Example, Target};
+use crate::args::{Example, Opened, Readable};
 use crate::failure::Result;
 use crate::human::{self, Bytes, Count, Rate, things};
 use crate::output;
@@ -14,10 +16,13 @@ use crate::style::Theme;
 use crate::time::{self, Form, Span, WallClock};
 
 /// Show everything about one timeline: size, level, clock, writers, and what was dropped
+///
+/// Of an archive: its size, the time it spans, what was missed, what is damaged, and which programs it
+/// is of.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    target: Target,
+    target: Readable,
 
     /// Print one JSON object
     #[arg(long)]
@@ -34,23 +39,35 @@ pub const EXAMPLES: &[Example] = &[
         "Was anything dropped?",
         "timeline info snapshot.timeline --json | jq .dropped",
     ),
+    (
+        "What does an archive hold, and of which programs?",
+        "timeline info flight.tla",
+    ),
 ];
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
-    let info = args.target.attach()?.info();
     let path = args.target.path.display().to_string();
+    let (object, kind, lines) = match args.target.open()? {
+        Opened::Ring(at) => {
+            let info = at.info();
+            let kind = if info.snapshot { "snapshot" } else { "live" };
+            (object(&path, &info), kind, lines(&info, &output::theme()))
+        }
+        Opened::Archive(found) => {
+            let found = archive::Found::of(&found);
+            (found.object(&path), "archive", found.lines())
+        }
+    };
     let mut out = output::stdout();
     if args.json {
-        serde_json::to_writer(&mut out, &object(&path, &info))?;
+        serde_json::to_writer(&mut out, &object)?;
         out.write_all(b"\n")?;
     } else {
         let theme = output::theme();
-        let kind = if info.snapshot { "snapshot" } else { "live" };
-        let name = theme.name;
+        let (name, bold) = (theme.name, theme.bold);
         writeln!(out, "{name}{path}{name:#}  {kind}")?;
-        for (label, text) in lines(&info, &theme) {
-            let bold = theme.bold;
+        for (label, text) in lines {
             writeln!(out, "  {bold}{label:<12}{bold:#} {text}")?;
         }
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use timeline::{Error, ErrorKind};
 
-use crate::args::Example;
+use crate::args::{Example, explain};
 use crate::failure::{Failure, Result};
 use crate::info;
 use crate::output;
@@ -49,7 +49,7 @@ pub fn run(args: &Args) -> Result {
 
 fn remove(name: &Path, force: bool) -> Result {
     if !force {
-        let users = timeline::users(name).map_err(unknown_use)?;
+        let users = timeline::users(name).map_err(|error| unknown_use(name, error))?;
         if !users.is_empty() {
             let users: Vec<_> = users.iter().map(info::writer).collect();
             return Err(Failure::Message(format!(
@@ -59,15 +59,15 @@ fn remove(name: &Path, force: bool) -> Result {
             )));
         }
     }
-    Ok(timeline::unlink(name)?)
+    timeline::unlink(name).map_err(|error| explain(name, error))
 }
 
 /// Who uses a damaged timeline, or one of another version, cannot be told: that is for a person.
-fn unknown_use(error: Error) -> Failure {
+fn unknown_use(name: &Path, error: Error) -> Failure {
     match error.kind() {
         ErrorKind::Corrupt | ErrorKind::Version => {
             Failure::Message(format!("{error}; to remove it anyway, use --force"))
         }
-        _ => error.into(),
+        _ => explain(name, error),
     }
 }

@@ -1,8 +1,10 @@
-//! `timeline save`: keeps a timeline in a file.
+//! `timeline save`: keeps a timeline or an archive in a file.
 
 use std::path::PathBuf;
 
-use crate::args::{Example, Target};
+use timeline::archive::Archive;
+
+use crate::args::{Example, Opened, Readable};
 use crate::failure::Result;
 use crate::human::{Bytes, things};
 use crate::output;
@@ -11,10 +13,12 @@ use crate::output;
 ///
 /// Every event in the file is whole. A file of that name is replaced at once and in full, or not at
 /// all. All verbs that read a live timeline read the file alike.
+///
+/// Of an archive, or of the files of a directory, one archive is written, without what is damaged.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    target: Target,
+    target: Readable,
 
     /// File to write
     #[arg(value_name = "FILE")]
@@ -31,19 +35,42 @@ pub const EXAMPLES: &[Example] = &[
         "What the run before the last restart left behind",
         "timeline save /timeline.prev crash.timeline",
     ),
+    (
+        "All that is recorded by now, as one file",
+        "timeline save flights/ until-now.tla",
+    ),
 ];
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
-    let saved = args.target.attach()?.save(&args.file)?;
-    let (from, to) = (args.target.path.display(), args.file.display());
-    let (events, size) = (things(saved.events, "event"), Bytes(saved.bytes));
-    let lost = match saved.overwritten {
+    match args.target.open()? {
+        Opened::Ring(at) => {
+            let saved = at.save(&args.file)?;
+            let lost = match saved.overwritten {
+                0 => String::new(),
+                lost => format!("; {} overwritten meanwhile", things(lost, "older event")),
+            };
+            tell(args, saved.events, saved.bytes, &lost);
+        }
+        Opened::Archive(archive) => save(&archive, args)?,
+    }
+    Ok(())
+}
+
+fn save(archive: &Archive, args: &Args) -> Result {
+    let saved = archive.save(&args.file)?;
+    let left_out = match saved.left_out {
         0 => String::new(),
-        lost => format!("; {} overwritten meanwhile", things(lost, "older event")),
+        bytes => format!("; left out {} of no whole frame", things(bytes, "byte")),
     };
+    tell(args, archive.count(), saved.bytes, &left_out);
+    Ok(())
+}
+
+fn tell(args: &Args, events: u64, bytes: u64, lost: &str) {
+    let (from, to) = (args.target.path.display(), args.file.display());
+    let (events, size) = (things(events, "event"), Bytes(bytes));
     output::talk(format_args!(
         "saved {events} of {from} to {to} ({size}){lost}"
     ));
-    Ok(())
 }

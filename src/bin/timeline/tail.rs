@@ -1,5 +1,6 @@
-//! `timeline tail`: follows a timeline as it is written.
+//! `timeline tail`: follows a timeline as it is written, or an archive as it is recorded.
 
+mod archive;
 mod printer;
 
 use std::io::Write;
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use timeline::{Attached, Event, Follow, From};
 
-use crate::args::{Example, Target};
+use crate::args::{Example, Opened, Readable};
 use crate::failure::{Failure, Result};
 use crate::human::things;
 use crate::info;
@@ -26,10 +27,13 @@ const IDENTITY: Duration = Duration::from_millis(200);
 /// Prints the newest events and then every further one, oldest first. Events that were overwritten
 /// before they could be printed are counted and reported. When the program is restarted, goes on
 /// with its new timeline.
+///
+/// Of an archive it prints what is recorded, over all files of a directory, and ends when nobody
+/// records it any more.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    target: Target,
+    target: Readable,
 
     /// Start with the newest N events
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
@@ -55,6 +59,10 @@ pub const EXAMPLES: &[Example] = &[
         "timeline tail /timeline -n 0 --long",
     ),
     (
+        "What a recorder running elsewhere has just written",
+        "timeline tail flights/",
+    ),
+    (
         "Categories and arguments as they come",
         "timeline tail /timeline --json | jq -c '[.category, .args]'",
     ),
@@ -70,18 +78,36 @@ enum Ended {
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
-    let mut at = args.target.attach()?;
+    let opened = args.target.open()?;
     let signals = Signals::catch()?;
     let mut out = signals.stdout();
+    let missed = match opened {
+        Opened::Ring(at) => follow(*at, args, &signals, &mut out)?,
+        Opened::Archive(archive) => archive::follow(&archive, args, &signals, &mut out)?,
+    };
+    // Counted where they are written: an interrupted write shows a part of its events only.
+    let shown = things(out.get_ref().lines(), "event");
+    let missed = things(missed, "event");
+    output::talk(format_args!("{shown} shown, {missed} missed"));
+    Ok(())
+}
+
+/// Follows a timeline, and what takes its name after it; how many events were missed.
+fn follow(
+    mut at: Attached,
+    args: &Args,
+    signals: &Signals,
+    out: &mut SignalledOutput,
+) -> Result<u64> {
     let (mut from, mut missed) = (From::Newest(args.max_entries), 0);
     loop {
         let mut follower = Follower::new(&at, args, from);
         // Of a program that is started anew, we miss what we do not see.
         from = From::Start;
-        let ended = follower.run(args, &signals, &mut out);
+        let ended = follower.run(args, signals, out);
         missed += follower.missed;
         match ended? {
-            Ended::Done => break,
+            Ended::Done => return Ok(missed),
             Ended::Replaced(next) => {
                 let (path, creator) = (at.path().display(), info::creator(&next.info()));
                 output::talk(format_args!("{path} was started anew by {creator}"));
@@ -89,11 +115,6 @@ pub fn run(args: &Args) -> Result {
             }
         }
     }
-    // Counted where they are written: an interrupted write shows a part of its events only.
-    let shown = things(out.get_ref().lines(), "event");
-    let missed = things(missed, "event");
-    output::talk(format_args!("{shown} shown, {missed} missed"));
-    Ok(())
 }
 
 /// Prints the events of one timeline until something ends it.

@@ -1,6 +1,7 @@
 //! `timeline verify`: what of an archive is whole.
 
 use std::io::Write;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use serde_json::json;
@@ -16,9 +17,9 @@ use crate::output;
 /// Ends with status 1 if anything is damaged.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Archive to check
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// Archive to check: a file, or a directory of rotated files
+    #[arg(value_name = "FILE|DIR")]
+    path: PathBuf,
 
     /// Print one JSON object
     #[arg(long)]
@@ -39,15 +40,17 @@ pub const EXAMPLES: &[Example] = &[
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
-    let archive = Archive::open(&args.file)?;
-    let recoverable = archive.events().count() as u64;
-    let incomplete = archive.count().saturating_sub(recoverable);
+    let archive = Archive::open(&args.path)?;
+    let (recoverable, incomplete) = archive.recoverable();
     let damage = archive.damage();
     let damaged: usize = damage.iter().map(ExactSizeIterator::len).sum();
     let mut out = output::stdout();
     if args.json {
         let ranges = damage.iter().map(|place| [place.start, place.end]);
-        let programs = archive.preambles();
+        let files = archive.bytes().files();
+        let files = files
+            .map(|(path, start)| json!({ "file": path.display().to_string(), "start": start }));
+        let programs = archive.programs();
         let programs = programs.iter().map(|preamble| {
             json!({
                 "magic": preamble.magic,
@@ -59,8 +62,9 @@ pub fn run(args: &Args) -> Result {
             })
         });
         let object = json!({
-            "file": args.file.display().to_string(),
+            "file": args.path.display().to_string(),
             "size": archive.bytes().len(),
+            "files": files.collect::<Vec<_>>(),
             "frames": archive.frames(),
             "events": recoverable,
             "events_lost_in_blocks": incomplete,
@@ -76,23 +80,19 @@ pub fn run(args: &Args) -> Result {
         let theme = output::theme();
         let (name, bold) = (theme.name, theme.bold);
         let size = Bytes(archive.bytes().len() as u64);
-        writeln!(out, "{name}{}{name:#}  {size}", args.file.display())?;
+        writeln!(out, "{name}{}{name:#}  {size}", args.path.display())?;
         let mut line = |label, text: String| writeln!(out, "  {bold}{label:<9}{bold:#} {text}");
         line("frames", Count(archive.frames()).to_string())?;
         line("events", format!("{} recoverable", Count(recoverable)))?;
         line("missed", Count(archive.missed()).to_string())?;
-        for preamble in archive.preambles() {
+        for preamble in archive.programs() {
             let text =
                 |text: &Option<String>| human::clean(text.as_deref().unwrap_or("?")).into_owned();
             let (timeline, path) = (text(&preamble.timeline), text(&preamble.path));
             line("program", format!("{path}, {timeline}"))?;
         }
         for place in damage {
-            let length = things(place.len() as u64, "byte");
-            line(
-                "damage",
-                format!("{length} from byte {} on", Count(place.start as u64)),
-            )?;
+            line("damage", told(&archive, place))?;
         }
     }
     out.flush()?;
@@ -110,8 +110,21 @@ pub fn run(args: &Args) -> Result {
             things(lost, "event")
         ),
     };
-    let file = args.file.display();
+    let file = args.path.display();
     Err(Failure::Message(format!(
         "{file} is damaged: {bytes} in {places} belong to no whole frame{inside}; `timeline repair` keeps the rest"
     )))
+}
+
+/// How much is damaged, and where in which file.
+fn told(archive: &Archive, place: &Range<usize>) -> String {
+    let length = things(place.len() as u64, "byte");
+    let files = archive.bytes().files();
+    match files.take_while(|(_, start)| *start <= place.start).last() {
+        Some((path, start)) if archive.bytes().files().count() > 1 => {
+            let (path, from) = (path.display(), Count((place.start - start) as u64));
+            format!("{length} from byte {from} of {path} on")
+        }
+        _ => format!("{length} from byte {} on", Count(place.start as u64)),
+    }
 }

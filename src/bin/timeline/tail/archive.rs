@@ -1,0 +1,64 @@
+//! The newest events of an archive, and what is recorded after them.
+
+use std::io::Write;
+
+use timeline::archive::Archive;
+use timeline::{Event, Order};
+
+use super::printer::Printer;
+use super::{Args, BUSY, IDLE, look};
+use crate::condition;
+use crate::failure::{Failure, Result};
+use crate::human::things;
+use crate::output;
+use crate::signals::{self, SignalledOutput, Signals, Woken};
+
+/// Prints events until nobody records any more, or a signal comes; how many events were missed.
+pub fn follow(
+    archive: &Archive,
+    args: &Args,
+    signals: &Signals,
+    out: &mut SignalledOutput,
+) -> Result<u64> {
+    let path = &args.target.path;
+    let mut events = archive.events_by_time(Order::NewestFirst);
+    let mut batch: Vec<Event> = events.by_ref().take(args.max_entries).collect();
+    batch.reverse();
+    condition::tell(path, archive, events.lost());
+    drop(events);
+    let mut growth = archive.follow()?;
+    let mut printer = Printer::new(archive, look(args));
+    let (mut nap, mut total, mut damaged) = (BUSY, 0, 0);
+    loop {
+        match printer.print(&batch, out).and_then(|()| out.flush()) {
+            Err(error) if signals::is_interrupted(&error) => return Ok(total),
+            other => other?,
+        }
+        batch.clear();
+        // Asked before the last look, so that nothing recorded before the answer is left behind.
+        let recorded = growth.is_recorded();
+        let missed = growth.poll(&mut batch)?;
+        total += missed;
+        if missed > 0 {
+            let what = things(missed, "event");
+            output::talk(format_args!(
+                "{what} missed here, overwritten before they were recorded"
+            ));
+        }
+        if growth.damaged() > damaged {
+            let what = things(growth.damaged() - damaged, "byte");
+            damaged = growth.damaged();
+            output::talk(format_args!("{what} here belong to no whole frame"));
+        }
+        let idle = batch.is_empty() && missed == 0;
+        if idle && !recorded {
+            return Ok(total);
+        }
+        nap = if idle { (nap * 2).min(IDLE) } else { BUSY };
+        match signals.wait(nap) {
+            Woken::Timeout => {}
+            Woken::Interrupted => return Ok(total),
+            Woken::OutputClosed => return Err(Failure::ClosedPipe),
+        }
+    }
+}

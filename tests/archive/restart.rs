@@ -1,0 +1,160 @@
+//! Recording a name over the comings and goings of its program.
+
+use nix::sys::signal::Signal;
+use timeline::archive::Archive;
+
+use crate::flight::{Flight, eventually, first_arguments};
+
+/// How many runs the archive tells of.
+fn runs(flight: &Flight) -> usize {
+    let archives = flight
+        .files()
+        .into_iter()
+        .map(|f| Archive::open(f).unwrap());
+    let mut magics: Vec<_> = archives
+        .flat_map(|a| {
+            a.preambles()
+                .iter()
+                .map(|p| p.magic.unwrap())
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    magics.sort_unstable();
+    magics.dedup();
+    magics.len()
+}
+
+#[test]
+fn a_name_that_is_not_there_is_waited_for_and_followed_over_restarts() {
+    for (output, purpose) in [("flight.tla", "wait"), ("flights/", "wait-files")] {
+        let mut flight = Flight::not_there(purpose, 1 << 12, output);
+        let recorder = flight.start(&[]);
+        recorder.until_it_says(&format!("waiting for {}", flight.name));
+        for run in 1..4 {
+            flight.restart();
+            flight.log(1_000);
+            flight.until_recorded();
+            assert_eq!(runs(&flight), run);
+        }
+        // And over a time without any.
+        timeline::unlink(&flight.name).unwrap();
+        recorder.until_it_says("was removed; waiting for it to come back");
+        flight.restart();
+        flight.log(1_000);
+        flight.until_recorded();
+        let (status, said) = recorder.stop(Signal::SIGINT);
+        assert!(status.success(), "{said}");
+        assert_eq!(said.matches("waiting for /").count(), 1, "{said}");
+        assert_eq!(said.matches("was started anew").count(), 3, "{said}");
+        assert!(said.contains("recorded 4,000 events"), "{said}");
+        assert!(said.contains(" 0 missed"), "{said}");
+        assert_eq!(first_arguments(&flight.events()), flight.expected());
+        assert_eq!((runs(&flight), flight.missed()), (4, 0));
+    }
+}
+
+#[test]
+fn waiting_ends_on_a_signal() {
+    let flight = Flight::not_there("wait-signal", 256, "flight.tla");
+    let recorder = flight.start(&[]);
+    recorder.until_it_says("waiting for");
+    let (status, said) = recorder.stop(Signal::SIGTERM);
+    assert!(status.success(), "{said}");
+    assert!(said.contains("recorded 0 events"), "{said}");
+}
+
+#[test]
+fn what_the_last_run_left_unrecorded_is_recorded_before_the_next_one() {
+    for (output, purpose) in [("flight.tla", "prev"), ("flights/", "prev-files")] {
+        let mut flight = Flight::not_there(purpose, 1 << 12, output);
+        flight.restart();
+        flight.log(100);
+        let recorder = flight.start(&[]);
+        flight.until_recorded();
+        recorder.stop(Signal::SIGKILL);
+        // No recorder is there when it goes on, ends, and begins anew.
+        flight.log(100);
+        flight.restart();
+        flight.log(100);
+        let events = flight.land(&[]);
+        assert_eq!(first_arguments(&events), flight.expected());
+        assert_eq!((runs(&flight), flight.missed()), (2, 0));
+        // Nor when there is a whole run, and the beginning of another.
+        flight.restart();
+        flight.log(100);
+        flight.restart();
+        flight.log(100);
+        let events = flight.land(&[]);
+        assert_eq!(first_arguments(&events), flight.expected());
+        assert_eq!((runs(&flight), flight.missed()), (4, 0));
+    }
+}
+
+#[test]
+fn a_new_archive_does_not_begin_with_the_run_before() {
+    let mut flight = Flight::new("prev-not", 1 << 12);
+    flight.log(100);
+    flight.restart();
+    flight.log(100);
+    let events = flight.land(&[]);
+    assert_eq!(first_arguments(&events), (100..200).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_a_run_overwrote_before_the_recorder_saw_it_is_missed() {
+    let mut flight = Flight::new("prev-missed", 1024);
+    flight.log(100);
+    let recorder = flight.start(&[]);
+    flight.until_recorded();
+    assert!(recorder.stop(Signal::SIGINT).0.success());
+    flight.restart();
+    flight.log(5_000);
+    let events = flight.land(&[]);
+    assert_eq!(events.len() as u64 + flight.missed(), 5_100);
+    assert!(flight.missed() > 3_000);
+    assert_eq!(events.last().map(|e| e.args[0]), Some(5_099));
+}
+
+#[test]
+fn two_restarts_behind_the_back_of_a_recorder_lose_nothing() {
+    let mut flight = Flight::new("twice", 1 << 12);
+    flight.log(100);
+    let recorder = flight.start(&["--plain"]);
+    flight.until_recorded();
+    recorder.signal(Signal::SIGSTOP);
+    eventually("it to stand still", || {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", recorder.pid())).unwrap();
+        stat.rsplit(") ").next().unwrap().starts_with('T')
+    });
+    flight.log(100);
+    flight.restart();
+    flight.log(100);
+    flight.restart();
+    flight.log(100);
+    recorder.signal(Signal::SIGCONT);
+    flight.until_recorded();
+    let (status, said) = recorder.stop(Signal::SIGINT);
+    assert!(status.success(), "{said}");
+    assert_eq!(first_arguments(&flight.events()), flight.expected());
+    assert_eq!((runs(&flight), flight.missed()), (3, 0));
+}
+
+#[test]
+fn once_ends_with_the_program_and_the_run_before_ends_by_itself() {
+    let mut flight = Flight::new("once", 1 << 12);
+    flight.log(100);
+    let recorder = flight.start(&["--once"]);
+    flight.until_recorded();
+    flight.log(100);
+    flight.timeline = None;
+    recorder.until_it_says("recorded 200 events");
+    assert_eq!(first_arguments(&flight.events()), flight.expected());
+
+    flight.restart();
+    let file = flight.folder.path().join("before.tla");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_timeline"));
+    let before = format!("{}.prev", flight.name);
+    command.args(["record", &before, "-o"]).arg(&file);
+    assert!(command.status().unwrap().success());
+    assert_eq!(Archive::open(file).unwrap().events().count(), 200);
+}

@@ -1,0 +1,200 @@
+//! Recording into a directory: files by size and time, each readable by itself, the oldest removed.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use nix::sys::signal::Signal;
+use timeline::archive::Archive;
+
+use crate::flight::{Flight, eventually, first_arguments, said, size};
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn files_are_begun_by_size_and_each_can_be_read_alone() {
+    for (form, purpose) in [
+        (["--plain", "--rotate-size", "64K"], "size-plain"),
+        (["--fsync=never", "--rotate-size", "16K"], "size-blocks"),
+    ] {
+        let mut flight = Flight::of_files(purpose, 1 << 15);
+        flight.log(20_000);
+        let events = flight.land(&form);
+        assert_eq!(first_arguments(&events), flight.expected());
+        assert_eq!(mode(&flight.file()), 0o700);
+        let files = flight.files();
+        assert!(files.len() > 2, "{files:?}");
+        for (number, file) in (1..).zip(&files) {
+            assert_eq!(
+                *file,
+                flight.file().join(format!("timeline-{number:06}.tla"))
+            );
+            assert_eq!(mode(file), 0o600);
+            assert!(size(file) <= 64 << 10, "{} bytes", size(file));
+            let archive = Archive::open(file).unwrap();
+            assert_eq!(archive.preambles().len(), 1);
+        }
+        // Nothing new: no new file either.
+        flight.land(&form);
+        assert_eq!(flight.files(), files);
+    }
+}
+
+#[test]
+fn the_newest_file_is_enough_to_go_on() {
+    let mut flight = Flight::of_files("newest", 1 << 15);
+    let form = ["--plain", "--rotate-size", "16K"];
+    flight.log(5_000);
+    let recorder = flight.start(&form);
+    flight.until_recorded();
+    assert!(recorder.stop(Signal::SIGTERM).0.success());
+    let mut files = flight.files();
+    let newest = files.pop().unwrap();
+    assert!(files.len() > 10);
+    let first = first_arguments(&Archive::open(&newest).unwrap().events().collect::<Vec<_>>())[0];
+    for file in files {
+        fs::remove_file(file).unwrap();
+    }
+    flight.log(1_000);
+    let events = flight.land(&form);
+    let expected: Vec<i64> = (first..flight.logged).collect();
+    assert_eq!(first_arguments(&events), expected);
+    assert_eq!(flight.missed(), 0);
+    assert!(!flight.file().join("timeline-000001.tla").exists());
+}
+
+#[test]
+fn a_file_that_was_begun_and_no_more_is_begun_again() {
+    let mut flight = Flight::of_files("begun", 1 << 12);
+    let record = |flight: &Flight| {
+        let recorder = flight.start(&["--plain"]);
+        flight.until_recorded();
+        assert!(recorder.stop(Signal::SIGTERM).0.success());
+    };
+    flight.log(100);
+    record(&flight);
+    let first = fs::read(&flight.files()[0]).unwrap();
+    let second_frame = first.windows(2).skip(1).position(|two| two == [0xc1, 0xce]);
+    let preamble = second_frame.unwrap() + 1;
+    for (number, length) in (2..).zip([0, 1, 7, preamble / 2, preamble, preamble + 1]) {
+        let newest = flight.file().join(format!("timeline-{number:06}.tla"));
+        fs::write(&newest, &first[..length]).unwrap();
+        flight.log(10);
+        record(&flight);
+        assert_eq!(flight.files().last(), Some(&newest));
+        let events = flight.events();
+        assert_eq!(first_arguments(&events), flight.expected(), "{length}");
+        assert_eq!(flight.missed(), 0, "{length}");
+    }
+}
+
+#[test]
+fn the_oldest_files_go_when_there_is_too_much() {
+    let mut flight = Flight::of_files("keep", 1 << 15);
+    flight.log(20_000);
+    let form = ["--plain", "--rotate-size", "32K", "--keep-size", "100K"];
+    let events = first_arguments(&flight.land(&form));
+    let total: u64 = flight.files().iter().map(|file| size(file)).sum();
+    assert!((64 << 10..=100 << 10).contains(&total), "{total}");
+    let expected: Vec<i64> = (20_000 - events.len() as i64..20_000).collect();
+    assert_eq!(events, expected);
+    assert_eq!(flight.missed(), 0, "removed is not missed");
+}
+
+#[test]
+fn files_are_begun_by_time_but_not_without_events() {
+    let mut flight = Flight::of_files("time", 1 << 12);
+    let recorder = flight.start(&["--plain", "--rotate-every", "1ms"]);
+    let mut rounds = 0;
+    eventually("a few files", || {
+        flight.log(1);
+        flight.until_recorded();
+        rounds += 1;
+        flight.files().len() > 5
+    });
+    assert!(flight.files().len() <= rounds + 1);
+    assert!(recorder.stop(Signal::SIGINT).0.success());
+    assert_eq!(first_arguments(&flight.events()), flight.expected());
+}
+
+#[test]
+fn what_makes_no_sense_is_misuse() {
+    let file = Flight::not_there("misuse", 256, "flight.tla");
+    let files = Flight::not_there("misuse-files", 256, "flights/");
+    for (flight, more, hint) in [
+        (&file, &["--rotate-size", "1M"][..], "flight.tla/"),
+        (&file, &["--rotate-every", "1h"], "flight.tla/"),
+        (&file, &["--keep-size", "1M"], "flight.tla/"),
+        (
+            &files,
+            &["--keep-size", "1M"],
+            "--rotate-size or --rotate-every",
+        ),
+        (
+            &files,
+            &["--keep-size", "1M", "--rotate-size", "2M"],
+            "at least as large",
+        ),
+        (&files, &["--rotate-size", "0"], "above zero"),
+        (&files, &["--rotate-size", "much"], "64M"),
+        (&files, &["--fsync", "often"], "every, rotate, never"),
+    ] {
+        let output = flight.command(more).output().unwrap();
+        let said = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(hint), "{said}");
+        assert!(!flight.file().exists());
+    }
+}
+
+#[test]
+fn a_directory_has_one_recorder_and_one_timeline() {
+    let mut flight = Flight::of_files("one", 1 << 12);
+    flight.log(10);
+    let recorder = flight.start(&[]);
+    flight.until_recorded();
+    let file = flight.files()[0].clone();
+    for taken in [flight.file(), file.clone()] {
+        let mut second = Command::new(env!("CARGO_BIN_EXE_timeline"));
+        second
+            .args(["record", &flight.name, "--once", "-o"])
+            .arg(taken);
+        let output = second.output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        assert!(
+            said(&output).contains("another recorder"),
+            "{}",
+            said(&output)
+        );
+    }
+    assert!(recorder.stop(Signal::SIGINT).0.success());
+
+    let mut other = Flight::of_files("one-other", 1 << 12);
+    other.log(10);
+    other.land(&[]);
+    let theirs = fs::read(&other.files()[0]).unwrap();
+    for content in [&theirs[..], b"my diary"] {
+        fs::write(&file, content).unwrap();
+        let output = flight.command(&[]).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+        assert!(
+            said(&output).contains("choose another"),
+            "{}",
+            said(&output)
+        );
+        assert_eq!(fs::read(&file).unwrap(), content);
+    }
+}
+
+#[test]
+fn whether_it_survives_the_machine_changes_nothing_else() {
+    for when in ["every", "rotate", "never"] {
+        let mut flight = Flight::of_files(&format!("fsync-{when}"), 1 << 12);
+        flight.log(1_000);
+        let form = ["--plain", "--rotate-size", "32K", "--fsync", when];
+        assert_eq!(first_arguments(&flight.land(&form)), flight.expected());
+    }
+}
