@@ -142,16 +142,19 @@ impl<'a> Recorder<'a> {
         if self.writer.write().is_err() {
             return false;
         }
-        let expected = self.writer.expected();
-        if self.writer.output().is_old(expected) {
-            self.rotate();
-        }
         let mut batch = std::mem::take(&mut self.batch);
         batch.clear();
         let mut missed = self.follow.poll_placed(&mut batch);
         let new = !batch.is_empty() || missed > 0;
-        if new && !self.introduced {
-            self.introduce();
+        if new {
+            // Only then: a file that begins with a run that is over would hide that a later one is in those before.
+            let expected = self.writer.expected();
+            if self.writer.output().is_old(expected) {
+                self.rotate();
+            }
+            if !self.introduced {
+                self.introduce();
+            }
         }
         for placed in &batch {
             if placed.missed > 0 {
