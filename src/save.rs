@@ -19,6 +19,7 @@ use crate::ring::Storage;
 use crate::ring::reader::{self, Chunk};
 use crate::segment::{self, Segment};
 use crate::shm::{self, Name};
+use crate::source::Groups;
 use crate::sync::{AtomicU64, Ordering};
 
 /// What a snapshot holds.
@@ -28,7 +29,7 @@ pub struct Saved {
     pub bytes: u64,
     /// Events in it.
     pub events: u64,
-    /// Events that were overwritten while it was taken.
+    /// Entries that were overwritten while it was taken; an event takes one or more.
     pub overwritten: u64,
 }
 
@@ -117,7 +118,7 @@ impl Snapshot<'_> {
     fn write(&mut self) -> std::io::Result<Saved> {
         let geometry = &self.segment.geometry;
         self.out.set_len(geometry.total)?;
-        let (chunks, overwritten) = self.entries()?;
+        let (chunks, events, overwritten) = self.entries()?;
         self.chunks(&chunks)?;
         self.lanes(&chunks)?;
         self.threads()?;
@@ -132,18 +133,18 @@ impl Snapshot<'_> {
         self.header(&chunks, defined, used)?;
         Ok(Saved {
             bytes: geometry.total,
-            events: chunks.iter().map(|c| u64::from(c.count)).sum(),
+            events,
             overwritten,
         })
     }
 
     /// Copies each chunk, and tries again with what took its place: first as it was a moment ago, then as
-    /// it is now.
-    fn entries(&mut self) -> std::io::Result<(Vec<Chunk>, u64)> {
+    /// it is now. Tells what was copied, how many events that is, and how many entries were lost.
+    fn entries(&mut self) -> std::io::Result<(Vec<Chunk>, u64, u64)> {
         let ring = &self.segment.ring;
         let first = self.segment.geometry.entry().offset;
         let size = u64::from(ring.chunk_entries()) * ENTRY_SIZE;
-        let (mut chunks, mut overwritten) = (Vec::new(), 0);
+        let (mut chunks, mut events, mut overwritten) = (Vec::new(), 0, 0);
         let (mut entries, mut bytes) = (Vec::new(), Vec::new());
         for number in 0..ring.chunks() {
             for _ in 0..4 {
@@ -155,6 +156,7 @@ impl Snapshot<'_> {
                     overwritten += u64::from(chunk.count);
                     continue;
                 }
+                events += Groups::new(&entries).count() as u64;
                 bytes.clear();
                 for word in entries.iter().flat_map(|e| e.0) {
                     bytes.extend_from_slice(&word.to_le_bytes());
@@ -165,7 +167,7 @@ impl Snapshot<'_> {
                 break;
             }
         }
-        Ok((chunks, overwritten))
+        Ok((chunks, events, overwritten))
     }
 
     fn chunks(&mut self, chunks: &[Chunk]) -> std::io::Result<()> {

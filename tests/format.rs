@@ -199,7 +199,7 @@ fn an_independent_reader_refuses_what_is_damaged() {
         (0x2040, "hash"),
         (0x205c, "as many $names"),
         (0x9001, "count and lane"),
-        (0xa008, "a defined event"),
+        (0xa009, "a defined event"),
         (0xa007, "times that rise"),
     ] {
         let mut bytes = good.clone();

@@ -6,6 +6,7 @@ mod groups;
 
 pub use events::{Events, Order};
 pub use follow::{Follow, From, Placed};
+pub(crate) use groups::Groups;
 
 use std::num::NonZeroU64;
 
