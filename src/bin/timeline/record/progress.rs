@@ -67,7 +67,7 @@ impl Progress {
     /// Events a second, of late.
     fn rate(&mut self, events: u64, now: Instant) -> f64 {
         self.looks.push_back((now, events));
-        let old = |look: &&(Instant, u64)| now.duration_since(look.0) > RECENT;
+        let old = |look: &&(Instant, u64)| now.duration_since(look.0) >= RECENT;
         while self.looks.get(1).as_ref().is_some_and(old) {
             self.looks.pop_front();
         }
