@@ -4,7 +4,8 @@
 mod support;
 mod toolchain;
 
-use std::fs;
+use std::fs::{self, File};
+use std::path::Path;
 use std::process::Command;
 
 use support::Name;
@@ -102,4 +103,42 @@ fn the_cpp_example_reads_what_it_wrote() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(said.contains("sorted 20000 numbers"), "{said}");
     assert!(said.contains("merged"), "{said}");
+}
+
+#[test]
+fn the_c_example_that_aborts_has_said_where() {
+    let dir = TempDir::new().unwrap();
+    let sources = ["examples/c/printf.c"];
+    let program = compile(cc(), C99, &sources, Link::Shared, dir.path());
+    let (name, input) = (Name::new("printf"), dir.path().join("input"));
+    fs::write(&input, "alice 12.50\nbob\ncarol -3.25\n").unwrap();
+    let ours = |input: &Path| {
+        let mut command = limited(&program);
+        command.arg(&name.0).stdin(File::open(input).unwrap());
+        command
+    };
+    assert_eq!(succeed(&mut ours(&input), "coreutils").stdout, b"9.25\n");
+    fs::write(&input, "alice 12.50\ndave 1O\n").unwrap();
+    assert!(run(&mut ours(&input), "coreutils").status.code().is_none());
+
+    let at = timeline::Attached::open(&name.0).unwrap();
+    let mut dumped = Vec::new();
+    timeline::dump::write(&at, None, &mut dumped).unwrap();
+    let dumped = String::from_utf8(dumped).unwrap();
+    let expected = [
+        "accounts no amount: \"1O\", bad from byte 1 on",
+        "    at amount_of+",
+        "    at book+",
+        "    at main+",
+        "accounts line 2: of dave",
+        "accounts line 1: alice    sum      12.50",
+        "accounts line 1: of alice",
+    ];
+    let mut rest = &dumped[..];
+    for part in expected {
+        let Some((_, after)) = rest.split_once(part) else {
+            panic!("no {part:?} where it is expected in\n{dumped}");
+        };
+        rest = after;
+    }
 }
