@@ -1,9 +1,9 @@
 //! The bytes of an archive: in memory, or in one or several files of which a part is read when it is needed.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use super::frame::{Frames, MAX_RECORD, Part};
@@ -13,6 +13,9 @@ use crate::error::{Error, Result};
 pub(super) const WINDOW: usize = 64 << 20;
 /// Bytes that are copied at once.
 const AT_ONCE: usize = 1 << 20;
+/// Files that stay open, so that they can be read when they were removed. Beyond the first of these, they are opened
+/// when they are read: a process may have some thousand files open.
+const OPEN: usize = 256;
 /// More than a frame can have.
 pub(super) const FRAME: usize = MAX_RECORD + 64;
 
@@ -33,7 +36,27 @@ pub(super) struct Piece {
 
 enum From {
     Memory(Vec<u8>),
-    File { path: PathBuf, file: File },
+    File { path: PathBuf, file: Option<File> },
+}
+
+/// Opens a file for reading, and nothing that would wait for somebody at its other end.
+fn open(path: &Path) -> Result<File> {
+    let fail = |doing| move |error| Error::io(doing, path, error);
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(libc::O_NONBLOCK);
+    let file = options.open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Error::NoArchive { path: path.into() },
+        _ => Error::io("open", path, error),
+    })?;
+    let metadata = file.metadata().map_err(fail("read"))?;
+    if !metadata.is_file() {
+        let what = "expected a file, this is none";
+        return Err(fail("read")(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            what,
+        )));
+    }
+    Ok(file)
 }
 
 impl Bytes {
@@ -45,21 +68,16 @@ impl Bytes {
 
     /// Appends a file, as long as it is now.
     pub(super) fn add_file(&mut self, path: &Path) -> Result<()> {
-        let fail = |doing| move |error| Error::io(doing, path, error);
-        let file = File::open(path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => Error::NoArchive { path: path.into() },
-            _ => Error::io("open", path, error),
-        })?;
-        let metadata = file.metadata().map_err(fail("read"))?;
-        if !metadata.is_file() {
-            let what = "expected a file, this is none";
-            return Err(fail("read")(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                what,
-            )));
-        }
-        let length = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
-        let path = path.to_path_buf();
+        let file = open(path)?;
+        let metadata = file.metadata();
+        let length = metadata
+            .map_err(|error| Error::io("read", path, error))?
+            .len();
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        let (path, file) = (
+            path.to_path_buf(),
+            (self.pieces.len() < OPEN).then_some(file),
+        );
         self.add(length, From::File { path, file });
         Ok(())
     }
@@ -92,11 +110,20 @@ impl Bytes {
     }
 
     /// The last file, and where it begins.
-    pub(super) fn last(&self) -> Option<(&Path, &File, usize)> {
+    pub(super) fn last(&self) -> Option<(&Path, Result<File>, usize)> {
         let last = self.pieces.last()?;
         match &last.from {
             From::Memory(_) => None,
-            From::File { path, file } => Some((path, file, last.start)),
+            From::File { path, file: None } => Some((path, open(path), last.start)),
+            From::File {
+                path,
+                file: Some(file),
+            } => {
+                let file = file
+                    .try_clone()
+                    .map_err(|error| Error::io("open", path, error));
+                Some((path, file, last.start))
+            }
         }
     }
 
@@ -127,9 +154,12 @@ impl Bytes {
         }
         match &piece.from {
             From::Memory(bytes) => Ok(&bytes[from..to]),
-            From::File { file, .. } => {
+            From::File { path, file } => {
                 buffer.resize(to - from, 0);
-                file.read_exact_at(buffer, from as u64)?;
+                match file {
+                    Some(file) => file.read_exact_at(buffer, from as u64)?,
+                    None => File::open(path)?.read_exact_at(buffer, from as u64)?,
+                }
                 Ok(buffer)
             }
         }
@@ -156,6 +186,11 @@ impl Bytes {
 }
 
 impl Piece {
+    /// Which of all bytes it is.
+    pub fn range(&self) -> Range<usize> {
+        self.start..self.start.saturating_add(self.length)
+    }
+
     /// Finds the frames, and tells each part with its place in all bytes. Parts of one damage can be told one by one.
     pub fn scan(&self, mut each: impl FnMut(Part)) -> Result<()> {
         match &self.from {
@@ -167,7 +202,10 @@ impl Piece {
                 let sizes = (WINDOW, FRAME);
                 let range = 0..self.length;
                 let each = |part: Part| each(moved(part, self.start));
-                let scanned = scan(file, range, sizes, each);
+                let scanned = match file {
+                    Some(file) => scan(file, range, sizes, each),
+                    None => scan(&open(path)?, range, sizes, each),
+                };
                 scanned.map_err(|error| Error::io("read", path, error))
             }
         }

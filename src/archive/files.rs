@@ -5,11 +5,15 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 
 use crate::error::{Error, Result};
+
+/// How often a lock is asked for: a reader that looks whether somebody records has it for a moment.
+const TRIES: u32 = 10;
 
 /// A file that is locked against other recorders while it is open.
 pub type Locked = Flock<File>;
@@ -98,7 +102,8 @@ impl Files {
     }
 }
 
-fn number(name: &str) -> Option<u64> {
+/// The number of a file, if it has the name of one of these.
+pub fn number(name: &str) -> Option<u64> {
     let digits = name.strip_prefix("timeline-")?.strip_suffix(".tla")?;
     let number = digits.parse().ok()?;
     (format!("{number:06}") == digits).then_some(number)
@@ -119,11 +124,15 @@ pub fn open(path: &Path) -> Result<Locked> {
     lock(file, path)
 }
 
-fn lock(file: File, path: &Path) -> Result<Locked> {
-    Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| match errno {
-        Errno::EWOULDBLOCK => Error::RecorderBusy { path: path.into() },
-        _ => Error::io("lock", path, errno),
-    })
+fn lock(mut file: File, path: &Path) -> Result<Locked> {
+    for _ in 0..TRIES {
+        file = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            Err((file, Errno::EWOULDBLOCK)) => file,
+            other => return other.map_err(|(_, errno)| Error::io("lock", path, errno)),
+        };
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    Err(Error::RecorderBusy { path: path.into() })
 }
 
 #[cfg(test)]

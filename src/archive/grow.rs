@@ -5,12 +5,14 @@
 //! there is more.
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 
 use super::bytes::{FRAME, WINDOW, files_of, scan};
+use super::files;
 use super::frame::Part;
 use super::load::{Loader, Made, Placed};
 use super::names::Names;
@@ -45,6 +47,7 @@ pub struct Growth<'a> {
     length: usize,
     batch: Vec<Placed>,
     damaged: u64,
+    removed: u64,
 }
 
 impl Archive {
@@ -52,7 +55,7 @@ impl Archive {
     pub fn is_recorded(&self) -> bool {
         let held = match (self.folder(), self.bytes().last()) {
             (Some(folder), _) => File::open(folder),
-            (None, Some((_, file, _))) => file.try_clone(),
+            (None, Some((_, file, _))) => return file.is_ok_and(|file| is_recorded(&file)),
             _ => return false,
         };
         held.is_ok_and(|held| is_recorded(&held))
@@ -68,7 +71,7 @@ impl Archive {
                 path: PathBuf::new(),
             });
         };
-        let fail = |error| Error::io("open", path, error);
+        let (file, fail) = (file?, |error| Error::io("open", path, error));
         let held = match self.folder() {
             Some(folder) => File::open(folder),
             None => file.try_clone(),
@@ -78,12 +81,13 @@ impl Archive {
             loader: self.loader(),
             folder: self.folder().cloned(),
             path: path.to_path_buf(),
-            file: file.try_clone().map_err(fail)?,
+            file,
             held: held.map_err(fail)?,
             at: self.whole().saturating_sub(start),
             length: 0,
             batch: Vec::new(),
             damaged: 0,
+            removed: 0,
         })
     }
 }
@@ -97,6 +101,11 @@ impl Growth<'_> {
     /// Bytes among what was read that belong to no whole frame.
     pub fn damaged(&self) -> u64 {
         self.damaged
+    }
+
+    /// Files that its recorder removed, to keep no more than so much, before they were read.
+    pub fn removed(&self) -> u64 {
+        self.removed
     }
 
     /// Appends what was recorded since the last call to `out`, sorted by time; how many events it says were
@@ -124,7 +133,13 @@ impl Growth<'_> {
             let missed = self.read()?;
             if self.at == before {
                 self.damaged += self.length.saturating_sub(self.at) as u64;
-                self.file = File::open(&next).map_err(|e| Error::io("open", &next, e))?;
+                self.file = match File::open(&next) {
+                    Ok(file) => file,
+                    // Removed meanwhile: there is one behind it.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                    Err(error) => return Err(Error::io("open", &next, error)),
+                };
+                self.removed += between(&self.path, &next);
                 (self.path, self.at, self.length) = (next, 0, 0);
                 continue;
             }
@@ -168,8 +183,14 @@ impl Growth<'_> {
                 }
             }
         };
-        scan(&self.file, self.at..end, (WINDOW, FRAME), each).map_err(fail)?;
-        if at == self.at && end < length {
+        let cut = match scan(&self.file, self.at..end, (WINDOW, FRAME), each) {
+            // While it was being read: what is left of it is seen the next time.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => true,
+            other => other.map(|()| false).map_err(fail)?,
+        };
+        if cut {
+            self.length = 0;
+        } else if at == self.at && end < length {
             // No frame begins in all of this, except perhaps one that goes on behind it.
             at = end - FRAME;
             damaged += (at - self.at) as u64;
@@ -199,5 +220,14 @@ impl Growth<'_> {
         let place = |path: &PathBuf| (path.as_os_str().len(), path.clone());
         let present = place(&self.path);
         Ok(files.into_iter().find(|path| place(path) > present))
+    }
+}
+
+/// How many numbered files there were between two that are there.
+fn between(one: &Path, next: &Path) -> u64 {
+    let number = |path: &Path| files::number(path.file_name()?.to_str()?);
+    match (number(one), number(next)) {
+        (Some(one), Some(next)) => next.saturating_sub(one).saturating_sub(1),
+        _ => 0,
     }
 }

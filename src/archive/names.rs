@@ -27,8 +27,8 @@ pub struct Names {
     preambles: FrozenVec<Box<Preamble>>,
     /// By magic and number.
     strings: FrozenMap<(u64, u64), Box<str>>,
-    /// By magic and address.
-    symbols: FrozenMap<(u64, u64), Box<Symbol>>,
+    /// By magic, process and address.
+    symbols: FrozenMap<(u64, Option<u64>, u64), Box<Symbol>>,
     definitions: FrozenMap<u32, Box<Definition>>,
     statements: Mutex<Statements>,
     authors: Mutex<Authors>,
@@ -48,8 +48,14 @@ struct Statements {
 #[derive(Default)]
 struct Authors {
     numbers: HashMap<(u64, record::Source), u32>,
-    /// With the magic of the ring.
-    threads: Vec<(u64, Option<Thread>)>,
+    threads: Vec<Author>,
+}
+
+/// Whoever logged events: to the ring of which magic, as which process, and what is shown of it.
+struct Author {
+    magic: u64,
+    pid: Option<u64>,
+    thread: Option<Thread>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -69,7 +75,7 @@ impl Names {
             }
             Record::Symbol(symbol) => {
                 if let Some(address) = symbol.address {
-                    let key = (symbol.magic.unwrap_or(0), address);
+                    let key = (symbol.magic.unwrap_or(0), symbol.pid, address);
                     self.symbols.insert(key, Box::new(symbol));
                 }
             }
@@ -92,9 +98,10 @@ impl Names {
         known.map_or(Vec::new(), |p| p.nodes.iter().map(node).collect())
     }
 
-    /// What an address stands for.
-    pub fn symbol(&self, magic: u64, address: u64) -> Option<&Symbol> {
-        self.symbols.get(&(magic, address))
+    /// What an address of a process stands for.
+    pub fn symbol(&self, magic: u64, pid: Option<u64>, address: u64) -> Option<&Symbol> {
+        let of = |pid| self.symbols.get(&(magic, pid, address));
+        of(pid).or_else(|| of(None))
     }
 
     /// A string; its number in its place where it was lost.
@@ -162,7 +169,11 @@ impl Names {
             return ThreadRef(*number);
         }
         let number = authors.threads.len() as u32;
-        authors.threads.push((magic, self.thread_of(magic, source)));
+        authors.threads.push(Author {
+            magic,
+            pid: source.pid,
+            thread: self.thread_of(magic, source),
+        });
         authors.numbers.insert(key, number);
         ThreadRef(number)
     }
@@ -185,15 +196,14 @@ impl Names {
     /// The thread that logged an event, as far as that is known.
     pub fn thread(&self, thread: ThreadRef) -> Option<Thread> {
         let authors = lock(&self.authors);
-        let (_, thread) = authors.threads.get(thread.0 as usize)?;
-        thread.clone()
+        authors.threads.get(thread.0 as usize)?.thread.clone()
     }
 
-    /// The magic of the ring that a thread logged to.
-    pub fn magic(&self, thread: ThreadRef) -> u64 {
+    /// The magic of the ring that a thread logged to, and its process.
+    pub fn ring(&self, thread: ThreadRef) -> (u64, Option<u64>) {
         let authors = lock(&self.authors);
         let author = authors.threads.get(thread.0 as usize);
-        author.map_or(0, |(magic, _)| *magic)
+        author.map_or((0, None), |author| (author.magic, author.pid))
     }
 }
 

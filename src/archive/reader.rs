@@ -74,7 +74,7 @@ struct Index {
 
 impl Archive {
     /// Reads the archive at `path`: a file, or a directory with the files of one. What a recorder has only just
-    /// created has no events yet.
+    /// created has no events yet; an empty file that nobody records is no archive.
     ///
     /// # Errors
     /// `Io`; `NotFound` if there is none; `NotATimeline` for a file of something else.
@@ -82,29 +82,43 @@ impl Archive {
         let path = path.as_ref();
         let (mut bytes, is_folder) = (Bytes::default(), path.is_dir());
         if is_folder {
-            let files = files_of(path)?;
-            if files.is_empty() {
+            for file in files_of(path)? {
+                match bytes.add_file(&file) {
+                    // Its recorder keeps no more than so much, and has just removed it.
+                    Err(Error::NoArchive { .. }) => {}
+                    other => other?,
+                }
+            }
+            if bytes.pieces().is_empty() {
                 return Err(Error::NoArchive { path: path.into() });
             }
-            files.iter().try_for_each(|file| bytes.add_file(file))?;
         } else {
             bytes.add_file(path)?;
         }
         let mut archive = Archive::of(bytes)?;
         archive.folder = is_folder.then(|| path.to_path_buf());
-        let mut buffer = Vec::new();
-        let beginning = 0..archive.bytes.len().min(8);
-        if let Ok(found) = archive.bytes.read(beginning, &mut buffer)
-            && archive.index.frames == 0
-            && found
-                .iter()
-                .zip([MARK, 0xce])
-                .any(|(byte, mark)| *byte != mark)
-        {
-            let (path, found) = (path.into(), found.to_vec());
-            return Err(Error::NotAnArchive { path, found });
+        if archive.index.frames > 0 {
+            return Ok(archive);
         }
-        Ok(archive)
+        let mut buffer = Vec::new();
+        let found = archive.beginning(&mut buffer).to_vec();
+        let begins = found.starts_with(&[MARK, 0xce]) || found == [MARK];
+        if begins || (found.is_empty() && archive.is_recorded()) {
+            return Ok(archive);
+        }
+        let path = path.into();
+        Err(Error::NotAnArchive { path, found })
+    }
+
+    /// The first bytes of the first file that has any.
+    fn beginning<'a>(&'a self, buffer: &'a mut Vec<u8>) -> &'a [u8] {
+        let mut pieces = self.bytes.pieces().iter();
+        let Some(piece) = pieces.find(|piece| !piece.range().is_empty()) else {
+            return &[];
+        };
+        let Range { start, end } = piece.range();
+        let first = start..end.min(start + 8);
+        self.bytes.read(first, buffer).unwrap_or_default()
     }
 
     /// Reads an archive that is in memory already. Whatever the bytes are, what is whole comes out.
@@ -174,9 +188,14 @@ impl Archive {
         self.index.magics.iter().copied()
     }
 
-    /// What an address in a call stack stands for.
-    pub fn symbol(&self, magic: u64, address: u64) -> Option<&Symbol> {
-        self.names.symbol(magic, address)
+    /// The program and ring of this event.
+    pub fn program(&self, event: &Event) -> Option<&Preamble> {
+        self.preamble(self.names.ring(event.thread).0)
+    }
+
+    /// What an address in a call stack of a process stands for.
+    pub fn symbol(&self, magic: u64, pid: Option<u64>, address: u64) -> Option<&Symbol> {
+        self.names.symbol(magic, pid, address)
     }
 
     /// Where it is not an archive, as ranges of bytes.
@@ -256,7 +275,8 @@ impl Source for Archive {
     }
 
     fn frame(&self, event: &Event, address: u64) -> Frame {
-        let symbol = self.symbol(self.names.magic(event.thread), address);
+        let (magic, pid) = self.names.ring(event.thread);
+        let symbol = self.symbol(magic, pid, address);
         let symbol = symbol.cloned().unwrap_or_default();
         Frame {
             address,
@@ -284,10 +304,12 @@ impl Index {
             Part::Frame { place, record } => {
                 let start = place.end - record.len();
                 match record::decode(record) {
-                    Some(decoded) => self.record(decoded, start, &place, names),
+                    Some(decoded) => {
+                        self.record(decoded, start, &place, names);
+                        self.frames += 1;
+                    }
                     None => self.damaged(place.clone()),
                 }
-                self.frames += 1;
                 self.whole = place.end;
             }
         }

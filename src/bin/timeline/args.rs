@@ -9,6 +9,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use timeline::archive::Archive;
+use timeline::layout::MAGIC;
 use timeline::{Attached, ErrorKind as Kind, Level, Priority};
 
 use crate::failure::{Failure, Result};
@@ -155,9 +156,15 @@ fn is_archive(path: &Path) -> bool {
         let mut paths = entries.flatten().map(|entry| entry.path());
         return paths.any(|path| path.extension().is_some_and(|extension| extension == "tla"));
     }
-    let mut beginning = [0; 2];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut beginning));
-    read.is_ok() && beginning == [0xc1, 0xce]
+    begins_with(path, &[0xc1, 0xce])
+}
+
+/// Whether it is a file that begins so. A pipe is not opened, which would wait for its other end.
+fn begins_with(path: &Path, expected: &[u8]) -> bool {
+    let mut beginning = vec![0; expected.len()];
+    path.is_file()
+        && File::open(path).is_ok_and(|mut file| file.read_exact(&mut beginning).is_ok())
+        && beginning == expected
 }
 
 /// What is to be read: a timeline or an archive.
@@ -181,13 +188,13 @@ impl Readable {
     pub fn open(&self) -> Result<Opened> {
         let path = &self.path;
         let archive = |archive| Ok(Opened::Archive(Box::new(archive)));
-        if path.is_dir() {
-            return archive(Archive::open(path)?);
-        }
         let error = match Attached::open(path) {
             Ok(at) => return Ok(Opened::Ring(Box::new(at))),
             Err(error) => error,
         };
+        if path.is_dir() {
+            return archive(Archive::open(path)?);
+        }
         if !matches!(
             error.kind(),
             Kind::NotATimeline | Kind::Corrupt | Kind::NotFound
@@ -195,8 +202,8 @@ impl Readable {
             return Err(explain(path, error));
         }
         match Archive::open(path) {
-            Ok(found) if !begins_as_timeline(path) => archive(found),
-            Err(none) if none.kind() == Kind::NotATimeline && !begins_as_timeline(path) => {
+            Ok(found) if !begins_with(path, &MAGIC) => archive(found),
+            Err(none) if none.kind() == Kind::NotATimeline && !begins_with(path, &MAGIC) => {
                 Err(Failure::Message(format!(
                     "{error}; nor is it an archive: expected a whole frame, which begins with c1 ce, and found none"
                 )))
@@ -204,12 +211,6 @@ impl Readable {
             _ => Err(explain(path, error)),
         }
     }
-}
-
-fn begins_as_timeline(path: &Path) -> bool {
-    let mut beginning = [0; 8];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut beginning));
-    read.is_ok() && beginning == timeline::layout::MAGIC
 }
 
 /// Parses a level, offering all of them in the help, in errors and to the shell.

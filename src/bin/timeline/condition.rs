@@ -4,6 +4,7 @@ use std::path::Path;
 
 use timeline::archive::Archive;
 
+use crate::failure::{Failure, Result};
 use crate::human::things;
 use crate::output;
 
@@ -19,6 +20,25 @@ pub fn tell(path: &Path, archive: &Archive, lost: u64) {
     if let Some(damage) = damage(archive, lost) {
         output::talk(format_args!("{path}: {damage}"));
     }
+}
+
+/// Refuses to write among the files of an archive in a directory, which would then hold its events twice.
+pub fn outside(archive: &Path, out: &Path) -> Result {
+    let folder = out
+        .parent()
+        .map(|folder| match folder.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => folder,
+        });
+    let same = |one: &Path, other: &Path| matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other);
+    let is_one_of_it = out.extension().is_some_and(|extension| extension == "tla");
+    if is_one_of_it && folder.is_some_and(|folder| same(archive, folder)) {
+        let (out, archive) = (out.display(), archive.display());
+        return Err(Failure::Message(format!(
+            "{out} would be one of the files of {archive}, which would then hold its events twice; write it elsewhere"
+        )));
+    }
+    Ok(())
 }
 
 /// What is damaged, in one line.

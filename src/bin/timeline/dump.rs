@@ -2,14 +2,15 @@
 
 use std::io::Write;
 
-use timeline::dump::{Rows, Table, Text};
-use timeline::{Event, Order, Source};
+use timeline::dump::{Row, Rows, Table, Text};
+use timeline::{Order, Source};
 
 use crate::args::{Example, Opened, Readable};
 use crate::condition;
 use crate::failure::Result;
 use crate::json::Lines;
 use crate::output;
+use crate::programs::Programs;
 use crate::style::Theme;
 use crate::who::Who;
 
@@ -21,7 +22,11 @@ use crate::who::Who;
 /// With --json, each line is an object with the fields ticks, time (RFC 3339, UTC), unix_ns, cycles
 /// (since the next older event), core, node, tid, pid, thread, process, category, priority, message,
 /// template, event (the number of the definition) and args (an object; an argument name that a
-/// message uses again becomes name_2). What is not known is null.
+/// message uses again becomes name_2). What is not known is null. An event in the manner of printf has
+/// its values in order as args, and file and line; one with a call stack has backtrace.
+///
+/// An archive of several programs is in the order of the wall clock. With --json, host and timeline
+/// tell them apart; with --long, the machine stands before the thread, if there are several.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -63,37 +68,42 @@ pub const EXAMPLES: &[Example] = &[
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
     match args.target.open()? {
-        Opened::Ring(at) => show(&*at, at.events(Order::NewestFirst), args),
+        Opened::Ring(at) => show(&*at, None, Rows::new(at.events(Order::NewestFirst)), args),
         Opened::Archive(archive) => {
             let mut events = archive.events_by_time(Order::NewestFirst);
-            show(&*archive, events.by_ref(), args)?;
+            let (rows, programs) = (Rows::new(events.by_ref()), Programs::of(&archive));
+            let among = Some(programs);
+            match programs.share_a_clock() {
+                true => show(&*archive, among, rows, args)?,
+                false => show(&*archive, among, programs.rows(rows), args)?,
+            }
             condition::tell(&args.target.path, &archive, events.lost());
             Ok(())
         }
     }
 }
 
-fn show(at: &dyn Source, events: impl Iterator<Item = Event>, args: &Args) -> Result {
+fn show(
+    at: &dyn Source,
+    programs: Option<Programs>,
+    rows: impl Iterator<Item = Row>,
+    args: &Args,
+) -> Result {
     let mut out = output::stdout();
-    let max = args.max_entries.unwrap_or(usize::MAX);
+    let rows = rows.take(args.max_entries.unwrap_or(usize::MAX));
     if args.json {
-        json(at, events, max, &mut out)?;
+        json(rows, Lines::new(at).among(programs), &mut out)?;
     } else {
-        text(at, events, max, args.long, &output::theme(), &mut out)?;
+        let who = args.long.then(|| Who::new(at).among(programs));
+        text(at, rows, who, &output::theme(), &mut out)?;
     }
     out.flush()?;
     Ok(())
 }
 
-fn json(
-    at: &dyn Source,
-    events: impl Iterator<Item = Event>,
-    max: usize,
-    out: &mut impl Write,
-) -> Result {
-    let mut lines = Lines::new(at);
+fn json(rows: impl Iterator<Item = Row>, mut lines: Lines, out: &mut impl Write) -> Result {
     let mut text = Text::new();
-    for row in Rows::new(events).take(max) {
+    for row in rows {
         lines.write(&row.event, row.cycles, &mut text);
         output::write_if_much(&mut text, out)?;
     }
@@ -101,28 +111,26 @@ fn json(
     Ok(())
 }
 
-/// Writes the newest of events that come newest first, under a heading, in the colours of their priority.
+/// Writes rows under a heading, in the colours of their priority, with who logged them if that is given.
 pub fn text(
     at: &dyn Source,
-    events: impl Iterator<Item = Event>,
-    max: usize,
-    long: bool,
+    rows: impl Iterator<Item = Row>,
+    mut who: Option<Who>,
     theme: &Theme,
     out: &mut impl Write,
 ) -> Result {
     let mut table = Table::new(at);
-    let mut who = long.then(|| Who::new(at));
     let mut text = Text::new();
     let bold = theme.bold;
     text.push(&bold.to_string());
-    if long {
+    if who.is_some() {
         text.push(&Who::heading());
     }
     table.heading(&mut text);
     text.push(&format!("{bold:#}\n"));
     let styles = theme.priorities();
     let coloured = styles.iter().any(|(start, _)| !start.is_empty());
-    for row in Rows::new(events).take(max) {
+    for row in rows {
         let definition = coloured.then(|| at.definition(row.event.id)).flatten();
         let (start, end) = &styles[definition.map_or(0, |d| d.priority as usize)];
         text.push(start);

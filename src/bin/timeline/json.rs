@@ -8,6 +8,7 @@ use timeline::dump::{Messages, Template, Text};
 use timeline::{Definition, Event, EventId, MAX_ARGUMENTS, Source, Syntax, Thread};
 
 use crate::failure::INFALLIBLE;
+use crate::programs::Programs;
 use crate::time::{Form, WallClock};
 use crate::who::{self, Threads};
 
@@ -18,7 +19,8 @@ use crate::who::{self, Threads};
 /// oldest; core; node; tid; pid; thread; process; category; priority; message, the first line with its
 /// arguments filled in; template, the whole message as it was defined; event, the number of its definition;
 /// args, the arguments by name. An event in the manner of printf has its values in order as args, and file and line of its
-/// statement; one with a call stack has backtrace, in which each address has function, offset and object.
+/// statement; one with a call stack has backtrace, in which each address has function, offset and object. Behind process
+/// stand host and timeline, in an archive that holds several.
 pub struct Lines<'a> {
     at: &'a dyn Source,
     clock: WallClock,
@@ -26,6 +28,7 @@ pub struct Lines<'a> {
     places: Vec<Option<(u16, Template)>>,
     /// From tid to process.
     threads: Threads<'a, String>,
+    programs: Option<Programs<'a>>,
     /// From category to the end of the line, by the number of the event, of those seen.
     definitions: Vec<Option<Template>>,
     messages: Messages,
@@ -39,9 +42,16 @@ impl<'a> Lines<'a> {
             clock: WallClock::new(Form::Rfc3339),
             places: Vec::new(),
             threads: Threads::new(at),
+            programs: None,
             definitions: Vec::new(),
             messages: Messages::new(),
         }
+    }
+
+    /// With the program of each event, if there are several.
+    pub fn among(mut self, programs: Option<Programs<'a>>) -> Lines<'a> {
+        self.programs = programs;
+        self
     }
 
     /// Appends one event and ends the line.
@@ -64,7 +74,9 @@ impl<'a> Lines<'a> {
             Some(Some((node, place))) if *node == event.node => out.fill(place, &event.args),
             _ => self.new_place(event, out),
         }
-        out.push(self.threads.of(event, thread));
+        let programs = self.programs;
+        let made = |event: &Event, known| thread(event, known) + &program(programs, event);
+        out.push(self.threads.of(event, made));
         match self.definitions.get(event.id.0 as usize) {
             Some(Some(definition)) if event.payload.is_none() => out.fill(definition, &event.args),
             _ => self.new_definition(event, out),
@@ -136,6 +148,16 @@ fn thread(event: &Event, thread: Option<Thread>) -> String {
         }
         None => format!(",\"tid\":{tid},\"pid\":null,\"thread\":null,\"process\":null"),
     }
+}
+
+/// The machine and timeline of an event, if there are several in what is read.
+fn program(programs: Option<Programs>, event: &Event) -> String {
+    let program = programs.and_then(|programs| programs.program(event));
+    let text = |text: Option<String>| text.map_or("null".to_string(), |text| quoted(&text));
+    program.map_or(String::new(), |program| {
+        let (host, timeline) = (text(program.host), text(program.timeline));
+        format!(",\"host\":{host},\"timeline\":{timeline}")
+    })
 }
 
 fn template(definition: &Definition) -> Template {

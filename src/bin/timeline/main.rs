@@ -12,6 +12,7 @@ mod json;
 mod list;
 mod output;
 mod priority;
+mod programs;
 mod record;
 mod repair;
 mod rm;

@@ -1,13 +1,14 @@
 //! `timeline repair`: an archive without its damaged parts.
 
-use std::fs::OpenOptions;
-use std::io::{BufWriter, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
-use timeline::archive::Archive;
+use timeline::archive::{Archive, Copied};
 
 use crate::args::Example;
+use crate::condition;
 use crate::failure::{Failure, Result};
 use crate::human::things;
 use crate::output;
@@ -33,15 +34,17 @@ pub const EXAMPLES: &[Example] = &[(
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
     let archive = Archive::open(&args.path)?;
+    condition::outside(&args.path, &args.output)?;
     let to = args.output.display();
     let fail = |error| Failure::Message(format!("cannot write {to}: {error}"));
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(0o600);
     let out = options.open(&args.output).map_err(fail)?;
-    let mut buffered = BufWriter::new(&out);
-    let copied = archive.copy(&mut buffered).map_err(fail)?;
-    buffered.flush().map_err(fail)?;
-    out.sync_all().map_err(fail)?;
+    let copied = write(&archive, &out).map_err(|error| {
+        // It is ours, and nobody should take it for the whole.
+        let _ = fs::remove_file(&args.output);
+        fail(error)
+    })?;
     let (frames, dropped) = (
         things(archive.frames(), "frame"),
         things(copied.left_out, "byte"),
@@ -51,4 +54,12 @@ pub fn run(args: &Args) -> Result {
         "wrote {frames} of {from} to {to}, without {dropped} of damage"
     ));
     Ok(())
+}
+
+fn write(archive: &Archive, out: &File) -> io::Result<Copied> {
+    let mut buffered = BufWriter::new(out);
+    let copied = archive.copy(&mut buffered)?;
+    buffered.flush()?;
+    out.sync_all()?;
+    Ok(copied)
 }

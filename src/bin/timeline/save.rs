@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use timeline::archive::Archive;
 
 use crate::args::{Example, Opened, Readable};
+use crate::condition;
 use crate::failure::Result;
 use crate::human::{Bytes, things};
 use crate::output;
@@ -58,6 +59,7 @@ pub fn run(args: &Args) -> Result {
 }
 
 fn save(archive: &Archive, args: &Args) -> Result {
+    condition::outside(&args.target.path, &args.file)?;
     let saved = archive.save(&args.file)?;
     let left_out = match saved.left_out {
         0 => String::new(),

@@ -9,6 +9,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::low_level::pipe;
+use timeline::dump::FRAME;
 
 use crate::failure::{Failure, Result};
 
@@ -64,7 +65,8 @@ impl Signals {
             Interruptible {
                 signals: self,
                 inner: io::stdout(),
-                lines: 0,
+                events: 0,
+                begins: Some(0),
             },
         )
     }
@@ -101,13 +103,35 @@ pub type SignalledOutput<'a> = BufWriter<Interruptible<'a>>;
 pub struct Interruptible<'a> {
     signals: &'a Signals,
     inner: io::Stdout,
-    lines: u64,
+    events: u64,
+    /// How much of the present line is that of a call stack; `None` where it is of something else.
+    begins: Option<usize>,
 }
 
 impl Interruptible<'_> {
-    /// Lines that were written to their end.
-    pub fn lines(&self) -> u64 {
-        self.lines
+    /// Events whose first line was written to its end. The lines of its call stack are no events.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    fn count(&mut self, mut written: &[u8]) {
+        while let Some(end) = memchr::memchr(b'\n', written) {
+            self.begin(&written[..end]);
+            self.events += u64::from(self.begins != Some(FRAME.len()));
+            self.begins = Some(0);
+            written = &written[end + 1..];
+        }
+        self.begin(written);
+    }
+
+    /// Goes on with a part of a line.
+    fn begin(&mut self, part: &[u8]) {
+        if let Some(known) = self.begins
+            && let Some(rest) = FRAME.as_bytes().get(known..)
+        {
+            let more = part.len().min(rest.len());
+            self.begins = (part[..more] == rest[..more]).then_some(known + more);
+        }
     }
 }
 
@@ -120,7 +144,7 @@ impl Write for Interruptible<'_> {
             Woken::Interrupted => Err(io::Error::other(Interrupted)),
             _ => {
                 let taken = nix::unistd::write(self.inner.as_fd(), &buf[..buf.len().min(SURE)])?;
-                self.lines += memchr::memchr_iter(b'\n', &buf[..taken]).count() as u64;
+                self.count(&buf[..taken]);
                 Ok(taken)
             }
         }

@@ -86,7 +86,7 @@ pub fn run(args: &Args) -> Result {
         Opened::Archive(archive) => archive::follow(&archive, args, &signals, &mut out)?,
     };
     // Counted where they are written: an interrupted write shows a part of its events only.
-    let shown = things(out.get_ref().lines(), "event");
+    let shown = things(out.get_ref().events(), "event");
     let missed = things(missed, "event");
     output::talk(format_args!("{shown} shown, {missed} missed"));
     Ok(())
@@ -133,7 +133,7 @@ impl<'a> Follower<'a> {
             at,
             follow: at.follow(from),
             batch: Vec::new(),
-            printer: Printer::new(at, look(args)),
+            printer: Printer::new(at, None, look(args)),
             name: Name {
                 at,
                 checked: Instant::now(),

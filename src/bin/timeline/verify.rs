@@ -99,21 +99,22 @@ pub fn run(args: &Args) -> Result {
     if damage.is_empty() && incomplete == 0 {
         return Ok(());
     }
-    let (bytes, places) = (
-        things(damaged as u64, "byte"),
-        things(damage.len() as u64, "place"),
-    );
-    let inside = match incomplete {
-        0 => String::new(),
-        lost => format!(
-            ", and {} of blocks cannot be expanded",
-            things(lost, "event")
-        ),
-    };
-    let file = args.path.display();
-    Err(Failure::Message(format!(
-        "{file} is damaged: {bytes} in {places} belong to no whole frame{inside}; `timeline repair` keeps the rest"
-    )))
+    let mut told = Vec::new();
+    if incomplete > 0 {
+        let lost = things(incomplete, "event");
+        told.push(format!("{lost} cannot be read from their blocks"));
+    }
+    if damaged > 0 {
+        let (bytes, places) = (
+            things(damaged as u64, "byte"),
+            things(damage.len() as u64, "place"),
+        );
+        told.push(format!(
+            "{bytes} in {places} belong to no whole frame; `timeline repair` keeps the rest"
+        ));
+    }
+    let (file, told) = (args.path.display(), told.join(", and "));
+    Err(Failure::Message(format!("{file} is damaged: {told}")))
 }
 
 /// How much is damaged, and where in which file.

@@ -6,6 +6,7 @@ use timeline::dump::Text;
 use timeline::{Event, Priority, Source, Thread, ThreadRef};
 
 use crate::human;
+use crate::programs::Programs;
 use crate::time::{Form, WallClock};
 
 /// A number of a core or node, unless it stands for an unknown one.
@@ -74,6 +75,7 @@ impl<'a, T> Threads<'a, T> {
 pub struct Who<'a> {
     at: &'a dyn Source,
     threads: Threads<'a, String>,
+    programs: Option<Programs<'a>>,
     clock: WallClock,
 }
 
@@ -92,7 +94,18 @@ impl<'a> Who<'a> {
     /// For the events of this timeline.
     pub fn new(at: &'a dyn Source) -> Who<'a> {
         let (threads, clock) = (Threads::new(at), WallClock::new(Form::DateTime));
-        Who { at, threads, clock }
+        Who {
+            at,
+            threads,
+            programs: None,
+            clock,
+        }
+    }
+
+    /// With the machine before the thread, if there are several.
+    pub fn among(mut self, programs: Option<Programs<'a>>) -> Who<'a> {
+        self.programs = programs;
+        self
     }
 
     /// Writes the columns of one event. Control characters in names show as `?`.
@@ -104,19 +117,27 @@ impl<'a> Who<'a> {
                 out.push(" ticks");
             }
         }
-        out.push(self.threads.of(event, thread_column));
+        let host = |event: &Event| self.programs.and_then(|programs| programs.host(event));
+        let column = |event: &Event, thread| thread_column(event, thread, host(event));
+        out.push(self.threads.of(event, column));
         let definition = self.at.definition(event.id);
         out.push(priority_column(definition.map(|d| d.priority)));
     }
 }
 
-fn thread_column(event: &Event, thread: Option<Thread>) -> String {
+fn thread_column(event: &Event, thread: Option<Thread>, host: Option<&str>) -> String {
     let who = match thread {
         Some(Thread { name, process, .. }) if name == process => name,
         Some(Thread { name, process, .. }) => format!("{process}/{name}"),
         None => "?".to_string(),
     };
-    let who = format!("{} {}", human::clean(&who), event.tid);
+    let host = host.map_or(String::new(), |host| format!("{host}:"));
+    let who = format!(
+        "{}{} {}",
+        human::clean(&host),
+        human::clean(&who),
+        event.tid
+    );
     format!(" {who:<THREAD_WIDTH$} ")
 }
 

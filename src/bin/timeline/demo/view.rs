@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
+use timeline::dump::Rows;
 use timeline::{Attached, Order};
 
 use crate::dump;
@@ -90,9 +91,8 @@ impl<'a> View<'a> {
         let mut text = Vec::new();
         dump::text(
             self.at,
-            self.at.events(Order::NewestFirst),
-            count,
-            false,
+            Rows::new(self.at.events(Order::NewestFirst)).take(count),
+            None,
             &self.theme,
             &mut text,
         )?;

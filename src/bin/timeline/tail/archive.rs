@@ -11,6 +11,7 @@ use crate::condition;
 use crate::failure::{Failure, Result};
 use crate::human::things;
 use crate::output;
+use crate::programs::Programs;
 use crate::signals::{self, SignalledOutput, Signals, Woken};
 
 /// Prints events until nobody records any more, or a signal comes; how many events were missed.
@@ -27,8 +28,8 @@ pub fn follow(
     condition::tell(path, archive, events.lost());
     drop(events);
     let mut growth = archive.follow()?;
-    let mut printer = Printer::new(archive, look(args));
-    let (mut nap, mut total, mut damaged) = (BUSY, 0, 0);
+    let mut printer = Printer::new(archive, Some(Programs::of(archive)), look(args));
+    let (mut nap, mut total, mut damaged, mut removed) = (BUSY, 0, 0, 0);
     loop {
         match printer.print(&batch, out).and_then(|()| out.flush()) {
             Err(error) if signals::is_interrupted(&error) => return Ok(total),
@@ -49,6 +50,11 @@ pub fn follow(
             let what = things(growth.damaged() - damaged, "byte");
             damaged = growth.damaged();
             output::talk(format_args!("{what} here belong to no whole frame"));
+        }
+        if growth.removed() > removed {
+            let what = things(growth.removed() - removed, "file");
+            removed = growth.removed();
+            output::talk(format_args!("{what} removed here before they were read"));
         }
         let idle = batch.is_empty() && missed == 0;
         if idle && !recorded {

@@ -10,6 +10,7 @@ use crate::failure::INFALLIBLE;
 use crate::human;
 use crate::json::Lines;
 use crate::output;
+use crate::programs::Programs;
 use crate::style::Theme;
 use crate::time::{Form, WallClock};
 use crate::who::Who;
@@ -28,8 +29,9 @@ pub enum Look {
 /// Writes the events of one timeline.
 pub struct Printer<'a> {
     look: LookOf<'a>,
-    /// Ticks of the event before.
-    before: Option<u64>,
+    /// The event before: its ticks count from there.
+    before: Option<Event>,
+    programs: Option<Programs<'a>>,
     line: Text,
 }
 
@@ -39,16 +41,18 @@ enum LookOf<'a> {
 }
 
 impl<'a> Printer<'a> {
-    /// For the events of this timeline.
-    pub fn new(at: &'a dyn Source, look: Look) -> Printer<'a> {
+    /// For the events of this timeline, or of these programs.
+    pub fn new(at: &'a dyn Source, programs: Option<Programs<'a>>, look: Look) -> Printer<'a> {
+        let who = || Who::new(at).among(programs);
         let look = match look {
-            Look::Json => LookOf::Json(Box::new(Lines::new(at))),
+            Look::Json => LookOf::Json(Box::new(Lines::new(at).among(programs))),
             Look::Short => LookOf::Columns(Box::new(Columns::new(at, None))),
-            Look::Long => LookOf::Columns(Box::new(Columns::new(at, Some(Who::new(at))))),
+            Look::Long => LookOf::Columns(Box::new(Columns::new(at, Some(who())))),
         };
         Printer {
             look,
             before: None,
+            programs,
             line: Text::new(),
         }
     }
@@ -56,11 +60,19 @@ impl<'a> Printer<'a> {
     /// Writes events, the oldest first.
     pub fn print(&mut self, events: &[Event], out: &mut impl Write) -> io::Result<()> {
         for event in events {
-            let before = self.before.replace(event.ticks);
             self.line.clear();
             match &mut self.look {
                 LookOf::Json(lines) => {
-                    let cycles = before.map(|before| event.ticks.saturating_sub(before));
+                    let programs = self.programs;
+                    let one_clock = |before: &Event| {
+                        programs.is_none_or(|programs| programs.have_one_clock(before, event))
+                    };
+                    let before = self.before.as_ref().filter(|before| one_clock(before));
+                    let cycles = before.map(|before| event.ticks.saturating_sub(before.ticks));
+                    self.before = Some(Event {
+                        payload: None,
+                        ..*event
+                    });
                     lines.write(event, cycles, &mut self.line);
                 }
                 LookOf::Columns(columns) => {
