@@ -99,7 +99,7 @@ pub unsafe extern "C" fn timeline_site_define(
         };
         // SAFETY: the contract of this function.
         let defined = unsafe { define(writer, site, priority) };
-        // Release (pairs with the Acquire in timeline_site_event_): publishes the types.
+        // Release (pairs with the Acquire in timeline_says_): publishes the types.
         let found = *defined.as_ref().unwrap_or(&EventId::NEVER);
         known.store(word(found), Ordering::Release);
         event = defined?;
