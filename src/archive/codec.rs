@@ -112,6 +112,20 @@ pub fn whole_values(bytes: &[u8]) -> (u32, &[u8]) {
     (count, &bytes[..bytes.len() - rest])
 }
 
+/// Whether these values are all integers, which are then in `integers`.
+pub fn all_integers(values: &[u8], integers: &mut Vec<i64>) -> bool {
+    let mut input = Input(values);
+    integers.clear();
+    while !input.0.is_empty() {
+        let Some(Value::Integer(n)) = input.value() else {
+            integers.clear();
+            return false;
+        };
+        integers.push(n as i64);
+    }
+    true
+}
+
 /// The head of a value: what it is, with what stands in it.
 #[derive(Debug, PartialEq)]
 enum Value<'a> {
@@ -307,12 +321,14 @@ impl<'a> Input<'a> {
 
     /// Pairs of unsigned numbers.
     pub fn pairs(&mut self) -> Option<Vec<(u64, u64)>> {
-        let pairs = self.items(Input::numbers)?;
-        let pairs = pairs.iter().filter_map(|pair| match pair[..] {
-            [a, b] => Some((a, b)),
-            _ => None,
-        });
-        Some(pairs.collect())
+        let mut pairs = Vec::new();
+        self.items(|input| {
+            if let [a, b] = input.numbers()?[..] {
+                pairs.push((a, b));
+            }
+            Some(())
+        })?;
+        Some(pairs)
     }
 }
 

@@ -75,6 +75,11 @@ impl<'a> Cursor<'a> {
         (count <= most).then_some(count)
     }
 
+    /// How many numbers there are.
+    pub fn numbers(&self) -> usize {
+        self.0.iter().filter(|byte| **byte < 0x80).count()
+    }
+
     /// The numbers in the next so many bytes.
     pub fn take(&mut self, count: u64) -> Option<Cursor<'a>> {
         let (taken, rest) = self.0.split_at_checked(usize::try_from(count).ok()?)?;

@@ -18,6 +18,15 @@ pub fn weight(event: &Data) -> Option<usize> {
     fits.then(|| 10 * (16 + event.args.len() + event.backtrace.len()) + event.payload.len())
 }
 
+/// The arguments of an event that stand in columns: none beside a payload, which counts instead of them.
+#[inline]
+fn integers(event: &Data) -> &[i64] {
+    match event.payload.is_empty() {
+        true => &event.args,
+        false => &[],
+    }
+}
+
 /// Compresses what was packed.
 pub fn compress(packed: &[u8]) -> Vec<u8> {
     lz4_flex::block::compress(packed)
@@ -139,7 +148,7 @@ impl Packer {
             last.address = *address;
         }
         let before = &mut last.args[shape];
-        for ((arg, before), column) in event.args.iter().zip(before).zip(&mut self.args) {
+        for ((arg, before), column) in integers(event).iter().zip(before).zip(&mut self.args) {
             put_difference(column, *arg as u64, *before as u64);
             *before = *arg;
         }
@@ -159,27 +168,29 @@ impl Packer {
             | bit(event.core.is_some(), HAS_CORE)
             | bit(event.lane.is_some(), HAS_LANE)
             | bit(event.number.is_some(), HAS_NUMBER);
-        let (args, backtrace) = (event.args.len() as u64, event.backtrace.len() as u64);
+        let args = integers(event).len();
+        let backtrace = event.backtrace.len() as u64;
         let payload = !event.payload.is_empty();
         let kind = &event.kind;
         let (shape, new) = self.shapes.place(
             kind.event.or(kind.format).unwrap_or(0),
             |row| {
-                (row.has, row.args, row.backtrace, row.payload) == (has, args, backtrace, payload)
+                (row.has, row.args, row.backtrace, row.payload)
+                    == (has, args as u64, backtrace, payload)
                     && row.kind == *kind
             },
             || Shape {
                 kind: kind.clone(),
                 has,
                 backtrace,
-                args,
+                args: args as u64,
                 payload,
             },
         );
         if new {
-            self.last.args.push(vec![0; event.args.len()]);
-            if self.args.len() < event.args.len() {
-                self.args.resize_with(event.args.len(), Vec::new);
+            self.last.args.push(vec![0; args]);
+            if self.args.len() < args {
+                self.args.resize_with(args, Vec::new);
             }
         }
         shape

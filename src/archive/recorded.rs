@@ -29,6 +29,8 @@ pub struct Statement {
     pub line: Option<u64>,
     /// The number of the event in its ring.
     pub event: Option<u64>,
+    /// How the message is written: [`PRINTF`](super::PRINTF), or with names of arguments (`$name`) if there is none.
+    pub syntax: Option<u64>,
 }
 
 /// What the events of one thread share.
@@ -84,6 +86,7 @@ impl Made for Recorded {
             file: text(kind.file),
             line: kind.line,
             event: kind.event,
+            syntax: kind.syntax,
         })
     }
 

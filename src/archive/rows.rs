@@ -5,8 +5,9 @@ use super::block::{
     MAX_ARGS, MAX_EVENTS, MAX_EXPANDED, NUMBER, Pace, SOURCE, Shape, TICKS, TIME, decode_row,
     source_fields,
 };
+use super::codec::all_integers;
 use super::numbers::Cursor;
-use super::record::Source;
+use super::record::{PRINTF, Source};
 
 /// Expands a payload to the length that its record tells, into a buffer that can be used again; `None` if it is not
 /// what it should be.
@@ -99,7 +100,7 @@ impl<'a> Rows<'a> {
         if shapes.iter().any(|shape| shape.payload) {
             payloads = columns.pop()?;
         }
-        if columns.len() < FIXED {
+        if columns.len() < FIXED || columns[KIND].numbers() > MAX_EVENTS {
             return None;
         }
         let last = Last {
@@ -171,6 +172,9 @@ impl<'a> Rows<'a> {
         if shape.payload {
             let length = self.payloads.get()?;
             row.payload.extend_from_slice(self.payloads.take(length)?.0);
+            if shape.kind.syntax != Some(PRINTF) && all_integers(&row.payload, &mut row.args) {
+                row.payload.clear();
+            }
         }
         Some(())
     }
@@ -179,7 +183,7 @@ impl<'a> Rows<'a> {
 #[cfg(test)]
 mod tests {
     use super::super::packer::{compress, pack};
-    use super::super::record::{Data, Kind, PRINTF};
+    use super::super::record::{Data, Kind};
     use super::*;
 
     fn unpacked(packed: &[u8]) -> Vec<Data> {
@@ -249,6 +253,40 @@ mod tests {
         let expanded = expand(&compress(&packed), packed.len() as u64, &mut buffer);
         assert_eq!(unpacked(expanded.expect("LZ4")), events);
         assert_eq!(unpacked(&pack(&[])), []);
+    }
+
+    #[test]
+    fn arguments_are_told_from_a_payload() {
+        let of = |args: &[i64], payload: &[u8], syntax| {
+            let mut event = event(3);
+            (event.args, event.payload) = (args.to_vec(), payload.to_vec());
+            event.kind.syntax = syntax;
+            event
+        };
+        let read = unpacked(&pack(&[
+            of(&[], &[0xd2, 0, 0, 0, 7, 5], None),
+            of(&[], &[5, 0xc0], None),
+            of(&[], &[5, 6, 0xd9], Some(PRINTF)),
+            // A payload counts instead of arguments.
+            of(&[1, 2], &[5, 0xc0], None),
+            of(&[1, 2], &[5], Some(PRINTF)),
+        ]));
+        let expected = [
+            of(&[7, 5], &[], None),
+            of(&[], &[5, 0xc0], None),
+            of(&[], &[5, 6], Some(PRINTF)),
+            of(&[], &[5, 0xc0], None),
+            of(&[], &[5], Some(PRINTF)),
+        ];
+        assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn a_block_has_no_more_events_than_it_may() {
+        let packed = |count| pack(&vec![Data::default(); count]);
+        let most = packed(MAX_EVENTS);
+        assert_eq!(unpacked(&most).len(), MAX_EVENTS);
+        assert!(Rows::new(&packed(MAX_EVENTS + 1)).is_none());
     }
 
     #[test]
