@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use timeline::Order;
-use timeline::archive::{Archive, Data, Form, Kind, Recorded, Source, Writer};
+use timeline::archive::{Archive, Data, Form, Kind, PRINTF, Recorded, Source, Writer};
 
 fn number() -> impl Strategy<Value = Option<u64>> {
     prop_oneof![
@@ -22,16 +22,19 @@ fn kind() -> impl Strategy<Value = Kind> {
         strings.clone(),
         strings,
         number(),
+        prop_oneof![3 => Just(None), 3 => Just(Some(PRINTF)), 1 => number()],
     )
-        .prop_map(|(file, line, level, format, category, event)| Kind {
-            file,
-            line,
-            level,
-            format,
-            category,
-            event,
-            syntax: None,
-        })
+        .prop_map(
+            |(file, line, level, format, category, event, syntax)| Kind {
+                file,
+                line,
+                level,
+                format,
+                category,
+                event,
+                syntax,
+            },
+        )
 }
 
 fn source() -> impl Strategy<Value = Source> {
@@ -44,14 +47,53 @@ fn source() -> impl Strategy<Value = Source> {
     })
 }
 
+/// A value as msgpack, which may be cut: of the arguments of `printf`, and of others.
+fn value() -> impl Strategy<Value = Vec<u8>> {
+    let sized = |head: Vec<u8>, size: usize| {
+        let bytes = prop::collection::vec(any::<u8>(), size);
+        bytes.prop_map(move |bytes| [&head[..], &bytes].concat())
+    };
+    let text = prop::collection::vec(any::<u8>(), 0..50);
+    prop_oneof![
+        sized(vec![0xd2], 4),
+        sized(vec![0xce], 4),
+        sized(vec![0xd3], 8),
+        sized(vec![0xcf], 8),
+        sized(vec![0xcb], 8),
+        sized(vec![0xd8, 2], 16),
+        text.clone()
+            .prop_map(|t| [&[0xd9, t.len() as u8], &t[..]].concat()),
+        text.prop_map(|t| [&[0xc8, 0, t.len() as u8, 1], &t[..]].concat()),
+        Just(vec![0xc0]),
+        (0..0x80u8).prop_map(|n| vec![n]),
+        Just(vec![0x92, 1, 0x81, 0xc3, 0xc0]),
+        // Not whole.
+        Just(vec![0xd9, 200, b'x']),
+    ]
+}
+
+fn payload() -> impl Strategy<Value = Vec<u8>> {
+    let values = prop::collection::vec(value(), 0..9).prop_map(|values| values.concat());
+    prop_oneof![3 => Just(Vec::new()), 2 => values]
+}
+
 fn data() -> impl Strategy<Value = Data> {
     let numbers = (number(), number(), number(), number(), number());
     let lists = (
-        prop::collection::vec(any::<i64>(), 0..7),
+        prop_oneof![
+            prop::collection::vec(any::<i64>(), 0..7),
+            prop::collection::vec(any::<i64>(), 100..300),
+        ],
+        payload(),
         prop::collection::vec(any::<u64>(), 0..4),
     );
-    (kind(), source(), numbers, lists).prop_map(|(kind, source, numbers, (args, backtrace))| {
+    (kind(), source(), numbers, lists).prop_map(|(kind, source, numbers, lists)| {
         let (ticks, unix_nanos, core, lane, number) = numbers;
+        let (mut args, payload, backtrace) = lists;
+        if kind.syntax == Some(PRINTF) {
+            // Those of `printf` are always a payload.
+            args.clear();
+        }
         Data {
             magic: None,
             kind,
@@ -62,7 +104,7 @@ fn data() -> impl Strategy<Value = Data> {
             lane,
             number,
             args,
-            payload: Vec::new(),
+            payload,
             backtrace,
         }
     })
@@ -71,11 +113,40 @@ fn data() -> impl Strategy<Value = Data> {
 /// Strings of every sort, and their numbers are given in place of 0 to 3.
 const STRINGS: [&str; 4] = ["", "got $bytes", "ä\u{10ffff}\0", "third\nline"];
 
-fn write(events: &[Data], form: Form, flush: usize) -> Vec<u8> {
-    let mut file = Vec::new();
-    let mut writer = Writer::new(&mut file, 99, form);
-    for (i, event) in events.iter().enumerate() {
-        let mut event = event.clone();
+/// What is written: events of several programs in turn, each with its own writer, and when they are written out.
+#[derive(Debug, Clone)]
+struct Plan {
+    events: Vec<(usize, Data)>,
+    writers: Vec<(u64, bool)>,
+    flush: usize,
+}
+
+fn plan() -> impl Strategy<Value = Plan> {
+    let magics = prop_oneof![0..3u64, any::<u64>()];
+    let writers = prop::collection::vec((magics, any::<bool>()), 1..4);
+    let events = prop::collection::vec((0..4usize, data()), 0..40);
+    (writers, events, 1..20usize).prop_map(|(writers, mut events, flush)| {
+        for (writer, _) in &mut events {
+            *writer %= writers.len();
+        }
+        Plan {
+            events,
+            writers,
+            flush,
+        }
+    })
+}
+
+/// The file, and the events in the order in which they stand there.
+fn write(plan: &Plan) -> (Vec<u8>, Vec<(u64, Data)>) {
+    let mut files = vec![Vec::new(); plan.writers.len()];
+    let mut writers = Vec::new();
+    for (file, (magic, plain)) in files.iter_mut().zip(&plan.writers) {
+        let form = if *plain { Form::Plain } else { Form::Blocks };
+        writers.push(Writer::new(file, *magic, form));
+    }
+    for (i, (at, event)) in plan.events.iter().enumerate() {
+        let (writer, mut event) = (&mut writers[*at], event.clone());
         for string in [
             &mut event.kind.file,
             &mut event.kind.format,
@@ -86,59 +157,113 @@ fn write(events: &[Data], form: Form, flush: usize) -> Vec<u8> {
             *string = string.map(|n| writer.string(STRINGS[n as usize]));
         }
         writer.event(&event).unwrap();
-        if i % flush == 0 {
+        if i % plan.flush == 0 {
             writer.flush().unwrap();
         }
     }
-    writer.flush().unwrap();
-    file
+    writers
+        .iter_mut()
+        .for_each(|writer| writer.flush().unwrap());
+    let mut expected = Vec::new();
+    for (at, (magic, _)) in plan.writers.iter().enumerate() {
+        let of = plan.events.iter().filter(|(of, _)| *of == at);
+        expected.extend(of.map(|(_, event)| (*magic, event.clone())));
+    }
+    (files.concat(), expected)
 }
 
-fn same(read: &Recorded, event: &Data) -> bool {
+/// The first value of a payload, and whether it is an integer. Knows only what `value` makes.
+fn first_value(payload: &[u8]) -> Option<(usize, Option<i64>)> {
+    let be = |from: usize, to: usize| {
+        let bytes = payload.get(from..to)?;
+        Some(bytes.iter().fold(0u64, |n, b| n << 8 | u64::from(*b)))
+    };
+    let (length, integer) = match *payload.first()? {
+        small @ 0..0x80 => (1, Some(small.into())),
+        0xd2 => (5, Some(be(1, 5)? as i32 as i64)),
+        0xce => (5, Some(be(1, 5)? as i64)),
+        0xd3 | 0xcf => (9, Some(be(1, 9)? as i64)),
+        0xcb => (9, None),
+        0xd8 => (18, None),
+        0xd9 => (2 + be(1, 2)? as usize, None),
+        0xc8 => (4 + be(1, 3)? as usize, None),
+        0xc0 => (1, None),
+        0x92 => (5, None),
+        other => panic!("{other:#x}"),
+    };
+    (length <= payload.len()).then_some((length, integer))
+}
+
+/// The arguments and the payload that are read: whole values, as integers if they are nothing else.
+fn arguments(event: &Data) -> (Vec<i64>, Vec<u8>) {
+    if event.payload.is_empty() {
+        return (event.args.clone(), Vec::new());
+    }
+    let (mut at, mut integers) = (0, Some(Vec::new()));
+    while let Some((length, integer)) = first_value(&event.payload[at..]) {
+        at += length;
+        integers = integers.zip(integer).map(|(mut all, integer)| {
+            all.push(integer);
+            all
+        });
+    }
+    match integers {
+        Some(integers) if event.kind.syntax != Some(PRINTF) => (integers, Vec::new()),
+        _ => (Vec::new(), event.payload[..at].to_vec()),
+    }
+}
+
+fn same(read: &Recorded, magic: u64, event: &Data) -> bool {
     let text = |n: Option<u64>| n.map(|n| STRINGS[n as usize]);
     let (statement, author) = (&read.statement, &read.author);
     let priority = statement.priority.map(|p| p as u64);
-    statement.magic == 99
+    statement.magic == magic
         && statement.category.as_deref() == text(event.kind.category)
         && statement.message.as_deref() == text(event.kind.format)
         && statement.file.as_deref() == text(event.kind.file)
         && statement.line == event.kind.line
         && statement.event == event.kind.event
+        && statement.syntax == event.kind.syntax
         && priority == event.kind.level
         && author.thread.as_deref() == text(event.source.thread)
         && author.process.as_deref() == text(event.source.process)
         && (author.tid, author.pid) == (event.source.tid, event.source.pid)
         && (read.ticks, read.unix_nanos, read.core) == (event.ticks, event.unix_nanos, event.core)
         && (read.lane, read.number) == (event.lane, event.number)
-        && (&read.args, &read.backtrace) == (&event.args, &event.backtrace)
+        && (read.args.clone(), read.payload.clone()) == arguments(event)
+        && read.backtrace == event.backtrace
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_events_come_back(
-        events in prop::collection::vec(data(), 0..40),
-        plain in any::<bool>(),
-        flush in 1..20usize,
-    ) {
-        let form = if plain { Form::Plain } else { Form::Blocks };
-        let archive = Archive::from_bytes(write(&events, form, flush));
+    fn any_events_come_back(plan in plan()) {
+        let (file, expected) = write(&plan);
+        let archive = Archive::from_bytes(file);
         let read: Vec<_> = archive.events().collect();
         prop_assert!(archive.damage().is_empty());
-        prop_assert_eq!(archive.count(), events.len() as u64);
-        prop_assert_eq!(read.len(), events.len());
-        for (read, event) in read.iter().zip(&events) {
-            prop_assert!(same(read, event), "{:?} is not {:?}", read, event);
+        prop_assert_eq!(archive.count(), expected.len() as u64);
+        prop_assert_eq!(archive.recoverable(), (expected.len() as u64, 0));
+        prop_assert_eq!(read.len(), expected.len());
+        for (read, (magic, event)) in read.iter().zip(&expected) {
+            prop_assert!(same(read, *magic, event), "{:?} is not {:?}", read, event);
         }
+        // By time: of one ring by ticks, of several by the clock on the wall.
+        let one = archive.magics().count() < 2;
+        let key = |e: &Recorded| {
+            let (unix, ticks) = (e.unix_nanos.unwrap_or(0), e.ticks.unwrap_or(0));
+            let rest = (e.statement.magic, e.lane.unwrap_or(0), e.number.unwrap_or(0));
+            (if one { 0 } else { unix }, ticks, rest)
+        };
         for order in [Order::OldestFirst, Order::NewestFirst] {
-            let ticks: Vec<_> = archive.by_time(order).map(|e| e.ticks.unwrap_or(0)).collect();
-            let mut sorted: Vec<_> = events.iter().map(|e| e.ticks.unwrap_or(0)).collect();
+            let keys: Vec<_> = archive.by_time(order).map(|e| key(&e)).collect();
+            let mut sorted: Vec<_> = read.iter().map(key).collect();
             sorted.sort();
             if order == Order::NewestFirst {
                 sorted.reverse();
             }
-            prop_assert_eq!(ticks, sorted);
+            prop_assert_eq!(keys, sorted);
         }
     }
 
@@ -156,7 +281,8 @@ proptest! {
         file.extend((record.len() as u16).to_be_bytes());
         file.extend(record);
         let archive = Archive::from_bytes(file);
-        prop_assert_eq!(archive.frames(), 1);
+        // A whole frame, of a record or of nothing that is one.
+        prop_assert_eq!(archive.frames() + archive.damage().len() as u64, 1);
         for _ in archive.by_time(Order::OldestFirst) {}
     }
 }

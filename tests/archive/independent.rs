@@ -4,18 +4,19 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
-use timeline::archive::{Archive, Data, Form, PRINTF, Recorded, Writer};
+use timeline::archive::{Archive, Data, Form, PRINTF, Preamble, Recorded, Writer};
 
-use crate::support::{archive, frames};
+use crate::support::{all_values, archive, frames};
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// What tests/python/read_archive.py makes of a file: a line for the damage, and one for each event.
-fn python(file: &Path) -> Vec<Value> {
+/// What a program in tests/python prints.
+fn run(program: &str, arguments: &[&str], file: &Path) -> String {
     let output = Command::new("python3")
-        .arg(root().join("tests/python/read_archive.py"))
+        .arg(root().join("tests/python").join(program))
+        .args(arguments)
         .arg(file)
         .output()
         .expect("python3");
@@ -24,15 +25,24 @@ fn python(file: &Path) -> Vec<Value> {
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    let text = String::from_utf8(output.stdout).unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What tests/python/read_archive.py makes of a file: a line for the damage, and one for each event.
+fn python(file: &Path, arguments: &[&str]) -> Vec<Value> {
+    let text = run("read_archive.py", arguments, file);
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
 }
 
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 fn object(event: &Recorded) -> Value {
     let (statement, author) = (&event.statement, &event.author);
-    json!({
+    let mut object = json!({
         "magic": statement.magic,
         "category": statement.category.as_deref(),
         "format": statement.message.as_deref(),
@@ -49,9 +59,16 @@ fn object(event: &Recorded) -> Value {
         "core": event.core,
         "lane": event.lane,
         "number": event.number,
-        "arguments": event.args,
         "backtrace": event.backtrace,
-    })
+    });
+    if let Some(syntax) = statement.syntax {
+        object["syntax"] = json!(syntax);
+    }
+    match event.payload.is_empty() {
+        true => object["arguments"] = json!(event.args),
+        false => object["payload"] = json!(hex(&event.payload)),
+    }
+    object
 }
 
 fn ours(archive: &Archive) -> Vec<Value> {
@@ -62,13 +79,73 @@ fn ours(archive: &Archive) -> Vec<Value> {
         .collect()
 }
 
+fn program(preamble: &Preamble) -> Value {
+    json!({
+        "magic": preamble.magic,
+        "path": preamble.path,
+        "size": preamble.size,
+        "sha1": preamble.sha1.as_deref().map(hex),
+        "host": preamble.host,
+        "boot": preamble.boot_id,
+        "pid": preamble.pid,
+        "timeline": preamble.timeline,
+        "anchors": preamble.anchors,
+        "clock": preamble.clock,
+        "writer": preamble.writer,
+        "created": preamble.created,
+        "nodes": preamble.nodes,
+    })
+}
+
+/// Reads a file as we do and as Python does: each field of each record must be the same. What both found.
+fn agree(file: &Path) -> Vec<Value> {
+    let archive = Archive::open(file).unwrap();
+    let mut theirs = python(file, &["--names"]);
+    let mut programs = Vec::new();
+    theirs.retain(|line| {
+        if let Some(program) = line.get("program") {
+            programs.push(program.clone());
+        } else if let Some(symbol) = line.get("symbol") {
+            let number = |name: &str| symbol[name].as_u64();
+            let found = archive.symbol(
+                number("magic").unwrap_or(0),
+                number("pid"),
+                number("address").expect("an address"),
+            );
+            let found = found.map(|s| {
+                json!({
+                    "magic": s.magic, "address": s.address, "file": s.file, "base": s.base,
+                    "name": s.name, "start": s.start, "pid": s.pid,
+                })
+            });
+            assert_eq!(found.as_ref(), Some(symbol));
+        } else {
+            return line.get("string").is_none();
+        }
+        false
+    });
+    let preambles: Vec<_> = archive.preambles().into_iter().map(program).collect();
+    assert_eq!(programs, preambles);
+    let ours = ours(&archive);
+    assert_eq!(theirs.len(), ours.len());
+    for (theirs, ours) in theirs.iter_mut().zip(&ours) {
+        // The values of a payload are compared as bytes here.
+        if theirs.get("payload").is_some() {
+            theirs.as_object_mut().unwrap().remove("arguments");
+        }
+        assert_eq!(theirs, ours);
+    }
+    ours
+}
+
 #[test]
 fn an_independent_reader_agrees_field_by_field() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("archive.tla");
     let plain = archive(1, Form::Plain, 200);
     let blocks = archive(u64::MAX, Form::Blocks, 2_000);
-    let mut file = [plain, blocks].concat();
+    let more = archive(3, Form::Blocks, 100);
+    let mut file = [plain, blocks, more].concat();
     for damaged in [false, true] {
         if damaged {
             for (place, _) in frames(&file).iter().step_by(17) {
@@ -77,87 +154,210 @@ fn an_independent_reader_agrees_field_by_field() {
             file.truncate(file.len() - 3);
         }
         std::fs::write(&path, &file).unwrap();
-        let (theirs, ours) = (python(&path), ours(&Archive::open(&path).unwrap()));
-        assert_eq!(theirs.len(), ours.len());
-        for (theirs, ours) in theirs.iter().zip(&ours) {
-            assert_eq!(theirs, ours);
-        }
-        assert!(theirs.len() > 1_000);
-        assert_eq!(theirs[0]["damage"] != json!([]), damaged);
+        let found = agree(&path);
+        assert!(found.len() > 1_000);
+        assert!(found.iter().any(|event| event.get("payload").is_some()));
+        assert_eq!(found[0]["damage"] != json!([]), damaged);
     }
 }
 
 #[test]
-fn an_independent_reader_finds_the_arguments_of_printf() {
-    let values: [(&[u8], Value); 11] = [
-        (&[0xd2, 0xff, 0xff, 0xff, 0xfe], json!(-2)),
-        (&[0xce, 0xff, 0xff, 0xff, 0xfe], json!(4_294_967_294_u32)),
-        (&[0xd3, 0x80, 0, 0, 0, 0, 0, 0, 0], json!(i64::MIN)),
-        (
-            &[0xcf, 0xff, 0, 0, 0, 0, 0, 0, 1],
-            json!(0xff << 56 | 1_u64),
-        ),
-        (&[0xcb, 0x3f, 0xf8, 0, 0, 0, 0, 0, 0], json!(1.5)),
-        (
-            &[
-                0xd8, 2, 1, 0, 0, 0, 0, 0, 0, 0x80, 0xff, 0x3f, 0, 0, 0, 0, 0, 0,
-            ],
-            json!({ "extension": 2, "bytes": "0100000000000080ff3f000000000000" }),
-        ),
-        (&[0xd9, 3, b'a', 0xc3, 0xa4], json!("aä")),
-        (&[0xda, 0, 1, 0xff], json!({ "bytes": "ff" })),
-        (
-            &[0xc8, 0, 1, 1, b'c'],
-            json!({ "extension": 1, "bytes": "63" }),
-        ),
-        (&[0xc0], json!(null)),
-        // Promises more than there is.
-        (&[0xd9, 9, b'a'], json!("not there")),
+fn an_independent_reader_agrees_on_archives_of_three_programs_without_the_first_preamble() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("archive.tla");
+    let parts = [
+        archive(1, Form::Plain, 30),
+        archive(2, Form::Blocks, 30),
+        archive(3, Form::Plain, 30),
     ];
-    let payload: Vec<u8> = values
-        .iter()
-        .flat_map(|(bytes, _)| bytes.to_vec())
-        .collect();
-    let expected: Vec<_> = values[..10].iter().map(|(_, value)| value).collect();
+    for order in [&[0, 1, 2][..], &[2, 0, 1], &[1, 0, 2, 1, 1]] {
+        let parts: Vec<_> = order.iter().map(|i| parts[*i].as_slice()).collect();
+        let mut file = parts.concat();
+        // The preamble, and a string.
+        let string = frames(&file).into_iter().find(|(_, tag)| *tag == 1);
+        let (string, _) = string.expect("a string");
+        file[20] ^= 1;
+        file[string.end - 1] ^= 1;
+        std::fs::write(&path, &file).unwrap();
+        let found = agree(&path);
+        assert_eq!(found.len(), 1 + 30 * order.len());
+        assert_eq!(found[0]["damage"].as_array().map(Vec::len), Some(2));
+        let lost = found[1]["file"].as_str().expect("a file");
+        let again = order[1..].contains(&order[0]);
+        assert_eq!(lost.starts_with("<string 0x"), !again, "{lost}");
+    }
+}
+
+/// What each of `VALUES` is.
+fn expected_values() -> Vec<Value> {
+    let double = |name: &str| json!({ "double": name });
+    let extension = |kind: u8, bytes: &str| json!({ "extension": kind, "bytes": bytes });
+    vec![
+        json!(-2),
+        json!(i32::MIN),
+        json!(u32::MAX - 1),
+        json!(i64::MIN),
+        json!(i64::MAX),
+        json!(u64::MAX),
+        json!(0x7fff_0000_00c1_u64),
+        json!(1.5),
+        json!(-0.0),
+        double("inf"),
+        double("-inf"),
+        double("nan"),
+        json!(5e-324),
+        extension(2, "0100000000000080ff3f000000000000"),
+        json!("aä"),
+        json!(""),
+        json!({ "bytes": "ffc1" }),
+        json!("%s\0\u{1b}\""),
+        extension(1, "63"),
+        extension(1, ""),
+        json!(null),
+        json!(99),
+    ]
+}
+
+#[test]
+fn an_independent_reader_finds_the_arguments_of_printf() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("printf.tla");
     for form in [Form::Plain, Form::Blocks] {
         let mut file = Vec::new();
         let mut writer = Writer::new(&mut file, 7, form);
-        let mut event = Data {
-            payload: payload.clone(),
-            ..Data::default()
-        };
+        let mut event = Data::default();
         event.kind.syntax = Some(PRINTF);
-        writer.event(&event).unwrap();
-        event.payload = vec![5, 6];
-        writer.event(&event).unwrap();
-        event.payload.clear();
-        writer.event(&event).unwrap();
+        // The last promises more than there is.
+        let payloads = [
+            &all_values()[..],
+            &[5, 6],
+            &[],
+            &[5, 0xd9, 9, b'a'],
+            &[0xd9],
+        ];
+        for payload in payloads {
+            event.payload = payload.to_vec();
+            writer.event(&event).unwrap();
+        }
         writer.flush().unwrap();
         std::fs::write(&path, &file).unwrap();
-        let found = python(&path);
-        assert_eq!(found.len(), 4);
-        assert_eq!(found[1]["arguments"], json!(expected), "{form:?}");
+        agree(&path);
+        let found = python(&path, &[]);
+        assert_eq!(found.len(), 6);
+        assert_eq!(found[1]["arguments"], json!(expected_values()), "{form:?}");
         assert_eq!(found[2]["arguments"], json!([5, 6]));
         assert_eq!(found[3]["arguments"], json!([]));
+        assert_eq!(found[4]["arguments"], json!([5]));
+        assert_eq!(found[5]["arguments"], json!([]));
         assert!(found[1..].iter().all(|event| event["syntax"] == 2));
     }
 }
 
 #[test]
-fn the_golden_file_is_read_as_ever() {
-    let golden = root().join("tests/data/v1.tla");
+fn a_file_made_by_hand_is_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("hand.tla");
+    run("write_archive.py", &[], &path);
+    let found = agree(&path);
+    let archive = Archive::open(&path).unwrap();
+    assert_eq!((archive.frames(), archive.unknown()), (16, 2));
+    assert_eq!((archive.count(), archive.recoverable()), (8, (8, 0)));
+    assert_eq!((archive.missed(), archive.damage().len()), (5, 1));
+
+    let preamble = Preamble {
+        magic: Some(7),
+        path: Some("/bin/\u{fffd}".into()),
+        size: Some(1 << 63),
+        sha1: Some(vec![1; 20]),
+        host: Some("host".into()),
+        boot_id: Some("boot".into()),
+        pid: Some(5),
+        timeline: Some("/ring".into()),
+        anchors: vec![(1, 2), (3, 4)],
+        clock: Some("tsc".into()),
+        writer: Some("w".into()),
+        created: Some(u64::MAX),
+        nodes: vec![0, 0, 255],
+    };
+    assert_eq!(archive.preambles(), [&preamble]);
+    let symbol = archive.symbol(7, Some(12), 0xffff_ffff_8000_0001).unwrap();
+    let texts = (symbol.file.as_deref(), symbol.name.as_deref());
+    assert_eq!(texts, (Some("libc"), Some("main")));
+    assert_eq!((symbol.base, symbol.start), (Some(1), Some(2)));
+    assert_eq!(archive.symbol(7, None, 9).unwrap().name, None);
+
+    let (printf, long) = ("%d \u{fffd} %s", "x".repeat(70_000));
+    let nothing = json!({
+        "magic": 7, "category": null, "format": null, "level": null, "file": null, "line": null, "event": null,
+        "thread": null, "tid": null, "pid": null, "process": null, "ticks": null, "time": null, "core": null,
+        "lane": null, "number": null, "backtrace": [],
+    });
+    let with = |fields: Value| {
+        let mut event = nothing.clone();
+        let all = event.as_object_mut().unwrap();
+        all.extend(fields.as_object().unwrap().clone());
+        event
+    };
+    let expected = [
+        with(json!({
+            "file": "a.c", "line": 33, "backtrace": [u64::MAX, 0, 3], "thread": "a.c", "level": 7, "ticks": 7,
+            "time": 8, "format": printf, "category": printf, "core": 4, "tid": 11, "pid": 12, "process": printf,
+            "lane": 1, "number": 1_u64 << 40, "event": 3, "syntax": 2, "payload": "d3ffffffffffffffffd901ffc0",
+        })),
+        with(json!({ "magic": 0, "arguments": [] })),
+        with(json!({ "thread": "<string 0x9?>", "arguments": [-1, i64::MIN, -1] })),
+        with(json!({ "magic": 8, "thread": "<string 0x1?>", "payload": "01c3" })),
+        with(json!({
+            "file": "a.c", "line": 77, "backtrace": [u64::MAX, u64::MAX - 1], "thread": printf, "level": 2,
+            "ticks": 1_000, "time": 5_000, "format": printf, "category": "a.c", "core": 4, "tid": 11, "pid": 12,
+            "process": long, "lane": 6, "number": 100, "event": 300, "syntax": 9, "arguments": [-5, i64::MIN],
+        })),
+        with(json!({ "format": printf, "syntax": 2, "payload": "d200000005d902ff21" })),
+        with(json!({
+            "file": "a.c", "line": 77, "backtrace": [0, 0], "level": 2, "ticks": 1_010, "time": 5_005,
+            "format": printf, "category": "a.c", "core": 1, "lane": 6, "number": 101, "event": 300, "syntax": 9,
+            "arguments": [1, i64::MAX],
+        })),
+        with(json!({
+            "thread": printf, "tid": 11, "pid": 12, "process": long, "ticks": (1_u64 << 63) + 1_010, "number": 7,
+            "arguments": [],
+        })),
+    ];
+    assert_eq!(found.len(), 9);
+    for (found, expected) in found[1..].iter().zip(expected) {
+        assert_eq!(*found, expected);
+    }
+}
+
+#[test]
+fn the_golden_files_are_read_as_ever() {
+    // Written by early writers of version 1: the first without payloads and symbols, the second with them.
+    for (name, count) in [("v1", 60), ("v1-printf", 102)] {
+        let golden = root().join(format!("tests/data/{name}.tla"));
+        let archive = Archive::open(&golden).unwrap();
+        assert!(archive.damage().is_empty());
+        assert_eq!(archive.events().count(), count);
+        let expected = std::fs::read_to_string(root().join(format!("tests/data/{name}.tla.json")));
+        let expected: Vec<Value> = expected
+            .unwrap()
+            .lines()
+            .map(|l| serde_json::from_str(l).unwrap())
+            .collect();
+        assert_eq!(agree(&golden), ours(&archive));
+        assert_eq!(python(&golden, &[]), expected);
+    }
+    // A payload is told as bytes and as values; the values are those of the test above.
+    let golden = root().join("tests/data/v1-printf.tla");
+    let printf = python(&golden, &[]);
+    let printf = printf.iter().filter(|event| event.get("payload").is_some());
+    let last = printf.map(|event| event["arguments"][2].clone());
+    let values = expected_values();
+    let expected = [&values[..3], &values].concat();
+    assert_eq!(last.collect::<Vec<_>>(), expected);
     let archive = Archive::open(&golden).unwrap();
-    assert!(archive.damage().is_empty());
-    assert_eq!(archive.events().count(), 60);
-    let expected = std::fs::read_to_string(root().join("tests/data/v1.tla.json")).unwrap();
-    let expected: Vec<Value> = expected
-        .lines()
-        .map(|l| serde_json::from_str(l).unwrap())
-        .collect();
-    assert_eq!(ours(&archive), expected);
-    assert_eq!(python(&golden), expected);
+    let address = 0x7fff_0000 + 4;
+    let symbol = archive.symbol(5, Some(100), address).expect("a symbol");
+    assert_eq!(symbol.name.as_deref(), Some("at_7fff0004"));
 }
 
 #[test]

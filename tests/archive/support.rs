@@ -2,12 +2,85 @@
 
 use std::ops::Range;
 
-use timeline::archive::{Data, Form, Kind, Preamble, Recorded, Source, Writer};
+use timeline::Frame;
+use timeline::archive::{Data, Form, Kind, PRINTF, Preamble, Source, Writer};
+
+/// Arguments of `printf`, one of each type, and each with the bytes that stand for it.
+pub const VALUES: [(&str, &[u8]); 22] = [
+    ("int", &[0xd2, 0xff, 0xff, 0xff, 0xfe]),
+    ("least int", &[0xd2, 0x80, 0, 0, 0]),
+    ("unsigned", &[0xce, 0xff, 0xff, 0xff, 0xfe]),
+    ("least long", &[0xd3, 0x80, 0, 0, 0, 0, 0, 0, 0]),
+    (
+        "greatest long",
+        &[0xd3, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff],
+    ),
+    (
+        "greatest unsigned long",
+        &[0xcf, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff],
+    ),
+    ("pointer", &[0xcf, 0, 0, 0x7f, 0xff, 0, 0, 0, 0xc1]),
+    ("double", &[0xcb, 0x3f, 0xf8, 0, 0, 0, 0, 0, 0]),
+    ("-0.0", &[0xcb, 0x80, 0, 0, 0, 0, 0, 0, 0]),
+    ("infinity", &[0xcb, 0x7f, 0xf0, 0, 0, 0, 0, 0, 0]),
+    ("-infinity", &[0xcb, 0xff, 0xf0, 0, 0, 0, 0, 0, 0]),
+    ("not a number", &[0xcb, 0x7f, 0xf8, 0, 0, 0, 0, 0, 0]),
+    ("least double", &[0xcb, 0, 0, 0, 0, 0, 0, 0, 1]),
+    (
+        "long double",
+        &[
+            0xd8, 2, 1, 0, 0, 0, 0, 0, 0, 0x80, 0xff, 0x3f, 0, 0, 0, 0, 0, 0,
+        ],
+    ),
+    ("text", &[0xd9, 3, b'a', 0xc3, 0xa4]),
+    ("no text", &[0xd9, 0]),
+    ("no UTF-8", &[0xda, 0, 2, 0xff, 0xc1]),
+    ("long text", &[0xda, 0, 5, b'%', b's', 0, 0x1b, b'"']),
+    ("cut text", &[0xc8, 0, 1, 1, b'c']),
+    ("cut text of none", &[0xc8, 0, 0, 1]),
+    ("null pointer", &[0xc0]),
+    ("char", &[0xd2, 0, 0, 0, b'c']),
+];
+
+/// All of them, one after the other.
+pub fn all_values() -> Vec<u8> {
+    VALUES
+        .iter()
+        .flat_map(|(_, bytes)| bytes.to_vec())
+        .collect()
+}
+
+/// What an address of the program is called.
+pub fn symbol(address: u64) -> Frame {
+    Frame {
+        address,
+        file: Some("/lib/libc.so".into()),
+        base: Some(0x7fff_0000),
+        name: address.is_multiple_of(2).then(|| format!("at_{address:x}")),
+        start: Some(address - 1),
+    }
+}
 
 /// An event of a small program: some of each field.
 pub fn event(writer: &mut Writer<&mut Vec<u8>>, i: u64) -> Data {
-    let messages = ["got $bytes from $peer", "done", "lost $a $b $c $d"];
-    let kind = (i % 3) as usize;
+    let messages = [
+        "got $bytes from $peer",
+        "done",
+        "lost $a $b $c $d",
+        "%d of %s at %p",
+    ];
+    let kind = (i % 4) as usize;
+    let printf = kind == 3;
+    let mut payload = Vec::new();
+    if printf {
+        let (_, value) = VALUES[i as usize / 4 % VALUES.len()];
+        payload.extend([0xd2, 0, 0, 0, i as u8, 0xd9, 2, b'h', b'i']);
+        payload.extend(value);
+    }
+    let backtrace = vec![0x7fff_0000 + i; (i % 3) as usize];
+    for address in &backtrace {
+        writer.symbol(Some(100), &symbol(*address));
+    }
     Data {
         magic: None,
         kind: Kind {
@@ -16,8 +89,8 @@ pub fn event(writer: &mut Writer<&mut Vec<u8>>, i: u64) -> Data {
             level: Some(1 + i % 7),
             format: Some(writer.string(messages[kind])),
             category: Some(writer.string("net")),
-            event: Some(1 + i % 3),
-            syntax: None,
+            event: Some(1 + i % 4),
+            syntax: printf.then_some(PRINTF),
         },
         source: Source {
             thread: Some(writer.string(&format!("worker {}", i % 2))),
@@ -30,9 +103,9 @@ pub fn event(writer: &mut Writer<&mut Vec<u8>>, i: u64) -> Data {
         core: (i % 5 != 4).then_some(i % 4),
         lane: Some(i % 2),
         number: Some(i / 2),
-        args: (0..[2, 0, 4][kind]).map(|n| n - 3 * i as i64).collect(),
-        payload: Vec::new(),
-        backtrace: vec![0x7fff_0000 + i; (i % 4) as usize],
+        args: (0..[2, 0, 4, 0][kind]).map(|n| n - 3 * i as i64).collect(),
+        payload,
+        backtrace,
     }
 }
 
@@ -60,35 +133,41 @@ pub fn archive(magic: u64, form: Form, count: u64) -> Vec<u8> {
     file
 }
 
-/// The frames of a whole file, found by their lengths alone, with the tags of their records.
-pub fn frames(file: &[u8]) -> Vec<(Range<usize>, u8)> {
-    let mut frames = Vec::new();
-    let mut at = 0;
-    while at < file.len() {
-        assert_eq!((file[at], file[at + 1], file[at + 6]), (0xc1, 0xce, 0xc1));
-        let be = |from: usize, size: usize| {
-            let bytes = &file[from..from + size];
-            bytes.iter().fold(0, |n, b| n << 8 | usize::from(*b))
-        };
-        let (record, length) = match file[at + 7] {
-            0xda => (at + 10, be(at + 8, 2)),
-            0xdb => (at + 12, be(at + 8, 4)),
-            fixed => (at + 8, usize::from(fixed - 0xa0)),
-        };
-        frames.push((at..record + length, file[record]));
-        at = record + length;
-    }
-    frames
+/// A frame around any record.
+pub fn framed(record: &[u8]) -> Vec<u8> {
+    let mut frame = vec![0xc1, 0xce];
+    frame.extend(crc32fast::hash(record).to_be_bytes());
+    frame.extend([0xc1, 0xdb]);
+    frame.extend((record.len() as u32).to_be_bytes());
+    frame.extend(record);
+    frame
 }
 
-/// An event in numbers only, which need no other frame.
-pub fn numbers(event: &Recorded) -> (u64, Option<u64>, Option<u64>, Vec<i64>, Vec<u64>) {
-    let (args, backtrace) = (event.args.clone(), event.backtrace.clone());
-    (
-        event.statement.magic,
-        event.ticks,
-        event.number,
-        args,
-        backtrace,
-    )
+/// The whole frame at `at`: where it ends, and its record.
+pub fn frame_at(file: &[u8], at: usize) -> Option<(usize, &[u8])> {
+    let rest = &file[at..];
+    let head: &[u8; 8] = rest.first_chunk()?;
+    if (head[0], head[1], head[6]) != (0xc1, 0xce, 0xc1) {
+        return None;
+    }
+    let be = |bytes: &[u8]| bytes.iter().fold(0, |n, b| n << 8 | usize::from(*b));
+    let (start, length) = match head[7] {
+        fixed @ 0xa0..=0xbf => (8, usize::from(fixed - 0xa0)),
+        0xda => (10, be(rest.get(8..10)?)),
+        0xdb => (12, be(rest.get(8..12)?)),
+        _ => return None,
+    };
+    let record = rest.get(start..start + length)?;
+    (be(&head[2..6]) == crc32fast::hash(record) as usize).then_some((at + start + length, record))
+}
+
+/// The frames of a whole file, with the tags of their records.
+pub fn frames(file: &[u8]) -> Vec<(Range<usize>, u8)> {
+    let (mut frames, mut at) = (Vec::new(), 0);
+    while at < file.len() {
+        let (end, record) = frame_at(file, at).expect("a whole frame");
+        frames.push((at..end, record[0]));
+        at = end;
+    }
+    frames
 }

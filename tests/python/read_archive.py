@@ -1,15 +1,28 @@
 #!/usr/bin/env python3
-"""Reads an archive by docs/archive.md alone: prints its damage, and then each event as one line of JSON."""
+"""Reads an archive by docs/archive.md alone: prints its damage, and then each event as one line of JSON. With --names
+also each program, string and symbol, before the events.
+
+Needs nothing but Python. Where the module msgpack is installed, it has to find the same in every record.
+"""
 
 import json
 import struct
 import sys
 import zlib
 
+try:
+    import msgpack
+except ImportError:
+    msgpack = None
+
 MAX = 1 << 24
 FIELDS = {2: "file", 3: "line", 4: "backtrace", 5: "thread", 6: "level", 7: "ticks", 8: "time", 9: "format",
           10: "arguments", 11: "category", 12: "core", 13: "tid", 14: "pid", 15: "process", 16: "lane",
           17: "number", 18: "event"}
+PREAMBLE = {1: "magic", 2: "path", 3: "size", 4: "sha1", 5: "host", 6: "boot", 7: "pid", 8: "timeline", 9: "anchors",
+            10: "clock", 11: "writer", 12: "created", 13: "nodes"}
+SYMBOL = {1: "magic", 2: "address", 3: "file", 4: "base", 5: "name", 6: "start", 7: "pid"}
+TAGS = (0, 1, 2, 16, 17, 127)
 STRINGS = ("file", "thread", "format", "category", "process")
 
 
@@ -31,6 +44,10 @@ def frame_at(data, at):
     if length > MAX or len(record) < length or zlib.crc32(record) != int.from_bytes(head[2:6], "big"):
         return None
     return start, start + length
+
+
+class Map(list):
+    """Keys and values in the order in which they stand."""
 
 
 class Msgpack:
@@ -84,24 +101,88 @@ class Msgpack:
         return self.map(self.length(2 << head - 0xDE))
 
     def extension(self, size):
-        return ("extension", self.length(1), self.take(size))
+        return ("extension", int.from_bytes(self.take(1), "big", signed=True), self.take(size))
 
     def values(self):
         """Values up to the end, or to the first that is not whole."""
-        found = []
+        found, whole = [], self.at
         try:
             while self.at < len(self.data):
                 found.append(self.value())
+                whole = self.at
         except ValueError:
             pass
-        return found
+        return Arguments(found, self.data[:whole])
 
     def array(self, count):
         return [self.value() for _ in range(count)]
 
     def map(self, count):
-        pairs = [(self.value(), self.value()) for _ in range(count)]
-        return {key: value for key, value in pairs if isinstance(key, int)}
+        return Map((self.value(), self.value()) for _ in range(count))
+
+    def record(self):
+        """The tag and the fields."""
+        tag, head = self.value(), self.data[self.at:self.at + 1]
+        if not is_integer(tag) or not head or not (0x80 <= head[0] <= 0x8F or head[0] in (0xDE, 0xDF)):
+            raise ValueError("no record")
+        if tag not in TAGS:
+            return tag, {}
+        self.at += 1
+        count = head[0] & 15 if head[0] <= 0x8F else self.length(2 << head[0] - 0xDE)
+        fields = {}
+        for _ in range(count):
+            key, start = self.value(), self.at
+            value = self.value()
+            if tag == 127 and key == 10 and isinstance(value, list) and not isinstance(value, Map):
+                size = {0xDC: 3, 0xDD: 5}.get(self.data[start], 1)
+                value = Arguments(value, self.data[start + size:self.at])
+            if is_integer(key):
+                fields[key] = value
+        self.check()
+        return tag, fields
+
+    def check(self):
+        """Has the module msgpack read what was read up to here."""
+        if msgpack:
+            other = msgpack.Unpacker(raw=True, strict_map_key=False, object_pairs_hook=Map,
+                                     ext_hook=lambda *extension: ("extension", *extension))
+            other.feed(self.data)
+            own = Msgpack(self.data)
+            while own.at < self.at:
+                assert repr(own.value()) == repr(other.unpack()), "msgpack finds something else"
+
+
+class Arguments(list):
+    """The arguments of an event, and the bytes that they stand in."""
+
+    def __init__(self, values, raw):
+        super().__init__(values)
+        self.raw = raw
+
+
+def is_integer(value):
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def number(value):
+    """An unsigned number of 64 bits; none if it is something else."""
+    return value if is_integer(value) and value >= 0 else None
+
+
+def text(value):
+    return value.decode(errors="replace") if isinstance(value, bytes) else None
+
+
+def numbers(value):
+    """Those of an array, of which others count as 0."""
+    if not isinstance(value, list) or isinstance(value, Map):
+        return []
+    return [number(item) or 0 for item in value]
+
+
+def pairs(value):
+    lists = value if isinstance(value, list) and not isinstance(value, Map) else []
+    return [numbers(item) for item in lists if len(numbers(item)) == 2]
 
 
 def expand(data, length):
@@ -204,10 +285,18 @@ def events_of(block):
             value = columns[8 + i].difference(value % (1 << 64))
             before[i] = value - (1 << 64) if value >> 63 else value
         if before:
-            event[10] = list(before)
+            event[10] = Arguments(before, b"")
         if mask >> 19 & 1:
             event[10] = Msgpack(columns[-1].bytes()).values()
         yield event
+
+
+def named(names, fields):
+    """The fields of a preamble or symbol under their names."""
+    kinds = {"anchors": pairs, "nodes": numbers, "sha1": lambda value: isinstance(value, bytes) and value.hex() or None}
+    texts = ("path", "host", "boot", "timeline", "clock", "writer", "file", "name")
+    return {name: kinds.get(name, text if name in texts else number)(fields.get(field))
+            for field, name in names.items()}
 
 
 def shown(value):
@@ -219,14 +308,26 @@ def shown(value):
             return {"bytes": value.hex()}
     if isinstance(value, tuple):
         return {"extension": value[1], "bytes": value[2].hex()}
+    if isinstance(value, Map):
+        return {str(key): shown(item) for key, item in value}
     if isinstance(value, list):
         return [shown(item) for item in value]
-    if isinstance(value, dict):
-        return {str(key): shown(item) for key, item in value.items()}
+    if isinstance(value, float) and value - value != 0:
+        return {"double": str(value)}
     return value
 
 
-def main(path):
+def arguments(fields):
+    """How the arguments of an event are printed: as integers, or with the bytes that they stand in."""
+    values = fields.get(10)
+    if not isinstance(values, Arguments) or not values:
+        return {"arguments": []}
+    if number(fields.get(20)) != 2 and all(is_integer(value) for value in values):
+        return {"arguments": [(value + (1 << 63)) % (1 << 64) - (1 << 63) for value in values]}
+    return {"arguments": shown(values), "payload": values.raw.hex()}
+
+
+def main(path, with_names):
     with open(path, "rb") as file:
         data = file.read()
     damage, records, at, start = [], [], 0, 0
@@ -236,19 +337,26 @@ def main(path):
             further = data.find(b"\xC1", at + 1)
             at = len(data) if further < 0 else further
             continue
+        try:
+            records.append(Msgpack(data[found[0]:found[1]]).record())
+        except ValueError:
+            at = found[1]
+            continue
         if start < at:
             damage.append([start, at])
         at = start = found[1]
-        input = Msgpack(data[found[0]:found[1]])
-        records.append((input.value(), input.value()))
     if start < at:
         damage.append([start, at])
 
-    strings, missed, events = {}, 0, []
+    programs, symbols, strings, missed, events = [], [], {}, 0, []
     for tag, fields in records:
-        magic = fields.get(1, 0)
-        if tag == 1:
-            strings[magic, fields[2]] = fields[3].decode()
+        magic = number(fields.get(1)) or 0
+        if tag == 0:
+            programs.append(named(PREAMBLE, fields))
+        elif tag == 1 and number(fields.get(2)) is not None and text(fields.get(3)) is not None:
+            strings.setdefault((magic, fields[2]), text(fields[3]))
+        elif tag == 2:
+            symbols.append(named(SYMBOL, fields))
         elif tag == 16:
             assert fields[2] == b"lz4"
             inside = list(events_of(expand(fields[9], fields[3])))
@@ -259,21 +367,28 @@ def main(path):
                 assert [fields.get(first), fields.get(most)] == span
             events += [(magic, event) for event in inside]
         elif tag == 17:
-            missed += fields.get(2, 0)
+            missed += number(fields.get(2)) or 0
         elif tag == 127:
             events.append((magic, fields))
     print(json.dumps({"damage": damage, "missed": missed}))
+    if with_names:
+        for program in programs:
+            print(json.dumps({"program": program}))
+        for (magic, id), string in sorted(strings.items()):
+            print(json.dumps({"string": [magic, id, string]}))
+        for symbol in symbols:
+            print(json.dumps({"symbol": symbol}))
     for magic, fields in events:
-        event = {name: fields.get(field) for field, name in FIELDS.items()}
+        event = {name: number(fields.get(field)) for field, name in FIELDS.items()}
         for name in STRINGS:
             if event[name] is not None:
                 event[name] = strings.get((magic, event[name]), f"<string {event[name]:#x}?>")
-        event["arguments"] = shown(event["arguments"] or [])
-        if 20 in fields:
+        event.update(arguments(fields))
+        if number(fields.get(20)) is not None:
             event["syntax"] = fields[20]
-        event["backtrace"] = event["backtrace"] or []
+        event["backtrace"] = numbers(fields.get(4))
         print(json.dumps({"magic": magic, **event}))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[-1], "--names" in sys.argv[1:-1])
