@@ -1,7 +1,6 @@
 //! The preamble of an archive: whose events these are.
 
-use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -12,6 +11,10 @@ use super::record::tag::PREAMBLE;
 use super::writer::first_word;
 use crate::attached::Attached;
 use crate::info::Info;
+use crate::symbols::open_regular;
+
+/// Bytes of the largest executable that is looked into; it is named by who wrote the ring, and may be a hole.
+const MAX_EXECUTABLE: u64 = 2 << 30;
 
 /// Which program and ring the records of one magic belong to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -139,13 +142,16 @@ fn fingerprint(info: &Info) -> Option<(u64, [u8; 20])> {
         link.trim_end_matches(" (deleted)") == info.creator_exe
     });
     let path = if runs { &running } else { &info.creator_exe };
-    let mut file = File::open(Path::new(path)).ok()?;
+    let file = open_regular(Path::new(path))?;
     let metadata = file.metadata().ok()?;
+    if metadata.len() > MAX_EXECUTABLE {
+        return None;
+    }
     let created = UNIX_EPOCH + Duration::from_nanos(info.created_unix_nanos);
     if !runs && metadata.modified().ok()? > created {
         return None;
     }
     let mut digest = Sha1::new();
-    let size = io::copy(&mut file, &mut digest).ok()?;
+    let size = io::copy(&mut file.take(MAX_EXECUTABLE), &mut digest).ok()?;
     Some((size, digest.finalize().into()))
 }

@@ -121,6 +121,17 @@ impl Image {
     }
 }
 
+/// Opens a regular file, and nothing else, not even for a moment: opening a device may already do something.
+pub(crate) fn open_regular(path: &Path) -> Option<File> {
+    let options = |flags| OpenOptions::new().read(true).custom_flags(flags).clone();
+    let place = options(libc::O_PATH).open(path).ok()?;
+    if !place.metadata().ok()?.is_file() {
+        return None;
+    }
+    let again = format!("/proc/self/fd/{}", place.as_raw_fd());
+    options(libc::O_NONBLOCK | libc::O_NOCTTY).open(again).ok()
+}
+
 /// A file, and how many more bytes may be read of all files together.
 struct Reader<'a> {
     file: File,
@@ -128,20 +139,11 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Opens a regular file, and nothing else, not even for a moment: opening a device may already do something.
     fn open<'a>(path: &Path, left: &'a mut u64) -> Option<Reader<'a>> {
         if !path.is_absolute() {
             return None;
         }
-        let options = |flags| OpenOptions::new().read(true).custom_flags(flags).clone();
-        let place = options(libc::O_PATH).open(path).ok()?;
-        if !place.metadata().ok()?.is_file() {
-            return None;
-        }
-        let again = format!("/proc/self/fd/{}", place.as_raw_fd());
-        let file = options(libc::O_NONBLOCK | libc::O_NOCTTY)
-            .open(again)
-            .ok()?;
+        let file = open_regular(path)?;
         Some(Reader { file, left })
     }
 
