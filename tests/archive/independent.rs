@@ -361,25 +361,33 @@ fn the_golden_files_are_read_as_ever() {
 }
 
 #[test]
-fn the_example_of_the_page_is_read() {
+fn the_examples_of_the_page_are_read() {
     let page = std::fs::read_to_string(root().join("docs/archive.md")).unwrap();
-    let example = page
-        .split("```hexdump\n")
-        .nth(1)
-        .and_then(|rest| rest.split("```").next());
-    let bytes: Vec<u8> = example
-        .expect("an example")
-        .split_whitespace()
+    let examples = page.split("```hexdump\n").skip(1);
+    let bytes: Vec<u8> = examples
+        .filter_map(|rest| rest.split("```").next())
+        .flat_map(str::split_whitespace)
         .map(|byte| u8::from_str_radix(byte, 16).expect("bytes"))
         .collect();
-    let archive = Archive::from_bytes(bytes);
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("example.tla");
+    std::fs::write(&path, bytes).unwrap();
+    agree(&path);
+    let archive = Archive::open(&path).unwrap();
     assert!(archive.damage().is_empty());
-    let events: Vec<_> = archive.events().collect();
-    assert_eq!(events.len(), 1);
-    assert_eq!(events[0].statement.magic, 7);
-    assert_eq!(events[0].statement.message.as_deref(), Some("hi!"));
-    assert_eq!(
-        (events[0].ticks, &events[0].args),
-        (Some(1000), &vec![5, -1])
-    );
+    let events: Vec<_> = archive
+        .events()
+        .map(|e| {
+            let said = e.statement.message.as_deref().map(str::to_owned);
+            (said, e.ticks, e.author.tid, e.args, e.payload)
+        })
+        .collect();
+    let (hi, of) = (Some("hi!".to_owned()), Some("%d of them".to_owned()));
+    let expected = [
+        (hi.clone(), Some(1_000), None, vec![5, -1], vec![]),
+        (hi, Some(1_000), Some(5), vec![7], vec![]),
+        (of, Some(1_005), Some(5), vec![], vec![0xd2, 0, 0, 0, 5]),
+    ];
+    assert_eq!(events, expected);
+    assert_eq!(archive.magics().collect::<Vec<_>>(), [7]);
 }
