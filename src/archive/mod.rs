@@ -25,6 +25,7 @@ mod record;
 mod recorded;
 mod recorder;
 mod rows;
+mod span;
 mod times;
 mod writer;
 

@@ -3,6 +3,7 @@
 //! Only whole frames are written. What a full disk cuts is taken off again, and the caller is told how much
 //! of what it gave stands in the file; the rest is its own to keep and to try again.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io::{self, Write};
@@ -20,8 +21,6 @@ use crate::error::{Error, Result};
 
 /// How long to wait before what failed is tried again.
 const PAUSE: Duration = Duration::from_millis(200);
-/// More than an event takes that is written by itself.
-const MARGIN: u64 = 512;
 
 /// When what was written is made to survive the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -114,8 +113,10 @@ pub struct Output {
 
 /// Where to go on with a ring.
 pub(super) struct Place {
-    /// Its run, if a part of that was recorded before. It has a magic.
-    pub run: Option<Preamble>,
+    /// Its run, which has a magic.
+    pub run: Preamble,
+    /// Whether nothing of that was recorded before.
+    pub is_new: bool,
     /// Lanes, and the number of the next event of each.
     pub next: Vec<(u64, u64)>,
     /// Whether the present file says whose the run is.
@@ -194,38 +195,55 @@ impl Output {
         self.writing.is_some()
     }
 
-    /// Whether the run of this ring belongs into the archive as it is: as one that it holds, if only a part of
-    /// it, or as one after those. An archive without any has no need of what was before it.
+    /// Whether what the run before left belongs into the archive: as one that it holds, if only a part of it, or as
+    /// one after those that it holds. An archive without any has no need of what was before it.
     ///
     /// # Errors
     /// `Io`; `OtherRing` where the archive is of another timeline.
-    pub fn continues_with(&mut self, at: &Attached) -> Result<bool> {
-        let known = self.place(at)?.run.is_some();
-        let newest = self.runs().filter_map(|run| run.created).max();
-        let created = at.info().created_unix_nanos;
-        Ok(known || newest.is_some_and(|newest| newest < created))
+    pub fn continues_with(&mut self, before: &Attached, at: &Attached) -> Result<bool> {
+        let before = self.place(before)?;
+        Ok(!before.is_new || (before.later && self.place(at)?.is_new))
     }
 
     fn runs(&self) -> impl Iterator<Item = &Preamble> {
         self.here.runs.iter().chain(&self.before.runs)
     }
 
-    fn run(&self, at: &Attached) -> Option<&Preamble> {
-        self.runs().find(|run| run.magic.is_some() && run.is_of(at))
+    /// The run of a ring, as the archive names it. Where its preamble was destroyed, its magic still tells.
+    fn run(
+        &self,
+        at: &Attached,
+        made: &LazyCell<Preamble, impl FnOnce() -> Preamble>,
+    ) -> Option<Preamble> {
+        let named = |run: &&Preamble| run.magic.is_some() && run.is_of(at);
+        let magics = self.here.places.keys().chain(self.before.places.keys());
+        let mut unnamed = magics.filter(|magic| self.runs().all(|run| run.magic != Some(**magic)));
+        let found = self.runs().find(named).cloned();
+        // Made only if need be: that takes the fingerprint of a program.
+        found.or_else(|| {
+            unnamed
+                .any(|m| made.magic == Some(*m))
+                .then(|| Preamble::clone(made))
+        })
     }
 
     /// Where to go on with a ring.
     pub(super) fn place(&mut self, at: &Attached) -> Result<Place> {
         let created = Some(at.info().created_unix_nanos);
+        let made = LazyCell::new(|| Preamble::of(at));
         // The files follow upon each other: before one of an earlier run, there is nothing of this one.
-        while self.run(at).is_none()
+        while self.run(at, &made).is_none()
             && self.runs().all(|run| run.created >= created)
             && let Some(older) = self.unread.pop_front()
         {
-            let left = File::open(&older).and_then(|file| Left::read(&file));
-            let left = left.map_err(|error| Error::io("read", &older, error))?;
-            self.before.add_older(left);
+            match File::open(&older).and_then(|file| Left::read(&file)) {
+                Ok(left) => self.before.add_older(left),
+                // Removed, to make room.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(Error::io("read", &older, error)),
+            }
         }
+        let run = self.run(at, &made);
         let name = at.path().display().to_string();
         let is_ours = |run: &Preamble| {
             run.is_of(at) || run.timeline.as_deref().map(whatever_run) == Some(whatever_run(&name))
@@ -235,7 +253,7 @@ impl Output {
         let is_ours = match runs.peek() {
             Some(_) => runs.any(is_ours),
             None => is_new,
-        };
+        } || run.is_some();
         if self.foreign || !is_ours {
             return Err(Error::OtherRing {
                 path: self.path.clone(),
@@ -244,20 +262,13 @@ impl Output {
         }
         // What a killed recorder was writing. If that fails, so does what is written next.
         let _ = self.file.set_len(self.size);
-        let run = self.run(at).cloned();
         let magic = run.as_ref().and_then(|run| run.magic);
-        let mut next = BTreeMap::new();
-        for left in [&self.before, &self.here] {
-            let places = magic.and_then(|magic| left.places.get(&magic));
-            for (lane, place) in places.into_iter().flatten() {
-                let next: &mut u64 = next.entry(*lane).or_default();
-                *next = *place.max(next);
-            }
-        }
+        let next = self.next(magic);
         let known = magic.and_then(|magic| self.here.known.get(&magic));
         Ok(Place {
-            run,
-            next: next.into_iter().collect(),
+            is_new: run.is_none(),
+            run: run.unwrap_or_else(|| Preamble::clone(&made)),
+            next,
             introduced: self.here.runs.iter().any(|run| run.is_of(at)),
             known: known.cloned().unwrap_or_default(),
             later: self.runs().next().is_some(),
@@ -272,23 +283,51 @@ impl Output {
         }
     }
 
+    /// The newest of the runs after this one, and how far it is recorded.
+    pub(super) fn newest_after(&self, run: &Preamble) -> Option<(Preamble, Vec<(u64, u64)>)> {
+        let after = self.runs().filter(|other| other.created > run.created);
+        let newest = after.max_by_key(|other| other.created)?.clone();
+        let next = self.next(newest.magic);
+        Some((newest, next))
+    }
+
+    /// Of the lanes of a run, the number of the next event.
+    fn next(&self, magic: Option<u64>) -> Vec<(u64, u64)> {
+        let mut next = BTreeMap::new();
+        for left in [&self.before, &self.here] {
+            let places = magic.and_then(|magic| left.places.get(&magic));
+            for (lane, place) in places.into_iter().flatten() {
+                let next: &mut u64 = next.entry(*lane).or_default();
+                *next = *place.max(next);
+            }
+        }
+        next.into_iter().collect()
+    }
+
     /// Notes how far a run is recorded, and what stands there of it, for whoever goes on with it.
     pub(super) fn leave(&mut self, magic: u64, places: &[(u64, u64)], known: Known) {
         self.here.reach(magic, places.iter().copied());
         self.here.known.insert(magic, known);
     }
 
-    /// Whether a new file is to be begun, with `waiting` bytes still to be written to this one.
+    /// Whether a new file is to be begun, because this one has no room for `waiting` bytes that belong into it and
+    /// `more` behind them.
     #[inline]
-    pub(super) fn is_long(&self, waiting: u64) -> bool {
+    pub(super) fn is_long(&self, waiting: u64, more: u64) -> bool {
         let Some(most) = self.keeping.rotate_size else {
             return false;
         };
         let size = self.size.saturating_add(waiting);
-        size.saturating_add(MARGIN) > most && size > self.beginning && self.may_rotate()
+        size.saturating_add(more) > most && size > self.beginning && self.may_rotate()
     }
 
-    /// The same for the time.
+    /// The same, with what waits compressed as it is going to be: a bit of room is not worth blocks of few events.
+    pub(super) fn is_really_long(&self, waiting: u64, more: u64) -> bool {
+        let bit = self.keeping.rotate_size.unwrap_or(0) / 8;
+        self.is_long(waiting, more.max(bit))
+    }
+
+    /// Whether a new file is to be begun because of the time.
     pub(super) fn is_old(&self, waiting: u64) -> bool {
         let Some(most) = self.keeping.rotate_every else {
             return false;
@@ -371,9 +410,10 @@ impl Output {
         done
     }
 
-    fn make_room(&mut self) {
+    /// Removes what would be too much with so many bytes more.
+    fn make_room(&mut self, more: usize) {
         if let (Some(most), Some(files)) = (self.keeping.keep_size, &mut self.files) {
-            let removed = files.keep(most, self.size);
+            let removed = files.keep(most, self.size.saturating_add(more as u64));
             let path = &self.present;
             self.removing = removed
                 .err()
@@ -389,12 +429,12 @@ impl Write for Output {
         if self.writing.as_ref().is_some_and(waits) {
             return Err(io::ErrorKind::WouldBlock.into());
         }
+        self.make_room(frames.len());
         let done = self.put(frames);
         if done > 0 {
             if self.keeping.fsync == Fsync::Every {
                 self.sync();
             }
-            self.make_room();
         } else if !frames.is_empty() {
             return Err(io::ErrorKind::StorageFull.into());
         }

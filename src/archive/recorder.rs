@@ -22,6 +22,8 @@ use crate::source::{Event, Follow, From, Placed, Source as _, ThreadRef};
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Threads whose names are remembered; then they are looked up anew.
 const MOST_SOURCES: usize = 1 << 16;
+/// What a preamble takes, about.
+const INTRODUCTION: u64 = 2048;
 /// Of them, those that are found without a hash.
 const RECENT: usize = 64;
 
@@ -69,6 +71,8 @@ pub struct Recorder<'a> {
     preamble: Preamble,
     /// Whether the file says whose events these are.
     introduced: bool,
+    /// Whether the archive held nothing of them before.
+    is_new: bool,
     times: Times,
     /// By event, what it says, and how many arguments it has.
     kinds: Vec<Option<(Kind, usize)>>,
@@ -93,18 +97,16 @@ impl<'a> Recorder<'a> {
     /// `Io`; `OtherRing` where the archive is of another timeline.
     pub fn new(at: &'a Attached, output: &'a mut Output, form: Form) -> Result<Recorder<'a>> {
         let place = output.place(at)?;
-        let follow = match (&place.run, place.later) {
-            (Some(_), _) => {
+        let follow = match (place.is_new, place.later) {
+            (false, _) => {
                 let lane = |(lane, next): &(u64, u64)| Some((u32::try_from(*lane).ok()?, *next));
                 let next: Vec<_> = place.next.iter().filter_map(lane).collect();
                 at.follow_at(&next)
             }
-            (None, true) => at.follow(From::Start),
-            (None, false) => at.follow(From::Oldest),
+            (true, true) => at.follow(From::Start),
+            (true, false) => at.follow(From::Oldest),
         };
-        let is_new = place.run.is_none();
-        let preamble = place.run.unwrap_or_else(|| Preamble::of(at));
-        let mut writer = Writer::new(output, preamble.magic.unwrap_or(0), form);
+        let mut writer = Writer::new(output, place.run.magic.unwrap_or(0), form);
         writer.knows(place.known);
         for (lane, next) in place.next {
             writer.place(lane, next);
@@ -116,8 +118,9 @@ impl<'a> Recorder<'a> {
             at,
             follow,
             writer,
-            preamble,
+            preamble: place.run,
             introduced: place.introduced,
+            is_new: place.is_new,
             times: Times::default(),
             kinds: Vec::new(),
             sources: HashMap::new(),
@@ -127,8 +130,8 @@ impl<'a> Recorder<'a> {
             waiting: None,
             totals: Totals::default(),
         };
-        if is_new {
-            recorder.introduce();
+        if place.is_new {
+            recorder.begin();
             // If there is no room, it waits.
             let _ = recorder.writer.write();
         }
@@ -149,11 +152,9 @@ impl<'a> Recorder<'a> {
         if new {
             // Only then: a file that begins with a run that is over would hide that a later one is in those before.
             let expected = self.writer.expected();
-            if self.writer.output().is_old(expected) {
-                self.rotate();
-            }
-            if !self.introduced {
-                self.introduce();
+            let old = self.writer.output().is_old(expected);
+            if !(old && self.rotate()) && !self.introduced {
+                self.begin();
             }
         }
         for placed in &batch {
@@ -178,6 +179,11 @@ impl<'a> Recorder<'a> {
         }
         let _ = self.writer.write();
         new
+    }
+
+    /// Writes what still waits for others to share a block with; whether nothing is left to be written.
+    pub fn flush(&mut self) -> bool {
+        self.writer.flush().is_ok()
     }
 
     /// Whether something is still to be written that was taken from the ring, for want of room.
@@ -220,6 +226,15 @@ impl<'a> Recorder<'a> {
         self.totals()
     }
 
+    /// Introduces the run, in a new file if this one has no room for that.
+    fn begin(&mut self) {
+        let (expected, more) = (self.writer.expected(), self.writer.most_of(None));
+        let more = more + INTRODUCTION;
+        if !(self.writer.output().is_long(expected, more) && self.rotate()) {
+            self.introduce();
+        }
+    }
+
     /// Says in the file whose events follow, and where they begin.
     fn introduce(&mut self) {
         let before = self.writer.unwritten().len();
@@ -232,14 +247,30 @@ impl<'a> Recorder<'a> {
     }
 
     /// Begins a new file, which can be read without the one before; stays with that one if there is no room.
-    fn rotate(&mut self) {
+    fn rotate(&mut self) -> bool {
         if self.writer.flush().is_err() || !self.writer.output().rotate() {
-            return;
+            return false;
         }
         self.writer.forget();
         self.kinds.clear();
         self.forget_sources();
         self.introduce();
+        if !self.is_new {
+            self.remember();
+        }
+        true
+    }
+
+    /// Says how far a later run is recorded, of which this file holds nothing: whoever goes on with that one looks
+    /// no further.
+    fn remember(&mut self) {
+        if let Some((run, next)) = self.writer.output().newest_after(&self.preamble) {
+            let before = self.writer.unwritten().len();
+            self.writer.preamble(&run);
+            self.writer.other(run.magic, next);
+            let bytes = self.writer.unwritten().len() - before;
+            self.writer.output().introduce(&run, bytes as u64);
+        }
     }
 
     /// Notes which entries come next in lanes, and that so many before them are gone.
@@ -250,11 +281,42 @@ impl<'a> Recorder<'a> {
 
     /// Writes an event; if there is no room, it waits with the others of its batch.
     fn record(&mut self, placed: &Placed) {
-        let expected = self.writer.expected();
-        if self.writer.output().is_long(expected) {
-            self.rotate();
-        }
         let event = &placed.event;
+        let before = self.writer.unwritten().len();
+        self.define(event);
+        let (expected, more) = (
+            self.writer.expected(),
+            self.writer.most_of(Some(&self.data)),
+        );
+        if self.writer.output().is_long(expected, more) && self.turn(before, more) {
+            self.define(event);
+        }
+        let unix_nanos = self.times.at(self.at, event.ticks);
+        let data = &mut self.data;
+        data.ticks = Some(event.ticks);
+        data.unix_nanos = unix_nanos;
+        data.core = (event.core != u16::MAX).then_some(event.core.into());
+        data.lane = Some(placed.lane.into());
+        data.number = Some(placed.number);
+        let _ = self.writer.event_before(data, Some(placed.next));
+    }
+
+    /// Begins a new file before an event, whose definitions stand behind `before` bytes that are not written yet:
+    /// they belong into that one. Not if there is room once what waits is compressed.
+    #[cold]
+    fn turn(&mut self, before: usize, more: u64) -> bool {
+        let definitions = self.writer.take_back(before);
+        self.writer.end_block();
+        let waiting = self.writer.expected() + definitions.len() as u64;
+        let turned = self.writer.output().is_really_long(waiting, more) && self.rotate();
+        if !turned {
+            self.writer.put_back(&definitions);
+        }
+        turned
+    }
+
+    /// Takes over what an event says, and defines what that refers to.
+    fn define(&mut self, event: &Event) {
         let (kind, arguments) = self.kind(event.id);
         let source = self.source(event);
         for address in event.backtrace() {
@@ -263,17 +325,9 @@ impl<'a> Recorder<'a> {
                     .symbol(source.pid, &self.at.frame(event, *address));
             }
         }
-        let unix_nanos = self.times.at(self.at, event.ticks);
-        let data = &mut self.data;
-        data.source = source;
-        data.kind = kind;
-        data.ticks = Some(event.ticks);
-        data.unix_nanos = unix_nanos;
-        data.core = (event.core != u16::MAX).then_some(event.core.into());
-        data.lane = Some(placed.lane.into());
-        data.number = Some(placed.number);
-        fill(event, arguments, data);
-        let _ = self.writer.event_before(data, Some(placed.next));
+        self.data.kind = kind;
+        self.data.source = source;
+        fill(event, arguments, &mut self.data);
     }
 
     /// What an event says, and how many arguments it has: all there is room for, if that is not known.

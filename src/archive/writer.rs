@@ -11,6 +11,7 @@ use super::frame;
 use super::packer::Packer;
 use super::preamble::Preamble;
 use super::record::{Block, Data, Missed, StringDefinition, Symbol};
+use super::span::Span;
 use crate::source::Frame;
 
 /// How events are written.
@@ -35,8 +36,11 @@ pub struct Known {
 const BLOCK: usize = 8192;
 /// Longer strings are cut, so that a record with one stays within its bounds.
 const MOST_TEXT: usize = 1 << 20;
-/// How many bytes an event takes in a block, before there was one.
+/// How many bytes an event takes in a block without its payload, before there was a block.
 const USUAL: u64 = 16;
+/// What a number takes at most in a record, and what an event or a block does with all fields that are numbers.
+const NUMBER: usize = 9;
+const RECORD: usize = 512;
 /// Lanes below this are found without a search.
 const FEW: u64 = 1 << 12;
 /// Written at once, when there is so much.
@@ -55,12 +59,14 @@ pub struct Writer<W> {
     waiting: usize,
     /// How much they take, about.
     weight: usize,
+    /// Of that, what may not get smaller.
+    heavy: usize,
     /// The least and the most of their ticks and of their times.
     ticks: Span,
     unix: Span,
     /// What they were packed into.
     packed: Vec<u8>,
-    /// How many bytes an event took in the last block.
+    /// How many bytes an event took in the last block, without what is heavy.
     usual: u64,
     /// Lanes, and the number of the next event of each.
     places: Vec<(u64, u64)>,
@@ -83,6 +89,7 @@ impl<W: Write> Writer<W> {
             packer: Packer::new(),
             waiting: 0,
             weight: 0,
+            heavy: 0,
             ticks: Span::new(),
             unix: Span::new(),
             packed: Vec::new(),
@@ -189,6 +196,7 @@ impl<W: Write> Writer<W> {
                 self.ticks.add(event.ticks);
                 self.unix.add(event.unix_nanos);
                 self.weight += weight;
+                self.heavy += heavy(event);
                 self.waiting += 1;
                 if self.waiting >= BLOCK || self.weight > frame::MAX_RECORD / 4 {
                     self.end_block();
@@ -252,6 +260,18 @@ impl<W: Write> Writer<W> {
         self.write_if_much()
     }
 
+    /// Writes how far a run of another magic is recorded.
+    pub(super) fn other(&mut self, magic: Option<u64>, places: Vec<(u64, u64)>) {
+        let missed = Missed {
+            magic,
+            count: Some(0),
+            ticks: None,
+            places,
+        };
+        missed.encode(&mut self.fields, &mut self.record);
+        self.frame();
+    }
+
     /// Events that no frame holds yet.
     pub fn waiting(&self) -> usize {
         self.waiting
@@ -275,7 +295,23 @@ impl<W: Write> Writer<W> {
     /// How many bytes it is going to write without being given more, about.
     #[inline]
     pub(super) fn expected(&self) -> u64 {
-        self.frames.len() as u64 + self.waiting as u64 * self.usual
+        (self.frames.len() + self.heavy) as u64 + self.waiting as u64 * self.usual
+    }
+
+    /// How much more that gets at most by an event or less, without definitions.
+    #[inline]
+    pub(super) fn most_of(&self, event: Option<&Data>) -> u64 {
+        (RECORD + 2 * NUMBER * self.places.len() + event.map_or(0, heavy)) as u64
+    }
+
+    /// Takes back the frames behind so many bytes that are not written yet.
+    pub(super) fn take_back(&mut self, length: usize) -> Vec<u8> {
+        self.frames.split_off(length)
+    }
+
+    /// Writes frames that were taken back, after all.
+    pub(super) fn put_back(&mut self, frames: &[u8]) {
+        self.frames.extend_from_slice(frames);
     }
 
     /// Writes everything that it was given.
@@ -288,7 +324,8 @@ impl<W: Write> Writer<W> {
         self.out.flush()
     }
 
-    fn end_block(&mut self) {
+    /// Puts the events that wait for others into a frame.
+    pub(super) fn end_block(&mut self) {
         if self.waiting == 0 {
             return;
         }
@@ -309,10 +346,12 @@ impl<W: Write> Writer<W> {
             places: self.places.clone(),
         };
         block.encode(&mut self.fields, &mut self.record);
-        self.usual = (self.record.len() as u64).div_ceil(self.waiting as u64);
+        let light = self.record.len().saturating_sub(self.heavy);
+        self.usual = (light as u64).div_ceil(self.waiting as u64);
         self.frame();
         self.waiting = 0;
         self.weight = 0;
+        self.heavy = 0;
     }
 
     /// Puts a frame around the record that was just encoded.
@@ -351,42 +390,9 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// The least and the most of values; none where one is missing, because then the others tell nothing about it.
-struct Span {
-    least: u64,
-    most: u64,
-    missing: bool,
-}
-
-impl Span {
-    fn new() -> Span {
-        Span {
-            least: u64::MAX,
-            most: 0,
-            missing: false,
-        }
-    }
-
-    #[inline]
-    fn add(&mut self, value: Option<u64>) {
-        match value {
-            Some(value) => {
-                self.least = self.least.min(value);
-                self.most = self.most.max(value);
-            }
-            None => self.missing = true,
-        }
-    }
-
-    fn take(&mut self) -> (Option<u64>, Option<u64>) {
-        let Span {
-            least,
-            most,
-            missing,
-        } = std::mem::replace(self, Span::new());
-        let there = |value| (!missing).then_some(value);
-        (there(least), there(most))
-    }
+/// Bytes of an event that perhaps cannot be compressed.
+fn heavy(event: &Data) -> usize {
+    event.payload.len() + NUMBER * (event.backtrace.len() + event.args.len().saturating_sub(4))
 }
 
 fn cut(text: &str) -> &str {

@@ -9,7 +9,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tempfile::TempDir;
 use timeline::archive::{Archive, Recorded};
-use timeline::{EventId, Priority, Timeline};
+use timeline::{EventId, Module, Priority, Timeline, Value, values};
 
 /// Far longer than anything takes: only a hang comes here.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -20,6 +20,9 @@ pub struct Flight {
     entries: u64,
     pub timeline: Option<Timeline>,
     event: EventId,
+    /// If it logs as printf writes, too.
+    printf: Option<EventId>,
+    mixed: bool,
     pub logged: i64,
     pub folder: TempDir,
     output: &'static str,
@@ -47,10 +50,19 @@ impl Flight {
             entries,
             timeline: None,
             event: EventId(0),
+            printf: None,
+            mixed: false,
             logged: 0,
             folder: tempfile::tempdir().unwrap(),
             output,
         }
+    }
+
+    /// Of whose events two in three have a payload, and one in three a call stack.
+    pub fn mixed(mut self) -> Flight {
+        self.mixed = true;
+        self.restart();
+        self
     }
 
     /// The program begins anew.
@@ -60,13 +72,23 @@ impl Flight {
         self.event = timeline
             .define("test", Priority::Info, "number $n of $all")
             .unwrap();
+        let printf = |line| timeline.define_printf("test", Priority::Info, PRINTF, "test.c", line);
+        self.printf = self.mixed.then(|| printf(7).unwrap());
+        if self.mixed {
+            timeline.define_module(&this_program()).unwrap();
+        }
         self.timeline = Some(timeline);
     }
 
     pub fn log(&mut self, count: i64) {
         let timeline = self.timeline.as_ref().expect("still there");
         for n in self.logged..self.logged + count {
-            timeline.log(self.event, [n, -1]);
+            match self.printf {
+                Some(printf) if n % 3 > 0 => {
+                    timeline.log_payload(printf, &payload(n), n % 3 == 2);
+                }
+                _ => timeline.log(self.event, [n, -1]),
+            }
         }
         self.logged += count;
     }
@@ -126,7 +148,10 @@ impl Flight {
             let events: Vec<_> = archive.events().collect();
             for event in &events {
                 let message = event.statement.message.as_deref();
-                assert_eq!(message, Some("number $n of $all"), "{file:?}");
+                match self.mixed && first_argument(event) % 3 > 0 {
+                    true => assert_eq!(message, Some(PRINTF), "{file:?}"),
+                    false => assert_eq!(message, Some("number $n of $all"), "{file:?}"),
+                }
                 assert!(event.author.thread.is_some(), "{file:?}");
             }
             events
@@ -140,19 +165,18 @@ impl Flight {
         self.files().into_iter().map(missed).sum()
     }
 
-    /// The same while a recorder writes: what is torn does not count.
-    pub fn numbers_now(&self) -> Vec<i64> {
+    /// The number of the last event while a recorder writes: what is torn does not count.
+    fn last_now(&self) -> Option<i64> {
+        // Perhaps removed or just begun.
         let read = |file| Archive::from_bytes(fs::read(file).unwrap_or_default());
-        let archives = self.files().into_iter().map(read);
-        archives
-            .flat_map(|archive| first_arguments(&archive.events().collect::<Vec<_>>()))
-            .collect()
+        let mut newest_first = self.files().into_iter().rev().map(read);
+        newest_first.find_map(|archive| archive.events().last().map(|e| first_argument(&e)))
     }
 
     /// Waits until everything is recorded.
     pub fn until_recorded(&self) {
         eventually("everything to be recorded", || {
-            self.numbers_now().last() == Some(&(self.logged - 1))
+            self.last_now() == Some(self.logged - 1)
         });
     }
 
@@ -235,5 +259,64 @@ pub fn size(file: &Path) -> u64 {
 }
 
 pub fn first_arguments(events: &[Recorded]) -> Vec<i64> {
-    events.iter().map(|event| event.args[0]).collect()
+    events.iter().map(first_argument).collect()
+}
+
+fn first_argument(event: &Recorded) -> i64 {
+    match values(&event.payload).next() {
+        Some(Value::Int(number)) => number,
+        None => event.args[0],
+        other => panic!("{other:?}"),
+    }
+}
+
+const PRINTF: &str = "number %ld: %s";
+
+/// What is logged as this number, with a call stack of one to eight addresses before it in each third.
+fn payload(number: i64) -> Vec<u8> {
+    let mut payload = Vec::new();
+    if number % 3 == 2 {
+        Value::Addresses(stack(number)).encode(&mut payload);
+    }
+    Value::Int(number).encode(&mut payload);
+    // Hard to compress.
+    let letter = |at: i64| (((number + 7) * (at + 13) * 0x9e37_79b9) >> 16) as u8;
+    let bytes: Vec<u8> = (0..number * 37 % 600).map(letter).collect();
+    let (bytes, cut) = (&bytes[..], false);
+    Value::Text { bytes, cut }.encode(&mut payload);
+    payload
+}
+
+/// Where this program stands in memory.
+fn this_program() -> Module {
+    let path = std::env::current_exe().unwrap();
+    let maps = fs::read_to_string("/proc/self/maps").unwrap();
+    let ours = maps
+        .lines()
+        .filter(|line| line.ends_with(path.to_str().unwrap()));
+    let range = |line: &str| {
+        let (start, rest) = line.split_once('-').unwrap();
+        let hex = |text| u64::from_str_radix(text, 16).unwrap();
+        (hex(start), hex(rest.split_once(' ').unwrap().0))
+    };
+    let ranges: Vec<_> = ours.map(range).collect();
+    let (base, end) = (ranges[0].0, ranges[ranges.len() - 1].1);
+    let pid = std::process::id();
+    Module {
+        pid,
+        base,
+        start: base,
+        end,
+        path,
+        build_id: None,
+    }
+}
+
+/// Where a number says that it was called from: somewhere in this program.
+pub fn stack(number: i64) -> Vec<u64> {
+    let code = Flight::restart as fn(&mut Flight) as u64 + 1;
+    let depth = 1 + number.unsigned_abs() % 8;
+    (0..depth)
+        .map(|up| code + (number as u64 / 3 + up) % 60)
+        .collect()
 }

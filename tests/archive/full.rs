@@ -10,7 +10,7 @@ use std::process::Command;
 use nix::sys::signal::Signal;
 use timeline::archive::Archive;
 
-use crate::flight::{Flight, Running, first_arguments};
+use crate::flight::{Flight, Running, eventually, first_arguments, size};
 
 /// How a disk gets full.
 enum Disk {
@@ -126,6 +126,8 @@ fn what_the_ring_overwrites_meanwhile_is_counted() {
     let words = tempfile::tempdir().unwrap();
     for (disk, mut flight) in Disk::all("count", 1 << 10, "flight.tla") {
         let recorder = disk.start(&flight, words.path());
+        // What is overwritten before it begins does not count.
+        eventually("the file to begin", || size(&flight.file()) > 0);
         while !recorder.said().contains("cannot write") {
             flight.log(100);
             std::thread::yield_now();

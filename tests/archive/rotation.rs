@@ -8,7 +8,8 @@ use std::process::Command;
 use nix::sys::signal::Signal;
 use timeline::archive::Archive;
 
-use crate::flight::{Flight, eventually, first_arguments, said, size};
+use crate::flight::{Flight, eventually, first_arguments, said, size, stack};
+use crate::support::frames;
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
@@ -21,7 +22,7 @@ fn files_are_begun_by_size_and_each_can_be_read_alone() {
         (["--fsync=never", "--rotate-size", "16K"], "size-blocks"),
     ] {
         let mut flight = Flight::of_files(purpose, 1 << 15);
-        flight.log(20_000);
+        flight.log(30_000);
         let events = flight.land(&form);
         assert_eq!(first_arguments(&events), flight.expected());
         assert_eq!(mode(&flight.file()), 0o700);
@@ -40,6 +41,102 @@ fn files_are_begun_by_size_and_each_can_be_read_alone() {
         // Nothing new: no new file either.
         flight.land(&form);
         assert_eq!(flight.files(), files);
+    }
+}
+
+/// The tags of records that define something, those that hold events, and those that say where they stand.
+const DEFINITIONS: [u8; 2] = [1, 2];
+const BLOCK: u8 = 16;
+const EVENT: u8 = 127;
+
+/// Fails if what a file refers to is not defined in it, once, and right before it is first referred to.
+fn defines_what_it_refers_to(file: &Path) {
+    let bytes = fs::read(file).unwrap();
+    let frames = frames(&bytes);
+    assert_eq!(frames[0].1, 0, "a preamble first");
+    let mut defined: Vec<&[u8]> = Vec::new();
+    // The numbers of strings, and addresses, that were defined since the last event.
+    let mut new: Vec<&[u8]> = Vec::new();
+    for (place, tag) in &frames {
+        let frame = &bytes[place.clone()];
+        if DEFINITIONS.contains(tag) {
+            assert!(!defined.contains(&frame), "defined twice in {file:?}");
+            defined.push(frame);
+            // Magic and number, or address, are fields 1 and 2, and of 64 bits.
+            let fields = frame.windows(2).position(|two| two == [1, 0xcf]).unwrap();
+            assert_eq!(frame[fields + 10..fields + 12], [2, 0xcf]);
+            new.push(&frame[fields + 12..fields + 20]);
+        } else if *tag == EVENT {
+            for one in new.drain(..) {
+                let refers = frame.windows(8).any(|eight| eight == one);
+                assert!(refers, "a definition is before its event in {file:?}");
+            }
+        } else if *tag == BLOCK {
+            let until = Archive::from_bytes(&bytes[..place.end]);
+            resolves(&until, file);
+        }
+    }
+    resolves(&Archive::open(file).unwrap(), file);
+}
+
+fn resolves(archive: &Archive, file: &Path) {
+    for event in archive.events() {
+        let (statement, author) = (&event.statement, &event.author);
+        assert!(
+            statement
+                .message
+                .as_deref()
+                .is_some_and(|m| m.starts_with("number "))
+        );
+        assert_eq!(statement.category.as_deref(), Some("test"));
+        assert!(author.thread.is_some() && author.process.is_some());
+        if !event.payload.is_empty() {
+            assert_eq!(
+                (statement.file.as_deref(), statement.line),
+                (Some("test.c"), Some(7))
+            );
+        }
+        for address in &event.backtrace {
+            let symbol = archive.symbol(statement.magic, author.pid, *address);
+            let name = symbol.and_then(|symbol| symbol.name.as_deref());
+            assert!(
+                name.is_some_and(|name| name.contains("restart")),
+                "{symbol:?} in {file:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn each_file_defines_what_it_refers_to_once_and_right_before_it() {
+    for (form, purpose) in [
+        (&["--plain", "--rotate-size", "32K"], "defines-plain"),
+        (&["--fsync=never", "--rotate-size", "32K"], "defines-blocks"),
+    ] {
+        let mut flight = Flight::of_files(purpose, 1 << 15).mixed();
+        // Over a restart of the recorder, too, which knows what the one before defined.
+        for _ in 0..2 {
+            let recorder = flight.start(form);
+            flight.log(300);
+            flight.until_recorded();
+            assert!(recorder.stop(Signal::SIGTERM).0.success());
+        }
+        let events = flight.land(form);
+        assert_eq!(first_arguments(&events), flight.expected());
+        for (event, number) in events.iter().zip(0..) {
+            let expected = if number % 3 == 2 {
+                stack(number)
+            } else {
+                Vec::new()
+            };
+            assert_eq!(event.backtrace, expected);
+        }
+        let files = flight.files();
+        assert!(files.len() > 2);
+        for file in &files {
+            assert!(size(file) <= 32 << 10, "{}", size(file));
+            defines_what_it_refers_to(file);
+        }
     }
 }
 

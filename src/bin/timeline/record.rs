@@ -236,9 +236,10 @@ impl Recording<'_> {
         let Ok(before) = Attached::open(&name) else {
             return Ok(());
         };
-        let run = run_of(&before);
-        let is_before = run.created < run_of(at).created && Some(run) != last;
-        if is_before && self.output.continues_with(&before)? {
+        let (run, next) = (run_of(&before), run_of(at));
+        // While the name belongs to one run, the other cannot be after it, whatever the clock said.
+        let is_before = run.created < next.created || (run != next && !at.replaced());
+        if is_before && Some(run) != last && self.output.continues_with(&before, at)? {
             self.record(&before)?;
         }
         Ok(())
@@ -267,7 +268,8 @@ impl Recording<'_> {
             let new = recorder.step();
             tell(&mut self.trouble, &mut self.progress, &mut recorder);
             // What there is no room for is not done with.
-            let idle = !new && !recorder.is_full();
+            let ends = name.is_done || next.is_some();
+            let idle = !new && ends && recorder.flush();
             if idle && name.is_done {
                 break Ended::Done;
             }
