@@ -260,7 +260,7 @@ fn a_file_made_by_hand_is_read() {
     run("write_archive.py", &[], &path);
     let found = agree(&path);
     let archive = Archive::open(&path).unwrap();
-    assert_eq!((archive.frames(), archive.unknown()), (16, 2));
+    assert_eq!((archive.frames(), archive.unknown()), (17, 2));
     assert_eq!((archive.count(), archive.recoverable()), (8, (8, 0)));
     assert_eq!((archive.missed(), archive.damage().len()), (5, 1));
 
@@ -285,6 +285,11 @@ fn a_file_made_by_hand_is_read() {
     assert_eq!(texts, (Some("libc"), Some("main")));
     assert_eq!((symbol.base, symbol.start), (Some(1), Some(2)));
     assert_eq!(archive.symbol(7, None, 9).unwrap().name, None);
+    let other = archive.symbol(7, Some(13), 0xffff_ffff_8000_0001).unwrap();
+    assert_eq!((other.name.as_deref(), other.base), (Some("other"), None));
+    // Without a process, for all.
+    assert!(archive.symbol(7, Some(99), 9).is_some());
+    assert!(archive.symbol(7, Some(99), 0xffff_ffff_8000_0001).is_none());
 
     let (printf, long) = ("%d \u{fffd} %s", "x".repeat(70_000));
     let nothing = json!({

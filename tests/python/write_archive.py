@@ -136,6 +136,8 @@ def main(path):
         frame(record(fixed(2), (1, fixed(7)), (2, wide(0xFFFF_FFFF_8000_0001)), (3, text(b"libc")), (4, wide(1)),
                      (5, text(b"main")), (6, fixed(2)), (7, fixed(12)), unknown), raw=2),
         frame(record(fixed(2), (2, fixed(9)), (1, fixed(7)))),
+        # The same address in another process.
+        frame(record(fixed(2), (1, fixed(7)), (2, wide(0xFFFF_FFFF_8000_0001)), (5, text(b"other")), (7, fixed(13)))),
         frame(record(fixed(5), unknown, named)),
         frame(record(b"\xCD\x01\x2C", unknown)),
         frame(record(fixed(127), (20, fixed(2)), (18, fixed(3)), (17, wide(1 << 40)), (16, fixed(1)), (15, fixed(2)),
