@@ -5,13 +5,14 @@ PREFIX ?= /usr/local
 TARGET_DIR ?= $(or $(CARGO_TARGET_DIR),target)/release
 
 .DEFAULT_GOAL := all
-.PHONY: all build test lint unit loom demo bench install clean help
+.PHONY: all build test lint unit loom fuzz demo bench install clean help
 
 help:
 	@echo "make            build the command and the libraries: $(TARGET_DIR)"
 	@echo "make demo       a LuaJIT and a C program log to one timeline, which is dumped while they run"
 	@echo "make test       format, lints, documentation, layering, header, unit, property, loom, C, C++ and Lua tests"
 	@echo "make bench      what logging and reading cost, beside the clock and beside others; QUICK=1 for a try, SVG=FILE draws"
+	@echo "make fuzz       feed each reader of bytes with a fuzzer; SECONDS=60 for each, TARGETS=\"archive ring\" for some"
 	@echo "make install    install what make has built under PREFIX (/usr/local); DESTDIR goes before it"
 	@echo "make clean      remove everything that was built"
 
@@ -42,6 +43,10 @@ unit:
 # Built apart, because the flag would build everything else anew; without the command, which no model needs.
 loom:
 	RUSTFLAGS="--cfg loom" $(CARGO) test --release --no-default-features --test loom --target-dir target/loom
+
+# Needs a nightly compiler. What it begins with, and what it has found, is part of every `cargo test`: tests/fuzz/.
+fuzz:
+	FUZZ_SECONDS="$(or $(SECONDS),60)" scripts/fuzz.sh $(TARGETS)
 
 demo:
 	scripts/bootstrap.sh demo

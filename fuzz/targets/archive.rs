@@ -1,0 +1,250 @@
+//! Bytes as an archive: what is whole comes out, in every way of reading, and nothing that is not there.
+
+use std::collections::BTreeSet;
+
+use timeline::archive::{Archive, Recorded};
+use timeline::dump::{Rows, Table, Text};
+use timeline::{Order, Source};
+
+use super::frames::{self, Frame};
+
+/// Events that are looked at one by one: a few frames can hold very many.
+const SHOWN: usize = 100;
+
+/// Reads them as an archive.
+pub fn run(bytes: &[u8]) {
+    let archive = Archive::from_bytes(bytes);
+    let frames = frames::whole(bytes);
+    frames_and_damage_fill_the_file(&archive, bytes.len(), &frames);
+
+    let events: Vec<Recorded> = archive.events().collect();
+    each_event_is_of_its_frame(&archive, bytes, &frames, &events);
+    texts_stand_in_the_file(bytes, &events);
+    all_ways_of_reading_agree(&archive, &events);
+    if frames.iter().all(|frame| !is_block(bytes, frame)) {
+        single_events_come_in_order(&archive, &events);
+    }
+    everything_can_be_shown(&archive);
+    repaired_it_is_the_same(&archive, &events);
+}
+
+fn is_block(bytes: &[u8], frame: &Frame) -> bool {
+    // Its tag is 16, in one byte or in more.
+    !matches!(bytes[frame.record.clone()].first(), Some(tag) if *tag != 0x10 && *tag < 0x80)
+}
+
+fn is_damaged(archive: &Archive, frame: &Frame) -> bool {
+    let place = &frame.place;
+    let hits =
+        |damage: &&std::ops::Range<usize>| damage.start < place.end && place.start < damage.end;
+    let hit = archive.damage().iter().find(hits);
+    if let Some(damage) = hit {
+        let within = damage.start <= place.start && place.end <= damage.end;
+        assert!(within, "damage {damage:?} ends within the frame {place:?}");
+    }
+    hit.is_some()
+}
+
+fn frames_and_damage_fill_the_file(archive: &Archive, length: usize, frames: &[Frame]) {
+    assert_eq!(archive.bytes().len(), length);
+    let whole = frames.last().map_or(0, |frame| frame.place.end);
+    assert_eq!(archive.whole(), whole);
+    let damage = archive.damage();
+    assert!(damage.iter().all(|d| d.start < d.end && d.end <= length));
+    assert!(
+        damage.windows(2).all(|two| two[0].end < two[1].start),
+        "{damage:?}"
+    );
+
+    let sound = frames.iter().filter(|frame| !is_damaged(archive, frame));
+    let sound: Vec<usize> = sound.map(|frame| frame.place.len()).collect();
+    assert_eq!(archive.frames(), sound.len() as u64);
+    let sound: usize = sound.iter().sum();
+    let damaged: usize = damage.iter().map(ExactSizeIterator::len).sum();
+    assert_eq!(sound + damaged, length, "neither damage nor a frame");
+}
+
+/// An event but for its texts, which may stand in other frames.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Numbers {
+    // What orders events of several rings, in this order.
+    unix_nanos: u64,
+    ticks: u64,
+    magic: u64,
+    lane: u64,
+    number: u64,
+    known: [Option<u64>; 10],
+    args: Vec<i64>,
+    payload: Vec<u8>,
+    backtrace: Vec<u64>,
+}
+
+fn numbers(event: &Recorded) -> Numbers {
+    let (statement, author) = (&event.statement, &event.author);
+    Numbers {
+        unix_nanos: event.unix_nanos.unwrap_or(0),
+        ticks: event.ticks.unwrap_or(0),
+        magic: statement.magic,
+        lane: event.lane.unwrap_or(0),
+        number: event.number.unwrap_or(0),
+        known: [
+            event.unix_nanos,
+            event.ticks,
+            event.lane,
+            event.number,
+            event.core,
+            statement.line,
+            statement.event,
+            statement.priority.map(|priority| priority as u64),
+            author.tid,
+            author.pid,
+        ],
+        args: event.args.clone(),
+        payload: event.payload.clone(),
+        backtrace: event.backtrace.clone(),
+    }
+}
+
+fn each_event_is_of_its_frame(
+    archive: &Archive,
+    bytes: &[u8],
+    frames: &[Frame],
+    events: &[Recorded],
+) {
+    let mut events = events.iter();
+    for frame in frames {
+        let alone = Archive::from_bytes(&bytes[frame.place.clone()]);
+        assert_eq!(alone.damage().is_empty(), !is_damaged(archive, frame));
+        let mut count = 0;
+        for event in alone.events() {
+            let expected = events.next().map(numbers);
+            assert_eq!(Some(numbers(&event)), expected, "in {:?}", frame.place);
+            count += 1;
+        }
+        if !is_block(bytes, frame) {
+            let is_event = bytes[frame.record.start] == 127 && alone.damage().is_empty();
+            assert_eq!(count, usize::from(is_event), "in {:?}", frame.place);
+        }
+    }
+    assert_eq!(events.next(), None, "of no frame");
+}
+
+fn texts_stand_in_the_file(bytes: &[u8], events: &[Recorded]) {
+    let texts = events.iter().take(SHOWN).flat_map(|event| {
+        let (statement, author) = (&event.statement, &event.author);
+        let said = [&statement.category, &statement.message, &statement.file];
+        said.into_iter().chain([&author.thread, &author.process])
+    });
+    let texts: BTreeSet<&str> = texts.flatten().map(|text| &**text).collect();
+    for text in texts {
+        let lost = text.starts_with("<string 0x") && text.ends_with("?>");
+        // In place of what was no UTF-8.
+        let mended = text.contains('\u{fffd}') || text.is_empty();
+        let there = lost || mended || {
+            let mut places = bytes.windows(text.len());
+            places.any(|place| place == text.as_bytes())
+        };
+        assert!(there, "{text:?} was made up");
+    }
+}
+
+fn all_ways_of_reading_agree(archive: &Archive, events: &[Recorded]) {
+    assert!(archive.events().eq(events.iter().cloned()), "read twice");
+    let count = events.len() as u64;
+    let (found, lost) = archive.recoverable();
+    assert_eq!(found, count);
+    assert!(found.saturating_add(lost) >= archive.count());
+
+    let mut expected: Vec<Numbers> = events.iter().map(numbers).collect();
+    expected.sort();
+    for order in [Order::OldestFirst, Order::NewestFirst] {
+        let mut merged: Vec<Numbers> = archive.by_time(order).map(|e| numbers(&e)).collect();
+        merged.sort();
+        assert!(merged == expected, "{order:?}: other events");
+        let mut plain = archive.events_by_time(order);
+        assert_eq!(plain.by_ref().count() as u64, count, "{order:?}");
+        assert_eq!(plain.lost(), lost, "{order:?}");
+    }
+    for event in events.iter().take(SHOWN) {
+        assert!(archive.magics().any(|magic| magic == event.statement.magic));
+    }
+}
+
+/// Blocks may lie about their times; what the events say themselves orders them.
+fn single_events_come_in_order(archive: &Archive, events: &[Recorded]) {
+    let one_ring = archive.magics().count() < 2;
+    let mut sorted = events.to_vec();
+    sorted.sort_by_key(|event| {
+        let Numbers {
+            unix_nanos,
+            ticks,
+            magic,
+            lane,
+            number,
+            ..
+        } = numbers(event);
+        (
+            if one_ring { 0 } else { unix_nanos },
+            ticks,
+            magic,
+            lane,
+            number,
+        )
+    });
+    assert!(
+        archive
+            .by_time(Order::OldestFirst)
+            .eq(sorted.iter().cloned())
+    );
+    sorted.reverse();
+    assert!(archive.by_time(Order::NewestFirst).eq(sorted));
+}
+
+fn everything_can_be_shown(archive: &Archive) {
+    let known = archive.definitions().count();
+    let mut text = Text::new();
+    let mut table = Table::new(archive);
+    table.heading(&mut text);
+    for row in Rows::new(archive.events_by_time(Order::NewestFirst)).take(SHOWN) {
+        text.clear();
+        table.row(&row, &mut text);
+        let _ = archive.thread(&row.event);
+        let _ = archive.time(&row.event);
+        for address in row.event.backtrace() {
+            let _ = archive.frame(&row.event, *address);
+        }
+        let _ = archive.definition(row.event.id);
+    }
+    assert_eq!(
+        archive.definitions().count(),
+        known,
+        "reading defines nothing"
+    );
+    for program in archive.programs() {
+        let _ = archive.preamble(program.magic.unwrap_or(0));
+    }
+}
+
+fn repaired_it_is_the_same(archive: &Archive, events: &[Recorded]) {
+    let mut repaired = Vec::new();
+    let copied = archive
+        .copy(&mut repaired)
+        .expect("memory takes everything");
+    let damaged: usize = archive.damage().iter().map(ExactSizeIterator::len).sum();
+    assert_eq!(copied.bytes, repaired.len() as u64);
+    assert_eq!(copied.left_out, damaged as u64);
+
+    let whole = Archive::from_bytes(repaired.clone());
+    assert_eq!(whole.damage(), []);
+    assert!(whole.events().eq(events.iter().cloned()), "repaired");
+    assert_eq!(whole.programs(), archive.programs());
+    assert_eq!(whole.recoverable(), archive.recoverable());
+    assert_eq!(
+        (whole.missed(), whole.unknown(), whole.count()),
+        (archive.missed(), archive.unknown(), archive.count())
+    );
+
+    let twice = Archive::from_bytes([repaired.as_slice(), &repaired].concat());
+    let both = events.iter().chain(events).cloned();
+    assert!(twice.events().eq(both), "joined");
+}

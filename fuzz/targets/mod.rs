@@ -1,0 +1,20 @@
+//! What fuzzing tries on each reader of bytes: whatever they are, nothing panics, and what must hold does.
+//!
+//! Each target is a function of bytes, which fuzz/bin/ feeds from a fuzzer and tests/fuzz/ from fuzz/corpus/.
+
+/// Bytes as an archive.
+pub mod archive;
+/// Records, around which the frames are whole.
+pub mod archive_framed;
+/// Frames as the page says that they are, found without the library.
+pub mod frames;
+/// A format, and what is to be filled in.
+pub mod printf;
+/// What a recorder finds where it is to go on.
+pub mod resume;
+/// A timeline, or changes to one.
+pub mod ring;
+/// Files in memory, for readers that want a path.
+pub mod scratch;
+/// A program's file, or a mangled name.
+pub mod symbols;

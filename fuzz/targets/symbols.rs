@@ -1,0 +1,60 @@
+//! A program's file, or a mangled name: names for addresses, whatever stands in the file.
+
+use timeline::symbols::{Module, Symbols, demangled};
+
+use super::scratch::Scratch;
+
+/// Bytes of the longest name.
+const MOST: usize = 16 << 10;
+
+/// Reads an ELF file; what is none, as a name.
+pub fn run(bytes: &[u8]) {
+    if bytes.starts_with(b"\x7fELF") {
+        file(bytes);
+    } else {
+        let name = String::from_utf8_lossy(bytes);
+        let shown = demangled(&name);
+        assert!(shown.len() <= MOST.max(name.len()), "{} bytes", shown.len());
+    }
+}
+
+fn file(bytes: &[u8]) {
+    let scratch = Scratch::new(bytes);
+    let module = |pid, base| Module {
+        pid,
+        base,
+        start: 0,
+        end: u64::MAX,
+        path: scratch.path().into(),
+        build_id: None,
+    };
+    let bases = [0, 0x40_0000, u64::MAX - 0xfff];
+    let symbols = Symbols::new((1..).zip(bases).map(|(pid, base)| module(pid, base)));
+    // Where small files have their code, and wherever they say.
+    let stated = bytes
+        .chunks_exact(8)
+        .take(512)
+        .map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes")));
+    let near = (0..0x5000).step_by(0x83);
+    for address in near.chain(stated).chain([u64::MAX - 1]) {
+        for (pid, base) in (1..).zip(bases) {
+            let at = base.wrapping_add(address);
+            let Some(found) = symbols.resolve(pid, at) else {
+                assert_eq!(at, u64::MAX, "the module is everywhere else");
+                continue;
+            };
+            assert_eq!(found.base, base);
+            assert_eq!(found.name.is_some(), found.start.is_some());
+            if let Some(name) = &found.name {
+                assert!(
+                    !name.is_empty() && name.len() <= MOST,
+                    "{} bytes",
+                    name.len()
+                );
+            }
+            if let Some(behind) = at.checked_add(1) {
+                assert_eq!(symbols.caller(pid, behind), Some(found));
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+#!/bin/sh
+# Fuzzes each target of fuzz/ for FUZZ_SECONDS (60), or those that are named: scripts/fuzz.sh [TARGET…]
+set -eu
+cd "$(dirname "$0")/.."
+seconds="${FUZZ_SECONDS:-60}"
+build="${CARGO_TARGET_DIR:-target}/fuzz"
+mkdir -p "$build"
+build="$(cd "$build" && pwd)"
+
+if ! rustc +nightly --version >/dev/null 2>&1; then
+  echo "fuzz: there is no nightly compiler, which libFuzzer needs: rustup toolchain install nightly" >&2
+  exit 1
+fi
+if ! cargo +nightly fuzz --version >/dev/null 2>&1; then
+  cargo install cargo-fuzz --locked
+fi
+
+[ $# -gt 0 ] || set -- $(cargo +nightly fuzz list)
+for target; do
+  echo "== $target, $seconds seconds"
+  found="$build/corpus/$target"
+  mkdir -p "$found"
+  # What is found goes into the first folder; what is committed is only read. Inputs stay small, because what is
+  # wrong shows in small ones, and sooner. A block of 16 KiB expands to 4 MiB, and to a few hundred MiB of events.
+  nice cargo +nightly fuzz run --target-dir "$build" "$target" "$found" "fuzz/corpus/$target" -- \
+    -max_total_time="$seconds" -max_len=16384 -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 || {
+    echo "fuzz: what broke $target is in fuzz/artifacts/$target. Once it is mended, commit it to fuzz/corpus/$target:" >&2
+    echo "fuzz: tests/fuzz/ then runs it for ever after." >&2
+    exit 1
+  }
+done
