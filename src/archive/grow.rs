@@ -231,3 +231,79 @@ fn between(one: &Path, next: &Path) -> u64 {
         _ => 0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::record::Data;
+    use super::super::writer::{Form, Writer};
+    use super::*;
+
+    /// The archive of these numbers.
+    fn archive(numbers: &[i64]) -> Vec<u8> {
+        let mut file = Vec::new();
+        let mut writer = Writer::new(&mut file, 7, Form::Plain);
+        for number in numbers {
+            let event = Data {
+                args: vec![*number],
+                ticks: Some(1),
+                ..Data::default()
+            };
+            writer.event(&event).unwrap();
+        }
+        writer.flush().unwrap();
+        file
+    }
+
+    fn poll(growth: &mut Growth) -> Vec<i64> {
+        let mut events = Vec::new();
+        while {
+            let before = events.len();
+            growth.poll(&mut events).unwrap();
+            events.len() > before
+        } {}
+        events.iter().map(|event| event.args[0]).collect()
+    }
+
+    #[test]
+    fn files_that_went_before_they_were_read_are_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |number: u32| folder.path().join(format!("timeline-{number:06}.tla"));
+        fs::write(file(4), archive(&[1])).unwrap();
+        let opened = Archive::open(folder.path()).unwrap();
+        let mut growth = opened.follow().unwrap();
+        fs::write(file(5), archive(&[2])).unwrap();
+        assert_eq!((poll(&mut growth), growth.removed()), (vec![2], 0));
+        fs::write(file(8), archive(&[3, 4])).unwrap();
+        assert_eq!((poll(&mut growth), growth.removed()), (vec![3, 4], 2));
+        assert_eq!((poll(&mut growth), growth.damaged()), (vec![], 0));
+        assert!(!growth.is_recorded());
+    }
+
+    #[test]
+    fn a_file_that_is_cut_and_written_anew_is_read_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("flight.tla");
+        fs::write(&file, archive(&[1, 2, 3])).unwrap();
+        let opened = Archive::open(&file).unwrap();
+        let mut growth = opened.follow().unwrap();
+        let further = archive(&[4, 5]);
+        let (some, rest) = further.split_at(further.len() - 3);
+        let mut bytes = [archive(&[1, 2, 3]), some.to_vec()].concat();
+        fs::write(&file, &bytes).unwrap();
+        assert_eq!(poll(&mut growth), [4]);
+        bytes.extend(rest);
+        fs::write(&file, &bytes).unwrap();
+        assert_eq!(poll(&mut growth), [5]);
+        fs::write(&file, "").unwrap();
+        assert_eq!(poll(&mut growth), []);
+        fs::write(&file, archive(&[6])).unwrap();
+        assert_eq!((poll(&mut growth), growth.damaged()), (vec![6], 0));
+        // The file is the one that was opened, whatever takes its name.
+        let other = folder.path().join("other.tla");
+        fs::write(&other, archive(&[7, 8, 9])).unwrap();
+        fs::rename(&other, &file).unwrap();
+        assert_eq!(poll(&mut growth), []);
+    }
+}

@@ -25,6 +25,8 @@ const OTHERS: u32 = 1 << 12;
 #[derive(Default)]
 pub struct Names {
     preambles: FrozenVec<Box<Preamble>>,
+    /// The first of each magic.
+    programs: FrozenMap<u64, Box<Preamble>>,
     /// By magic and number.
     strings: FrozenMap<(u64, u64), Box<str>>,
     /// By magic, process and address.
@@ -66,7 +68,14 @@ impl Names {
     /// Takes a record that names something.
     pub fn take(&self, decoded: Record) {
         match decoded {
-            Record::Preamble(preamble) => self.preambles.push(Box::new(preamble)),
+            Record::Preamble(preamble) => {
+                if let Some(magic) = preamble.magic
+                    && self.program(magic).is_none()
+                {
+                    self.programs.insert(magic, Box::new(preamble.clone()));
+                }
+                self.preambles.push(Box::new(preamble));
+            }
             Record::String(string) => {
                 if let (Some(id), Some(text)) = (string.id, string.string) {
                     let key = (string.magic.unwrap_or(0), id);
@@ -88,9 +97,14 @@ impl Names {
         self.preambles.iter()
     }
 
+    /// The first preamble of a magic.
+    pub fn program(&self, magic: u64) -> Option<&Preamble> {
+        self.programs.get(&magic)
+    }
+
     /// The NUMA nodes of a ring's CPUs.
     pub fn nodes(&self, magic: u64) -> Vec<u16> {
-        let known = self.preambles().find(|p| p.magic == Some(magic));
+        let known = self.program(magic);
         let node = |node: &u64| match u16::try_from(*node) {
             Ok(node) if node < 255 => node,
             _ => u16::MAX,
@@ -261,6 +275,25 @@ mod tests {
         assert_eq!((message(lost), message(none)), (None, None));
         let found: Vec<_> = names.definitions().map(|d| d.message.as_str()).collect();
         assert_eq!(found, ["got $bytes", "<string 0x1?>"]);
+    }
+
+    #[test]
+    fn each_process_has_addresses_of_its_own() {
+        let names = Names::default();
+        for (pid, name) in [(Some(3), "three"), (Some(4), "four"), (None, "any")] {
+            names.take(Record::Symbol(Symbol {
+                magic: Some(1),
+                address: Some(0x1000),
+                name: Some(name.into()),
+                pid,
+                ..Symbol::default()
+            }));
+        }
+        let name = |magic, pid| names.symbol(magic, pid, 0x1000)?.name.as_deref();
+        assert_eq!(name(1, Some(3)), Some("three"));
+        assert_eq!(name(1, Some(4)), Some("four"));
+        assert_eq!(name(1, Some(5)), Some("any"));
+        assert_eq!((name(1, None), name(2, Some(3))), (Some("any"), None));
     }
 
     #[test]

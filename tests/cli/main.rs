@@ -2,8 +2,10 @@
 
 mod archives;
 mod control;
+mod damaged;
 mod demo;
 mod following;
+mod growing;
 mod mixture;
 mod reading;
 mod support;

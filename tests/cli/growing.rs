@@ -1,0 +1,123 @@
+//! tail of an archive that is being recorded.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+
+use nix::sys::signal::Signal;
+
+use crate::mixture::Mixture;
+use crate::support::*;
+
+/// A recorder of the program, and a tail of what it writes.
+fn followed(mixture: &mut Mixture, output: &str, options: &[&str]) -> (Running, String) {
+    mixture.log(3);
+    let path = mixture.path(output);
+    let name = mixture.name.as_str();
+    let args = ["record", name, "-o", &path, "--once", "--fsync", "never"];
+    let recorder = Running::start(&[&args[..], options].concat());
+    eventually("the archive", || {
+        let ran = run(&["info", "--json", &path]);
+        ran.code == Some(0) && ran.json()[0]["events"] == mixture.logged
+    });
+    (recorder, path)
+}
+
+/// What is a line of an event, and not of its call stack.
+fn is_event(line: &&String) -> bool {
+    !line.starts_with("    at ")
+}
+
+#[test]
+fn tail_follows_a_recorder_over_all_its_files_and_ends_with_it() {
+    for (output, options) in [
+        ("flight.tla", &[] as &[&str]),
+        ("flights/", &["--rotate-size", "4k"]),
+        ("plain/", &["--rotate-size", "64k", "--plain"]),
+    ] {
+        let mut mixture = Mixture::new(&format!("growing-{}", options.len()));
+        let (recorder, path) = followed(&mut mixture, output, options);
+        let mut tail = Running::start(&["tail", &path, "-n", "100000"]);
+        for _ in 0..10 {
+            mixture.log(10);
+            let logged = mixture.logged as usize;
+            tail.stdout_until("what was logged", |lines| {
+                lines.iter().filter(is_event).count() == logged
+            });
+        }
+        mixture.end();
+        recorder.succeed();
+        let (shown, said) = tail.succeed();
+        let last = said.last().unwrap();
+        let count = mixture.logged;
+        assert!(
+            last.contains(&format!(
+                "{},{:03} events shown, 0 events missed",
+                count / 1000,
+                count % 1000
+            )),
+            "{said:?}"
+        );
+        assert!(shown.len() as i64 > count, "call stacks are shown");
+        let all = succeed(&["tail", &path, "-n", "100000"]).stdout;
+        let sorted = |mut lines: Vec<String>| {
+            lines.sort();
+            lines
+        };
+        // What comes late from one of two threads is shown late.
+        assert_eq!(
+            sorted(shown),
+            sorted(all.lines().map(String::from).collect())
+        );
+        if output.ends_with('/') {
+            assert!(fs::read_dir(&path).unwrap().count() > 2);
+        }
+    }
+}
+
+#[test]
+fn tail_of_a_recording_ends_upon_a_signal_and_with_its_reader() {
+    let mut mixture = Mixture::new("growing-signal");
+    let (recorder, path) = followed(&mut mixture, "flight.tla", &[]);
+    let mut tail = Running::start(&["tail", &path, "-n", "2"]);
+    tail.stdout_until("the newest", |lines| {
+        lines.iter().filter(is_event).count() == 2
+    });
+    tail.signal(Signal::SIGINT);
+    let (_, said) = tail.succeed();
+    assert_eq!(said, ["timeline: 2 events shown, 0 events missed"]);
+
+    let mut tail = Running::start_unread(&["tail", &path, "-n", "2"]);
+    let mut line = String::new();
+    BufReader::new(tail.take_stdout())
+        .read_line(&mut line)
+        .unwrap();
+    assert!(!line.is_empty());
+    mixture.log(1);
+    let (_, said) = tail.succeed();
+    assert_eq!(said, [] as [&str; 0]);
+    mixture.end();
+    recorder.succeed();
+}
+
+#[test]
+fn a_recording_without_events_yet_is_an_archive() {
+    let mixture = Mixture::new("growing-none");
+    let path = mixture.path("flight.tla");
+    let missing = Name::new("growing-later");
+    let recorder = Running::start(&["record", missing.as_str(), "-o", &path]);
+    eventually("the file", || fs::exists(&path).unwrap());
+    eventually("a recorder that holds it", || {
+        run(&["info", &path]).code == Some(0)
+    });
+    assert!(succeed(&["info", &path]).stdout.contains("being recorded"));
+    assert_eq!(succeed(&["dump", "--json", &path]).stdout, "");
+    let mut tail = Running::start(&["tail", &path]);
+    let timeline = missing.create(1024);
+    let events = Events::define(&timeline);
+    log_sums(&timeline, &events, 3);
+    tail.stdout_until("three", |lines| lines.len() == 3);
+    recorder.signal(Signal::SIGINT);
+    recorder.succeed();
+    let (lines, _) = tail.succeed();
+    assert_eq!(lines.len(), 3);
+}
