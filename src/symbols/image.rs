@@ -245,5 +245,10 @@ fn name(bytes: &[u8]) -> Option<String> {
         .next()
         .filter(|name| !name.is_empty())
         .unwrap_or(whole);
-    (!name.is_empty()).then(|| String::from_utf8_lossy(name).into_owned())
+    let mut shown = String::from_utf8_lossy(name).into_owned();
+    // What is no text takes three bytes for one.
+    while shown.len() > MAX_NAME {
+        shown.pop();
+    }
+    (!shown.is_empty()).then_some(shown)
 }

@@ -7,13 +7,13 @@ fn put(out: &mut Vec<u8>, numbers: &[(u64, usize)]) {
     }
 }
 
-/// A file of 64 bits, or of 32.
-pub fn file(wide: bool) -> Vec<u8> {
+/// A file of 64 bits, or of 32, whose second function is called so.
+pub fn file(wide: bool, name: &[u8]) -> Vec<u8> {
     let (word, header, program, section, symbol) = match wide {
         true => (8, 64, 56, 64, 24),
         false => (4, 52, 32, 40, 16),
     };
-    let names = b"\0_ZN3foo3barEv\0main@@VERSION_1\0";
+    let names = [b"\0_ZN3foo3barEv\0", name, b"\0"].concat();
     let note: Vec<u8> = [
         &[4, 0, 0, 0, 8, 0, 0, 0, 3, 0, 0, 0][..],
         b"GNU\0",
@@ -64,7 +64,7 @@ pub fn file(wide: bool) -> Vec<u8> {
             );
         }
     }
-    out.extend_from_slice(names);
+    out.extend(&names);
     out.resize(sections as usize, 0);
     for (kind, offset, size, link, each) in [
         (0, 0, 0, 0, 0),

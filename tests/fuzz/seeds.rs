@@ -384,12 +384,15 @@ fn without_host(file: &[u8]) -> Vec<u8> {
 }
 
 fn programs() -> Vec<(&'static str, Vec<u8>)> {
-    let mut fixed = elf::file(true);
+    let main = b"main@@VERSION_1";
+    let mut fixed = elf::file(true, main);
     fixed[0x10] = 2;
     vec![
-        ("elf64", elf::file(true)),
-        ("elf32", elf::file(false)),
+        ("elf64", elf::file(true, main)),
+        ("elf32", elf::file(false, main)),
         ("elf64-fixed", fixed),
+        // Each byte is shown as three.
+        ("no-text", elf::file(true, &[0xff; 6 << 10])),
         ("cpp", b"_ZNSt6vectorIiSaIiEE9push_backEOi".to_vec()),
         (
             "rust",
