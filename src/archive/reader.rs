@@ -1,6 +1,6 @@
 //! Reads an archive: once through all frames, and then those with events as they are asked for.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -160,9 +160,10 @@ impl Archive {
     /// One for each program and ring, with what the last of its preambles says; with nothing but the magic where all
     /// were lost.
     pub fn programs(&self) -> Vec<Preamble> {
-        let mut programs: Vec<Preamble> = Vec::new();
+        let (mut programs, mut places) = (Vec::<Preamble>::new(), HashMap::new());
         for preamble in self.names.preambles() {
-            match programs.iter_mut().find(|p| p.magic == preamble.magic) {
+            let place = *places.entry(preamble.magic).or_insert(programs.len());
+            match programs.get_mut(place) {
                 Some(known) => known.clone_from(preamble),
                 None => programs.push(preamble.clone()),
             }
@@ -180,7 +181,7 @@ impl Archive {
 
     /// The program and ring of this magic.
     pub fn preamble(&self, magic: u64) -> Option<&Preamble> {
-        self.names.preambles().find(|p| p.magic == Some(magic))
+        self.names.program(magic)
     }
 
     /// The magics of its events.
