@@ -48,7 +48,8 @@ fn committed(target: &str) -> Vec<(String, Vec<u8>)> {
 /// Runs a target on this input, and says which one it was if it fails.
 fn try_on(what: &str, run: fn(&[u8]), input: &[u8]) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| run(input))) {
-        let kept = std::env::temp_dir().join("timeline-fuzz-input");
+        let name = what.replace(|c: char| !c.is_alphanumeric(), "-");
+        let kept = std::env::temp_dir().join(format!("timeline-fuzz-{name}"));
         let written = fs::write(&kept, input).map(|()| kept);
         println!("{what}: the input is in {written:?}");
         resume_unwind(panic);
