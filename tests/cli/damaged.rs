@@ -224,7 +224,7 @@ fn on(host: &str, magic: u64, first: u64) -> Vec<u8> {
     for n in 0..5 {
         let mut event = Data {
             // The clock of one machine is far behind.
-            ticks: Some(magic << 40 | n * 100),
+            ticks: Some((magic << 40) + n * 100),
             unix_nanos: Some(1_700_000_000_000_000_000 + first + 2_000 * n),
             args: vec![n as i64],
             ..Data::default()

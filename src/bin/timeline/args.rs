@@ -10,7 +10,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use timeline::archive::Archive;
 use timeline::layout::MAGIC;
-use timeline::{Attached, ErrorKind as Kind, Level, Priority};
+use timeline::{Attached, Error, ErrorKind as Kind, Level, Priority};
 
 use crate::failure::{Failure, Result};
 use crate::{
@@ -24,7 +24,8 @@ use crate::{
 /// outside, without disturbing the program, and the ring is still there when the program is not.
 ///
 /// PATH is a live name, which has one leading slash and no other (/timeline), or else a file, such
-/// as a snapshot written by `timeline save`, or an archive written by `timeline record`.
+/// as a snapshot written by `timeline save`, or an archive written by `timeline record`: one file, or a
+/// directory with several.
 #[derive(Parser)]
 #[command(name = "timeline", version, styles = style::HELP, max_term_width = 100)]
 #[command(arg_required_else_help = true, disable_help_subcommand = true)]
@@ -127,14 +128,14 @@ impl Target {
     }
 
     /// The error, with what may have been meant.
-    pub fn explain(&self, error: timeline::Error) -> Failure {
+    pub fn explain(&self, error: Error) -> Failure {
         explain(&self.path, error)
     }
 }
 
 /// The error, with a hint when only the leading slash of a live name was left out, or when it is an archive, which has
 /// no writers to command.
-pub fn explain(path: &Path, error: timeline::Error) -> Failure {
+pub fn explain(path: &Path, error: Error) -> Failure {
     let mut message = error.to_string();
     if error.kind() == Kind::NotFound {
         let slashed = PathBuf::from(format!("/{}", path.display()));
@@ -203,6 +204,12 @@ impl Readable {
         }
         match Archive::open(path) {
             Ok(found) if !begins_with(path, &MAGIC) => archive(found),
+            Err(Error::NotAnArchive { found, .. }) if found.is_empty() => {
+                let path = path.display();
+                Err(Failure::Message(format!(
+                    "{path} is empty, which is neither a timeline nor an archive"
+                )))
+            }
             Err(none) if none.kind() == Kind::NotATimeline && !begins_with(path, &MAGIC) => {
                 Err(Failure::Message(format!(
                     "{error}; nor is it an archive: expected a whole frame, which begins with c1 ce, and found none"
