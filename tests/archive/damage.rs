@@ -173,7 +173,11 @@ fn every_byte_damaged_in_turn() {
                 let hit = frames.iter().find(|(place, _)| place.contains(&at));
                 let (place, _) = hit.expect("every byte is in a frame");
                 let read = sample.check(&damaged);
-                assert_eq!(read.damage(), std::slice::from_ref(place), "byte {at} ^ {flip:#x}");
+                assert_eq!(
+                    read.damage(),
+                    std::slice::from_ref(place),
+                    "byte {at} ^ {flip:#x}"
+                );
                 damaged[at] ^= flip;
             }
         }
