@@ -42,7 +42,13 @@ impl Files {
         for entry in fs::read_dir(folder).map_err(fail("list"))? {
             let entry = entry.map_err(fail("list"))?;
             if let Some(number) = entry.file_name().to_str().and_then(number) {
-                finished.push((number, entry.metadata().map_err(fail("list"))?.len()));
+                let metadata = fs::metadata(entry.path()).map_err(fail("list"))?;
+                if !metadata.is_file() {
+                    // Reading it could wait for somebody at its other end.
+                    let what = io::Error::new(io::ErrorKind::InvalidInput, "expected a file");
+                    return Err(Error::io("read", &entry.path(), what));
+                }
+                finished.push((number, metadata.len()));
             }
         }
         finished.sort_unstable();

@@ -87,3 +87,9 @@ fn recorders_of_many_files_of_blocks_repeat_nothing_and_leave_nothing_out() {
     let form = ["--rotate-size", "32K", "--rotate-every", "20ms"];
     killed_again_and_again(flight, &form, 12_000, 1);
 }
+
+#[test]
+fn recorders_of_payloads_and_call_stacks_repeat_nothing_and_leave_nothing_out() {
+    let flight = Flight::of_files("kill-mixed", 1 << 18).mixed();
+    killed_again_and_again(flight, &["--rotate-size", "32K"], 2_000, 200);
+}

@@ -175,3 +175,37 @@ fn verify_tells_and_repair_leaves_out_what_is_damaged() {
         Some(1)
     );
 }
+
+#[test]
+fn what_can_be_nothing_to_record_or_to_record_to_is_said_at_once() {
+    let mut flight = Flight::new("neither", 1024);
+    flight.log(1);
+    let record = |name: &str, output: &std::path::Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_timeline"));
+        let output = command
+            .args(["record", name, "--once", "-o"])
+            .arg(output)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(said(&output).lines().count(), 1, "{}", said(&output));
+        said(&output)
+    };
+    let folder = flight.folder.path().to_path_buf();
+    let diary = folder.join("diary");
+    fs::write(&diary, "my diary").unwrap();
+    // No timeline: no file is begun either.
+    assert!(record(diary.to_str().unwrap(), &flight.file()).contains("is not a timeline"));
+    assert!(!flight.file().exists());
+    let fifo = folder.join("fifo");
+    nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    for neither in [&fifo, &"/dev/null".into()] {
+        assert!(record(&flight.name, neither).contains("this is neither"));
+    }
+    // Through a link, what it leads to stays as it was.
+    let link = folder.join("link");
+    std::os::unix::fs::symlink("diary", &link).unwrap();
+    assert!(record(&flight.name, &link).contains("choose another file"));
+    assert_eq!(fs::read(&diary).unwrap(), b"my diary");
+    assert!(record(&flight.name, &folder.join("no/such.tla")).contains("No such file"));
+}

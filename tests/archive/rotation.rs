@@ -295,3 +295,32 @@ fn whether_it_survives_the_machine_changes_nothing_else() {
         assert_eq!(first_arguments(&flight.land(&form)), flight.expected());
     }
 }
+
+#[test]
+fn what_is_no_file_among_the_files_is_refused() {
+    let mut flight = Flight::of_files("fifo", 1 << 12);
+    flight.log(10);
+    flight.land(&[]);
+    for (number, content) in [(1, false), (7, true)] {
+        let other = flight.file().join(format!("timeline-{number:06}.tla"));
+        // Before the newest file, and as the newest one.
+        if content {
+            fs::create_dir(&other).unwrap();
+        } else {
+            fs::rename(&other, flight.file().join("timeline-000002.tla")).unwrap();
+            nix::unistd::mkfifo(&other, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        }
+        let output = flight.command(&["--once"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+        let name = other.to_str().unwrap();
+        assert!(
+            said(&output).contains(&format!("{name}: expected a file")),
+            "{}",
+            said(&output)
+        );
+        fs::remove_file(&other)
+            .or_else(|_| fs::remove_dir(&other))
+            .unwrap();
+    }
+    assert_eq!(first_arguments(&flight.land(&[])), flight.expected());
+}

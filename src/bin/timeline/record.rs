@@ -3,7 +3,7 @@
 mod progress;
 mod size;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -147,6 +147,8 @@ pub fn run(args: &Args) -> Result {
     let ignored = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(SIGXFSZ, ignored)
         .map_err(|error| Failure::Message(format!("cannot catch signals: {error}")))?;
+    // What can never be recorded leaves no file behind.
+    look(&args.target)?;
     let mut recording = Recording {
         args,
         signals: &signals,
@@ -159,6 +161,21 @@ pub fn run(args: &Args) -> Result {
         recording.record_all(at)?;
     }
     recording.end()
+}
+
+/// What the name leads to; `None` where there is nothing yet.
+fn look(target: &Target) -> Result<Option<Attached>> {
+    match Attached::open(&target.path) {
+        Ok(at) => Ok(Some(at)),
+        Err(error) if error.kind() == ErrorKind::NotFound && !lacks_slash(&target.path) => Ok(None),
+        Err(error) => Err(target.explain(error)),
+    }
+}
+
+/// Whether only the leading slash of a live name was left out.
+fn lacks_slash(path: &Path) -> bool {
+    let slashed = PathBuf::from(format!("/{}", path.display()));
+    path.components().count() == 1 && Attached::open(slashed).is_ok()
 }
 
 /// A recording of one run of a program after the other.
@@ -186,10 +203,8 @@ impl Recording<'_> {
     fn wait(&self) -> Result<Option<Attached>> {
         let mut told = false;
         loop {
-            match Attached::open(&self.args.target.path) {
-                Ok(at) => return Ok(Some(at)),
-                Err(error) if error.kind() == ErrorKind::NotFound && !self.lacks_slash() => {}
-                Err(error) => return Err(self.args.target.explain(error)),
+            if let Some(at) = look(&self.args.target)? {
+                return Ok(Some(at));
             }
             if !std::mem::replace(&mut told, true) {
                 let path = self.args.target.path.display();
@@ -199,13 +214,6 @@ impl Recording<'_> {
                 return Ok(None);
             }
         }
-    }
-
-    /// Whether only the leading slash of a live name was left out.
-    fn lacks_slash(&self) -> bool {
-        let path = &self.args.target.path;
-        let slashed = PathBuf::from(format!("/{}", path.display()));
-        path.components().count() == 1 && Attached::open(slashed).is_ok()
     }
 
     /// Records run after run, from this one on.
