@@ -153,7 +153,8 @@ impl<'a> Recorder<'a> {
             // Only then: a file that begins with a run that is over would hide that a later one is in those before.
             let expected = self.writer.expected();
             let old = self.writer.output().is_old(expected);
-            if !(old && self.rotate()) && !self.introduced {
+            let turned = old && self.rotate();
+            if !turned && !self.introduced {
                 self.begin();
             }
         }
