@@ -314,7 +314,7 @@ fn this_program() -> Module {
 
 /// Where a number says that it was called from: somewhere in this program.
 pub fn stack(number: i64) -> Vec<u64> {
-    let code = Flight::restart as fn(&mut Flight) as u64 + 1;
+    let code = Flight::restart as fn(&mut Flight) as usize as u64 + 1;
     let depth = 1 + number.unsigned_abs() % 8;
     (0..depth)
         .map(|up| code + (number as u64 / 3 + up) % 60)
