@@ -81,6 +81,9 @@ pub struct Recorder<'a> {
     batch: Vec<Placed>,
     /// The event that is just being written.
     data: Data,
+    /// What of it is that of the one before, if this is the same: what it says with how many arguments, and who.
+    said: Option<(EventId, usize)>,
+    by: Option<Thread>,
     /// Since when events wait.
     waiting: Option<Instant>,
     totals: Totals,
@@ -127,6 +130,8 @@ impl<'a> Recorder<'a> {
             recent: vec![None; RECENT],
             batch: Vec::new(),
             data: Data::default(),
+            said: None,
+            by: None,
             waiting: None,
             totals: Totals::default(),
         };
@@ -146,7 +151,6 @@ impl<'a> Recorder<'a> {
             return false;
         }
         let mut batch = std::mem::take(&mut self.batch);
-        batch.clear();
         let mut missed = self.follow.poll_placed(&mut batch);
         let new = !batch.is_empty() || missed > 0;
         if new {
@@ -158,19 +162,20 @@ impl<'a> Recorder<'a> {
                 self.begin();
             }
         }
-        for placed in &batch {
+        self.totals.events += batch.len() as u64;
+        // Dropped one by one, while the processor has them at hand.
+        for placed in batch.drain(..) {
             if placed.missed > 0 {
                 missed = missed.saturating_sub(placed.missed);
                 let next = (placed.lane.into(), placed.number);
                 self.miss(placed.missed, Some(placed.event.ticks), &[next]);
             }
-            self.record(placed);
+            self.record(&placed);
         }
         if missed > 0 {
             let next: Vec<_> = self.follow.places().map(|(l, n)| (l.into(), n)).collect();
             self.miss(missed, None, &next);
         }
-        self.totals.events += batch.len() as u64;
         self.batch = batch;
         if self.writer.waiting() == 0 {
             self.waiting = None;
@@ -254,6 +259,7 @@ impl<'a> Recorder<'a> {
         }
         self.writer.forget();
         self.kinds.clear();
+        self.said = None;
         self.forget_sources();
         self.introduce();
         if !self.is_new {
@@ -318,17 +324,32 @@ impl<'a> Recorder<'a> {
 
     /// Takes over what an event says, and defines what that refers to.
     fn define(&mut self, event: &Event) {
-        let (kind, arguments) = self.kind(event.id);
-        let source = self.source(event);
+        let arguments = match self.said {
+            Some((id, arguments)) if id == event.id => arguments,
+            _ => self.say(event.id),
+        };
+        let thread = (event.thread, event.tid);
+        if self.by != Some(thread) {
+            self.data.source = self.source(event);
+            self.by = Some(thread);
+        }
+        let pid = self.data.source.pid;
         for address in event.backtrace() {
-            if !self.writer.knows_address(source.pid, *address) {
-                self.writer
-                    .symbol(source.pid, &self.at.frame(event, *address));
+            if !self.writer.knows_address(pid, *address) {
+                self.writer.symbol(pid, &self.at.frame(event, *address));
             }
         }
-        self.data.kind = kind;
-        self.data.source = source;
         fill(event, arguments, &mut self.data);
+    }
+
+    /// Goes on with another event; how many arguments it has.
+    fn say(&mut self, id: EventId) -> usize {
+        let (kind, arguments) = self.kind(id);
+        self.data.kind = kind;
+        // What is not known may be soon.
+        let known = self.kinds.get(id.0 as usize).is_some_and(Option::is_some);
+        self.said = known.then_some((id, arguments));
+        arguments
     }
 
     /// What an event says, and how many arguments it has: all there is room for, if that is not known.
@@ -410,6 +431,7 @@ impl<'a> Recorder<'a> {
     fn forget_sources(&mut self) {
         self.sources.clear();
         self.recent.fill(None);
+        self.by = None;
     }
 }
 

@@ -42,8 +42,8 @@ pub struct Placed {
     pub missed: u64,
 }
 
-/// Chunks taken in one poll.
-const AT_ONCE: usize = 64;
+/// Chunks taken in one poll, beside one of each lane: as many as stay near the processor until they are used.
+const AT_ONCE: usize = 16;
 
 /// Follows a live ring.
 pub struct Follow<'a> {
@@ -54,11 +54,15 @@ pub struct Follow<'a> {
     entries: Vec<Entry>,
     /// What of the entries is of one chunk.
     runs: Vec<Run>,
+    /// The events in their order: ticks, the run, and the entry in it.
+    order: Vec<(u64, u32, u32)>,
 }
 
 /// Entries of one chunk.
 struct Run {
     lane: u32,
+    /// Where they begin among all.
+    start: usize,
     /// The number of the first in its lane.
     first: u64,
     count: usize,
@@ -93,6 +97,7 @@ impl<'a> Follow<'a> {
             fresh: Vec::new(),
             entries: Vec::new(),
             runs: Vec::new(),
+            order: Vec::new(),
         };
         match from {
             From::Start | From::Now => {}
@@ -153,7 +158,7 @@ impl<'a> Follow<'a> {
 
     /// Appends what was committed since the last call to `out`, sorted by time; returns how many entries
     /// were overwritten before this call could read them. Does not wait. After a long pause it takes
-    /// several calls to catch up, of at most 64 chunks (65,536 events) each: nothing new and nothing
+    /// several calls to catch up, of 16 chunks (16,384 events) and one for each lane each: nothing new and nothing
     /// missed means caught up.
     ///
     /// An event can be a little older than the last one of the call before, if its writer was
@@ -161,12 +166,9 @@ impl<'a> Follow<'a> {
     pub fn poll(&mut self, out: &mut Vec<Event>) -> u64 {
         let missed = self.gather();
         let start = out.len();
-        let mut entries = &self.entries[..];
         for run in &self.runs {
-            let (of_run, rest) = entries.split_at(run.count);
-            entries = rest;
-            let event = |group| self.event(&group);
-            out.extend(Groups::new(of_run).map(event));
+            let event = |group: Group| self.event(&group);
+            out.extend(Groups::new(run.entries(&self.entries)).map(event));
         }
         out[start..].sort_by_key(|e| e.ticks);
         missed
@@ -176,33 +178,38 @@ impl<'a> Follow<'a> {
     /// is told by no [`Placed::missed`] was overwritten behind the last event of its lane.
     pub fn poll_placed(&mut self, out: &mut Vec<Placed>) -> u64 {
         let missed = self.gather();
-        let mut keyed = Vec::with_capacity(self.entries.len());
-        let mut entries = &self.entries[..];
+        // Sorted before they are made: an event is many times as large as its place.
+        self.order.clear();
         let mut last = (0, 0);
-        for run in &self.runs {
-            let (of_run, rest) = entries.split_at(run.count);
-            entries = rest;
-            let mut missed = run.missed;
-            for group in Groups::new(of_run) {
-                let event = self.event(&group);
+        for (number, run) in (0..).zip(&self.runs) {
+            for group in Groups::new(run.entries(&self.entries)) {
+                let ticks = group.first.ticks();
                 // Never before the one that was logged before it.
                 last = match last {
-                    (before, ticks) if before == run.lane => (run.lane, event.ticks.max(ticks)),
-                    _ => (run.lane, event.ticks),
+                    (before, last) if before == run.lane => (run.lane, ticks.max(last)),
+                    _ => (run.lane, ticks),
                 };
-                let number = run.first.saturating_add(group.at as u64);
-                let placed = Placed {
-                    event,
-                    lane: run.lane,
-                    number,
-                    next: number.saturating_add(1 + group.rest.len() as u64),
-                    missed: std::mem::take(&mut missed),
-                };
-                keyed.push((last.1, placed));
+                self.order.push((last.1, number, group.at as u32));
             }
         }
-        keyed.sort_by_key(|(ticks, _)| *ticks);
-        out.extend(keyed.into_iter().map(|(_, placed)| placed));
+        self.order.sort_by_key(|(ticks, ..)| *ticks);
+        out.reserve(self.order.len());
+        for (_, number, at) in &self.order {
+            let run = &mut self.runs[*number as usize];
+            let missed = std::mem::take(&mut run.missed);
+            let Some(group) = Groups::new(&run.entries(&self.entries)[*at as usize..]).next()
+            else {
+                continue;
+            };
+            let number = run.first.saturating_add(u64::from(*at));
+            out.push(Placed {
+                event: Event::new(&group, self.segment.node(group.first.core())),
+                lane: run.lane,
+                number,
+                next: number.saturating_add(1 + group.rest.len() as u64),
+                missed,
+            });
+        }
         missed
     }
 
@@ -246,6 +253,7 @@ impl<'a> Follow<'a> {
                 self.entries.truncate(start + taken);
                 self.runs.push(Run {
                     lane: chunk.lane,
+                    start,
                     first: *next,
                     count: taken,
                     missed,
@@ -282,7 +290,11 @@ impl<'a> Follow<'a> {
     /// Leaves only the oldest chunks in `fresh` if there are too many, and returns up to which ticks
     /// events may then be taken without overtaking those left out.
     fn limit(&mut self) -> Option<u64> {
-        if self.fresh.len() <= AT_ONCE {
+        // If those of some lanes were left out, what is taken of the others would end where they begin.
+        let lanes = self.lanes.iter();
+        let busy = lanes.filter(|lane| lane.until > lane.next.unwrap_or(0));
+        let most = AT_ONCE + busy.count();
+        if self.fresh.len() <= most {
             return None;
         }
         let ring = &self.segment.ring;
@@ -297,11 +309,17 @@ impl<'a> Follow<'a> {
         };
         let mut by_time: Vec<(u64, Chunk)> = self.fresh.iter().map(|c| (ticks(c), *c)).collect();
         by_time.sort_by_key(|(ticks, _)| *ticks);
-        let (limit, _) = by_time[AT_ONCE];
+        let (limit, _) = by_time[most];
         self.fresh.clear();
         self.fresh
-            .extend(by_time[..AT_ONCE].iter().map(|(_, chunk)| *chunk));
+            .extend(by_time[..most].iter().map(|(_, chunk)| *chunk));
         Some(limit)
+    }
+}
+
+impl Run {
+    fn entries<'e>(&self, all: &'e [Entry]) -> &'e [Entry] {
+        &all[self.start..][..self.count]
     }
 }
 
