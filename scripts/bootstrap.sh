@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 # The space that is needed in /dev/shm, in MiB.
 case ${1:-} in
   demo) wanted="cc luajit" space=16 ;;
-  test) wanted="cc c++ luajit pkg-config cmake python3 sqlite3 bash git gdb valgrind" space=384 ;;
+  test) wanted="cc c++ luajit pkg-config cmake python3 python3-msgpack sqlite3 bash git gdb valgrind" space=384 ;;
   *)
     echo "usage: scripts/bootstrap.sh demo|test" >&2
     exit 2
@@ -44,7 +44,20 @@ fail() { # fail LINE...
   for line; do echo "bootstrap: $line" >&2; done
   exit 1
 }
-there() { command -v "$1" >/dev/null 2>&1; }
+there() {
+  case $1 in
+    python3-*) has_module "${1#python3-}" ;;
+    *) command -v "$1" >/dev/null 2>&1 ;;
+  esac
+}
+# has_module MODULE: in any Python of PATH, for the system's need not be the first.
+has_module() (
+  IFS=:
+  for dir in $PATH; do
+    "$dir/python3" -c "import $1" 2>/dev/null && exit 0
+  done
+  exit 1
+)
 # fail_rust WHAT COMMAND: what to do where rustup is, and where it is not.
 fail_rust() {
   if there rustup; then

@@ -102,6 +102,16 @@ fn root_installs_what_is_missing() {
 }
 
 #[test]
+fn modules_of_python_are_installed_as_programs() {
+    let machine = Machine::new();
+    machine.has("python3", r#"[ -e "$MACHINE/python3-msgpack" ]"#);
+    let (content, said) = machine.run("test");
+    assert!(content, "{said}");
+    assert!(machine.asked().ends_with(" python3-msgpack\n"));
+    assert_eq!(machine.run("test"), (true, String::new()));
+}
+
+#[test]
 fn a_user_installs_with_sudo_that_asks_nothing() {
     let machine = Machine::new();
     machine.has("id", "echo 1000");

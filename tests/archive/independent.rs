@@ -12,14 +12,25 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
+/// The first Python of PATH that has the module msgpack: without it, our programs would only agree with themselves.
+fn interpreter() -> Command {
+    let path = std::env::var_os("PATH").expect("PATH");
+    let mut found = std::env::split_paths(&path).map(|folder| folder.join("python3"));
+    let found = found.find(|python| {
+        let tried = Command::new(python).args(["-c", "import msgpack"]).output();
+        tried.is_ok_and(|output| output.status.success())
+    });
+    Command::new(found.expect("a Python with msgpack; install the package python3-msgpack"))
+}
+
 /// What a program in tests/python prints.
 fn run(program: &str, arguments: &[&str], file: &Path) -> String {
-    let output = Command::new("python3")
+    let output = interpreter()
         .arg(root().join("tests/python").join(program))
         .args(arguments)
         .arg(file)
         .output()
-        .expect("python3");
+        .expect("it was there just now");
     assert!(
         output.status.success(),
         "{}",
