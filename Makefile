@@ -11,7 +11,7 @@ help:
 	@echo "make            build the command and the libraries: $(TARGET_DIR)"
 	@echo "make demo       a LuaJIT and a C program log to one timeline, which is dumped while they run"
 	@echo "make test       format, lints, documentation, layering, header, unit, property, loom, C, C++ and Lua tests"
-	@echo "make bench      what logging and reading cost, beside the clock and beside others; QUICK=1 for a try, SVG=FILE draws"
+	@echo "make bench      what logging and reading cost, beside the clock and beside others; QUICK=1 for a try, SVG=FILE draws, PAGE=FILE fills"
 	@echo "make fuzz       feed each reader of bytes with a fuzzer; SECONDS=60 for each, TARGETS=\"archive ring\" for some"
 	@echo "make install    install what make has built under PREFIX (/usr/local); DESTDIR goes before it"
 	@echo "make clean      remove everything that was built"
@@ -57,8 +57,9 @@ demo:
 bench:
 	scripts/bootstrap.sh test
 	$(MAKE) build
-	$(CARGO) build --release --example bench-log --example bench-cold
-	TARGET_DIR="$(TARGET_DIR)" benches/bench.py --json "$(TARGET_DIR)/../bench.json" $(if $(QUICK),--quick) $(if $(SVG),--svg "$(SVG)")
+	$(CARGO) build --release --example bench-log --example bench-cold --example bench-archive
+	TARGET_DIR="$(TARGET_DIR)" benches/bench.py --json "$(TARGET_DIR)/../bench.json" $(if $(QUICK),--quick) $(if $(SVG),--svg "$(SVG)") \
+	  $(if $(PAGE),--page "$(PAGE)")
 
 # Builds nothing: root, who often runs this, may have no cargo, and would own what it built.
 install:

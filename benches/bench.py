@@ -13,7 +13,7 @@ from pathlib import Path
 # No __pycache__ in the source tree.
 sys.dont_write_bytecode = True
 
-from harness import machine, plot, reach, reading, report, writing
+from harness import archives, machine, page, plot, reach, reading, report, writing
 from harness.figures import Figures, median
 from harness.programs import Failed, Programs, say
 
@@ -25,6 +25,7 @@ def parse():
     parser.add_argument("--no-peers", action="store_true", help="timeline only")
     parser.add_argument("--json", metavar="FILE", default="bench.json", help="where the figures go")
     parser.add_argument("--svg", metavar="FILE", help="draw them too")
+    parser.add_argument("--page", metavar="FILE", help="put the tables into this page, where it has places for them")
     return parser.parse_args()
 
 
@@ -43,6 +44,8 @@ def measure(options, outdir):
         others.measure(built, skipped, sizes, figures)
     once = reading.cold(programs, sizes)
     dumps, info = reading.dumps(programs, sizes, snapshot, skipped)
+    archived = archives.measure(programs, sizes)
+    packed = pack(programs, sizes, kept, skipped) if not options.no_peers else []
     versions = {report.name(figure): figure["version"] for figure in figures.all if figure.get("version")}
     return figures, {
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
@@ -52,9 +55,23 @@ def measure(options, outdir):
         "figures": figures.all,
         "once": once,
         "readers": dumps,
+        "archives": archived,
+        "codecs": packed,
         "skipped": skipped,
-        "reach": reach.reach(figures, dumps, references),
+        "reach": reach.reach(figures, dumps, references, archived),
     }
+
+
+def pack(programs, sizes, kept, skipped):
+    """The codecs of blocks; nothing where the program that compares them cannot be built."""
+    from harness import codecs
+    from peers.peers import Unavailable
+    try:
+        return codecs.measure(programs, sizes, kept)
+    except Unavailable as missing:
+        say(f"codecs is skipped: {missing}")
+        skipped["codecs"] = str(missing)
+        return []
 
 
 def show(figures, found):
@@ -80,6 +97,15 @@ def show(figures, found):
     print(report.once(found["once"]))
     print("A full timeline that a process writes to, read by a process that prints to /dev/null:\n")
     print(report.readers(found["readers"], clock_ns))
+    print("Archives: a full ring recorded, and read again, on one core:\n")
+    print(report.archives(found["archives"]["full"]))
+    print("A ring of the default size, written to at a steady rate and recorded in blocks:\n")
+    print(report.paced(found["archives"]["paced"]))
+    print("An event in a loop, alone and while a recorder on another CPU reads the ring:\n")
+    print(report.beside(found["archives"]["beside"]))
+    if found["codecs"]:
+        print("Codecs, over the same blocks:\n")
+        print(report.codecs(found["codecs"]))
     print("Reach:\n")
     print(reach.reach_table(found["reach"]))
 
@@ -98,6 +124,10 @@ def main():
     show(figures, found)
     Path(options.json).write_text(json.dumps(found, indent=1) + "\n")
     say(f"the figures are in {Path(options.json).resolve()}")
+    if options.page:
+        text = Path(options.page).read_text()
+        Path(options.page).write_text(page.fill(text, page.tables(figures, found)))
+        say(f"the tables are in {options.page}")
     if options.svg:
         Path(options.svg).write_text(plot.svg(figures, found["machine"], found["command"], found["date"]))
         say(f"the plot is in {options.svg}")

@@ -32,6 +32,8 @@ fn build_programs() {
             "bench-log",
             "--example",
             "bench-cold",
+            "--example",
+            "bench-archive",
         ])
         .args(["--profile", profile, "--target-dir"])
         .arg(
@@ -73,7 +75,7 @@ fn printed(output: Output) -> String {
 }
 
 /// The figures of `loop`s: program, variant, and whether it is measured with all numbers of threads and processes.
-const LOOPS: [(&str, &str, bool); 16] = [
+const LOOPS: [(&str, &str, bool); 20] = [
     ("rust", "enabled0", true),
     ("rust", "enabled4", true),
     ("rust", "disabled", false),
@@ -84,6 +86,10 @@ const LOOPS: [(&str, &str, bool); 16] = [
     ("c", "disabled_call", false),
     ("c", "disabled", false),
     ("c", "branch", false),
+    ("c", "printf4", false),
+    ("c", "backtrace4", false),
+    ("c", "snprintf4", false),
+    ("c", "fprintf4", false),
     ("luajit", "enabled0", false),
     ("luajit", "enabled4", false),
     ("luajit", "disabled", false),
@@ -145,22 +151,72 @@ fn names(list: &Value, key: &str) -> Vec<String> {
     list.iter().map(|row| text(row, key).to_owned()).collect()
 }
 
+/// Archives: every way of each form, nothing missed, and what is read is what was recorded.
+fn assert_archives(found: &Value) {
+    let full = found["full"].as_array().unwrap();
+    let ways: Vec<_> = full
+        .iter()
+        .map(|row| format!("{} {}", text(row, "what"), text(row, "form")))
+        .collect();
+    let expected = [
+        "record blocks",
+        "record plain",
+        "read by time blocks",
+        "read by file blocks",
+        "read by time plain",
+        "read by file plain",
+    ];
+    assert_eq!(ways, expected);
+    for row in full {
+        assert_eq!(
+            (&row["lost"], &row["events"]),
+            (&0.into(), &full[0]["events"])
+        );
+        for key in ["cpu_ns", "cpu_rate", "rate"] {
+            assert_spread(row, key);
+        }
+    }
+    full[..2]
+        .iter()
+        .for_each(|row| assert_spread(row, "bytes_per_event"));
+    // A full ring, but for the chunks of other lanes.
+    let events = full[0]["events"].as_u64().unwrap();
+    assert!((1_000_000..=1 << 20).contains(&events), "{events}");
+
+    let paced = &found["paced"];
+    assert_eq!(paced["logged"], 4_000_000);
+    let [recorded, missed] = ["recorded", "missed"].map(|key| paced[key].as_u64().unwrap());
+    assert_eq!(recorded + missed, 4_000_000, "{paced}");
+    assert_positive(paced, &["rate", "seconds", "cpu_ns", "bytes_per_event"]);
+    let beside = &found["beside"];
+    if !beside.is_null() {
+        assert_spread(beside, "ratio");
+        for way in ["alone", "recorded"] {
+            assert_spread(&beside["clocks"], way);
+        }
+    }
+}
+
 #[test]
 fn every_figure_is_there_beside_the_clock() {
     build_programs();
     let folder = TempDir::new().unwrap();
-    let (temporary, json, svg) = (
+    let (temporary, json, svg, page) = (
         folder.path().join("tmp"),
         folder.path().join("bench.json"),
         folder.path().join("bench.svg"),
+        folder.path().join("page.md"),
     );
+    fs::copy(root().join("docs/performance.md"), &page).unwrap();
     fs::create_dir(&temporary).unwrap();
     let mut command = bench(library_dir(), &temporary);
     command
         .args(["--quick", "--no-peers", "--json"])
         .arg(&json)
         .arg("--svg")
-        .arg(&svg);
+        .arg(&svg)
+        .arg("--page")
+        .arg(&page);
 
     let said = succeed(&mut command, "python3");
 
@@ -223,15 +279,21 @@ fn every_figure_is_there_beside_the_clock() {
         assert!((1_000_000..=1 << 20).contains(&events), "{events}");
     }
 
+    assert_archives(&found["archives"]);
+    assert_eq!(found["codecs"], serde_json::json!([]));
+
     assert_eq!(found["skipped"], serde_json::json!({}));
     let unmeasured: Vec<_> = found["reach"]
         .as_array()
         .unwrap()
         .iter()
+        // Where there is another CPU to record on, and the threads get so far.
+        .filter(|goal| !goal["goal"].as_str().unwrap().contains("recorded"))
+        .filter(|goal| !goal["goal"].as_str().unwrap().contains("missed"))
         .filter(|goal| goal["verdict"] == "not measured")
         .map(|goal| (text(goal, "goal"), text(goal, "of")))
         .collect();
-    assert_eq!(found["reach"].as_array().unwrap().len(), 10);
+    assert_eq!(found["reach"].as_array().unwrap().len(), 16);
     let dump = "dump: times faster than babeltrace2";
     let peers = "sustained CPU of an event / that of the best peer";
     assert_eq!(
@@ -244,6 +306,8 @@ fn every_figure_is_there_beside_the_clock() {
         "timeline, rust ",
         "timeline, luajit -joff ",
         "dump --json ",
+        "read by time  blocks ",
+        "recorded / alone ",
         "Reach:",
     ] {
         assert!(
@@ -251,6 +315,7 @@ fn every_figure_is_there_beside_the_clock() {
             "{row}: {tables}"
         );
     }
+    assert_page(&fs::read_to_string(page).unwrap(), &found);
     let plot = fs::read_to_string(svg).unwrap();
     for part in [
         "<svg ",
@@ -263,6 +328,36 @@ fn every_figure_is_there_beside_the_clock() {
         assert!(plot.contains(part), "{part}: {plot}");
     }
     assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
+}
+
+/// The page has the tables of this run, and keeps those of the peers, of which there were none.
+fn assert_page(page: &str, found: &Value) {
+    let before = fs::read_to_string(root().join("docs/performance.md")).unwrap();
+    let table = |page: &str, name: &str| {
+        let (_, rest) = page
+            .split_once(&format!("<!-- bench: {name} -->"))
+            .unwrap_or_else(|| panic!("no place for {name}"));
+        let (table, _) = rest.split_once("<!-- bench end -->").unwrap();
+        table.to_owned()
+    };
+    for name in ["sustained", "codecs"] {
+        assert_eq!(table(page, name), table(&before, name));
+    }
+    let paced = found["archives"]["paced"]["seconds"].as_f64().unwrap();
+    assert!(table(page, "paced").contains(&format!("| {paced:.1} | 4,000,000 | ")));
+    for name in [
+        "archives",
+        "beside",
+        "latencies",
+        "loops",
+        "once",
+        "reach",
+        "readers",
+    ] {
+        assert!(table(page, name).contains("\n| --- | "), "{name}");
+        assert_ne!(table(page, name), table(&before, name));
+    }
+    assert!(table(page, "archives").contains("| record | plain | "));
 }
 
 #[test]

@@ -10,7 +10,8 @@ HERE = Path(__file__).resolve().parent.parent
 ROOT = HERE.parent
 
 # In the order of the enum in programs/log.c.
-C_VARIANTS = ["enabled0", "enabled4", "checked4", "disabled_call", "disabled", "branch"]
+C_VARIANTS = ["enabled0", "enabled4", "checked4", "disabled_call", "disabled", "branch", "printf4", "backtrace4",
+              "snprintf4", "fprintf4"]
 
 
 class Failed(Exception):
@@ -38,7 +39,8 @@ class Programs:
         self.command = self.target / "timeline"
         self.cold = self.target / "examples/bench-cold"
         self.rust = self.target / "examples/bench-log"
-        for needed in [self.command, self.target / "libtimeline.so", self.cold, self.rust]:
+        self.archive = self.target / "examples/bench-archive"
+        for needed in [self.command, self.target / "libtimeline.so", self.cold, self.rust, self.archive]:
             if not needed.exists():
                 raise Failed(f"there is no {needed}: run \"make bench\", which builds it")
         self.name = f"/timeline-bench-{os.getpid()}"

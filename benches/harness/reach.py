@@ -72,7 +72,23 @@ def reader(dumps, slow, fast, each=True):
     return share[0] / share[1]
 
 
-def goals(figures, dumps, references):
+def archived(archives):
+    """The goals of archives: recording on one core, what is missed, sizes, reading, and what it costs the writer."""
+    found = {(row["what"], row["form"]): row for row in archives["full"]}
+    for form, least in [("plain", 5), ("blocks", 8)]:
+        yield "recorder: M events/s of CPU time", least, True, found["record", form]["cpu_rate"][1], form
+    paced = archives["paced"]
+    # A machine on which the threads did not get so far shows nothing.
+    fast = paced["rate"] >= 0.99 * paced["asked"]
+    yield ("events missed at 2 million a second", 0, False, paced["logged"] - paced["recorded"] if fast else None,
+           f"{paced['rate'] / 1e6:.2f} M/s by {paced['threads']} threads, {paced['seconds']:.0f} s")
+    yield "bytes of an event of four integers", 12, False, found["record", "blocks"]["bytes_per_event"][1], "blocks"
+    yield "reading back: M events/s of CPU time", 10, True, found["read by time", "blocks"]["cpu_rate"][1], "blocks"
+    beside = archives["beside"]
+    yield "event while recorded / without", 1.15, False, beside and beside["ratio"][1], "rust"
+
+
+def goals(figures, dumps, references, archives):
     """Goal, limit, whether more is better, figure, what it is of."""
     yield "enabled event / rdtsc, one thread, Rust and C", 1.05, False, *worst(enabled(figures, 1, 1))
     yield f"the same, 2 to 8 threads, {PROCESSES} processes, by CPU time", 1.15, False, *worst(shared(figures))
@@ -89,25 +105,28 @@ def goals(figures, dumps, references):
     yield "dump: times faster than babeltrace2", 5, True, reader(dumps, "babeltrace2", "dump --json"), "JSON"
     yield "attach until the newest event is printed / full dump", 0.2, False, reader(
         dumps, "dump -n 1", "dump", each=False), "text"
+    yield from archived(archives)
 
 
 def verdict(value, limit, more):
     """Reached, or how far it is."""
     if value is None:
         return "not measured"
+    if not limit:
+        return "reached" if value <= limit else "missed"
     short = limit / value if more else value / limit
     return "reached" if short <= 1 else f"missed by {(short - 1) * 100:.1f} %"
 
 
-def reach(figures, dumps, references):
+def reach(figures, dumps, references, archives):
     """The goals as rows of the JSON file."""
     return [{"goal": goal, "limit": limit, "at_least": more, "figure": value, "of": of,
              "verdict": verdict(value, limit, more)}
-            for goal, limit, more, value, of in goals(figures, dumps, references)]
+            for goal, limit, more, value, of in goals(figures, dumps, references, archives)]
 
 
-def reach_table(rows):
+def reach_table(rows, shape=table):
     """The goals as text."""
-    return table(["", "of", "verdict", "goal", "figure"], [
+    return shape(["", "of", "verdict", "goal", "figure"], [
         [row["goal"], row["of"], row["verdict"], f"{'>=' if row['at_least'] else '<='} {row['limit']}",
-         "" if row["figure"] is None else f"{row['figure']:.3f}"] for row in rows], left=3)
+         "" if row["figure"] is None else f"{row['figure']:,.{3 if row['figure'] < 1000 else 0}f}"] for row in rows], left=3)

@@ -7,6 +7,8 @@ from harness.programs import say
 JIT, INTERPRETER = "luajit", "luajit -joff"
 THREADS = [1, 2, 4, 8]
 PROCESSES = 4
+# A text with an int, a string, a pointer and a double: logged, with the call stack, and by the C library.
+FORMATTED = ["printf4", "backtrace4", "snprintf4", "fprintf4"]
 
 
 class Sizes:
@@ -20,12 +22,16 @@ class Sizes:
         # So cheap that more of them are needed for their time to be told.
         self.disabled = 200_000 if quick else 20_000_000
         # So dear that fewer are enough.
-        self.interpreted = 10_000 if quick else 200_000
+        self.interpreted = self.formatted = 10_000 if quick else 200_000
         self.sustained = 200_000 if quick else 50_000_000
         self.sustained_repeats = 2 if quick else 3
         self.peer_events = 10_000 if quick else 200_000
         self.cold_repeats = 2 if quick else 15
         self.read_repeats = 1 if quick else 7
+        self.archive_rounds, self.archive_repeats = (1, 2) if quick else (4, 3)
+        self.paced_seconds = 2 if quick else 60
+        # Long enough for a recorder to be busy all the while.
+        self.recorded_events = 200_000 if quick else 10_000_000
 
 
 def ways(sizes):
@@ -40,6 +46,8 @@ def ways(sizes):
         for variant in ["disabled", "branch"]:
             yield program, variant, 1, 1, sizes.disabled
     yield "c", "disabled_call", 1, 1, sizes.disabled
+    for variant in FORMATTED:
+        yield "c", variant, 1, 1, sizes.formatted
     for variant in ["enabled0", "enabled4", "disabled"]:
         yield JIT, variant, 1, 1, sizes.disabled if variant == "disabled" else sizes.events
         yield INTERPRETER, variant, 1, 1, sizes.interpreted

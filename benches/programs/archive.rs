@@ -4,12 +4,13 @@
 //!     bench-archive --mode pace --rate R --threads N --seconds S
 //!                                                 makes a timeline, says "ready", and once standard input has ended
 //!                                                 logs R events a second from N threads; prints how many
-//!     bench-archive --mode read --file FILE --repeats R
-//!                                                 reads all events of an archive, in the order of the file
+//!     bench-archive --mode read --file FILE --order time|file --repeats R
+//!                                                 reads all events of an archive: merged by time, as the command
+//!                                                 does, or in the order of the file, with all that it says of them
 //!
 //! An event is what the demo logs of each match that its compressor finds, with the block: four integers. In `fill`
-//! two threads log what they find, when they find it, so that times and arguments are those of real work. BENCH_RING names the
-//! timeline.
+//! two threads log what they find, when they find it, so that times and arguments are those of real work. BENCH_RING
+//! names the timeline.
 
 #[path = "../../src/bin/timeline/demo/lz.rs"]
 #[allow(dead_code, reason = "nothing is expanded here")]
@@ -22,7 +23,7 @@ use std::time::{Duration, Instant};
 
 use measure::{arguments, cpu_ns, fail, number, ring};
 use timeline::archive::Archive;
-use timeline::{DEFAULT_ENTRIES, EventId, Level, Priority, Timeline};
+use timeline::{DEFAULT_ENTRIES, EventId, Level, Order, Priority, Timeline};
 
 /// Threads that fill a ring.
 const WORKERS: u64 = 2;
@@ -32,8 +33,9 @@ const BLOCK: usize = 16 * 1024;
 const TURN: Duration = Duration::from_millis(1);
 
 fn main() {
-    let [mode, file, rate, threads, seconds, repeats] =
-        arguments(["mode", "file", "rate", "threads", "seconds", "repeats"]);
+    let [mode, file, order, rate, threads, seconds, repeats] = arguments([
+        "mode", "file", "order", "rate", "threads", "seconds", "repeats",
+    ]);
     match (mode.as_deref(), file) {
         (Some("fill"), _) => fill(),
         (Some("pace"), _) => pace(
@@ -41,7 +43,7 @@ fn main() {
             number("threads", threads, 2),
             number("seconds", seconds, 60),
         ),
-        (Some("read"), Some(file)) => read(&file, number("repeats", repeats, 5)),
+        (Some("read"), Some(file)) => read(&file, order.as_deref(), number("repeats", repeats, 5)),
         _ => fail("--mode: expected fill, pace, or read with --file"),
     }
 }
@@ -139,18 +141,20 @@ fn pace(rate: u64, threads: u64, seconds: u64) {
     println!(r#"{{"events":{logged},"seconds":{seconds:.6}}}"#);
 }
 
-fn read(file: &str, repeats: u64) {
+fn read(file: &str, order: Option<&str>, repeats: u64) {
     for repeat in 0..repeats {
         let (start, before) = (Instant::now(), cpu_ns());
         let archive = must(Archive::open(file));
-        let (mut events, mut sum) = (0_u64, 0_i64);
-        for event in archive.events() {
-            events += 1;
-            sum = event
-                .args
-                .iter()
-                .fold(sum, |sum, arg| sum.wrapping_add(*arg));
-        }
+        let (events, sum) = match order {
+            None | Some("time") => {
+                let events = archive.events_by_time(Order::OldestFirst);
+                events.fold((0, 0), |sum, event| add(sum, &event.args))
+            }
+            Some("file") => archive
+                .events()
+                .fold((0, 0), |sum, event| add(sum, &event.args)),
+            Some(other) => fail(format!("--order: expected time or file, got {other}")),
+        };
         std::hint::black_box(sum);
         drop(archive);
         let (seconds, cpu) = (start.elapsed().as_secs_f64(), (cpu_ns() - before) / 1e9);
@@ -158,4 +162,10 @@ fn read(file: &str, repeats: u64) {
             r#"{{"repeat":{repeat},"events":{events},"seconds":{seconds:.6},"cpu_seconds":{cpu:.6}}}"#
         );
     }
+}
+
+/// One event more, and its arguments, so that they are looked at.
+fn add((events, sum): (u64, i64), args: &[i64]) -> (u64, i64) {
+    let sum = args.iter().fold(sum, |sum, arg| sum.wrapping_add(*arg));
+    (events + 1, sum)
 }

@@ -1,0 +1,168 @@
+"""Archives: what recording costs, who records and who is recorded, how large they get, and reading them back."""
+
+import json
+import os
+import subprocess
+import time
+
+from harness.figures import median, spread
+from harness.programs import Failed, run, say
+
+FORMS = {"blocks": [], "plain": ["--plain"]}
+# What a paced pair of threads logs, a second.
+RATE, WRITERS = 2_000_000, 2
+# Ways of reading: by time, as the command does, and in the order of the file, with all that it says.
+ORDERS = ["time", "file"]
+# How long a recorder may take to begin.
+BEGIN_SECONDS = 30
+
+
+def pinned(argv, cpu):
+    """The command line, on one CPU."""
+    return ["taskset", "--cpu-list", str(cpu), *map(str, argv)]
+
+
+def cpus():
+    """One for who logs and one for who records; the same where there is no other."""
+    allowed = sorted(os.sched_getaffinity(0))
+    return allowed[0], allowed[-1]
+
+
+class Recorder:
+    """`timeline record`, on one CPU if that is given; ends with the writers of the timeline."""
+
+    def __init__(self, programs, output, cpu=None, options=()):
+        self.programs, self.output = programs, output
+        output.unlink(missing_ok=True)
+        argv = [programs.command, "record", "--once", "--fsync", "never", *options, "-o", output, programs.name]
+        self.start = time.perf_counter()
+        argv = list(map(str, argv)) if cpu is None else pinned(argv, cpu)
+        self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    def begun(self):
+        """Waits until it has the timeline."""
+        until = time.perf_counter() + BEGIN_SECONDS
+        while not (self.output.exists() and self.output.stat().st_size):
+            if self.process.poll() is not None or time.perf_counter() > until:
+                raise Failed(f"timeline record did not begin: {self.process.stderr.read()}")
+            time.sleep(0.001)
+
+    def end(self):
+        """What it recorded, in which time of the wall and of processors, and what it missed."""
+        said = self.process.stderr.read()
+        _, status, usage = os.wait4(self.process.pid, 0)
+        seconds = time.perf_counter() - self.start
+        self.process.returncode = os.waitstatus_to_exitcode(status)
+        if self.process.returncode != 0:
+            raise Failed(f"timeline record ended with status {self.process.returncode}: {said}")
+        info = self.programs.info(self.output)
+        return {"events": info["events"], "missed": info["missed"], "bytes": info["size"], "seconds": seconds,
+                "cpu_seconds": usage.ru_utime + usage.ru_stime}
+
+    def stop(self):
+        """However far it is."""
+        if self.process.returncode is None:
+            self.process.kill()
+            self.process.wait()
+        self.process.stderr.close()
+
+
+def recorded(programs, output, cpu, options):
+    """A timeline that is there already, recorded to its end."""
+    recorder = Recorder(programs, output, cpu, options)
+    try:
+        return recorder.end()
+    finally:
+        recorder.stop()
+
+
+def full(programs, sizes):
+    """A full ring recorded, and read back, in each form."""
+    runs = {form: [] for form in FORMS}
+    reads = {(form, order): [] for form in FORMS for order in ORDERS}
+    for number in range(sizes.archive_rounds):
+        say(f"archives, round {number + 1} of {sizes.archive_rounds}")
+        try:
+            run([programs.archive, "--mode", "fill"], "bench-archive", env=programs.environment())
+            for _ in range(sizes.archive_repeats):
+                for form, options in FORMS.items():
+                    runs[form].append(recorded(programs, programs.outdir / f"{form}.tla", cpus()[1], options))
+        finally:
+            programs.remove()
+        for form, order in reads:
+            argv = [programs.archive, "--mode", "read", "--order", order, "--repeats", sizes.archive_repeats, "--file",
+                    programs.outdir / f"{form}.tla"]
+            reads[form, order] += map(json.loads, run(pinned(argv, cpus()[1]), "bench-archive").splitlines())
+    return [dict(rates(found), what="record", form=form, bytes_per_event=spread(
+                [each["bytes"] / each["events"] for each in found])) for form, found in runs.items()] + [
+            dict(rates(found), what=f"read by {order}", form=form) for (form, order), found in reads.items()]
+
+
+def rates(runs):
+    """Millions of events a second, of processor time and of time on the wall."""
+    return {"events": runs[0]["events"], "repeats": len(runs),
+            "lost": max(each.get("missed", 0) for each in runs),
+            "cpu_ns": spread([each["cpu_seconds"] / each["events"] * 1e9 for each in runs]),
+            "cpu_rate": spread([each["events"] / each["cpu_seconds"] / 1e6 for each in runs]),
+            "rate": spread([each["events"] / each["seconds"] / 1e6 for each in runs])}
+
+
+def paced(programs, sizes):
+    """A ring of the default size that two threads write to at a steady rate, and one recorder follows."""
+    say(f"{RATE:,} events a second for {sizes.paced_seconds} seconds, recorded")
+    argv = [programs.archive, "--mode", "pace", "--rate", RATE, "--threads", WRITERS, "--seconds", sizes.paced_seconds]
+    writer = subprocess.Popen(list(map(str, argv)), env=programs.environment(), stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True)
+    recorder = None
+    try:
+        if writer.stdout.readline() != "ready\n":
+            raise Failed("bench-archive --mode pace: expected \"ready\"")
+        recorder = Recorder(programs, programs.outdir / "paced.tla")
+        recorder.begun()
+        logged, _ = writer.communicate()
+        logged, kept = json.loads(logged), recorder.end()
+    finally:
+        if recorder:
+            recorder.stop()
+        writer.kill()
+        writer.wait()
+        programs.remove()
+    return {"asked": RATE, "threads": WRITERS, "seconds": logged["seconds"], "rate": logged["events"] / logged["seconds"],
+            "logged": logged["events"], "recorded": kept["events"], "missed": kept["missed"],
+            "cpu_ns": kept["cpu_seconds"] / kept["events"] * 1e9, "bytes_per_event": kept["bytes"] / kept["events"]}
+
+
+def beside(programs, sizes):
+    """The same loop of events in turn without a recorder and with one on another CPU: processor time of an event."""
+    writer_cpu, recorder_cpu = cpus()
+    if writer_cpu == recorder_cpu:
+        return None
+    runs = {"alone": [], "recorded": []}
+    argv = [*programs.argv("rust", "enabled4"), "--mode", "loop", "--threads", 1, "--events", sizes.recorded_events,
+            "--repeats", sizes.repeats]
+    for number in range(sizes.archive_rounds):
+        say(f"the cost of being recorded, round {number + 1} of {sizes.archive_rounds}")
+        for way, found in runs.items():
+            recorder = None
+            try:
+                if way == "recorded":
+                    recorder = Recorder(programs, programs.outdir / "beside.tla", recorder_cpu)
+                lines = run(pinned(argv, writer_cpu), "bench-log", env=programs.environment())
+                found += map(json.loads, lines.splitlines())
+                if recorder:
+                    recorder.end()
+            finally:
+                if recorder:
+                    recorder.stop()
+                programs.remove()
+    clocks = {way: [each["event_cpu_ns"] / each["clock_cpu_ns"] for each in found] for way, found in runs.items()}
+    without = median(clocks["alone"])
+    return {"events": sizes.recorded_events, "repeats": len(runs["alone"]),
+            "clocks": {way: spread(ratios) for way, ratios in clocks.items()},
+            "cpu_ns": {way: median([each["event_cpu_ns"] for each in found]) for way, found in runs.items()},
+            "ratio": spread([clock / without for clock in clocks["recorded"]])}
+
+
+def measure(programs, sizes):
+    """All of it, as a part of the JSON file."""
+    return {"full": full(programs, sizes), "paced": paced(programs, sizes), "beside": beside(programs, sizes)}
