@@ -28,7 +28,12 @@ impl Fields {
     #[inline]
     pub fn number(&mut self, field: u8, value: Option<u64>) {
         if let Some(value) = value {
-            put_uint(self.key(field), value);
+            let (bytes, size) = packed(value);
+            let mut both = [field; 10];
+            both[1..].copy_from_slice(&bytes);
+            self.body.extend_from_slice(&both);
+            self.body.truncate(self.body.len() - (bytes.len() - size));
+            self.count += 1;
         }
     }
 
@@ -53,7 +58,11 @@ impl Fields {
         encode::write_array_len(body, values.len() as u32).expect(INFALLIBLE);
         for value in values {
             match u64::try_from(*value) {
-                Ok(value) => put_uint(body, value),
+                Ok(value) => {
+                    let (bytes, size) = packed(value);
+                    body.extend_from_slice(&bytes);
+                    body.truncate(body.len() - (bytes.len() - size));
+                }
                 Err(_) => encode::write_sint(body, *value)
                     .map(drop)
                     .expect(INFALLIBLE),
@@ -108,19 +117,24 @@ impl Fields {
     }
 }
 
-/// As rmp's `write_uint`, which grows the vector twice and takes twice as long: events consist of little else.
+/// An unsigned number as msgpack, and how many of these bytes are it.
+///
+/// As rmp's `write_uint`, in a third of the time, and events consist of little else: all nine bytes are copied, and
+/// those taken back that the number has no need of. So there is no branch for each size, nor a second look whether
+/// there is room.
 #[inline]
-fn put_uint(out: &mut Vec<u8>, value: u64) {
-    let marker = |marker: Marker| marker.to_u8();
-    match value.to_be_bytes() {
-        [0, 0, 0, 0, 0, 0, 0, a @ ..=0x7f] => out.push(a),
-        [0, 0, 0, 0, 0, 0, 0, a] => out.extend_from_slice(&[marker(Marker::U8), a]),
-        [0, 0, 0, 0, 0, 0, a, b] => out.extend_from_slice(&[marker(Marker::U16), a, b]),
-        [0, 0, 0, 0, a, b, c, d] => out.extend_from_slice(&[marker(Marker::U32), a, b, c, d]),
-        [a, b, c, d, e, f, g, h] => {
-            out.extend_from_slice(&[marker(Marker::U64), a, b, c, d, e, f, g, h]);
-        }
-    }
+fn packed(value: u64) -> ([u8; 9], usize) {
+    let (marker, size) = match (71 - value.leading_zeros()) / 8 {
+        0 | 1 if value <= 0x7f => return ([value as u8, 0, 0, 0, 0, 0, 0, 0, 0], 1),
+        1 => (Marker::U8, 1),
+        2 => (Marker::U16, 2),
+        3 | 4 => (Marker::U32, 4),
+        _ => (Marker::U64, 8),
+    };
+    let mut bytes = [0; 9];
+    bytes[0] = marker.to_u8();
+    bytes[1..].copy_from_slice(&(value << (64 - 8 * size)).to_be_bytes());
+    (bytes, 1 + size)
 }
 
 /// How many whole values stand at the beginning of these bytes, and the bytes of them.
@@ -357,6 +371,25 @@ impl<'a> Input<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn unsigned_numbers_are_packed_as_rmp_packs_them() {
+        let powers = (0..64).map(|bit| 1u64 << bit);
+        for value in powers.flat_map(|power| [power - 1, power, power | 1, !power]) {
+            let mut expected = Vec::new();
+            encode::write_uint(&mut expected, value).unwrap();
+            let (bytes, size) = packed(value);
+            assert_eq!(bytes[..size], expected, "{value:#x}");
+            let mut fields = Fields::default();
+            fields.number(9, Some(value));
+            fields.integers(10, &[value as i64]);
+            let signed = [&[9], &expected[..], &[10, 0x91]].concat();
+            assert!(fields.body.starts_with(&signed), "{value:#x}");
+            let mut input = Input(&fields.body[signed.len()..]);
+            assert_eq!(input.value(), Some(Value::Integer((value as i64).into())));
+            assert!(input.0.is_empty(), "{value:#x}");
+        }
+    }
 
     #[test]
     fn any_value_is_passed_over_whole() {
