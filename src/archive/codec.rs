@@ -38,31 +38,29 @@ impl Fields {
     }
 
     /// Unsigned numbers, if there are any.
+    #[inline]
     pub fn numbers(&mut self, field: u8, values: &[u64]) {
         if values.is_empty() {
             return;
         }
         let body = self.key(field);
-        encode::write_array_len(body, values.len() as u32).expect(INFALLIBLE);
+        put_array(body, values.len());
         for value in values {
-            encode::write_uint(body, *value).expect(INFALLIBLE);
+            put_unsigned(body, *value);
         }
     }
 
     /// Signed numbers, if there are any.
+    #[inline]
     pub fn integers(&mut self, field: u8, values: &[i64]) {
         if values.is_empty() {
             return;
         }
         let body = self.key(field);
-        encode::write_array_len(body, values.len() as u32).expect(INFALLIBLE);
+        put_array(body, values.len());
         for value in values {
             match u64::try_from(*value) {
-                Ok(value) => {
-                    let (bytes, size) = packed(value);
-                    body.extend_from_slice(&bytes);
-                    body.truncate(body.len() - (bytes.len() - size));
-                }
+                Ok(value) => put_unsigned(body, value),
                 Err(_) => encode::write_sint(body, *value)
                     .map(drop)
                     .expect(INFALLIBLE),
@@ -124,17 +122,36 @@ impl Fields {
 /// there is room.
 #[inline]
 fn packed(value: u64) -> ([u8; 9], usize) {
+    // The markers are uint8 to uint64; rmp's own are found by a call.
     let (marker, size) = match (71 - value.leading_zeros()) / 8 {
         0 | 1 if value <= 0x7f => return ([value as u8, 0, 0, 0, 0, 0, 0, 0, 0], 1),
-        1 => (Marker::U8, 1),
-        2 => (Marker::U16, 2),
-        3 | 4 => (Marker::U32, 4),
-        _ => (Marker::U64, 8),
+        1 => (0xcc, 1),
+        2 => (0xcd, 2),
+        3 | 4 => (0xce, 4),
+        _ => (0xcf, 8),
     };
     let mut bytes = [0; 9];
-    bytes[0] = marker.to_u8();
+    bytes[0] = marker;
     bytes[1..].copy_from_slice(&(value << (64 - 8 * size)).to_be_bytes());
     (bytes, 1 + size)
+}
+
+#[inline]
+fn put_unsigned(out: &mut Vec<u8>, value: u64) {
+    let (bytes, size) = packed(value);
+    out.extend_from_slice(&bytes);
+    out.truncate(out.len() - (bytes.len() - size));
+}
+
+/// The head of an array of so many values; most events have a few.
+#[inline]
+fn put_array(out: &mut Vec<u8>, count: usize) {
+    match count {
+        0..=15 => out.push(0x90 | count as u8),
+        _ => {
+            encode::write_array_len(out, count as u32).expect(INFALLIBLE);
+        }
+    }
 }
 
 /// How many whole values stand at the beginning of these bytes, and the bytes of them.
