@@ -10,7 +10,7 @@ use std::process::Command;
 use nix::sys::signal::Signal;
 use timeline::archive::Archive;
 
-use crate::flight::{Flight, Running, eventually, first_arguments, size};
+use crate::flight::{Flight, Running, eventually, first_arguments, said, size};
 
 /// How a disk gets full.
 enum Disk {
@@ -21,6 +21,28 @@ enum Disk {
 }
 
 struct Mounted(std::path::PathBuf);
+
+impl Mounted {
+    /// A file system of `LIMIT` bytes, where this process may mount.
+    fn on(folder: &Path) -> Option<Mounted> {
+        let mut mount = Command::new("mount");
+        let size = format!("size={LIMIT},mode=0700");
+        mount
+            .args(["-t", "tmpfs", "-o", &size, "timeline-test"])
+            .arg(folder);
+        let done = mount.output().is_ok_and(|done| done.status.success());
+        if !done {
+            println!("no file system can be mounted here: less is tested");
+        }
+        done.then(|| Mounted(folder.to_path_buf()))
+    }
+
+    fn enlarge(&self) {
+        let mut mount = Command::new("mount");
+        mount.args(["-o", "remount,size=64m"]).arg(&self.0);
+        assert!(mount.status().unwrap().success());
+    }
+}
 
 impl Drop for Mounted {
     fn drop(&mut self) {
@@ -38,16 +60,9 @@ impl Disk {
             Flight::not_there(&format!("{purpose}-limit"), entries, output),
         )];
         let flight = Flight::not_there(&format!("{purpose}-mount"), entries, output);
-        let folder = flight.folder.path().to_path_buf();
-        let mut mount = Command::new("mount");
-        let size = format!("size={LIMIT},mode=0700");
-        mount
-            .args(["-t", "tmpfs", "-o", &size, "timeline-test"])
-            .arg(&folder);
-        if mount.output().is_ok_and(|done| done.status.success()) {
-            all.push((Disk::Small(Mounted(folder)), flight));
-        } else {
-            println!("{purpose}: no file system can be mounted here");
+        let folder = flight.folder.path();
+        if let Some(mounted) = Mounted::on(folder) {
+            all.push((Disk::Small(mounted), flight));
         }
         for (_, flight) in &mut all {
             flight.restart();
@@ -56,32 +71,39 @@ impl Disk {
     }
 
     /// A recorder on this disk, whose words go elsewhere.
-    fn start(&self, flight: &Flight, words: &Path) -> Running {
-        let program = env!("CARGO_BIN_EXE_timeline");
-        let command = match self {
-            Disk::Limited => {
-                let mut command = Command::new("prlimit");
-                command.args([&format!("--fsize={LIMIT}:unlimited"), "--", program]);
-                command
-            }
-            Disk::Small(_) => Command::new(program),
-        };
-        Running::new(flight.command_of(command, &["--plain"]), words)
+    fn start(&self, flight: &Flight, form: &[&str], words: &Path) -> Running {
+        match self {
+            Disk::Limited => limited(flight, LIMIT, form, words),
+            Disk::Small(_) => Running::new(flight.command(form), words),
+        }
     }
 
-    /// There is room again.
-    fn make_room(&self, recorder: &Running) {
-        let status = match self {
-            Disk::Limited => Command::new("prlimit")
-                .args(["--fsize=unlimited", "--pid", &recorder.pid().to_string()])
-                .status(),
-            Disk::Small(Mounted(folder)) => Command::new("mount")
-                .args(["-o", "remount,size=64m"])
-                .arg(folder)
-                .status(),
-        };
-        assert!(status.unwrap().success());
+    /// There is room again, for this recorder or for the next one.
+    fn make_room(&self, recorder: Option<&Running>) {
+        match (self, recorder) {
+            (Disk::Small(mounted), _) => mounted.enlarge(),
+            (Disk::Limited, Some(recorder)) => limit(recorder, "--fsize=unlimited"),
+            (Disk::Limited, None) => {}
+        }
     }
+}
+
+/// A recorder none of whose files gets larger than this.
+fn limited(flight: &Flight, most: u64, form: &[&str], words: &Path) -> Running {
+    let mut command = Command::new("prlimit");
+    command.args([
+        &format!("--fsize={most}:unlimited"),
+        "--",
+        env!("CARGO_BIN_EXE_timeline"),
+    ]);
+    Running::new(flight.command_of(command, form), words)
+}
+
+/// Another limit for a recorder.
+fn limit(recorder: &Running, limit: &str) {
+    let mut command = Command::new("prlimit");
+    command.args([limit, "--pid", &recorder.pid().to_string()]);
+    assert!(command.status().unwrap().success());
 }
 
 /// What a full archive holds: whole frames, and the first of the events.
@@ -100,13 +122,13 @@ fn what_the_ring_still_holds_is_recorded_when_there_is_room() {
     let words = tempfile::tempdir().unwrap();
     for output in ["flight.tla", "flights/"] {
         for (disk, mut flight) in Disk::all("room", 1 << 14, output) {
-            let recorder = disk.start(&flight, words.path());
+            let recorder = disk.start(&flight, &["--plain"], words.path());
             flight.log(3_000);
             recorder.until_it_says("cannot write");
             let held = whole(&flight);
             assert!((300..3_000).contains(&held), "{held}");
             flight.log(3_000);
-            disk.make_room(&recorder);
+            disk.make_room(Some(&recorder));
             flight.until_recorded();
             flight.log(100);
             flight.until_recorded();
@@ -125,7 +147,7 @@ fn what_the_ring_still_holds_is_recorded_when_there_is_room() {
 fn what_the_ring_overwrites_meanwhile_is_counted() {
     let words = tempfile::tempdir().unwrap();
     for (disk, mut flight) in Disk::all("count", 1 << 10, "flight.tla") {
-        let recorder = disk.start(&flight, words.path());
+        let recorder = disk.start(&flight, &["--plain"], words.path());
         // What is overwritten before it begins does not count.
         eventually("the file to begin", || size(&flight.file()) > 0);
         while !recorder.said().contains("cannot write") {
@@ -133,7 +155,7 @@ fn what_the_ring_overwrites_meanwhile_is_counted() {
             std::thread::yield_now();
         }
         flight.log(50_000);
-        disk.make_room(&recorder);
+        disk.make_room(Some(&recorder));
         recorder.until_it_says("recording goes on");
         flight.until_recorded();
         let (status, said) = recorder.stop(Signal::SIGTERM);
@@ -157,7 +179,7 @@ fn what_the_ring_overwrites_meanwhile_is_counted() {
 fn a_recorder_that_ends_on_a_full_disk_says_what_is_lost() {
     let words = tempfile::tempdir().unwrap();
     for (disk, mut flight) in Disk::all("end", 1 << 14, "flight.tla") {
-        let recorder = disk.start(&flight, words.path());
+        let recorder = disk.start(&flight, &["--plain"], words.path());
         flight.log(3_000);
         recorder.until_it_says("cannot write");
         flight.log(1_000);
@@ -177,8 +199,8 @@ fn a_recorder_that_ends_on_a_full_disk_says_what_is_lost() {
         // The ring still has them.
         if let Disk::Small(_) = disk {
             fs::remove_file(words.path().join("said")).unwrap();
-            let recorder = disk.start(&flight, words.path());
-            disk.make_room(&recorder);
+            let recorder = disk.start(&flight, &["--plain"], words.path());
+            disk.make_room(Some(&recorder));
             flight.until_recorded();
             assert!(recorder.stop(Signal::SIGINT).0.success());
         }
@@ -188,4 +210,127 @@ fn a_recorder_that_ends_on_a_full_disk_says_what_is_lost() {
         );
         assert_eq!(flight.missed(), 0);
     }
+}
+
+#[test]
+fn a_recorder_killed_on_a_full_disk_is_continued() {
+    let words = tempfile::tempdir().unwrap();
+    for (output, form) in [
+        ("flight.tla", &["--plain"][..]),
+        // What fills the small disk are whole files: the last one is begun, and has no room for its preamble.
+        ("flights/", &["--plain", "--rotate-size", "16K"]),
+        ("flights/", &["--plain", "--rotate-size", "8K"]),
+    ] {
+        for (disk, mut flight) in Disk::all("killed", 1 << 14, output) {
+            if matches!(disk, Disk::Limited) && form.len() > 1 {
+                continue;
+            }
+            let recorder = disk.start(&flight, form, words.path());
+            flight.log(3_000);
+            recorder.until_it_says("cannot write");
+            flight.log(100);
+            recorder.stop(Signal::SIGKILL);
+            disk.make_room(None);
+            assert_eq!(first_arguments(&flight.land(form)), flight.expected());
+            assert_eq!(flight.missed(), 0);
+        }
+    }
+}
+
+#[test]
+fn a_preamble_waits_for_room() {
+    for (output, killed) in [
+        ("flight.tla", false),
+        ("flight.tla", true),
+        ("flights/", false),
+    ] {
+        let mut flight = Flight::not_there("preamble", 1 << 12, output);
+        flight.restart();
+        flight.log(100);
+        let words = tempfile::tempdir().unwrap();
+        let recorder = limited(&flight, 64, &[], words.path());
+        recorder.until_it_says("cannot write");
+        assert!(flight.files().iter().all(|file| size(file) <= 64));
+        flight.log(100);
+        if killed {
+            recorder.stop(Signal::SIGKILL);
+        } else {
+            limit(&recorder, "--fsize=unlimited");
+            flight.until_recorded();
+            let (status, said) = recorder.stop(Signal::SIGTERM);
+            assert!(status.success(), "{said}");
+            assert!(said.contains("recorded 200 events"), "{said}");
+        }
+        assert_eq!(first_arguments(&flight.land(&[])), flight.expected());
+        assert_eq!(flight.missed(), 0);
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_begun_is_begun_later() {
+    let form = ["--plain", "--rotate-size", "16K"];
+    let mut flight = Flight::of_files("begin", 1 << 14);
+    flight.log(10);
+    let recorder = flight.start(&form);
+    flight.until_recorded();
+    // It has all the files open that it may have.
+    limit(&recorder, "--nofile=3:");
+    flight.log(1_000);
+    recorder.until_it_says("cannot begin a file behind");
+    flight.until_recorded();
+    assert_eq!(flight.files().len(), 1, "the one before goes on");
+    limit(&recorder, "--nofile=256:");
+    eventually("another file", || {
+        flight.log(1);
+        recorder.said().contains("recording goes on")
+    });
+    flight.until_recorded();
+    let (status, said) = recorder.stop(Signal::SIGTERM);
+    assert!(status.success(), "{said}");
+    assert!(flight.files().len() > 1);
+    assert_eq!(first_arguments(&flight.land(&form)), flight.expected());
+    assert_eq!(flight.missed(), 0);
+}
+
+#[test]
+fn what_waits_to_be_compressed_is_written_before_the_next_run() {
+    let mut flight = Flight::new("last-block", 1 << 12);
+    let words = tempfile::tempdir().unwrap();
+    let recorder = Running::new(flight.command(&[]), words.path());
+    eventually("the file to begin", || size(&flight.file()) > 0);
+    // Nothing is written any more, which it finds out by trying only.
+    limit(
+        &recorder,
+        &format!("--fsize={}:unlimited", size(&flight.file())),
+    );
+    flight.log(100);
+    flight.restart();
+    flight.log(100);
+    recorder.until_it_says("cannot write");
+    limit(&recorder, "--fsize=unlimited");
+    flight.until_recorded();
+    let (status, said) = recorder.stop(Signal::SIGTERM);
+    assert!(status.success(), "{said}");
+    assert!(said.contains(" 0 missed"), "{said}");
+    assert_eq!(first_arguments(&flight.events()), flight.expected());
+}
+
+#[test]
+fn the_oldest_files_go_before_more_is_written() {
+    let mut flight = Flight::not_there("keep-mount", 1 << 15, "flights/");
+    let Some(_mounted) = Mounted::on(flight.folder.path()) else {
+        return;
+    };
+    flight.restart();
+    flight.log(5_000);
+    flight.timeline = None;
+    // A page more for each file, and not as much as another one takes.
+    let form = ["--plain", "--rotate-size", "16K", "--keep-size", "88K"];
+    let output = flight.command(&form).arg("--once").output().unwrap();
+    let said = said(&output);
+    assert!(output.status.success(), "{said}");
+    assert!(!said.contains("cannot"), "{said}");
+    let events = first_arguments(&flight.events());
+    let expected: Vec<i64> = (5_000 - events.len() as i64..5_000).collect();
+    assert!(events.len() > 500 && events == expected, "{}", events.len());
 }

@@ -158,3 +158,30 @@ fn once_ends_with_the_program_and_the_run_before_ends_by_itself() {
     assert!(command.status().unwrap().success());
     assert_eq!(Archive::open(file).unwrap().events().count(), 200);
 }
+
+#[test]
+fn a_clock_that_is_set_back_between_runs_changes_nothing() {
+    for (output, purpose) in [("flight.tla", "clock"), ("flights/", "clock-files")] {
+        let mut flight = Flight::not_there(purpose, 1 << 12, output);
+        flight.restart();
+        flight.log(100);
+        let recorder = flight.start(&[]);
+        flight.until_recorded();
+        recorder.stop(Signal::SIGKILL);
+        flight.log(100);
+        for (begun, runs_then) in [(3_000_000_000, 2), (1_000_000_000, 4)] {
+            flight.restart();
+            flight.begun(begun + 1);
+            flight.log(100);
+            if runs_then == 4 {
+                // A whole run without a recorder.
+                flight.restart();
+                flight.begun(begun);
+                flight.log(100);
+            }
+            let events = flight.land(&[]);
+            assert_eq!(first_arguments(&events), flight.expected());
+            assert_eq!((runs(&flight), flight.missed()), (runs_then, 0));
+        }
+    }
+}
