@@ -1,13 +1,17 @@
 //! Recording a live ring: nothing twice, nothing left out, whatever happens to the recorder.
 
 use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use nix::sys::signal::Signal;
 use timeline::archive::Archive;
 use timeline::{Order, Priority};
 
 use crate::flight::{Flight, eventually, first_arguments, said, size};
+use crate::support::frames;
 
 #[test]
 fn a_file_cut_anywhere_is_continued() {
@@ -208,4 +212,201 @@ fn what_can_be_nothing_to_record_or_to_record_to_is_said_at_once() {
     assert!(record(&flight.name, &link).contains("choose another file"));
     assert_eq!(fs::read(&diary).unwrap(), b"my diary");
     assert!(record(&flight.name, &folder.join("no/such.tla")).contains("No such file"));
+}
+
+#[test]
+fn a_run_whose_preamble_was_destroyed_is_continued() {
+    for (output, purpose) in [("flight.tla", "magic"), ("flights/", "magic-files")] {
+        let mut flight = Flight::not_there(purpose, 1024, output);
+        flight.restart();
+        flight.log(100);
+        let recorder = flight.start(&[]);
+        flight.until_recorded();
+        assert!(recorder.stop(Signal::SIGTERM).0.success());
+        let file = flight.files()[0].clone();
+        let mut bytes = fs::read(&file).unwrap();
+        bytes[20] ^= 1;
+        fs::write(&file, &bytes).unwrap();
+        flight.log(100);
+        flight.timeline = None;
+        let output = flight.command(&["--once"]).output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        let archive = Archive::open(&file).unwrap();
+        assert_eq!(archive.damage().len(), 1);
+        assert_eq!(archive.preambles().len(), 1, "it is introduced again");
+        let events: Vec<_> = archive.events().collect();
+        assert_eq!(first_arguments(&events), flight.expected());
+        assert_eq!(archive.missed(), 0);
+    }
+}
+
+#[test]
+fn a_file_damaged_in_the_middle_is_continued_behind_it() {
+    let mut flight = Flight::new("middle", 1024);
+    flight.log(40);
+    let recorder = flight.start(&["--plain"]);
+    flight.until_recorded();
+    assert!(recorder.stop(Signal::SIGTERM).0.success());
+    let whole = fs::read(flight.file()).unwrap();
+    flight.log(10);
+    flight.timeline = None;
+    let places = frames(&whole);
+    let (_, last) = places.split_last().unwrap();
+    for (place, _) in last {
+        let mut damaged = whole.clone();
+        damaged[(place.start + place.end) / 2] ^= 1;
+        fs::write(flight.file(), &damaged).unwrap();
+        let before: Vec<_> = Archive::from_bytes(&damaged[..]).events().collect();
+        let output = flight.command(&["--plain", "--once"]).output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        let after = fs::read(flight.file()).unwrap();
+        assert!(after.starts_with(&damaged), "damaged at {place:?}");
+        let archive = Archive::from_bytes(after);
+        assert_eq!(archive.damage(), std::slice::from_ref(place));
+        let expected = [first_arguments(&before), (40..50).collect()].concat();
+        let events: Vec<_> = archive.events().collect();
+        assert_eq!(first_arguments(&events), expected, "damaged at {place:?}");
+        assert_eq!(archive.missed(), 0);
+    }
+}
+
+#[test]
+fn a_file_is_continued_in_the_other_form() {
+    let mut flight = Flight::new("forms", 1024);
+    for form in [&["--plain"][..], &[], &["--plain"], &[]] {
+        flight.log(100);
+        let recorder = flight.start(form);
+        flight.until_recorded();
+        assert!(recorder.stop(Signal::SIGTERM).0.success());
+    }
+    assert_eq!(first_arguments(&flight.events()), flight.expected());
+    assert_eq!(flight.missed(), 0);
+    let bytes = fs::read(flight.file()).unwrap();
+    let mut tags: Vec<_> = frames(&bytes).into_iter().map(|(_, tag)| tag).collect();
+    tags.retain(|tag| [16, 127].contains(tag));
+    tags.dedup();
+    assert_eq!(tags, [127, 16, 127, 16]);
+}
+
+/// Of two programs that write to one file after another, each goes on with its own.
+#[test]
+fn an_archive_joined_with_another_programs_is_continued_by_both() {
+    let mut other = Flight::new("joined-other", 1024);
+    let mut flight = Flight::new("joined", 1024);
+    for flight in [&mut flight, &mut other] {
+        flight.log(100);
+        let recorder = flight.start(&[]);
+        flight.until_recorded();
+        assert!(recorder.stop(Signal::SIGTERM).0.success());
+        flight.log(10);
+        flight.timeline = None;
+    }
+    let [ours, theirs] = [&flight, &other].map(|flight| fs::read(flight.file()).unwrap());
+    for joined in [[&ours[..], &theirs].concat(), [&theirs[..], &ours].concat()] {
+        fs::write(flight.file(), joined).unwrap();
+        for name in [&flight.name, &other.name] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_timeline"));
+            command.args(["record", name, "--once", "-o"]);
+            let output = command.arg(flight.file()).output().unwrap();
+            assert!(output.status.success(), "{}", said(&output));
+            assert!(said(&output).contains("recorded 10 events"));
+        }
+        let archive = Archive::open(flight.file()).unwrap();
+        assert_eq!((archive.damage(), archive.missed()), (&[][..], 0));
+        for preamble in &archive.preambles()[..2] {
+            let of_this = archive
+                .events()
+                .filter(|event| event.statement.magic == preamble.magic.unwrap());
+            assert_eq!(
+                first_arguments(&of_this.collect::<Vec<_>>()),
+                flight.expected()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_signal_in_a_burst_ends_the_file_whole() {
+    for form in [&["--plain"][..], &[]] {
+        let mut flight = Flight::new(&format!("burst{}", form.len()), 1 << 18);
+        let file = flight.file();
+        for signal in [Signal::SIGTERM, Signal::SIGINT] {
+            let before = size(&file);
+            let recorder = flight.start(form);
+            let enough = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    // As fast as can be, and no more than the ring holds.
+                    for _ in 0..1_000 {
+                        flight.log(100);
+                        if enough.load(Ordering::Relaxed) {
+                            break;
+                        }
+                    }
+                });
+                eventually("the file to grow", || size(&file) > before + 10_000);
+                let (status, said) = recorder.stop(signal);
+                enough.store(true, Ordering::Relaxed);
+                assert!(status.success(), "{said}");
+            });
+            assert_eq!(Archive::open(&file).unwrap().damage(), []);
+        }
+        let mut numbers = first_arguments(&flight.land(form));
+        // Those of two CPUs, as the thread moves, may stand in another order.
+        numbers.sort_unstable();
+        assert_eq!((numbers, flight.missed()), (flight.expected(), 0));
+    }
+}
+
+fn permit(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn who_may_not_read_or_write_is_told_in_one_line() {
+    let mut flight = Flight::new("permitted", 1024);
+    flight.log(1);
+    let folder = flight.folder.path();
+    let program = folder.join("timeline");
+    fs::copy(env!("CARGO_BIN_EXE_timeline"), &program).unwrap();
+    let locked = folder.join("locked");
+    fs::create_dir(&locked).unwrap();
+    let there = locked.join("there.tla");
+    fs::write(&there, "").unwrap();
+    permit(folder, 0o755);
+    permit(&program, 0o755);
+    permit(&there, 0o444);
+    permit(&locked, 0o555);
+    let ring = format!("/dev/shm{}", flight.name);
+    // Whoever may do everything becomes nobody; all others are kept out as they are.
+    let root = fs::metadata(folder).unwrap().uid() == 0;
+    let record = |output: &Path| {
+        let mut command = Command::new(if root { "setpriv".as_ref() } else { &*program });
+        if root {
+            command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+            command.arg(&program);
+        }
+        command.args(["record", &flight.name, "--once", "-o"]);
+        let output = command.arg(output).output().unwrap();
+        let said = said(&output);
+        assert_eq!((output.status.code(), said.lines().count()), (Some(1), 1));
+        assert!(said.contains("ermission denied"), "{said}");
+        said
+    };
+    permit(ring.as_ref(), 0o444);
+    let new = [locked.join("new.tla"), locked.join("new/")];
+    for output in [&there, &locked, &new[0], &new[1]] {
+        let said = record(output);
+        assert!(said.contains(output.to_str().unwrap()), "{said}");
+        assert_eq!(fs::read_dir(&locked).unwrap().count(), 1);
+    }
+    permit(ring.as_ref(), 0);
+    let open = folder.join("open");
+    fs::create_dir(&open).unwrap();
+    permit(&open, 0o777);
+    let said = record(&open.join("new.tla"));
+    assert!(said.contains(&flight.name), "{said}");
+    assert_eq!(fs::read_dir(&open).unwrap().count(), 0, "no file is left");
+    permit(ring.as_ref(), 0o600);
+    permit(&locked, 0o755);
 }

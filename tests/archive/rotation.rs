@@ -290,14 +290,76 @@ fn a_directory_has_one_recorder_and_one_timeline() {
     }
 }
 
+/// How often a recorder with these options wrote, made a file durable, and the names of files.
+fn calls(flight: &Flight, library: &Path, form: &[&str]) -> [usize; 3] {
+    let noted = flight.folder.path().join("calls");
+    let mut command = flight.command(form);
+    command.env("LD_PRELOAD", library).env("CALLS", &noted);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    let noted = fs::read_to_string(noted).unwrap();
+    ['w', 'd', 'f'].map(|letter| noted.matches(letter).count())
+}
+
 #[test]
-fn whether_it_survives_the_machine_changes_nothing_else() {
+fn it_is_made_durable_as_often_as_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = folder.path().join("calls.so");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/archive/calls.c");
+    let mut compiler = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
+    compiler.args(["-shared", "-fPIC", "-Wall", "-Werror", "-o"]);
+    compiler.arg(&library).arg(source).arg("-ldl");
+    assert!(compiler.status().unwrap().success());
     for when in ["every", "rotate", "never"] {
         let mut flight = Flight::of_files(&format!("fsync-{when}"), 1 << 12);
         flight.log(1_000);
-        let form = ["--plain", "--rotate-size", "32K", "--fsync", when];
-        assert_eq!(first_arguments(&flight.land(&form)), flight.expected());
+        flight.timeline = None;
+        let form = ["--plain", "--rotate-size", "16K", "--fsync", when, "--once"];
+        let [writes, files, names] = calls(&flight, &library, &form);
+        let finished = flight.files().len();
+        assert!(finished > 4 && writes > finished, "{writes} {finished}");
+        let expected = match when {
+            "every" => writes + finished,
+            "rotate" => finished,
+            _ => 0,
+        };
+        assert_eq!((files, names), (expected, expected), "{when}");
+        assert_eq!(first_arguments(&flight.events()), flight.expected());
     }
+}
+
+#[test]
+fn an_older_run_that_goes_on_over_many_files_does_not_hide_the_newest() {
+    let form = ["--plain", "--rotate-size", "16K"];
+    let mut flight = Flight::of_files("hidden", 1 << 12);
+    let record = |flight: &Flight| {
+        let recorder = flight.start(&form);
+        flight.until_recorded();
+        assert!(recorder.stop(Signal::SIGTERM).0.success());
+    };
+    flight.log(100);
+    record(&flight);
+    flight.log(1_000);
+    flight.restart();
+    // The next run is recorded while what the one before left is elsewhere.
+    let [before, aside] = ["prev", "aside"].map(|end| format!("/dev/shm{}.{end}", flight.name));
+    fs::rename(&before, &aside).unwrap();
+    flight.log(100);
+    record(&flight);
+    fs::rename(&aside, &before).unwrap();
+    let mut older = Command::new(env!("CARGO_BIN_EXE_timeline"));
+    older
+        .args(["record", &format!("{}.prev", flight.name), "-o"])
+        .arg(flight.file())
+        .args(form);
+    assert!(older.output().unwrap().status.success());
+    assert!(flight.files().len() > 4);
+    flight.log(100);
+    let mut numbers = first_arguments(&flight.land(&form));
+    // The end of the older run stands behind the beginning of the next one.
+    assert!(!numbers.is_sorted());
+    numbers.sort_unstable();
+    assert_eq!((numbers, flight.missed()), (flight.expected(), 0));
 }
 
 #[test]
