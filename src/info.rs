@@ -57,9 +57,10 @@ pub struct Info {
     pub boot_id: String,
     /// The processes that write, and those that were killed writing.
     pub writers: Vec<Writer>,
-    /// Events ever logged.
+    /// Entries ever written: an event takes one, one with a payload several, and what fills up a chunk between them
+    /// counts as well.
     pub events_written: u64,
-    /// Events in the ring now.
+    /// Entries in the ring now, counted in the same way.
     pub events_held: u64,
     /// Events that could not be logged.
     pub dropped: Dropped,

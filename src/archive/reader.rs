@@ -224,7 +224,7 @@ impl Archive {
         self.index.unknown
     }
 
-    /// How many events were overwritten before they could be recorded.
+    /// How many entries of the ring were overwritten before they could be recorded: of an event with a payload, several.
     pub fn missed(&self) -> u64 {
         self.index.missed
     }

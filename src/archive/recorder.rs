@@ -32,7 +32,8 @@ const RECENT: usize = 64;
 pub struct Totals {
     /// Events recorded.
     pub events: u64,
-    /// Events that were overwritten before they could be recorded, and at the end those for which there was no room.
+    /// Entries of the ring that were overwritten before they could be recorded: of an event with a payload, several, and
+    /// what fills up a chunk counts as well. At the end, also events and entries for which there was no room.
     pub missed: u64,
     /// Bytes written.
     pub bytes: u64,

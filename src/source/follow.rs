@@ -141,7 +141,8 @@ impl<'a> Follow<'a> {
         *next = Some(next.map_or(place, |next| next.min(place)));
     }
 
-    /// How many events have been missed since the start.
+    /// How many entries were overwritten unread since the start: an event takes one, one with a payload several, and
+    /// what fills up a chunk between them counts as well.
     pub fn missed(&self) -> u64 {
         self.missed
     }

@@ -34,8 +34,9 @@ const ASK: Duration = Duration::from_millis(200);
 /// Waits for a timeline that is not there yet, begins with the oldest event that is still there, and
 /// goes on over restarts of the program. An archive that an earlier recording left is continued where
 /// that one stopped, however it did: no event is missing or there twice, as long as the timeline still
-/// held it. Events that were overwritten before they were recorded are counted, and the count is
-/// recorded. On a full disk it waits for room.
+/// held it. What was overwritten before it was recorded is counted in entries of the timeline, of which
+/// an event takes one, or several with a payload, and the count is recorded. On a full disk it waits for
+/// room.
 ///
 /// A snapshot, and what `new` kept of the run before (/timeline.prev), is recorded to its end.
 #[derive(clap::Args)]
