@@ -228,8 +228,21 @@ fn moved(part: Part, by: usize) -> Part {
 pub(super) fn scan(
     file: &File,
     range: Range<usize>,
-    (window, most): (usize, usize),
+    sizes: (usize, usize),
     mut each: impl FnMut(Part),
+) -> io::Result<()> {
+    scan_while(file, range, sizes, |part| {
+        each(part);
+        true
+    })
+}
+
+/// As `scan`, until it is told to end.
+pub(super) fn scan_while(
+    file: &File,
+    range: Range<usize>,
+    (window, most): (usize, usize),
+    mut each: impl FnMut(Part) -> bool,
 ) -> io::Result<()> {
     let (mut bytes, mut base) = (Vec::new(), range.start);
     while base < range.end {
@@ -252,17 +265,17 @@ pub(super) fn scan(
             if place.start > sure {
                 break;
             }
-            used = match part {
+            let (part, end) = match part {
                 Part::Damage(place) => {
                     let end = place.end.min(sure);
-                    each(Part::Damage(base + place.start..base + end));
-                    end
+                    (Part::Damage(base + place.start..base + end), end)
                 }
-                frame => {
-                    each(moved(frame, base));
-                    place.end
-                }
+                frame => (moved(frame, base), place.end),
             };
+            if !each(part) {
+                return Ok(());
+            }
+            used = end;
             if used < place.end {
                 break;
             }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 
-use super::bytes::{FRAME, WINDOW, files_of, scan};
+use super::bytes::{FRAME, WINDOW, files_of, scan_while};
 use super::files;
 use super::frame::Part;
 use super::load::{Loader, Made, Placed};
@@ -20,6 +20,9 @@ use super::reader::Archive;
 use super::record::{Record, decode};
 use crate::error::{Error, Result};
 use crate::source::Event;
+
+/// Bytes of events that are read at once, about.
+const AT_ONCE: usize = 64 << 20;
 
 /// Whether a recorder holds the file, or the directory.
 pub fn is_recorded(file: &File) -> bool {
@@ -46,6 +49,8 @@ pub struct Growth<'a> {
     /// How long it was when it was last looked at.
     length: usize,
     batch: Vec<Placed>,
+    /// See [`AT_ONCE`].
+    at_once: usize,
     damaged: u64,
     removed: u64,
 }
@@ -86,6 +91,7 @@ impl Archive {
             at: self.whole().saturating_sub(start),
             length: 0,
             batch: Vec::new(),
+            at_once: AT_ONCE,
             damaged: 0,
             removed: 0,
         })
@@ -109,8 +115,8 @@ impl Growth<'_> {
     }
 
     /// Appends what was recorded since the last call to `out`, sorted by time; how many events it says were
-    /// missed. Does not wait. After a long pause it takes several calls to catch up: nothing new and nothing missed
-    /// means caught up.
+    /// missed. Does not wait. After a long pause it takes several calls to catch up, of which none reads more than 64 MiB of
+    /// events and a block: nothing new and nothing missed means caught up.
     ///
     /// # Errors
     /// `Io`.
@@ -166,24 +172,34 @@ impl Growth<'_> {
         }
         let (mut missed, mut damaged, mut at) = (0u64, 0, self.at);
         let (loader, batch, names) = (&mut self.loader, &mut self.batch, self.names);
-        let each = |part: Part| match part {
-            Part::Damage(_) => {}
-            Part::Frame { place, record } => {
-                damaged += (place.start - at) as u64;
-                at = place.end;
-                match decode(record) {
-                    Some(Record::Missed(gap)) => {
-                        missed = missed.saturating_add(gap.count.unwrap_or(0));
-                    }
-                    Some(events @ (Record::Data(_) | Record::Block(_))) => {
-                        loader.record(events, batch);
-                    }
-                    Some(naming) => names.take(naming),
-                    None => damaged += place.len() as u64,
+        let mut bytes = 0;
+        let each = |part: Part| {
+            let Part::Frame { place, record } = part else {
+                return true;
+            };
+            damaged += (place.start - at) as u64;
+            at = place.end;
+            match decode(record) {
+                Some(Record::Missed(gap)) => {
+                    missed = missed.saturating_add(gap.count.unwrap_or(0));
                 }
+                Some(events @ (Record::Data(_) | Record::Block(_))) => {
+                    let known = batch.len();
+                    loader.record(events, batch);
+                    let heap: usize = batch[known..].iter().map(Made::heap).sum();
+                    bytes += heap + size_of::<Placed>() * (batch.len() - known);
+                }
+                Some(naming) => names.take(naming),
+                None => damaged += place.len() as u64,
             }
+            bytes < self.at_once
         };
-        let cut = match scan(&self.file, self.at..end, (WINDOW, FRAME), each) {
+        let scanned = scan_while(&self.file, self.at..end, (WINDOW, FRAME), each);
+        if bytes >= self.at_once {
+            // Further frames are read the next time.
+            self.length = 0;
+        }
+        let cut = match scanned {
             // While it was being read: what is left of it is seen the next time.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => true,
             other => other.map(|()| false).map_err(fail)?,
@@ -279,6 +295,30 @@ mod tests {
         assert_eq!((poll(&mut growth), growth.removed()), (vec![3, 4], 2));
         assert_eq!((poll(&mut growth), growth.damaged()), (vec![], 0));
         assert!(!growth.is_recorded());
+    }
+
+    #[test]
+    fn what_is_too_much_at_once_is_read_by_and_by() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("flight.tla");
+        let known = archive(&[0]);
+        fs::write(&file, &known).unwrap();
+        let opened = Archive::open(&file).unwrap();
+        let mut growth = opened.follow().unwrap();
+        growth.at_once = 3 * size_of::<Placed>();
+        fs::write(&file, [known, archive(&[1, 2, 3, 4, 5, 6, 7])].concat()).unwrap();
+        let mut counts = Vec::new();
+        let mut events = Vec::new();
+        while {
+            let before = events.len();
+            growth.poll(&mut events).unwrap();
+            counts.push(events.len() - before);
+            events.len() > before
+        } {}
+        assert_eq!(counts, [3, 3, 1, 0]);
+        let numbers: Vec<_> = events.iter().map(|event| event.args[0]).collect();
+        assert_eq!(numbers, [1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(growth.damaged(), 0);
     }
 
     #[test]

@@ -44,6 +44,8 @@ pub trait Made: Sized {
     fn moment(&self) -> Moment;
     /// Takes it out of a list that is done with.
     fn take(&mut self) -> Self;
+    /// Bytes that it takes beside itself.
+    fn heap(&self) -> usize;
 }
 
 /// The ring that an event is of.
@@ -64,6 +66,8 @@ pub struct Placed {
 
 /// Arguments that stand in an event itself.
 const ARGUMENTS: usize = 4;
+/// Return addresses of an event that readers of rings are given: several times what an event of a ring has.
+const ADDRESSES: usize = 1024;
 
 impl Made for Placed {
     type Statement = EventId;
@@ -119,6 +123,38 @@ impl Made for Placed {
         };
         Placed { event, ..*self }
     }
+
+    #[inline]
+    fn heap(&self) -> usize {
+        let payload = self.event.payload.as_ref();
+        payload.map_or(0, |payload| {
+            let lists = payload.values.capacity() + size_of::<u64>() * payload.backtrace.capacity();
+            size_of::<Payload>() + lists
+        })
+    }
+}
+
+/// Nothing but that there is an event, for counting.
+impl Made for () {
+    type Statement = ();
+    type Author = ();
+
+    fn statement(_: &Names, _: u64, _: &Kind) {}
+
+    fn author(_: &Names, _: u64, _: &Source) {}
+
+    #[inline]
+    fn make(_: &Of, (): &(), (): &(), _: &mut Row) {}
+
+    fn moment(&self) -> Moment {
+        Moment::default()
+    }
+
+    fn take(&mut self) {}
+
+    fn heap(&self) -> usize {
+        0
+    }
 }
 
 /// What an event says beyond its four arguments: those of `printf`, or further integers as `long` there.
@@ -129,10 +165,9 @@ fn payload(row: &mut Row) -> Box<Payload> {
         values.push(0xd3);
         values.extend(arg.to_be_bytes());
     }
-    Box::new(Payload {
-        values,
-        backtrace: std::mem::take(&mut row.backtrace),
-    })
+    let mut backtrace = std::mem::take(&mut row.backtrace);
+    backtrace.truncate(ADDRESSES);
+    Box::new(Payload { values, backtrace })
 }
 
 /// Makes events of frames.
@@ -324,6 +359,10 @@ impl<K: Clone + Eq + Hash, V: Clone> Cache<K, V> {
     }
 
     fn get(&mut self, magic: u64, key: &K, slot: u64, make: impl FnOnce(&K) -> V) -> V {
+        if size_of::<V>() == 0 {
+            // Nothing to remember.
+            return make(key);
+        }
         let recent = &mut self.recent[slot as usize % RECENT];
         if let Some((of, last, made)) = recent
             && *of == magic

@@ -4,7 +4,7 @@
 //! and an archive that is being recorded is read on.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use elsa::sync::{FrozenMap, FrozenVec};
 
@@ -20,6 +20,11 @@ const NONE: &str = "?";
 const OF_THE_RING: u32 = 1 << 16;
 /// Where the numbers of other events begin.
 const OTHERS: u32 = 1 << 12;
+/// Bytes of copies of strings that definitions and threads may have in any archive, and for each byte of its strings.
+/// Beyond them, a copy is cut to so many characters.
+const COPIES: usize = 8 << 20;
+const COPIES_OF_EACH: usize = 6;
+const CUT: usize = 48;
 
 /// What the numbers in an archive stand for.
 #[derive(Default)]
@@ -28,7 +33,9 @@ pub struct Names {
     /// The first of each magic.
     programs: FrozenMap<u64, Box<Preamble>>,
     /// By magic and number.
-    strings: FrozenMap<(u64, u64), Box<str>>,
+    strings: FrozenMap<(u64, u64), Box<Arc<str>>>,
+    /// How many bytes they have.
+    length: Mutex<usize>,
     /// By magic, process and address.
     symbols: FrozenMap<(u64, Option<u64>, u64), Box<Symbol>>,
     definitions: FrozenMap<u32, Box<Definition>>,
@@ -45,12 +52,16 @@ struct Statements {
     next: u32,
     /// Of those with a definition, in the order in which they were found.
     defined: Vec<u32>,
+    /// Bytes of strings in these.
+    copied: usize,
 }
 
 #[derive(Default)]
 struct Authors {
     numbers: HashMap<(u64, record::Source), u32>,
     threads: Vec<Author>,
+    /// Bytes of strings in these.
+    copied: usize,
 }
 
 /// Whoever logged events: to the ring of which magic, as which process, and what is shown of it.
@@ -79,7 +90,8 @@ impl Names {
             Record::String(string) => {
                 if let (Some(id), Some(text)) = (string.id, string.string) {
                     let key = (string.magic.unwrap_or(0), id);
-                    self.strings.insert(key, text.into());
+                    *lock(&self.length) += text.len();
+                    self.strings.insert(key, Box::new(text.into()));
                 }
             }
             Record::Symbol(symbol) => {
@@ -119,12 +131,25 @@ impl Names {
     }
 
     /// A string; its number in its place where it was lost.
-    pub fn text(&self, magic: u64, id: Option<u64>) -> Option<String> {
+    pub fn text(&self, magic: u64, id: Option<u64>) -> Option<Arc<str>> {
         let id = id?;
         Some(match self.strings.get(&(magic, id)) {
-            Some(text) => text.to_string(),
-            None => format!("<string {id:#x}?>"),
+            Some(text) => Arc::clone(text),
+            None => format!("<string {id:#x}?>").into(),
         })
+    }
+
+    /// A copy of a string, cut if there are too many already: statements take a few bytes in an archive, and may all
+    /// refer to one string that is very long.
+    fn copy(&self, magic: u64, id: Option<u64>, copied: &mut usize) -> Option<String> {
+        let text = self.text(magic, id)?;
+        let most = COPIES.saturating_add(COPIES_OF_EACH.saturating_mul(*lock(&self.length)));
+        let left = most.saturating_sub(*copied);
+        if text.len() <= left.max(CUT) {
+            *copied = copied.saturating_add(text.len());
+            return Some(text.to_string());
+        }
+        Some(text.chars().take(CUT).chain(['…']).collect())
     }
 
     /// The number of what a statement of a ring logs, the same each time.
@@ -137,15 +162,15 @@ impl Names {
         let number = statements.free(kind.event);
         statements.numbers.insert(key, number);
         if kind.category.is_some() || kind.format.is_some() {
-            let definition = self.define(number, magic, kind);
+            let definition = self.define(number, magic, kind, &mut statements.copied);
             self.definitions.insert(number, Box::new(definition));
             statements.defined.push(number);
         }
         EventId(number)
     }
 
-    fn define(&self, number: u32, magic: u64, kind: &Kind) -> Definition {
-        let text = |id| self.text(magic, id);
+    fn define(&self, number: u32, magic: u64, kind: &Kind, copied: &mut usize) -> Definition {
+        let mut text = |id| self.copy(magic, id, copied);
         let level = kind.level.and_then(|level| u8::try_from(level).ok());
         let own = kind.event.and_then(|event| u32::try_from(event).ok());
         Definition {
@@ -183,21 +208,25 @@ impl Names {
             return ThreadRef(*number);
         }
         let number = authors.threads.len() as u32;
+        let thread = self.thread_of(magic, source, &mut authors.copied);
         authors.threads.push(Author {
             magic,
             pid: source.pid,
-            thread: self.thread_of(magic, source),
+            thread,
         });
         authors.numbers.insert(key, number);
         ThreadRef(number)
     }
 
-    fn thread_of(&self, magic: u64, source: &record::Source) -> Option<Thread> {
+    fn thread_of(&self, magic: u64, source: &record::Source, copied: &mut usize) -> Option<Thread> {
         // The kernel's id alone stands in the event.
         if source.thread.is_none() && source.process.is_none() && source.pid.is_none() {
             return None;
         }
-        let text = |id| self.text(magic, id).unwrap_or_else(|| NONE.into());
+        let mut text = |id| {
+            let copy = self.copy(magic, id, copied);
+            copy.unwrap_or_else(|| NONE.into())
+        };
         let number = |number: Option<u64>| number.and_then(|n| u32::try_from(n).ok());
         Some(Thread {
             tid: number(source.tid).unwrap_or(0),

@@ -19,11 +19,18 @@ use crate::source::{Event, Frame, Source};
 /// Single events that are read at once, and bytes of their frames.
 const TOGETHER: u64 = 4096;
 const TOGETHER_BYTES: usize = 1 << 20;
+/// Characters of a symbol that are shown with each address in a call stack.
+const SHOWN: usize = 16 << 10;
 
 /// An archive: a file, or the files of a directory as if they were joined.
 ///
 /// Opening it looks through all of it, so as to know what is whole. What is kept in memory is where events are, and
 /// what their strings and programs are; the events themselves are read when they are asked for.
+///
+/// As a [`Source`], it gives out copies of strings with definitions and threads. Where these would become more than 8 MiB
+/// and six times the strings of the archive, which no recorder comes near, further long ones are cut, and end in `…`; so
+/// are more than 1,024 addresses of a call stack, and 16,384 characters of a symbol. [`Archive::events`] and
+/// [`Archive::by_time`] give out all, and share strings.
 ///
 /// # Example
 /// ```
@@ -231,7 +238,7 @@ impl Archive {
 
     /// How many events can be read, and how many cannot that its records promise. Reads all.
     pub fn recoverable(&self) -> (u64, u64) {
-        let (mut loader, mut events) = (self.loader::<Placed>(), Vec::new());
+        let (mut loader, mut events) = (self.loader::<()>(), Vec::new());
         self.units().iter().fold((0, 0), |(found, lost), unit| {
             events.clear();
             let missing = loader.load(unit, &mut events);
@@ -278,14 +285,17 @@ impl Source for Archive {
     fn frame(&self, event: &Event, address: u64) -> Frame {
         let (magic, pid) = self.names.ring(event.thread);
         let symbol = self.symbol(magic, pid, address);
-        let symbol = symbol.cloned().unwrap_or_default();
-        Frame {
-            address,
-            file: symbol.file,
-            base: symbol.base,
-            name: symbol.name,
-            start: symbol.start,
-        }
+        let text = |text: &Option<String>| Some(text.as_ref()?.chars().take(SHOWN).collect());
+        symbol.map_or_else(
+            || Frame::unknown(address),
+            |symbol| Frame {
+                address,
+                file: text(&symbol.file),
+                base: symbol.base,
+                name: text(&symbol.name),
+                start: symbol.start,
+            },
+        )
     }
 
     /// Of all events that it holds, which are looked through for them the first time.

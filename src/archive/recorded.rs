@@ -76,7 +76,7 @@ impl Made for Recorded {
     type Author = Arc<Author>;
 
     fn statement(names: &Names, magic: u64, kind: &Kind) -> Arc<Statement> {
-        let text = |id| names.text(magic, id).map(Text::from);
+        let text = |id| names.text(magic, id);
         let level = kind.level.and_then(|level| u8::try_from(level).ok());
         Arc::new(Statement {
             magic,
@@ -91,7 +91,7 @@ impl Made for Recorded {
     }
 
     fn author(names: &Names, magic: u64, source: &Source) -> Arc<Author> {
-        let text = |id| names.text(magic, id).map(Text::from);
+        let text = |id| names.text(magic, id);
         Arc::new(Author {
             thread: text(source.thread),
             tid: source.tid,
@@ -126,7 +126,19 @@ impl Made for Recorded {
     }
 
     fn take(&mut self) -> Recorded {
-        self.clone()
+        Recorded {
+            statement: Arc::clone(&self.statement),
+            author: Arc::clone(&self.author),
+            args: std::mem::take(&mut self.args),
+            payload: std::mem::take(&mut self.payload),
+            backtrace: std::mem::take(&mut self.backtrace),
+            ..*self
+        }
+    }
+
+    fn heap(&self) -> usize {
+        let words = self.args.capacity() + self.backtrace.capacity();
+        size_of::<u64>() * words + self.payload.capacity()
     }
 }
 

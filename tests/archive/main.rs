@@ -6,6 +6,7 @@ mod full;
 mod identity;
 mod independent;
 mod kills;
+mod memory;
 mod progress;
 mod recording;
 mod restart;

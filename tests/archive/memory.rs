@@ -1,0 +1,201 @@
+//! What an archive can make a reader spend: the command reads small files that ask for much in little memory.
+
+use std::fs;
+use std::process::{Command, Output};
+
+use timeline::archive::{Archive, Data, Form, Kind, Source, Writer};
+use timeline::{Order, Source as _};
+
+use crate::support::framed;
+
+/// Most bytes that the command may have mapped; the program itself is some 20 MB of it.
+const MOST: usize = 300 << 20;
+
+/// Runs a verb on these bytes in that much memory.
+fn run(file: &[u8], verb: &[&str]) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("crafted.tla");
+    fs::write(&path, file).unwrap();
+    let mut command = Command::new("prlimit");
+    command
+        .arg(format!("--as={MOST}"))
+        .arg(env!("CARGO_BIN_EXE_timeline"))
+        .args(verb)
+        .arg(path);
+    command.output().expect("prlimit of util-linux")
+}
+
+/// What a verb prints when all is well.
+fn printed(file: &[u8], verb: &[&str]) -> String {
+    let output = run(file, verb);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "{verb:?}: {}: {told}",
+        output.status
+    );
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// An archive of one string of a mebibyte that so many statements and threads refer to, for everything they say.
+fn one_long_string(count: u64, text: &str) -> Vec<u8> {
+    let mut file = Vec::new();
+    let mut writer = Writer::new(&mut file, 7, Form::Blocks);
+    let string = Some(writer.string(text));
+    for i in 0..count {
+        let event = Data {
+            kind: Kind {
+                file: string,
+                line: Some(i),
+                format: string,
+                category: string,
+                ..Kind::default()
+            },
+            source: Source {
+                thread: string,
+                process: string,
+                pid: Some(i),
+                tid: Some(i),
+            },
+            ticks: Some(i),
+            ..Data::default()
+        };
+        writer.event(&event).unwrap();
+    }
+    writer.flush().unwrap();
+    file
+}
+
+#[test]
+fn many_statements_and_threads_of_one_long_string() {
+    const COUNT: u64 = 3_000;
+    // Line breaks end what is shown of a message, and not what is kept of it.
+    let text = format!("begin{}", "\n".repeat((1 << 20) - 5));
+    let file = one_long_string(COUNT, &text);
+    assert!(file.len() < 2 << 20);
+    for verb in [&["verify"][..], &["info"]] {
+        assert!(printed(&file, verb).contains("3,000"), "{verb:?}");
+    }
+    let ways: [&[&str]; 3] = [&["dump"], &["dump", "--json"], &["tail", "-n", "5000"]];
+    for way in ways {
+        assert!(
+            printed(&file, way).matches("begin").count() >= COUNT as usize,
+            "{way:?}"
+        );
+    }
+    // In an archive's own terms, each has all of it.
+    let archive = Archive::from_bytes(file);
+    let (whole, cut): (Vec<_>, Vec<_>) = archive
+        .definitions()
+        .partition(|definition| definition.message == text);
+    assert!(whole.len() >= 5 && cut.iter().all(|definition| definition.message.len() < 256));
+    assert_eq!(whole.len() + cut.len(), COUNT as usize);
+    for event in archive.events() {
+        assert_eq!(event.statement.message.as_deref(), Some(text.as_str()));
+        assert_eq!(event.author.process.as_deref(), Some(text.as_str()));
+    }
+}
+
+#[test]
+fn texts_of_an_archive_as_recorders_write_them_are_never_cut() {
+    // A path of usual length for each statement of a large program, and for each of many threads.
+    let text = format!("/usr/src/{}", "directory/".repeat(20));
+    let archive = Archive::from_bytes(one_long_string(5_000, &text));
+    assert_eq!(archive.definitions().count(), 5_000);
+    assert!(
+        archive
+            .definitions()
+            .all(|definition| definition.message == text)
+    );
+    for event in archive.events_by_time(Order::OldestFirst) {
+        assert_eq!(archive.thread(&event).expect("known").name, text);
+    }
+}
+
+/// Appends a number, seven bits a byte.
+fn put(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+/// A block of so many events, the first of which is at `first` and each other `step` later; it does not say so.
+fn block(count: u64, first: u64, step: u64) -> Vec<u8> {
+    let mut expanded = Vec::new();
+    for number in [first, 0, 0, 0] {
+        put(&mut expanded, number);
+    }
+    // A shape with ticks alone; a source of nothing.
+    expanded.extend([1, 0x80, 0x01, 1, 0]);
+    let mut ticks = vec![0];
+    for _ in 1..count {
+        put(&mut ticks, 2 * step);
+    }
+    let zeros = vec![0; count as usize];
+    let columns: [&[u8]; 8] = [&zeros, &zeros, &ticks, &[], &[], &[], &[], &[]];
+    put(&mut expanded, columns.len() as u64);
+    for column in columns {
+        put(&mut expanded, column.len() as u64);
+        expanded.extend(column);
+    }
+    let payload = lz4_flex::block::compress(&expanded);
+    let mut record = vec![16, 0x85, 1, 7, 2, 0xa3, b'l', b'z', b'4', 3, 0xce];
+    record.extend((expanded.len() as u32).to_be_bytes());
+    record.extend([4, 0xce]);
+    record.extend((count as u32).to_be_bytes());
+    record.extend([9, 0xc6]);
+    record.extend((payload.len() as u32).to_be_bytes());
+    record.extend(payload);
+    framed(&record)
+}
+
+#[test]
+fn blocks_that_claim_any_time() {
+    const BLOCKS: u64 = 50;
+    const EVENTS: u64 = 1 << 16;
+    // One after the other, the last first; and all at the same time.
+    let apart = |i| block(EVENTS, (BLOCKS - i) * EVENTS, 1);
+    let mixed = |i| block(EVENTS, i, BLOCKS);
+    let apart: Vec<u8> = (0..BLOCKS).flat_map(apart).collect();
+    let mixed: Vec<u8> = (0..BLOCKS).flat_map(mixed).collect();
+    for file in [&apart, &mixed] {
+        assert!(file.len() < 200_000, "{}", file.len());
+        let shown = printed(file, &["dump", "--json", "-n", "20000"]);
+        let ticks = |line: &str| line["{\"ticks\":".len()..].split(',').next()?.parse().ok();
+        let ticks: Vec<u64> = shown
+            .lines()
+            .map(|line| ticks(line).expect("ticks"))
+            .collect();
+        assert_eq!(ticks.len(), 20_000);
+        assert!(ticks.windows(2).all(|two| two[0] == two[1] + 1));
+        assert!(printed(file, &["info"]).contains("3,276,800"));
+    }
+}
+
+#[test]
+fn the_same_archive_joined_hundreds_of_times() {
+    const TIMES: usize = 200;
+    let mut file = Vec::new();
+    let mut writer = Writer::new(&mut file, 7, Form::Blocks);
+    for i in 0..8_000 {
+        let event = Data {
+            ticks: Some(i),
+            args: vec![i as i64; 6],
+            ..Data::default()
+        };
+        writer.event(&event).unwrap();
+    }
+    writer.flush().unwrap();
+    let file = file.repeat(TIMES);
+    // Each of these events takes some 250 bytes: 400 MB in all.
+    let shown = printed(&file, &["dump", "--json", "-n", "30000"]);
+    let ticks = |line: &str| line["{\"ticks\":".len()..].split(',').next()?.parse().ok();
+    let ticks: Vec<u64> = shown
+        .lines()
+        .map(|line| ticks(line).expect("ticks"))
+        .collect();
+    let expected = (0..8_000).rev().flat_map(|tick| [tick; TIMES]);
+    assert!(expected.take(30_000).eq(ticks));
+}
