@@ -236,19 +236,63 @@ fn a_file_that_was_replaced_gives_no_names() {
 }
 
 #[test]
-fn of_two_modules_in_one_place_the_later_one_counts() {
+fn what_two_modules_held_one_after_the_other_has_no_name() {
     let module = |text| Module::parse(text).unwrap();
     let symbols = Symbols::new([
         module("1 1000 1000 5000 - /first"),
         module("1 3000 3000 4000 - /second"),
+        module("1 5000 5000 6000 - /behind"),
         module("2 3000 3000 4000 - /other"),
     ]);
     let file = |pid, address| symbols.resolve(pid, address).map(|r| r.file);
     assert_eq!(file(1, 0x2fff), Some("/first".into()));
-    assert_eq!(file(1, 0x3000), Some("/second".into()));
+    assert_eq!(file(1, 0x3000), None);
+    assert_eq!(file(1, 0x3fff), None);
     assert_eq!(file(1, 0x4000), Some("/first".into()));
+    assert_eq!(file(1, 0x5000), Some("/behind".into()));
     assert_eq!(file(2, 0x3fff), Some("/other".into()));
     assert_eq!(file(2, 0x4000), None);
+}
+
+#[test]
+fn the_same_module_loaded_again_in_its_place_keeps_its_names() {
+    let built = build(&[]);
+    let said = Said::by(&built.program);
+    let module = said.module("library.so").clone();
+    let without = Module {
+        build_id: None,
+        ..module.clone()
+    };
+    let line = said.about("called").last().unwrap();
+    let name = |modules: [&Module; 2]| {
+        let symbols = Symbols::new(modules.map(Module::clone));
+        symbols.caller(module.pid, hex(&line[1])).map(|r| r.name)
+    };
+    let named = Some(Some("library_exported".to_owned()));
+    assert_eq!(name([&module, &module]), named);
+    assert_eq!(name([&without, &without]), named);
+    let linked = Module {
+        path: "/another/name/of/it".into(),
+        ..module.clone()
+    };
+    assert_eq!(name([&linked, &module]), named);
+
+    let moved = Module {
+        base: module.base - 0x1000,
+        ..module.clone()
+    };
+    let rebuilt = Module {
+        build_id: Some(vec![1; 20]),
+        ..module.clone()
+    };
+    let other = Module {
+        path: "/another".into(),
+        ..without.clone()
+    };
+    for other in [&moved, &rebuilt, &other, &without] {
+        assert_eq!(name([&module, other]), None, "{other:?}");
+        assert_eq!(name([other, &module]), None, "{other:?}");
+    }
 }
 
 /// A module at 0 that takes in everything, of this file.

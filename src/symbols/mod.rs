@@ -1,11 +1,13 @@
 //! What the addresses in a call stack are called: what dladdr would say in a process that need no longer be there.
 //!
-//! The names come from the files that were mapped (image.rs), whose symbols lie within each other (cover.rs). Those
-//! who write a timeline say which files these are, so neither the paths nor what is found there is trusted: only
-//! regular files are opened, what is read of them is bounded, and what does not fit together has no name.
+//! The names come from the files that were mapped (image.rs), whose symbols lie within each other (cover.rs). Where two
+//! files were loaded one after the other, there are none (disputed.rs). Those who write a timeline say which files these
+//! are, so neither the paths nor what is found there is trusted: only regular files are opened, what is read of them
+//! is bounded, and what does not fit together has no name.
 
 mod cover;
 mod demangle;
+mod disputed;
 mod image;
 
 use std::collections::HashMap;
@@ -17,6 +19,7 @@ pub(crate) use self::image::open_regular;
 pub use crate::event::Module;
 
 use self::cover::{Cover, Interval};
+use self::disputed::Disputed;
 use self::image::Image;
 
 /// Most objects of all processes together.
@@ -60,16 +63,27 @@ pub struct Resolved {
 #[derive(Debug)]
 pub struct Symbols {
     modules: Vec<Module>,
-    /// By process: numbers of `modules`, and which of them holds an address.
-    processes: HashMap<u32, (Vec<usize>, Cover)>,
+    processes: HashMap<u32, Process>,
     files: HashMap<PathBuf, OnceLock<Option<Image>>>,
     /// Bytes that may still be read.
     left: Mutex<u64>,
 }
 
+/// What one process had loaded, ever.
+#[derive(Debug)]
+struct Process {
+    /// Numbers of `modules`.
+    numbers: Vec<usize>,
+    /// Which of them holds an address.
+    cover: Cover,
+    disputed: Disputed,
+}
+
 impl Symbols {
-    /// Of what these modules hold. Where two of one process overlap, the first was unloaded in the meantime: the
-    /// later one holds. Of more than 1,048,576 the last ones count.
+    /// Of what these modules hold. Where two of one process overlap, one was unloaded before the other was loaded, and
+    /// nothing says which of them an address of a call stack is from: the addresses that both hold have no name and no
+    /// file. The same file in the same place is the same module, however often it was loaded: one of the same build id, or
+    /// without any of the same path. Of more than 1,048,576 the last ones count.
     pub fn new(modules: impl IntoIterator<Item = Module>) -> Symbols {
         let mut modules: Vec<Module> = modules.into_iter().collect();
         modules.drain(..modules.len().saturating_sub(MAX_MODULES));
@@ -80,18 +94,22 @@ impl Symbols {
             numbers.entry(module.pid).or_default().push(number);
             files.entry(module.path.clone()).or_default();
         }
-        let cover = |numbers: &[usize]| {
-            let intervals = numbers.iter().map(|number| Interval {
-                start: modules[*number].start,
-                end: modules[*number].end,
+        let process = |numbers: Vec<usize>| {
+            let held = || numbers.iter().map(|number| &modules[*number]);
+            let intervals = held().map(|module| Interval {
+                start: module.start,
+                end: module.end,
                 rank: (),
             });
-            Cover::new(&intervals.collect::<Vec<_>>())
+            let claims = held().map(|module| (claimant(module), module.start, module.end));
+            Process {
+                cover: Cover::new(&intervals.collect::<Vec<_>>()),
+                disputed: Disputed::new(claims.collect()),
+                numbers,
+            }
         };
-        let processes = numbers.into_iter().map(|(pid, numbers)| {
-            let cover = cover(&numbers);
-            (pid, (numbers, cover))
-        });
+        let processes = numbers.into_iter();
+        let processes = processes.map(|(pid, numbers)| (pid, process(numbers)));
         Symbols {
             processes: processes.collect(),
             modules,
@@ -101,14 +119,17 @@ impl Symbols {
     }
 
     /// What dladdr says about `address` in the process `pid`, and more: names that are not exported, too, unless the
-    /// file was stripped of them. `None` if nothing was loaded there.
+    /// file was stripped of them. `None` if nothing was loaded there, or one thing after the other.
     ///
     /// There is no name where the file cannot be opened, is not regular, or has another build id than the module, and
     /// where no symbol holds the address. A file that was replaced is noticed by its build id only: if the module has
     /// none, names are those of the file that is there now. Paths are looked up in the mount namespace of the caller.
     pub fn resolve(&self, pid: u32, address: u64) -> Option<Resolved> {
-        let (numbers, cover) = self.processes.get(&pid)?;
-        let module = &self.modules[numbers[cover.find(address)?]];
+        let process = self.processes.get(&pid)?;
+        if process.disputed.holds(address) {
+            return None;
+        }
+        let module = &self.modules[process.numbers[process.cover.find(address)?]];
         let image = self.image(&module.path);
         let image = image.filter(|image| image.is(module.build_id.as_deref()));
         let found = image.and_then(|image| image.find(module.base, address));
@@ -139,4 +160,11 @@ impl Symbols {
         };
         file.get_or_init(open).as_ref()
     }
+}
+
+/// What has the same names at the same addresses.
+fn claimant(module: &Module) -> (u64, Option<&[u8]>, Option<&Path>) {
+    let build_id = module.build_id.as_deref();
+    let path = build_id.is_none().then_some(module.path.as_path());
+    (module.base, build_id, path)
 }

@@ -1,0 +1,79 @@
+//! Where two files claim one address: a call stack does not say which of them was loaded when it was taken.
+
+/// Pieces of addresses that more than one claims, in order.
+#[derive(Debug, Default)]
+pub struct Disputed {
+    pieces: Vec<(u64, u64)>,
+}
+
+impl Disputed {
+    /// Of who claims which addresses, from the first to that behind the last one. What one claims several times it claims
+    /// once.
+    pub fn new<C: Ord + Copy>(mut claims: Vec<(C, u64, u64)>) -> Disputed {
+        claims.sort_unstable();
+        let mut open: Option<(C, u64, u64)> = None;
+        let mut bounds = Vec::with_capacity(2 * claims.len());
+        for claim in claims {
+            match &mut open {
+                Some((who, _, end)) if *who == claim.0 && claim.1 <= *end => {
+                    *end = claim.2.max(*end)
+                }
+                _ => bounds.extend(open.replace(claim).map(ends)),
+            }
+        }
+        bounds.extend(open.map(ends));
+        let mut bounds: Vec<(u64, i32)> = bounds.into_iter().flatten().collect();
+        // An end goes before a start in the same place.
+        bounds.sort_unstable();
+
+        let mut disputed = Disputed::default();
+        let (mut claimants, mut since) = (0, 0);
+        for (at, change) in bounds {
+            let before = claimants;
+            claimants += change;
+            if before < 2 && claimants >= 2 {
+                since = at;
+            } else if before >= 2 && claimants < 2 && since < at {
+                disputed.pieces.push((since, at));
+            }
+        }
+        disputed
+    }
+
+    /// Whether more than one claims `address`.
+    pub fn holds(&self, address: u64) -> bool {
+        let behind = self.pieces.partition_point(|(start, _)| *start <= address);
+        let piece = behind.checked_sub(1).and_then(|at| self.pieces.get(at));
+        piece.is_some_and(|(_, end)| address < *end)
+    }
+}
+
+/// A start counts one claimant more, an end one fewer. What is empty has neither.
+fn ends<C>((_, start, end): (C, u64, u64)) -> [(u64, i32); 2] {
+    match start < end {
+        true => [(start, 1), (end, -1)],
+        false => [(start, 0); 2],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn an_address_is_disputed_where_two_claim_it(
+            claims in prop::collection::vec((0..3u8, 0..24u64, 0..24u64), 0..12),
+        ) {
+            let disputed = Disputed::new(claims.clone());
+            for address in 0..25 {
+                let holds = |(_, start, end): &&(u8, u64, u64)| (*start..*end).contains(&address);
+                let mut who: Vec<u8> = claims.iter().filter(holds).map(|claim| claim.0).collect();
+                who.sort_unstable();
+                who.dedup();
+                prop_assert_eq!(disputed.holds(address), who.len() > 1, "{}", address);
+            }
+        }
+    }
+}
