@@ -103,31 +103,52 @@ fn characters_that_unicode_does_not_know_are_replaced() {
 #[test]
 fn widths_and_precisions_are_bounded() {
     let most = Format::LARGEST_FIELD as usize;
+    let cut = most + "…".len();
+    for whole in ["%4096d", "%-4096d", "%.4096d", "%04096d"] {
+        let text = render(whole, &[Value::Int(3)]);
+        assert!(text.len() == most && !text.contains('…'), "{whole}");
+    }
     for format in [
-        "%4096d",
         "%4097d",
+        "%04097d",
+        "%.4097d",
+        "%-4097.4097d",
         "%2147483647d",
         "%99999999999999999999d",
         "%.2147483647d",
         "%-4294967297d",
     ] {
-        assert_eq!(render(format, &[Value::Int(3)]).len(), most, "{format}");
+        let text = render(format, &[Value::Int(3)]);
+        assert!(text.len() == cut && text.ends_with('…'), "{format}");
     }
+    for whole in ["%.5000s", "%.5000f", "%.5000e", "%.5000g"] {
+        let value = match whole.ends_with('s') {
+            true => Value::Text {
+                bytes: b"inf",
+                cut: false,
+            },
+            false => Value::Float(f64::INFINITY),
+        };
+        assert_eq!(render(whole, &[value]), "inf", "{whole}");
+    }
+    assert_eq!(render("%.5000g", &[Value::Float(0.5)]), "0.5");
     for format in [
         "%.2147483647e",
         "%.2147483647f",
         "%#.2147483647g",
         "%.99999999999999a",
     ] {
-        let length = render(format, &[Value::Float(1.5)]).len();
-        assert!((most..most + 20).contains(&length), "{format}: {length}");
+        let text = render(format, &[Value::Float(1.5)]);
+        assert!(text.ends_with('…'), "{format}");
+        let length = text.len();
+        assert!((cut..cut + 20).contains(&length), "{format}: {length}");
     }
     for width in [i32::MIN, i32::MIN + 1, -4097, 4097, i32::MAX] {
         let both = [Value::Int(width.into()), Value::Int(3)];
-        assert_eq!(render("%*d", &both).len(), most, "{width}");
+        assert_eq!(render("%*d", &both).len(), cut, "{width}");
     }
     let both = [Value::Int(i32::MAX.into()), Value::Int(3)];
-    assert_eq!(render("%.*d", &both).len(), most);
+    assert_eq!(render("%.*d", &both).len(), cut);
     let both = [Value::Int(i32::MIN.into()), Value::Int(3)];
     assert_eq!(render("%.*d", &both), "3");
 }

@@ -13,7 +13,7 @@ mod text;
 
 use super::values::Value;
 use field::Spec;
-use parse::{Amount, Conversion, Directive, Item};
+use parse::{Amount, Conversion, Directive, Flags, Item};
 
 /// What the upper bits of a type hold when there is no constant precision.
 const NO_PRECISION: u32 = 0xff_ffff;
@@ -21,8 +21,8 @@ const NO_PRECISION: u32 = 0xff_ffff;
 /// A format of printf, taken apart.
 ///
 /// The text is that of glibc's `snprintf` but for these:
-/// - A width or precision counts up to [`LARGEST_FIELD`](Self::LARGEST_FIELD). It may come from memory that others
-///   write to.
+/// - A width or precision counts up to [`LARGEST_FIELD`](Self::LARGEST_FIELD): it may come from memory that others
+///   write to. What would be longer ends in `…`.
 /// - A wide character that Unicode does not know shows as U+FFFD.
 /// - A `long double` whose exponent is 0 although its highest bit is set is the number that the processor takes it for. No
 ///   processor makes such; glibc drops the bit.
@@ -119,11 +119,12 @@ fn fill_in<'a>(
     values: &mut impl Iterator<Item = Value<'a>>,
     out: &mut Vec<u8>,
 ) -> Option<()> {
-    let spec = spec(directive, values)?;
+    let asked = asked(directive, values)?;
     if let Conversion::Stored = directive.conversion {
         return Some(());
     }
     let value = values.next()?;
+    let (spec, start) = (asked.bounded(), out.len());
     match (directive.conversion, integer_of(&value)) {
         (Conversion::Integer { size, style }, Some(bits)) => {
             integer::append(bits, size, style, &spec, out);
@@ -139,6 +140,9 @@ fn fill_in<'a>(
         (Conversion::WideText, _) => text::append_whole_characters(&value, &spec, out),
         _ => text::show(&value, &spec, out),
     }
+    if asked.is_cut(out.len() - start) {
+        out.extend_from_slice("…".as_bytes());
+    }
     Some(())
 }
 
@@ -151,8 +155,34 @@ fn integer_of(value: &Value) -> Option<u64> {
     }
 }
 
+/// What a directive asks for, however much that is.
+struct Asked {
+    flags: Flags,
+    width: u32,
+    precision: Option<u32>,
+}
+
+impl Asked {
+    fn bounded(&self) -> Spec {
+        let bounded = |amount: u32| amount.min(Format::LARGEST_FIELD) as usize;
+        Spec {
+            flags: self.flags,
+            width: bounded(self.width),
+            precision: self.precision.map(bounded),
+        }
+    }
+
+    /// Whether a field of so many bytes lacks some of what was asked for. A precision beyond the bound is no matter to
+    /// what is shorter than that: a text, or `inf`.
+    fn is_cut(&self, length: usize) -> bool {
+        let most = Format::LARGEST_FIELD;
+        let precise = self.precision.is_some_and(|precision| precision > most);
+        length < self.width as usize || precise && length >= most as usize
+    }
+}
+
 /// The directive's width and precision, constant or taken from the values.
-fn spec<'a>(directive: &Directive, values: &mut impl Iterator<Item = Value<'a>>) -> Option<Spec> {
+fn asked<'a>(directive: &Directive, values: &mut impl Iterator<Item = Value<'a>>) -> Option<Asked> {
     let mut flags = directive.flags;
     let width = match directive.width {
         Amount::None => 0,
@@ -168,11 +198,10 @@ fn spec<'a>(directive: &Directive, values: &mut impl Iterator<Item = Value<'a>>)
         Amount::Given(precision) => Some(precision),
         Amount::Argument => u32::try_from(argument(&values.next()?)).ok(),
     };
-    let bounded = |amount: u32| amount.min(Format::LARGEST_FIELD) as usize;
-    Some(Spec {
+    Some(Asked {
         flags,
-        width: bounded(width),
-        precision: precision.map(bounded),
+        width,
+        precision,
     })
 }
 
