@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
+use terminal_size::terminal_size_of;
 use timeline::archive::Totals;
 
 use crate::human::{Bytes, Count, Rate, percent, things};
@@ -46,12 +47,14 @@ impl Progress {
             return;
         }
         self.shown = true;
-        let line = self.line(state, Instant::now());
+        let width = terminal_size_of(&terminal).map(|(width, _)| width.0.into());
+        let line = self.line(state, width.unwrap_or(usize::MAX), Instant::now());
         // Nobody listening is no reason to stop recording.
         let _ = write!(terminal, "\r\x1b[K{line}");
     }
 
-    fn line(&mut self, state: &State, now: Instant) -> String {
+    /// What there is to be said, as far as it fits: a line that is longer would stay when it is written again.
+    fn line(&mut self, state: &State, width: usize, now: Instant) -> String {
         let State { totals, .. } = state;
         let events = things(totals.events, "event");
         let rate = Rate(self.rate(totals.events, now));
@@ -60,8 +63,30 @@ impl Progress {
         let gone = state.unread.saturating_sub(state.entries);
         let missed = Count(totals.missed.saturating_add(gone));
         let lag = percent(state.unread, state.entries);
-        let room = if state.full { ", no room to write" } else { "" };
-        format!("{events}, {rate}/s, {size}, {lag} of the ring unread, {missed} missed{room}")
+        // With what goes first where there is not enough room.
+        let mut parts = vec![
+            (3, events),
+            (1, format!("{rate}/s")),
+            (0, size.to_string()),
+            (2, format!("{lag} of the ring unread")),
+            (4, format!("{missed} missed")),
+        ];
+        if state.full {
+            parts.push((5, "no room to write".into()));
+        }
+        loop {
+            let texts: Vec<_> = parts.iter().map(|(_, text)| text.as_str()).collect();
+            let line = texts.join(", ");
+            if line.len() <= width {
+                return line;
+            }
+            if parts.len() == 1 {
+                // All of it is ASCII.
+                return format!("{}…", &line[..width.saturating_sub(1)]);
+            }
+            let least = parts.iter().map(|(rank, _)| *rank).min();
+            parts.retain(|(rank, _)| Some(*rank) != least);
+        }
     }
 
     /// Events a second, of late.
@@ -102,6 +127,7 @@ mod tests {
                 events,
                 missed: 7,
                 bytes: 5 << 20,
+                ..Totals::default()
             };
             let state = State {
                 totals,
@@ -109,7 +135,7 @@ mod tests {
                 entries: 1000,
                 full,
             };
-            progress.line(&state, begin + Duration::from_secs(seconds))
+            progress.line(&state, 200, begin + Duration::from_secs(seconds))
         };
         assert_eq!(
             at(0, 5_000_000, 0, false),
@@ -127,5 +153,43 @@ mod tests {
             at(10, 5_003_001, 3_000, true),
             "5,003,001 events, 0.5/s, 5 MiB, 100% of the ring unread, 2,007 missed, no room to write"
         );
+    }
+
+    #[test]
+    fn the_line_fits_the_terminal() {
+        let state = State {
+            totals: Totals {
+                events: 12_000,
+                missed: 7,
+                bytes: 5 << 20,
+                ..Totals::default()
+            },
+            unread: 500,
+            entries: 1000,
+            full: true,
+        };
+        let mut progress = Progress::new();
+        let now = Instant::now();
+        let mut at = |width| progress.line(&state, width, now);
+        let whole = "12,000 events, 0/s, 5 MiB, 50% of the ring unread, 7 missed, no room to write";
+        assert_eq!((at(whole.len()), whole.len()), (whole.into(), 77));
+        for (width, line) in [
+            (
+                76,
+                "12,000 events, 0/s, 50% of the ring unread, 7 missed, no room to write",
+            ),
+            (
+                69,
+                "12,000 events, 50% of the ring unread, 7 missed, no room to write",
+            ),
+            (64, "12,000 events, 7 missed, no room to write"),
+            (40, "7 missed, no room to write"),
+            (25, "no room to write"),
+            (16, "no room to write"),
+            (15, "no room to wri…"),
+            (1, "…"),
+        ] {
+            assert_eq!(at(width), line);
+        }
     }
 }
