@@ -51,6 +51,7 @@ pub struct Growth<'a> {
     batch: Vec<Placed>,
     /// See [`AT_ONCE`].
     at_once: usize,
+    missed_unknown: u64,
     damaged: u64,
     removed: u64,
 }
@@ -92,6 +93,7 @@ impl Archive {
             length: 0,
             batch: Vec::new(),
             at_once: AT_ONCE,
+            missed_unknown: 0,
             damaged: 0,
             removed: 0,
         })
@@ -102,6 +104,11 @@ impl Growth<'_> {
     /// Whether more can come. Ask before a [`Growth::poll`] that finds nothing more: then that was all.
     pub fn is_recorded(&self) -> bool {
         is_recorded(&self.held)
+    }
+
+    /// Places in what was read where it is not known how much is missing; see [`Archive::missed_unknown`].
+    pub fn missed_unknown(&self) -> u64 {
+        self.missed_unknown
     }
 
     /// Bytes among what was read that belong to no whole frame.
@@ -172,7 +179,7 @@ impl Growth<'_> {
         }
         let (mut missed, mut damaged, mut at) = (0u64, 0, self.at);
         let (loader, batch, names) = (&mut self.loader, &mut self.batch, self.names);
-        let mut bytes = 0;
+        let (mut bytes, mut unknown) = (0, 0);
         let each = |part: Part| {
             let Part::Frame { place, record } = part else {
                 return true;
@@ -180,9 +187,10 @@ impl Growth<'_> {
             damaged += (place.start - at) as u64;
             at = place.end;
             match decode(record) {
-                Some(Record::Missed(gap)) => {
-                    missed = missed.saturating_add(gap.count.unwrap_or(0));
-                }
+                Some(Record::Missed(gap)) => match gap.count {
+                    Some(count) => missed = missed.saturating_add(count),
+                    None => unknown += 1,
+                },
                 Some(events @ (Record::Data(_) | Record::Block(_))) => {
                     let known = batch.len();
                     loader.record(events, batch);
@@ -213,6 +221,7 @@ impl Growth<'_> {
         }
         self.at = at;
         self.damaged += damaged;
+        self.missed_unknown += unknown;
         Ok(missed)
     }
 

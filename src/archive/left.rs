@@ -136,8 +136,10 @@ impl Left {
     }
 
     /// Adds what stands in an older file of the same archive; its strings stand there only.
-    pub fn add_older(&mut self, older: Left) {
-        self.runs.extend(older.runs);
+    pub fn add_older(&mut self, mut older: Left) {
+        // The oldest run first, as in a file.
+        older.runs.append(&mut self.runs);
+        self.runs = older.runs;
         self.frames += older.frames;
         for (magic, places) in older.places {
             self.reach(magic, places);

@@ -205,6 +205,29 @@ impl Output {
         Ok(!before.is_new || (before.later && self.place(at)?.is_new))
     }
 
+    /// The run that the archive ends with, if it holds nothing of this one and ends with another than the one
+    /// `before` this: what was logged between these may be missing.
+    ///
+    /// # Errors
+    /// `Io`; `OtherRing` where the archive is of another timeline.
+    pub(super) fn gap(
+        &mut self,
+        at: &Attached,
+        before: Option<&Attached>,
+    ) -> Result<Option<Preamble>> {
+        if at.is_snapshot() || !self.place(at)?.is_new {
+            return Ok(None);
+        }
+        let name = at.path().display().to_string();
+        let is_ours = |run: &&Preamble| {
+            run.timeline.as_deref().map(whatever_run) == Some(whatever_run(&name))
+        };
+        let mut newest_first = self.before.runs.iter().chain(&self.here.runs).rev();
+        let last = newest_first.find(is_ours);
+        let is_before = |last: &&Preamble| before.is_some_and(|before| last.is_of(before));
+        Ok(last.filter(|last| !is_before(last)).cloned())
+    }
+
     fn runs(&self) -> impl Iterator<Item = &Preamble> {
         self.here.runs.iter().chain(&self.before.runs)
     }
@@ -361,10 +384,18 @@ impl Output {
             }
         }
         self.rotating = None;
-        self.before.add_older(std::mem::take(&mut self.here));
+        self.pass();
         (self.size, self.beginning) = (0, 0);
         self.begun = Instant::now();
         true
+    }
+
+    /// What stood in the present file stands in one before from now on.
+    fn pass(&mut self) {
+        let mut passed = std::mem::take(&mut self.here);
+        passed.known.clear();
+        passed.add_older(std::mem::take(&mut self.before));
+        self.before = passed;
     }
 
     /// Makes the present file durable, unless nobody wants that.

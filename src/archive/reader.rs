@@ -73,6 +73,7 @@ struct Index {
     frames: u64,
     unknown: u64,
     missed: u64,
+    missed_unknown: u64,
     /// Whose events there are.
     magics: BTreeSet<u64>,
     /// Where the last whole frame ends.
@@ -236,6 +237,12 @@ impl Archive {
         self.index.missed
     }
 
+    /// In how many places runs of a program, or the end of one, may be missing, and nobody knows how much: between two
+    /// recorders, it was started anew more often than its timeline is kept.
+    pub fn missed_unknown(&self) -> u64 {
+        self.index.missed_unknown
+    }
+
     /// How many events can be read, and how many cannot that its records promise. Reads all.
     pub fn recoverable(&self) -> (u64, u64) {
         let (mut loader, mut events) = (self.loader::<()>(), Vec::new());
@@ -339,9 +346,10 @@ impl Index {
         match decoded {
             Record::Data(data) => self.event(&data, frame),
             Record::Block(block) => self.block(&block, start..frame.end),
-            Record::Missed(missed) => {
-                self.missed = self.missed.saturating_add(missed.count.unwrap_or(0));
-            }
+            Record::Missed(missed) => match missed.count {
+                Some(count) => self.missed = self.missed.saturating_add(count),
+                None => self.missed_unknown += 1,
+            },
             Record::Unknown(_) => self.unknown += 1,
             naming => names.take(naming),
         }

@@ -5,6 +5,7 @@
 
 use super::codec::{Fields, Input};
 pub use super::data::{Data, Kind, PRINTF, Source};
+use super::frame::{Frames, Part};
 use super::preamble::Preamble;
 
 /// Tags of records.
@@ -83,7 +84,7 @@ pub struct Block<'a> {
 pub struct Missed {
     /// Whose.
     pub magic: Option<u64>,
-    /// How many; 0 where a recorder says only from where on it records.
+    /// How many; 0 where a recorder says only from where on it records. Missing where nobody knows.
     pub count: Option<u64>,
     /// When that was noticed.
     pub ticks: Option<u64>,
@@ -260,6 +261,19 @@ pub fn decode(record: &[u8]) -> Option<Record<'_>> {
         Ok(tag::MISSED) => Record::Missed(read(input, n, Missed::field)?),
         _ => Record::Unknown(number),
     })
+}
+
+/// How many events there are in frames.
+pub fn events_in(frames: &[u8]) -> u64 {
+    let count = |part| match part {
+        Part::Frame { record, .. } => match decode(record) {
+            Some(Record::Data(_)) => 1,
+            Some(Record::Block(block)) => block.count.unwrap_or(0),
+            _ => 0,
+        },
+        Part::Damage(_) => 0,
+    };
+    Frames::new(frames).map(count).sum()
 }
 
 #[cfg(test)]

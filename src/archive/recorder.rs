@@ -7,10 +7,9 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use super::frame::{Frames, Part};
 use super::output::{Output, Trouble};
 use super::preamble::Preamble;
-use super::record::{self, Data, Kind, PRINTF, Record, Source};
+use super::record::{Data, Kind, PRINTF, Source, events_in};
 use super::times::Times;
 use super::writer::{Form, Writer};
 use crate::attached::Attached;
@@ -35,6 +34,8 @@ pub struct Totals {
     /// Entries of the ring that were overwritten before they could be recorded: of an event with a payload, several, and
     /// what fills up a chunk counts as well. At the end, also events and entries for which there was no room.
     pub missed: u64,
+    /// Places where runs or the end of one may be missing, and nobody knows how much.
+    pub missed_unknown: u64,
     /// Bytes written.
     pub bytes: u64,
 }
@@ -74,6 +75,10 @@ pub struct Recorder<'a> {
     introduced: bool,
     /// Whether the archive held nothing of them before.
     is_new: bool,
+    /// Between which run and this one something may be missing.
+    gap: Option<Preamble>,
+    /// Whether the file is still to say so.
+    unsaid: bool,
     times: Times,
     /// By event, what it says, and how many arguments it has.
     kinds: Vec<Option<(Kind, usize)>>,
@@ -100,6 +105,31 @@ impl<'a> Recorder<'a> {
     /// # Errors
     /// `Io`; `OtherRing` where the archive is of another timeline.
     pub fn new(at: &'a Attached, output: &'a mut Output, form: Form) -> Result<Recorder<'a>> {
+        Recorder::start(at, output, form, None)
+    }
+
+    /// As [`Recorder::new`], one of several runs of a program: of `before`, the one right before this as far as it is
+    /// known, all is in the archive that there is. If the archive ends with another run than that one, it says that
+    /// something may be missing in between; see [`Recorder::gap`].
+    ///
+    /// # Errors
+    /// Those of [`Recorder::new`].
+    pub fn after(
+        before: Option<&Attached>,
+        at: &'a Attached,
+        output: &'a mut Output,
+        form: Form,
+    ) -> Result<Recorder<'a>> {
+        let gap = output.gap(at, before)?;
+        Recorder::start(at, output, form, gap)
+    }
+
+    fn start(
+        at: &'a Attached,
+        output: &'a mut Output,
+        form: Form,
+        gap: Option<Preamble>,
+    ) -> Result<Recorder<'a>> {
         let place = output.place(at)?;
         let follow = match (place.is_new, place.later) {
             (false, _) => {
@@ -125,6 +155,12 @@ impl<'a> Recorder<'a> {
             preamble: place.run,
             introduced: place.introduced,
             is_new: place.is_new,
+            totals: Totals {
+                missed_unknown: u64::from(gap.is_some()),
+                ..Totals::default()
+            },
+            unsaid: gap.is_some(),
+            gap,
             times: Times::default(),
             kinds: Vec::new(),
             sources: HashMap::new(),
@@ -134,7 +170,6 @@ impl<'a> Recorder<'a> {
             said: None,
             by: None,
             waiting: None,
-            totals: Totals::default(),
         };
         if place.is_new {
             recorder.begin();
@@ -193,6 +228,12 @@ impl<'a> Recorder<'a> {
         self.writer.flush().is_ok()
     }
 
+    /// The run after which something may be missing: it is the last one in the archive, and whether this one follows
+    /// right upon it, and where it ended, is not known.
+    pub fn gap(&self) -> Option<&Preamble> {
+        self.gap.as_ref()
+    }
+
     /// Whether something is still to be written that was taken from the ring, for want of room.
     pub fn is_full(&mut self) -> bool {
         self.writer.output().is_full()
@@ -245,6 +286,10 @@ impl<'a> Recorder<'a> {
     /// Says in the file whose events follow, and where they begin.
     fn introduce(&mut self) {
         let before = self.writer.unwritten().len();
+        if std::mem::take(&mut self.unsaid) {
+            // Before the preamble: whoever finds that run here does not look for a gap again.
+            self.writer.missed_unknown();
+        }
         self.preamble.anchors = self.at.anchors();
         self.writer.preamble(&self.preamble);
         let _ = self.writer.missed(0, None, &[]);
@@ -448,17 +493,4 @@ fn fill(event: &Event, arguments: usize, data: &mut Data) {
             data.backtrace.extend(&payload.backtrace);
         }
     }
-}
-
-/// How many events there are in frames.
-fn events_in(frames: &[u8]) -> u64 {
-    let count = |part| match part {
-        Part::Frame { record, .. } => match record::decode(record) {
-            Some(Record::Data(_)) => 1,
-            Some(Record::Block(block)) => block.count.unwrap_or(0),
-            _ => 0,
-        },
-        Part::Damage(_) => 0,
-    };
-    Frames::new(frames).map(count).sum()
 }

@@ -260,6 +260,18 @@ impl<W: Write> Writer<W> {
         self.write_if_much()
     }
 
+    /// Writes that nobody knows how much is missing before this, and where all lanes are.
+    pub(super) fn missed_unknown(&mut self) {
+        self.end_block();
+        let missed = Missed {
+            magic: Some(self.magic),
+            places: self.places.clone(),
+            ..Missed::default()
+        };
+        missed.encode(&mut self.fields, &mut self.record);
+        self.frame();
+    }
+
     /// Writes how far a run of another magic is recorded.
     pub(super) fn other(&mut self, magic: Option<u64>, places: Vec<(u64, u64)>) {
         let missed = Missed {

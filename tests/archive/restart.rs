@@ -3,7 +3,7 @@
 use nix::sys::signal::Signal;
 use timeline::archive::Archive;
 
-use crate::flight::{Flight, eventually, first_arguments};
+use crate::flight::{Flight, eventually, first_arguments, said};
 
 /// How many runs the archive tells of.
 fn runs(flight: &Flight) -> usize {
@@ -22,6 +22,12 @@ fn runs(flight: &Flight) -> usize {
     magics.sort_unstable();
     magics.dedup();
     magics.len()
+}
+
+/// How many times the archive says that an unknown number is missing.
+fn unknown(flight: &Flight) -> u64 {
+    let unknown = |file| Archive::open(file).unwrap().missed_unknown();
+    flight.files().into_iter().map(unknown).sum()
 }
 
 #[test]
@@ -79,6 +85,7 @@ fn what_the_last_run_left_unrecorded_is_recorded_before_the_next_one() {
         let events = flight.land(&[]);
         assert_eq!(first_arguments(&events), flight.expected());
         assert_eq!((runs(&flight), flight.missed()), (2, 0));
+        assert_eq!(unknown(&flight), 0);
         // Nor when there is a whole run, and the beginning of another.
         flight.restart();
         flight.log(100);
@@ -137,6 +144,90 @@ fn two_restarts_behind_the_back_of_a_recorder_lose_nothing() {
     assert!(status.success(), "{said}");
     assert_eq!(first_arguments(&flight.events()), flight.expected());
     assert_eq!((runs(&flight), flight.missed()), (3, 0));
+}
+
+#[test]
+fn runs_that_nobody_kept_are_said_to_be_missing() {
+    for (output, purpose) in [("flight.tla", "gone"), ("flights/", "gone-files")] {
+        let mut flight = Flight::not_there(purpose, 1 << 12, output);
+        flight.restart();
+        flight.log(100);
+        let recorder = flight.start(&[]);
+        flight.until_recorded();
+        recorder.stop(Signal::SIGKILL);
+        // A run that `new` keeps until the one after the next, and one that it keeps.
+        let mut expected: Vec<_> = flight.expected();
+        flight.log(100);
+        flight.restart();
+        flight.log(100);
+        flight.restart();
+        flight.log(100);
+        expected.extend(200..400);
+        for again in [false, true] {
+            let recorder = flight.start(&[]);
+            flight.until_recorded();
+            if again {
+                // One restart in its sight.
+                flight.restart();
+                flight.log(10);
+                flight.until_recorded();
+                expected.extend(400..410);
+            }
+            let (status, said) = recorder.stop(Signal::SIGINT);
+            assert!(status.success(), "{said}");
+            let gaps = said.matches("may be missing, and is not counted").count();
+            let ends = said.contains(" 0 missed, and an unknown number in 1 place\n");
+            assert_eq!((gaps, ends), (usize::from(!again), !again), "{said}");
+            assert_eq!(first_arguments(&flight.events()), expected);
+            assert_eq!((unknown(&flight), flight.missed()), (1, 0));
+        }
+        // The readers say so.
+        let say = |verb: &[&str]| {
+            let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_timeline"));
+            let output = command.args(verb).arg(flight.file()).output().unwrap();
+            assert!(output.status.success());
+            (
+                String::from_utf8_lossy(&output.stdout).into_owned(),
+                said(&output),
+            )
+        };
+        let (info, _) = say(&["info"]);
+        assert!(
+            info.contains(" 0, and an unknown number in 1 place\n"),
+            "{info}"
+        );
+        let (verify, _) = say(&["verify"]);
+        assert!(
+            verify.contains(" 0, and an unknown number in 1 place\n"),
+            "{verify}"
+        );
+        for verb in ["info", "verify"] {
+            let (json, _) = say(&[verb, "--json"]);
+            assert!(json.contains("\"missed_unknown\":1"), "{json}");
+        }
+        for verb in ["dump", "tail"] {
+            let (_, told) = say(&[verb]);
+            assert!(told.contains("before 1 place may be missing"), "{told}");
+        }
+    }
+}
+
+#[test]
+fn a_run_that_was_removed_may_have_had_others_after_it() {
+    let mut flight = Flight::new("removed", 1 << 12);
+    flight.log(100);
+    let recorder = flight.start(&[]);
+    flight.until_recorded();
+    assert!(recorder.stop(Signal::SIGINT).0.success());
+    flight.log(100);
+    flight.timeline = None;
+    timeline::unlink(&flight.name).unwrap();
+    flight.restart();
+    flight.log(100);
+    let events = flight.land(&[]);
+    let expected: Vec<_> = (0..100).chain(200..300).collect();
+    assert_eq!(first_arguments(&events), expected);
+    assert_eq!((unknown(&flight), flight.missed()), (1, 0));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 use timeline::archive::Archive;
 
 use crate::failure::{Failure, Result};
-use crate::human::things;
+use crate::human::{Count, things};
 use crate::output;
 
 /// Tells on standard error what was missed and what is damaged, if anything; `lost` events could not be read.
@@ -17,8 +17,26 @@ pub fn tell(path: &Path, archive: &Archive, lost: u64) {
             "{path}: {missed} missed, overwritten before they were recorded"
         ));
     }
+    if archive.missed_unknown() > 0 {
+        let places = things(archive.missed_unknown(), "place");
+        output::talk(format_args!(
+            "{path}: what was logged before {places} may be missing, since nobody recorded between two runs"
+        ));
+    }
     if let Some(damage) = damage(archive, lost) {
         output::talk(format_args!("{path}: {damage}"));
+    }
+}
+
+/// How much was missed, as far as that is known.
+pub fn missed(counted: u64, unknown: u64) -> String {
+    let counted = Count(counted);
+    match unknown {
+        0 => counted.to_string(),
+        places => format!(
+            "{counted}, and an unknown number in {}",
+            things(places, "place")
+        ),
     }
 }
 

@@ -19,7 +19,7 @@ use crate::human::{Bytes, Count, things};
 use crate::info;
 use crate::output;
 use crate::signals::{Signals, Woken};
-use crate::time::parse_duration;
+use crate::time::{self, WallClock, parse_duration};
 use progress::{Progress, State};
 use size::parse_size;
 
@@ -221,8 +221,11 @@ impl Recording<'_> {
     fn record_all(&mut self, mut at: Attached) -> Result {
         let mut last = None;
         loop {
-            self.record_before(&at, last)?;
-            match self.record(&at)? {
+            let before = self.before(&at);
+            if let Some(before) = &before {
+                self.record_before(before, &at, last)?;
+            }
+            match self.record(&at, before.as_ref())? {
                 Ended::Done => return Ok(()),
                 Ended::Replaced(next) => {
                     let (path, creator) = (at.path().display(), info::creator(&next.info()));
@@ -234,33 +237,44 @@ impl Recording<'_> {
         }
     }
 
-    /// Records what is left of the run before this one, unless it is the last that was recorded, or of no
-    /// concern to this archive.
-    fn record_before(&mut self, at: &Attached, last: Option<Run>) -> Result {
+    /// The run before this one, if it was kept.
+    fn before(&self, at: &Attached) -> Option<Attached> {
         if at.is_snapshot() {
-            return Ok(());
+            return None;
         }
         let mut name = at.path().as_os_str().to_owned();
         name.push(".prev");
-        let Ok(before) = Attached::open(&name) else {
-            return Ok(());
-        };
+        let before = Attached::open(&name).ok()?;
         let (run, next) = (run_of(&before), run_of(at));
         // While the name belongs to one run, the other cannot be after it, whatever the clock said.
         let is_before = run.created < next.created || (run != next && !at.replaced());
-        if is_before && Some(run) != last && self.output.continues_with(&before, at)? {
-            self.record(&before)?;
+        is_before.then_some(before)
+    }
+
+    /// Records what is left of the run before this one, unless it is the last that was recorded, or of no
+    /// concern to this archive.
+    fn record_before(&mut self, before: &Attached, at: &Attached, last: Option<Run>) -> Result {
+        if Some(run_of(before)) != last && self.output.continues_with(before, at)? {
+            // Of the runs before that one, none is kept.
+            self.record(before, None)?;
         }
         Ok(())
     }
 
-    /// Records one run until something ends it.
-    fn record(&mut self, at: &Attached) -> Result<Ended> {
+    /// Records one run until something ends it; `before` is the one right before it, if that is known.
+    fn record(&mut self, at: &Attached, before: Option<&Attached>) -> Result<Ended> {
         let form = match self.args.plain {
             true => Form::Plain,
             false => Form::Blocks,
         };
-        let mut recorder = Recorder::new(at, &mut self.output, form)?;
+        let mut recorder = Recorder::after(before, at, &mut self.output, form)?;
+        if let Some(last) = recorder.gap() {
+            let path = self.args.target.path.display();
+            let (last, this) = (moment(last.created), moment(Some(run_of(at).created)));
+            output::talk(format_args!(
+                "what {path} logged between its run of {last} and that of {this} may be missing, and is not counted"
+            ));
+        }
         let mut name = Name::new(at, self.args);
         let (mut nap, mut next) = (BUSY, None);
         let ended = loop {
@@ -304,13 +318,18 @@ impl Recording<'_> {
         let Totals {
             events,
             missed,
+            missed_unknown,
             bytes,
         } = self.totals;
         let (from, to) = (self.args.target.path.display(), self.args.output.display());
         let (events, missed) = (things(events, "event"), Count(missed));
         let size = Bytes(bytes);
+        let unknown = match missed_unknown {
+            0 => String::new(),
+            places => format!(", and an unknown number in {}", things(places, "place")),
+        };
         output::talk(format_args!(
-            "recorded {events} of {from} to {to} ({size}), {missed} missed"
+            "recorded {events} of {from} to {to} ({size}), {missed} missed{unknown}"
         ));
         match self.output.trouble() {
             None => Ok(()),
@@ -327,6 +346,7 @@ fn sum(a: &Totals, b: &Totals) -> Totals {
     Totals {
         events: a.events + b.events,
         missed: a.missed.saturating_add(b.missed),
+        missed_unknown: a.missed_unknown + b.missed_unknown,
         bytes: a.bytes + b.bytes,
     }
 }
@@ -350,6 +370,16 @@ fn tell(told: &mut Option<&'static str>, progress: &mut Progress, recorder: &mut
         (None, _) => output::talk("recording goes on"),
     }
     *told = doing;
+}
+
+/// When a run began.
+fn moment(created: Option<u64>) -> String {
+    let Some(created) = created else {
+        return "an unknown time".into();
+    };
+    let mut clock = WallClock::new(time::Form::DateTime);
+    let text = clock.format(created);
+    text.split('.').next().unwrap_or_default().to_string()
 }
 
 /// Which run of a program a timeline is of.

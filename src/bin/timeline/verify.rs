@@ -8,6 +8,7 @@ use serde_json::json;
 use timeline::archive::Archive;
 
 use crate::args::Example;
+use crate::condition;
 use crate::failure::{Failure, Result};
 use crate::human::{self, Bytes, Count, things};
 use crate::output;
@@ -69,6 +70,7 @@ pub fn run(args: &Args) -> Result {
             "events": recoverable,
             "events_lost_in_blocks": incomplete,
             "missed": archive.missed(),
+            "missed_unknown": archive.missed_unknown(),
             "unknown_records": archive.unknown(),
             "damaged_bytes": damaged,
             "damage": ranges.collect::<Vec<_>>(),
@@ -84,7 +86,8 @@ pub fn run(args: &Args) -> Result {
         let mut line = |label, text: String| writeln!(out, "  {bold}{label:<9}{bold:#} {text}");
         line("frames", Count(archive.frames()).to_string())?;
         line("events", format!("{} recoverable", Count(recoverable)))?;
-        line("missed", Count(archive.missed()).to_string())?;
+        let missed = condition::missed(archive.missed(), archive.missed_unknown());
+        line("missed", missed)?;
         for preamble in archive.programs() {
             let text =
                 |text: &Option<String>| human::clean(text.as_deref().unwrap_or("?")).into_owned();

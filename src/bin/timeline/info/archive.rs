@@ -68,7 +68,10 @@ impl<'a> Found<'a> {
             ("size", size),
             ("events", events),
             ("reach", self.reach()),
-            ("missed", Count(archive.missed()).to_string()),
+            (
+                "missed",
+                condition::missed(archive.missed(), archive.missed_unknown()),
+            ),
             (
                 "damage",
                 condition::damage(archive, 0).unwrap_or_else(|| "none".into()),
@@ -109,6 +112,7 @@ impl<'a> Found<'a> {
             "unknown_records": archive.unknown(),
             "events": archive.count(),
             "missed": archive.missed(),
+            "missed_unknown": archive.missed_unknown(),
             "damaged_bytes": damaged,
             "damaged_places": damage.len(),
             "first": time(self.first),

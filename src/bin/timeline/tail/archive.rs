@@ -29,7 +29,8 @@ pub fn follow(
     drop(events);
     let mut growth = archive.follow()?;
     let mut printer = Printer::new(archive, Some(Programs::of(archive)), look(args));
-    let (mut nap, mut total, mut damaged, mut removed) = (BUSY, 0, 0, 0);
+    let (mut nap, mut total) = (BUSY, 0);
+    let (mut unknown, mut damaged, mut removed) = (0, 0, 0);
     loop {
         match printer.print(&batch, out).and_then(|()| out.flush()) {
             Err(error) if signals::is_interrupted(&error) => return Ok(total),
@@ -45,6 +46,12 @@ pub fn follow(
             output::talk(format_args!(
                 "{what} missed here, overwritten before they were recorded"
             ));
+        }
+        if growth.missed_unknown() > unknown {
+            unknown = growth.missed_unknown();
+            output::talk(
+                "what was logged before this may be missing, since nobody recorded between two runs",
+            );
         }
         if growth.damaged() > damaged {
             let what = things(growth.damaged() - damaged, "byte");
