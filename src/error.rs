@@ -151,7 +151,7 @@ pub enum Error {
     },
 
     /// A file without a single whole frame.
-    #[error("{} is not an archive: expected at least one whole frame, which begins with c1 ce, found {found:02x?} and nothing whole behind it", .path.display())]
+    #[error("{} is {}", .path.display(), no_archive(found))]
     NotAnArchive {
         /// The file.
         path: PathBuf,
@@ -160,7 +160,7 @@ pub enum Error {
     },
 
     /// Recording into the archive of another ring.
-    #[error("{} holds something else than {}, of this run of its program; choose another file, and join them with cat", .path.display(), .timeline.display())]
+    #[error("{} already holds something that is no recording of {}, and is left as it is; record into another file (`cat` joins archives)", .path.display(), .timeline.display())]
     OtherRing {
         /// The file.
         path: PathBuf,
@@ -337,6 +337,16 @@ impl Error {
             path: path.to_path_buf(),
             source: source.into(),
         }
+    }
+}
+
+/// What a file is that is no archive, by its first bytes.
+fn no_archive(found: &[u8]) -> String {
+    match found.starts_with(&crate::layout::MAGIC) {
+        true => "a timeline or a snapshot of one, not an archive; `timeline info` and `timeline dump` read it, and `timeline record --once` makes an archive of it".into(),
+        false => format!(
+            "not an archive: expected at least one whole frame, which begins with c1 ce, found {found:02x?} and nothing whole behind it"
+        ),
     }
 }
 

@@ -364,6 +364,10 @@ fn what_is_no_archive_is_refused() {
     std::fs::write(&path, b"something else").unwrap();
     let error = Archive::open(&path).err().expect("no archive").to_string();
     assert!(error.contains("is not an archive"), "{error}");
+    let ring = directory.path().join("ring");
+    drop(timeline::Timeline::with_size(&ring, 1024, 4096).unwrap());
+    let error = Archive::open(&ring).err().expect("a ring").to_string();
+    assert!(error.contains("is a timeline or a snapshot"), "{error}");
     let error = Archive::open(directory.path().join("none"))
         .err()
         .expect("no file");
