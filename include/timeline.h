@@ -727,8 +727,9 @@ timeline_status_t timeline_follow(struct timeline_attached_t *attached,
 timeline_status_t timeline_next(struct timeline_cursor_t *cursor, struct timeline_event_t *event);
 
 /**
- * How many events a walk could not give because they were overwritten before it came to them. Exact, and
- * final once `timeline_next` has returned `TIMELINE_END`. 0 for NULL. One thread at a time for each cursor.
+ * How many entries a walk could not give because they were overwritten before it came to them: an event takes
+ * one, one with a payload several, and what fills up a chunk between them counts as well. Exact, and final
+ * once `timeline_next` has returned `TIMELINE_END`. 0 for NULL. One thread at a time for each cursor.
  *
  * # Safety
  * `cursor` is NULL or was returned by `timeline_events` or `timeline_follow` and not freed yet, and no other
@@ -830,16 +831,19 @@ static inline bool timeline_enabled(const timeline_t *tl, uint32_t event) {
  *
  * All that printf takes will do: `*`, `%.*s`, `%Lf`, `%ls` (as UTF-8). An event has room for 1,526 bytes, in
  * small rings for less (758 in the smallest): numbers always fit, strings share the rest in order, and one
- * for which there is no room is cut and ends in `…`. A `%s` with a precision reads no further than that. `%n`
- * stores nothing. Formats with `%1$d`, `%m`, more than 32 arguments, or conversions that C99 does not know,
+ * for which there is no room is cut and ends in `…`. A `%s` with a precision reads no further than that. Widths
+ * and precisions count up to 4,096 (C99 asks for 4,095): a longer field is cut and ends in `…`. `%n` stores
+ * nothing. Formats with `%1$d`, `%m`, more than 32 arguments, or conversions that C99 does not know,
  * are written out by vsnprintf where they stand: that is slower, and as safe in a signal handler as the C
  * library makes it.
  */
 #define TIMELINE_PRINTF(tl, level, ...) TIMELINE_STATEMENT_(tl, level, 0, (void)0, __VA_ARGS__)
 
 /**
- * As `TIMELINE_PRINTF`, with the call stack: up to 32 return addresses, innermost first, of which readers make
- * names of functions, files and lines. `TIMELINE_BACKTRACE(tl, TIMELINE_ERROR, "bad block %u", number);`
+ * As `TIMELINE_PRINTF`, with the call stack: return addresses, innermost first, of which readers make the names of
+ * functions and of the files that they are in. `TIMELINE_BACKTRACE(tl, TIMELINE_ERROR, "bad block %u", number);`
+ *
+ * A stack deeper than 32 is cut off: the outermost frames, those next to `main`, are missing, and nothing marks it.
  *
  * They take up to 291 bytes of an event's room. `timeline_backtrace` says how safe that is in signal handlers.
  */

@@ -421,7 +421,7 @@ class cursor {
     return true;
   }
 
-  // Events that were overwritten before they could be read; final when the walk is at its end.
+  // Entries of the ring that were overwritten before they could be read, of which a long event takes several; final when the walk is at its end.
   std::uint64_t missed() const noexcept { return ::timeline_missed(c_.get()); }
 
  private:

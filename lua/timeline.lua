@@ -456,7 +456,8 @@ function Cursor:__call()
    end
 end
 
--- How many events were overwritten before they were read.
+-- How many entries were overwritten before they were read: an event takes one, one with a payload several, and what
+-- fills up a chunk between them counts as well.
 function Cursor:missed()
    expect_open(self)
    return tonumber(C.timeline_missed(self.handle))

@@ -92,7 +92,7 @@ void summarize(const std::string& name) {
   }
   for (const auto& [message, of] : sums)
     std::cout << of.count << " times, " << of.time.count() / 1000 << " us: " << message << '\n';
-  if (events.missed() != 0) std::cout << events.missed() << " events were overwritten meanwhile\n";
+  if (events.missed() != 0) std::cout << events.missed() << " entries were overwritten meanwhile\n";
 }
 
 }  // namespace

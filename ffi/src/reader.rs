@@ -261,8 +261,9 @@ pub unsafe extern "C" fn timeline_next(
     })
 }
 
-/// How many events a walk could not give because they were overwritten before it came to them. Exact, and
-/// final once `timeline_next` has returned `TIMELINE_END`. 0 for NULL. One thread at a time for each cursor.
+/// How many entries a walk could not give because they were overwritten before it came to them: an event takes
+/// one, one with a payload several, and what fills up a chunk between them counts as well. Exact, and final
+/// once `timeline_next` has returned `TIMELINE_END`. 0 for NULL. One thread at a time for each cursor.
 ///
 /// # Safety
 /// `cursor` is NULL or was returned by `timeline_events` or `timeline_follow` and not freed yet, and no other

@@ -189,7 +189,8 @@ impl<'a> Events<'a> {
         events
     }
 
-    /// How many events were there at first and overwritten before their turn came.
+    /// How many entries were there at first and overwritten before their turn came: an event takes one, one with a
+    /// payload several, and what fills up a chunk between them counts as well.
     pub fn overwritten(&self) -> u64 {
         self.overwritten
     }

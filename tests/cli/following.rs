@@ -63,7 +63,7 @@ fn tail_shows_the_newest_and_then_what_comes() {
         tail.signal(signal);
         let (stdout, stderr) = tail.succeed();
         assert_eq!(stdout.len(), 4);
-        assert_eq!(stderr, ["timeline: 4 events shown, 0 events missed"]);
+        assert_eq!(stderr, ["timeline: 4 events shown, 0 entries missed"]);
     }
 }
 
@@ -246,5 +246,5 @@ fn tail_of_a_snapshot_ends_by_itself() {
         ran.stdout
             .ends_with("processed tcp(20), udp(-20), and other(3)\n")
     );
-    assert_eq!(ran.stderr, "timeline: 3 events shown, 0 events missed\n");
+    assert_eq!(ran.stderr, "timeline: 3 events shown, 0 entries missed\n");
 }

@@ -51,7 +51,7 @@ fn tail_follows_a_recorder_over_all_its_files_and_ends_with_it() {
         let count = mixture.logged;
         assert!(
             last.contains(&format!(
-                "{},{:03} events shown, 0 events missed",
+                "{},{:03} events shown, 0 entries missed",
                 count / 1000,
                 count % 1000
             )),
@@ -84,7 +84,7 @@ fn tail_of_a_recording_ends_upon_a_signal_and_with_its_reader() {
     });
     tail.signal(Signal::SIGINT);
     let (_, said) = tail.succeed();
-    assert_eq!(said, ["timeline: 2 events shown, 0 events missed"]);
+    assert_eq!(said, ["timeline: 2 events shown, 0 entries missed"]);
 
     let mut tail = Running::start_unread(&["tail", &path, "-n", "2"]);
     let mut line = String::new();

@@ -23,10 +23,16 @@ impl fmt::Display for Count {
     }
 }
 
-/// A number of things, in words: `1 event`, `2,000 events`.
+/// A number of things, in words: `1 event`, `2,000 events`, `3 entries`.
 pub fn things(count: u64, thing: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} {thing}{plural}", Count(count))
+    let (stem, plural) = match thing.strip_suffix('y') {
+        Some(stem) => (stem, "ies"),
+        None => (thing, "s"),
+    };
+    match count {
+        1 => format!("1 {thing}"),
+        _ => format!("{} {stem}{plural}", Count(count)),
+    }
 }
 
 /// A size: `64 MiB`, `1.2 KiB`, `12 B`.

@@ -78,7 +78,7 @@ pub fn run(args: &Args) -> Result {
 fn lines(info: &Info, theme: &Theme) -> Vec<(&'static str, String)> {
     vec![
         ("level", level(info)),
-        ("events", events(info)),
+        ("entries", entries(info)),
         (
             "reach",
             reach(info).unwrap_or_else(|| "nothing held yet".into()),
@@ -126,7 +126,8 @@ pub fn creator(info: &Info) -> String {
     format!("{} ({})", human::clean(name), info.creator_pid)
 }
 
-fn events(info: &Info) -> String {
+/// What is counted is what stands in the ring: an event with a payload takes several.
+fn entries(info: &Info) -> String {
     format!(
         "{} written, {} held ({} of {})",
         Count(info.events_written),
@@ -147,7 +148,7 @@ fn reach(info: &Info) -> Option<String> {
     let held = held_for(info)?;
     let rate = info.events_held as f64 / held.as_secs_f64();
     let rate = match rate.is_finite() {
-        true => format!(", {} events a second on average", Rate(rate)),
+        true => format!(", {} entries a second on average", Rate(rate)),
         false => String::new(),
     };
     Some(format!(
@@ -226,7 +227,7 @@ fn spaced(rate: Rate) -> String {
 fn ring(info: &Info) -> String {
     format!(
         "{} of 64 bytes ({}), in {} of {}",
-        things(info.entries, "entry").replace("entrys", "entries"),
+        things(info.entries, "entry"),
         Bytes(info.entries * 64),
         things(info.chunks.into(), "chunk"),
         Count(info.chunk_entries.into()),

@@ -47,7 +47,7 @@ pub fn run(args: &Args) -> Result {
         let columns = [
             ("NAME", Align::Left),
             ("LEVEL", Align::Left),
-            ("EVENTS", Align::Right),
+            ("ENTRIES", Align::Right),
             ("FULL", Align::Right),
             ("SIZE", Align::Right),
             ("AGE", Align::Right),

@@ -49,7 +49,7 @@ pub fn run(args: &Args) -> Result {
             let saved = at.save(&args.file)?;
             let lost = match saved.overwritten {
                 0 => String::new(),
-                lost => format!("; {} overwritten meanwhile", things(lost, "older event")),
+                lost => format!("; {} overwritten meanwhile", things(lost, "older entry")),
             };
             tell(args, saved.events, saved.bytes, &lost);
         }

@@ -25,8 +25,8 @@ const IDENTITY: Duration = Duration::from_millis(200);
 /// Follow a timeline: print events as they are logged, until interrupted
 ///
 /// Prints the newest events and then every further one, oldest first. Events that were overwritten
-/// before they could be printed are counted and reported. When the program is restarted, goes on
-/// with its new timeline.
+/// before they could be printed are counted and reported, in entries of the ring: one with a payload
+/// takes several. When the program is restarted, goes on with its new timeline.
 ///
 /// Of an archive it prints what is recorded, over all files of a directory, and ends when nobody
 /// records it any more.
@@ -87,12 +87,12 @@ pub fn run(args: &Args) -> Result {
     };
     // Counted where they are written: an interrupted write shows a part of its events only.
     let shown = things(out.get_ref().events(), "event");
-    let missed = things(missed, "event");
+    let missed = things(missed, "entry");
     output::talk(format_args!("{shown} shown, {missed} missed"));
     Ok(())
 }
 
-/// Follows a timeline, and what takes its name after it; how many events were missed.
+/// Follows a timeline, and what takes its name after it; how many entries were missed.
 fn follow(
     mut at: Attached,
     args: &Args,
@@ -153,7 +153,7 @@ impl<'a> Follower<'a> {
             let missed = self.follow.poll(&mut self.batch);
             if missed > 0 {
                 self.missed += missed;
-                let what = things(missed, "event");
+                let what = things(missed, "entry");
                 output::talk(format_args!(
                     "{what} missed here, overwritten before they were read"
                 ));
