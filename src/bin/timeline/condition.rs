@@ -12,7 +12,7 @@ use crate::output;
 pub fn tell(path: &Path, archive: &Archive, lost: u64) {
     let path = path.display();
     if archive.missed() > 0 {
-        let missed = things(archive.missed(), "event");
+        let missed = things(archive.missed(), "entry");
         output::talk(format_args!(
             "{path}: {missed} missed, overwritten before they were recorded"
         ));

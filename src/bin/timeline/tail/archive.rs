@@ -14,7 +14,7 @@ use crate::output;
 use crate::programs::Programs;
 use crate::signals::{self, SignalledOutput, Signals, Woken};
 
-/// Prints events until nobody records any more, or a signal comes; how many events were missed.
+/// Prints events until nobody records any more, or a signal comes; how many entries were missed.
 pub fn follow(
     archive: &Archive,
     args: &Args,
@@ -42,7 +42,7 @@ pub fn follow(
         let missed = growth.poll(&mut batch)?;
         total += missed;
         if missed > 0 {
-            let what = things(missed, "event");
+            let what = things(missed, "entry");
             output::talk(format_args!(
                 "{what} missed here, overwritten before they were recorded"
             ));
