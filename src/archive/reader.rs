@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
+use super::block::CODEC;
 use super::bytes::{Bytes, files_of};
 use super::frame::{MARK, Part};
 use super::load::{Loader, Made, Placed, Unit};
@@ -72,6 +73,7 @@ struct Index {
     damage: Vec<Range<usize>>,
     frames: u64,
     unknown: u64,
+    other_codecs: u64,
     missed: u64,
     missed_unknown: u64,
     /// Whose events there are.
@@ -232,6 +234,12 @@ impl Archive {
         self.index.unknown
     }
 
+    /// How many events are in blocks of a codec that this version does not know. They are not damaged, and a later one
+    /// may read them; of [`Archive::recoverable`] they are among those that cannot be read.
+    pub fn other_codecs(&self) -> u64 {
+        self.index.other_codecs
+    }
+
     /// How many entries of the ring were overwritten before they could be recorded: of an event with a payload, several.
     pub fn missed(&self) -> u64 {
         self.index.missed
@@ -382,6 +390,10 @@ impl Index {
     fn block(&mut self, block: &Block, record: Range<usize>) {
         self.together = false;
         self.magics.insert(block.magic.unwrap_or(0));
+        if block.codec.is_some_and(|codec| codec != CODEC.as_bytes()) {
+            let count = block.count.unwrap_or(0).max(1);
+            self.other_codecs = self.other_codecs.saturating_add(count);
+        }
         let span =
             |least: Option<u64>, most: Option<u64>| (least.unwrap_or(0), most.unwrap_or(u64::MAX));
         self.units.push(Unit {

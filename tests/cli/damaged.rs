@@ -28,6 +28,48 @@ fn frames(bytes: &[u8]) -> Vec<usize> {
 }
 
 #[test]
+fn a_block_of_another_codec_is_not_damage() {
+    let (mixture, archive) = plain("codec");
+    let verified = &succeed(&["verify", "--json", &archive]).json()[0];
+    assert_eq!(verified["events_of_other_codecs"], 0);
+    let magic = verified["programs"][0]["magic"].as_str().unwrap();
+    assert!(magic.len() == 18 && magic.starts_with("0x"), "{magic}");
+    let info = succeed(&["info", "--json", &archive]).json();
+    assert_eq!(info[0]["programs"][0]["magic"], magic);
+
+    let of = u64::from_str_radix(&magic[2..], 16).unwrap().to_be_bytes();
+    let block = [
+        b"\x10\x84\x01\xcf",
+        &of[..],
+        b"\x02\xa4zstd\x04\x05\x09\xc4\x01\x00",
+    ]
+    .concat();
+    let sum = crc32fast::hash(&block).to_be_bytes();
+    let head = [&[0xc1, 0xce][..], &sum, &[0xc1, 0xa0 + block.len() as u8]].concat();
+    let bytes = [&fs::read(&archive).unwrap()[..], &head, &block].concat();
+    let newer = mixture.path("newer.tla");
+    fs::write(&newer, bytes).unwrap();
+
+    let ran = run(&["verify", "--json", &newer]);
+    assert_eq!(ran.code, Some(1));
+    let said = ran.stderr.trim_end();
+    assert!(said.contains("is whole"), "{said}");
+    assert!(
+        said.ends_with(
+            "5 events in blocks of a codec not known here; a later version may read them"
+        ),
+        "{said}"
+    );
+    let told = &ran.json()[0];
+    assert_eq!(told["events"], verified["events"]);
+    assert_eq!(told["events_lost_in_blocks"], 0);
+    assert_eq!(told["events_of_other_codecs"], 5);
+    let dumped = succeed(&["dump", "--json", &newer]);
+    assert!(dumped.stderr.contains("not known here"), "{dumped:?}");
+    assert_eq!(dumped.stdout, succeed(&["dump", "--json", &archive]).stdout);
+}
+
+#[test]
 fn damage_is_told_and_left_out() {
     let (mixture, archive) = plain("damage");
     let whole = succeed(&["dump", "--json", &archive]).stdout;

@@ -77,9 +77,18 @@ pub fn damage(archive: &Archive, lost: u64) -> Option<String> {
             told.push(format!("{bytes} in {places} belong to no whole frame"));
         }
     }
-    if lost > 0 {
-        let lost = things(lost, "event");
-        told.push(format!("{lost} cannot be read from their blocks"));
-    }
+    told.extend(in_blocks(archive, lost));
     (!told.is_empty()).then(|| told.join(", and "))
+}
+
+/// Why `lost` events do not come out of their blocks: of a codec not known here, or damaged.
+pub fn in_blocks(archive: &Archive, lost: u64) -> Vec<String> {
+    let other = archive.other_codecs().min(lost);
+    let told = |count, why: &str| (count > 0).then(|| format!("{} {why}", things(count, "event")));
+    let broken = told(lost - other, "cannot be read from their blocks");
+    let other = told(
+        other,
+        "in blocks of a codec not known here; a later version may read them",
+    );
+    broken.into_iter().chain(other).collect()
 }

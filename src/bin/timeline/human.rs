@@ -35,6 +35,11 @@ pub fn things(count: u64, thing: &str) -> String {
     }
 }
 
+/// A number of 64 bits for programs, of which many read no more than 53 of a JSON number.
+pub fn hex(number: Option<u64>) -> Option<String> {
+    number.map(|number| format!("{number:#018x}"))
+}
+
 /// A size: `64 MiB`, `1.2 KiB`, `12 B`.
 pub struct Bytes(pub u64);
 

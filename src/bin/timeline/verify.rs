@@ -15,7 +15,7 @@ use crate::output;
 
 /// Check an archive: its frames, what is damaged, and how many events can be recovered
 ///
-/// Ends with status 1 if anything is damaged.
+/// Ends with status 1 if anything is damaged, or cannot be read by this version.
 #[derive(clap::Args)]
 pub struct Args {
     /// Archive to check: a file, or a directory of rotated files
@@ -54,7 +54,7 @@ pub fn run(args: &Args) -> Result {
         let programs = archive.programs();
         let programs = programs.iter().map(|preamble| {
             json!({
-                "magic": preamble.magic,
+                "magic": human::hex(preamble.magic),
                 "path": preamble.path,
                 "timeline": preamble.timeline,
                 "host": preamble.host,
@@ -68,7 +68,8 @@ pub fn run(args: &Args) -> Result {
             "files": files.collect::<Vec<_>>(),
             "frames": archive.frames(),
             "events": recoverable,
-            "events_lost_in_blocks": incomplete,
+            "events_lost_in_blocks": incomplete.saturating_sub(archive.other_codecs()),
+            "events_of_other_codecs": archive.other_codecs(),
             "missed": archive.missed(),
             "missed_unknown": archive.missed_unknown(),
             "unknown_records": archive.unknown(),
@@ -102,11 +103,8 @@ pub fn run(args: &Args) -> Result {
     if damage.is_empty() && incomplete == 0 {
         return Ok(());
     }
-    let mut told = Vec::new();
-    if incomplete > 0 {
-        let lost = things(incomplete, "event");
-        told.push(format!("{lost} cannot be read from their blocks"));
-    }
+    let mut told = condition::in_blocks(&archive, incomplete);
+    let is_whole = damage.is_empty() && incomplete <= archive.other_codecs();
     if damaged > 0 {
         let (bytes, places) = (
             things(damaged as u64, "byte"),
@@ -117,7 +115,12 @@ pub fn run(args: &Args) -> Result {
         ));
     }
     let (file, told) = (args.path.display(), told.join(", and "));
-    Err(Failure::Message(format!("{file} is damaged: {told}")))
+    let state = if is_whole {
+        "whole, but not all can be read"
+    } else {
+        "damaged"
+    };
+    Err(Failure::Message(format!("{file} is {state}: {told}")))
 }
 
 /// How much is damaged, and where in which file.

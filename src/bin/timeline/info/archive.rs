@@ -176,7 +176,7 @@ fn lines_of(program: &Preamble) -> Vec<(&'static str, String)> {
 fn object_of(program: &Preamble) -> Value {
     let mut clock = WallClock::new(Form::Rfc3339);
     json!({
-        "magic": program.magic,
+        "magic": human::hex(program.magic),
         "executable": program.path,
         "executable_size": program.size,
         "executable_sha1": fingerprint(program),
