@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -27,6 +27,8 @@ pub struct Files {
     finished: VecDeque<(u64, u64)>,
     /// The number of the one that is being written.
     number: u64,
+    /// Whether the directory, and the first file in it, are this recorder's.
+    made: (bool, bool),
 }
 
 impl Files {
@@ -34,6 +36,7 @@ impl Files {
     /// the one to go on with; a first one is made where there is none.
     pub fn open(folder: &Path) -> Result<(Files, Locked, PathBuf)> {
         let fail = |doing| move |error| Error::io(doing, folder, error);
+        let is_new = !folder.exists();
         let mut make = DirBuilder::new();
         make.recursive(true).mode(0o700);
         make.create(folder).map_err(fail("create"))?;
@@ -58,10 +61,30 @@ impl Files {
             lock,
             finished: finished.into(),
             number: last.map_or(1, |(number, _)| number),
+            made: (is_new, last.is_none()),
         };
         let path = files.path(files.number);
         let file = open(&path)?;
         Ok((files, file, path))
+    }
+
+    /// Whether the first of the files was made for this recorder.
+    pub fn is_made(&self) -> bool {
+        self.made.1
+    }
+
+    /// Removes the directory, if it was made for this recorder and is empty.
+    pub fn remove_if_made(&self) {
+        if self.made.0 {
+            let _ = fs::remove_dir(&self.folder);
+        }
+    }
+
+    /// Whether the directory still stands at its name.
+    pub fn is_there(&self) -> bool {
+        let place = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+        let ours = self.lock.metadata().map(place).ok();
+        ours.is_some() && fs::metadata(&self.folder).map(place).ok() == ours
     }
 
     fn path(&self, number: u64) -> PathBuf {

@@ -34,7 +34,7 @@ pub use copy::Copied;
 pub use data::{Data, Kind, PRINTF, Source};
 pub use grow::Growth;
 pub use merge::ArchiveEvents;
-pub use output::{Fsync, Keeping, Output, Trouble};
+pub use output::{Change, Fsync, Keeping, Output, Trouble};
 pub use preamble::Preamble;
 pub use reader::Archive;
 pub use record::Symbol;

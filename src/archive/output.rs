@@ -3,6 +3,8 @@
 //! Only whole frames are written. What a full disk cuts is taken off again, and the caller is told how much
 //! of what it gave stands in the file; the rest is its own to keep and to try again.
 
+mod anew;
+
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
@@ -18,6 +20,8 @@ use super::preamble::Preamble;
 use super::writer::Known;
 use crate::attached::Attached;
 use crate::error::{Error, Result};
+
+pub use anew::Change;
 
 /// How long to wait before what failed is tried again.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -105,6 +109,10 @@ pub struct Output {
     /// Of what was found in the present file and is none of it: all, or a preamble and nothing behind.
     foreign: bool,
     alone: Option<Preamble>,
+    /// Whether the present file is this recorder's own.
+    made: bool,
+    /// Whether the name leads elsewhere, and no file could be begun there.
+    away: bool,
     writing: Option<Trouble>,
     rotating: Option<Trouble>,
     syncing: Option<Trouble>,
@@ -135,6 +143,7 @@ impl Output {
     /// `Io`; `RecorderBusy`; `NotADirectory` for a file that is to be rotated.
     pub fn open(path: impl AsRef<Path>, keeping: Keeping) -> Result<Output> {
         let path = path.as_ref();
+        let is_new = !path.exists();
         let (files, file, present) = if Output::is_directory(path) {
             let (files, file, present) = Files::open(path)?;
             (Some(files), file, present)
@@ -154,6 +163,8 @@ impl Output {
         let begun = age.and_then(|age| Instant::now().checked_sub(age));
         Ok(Output {
             path: path.to_path_buf(),
+            made: files.as_ref().map_or(is_new, Files::is_made),
+            away: false,
             unread: files.iter().flat_map(Files::older).collect(),
             files,
             file,
@@ -385,17 +396,10 @@ impl Output {
         }
         self.rotating = None;
         self.pass();
+        self.made = true;
         (self.size, self.beginning) = (0, 0);
         self.begun = Instant::now();
         true
-    }
-
-    /// What stood in the present file stands in one before from now on.
-    fn pass(&mut self) {
-        let mut passed = std::mem::take(&mut self.here);
-        passed.known.clear();
-        passed.add_older(std::mem::take(&mut self.before));
-        self.before = passed;
     }
 
     /// Makes the present file durable, unless nobody wants that.
@@ -457,7 +461,8 @@ impl Output {
 impl Write for Output {
     fn write(&mut self, frames: &[u8]) -> io::Result<usize> {
         let waits = |trouble: &Trouble| !trouble.is_over();
-        if self.writing.as_ref().is_some_and(waits) {
+        // What is cut or gone is seen to before the next event is read.
+        if self.away || self.writing.as_ref().is_some_and(waits) || self.is_cut() {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         self.make_room(frames.len());

@@ -4,10 +4,12 @@
 //! on before they are written. So a full disk costs what the ring overwrites meanwhile, which is counted like
 //! all else that comes too late, and no memory.
 
+mod anew;
+
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use super::output::{Output, Trouble};
+use super::output::{Change, Output, Trouble};
 use super::preamble::Preamble;
 use super::record::{Data, Kind, PRINTF, Source, events_in};
 use super::times::Times;
@@ -93,6 +95,8 @@ pub struct Recorder<'a> {
     /// Since when events wait.
     waiting: Option<Instant>,
     totals: Totals,
+    /// What happened to the file, and was not told yet.
+    change: Option<Change>,
 }
 
 /// A thread, by its identity in the ring and the id that the kernel gave it.
@@ -170,6 +174,7 @@ impl<'a> Recorder<'a> {
             said: None,
             by: None,
             waiting: None,
+            change: None,
         };
         if place.is_new {
             recorder.begin();
@@ -183,7 +188,7 @@ impl<'a> Recorder<'a> {
     /// be written is tried again by the next call, and until then the ring is not read: see
     /// [`Recorder::trouble`].
     pub fn step(&mut self) -> bool {
-        if self.writer.write().is_err() {
+        if !self.keep_place() || self.writer.write().is_err() {
             return false;
         }
         let mut batch = std::mem::take(&mut self.batch);
@@ -303,14 +308,7 @@ impl<'a> Recorder<'a> {
         if self.writer.flush().is_err() || !self.writer.output().rotate() {
             return false;
         }
-        self.writer.forget();
-        self.kinds.clear();
-        self.said = None;
-        self.forget_sources();
-        self.introduce();
-        if !self.is_new {
-            self.remember();
-        }
+        self.renew();
         true
     }
 

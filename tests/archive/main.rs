@@ -6,6 +6,7 @@ mod full;
 mod identity;
 mod independent;
 mod kills;
+mod meddling;
 mod memory;
 mod progress;
 mod recording;

@@ -61,12 +61,32 @@ fn a_name_that_is_not_there_is_waited_for_and_followed_over_restarts() {
 
 #[test]
 fn waiting_ends_on_a_signal() {
-    let flight = Flight::not_there("wait-signal", 256, "flight.tla");
-    let recorder = flight.start(&[]);
-    recorder.until_it_says("waiting for");
-    let (status, said) = recorder.stop(Signal::SIGTERM);
-    assert!(status.success(), "{said}");
-    assert!(said.contains("recorded 0 events"), "{said}");
+    for output in ["flight.tla", "flights/"] {
+        for is_there in [false, true] {
+            let flight = Flight::not_there("wait-signal", 256, output);
+            let mut found = vec![];
+            if is_there {
+                // Somebody else's, which stay.
+                found = match output {
+                    "flights/" => vec![flight.file(), flight.file().join("notes")],
+                    _ => vec![flight.file()],
+                };
+                if output.ends_with('/') {
+                    std::fs::create_dir(flight.file()).unwrap();
+                }
+                std::fs::write(found.last().unwrap(), "").unwrap();
+            }
+            let recorder = flight.start(&[]);
+            recorder.until_it_says("waiting for");
+            let (status, said) = recorder.stop(Signal::SIGTERM);
+            assert!(status.success(), "{said}");
+            assert!(said.contains("recorded 0 events"), "{said}");
+            assert_eq!(flight.file().exists(), is_there, "{output}");
+            assert!(found.iter().all(|path| path.exists()), "{output}");
+            let files = std::fs::read_dir(flight.file()).map_or(0, Iterator::count);
+            assert_eq!(files, found.len().saturating_sub(1));
+        }
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use signal_hook::consts::SIGXFSZ;
-use timeline::archive::{Form, Fsync, Keeping, Output, Recorder, Totals};
+use timeline::archive::{Change, Form, Fsync, Keeping, Output, Recorder, Totals};
 use timeline::{Attached, ErrorKind};
 
 use crate::args::{self, Example, Target};
@@ -290,6 +290,14 @@ impl Recording<'_> {
             }
             let new = recorder.step();
             tell(&mut self.trouble, &mut self.progress, &mut recorder);
+            if let Some(change) = recorder.change() {
+                self.progress.clear();
+                let to = self.args.output.display();
+                output::talk(match change {
+                    Change::Gone => format!("{to} was removed or moved; begun anew"),
+                    Change::Cut => format!("{to} was cut; recording goes on behind what is left"),
+                });
+            }
             // What there is no room for is not done with.
             let ends = name.is_done || next.is_some();
             let idle = !new && ends && recorder.flush();

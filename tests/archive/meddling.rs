@@ -1,0 +1,105 @@
+//! Somebody removes, moves or cuts an archive while it is recorded.
+
+use std::fs;
+
+use nix::sys::signal::Signal;
+use timeline::archive::Archive;
+
+use crate::flight::{Flight, eventually, first_arguments};
+
+const ANEW: &str = " was removed or moved; begun anew";
+
+/// Has the archive disturbed after 1,000 events, and further ones logged; what it holds then of those.
+fn disturbed(
+    flight: &mut Flight,
+    more: &[&str],
+    disturb: impl Fn(&Flight),
+    says: &str,
+) -> Vec<i64> {
+    flight.log(1_000);
+    let recorder = flight.start(more);
+    flight.until_recorded();
+    let first = flight.logged;
+    disturb(flight);
+    // Not all at once: some before it is noticed, some behind it.
+    flight.log(50);
+    recorder.until_it_says(says);
+    flight.log(50);
+    flight.until_recorded();
+    let (status, said) = recorder.stop(Signal::SIGINT);
+    assert!(status.success(), "{said}");
+    assert_eq!(said.matches(says).count(), 1, "{said}");
+    // And it can be gone on with.
+    flight.log(50);
+    let events = first_arguments(&flight.land(more));
+    assert_eq!(flight.missed(), 0);
+    events.into_iter().filter(|n| *n >= first).collect()
+}
+
+#[test]
+fn what_is_removed_is_begun_anew_and_nothing_is_lost_from_then_on() {
+    let after: Vec<_> = (1_000..1_150).collect();
+    for form in [&["--plain"][..], &[]] {
+        let mut flight = Flight::new("removed-file", 1 << 12);
+        let remove = |flight: &Flight| fs::remove_file(flight.file()).unwrap();
+        assert_eq!(disturbed(&mut flight, form, remove, ANEW), after);
+
+        let mut flight = Flight::of_files("removed-numbered", 1 << 12);
+        let remove = |flight: &Flight| fs::remove_file(&flight.files()[0]).unwrap();
+        assert_eq!(disturbed(&mut flight, form, remove, ANEW), after);
+
+        let mut flight = Flight::of_files("removed-folder", 1 << 12);
+        let remove = |flight: &Flight| fs::remove_dir_all(flight.file()).unwrap();
+        assert_eq!(disturbed(&mut flight, form, remove, ANEW), after);
+    }
+}
+
+#[test]
+fn what_is_moved_is_whole_and_the_rest_is_at_the_name() {
+    let mut flight = Flight::new("moved", 1 << 12);
+    let aside = flight.folder.path().join("flight.tla.1");
+    let shift = |flight: &Flight| fs::rename(flight.file(), &aside).unwrap();
+    let after = disturbed(&mut flight, &[], shift, ANEW);
+    assert_eq!(after, (1_000..1_150).collect::<Vec<_>>());
+    let moved = Archive::open(&aside).unwrap();
+    let moved: Vec<_> = moved.events().collect();
+    assert_eq!(first_arguments(&moved), (0..1_000).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_is_cut_is_gone_on_with_behind_what_is_left() {
+    let says = " was cut; recording goes on behind what is left";
+    for length in [0, 1, 700] {
+        for form in [&["--plain"][..], &[]] {
+            let mut flight = Flight::new("cut", 1 << 12);
+            let cut = |flight: &Flight| {
+                let file = fs::File::options().write(true).open(flight.file()).unwrap();
+                file.set_len(length).unwrap();
+            };
+            let after = disturbed(&mut flight, form, cut, says);
+            assert_eq!(after, (1_000..1_150).collect::<Vec<_>>());
+        }
+    }
+}
+
+#[test]
+fn what_took_the_name_is_left_alone_and_waited_for() {
+    let mut flight = Flight::new("taken", 1 << 12);
+    flight.log(100);
+    let recorder = flight.start(&[]);
+    flight.until_recorded();
+    let diary = flight.folder.path().join("diary");
+    fs::write(&diary, "my diary").unwrap();
+    fs::rename(&diary, flight.file()).unwrap();
+    recorder.until_it_says("cannot begin anew");
+    flight.log(100);
+    assert_eq!(fs::read(flight.file()).unwrap(), b"my diary");
+    fs::remove_file(flight.file()).unwrap();
+    recorder.until_it_says(ANEW);
+    eventually("the rest", || flight.file().exists());
+    flight.until_recorded();
+    let (status, said) = recorder.stop(Signal::SIGINT);
+    assert!(status.success(), "{said}");
+    let events = first_arguments(&flight.events());
+    assert_eq!(events, (100..200).collect::<Vec<_>>());
+}
