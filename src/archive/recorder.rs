@@ -374,8 +374,7 @@ impl<'a> Recorder<'a> {
         };
         let thread = (event.thread, event.tid);
         if self.by != Some(thread) {
-            self.data.source = self.source(event);
-            self.by = Some(thread);
+            self.turn_to(event, thread);
         }
         let pid = self.data.source.pid;
         for address in event.backtrace() {
@@ -432,12 +431,15 @@ impl<'a> Recorder<'a> {
         made
     }
 
-    fn source(&mut self, event: &Event) -> Source {
-        let thread = (event.thread, event.tid);
+    /// Goes on with another thread.
+    #[inline]
+    fn turn_to(&mut self, event: &Event, thread: Thread) {
         match &self.recent[event.tid as usize % RECENT] {
-            Some((recent, source)) if *recent == thread => source.clone(),
-            _ => self.other_source(event),
+            // Straight to its place: events of two threads often come in turn.
+            Some((recent, source)) if *recent == thread => self.data.source.clone_from(source),
+            _ => self.data.source = self.other_source(event),
         }
+        self.by = Some(thread);
     }
 
     #[cold]
