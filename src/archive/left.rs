@@ -5,15 +5,11 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use super::frame::{Frames, MAX_RECORD, Part};
+use super::bytes::{FRAME, WINDOW, scan};
+use super::frame::Part;
 use super::preamble::Preamble;
 use super::record::{Record, decode};
 use super::writer::Known;
-
-/// Bytes of a file in memory at once: several times the longest frame.
-const WINDOW: usize = 64 << 20;
-/// More than a frame can have.
-const FRAME: usize = MAX_RECORD + 64;
 
 /// What an earlier recorder left.
 #[derive(Default)]
@@ -41,51 +37,24 @@ impl Left {
 
     fn read_by(file: &File, window: usize, frame: usize) -> io::Result<Left> {
         let size = file.metadata()?.len();
+        let mut mark = vec![0; size.min(2) as usize];
+        file.read_exact_at(&mut mark, 0)?;
         let mut left = Left {
+            begins: mark
+                .iter()
+                .zip([0xc1, 0xce])
+                .all(|(byte, mark)| *byte == mark),
             size,
             ..Left::default()
         };
-        let (mut bytes, mut base) = (Vec::new(), 0u64);
-        loop {
-            let there = bytes.len();
-            let wanted = size.saturating_sub(base).min(window as u64) as usize;
-            bytes.resize(wanted.max(there), 0);
-            file.read_exact_at(&mut bytes[there..], base + there as u64)?;
-            if base == 0 {
-                let mark = bytes.iter().zip([0xc1, 0xce]);
-                left.begins = mark.into_iter().all(|(byte, mark)| *byte == mark);
+        scan(file, 0..size as usize, (window, frame), |part| {
+            if let Part::Frame { place, record } = part {
+                left.frames += 1;
+                left.end = place.end as u64;
+                left.take(record);
             }
-            let last = base + bytes.len() as u64 >= size;
-            // What begins behind this may go on behind what is in memory.
-            let sure = if last {
-                bytes.len()
-            } else {
-                bytes.len() - frame
-            };
-            let mut used = 0;
-            for part in Frames::new(&bytes) {
-                match part {
-                    Part::Frame { place, .. } | Part::Damage(place) if place.start > sure => break,
-                    Part::Frame { place, record } => {
-                        used = place.end;
-                        left.frames += 1;
-                        left.end = base + place.end as u64;
-                        left.take(record);
-                    }
-                    Part::Damage(place) => {
-                        used = place.end.min(sure);
-                        if place.end > sure {
-                            break;
-                        }
-                    }
-                }
-            }
-            if last {
-                return Ok(left);
-            }
-            bytes.drain(..used);
-            base += used as u64;
-        }
+        })?;
+        Ok(left)
     }
 
     fn take(&mut self, record: &[u8]) {
