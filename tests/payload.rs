@@ -94,7 +94,8 @@ fn every_way(lengths: &[usize]) -> Result<(), TestCaseError> {
     let mut again = attached.follow(From::Start);
     while {
         let before = placed.len();
-        prop_assert_eq!(again.poll_placed(&mut placed), 0);
+        prop_assert_eq!(again.poll_placed(), 0);
+        placed.extend(std::iter::from_fn(|| again.next_placed()));
         placed.len() > before
     } {}
     prop_assert_eq!(follow.poll(&mut polled), 0);

@@ -131,8 +131,9 @@ fn recorded(attached: &Attached) {
     let mut follow = attached.follow(From::Oldest);
     let mut placed = Vec::new();
     let caught_up = (0..POLLS).any(|_| {
-        let before = placed.len();
-        follow.poll_placed(&mut placed) == 0 && placed.len() == before
+        let nothing = follow.poll_placed() == 0 && follow.placed() == 0;
+        placed.extend(std::iter::from_fn(|| follow.next_placed()));
+        nothing
     });
     assert!(caught_up, "nobody writes, and yet there is more");
     let placed = placed.iter().map(|placed| {

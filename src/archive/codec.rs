@@ -121,7 +121,7 @@ impl Fields {
 /// those taken back that the number has no need of. So there is no branch for each size, nor a second look whether
 /// there is room.
 #[inline]
-fn packed(value: u64) -> ([u8; 9], usize) {
+pub(super) fn packed(value: u64) -> ([u8; 9], usize) {
     // The markers are uint8 to uint64; rmp's own are found by a call.
     let (marker, size) = match (71 - value.leading_zeros()) / 8 {
         0 | 1 if value <= 0x7f => return ([value as u8, 0, 0, 0, 0, 0, 0, 0, 0], 1),
@@ -134,6 +134,23 @@ fn packed(value: u64) -> ([u8; 9], usize) {
     bytes[0] = marker;
     bytes[1..].copy_from_slice(&(value << (64 - 8 * size)).to_be_bytes());
     (bytes, 1 + size)
+}
+
+/// The same of a signed number; those from 0 on are as unsigned ones.
+#[inline]
+pub(super) fn packed_signed(value: i64) -> ([u8; 9], usize) {
+    match u64::try_from(value) {
+        Ok(value) => packed(value),
+        Err(_) => packed_negative(value),
+    }
+}
+
+fn packed_negative(value: i64) -> ([u8; 9], usize) {
+    let mut bytes = [0; 9];
+    let mut rest = &mut bytes[..];
+    encode::write_sint(&mut rest, value).expect(INFALLIBLE);
+    let left = rest.len();
+    (bytes, 9 - left)
 }
 
 #[inline]

@@ -19,6 +19,7 @@ mod names;
 mod numbers;
 mod output;
 mod packer;
+mod places;
 mod preamble;
 mod reader;
 mod record;
@@ -27,6 +28,7 @@ mod recorder;
 mod rows;
 mod span;
 mod times;
+mod usual;
 mod writer;
 
 pub use bytes::Bytes;

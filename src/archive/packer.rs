@@ -1,5 +1,7 @@
 //! Packs events into a block, one by one, without keeping them.
 
+mod usual;
+
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -9,13 +11,19 @@ use super::block::{
 };
 use super::codec::whole_values;
 use super::numbers::{put, put_difference};
-use super::record::{Data, Source};
+use super::record::{Data, Kind, Source};
 
 /// How many bytes an event takes at most in a block, about; `None` if it has more of something than a record holds.
 pub fn weight(event: &Data) -> Option<usize> {
     let lists = event.args.len().max(event.backtrace.len());
     let fits = lists <= MAX_ARGS && event.payload.len() <= MAX_PAYLOAD;
-    fits.then(|| 10 * (16 + event.args.len() + event.backtrace.len()) + event.payload.len())
+    fits.then(|| usual_weight(event.args.len() + event.backtrace.len()) + event.payload.len())
+}
+
+/// The same, of one with so many arguments and addresses, and no payload.
+#[inline]
+pub fn usual_weight(numbers: usize) -> usize {
+    10 * (16 + numbers)
 }
 
 /// The arguments of an event that stand in columns: none beside a payload, which counts instead of them.
@@ -91,6 +99,8 @@ pub struct Packer {
     first: Option<u64>,
     /// Ticks and time of the events that have a time: what was to be expected is known at the end.
     times: Vec<(Option<u64>, u64)>,
+    /// Which block this is, from 1.
+    block: u64,
 }
 
 impl Packer {
@@ -105,6 +115,7 @@ impl Packer {
             last: Last::default(),
             first: None,
             times: Vec::new(),
+            block: 1,
         }
     }
 
@@ -112,11 +123,7 @@ impl Packer {
     #[inline]
     pub fn push(&mut self, event: &Data) {
         let shape = self.shape(event);
-        let sort = event.source.tid.unwrap_or(0);
-        let source = &event.source;
-        let (source, _) = self
-            .sources
-            .place(sort, |row| row == source, || source.clone());
+        let source = self.source(&event.source);
         let (columns, last) = (&mut self.columns, &mut self.last);
         put(&mut columns[KIND], shape as u64);
         put(&mut columns[SOURCE], source as u64);
@@ -169,9 +176,25 @@ impl Packer {
             | bit(event.lane.is_some(), HAS_LANE)
             | bit(event.number.is_some(), HAS_NUMBER);
         let args = integers(event).len();
-        let backtrace = event.backtrace.len() as u64;
         let payload = !event.payload.is_empty();
-        let kind = &event.kind;
+        self.shape_of(
+            &event.kind,
+            has,
+            event.backtrace.len() as u64,
+            args,
+            payload,
+        )
+    }
+
+    #[inline]
+    fn shape_of(
+        &mut self,
+        kind: &Kind,
+        has: u64,
+        backtrace: u64,
+        args: usize,
+        payload: bool,
+    ) -> usize {
         let (shape, new) = self.shapes.place(
             kind.event.or(kind.format).unwrap_or(0),
             |row| {
@@ -194,6 +217,16 @@ impl Packer {
             }
         }
         shape
+    }
+
+    /// The place of who logged an event.
+    #[inline]
+    fn source(&mut self, source: &Source) -> usize {
+        let sort = source.tid.unwrap_or(0);
+        let (source, _) = self
+            .sources
+            .place(sort, |row| row == source, || source.clone());
+        source
     }
 
     /// Puts the block of these events in place of what is in `out`, not compressed yet, and begins another one.
@@ -224,6 +257,7 @@ impl Packer {
         self.sources.clear();
         self.last.clear();
         self.first = None;
+        self.block += 1;
     }
 
     /// Between the first and the last event that have ticks and a time.

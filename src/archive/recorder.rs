@@ -5,19 +5,20 @@
 //! all else that comes too late, and no memory.
 
 mod anew;
+mod names;
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use super::output::{Change, Output, Trouble};
 use super::preamble::Preamble;
-use super::record::{Data, Kind, PRINTF, Source, events_in};
+use super::record::{Data, Source, events_in};
 use super::times::Times;
+use super::usual::{By, Said, Usual};
 use super::writer::{Form, Writer};
 use crate::attached::Attached;
 use crate::error::Result;
-use crate::event::{EventId, Syntax};
-use crate::source::{Event, Follow, From, Placed, Source as _, ThreadRef};
+use crate::source::{Follow, From, Placed, ThreadRef};
 
 /// How long events wait for others to share a block with.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -82,16 +83,12 @@ pub struct Recorder<'a> {
     /// Whether the file is still to say so.
     unsaid: bool,
     times: Times,
-    /// By event, what it says, and how many arguments it has.
-    kinds: Vec<Option<(Kind, usize)>>,
+    /// By event, what it says.
+    kinds: Vec<Option<Said>>,
     sources: HashMap<Thread, Source>,
-    recent: Vec<Option<(Thread, Source)>>,
-    batch: Vec<Placed>,
-    /// The event that is just being written.
+    recent: Vec<Option<(Thread, By)>>,
+    /// The event that is just being written, if it is not one of the usual.
     data: Data,
-    /// What of it is that of the one before, if this is the same: what it says with how many arguments, and who.
-    said: Option<(EventId, usize)>,
-    by: Option<Thread>,
     /// Since when events wait.
     waiting: Option<Instant>,
     totals: Totals,
@@ -169,10 +166,7 @@ impl<'a> Recorder<'a> {
             kinds: Vec::new(),
             sources: HashMap::new(),
             recent: vec![None; RECENT],
-            batch: Vec::new(),
             data: Data::default(),
-            said: None,
-            by: None,
             waiting: None,
             change: None,
         };
@@ -191,9 +185,8 @@ impl<'a> Recorder<'a> {
         if !self.keep_place() || self.writer.write().is_err() {
             return false;
         }
-        let mut batch = std::mem::take(&mut self.batch);
-        let mut missed = self.follow.poll_placed(&mut batch);
-        let new = !batch.is_empty() || missed > 0;
+        let mut missed = self.follow.poll_placed();
+        let new = self.follow.placed() > 0 || missed > 0;
         if new {
             // Only then: a file that begins with a run that is over would hide that a later one is in those before.
             let expected = self.writer.expected();
@@ -203,9 +196,8 @@ impl<'a> Recorder<'a> {
                 self.begin();
             }
         }
-        self.totals.events += batch.len() as u64;
-        // Dropped one by one, while the processor has them at hand.
-        for placed in batch.drain(..) {
+        self.totals.events += self.follow.placed() as u64;
+        while let Some(placed) = self.follow.next_placed() {
             if placed.missed > 0 {
                 missed = missed.saturating_sub(placed.missed);
                 let next = (placed.lane.into(), placed.number);
@@ -217,7 +209,6 @@ impl<'a> Recorder<'a> {
             let next: Vec<_> = self.follow.places().map(|(l, n)| (l.into(), n)).collect();
             self.miss(missed, None, &next);
         }
-        self.batch = batch;
         if self.writer.waiting() == 0 {
             self.waiting = None;
         } else if self.waiting.get_or_insert_with(Instant::now).elapsed() >= PATIENCE {
@@ -331,7 +322,48 @@ impl<'a> Recorder<'a> {
     }
 
     /// Writes an event; if there is no room, it waits with the others of its batch.
+    #[inline]
     fn record(&mut self, placed: &Placed) {
+        if !self.record_usual(placed) {
+            self.record_any(placed);
+        }
+    }
+
+    /// Writes an event of integers that says nothing new, if it is one and the file has room for it.
+    #[inline]
+    fn record_usual(&mut self, placed: &Placed) -> bool {
+        let event = &placed.event;
+        let by = &mut self.recent[event.tid as usize % RECENT];
+        let (Some(Some(said)), Some((thread, by))) = (self.kinds.get_mut(event.id.0 as usize), by)
+        else {
+            return false;
+        };
+        if event.payload.is_some() || event.core == u16::MAX || *thread != (event.thread, event.tid)
+        {
+            return false;
+        }
+        let (expected, more) = (self.writer.expected(), self.writer.most_of(None));
+        if self.writer.output().is_long(expected, more) {
+            return false;
+        }
+        let Some(unix_nanos) = self.times.at(self.at, event.ticks) else {
+            return false;
+        };
+        let event = Usual {
+            ticks: event.ticks,
+            unix_nanos,
+            core: event.core.into(),
+            lane: placed.lane.into(),
+            number: placed.number,
+            args: event.args,
+        };
+        let _ = self.writer.usual(&event, said, by, placed.next);
+        true
+    }
+
+    /// Writes any event.
+    #[inline(never)]
+    fn record_any(&mut self, placed: &Placed) {
         let event = &placed.event;
         let before = self.writer.unwritten().len();
         self.define(event);
@@ -364,133 +396,5 @@ impl<'a> Recorder<'a> {
             self.writer.put_back(&definitions);
         }
         turned
-    }
-
-    /// Takes over what an event says, and defines what that refers to.
-    fn define(&mut self, event: &Event) {
-        let arguments = match self.said {
-            Some((id, arguments)) if id == event.id => arguments,
-            _ => self.say(event.id),
-        };
-        let thread = (event.thread, event.tid);
-        if self.by != Some(thread) {
-            self.turn_to(event, thread);
-        }
-        let pid = self.data.source.pid;
-        for address in event.backtrace() {
-            if !self.writer.knows_address(pid, *address) {
-                self.writer.symbol(pid, &self.at.frame(event, *address));
-            }
-        }
-        fill(event, arguments, &mut self.data);
-    }
-
-    /// Goes on with another event; how many arguments it has.
-    fn say(&mut self, id: EventId) -> usize {
-        let (kind, arguments) = self.kind(id);
-        self.data.kind = kind;
-        // What is not known may be soon.
-        let known = self.kinds.get(id.0 as usize).is_some_and(Option::is_some);
-        self.said = known.then_some((id, arguments));
-        arguments
-    }
-
-    /// What an event says, and how many arguments it has: all there is room for, if that is not known.
-    fn kind(&mut self, id: EventId) -> (Kind, usize) {
-        if let Some(Some(made)) = self.kinds.get(id.0 as usize) {
-            return made.clone();
-        }
-        self.new_kind(id)
-    }
-
-    #[cold]
-    fn new_kind(&mut self, id: EventId) -> (Kind, usize) {
-        let place = id.0 as usize;
-        let unknown = Kind {
-            event: Some(id.0.into()),
-            ..Kind::default()
-        };
-        let Some(definition) = self.at.definition(id) else {
-            return (unknown, 4);
-        };
-        let kind = Kind {
-            level: Some(definition.priority as u64),
-            format: Some(self.writer.string(&definition.message)),
-            category: Some(self.writer.string(&definition.category)),
-            file: definition.file.as_deref().map(|f| self.writer.string(f)),
-            line: definition.line.map(u64::from),
-            syntax: (definition.syntax == Syntax::Printf).then_some(PRINTF),
-            ..unknown
-        };
-        let made = (kind, definition.argument_count().min(4));
-        // Only what is defined makes this longer.
-        if self.kinds.len() <= place {
-            self.kinds.resize_with(place + 1, || None);
-        }
-        self.kinds[place] = Some(made.clone());
-        made
-    }
-
-    /// Goes on with another thread.
-    #[inline]
-    fn turn_to(&mut self, event: &Event, thread: Thread) {
-        match &self.recent[event.tid as usize % RECENT] {
-            // Straight to its place: events of two threads often come in turn.
-            Some((recent, source)) if *recent == thread => self.data.source.clone_from(source),
-            _ => self.data.source = self.other_source(event),
-        }
-        self.by = Some(thread);
-    }
-
-    #[cold]
-    fn other_source(&mut self, event: &Event) -> Source {
-        let thread = (event.thread, event.tid);
-        let made = match self.sources.get(&thread) {
-            Some(made) => made.clone(),
-            None => self.new_source(event),
-        };
-        self.recent[event.tid as usize % RECENT] = Some((thread, made.clone()));
-        made
-    }
-
-    fn new_source(&mut self, event: &Event) -> Source {
-        let tid = Some(event.tid.into());
-        let made = match self.at.thread(event) {
-            Some(thread) => Source {
-                thread: Some(self.writer.string(&thread.name)),
-                tid,
-                pid: Some(thread.pid.into()),
-                process: Some(self.writer.string(&thread.process)),
-            },
-            None => Source {
-                tid,
-                ..Source::default()
-            },
-        };
-        if self.sources.len() >= MOST_SOURCES {
-            self.forget_sources();
-        }
-        self.sources.insert((event.thread, event.tid), made.clone());
-        made
-    }
-
-    fn forget_sources(&mut self) {
-        self.sources.clear();
-        self.recent.fill(None);
-        self.by = None;
-    }
-}
-
-/// What an event says: integers of its own, or a payload.
-fn fill(event: &Event, arguments: usize, data: &mut Data) {
-    data.args.clear();
-    data.payload.clear();
-    data.backtrace.clear();
-    match &event.payload {
-        None => data.args.extend(&event.args[..arguments]),
-        Some(payload) => {
-            data.payload.extend(&payload.values);
-            data.backtrace.extend(&payload.backtrace);
-        }
     }
 }

@@ -1,5 +1,7 @@
 //! Writes an archive: a frame for each event, or blocks of many.
 
+mod usual;
+
 use std::collections::HashSet;
 use std::io::{self, Write};
 
@@ -9,9 +11,11 @@ use super::block;
 use super::codec::Fields;
 use super::frame;
 use super::packer::Packer;
+use super::places::Places;
 use super::preamble::Preamble;
 use super::record::{Block, Data, Missed, StringDefinition, Symbol};
 use super::span::Span;
+use super::usual::Line;
 use crate::source::Frame;
 
 /// How events are written.
@@ -41,8 +45,6 @@ const USUAL: u64 = 16;
 /// What a number takes at most in a record, and what an event or a block does with all fields that are numbers.
 const NUMBER: usize = 9;
 const RECORD: usize = 512;
-/// Lanes below this are found without a search.
-const FEW: u64 = 1 << 12;
 /// Written at once, when there is so much.
 const BUFFER: usize = 1 << 20;
 
@@ -68,12 +70,11 @@ pub struct Writer<W> {
     packed: Vec<u8>,
     /// How many bytes an event took in the last block, without what is heavy.
     usual: u64,
-    /// Lanes, and the number of the next event of each.
-    places: Vec<(u64, u64)>,
-    /// By the lane, of those with small numbers, where it stands there.
-    lanes: Vec<u32>,
+    places: Places,
     fields: Fields,
     record: Vec<u8>,
+    /// The record of an event, if it is one of the usual.
+    line: Line,
     frames: Vec<u8>,
     written: u64,
 }
@@ -94,10 +95,10 @@ impl<W: Write> Writer<W> {
             unix: Span::new(),
             packed: Vec::new(),
             usual: USUAL,
-            places: Vec::new(),
-            lanes: Vec::new(),
+            places: Places::default(),
             fields: Fields::default(),
             record: Vec::new(),
+            line: Line::new(),
             frames: Vec::new(),
             written: 0,
         }
@@ -183,7 +184,7 @@ impl<W: Write> Writer<W> {
             ));
         };
         if let (Some(lane), Some(next)) = (event.lane, next) {
-            self.place(lane, next);
+            self.places.note(lane, next);
         }
         match self.form {
             Form::Plain => {
@@ -195,42 +196,31 @@ impl<W: Write> Writer<W> {
                 self.packer.push(event);
                 self.ticks.add(event.ticks);
                 self.unix.add(event.unix_nanos);
-                self.weight += weight;
-                self.heavy += heavy(event);
-                self.waiting += 1;
-                if self.waiting >= BLOCK || self.weight > frame::MAX_RECORD / 4 {
-                    self.end_block();
-                }
+                self.weighs(weight, heavy(event));
             }
         }
         self.write_if_much()
     }
 
+    /// Counts an event that was packed, and ends the block if that is enough.
+    #[inline]
+    fn weighs(&mut self, weight: usize, heavy: usize) {
+        self.weight += weight;
+        self.heavy += heavy;
+        self.waiting += 1;
+        if self.waiting >= BLOCK || self.weight > frame::MAX_RECORD / 4 {
+            self.end_block();
+        }
+    }
+
     /// Notes which number comes next in a lane, for whoever goes on with the file.
     pub fn place(&mut self, lane: u64, next: u64) {
-        let known = usize::try_from(lane).ok().and_then(|l| self.lanes.get(l));
-        let slot = match known {
-            Some(slot) if *slot != 0 => Some(*slot as usize - 1),
-            // Without an entry in the list: new, or of a high number.
-            _ => self.places.iter().position(|(l, _)| *l == lane),
-        };
-        if let Some(slot) = slot {
-            self.places[slot].1 = next;
-            return;
-        }
-        self.places.push((lane, next));
-        if lane < FEW {
-            let lane = lane as usize;
-            if self.lanes.len() <= lane {
-                self.lanes.resize(lane + 1, 0);
-            }
-            self.lanes[lane] = self.places.len() as u32;
-        }
+        self.places.note(lane, next);
     }
 
     /// Lanes, and the number of the next event of each.
     pub fn places(&self) -> &[(u64, u64)] {
-        &self.places
+        self.places.all()
     }
 
     /// Writes how many events were overwritten before they could be written, and which number comes next in
@@ -247,13 +237,13 @@ impl<W: Write> Writer<W> {
         // What is before the gap, with the places before it: whoever stops in between misses nothing.
         self.end_block();
         for (lane, next) in next {
-            self.place(*lane, *next);
+            self.places.note(*lane, *next);
         }
         let missed = Missed {
             magic: Some(self.magic),
             count: Some(count),
             ticks,
-            places: self.places.clone(),
+            places: self.places.all().to_vec(),
         };
         missed.encode(&mut self.fields, &mut self.record);
         self.frame();
@@ -265,7 +255,7 @@ impl<W: Write> Writer<W> {
         self.end_block();
         let missed = Missed {
             magic: Some(self.magic),
-            places: self.places.clone(),
+            places: self.places.all().to_vec(),
             ..Missed::default()
         };
         missed.encode(&mut self.fields, &mut self.record);
@@ -294,6 +284,11 @@ impl<W: Write> Writer<W> {
         self.written
     }
 
+    /// Whose records these are.
+    pub(super) fn magic(&self) -> u64 {
+        self.magic
+    }
+
     /// Where it writes to.
     pub(super) fn output(&mut self) -> &mut W {
         &mut self.out
@@ -313,7 +308,7 @@ impl<W: Write> Writer<W> {
     /// How much more that gets at most by an event or less, without definitions.
     #[inline]
     pub(super) fn most_of(&self, event: Option<&Data>) -> u64 {
-        (RECORD + 2 * NUMBER * self.places.len() + event.map_or(0, heavy)) as u64
+        (RECORD + 2 * NUMBER * self.places.all().len() + event.map_or(0, heavy)) as u64
     }
 
     /// Takes back the frames behind so many bytes that are not written yet.
@@ -355,7 +350,7 @@ impl<W: Write> Writer<W> {
             first_unix,
             last_unix,
             payload: Some(&payload),
-            places: self.places.clone(),
+            places: self.places.all().to_vec(),
         };
         block.encode(&mut self.fields, &mut self.record);
         let light = self.record.len().saturating_sub(self.heavy);

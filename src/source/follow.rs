@@ -56,6 +56,8 @@ pub struct Follow<'a> {
     runs: Vec<Run>,
     /// The events in their order: ticks, the run, and the entry in it.
     order: Vec<(u64, u32, u32)>,
+    /// How many of these were given.
+    given: usize,
 }
 
 /// Entries of one chunk.
@@ -98,6 +100,7 @@ impl<'a> Follow<'a> {
             entries: Vec::new(),
             runs: Vec::new(),
             order: Vec::new(),
+            given: 0,
         };
         match from {
             From::Start | From::Now => {}
@@ -175,9 +178,10 @@ impl<'a> Follow<'a> {
         missed
     }
 
-    /// As [`Follow::poll`], with the places of the events. Those of one lane stay in its order. What was missed and
-    /// is told by no [`Placed::missed`] was overwritten behind the last event of its lane.
-    pub fn poll_placed(&mut self, out: &mut Vec<Placed>) -> u64 {
+    /// As [`Follow::poll`], with the places of the events, which [`Follow::next_placed`] gives one by one; those that it
+    /// was not asked for are gone. Those of one lane stay in its order. What was missed and is told by no
+    /// [`Placed::missed`] was overwritten behind the last event of its lane.
+    pub fn poll_placed(&mut self) -> u64 {
         let missed = self.gather();
         // Sorted before they are made: an event is many times as large as its place.
         self.order.clear();
@@ -194,16 +198,28 @@ impl<'a> Follow<'a> {
             }
         }
         self.order.sort_by_key(|(ticks, ..)| *ticks);
-        out.reserve(self.order.len());
-        for (_, number, at) in &self.order {
-            let run = &mut self.runs[*number as usize];
+        self.given = 0;
+        missed
+    }
+
+    /// How many events there are for [`Follow::next_placed`].
+    pub fn placed(&self) -> usize {
+        self.order.len() - self.given
+    }
+
+    /// The next event of those that [`Follow::poll_placed`] found.
+    #[inline]
+    pub fn next_placed(&mut self) -> Option<Placed> {
+        loop {
+            let (_, number, at) = *self.order.get(self.given)?;
+            self.given += 1;
+            let run = &mut self.runs[number as usize];
             let missed = std::mem::take(&mut run.missed);
-            let Some(group) = Groups::new(&run.entries(&self.entries)[*at as usize..]).next()
-            else {
+            let Some(group) = Groups::new(&run.entries(&self.entries)[at as usize..]).next() else {
                 continue;
             };
-            let number = run.first.saturating_add(u64::from(*at));
-            out.push(Placed {
+            let number = run.first.saturating_add(u64::from(at));
+            return Some(Placed {
                 event: Event::new(&group, self.segment.node(group.first.core())),
                 lane: run.lane,
                 number,
@@ -211,7 +227,6 @@ impl<'a> Follow<'a> {
                 missed,
             });
         }
-        missed
     }
 
     fn event(&self, group: &Group) -> Event {

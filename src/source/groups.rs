@@ -64,6 +64,7 @@ fn following(after: &[Entry], more: usize) -> &[Entry] {
 }
 
 impl Event {
+    #[inline]
     pub(super) fn new(group: &Group, node: Option<u8>) -> Event {
         let entry = group.first;
         Event {
@@ -74,13 +75,14 @@ impl Event {
             thread: ThreadRef(entry.thread()),
             tid: entry.tid(),
             args: entry.args(),
-            payload: entry.has_payload().then(|| Box::new(payload(group))),
+            payload: entry.has_payload().then(|| payload(group)),
             time: None,
         }
     }
 }
 
-fn payload(group: &Group) -> Payload {
+#[inline(never)]
+fn payload(group: &Group) -> Box<Payload> {
     let [first, others] = PAYLOAD_AT;
     let words = group.first.0[first..].iter();
     let words = words.chain(group.rest.iter().flat_map(|entry| &entry.0[others..]));
@@ -92,10 +94,10 @@ fn payload(group: &Group) -> Payload {
     if group.first.flags() & FLAG_BACKTRACE != 0 {
         (backtrace, values) = addresses(values).unwrap_or((Vec::new(), values));
     }
-    Payload {
+    Box::new(Payload {
         values: values.to_vec(),
         backtrace,
-    }
+    })
 }
 
 /// The return addresses that a payload begins with, and what follows them: an array of msgpack, whose length is of

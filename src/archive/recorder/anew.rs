@@ -41,7 +41,6 @@ impl Recorder<'_> {
     pub(super) fn renew(&mut self) {
         self.writer.forget();
         self.kinds.clear();
-        self.said = None;
         self.forget_sources();
         self.introduce();
         if !self.is_new {

@@ -1,0 +1,71 @@
+//! How far each lane of a ring is written.
+
+/// Lanes below this are found without a search.
+const FEW: u64 = 1 << 12;
+
+/// Lanes, and the number of the next event of each.
+#[derive(Default)]
+pub struct Places {
+    all: Vec<(u64, u64)>,
+    /// By the lane, of those with small numbers, where it stands there, from 1; 0 where it does not.
+    lanes: Vec<u32>,
+}
+
+impl Places {
+    /// All of them, in the order in which they were noted first.
+    pub fn all(&self) -> &[(u64, u64)] {
+        &self.all
+    }
+
+    /// Notes which number comes next in a lane.
+    #[inline]
+    pub fn note(&mut self, lane: u64, next: u64) {
+        let known = usize::try_from(lane).ok().and_then(|l| self.lanes.get(l));
+        match known.and_then(|place| self.all.get_mut((*place as usize).wrapping_sub(1))) {
+            Some(place) => place.1 = next,
+            None => self.note_other(lane, next),
+        }
+    }
+
+    #[cold]
+    fn note_other(&mut self, lane: u64, next: u64) {
+        if let Some(place) = self.all.iter_mut().find(|(l, _)| *l == lane) {
+            place.1 = next;
+            return;
+        }
+        self.all.push((lane, next));
+        if lane < FEW {
+            let lane = lane as usize;
+            if self.lanes.len() <= lane {
+                self.lanes.resize(lane + 1, 0);
+            }
+            self.lanes[lane] = self.all.len() as u32;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn each_lane_has_what_was_noted_last(
+            notes in proptest::collection::vec((prop_oneof![0..9u64, FEW - 2..FEW + 2, any::<u64>()], any::<u64>()), 0..60),
+        ) {
+            let mut places = Places::default();
+            let mut twin = HashMap::new();
+            for (lane, next) in notes {
+                places.note(lane, next);
+                twin.insert(lane, next);
+            }
+            prop_assert_eq!(places.all().len(), twin.len());
+            let all: HashMap<_, _> = places.all().iter().copied().collect();
+            prop_assert_eq!(all, twin);
+        }
+    }
+}
