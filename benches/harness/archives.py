@@ -5,7 +5,7 @@ import os
 import subprocess
 import time
 
-from harness.figures import median, spread
+from harness.figures import median, ratio, spread
 from harness.programs import Failed, run, say
 
 FORMS = {"blocks": [], "plain": ["--plain"]}
@@ -133,34 +133,37 @@ def paced(programs, sizes):
 
 
 def beside(programs, sizes):
-    """The same loop of events in turn without a recorder and with one on another CPU: processor time of an event."""
+    """The same loop of events in turn without a recorder and with one on another CPU: processor time of an event. One is
+    compared with the other of its round, so that what changes from minute to minute changes both."""
     writer_cpu, recorder_cpu = cpus()
     if writer_cpu == recorder_cpu:
         return None
-    runs = {"alone": [], "recorded": []}
+    runs, ratios = {"alone": [], "recorded": []}, []
     argv = [*programs.argv("rust", "enabled4"), "--mode", "loop", "--threads", 1, "--events", sizes.recorded_events,
             "--repeats", sizes.repeats]
-    for number in range(sizes.archive_rounds):
-        say(f"the cost of being recorded, round {number + 1} of {sizes.archive_rounds}")
+    for number in range(sizes.beside_rounds):
+        say(f"the cost of being recorded, round {number + 1} of {sizes.beside_rounds}")
+        clocks = {}
         for way, found in runs.items():
             recorder = None
             try:
                 if way == "recorded":
                     recorder = Recorder(programs, programs.outdir / "beside.tla", recorder_cpu)
                 lines = run(pinned(argv, writer_cpu), "bench-log", env=programs.environment())
-                found += map(json.loads, lines.splitlines())
+                new = list(map(json.loads, lines.splitlines()))
                 if recorder:
                     recorder.end()
             finally:
                 if recorder:
                     recorder.stop()
                 programs.remove()
-    clocks = {way: [each["event_cpu_ns"] / each["clock_cpu_ns"] for each in found] for way, found in runs.items()}
-    without = median(clocks["alone"])
+            clocks[way] = median(map(ratio, new))
+            found += new
+        ratios.append(clocks["recorded"] / clocks["alone"])
     return {"events": sizes.recorded_events, "repeats": len(runs["alone"]),
-            "clocks": {way: spread(ratios) for way, ratios in clocks.items()},
+            "clocks": {way: spread(map(ratio, found)) for way, found in runs.items()},
             "cpu_ns": {way: median([each["event_cpu_ns"] for each in found]) for way, found in runs.items()},
-            "ratio": spread([clock / without for clock in clocks["recorded"]])}
+            "ratio": spread(ratios)}
 
 
 def measure(programs, sizes):

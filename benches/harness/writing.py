@@ -29,6 +29,7 @@ class Sizes:
         self.cold_repeats = 2 if quick else 15
         self.read_repeats = 1 if quick else 7
         self.archive_rounds, self.archive_repeats = (1, 1) if quick else (4, 3)
+        self.beside_rounds = 1 if quick else 12
         self.paced_seconds = 2 if quick else 60
         # Long enough for a recorder to be busy all the while.
         self.recorded_events = 200_000 if quick else 10_000_000
