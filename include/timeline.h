@@ -611,11 +611,11 @@ void timeline_log_payload(const struct timeline_t *tl,
  * `size`: where to, and how many bytes there are: 3, and 9 for each address, of which there are at most
  * 32. Returns how many bytes were written.
  *
- * Takes no lock and allocates nothing, where the unwinder does not: libgcc 12 or later with glibc 2.35
- * or later. Elsewhere it takes the loader's lock, and a handler that interrupted dlopen in its own
- * thread may wait for ever. In a forked child, and when the stack leads through an object that was
- * loaded since the last call of `timeline_site_define` for a backtrace, the timeline has to be told of
- * objects, which takes locks and allocates; in a signal handler, this is left to the next event. Any
+ * Asks the loader whether it has loaded anything since the last time, which takes its lock for some
+ * steps. If it has, and in a forked child, the timeline has to be told of objects, which takes locks and
+ * allocates. Not so in a signal handler, where this is left to the next event: there it takes no lock and
+ * allocates nothing, where the unwinder does not (libgcc 12 or later with glibc 2.35 or later; elsewhere it
+ * takes the loader's lock, and a handler that interrupted dlopen in its own thread may wait for ever). Any
  * thread.
  *
  * # Safety

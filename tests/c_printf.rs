@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use timeline::{Attached, Event, Format, Order, values};
+use timeline::{Attached, Event, Format, Order, Source as _, values};
 use toolchain::programs::{Link, compile, execute};
 use toolchain::{C99, CPP17, cc, cxx, limited, root, run, succeed};
 
@@ -261,6 +261,63 @@ fn call_stacks_lead_to_objects_that_are_told_of() {
         all.sort();
         all.dedup();
         assert_eq!(all.len(), count);
+    }
+}
+
+#[test]
+fn a_library_in_the_place_of_another_lends_it_no_name() {
+    let dir = TempDir::new().unwrap();
+    // As large as one another, so that the loader puts the second where the first was; one has a page before its text.
+    let libraries = [("libfirst.so", "-DAHEAD=0"), ("libsecond.so", "-DAHEAD=1")];
+    let libraries = libraries.map(|(name, ahead)| {
+        let library = dir.path().join(name);
+        let mut compiler = cc();
+        compiler.args(C99).args(["-shared", "-fPIC", ahead, "-o"]);
+        compiler
+            .arg(&library)
+            .arg(root().join("tests/c/printf_plugin.c"));
+        succeed(&mut compiler, "gcc");
+        library
+    });
+    let [first, second] = libraries.each_ref().map(|path| path.to_str().unwrap());
+    let flags = [C99, GNU].concat();
+    let source = ["tests/c/printf_replaced.c"];
+    let program = compile(cc(), &flags, &source, Link::Shared, dir.path());
+    let said = execute(&program, dir.path(), &[first, second]);
+    let at = Attached::open(dir.path().join("ring")).unwrap();
+    let addresses: Vec<u64> = (said.lines().filter(|line| !line.ends_with("ok")))
+        .map(|line| u64::from_str_radix(line.rsplit(' ').next().unwrap(), 16).unwrap())
+        .collect();
+    assert_eq!(addresses.len(), 2);
+    let events: Vec<_> = at.events(Order::OldestFirst).collect();
+    assert_eq!(events.len(), 2);
+    // Both are there to be told of, and claim the same place.
+    for library in [first, second] {
+        assert!(
+            at.modules().any(|module| module.path == Path::new(library)),
+            "{library}"
+        );
+    }
+    let claims = |address: u64| {
+        let here = at
+            .modules()
+            .filter(|module| (module.start..module.end).contains(&address));
+        here.count()
+    };
+    for (event, address) in events.iter().zip(&addresses) {
+        assert!(event.backtrace().contains(address));
+        assert_eq!(claims(*address), 2, "the loader put the second elsewhere");
+        let frame = at.frame(event, *address);
+        assert_eq!((frame.file, frame.name), (None, None), "{address:#x}");
+        // What called them has a name all the same.
+        let main = event
+            .backtrace()
+            .iter()
+            .map(|address| at.frame(event, *address));
+        assert!(
+            main.into_iter()
+                .any(|frame| frame.name.as_deref() == Some("main"))
+        );
     }
 }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use timeline_core::{Module, Timeline};
 
 /// Addresses of one event, at most.
@@ -31,6 +31,8 @@ struct Stack {
     most: usize,
     count: usize,
     addresses: [u64; DEPTH],
+    /// Whether it goes on further out than there was room for.
+    is_cut: bool,
     /// Whether a signal interrupted one of the frames: so this is its handler.
     in_handler: bool,
 }
@@ -49,6 +51,7 @@ extern "C" fn frame(context: *mut c_void, stack: *mut c_void) -> c_int {
     // The outermost frame of a thread returns nowhere.
     if stack.begun && ip != 0 {
         let Some(address) = stack.addresses[..stack.most].get_mut(stack.count) else {
+            stack.is_cut = true;
             return STOP;
         };
         // Of an interrupted frame this is not where a call returns to, but what was to be done next. Readers look
@@ -68,6 +71,7 @@ fn capture(from: u64, most: usize) -> Stack {
         most: most.min(DEPTH),
         count: 0,
         addresses: [0; DEPTH],
+        is_cut: false,
         in_handler: false,
     };
     // SAFETY: `frame` takes what is given here.
@@ -79,31 +83,41 @@ fn capture(from: u64, most: usize) -> Stack {
     stack
 }
 
-extern "C" fn look_for_signal(context: *mut c_void, found: *mut c_void) -> c_int {
-    let mut before = 0;
-    // SAFETY: `in_handler` gave a truth value of its own, and the unwinder a context for this call.
-    unsafe {
-        _Unwind_GetIPInfo(context, &raw mut before);
-        if before != 0 {
-            *found.cast::<bool>() = true;
-            return STOP;
-        }
-    }
-    GO_ON
+/// Frames that are looked at, at most, for one that a signal interrupted.
+const LOOK: usize = 1024;
+
+struct Look {
+    left: usize,
+    found: bool,
 }
 
-/// Whether a signal handler runs, as far as the stack can be read.
+extern "C" fn look_for_signal(context: *mut c_void, look: *mut c_void) -> c_int {
+    let mut before = 0;
+    // SAFETY: `in_handler` gave its own Look, and the unwinder a context for this call.
+    let look = unsafe {
+        _Unwind_GetIPInfo(context, &raw mut before);
+        &mut *look.cast::<Look>()
+    };
+    look.left -= 1;
+    look.found = before != 0 || look.left == 0;
+    if look.found { STOP } else { GO_ON }
+}
+
+/// Whether a signal handler runs, as far as the stack can be read; of one that is too deep to tell it is taken to be so.
 fn in_handler() -> bool {
-    let mut found = false;
+    let mut look = Look {
+        left: LOOK,
+        found: false,
+    };
     // SAFETY: `look_for_signal` takes what is given here.
-    unsafe { _Unwind_Backtrace(look_for_signal, (&raw mut found).cast()) };
-    found
+    unsafe { _Unwind_Backtrace(look_for_signal, (&raw mut look).cast()) };
+    look.found
 }
 
 /// What a timeline was told of the objects that this process has loaded.
 ///
 /// Read without locks, also by signal handlers: what is replaced stays until the timeline is freed. It
-/// grows by some bytes for each object, and only when objects have been loaded since.
+/// grows by some bytes for each object, and only when objects have been loaded to other places since.
 #[derive(Default)]
 pub(crate) struct Modules {
     newest: AtomicPtr<Known>,
@@ -112,7 +126,7 @@ pub(crate) struct Modules {
 struct Known {
     pid: u32,
     /// How many objects had ever been loaded by then.
-    loads: u64,
+    loads: AtomicU64,
     ranges: Box<[Range<u64>]>,
     before: *mut Known,
 }
@@ -131,6 +145,14 @@ impl Modules {
         })
     }
 
+    /// Whether objects have been loaded since the timeline was told: perhaps to where another one was. Takes the loader's
+    /// lock for some steps.
+    fn is_old(&self) -> bool {
+        // Relaxed: a number that is compared, and stands for nothing else.
+        self.newest()
+            .is_none_or(|known| known.loads.load(Ordering::Relaxed) != loads())
+    }
+
     /// Tells the timeline of what was loaded since the last time. Takes locks and allocates.
     ///
     /// A module for which the string table has no room is left out: its addresses will have no names.
@@ -141,7 +163,8 @@ impl Modules {
         let newest = self.newest.load(Ordering::Acquire);
         // SAFETY: as in `newest`.
         let known = unsafe { newest.as_ref() };
-        if known.is_some_and(|known| (known.pid, known.loads) == (pid, loads)) {
+        let known = known.filter(|known| known.pid == pid);
+        if known.is_some_and(|known| known.loads.load(Ordering::Relaxed) == loads) {
             return;
         }
         let modules = modules(pid);
@@ -150,10 +173,15 @@ impl Modules {
                 break;
             }
         }
+        let ranges: Box<[Range<u64>]> = modules.iter().map(|m| m.start..m.end).collect();
+        if let Some(known) = known.filter(|known| known.ranges == ranges) {
+            known.loads.store(loads, Ordering::Relaxed);
+            return;
+        }
         let fresh = Box::into_raw(Box::new(Known {
             pid,
-            loads,
-            ranges: modules.iter().map(|m| m.start..m.end).collect(),
+            loads: loads.into(),
+            ranges,
             before: newest,
         }));
         // Release: publishes what it points to. Whoever was quicker has told the same, or will be asked again.
@@ -294,11 +322,11 @@ fn build_id(mut notes: &[u8], align: usize) -> Option<Vec<u8>> {
 /// `size`: where to, and how many bytes there are: 3, and 9 for each address, of which there are at most
 /// 32. Returns how many bytes were written.
 ///
-/// Takes no lock and allocates nothing, where the unwinder does not: libgcc 12 or later with glibc 2.35
-/// or later. Elsewhere it takes the loader's lock, and a handler that interrupted dlopen in its own
-/// thread may wait for ever. In a forked child, and when the stack leads through an object that was
-/// loaded since the last call of `timeline_site_define` for a backtrace, the timeline has to be told of
-/// objects, which takes locks and allocates; in a signal handler, this is left to the next event. Any
+/// Asks the loader whether it has loaded anything since the last time, which takes its lock for some
+/// steps. If it has, and in a forked child, the timeline has to be told of objects, which takes locks and
+/// allocates. Not so in a signal handler, where this is left to the next event: there it takes no lock and
+/// allocates nothing, where the unwinder does not (libgcc 12 or later with glibc 2.35 or later; elsewhere it
+/// takes the loader's lock, and a handler that interrupted dlopen in its own thread may wait for ever). Any
 /// thread.
 ///
 /// # Safety
@@ -318,9 +346,9 @@ pub unsafe extern "C" fn timeline_backtrace(
     let addresses = &stack.addresses[..stack.count];
     // SAFETY: by contract NULL or the first member of a live Writer.
     if let Some(writer) = unsafe { tl.cast::<Writer>().as_ref() }
-        && !writer.modules.have(addresses)
         && !stack.in_handler
-        && !in_handler()
+        && !(stack.is_cut && in_handler())
+        && (!writer.modules.have(addresses) || writer.modules.is_old())
     {
         guard(|| {
             writer.modules.update(&writer.core);
