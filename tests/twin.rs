@@ -11,17 +11,26 @@ use harness::{
 use proptest::prelude::*;
 use timeline::{Event, Follow, From, Order, Timeline};
 
-/// The naive ring: chunks in a circle, taken in turn, but for those that lanes are just filling.
+/// The naive ring: chunks in a circle, taken in turn, but for those that lanes are just filling, and those that they
+/// filled within the last half of a turn around.
 struct Model {
     chunk: usize,
-    /// What each chunk holds: who, and the how many-th of theirs.
-    chunks: Vec<Vec<(i64, i64)>>,
-    /// The one to be taken next.
-    turn: usize,
+    chunks: Vec<Chunk>,
     /// The chunk that each lane fills.
     current: HashMap<usize, usize>,
     /// Chunks taken or passed over so far.
-    turns: u64,
+    turns: usize,
+    /// All that was ever logged: who, and the how many-th of theirs.
+    all: Vec<(i64, i64)>,
+}
+
+/// A chunk of it.
+#[derive(Clone, Default)]
+struct Chunk {
+    /// Which turn it was taken in.
+    taken: Option<usize>,
+    /// What it holds: of all that was logged the how many-th.
+    holds: Vec<usize>,
 }
 
 impl Model {
@@ -29,10 +38,10 @@ impl Model {
         let chunk = (entries / 1024).clamp(16, 1024) as usize;
         Model {
             chunk,
-            chunks: vec![Vec::new(); entries as usize / chunk],
-            turn: 0,
+            chunks: vec![Chunk::default(); entries as usize / chunk],
             current: HashMap::new(),
             turns: 0,
+            all: Vec::new(),
         }
     }
 
@@ -40,25 +49,50 @@ impl Model {
         let full = self
             .current
             .get(&lane)
-            .is_none_or(|&at| self.chunks[at].len() == self.chunk);
+            .is_none_or(|&at| self.chunks[at].holds.len() == self.chunk);
         if full {
             // Its own full chunk is passed over, too: it stays until the next one is there.
-            while self.current.values().any(|&at| at == self.turn) {
-                self.turn = (self.turn + 1) % self.chunks.len();
+            while self.is_current(self.turns) || self.is_young(self.turns) {
                 self.turns += 1;
             }
-            self.chunks[self.turn].clear();
-            self.current.insert(lane, self.turn);
-            self.turn = (self.turn + 1) % self.chunks.len();
+            let at = self.at(self.turns);
+            let taken = Some(self.turns);
+            self.chunks[at] = Chunk {
+                taken,
+                holds: Vec::new(),
+            };
+            self.current.insert(lane, at);
             self.turns += 1;
         }
-        self.chunks[self.current[&lane]].push((who as i64, number));
+        self.chunks[self.current[&lane]].holds.push(self.all.len());
+        self.all.push((who as i64, number));
+    }
+
+    fn at(&self, turn: usize) -> usize {
+        turn % self.chunks.len()
+    }
+
+    fn is_current(&self, turn: usize) -> bool {
+        self.current.values().any(|&at| at == self.at(turn))
+    }
+
+    /// Whether its last one is newer than the first one of the chunk that was taken half of a turn around ago, or of one of
+    /// the three after that one, where this was passed over.
+    fn is_young(&self, turn: usize) -> bool {
+        let Some(half) = turn.checked_sub(self.chunks.len() / 2) else {
+            return false;
+        };
+        let mut then = (half..half + 4).map(|turn| (turn, &self.chunks[self.at(turn)]));
+        let witness = then.find(|(turn, chunk)| chunk.taken == Some(*turn));
+        let last = self.chunks[self.at(turn)].holds.last();
+        witness.is_some_and(|(_, witness)| last > witness.holds.first())
     }
 
     fn held(&self) -> HashMap<i64, Vec<i64>> {
         let mut held: HashMap<i64, Vec<i64>> = HashMap::new();
-        for (who, number) in self.chunks.iter().flatten() {
-            held.entry(*who).or_default().push(*number);
+        for at in self.chunks.iter().flat_map(|chunk| &chunk.holds) {
+            let (who, number) = self.all[*at];
+            held.entry(who).or_default().push(number);
         }
         held.values_mut()
             .for_each(|numbers| numbers.sort_unstable());
@@ -84,6 +118,57 @@ fn the_ring_holds_and_tells_what_its_naive_twins_do_without_restartable_sequence
 struct Puppet {
     tell: mpsc::Sender<usize>,
     done: mpsc::Receiver<()>,
+}
+
+impl Puppet {
+    fn log(&self, count: usize) {
+        self.tell.send(count).expect("it listens");
+        self.done.recv().expect("it logged");
+    }
+}
+
+/// A lane that fills its chunk slowly keeps what it logged last, wherever the others are when the chunk is full.
+#[test]
+fn what_a_quiet_thread_logged_last_is_not_overwritten_before_what_is_older() {
+    if in_process_without_rseq(
+        "what_a_quiet_thread_logged_last_is_not_overwritten_before_what_is_older",
+    ) {
+        return;
+    }
+    const ENTRIES: u64 = 1 << 10;
+    const CHUNK: usize = 16;
+    const CHUNKS: usize = ENTRIES as usize / CHUNK;
+    for between in 0..2 * CHUNKS {
+        let name = Name::new("quiet");
+        let timeline = Timeline::with_size(name.path(), ENTRIES, 2048).expect("created");
+        let event = define(&timeline);
+        std::thread::scope(|scope| {
+            let puppet = |who| {
+                let (tell, told) = mpsc::channel();
+                let (say, done) = mpsc::channel();
+                let timeline = &timeline;
+                scope.spawn(move || {
+                    for count in told {
+                        for number in 0..count as i64 {
+                            timeline.log(event, arguments(who, number));
+                        }
+                        say.send(()).expect("somebody listens");
+                    }
+                });
+                Puppet { tell, done }
+            };
+            let (quiet, busy) = (puppet(0), puppet(1));
+            quiet.log(CHUNK / 2);
+            busy.log(between * CHUNK);
+            quiet.log(CHUNK / 2);
+            // Its chunk is closed by this, and another one is open.
+            quiet.log(1);
+            busy.log((CHUNKS / 2 - 3) * CHUNK);
+        });
+        let events: Vec<_> = attach(name.path()).events(Order::OldestFirst).collect();
+        let of_quiet = events.iter().filter(|event| checked(event).0 == 0).count();
+        assert_eq!(of_quiet, CHUNK + 1, "{between} chunks in between");
+    }
 }
 
 /// A poll takes a part of what is there.
@@ -138,8 +223,7 @@ proptest! {
             let mut numbers = vec![0; threads];
             for (turn, (who, count)) in turns.iter().enumerate() {
                 let who = who % threads;
-                puppets[who].tell.send(*count).expect("it listens");
-                puppets[who].done.recv().expect("it logged");
+                puppets[who].log(*count);
                 for _ in 0..*count {
                     model.log(lane_of(who), who, numbers[who]);
                     numbers[who] += 1;
@@ -170,10 +254,16 @@ proptest! {
         // On a lane of a CPU, a refill that is interrupted takes a ticket, and perhaps a chunk, with it. That may
         // happen at any time, and is told by the tickets.
         let file = std::fs::File::open(name.file()).expect("there");
-        let interrupted = naive::next_ticket(&file) - (1 << exponent) / model.chunk as u64 - model.turns;
+        let interrupted = naive::next_ticket(&file) - (1 << exponent) / model.chunk as u64 - model.turns as u64;
         prop_assert!(interrupted == 0 || rseq(), "{interrupted} tickets lost");
         if interrupted == 0 {
-            prop_assert_eq!(held, model.held());
+            prop_assert_eq!(&held, &model.held());
+        }
+        // Whoever logged them, and however long it took their lanes to fill a chunk. Each lane may have one that it is
+        // filling, one that is spared, and one that was passed over before.
+        let newest = (entries as usize / 2).saturating_sub(3 * threads * model.chunk + 16 * interrupted as usize);
+        for (who, number) in model.all.iter().rev().take(newest) {
+            prop_assert!(held.get(who).is_some_and(|held| held.contains(number)), "{number} of {who} is gone");
         }
         let info = attached.info();
         prop_assert_eq!(info.events_written, written);

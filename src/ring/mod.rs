@@ -10,7 +10,7 @@
 //!
 //! Chunks are handed out by ticket: `next_ticket` counts up, and ticket *t* stands for chunk
 //! *t mod chunks*. So the oldest chunk is taken next, except that a chunk which is some lane's current
-//! one is passed over. Each chunk has a state word: `open(ticket, lane)` while it is being filled,
+//! one is passed over, and one that was so until just now (`writer::is_spared`). Each chunk has a state word: `open(ticket, lane)` while it is being filled,
 //! `closed(ticket, count)` after.
 //!
 //! # Refill, and why in this order

@@ -125,7 +125,7 @@ pub fn refill<S: Storage>(
             None => 0,
         },
     };
-    for _ in 0..2 * ring.chunks() {
+    for turn in 0..2 * ring.chunks() {
         // Relaxed: the ticket only names a chunk; taking it is the CAS of `install`.
         let ticket = ring.next_ticket().fetch_add(1, Ordering::Relaxed);
         let chunk = ring.chunk_of(ticket);
@@ -133,6 +133,10 @@ pub fn refill<S: Storage>(
         let was = State(ring.state(chunk).load(Ordering::Acquire));
         // A stale ticket (we slept for a whole lap) must not go back in time.
         if was.ticket() >= ticket || !takeable(ring, was) {
+            continue;
+        }
+        // Once: where all look like that, something is wrong with the clock, and older ones are not to be had.
+        if turn < ring.chunks() && is_spared(ring, ticket) {
             continue;
         }
         ring.prefetch(chunk);
@@ -201,6 +205,37 @@ fn takeable<S: Storage>(ring: &S, state: State) -> bool {
         Some(lane) => Cursor(ring.cursor(lane).load(Ordering::Acquire)).ticket() > state.ticket(),
         None => true,
     }
+}
+
+/// Fewer chunks than this come by so quickly that none is spared.
+const MANY: u32 = 16;
+/// Chunks that are asked when half a lap ago was.
+const WITNESSES: usize = 4;
+
+/// Whether a chunk that may be taken was still written to less than half a lap ago.
+///
+/// Chunks are handed out in turn, and each is full soon after it was taken, and then the oldest when its turn comes
+/// again. Not so in a lane that is seldom used: its chunk is passed over for as long as it is current, and gets full
+/// at any time, perhaps right before its turn; then the newest events of that lane would go, while all others keep
+/// theirs for a whole lap. So it is passed over once more.
+///
+/// When half a lap ago was, the chunks tell that were taken then, by their first entries. Everything here is only a
+/// hint, hence Relaxed: a wrong one takes a chunk that holds newer events than another, or none.
+fn is_spared<S: Storage>(ring: &S, ticket: u64) -> bool {
+    if ring.chunks() < MANY {
+        return false;
+    }
+    let ticks = |chunk, index| ring.word(chunk, index, 0).load(Ordering::Relaxed);
+    let half_a_lap_ago = ticket.wrapping_sub(u64::from(ring.chunks() / 2));
+    let taken = |ticket: &u64| {
+        let state = State(ring.state(ring.chunk_of(*ticket)).load(Ordering::Relaxed));
+        state.ticket() == *ticket
+    };
+    let witness = (half_a_lap_ago..).take(WITNESSES).find(taken);
+    witness.is_some_and(|witness| {
+        let last = ticks(ring.chunk_of(ticket), ring.chunk_entries() - 1);
+        last > ticks(ring.chunk_of(witness), 0)
+    })
 }
 
 /// Writes down beside the state whose chunk it is, and how many entries that lane committed before.
