@@ -210,7 +210,7 @@ fn takeable<S: Storage>(ring: &S, state: State) -> bool {
 /// Fewer chunks than this come by so quickly that none is spared.
 const MANY: u32 = 16;
 /// Chunks that are asked when half a lap ago was.
-const WITNESSES: usize = 4;
+const WITNESSES: u64 = 4;
 
 /// Whether a chunk that may be taken was still written to less than half a lap ago.
 ///
@@ -231,7 +231,9 @@ fn is_spared<S: Storage>(ring: &S, ticket: u64) -> bool {
         let state = State(ring.state(ring.chunk_of(*ticket)).load(Ordering::Relaxed));
         state.ticket() == *ticket
     };
-    let witness = (half_a_lap_ago..).take(WITNESSES).find(taken);
+    // Wrapping: this is memory that others write.
+    let mut since = (0..WITNESSES).map(|later| half_a_lap_ago.wrapping_add(later));
+    let witness = since.find(taken);
     witness.is_some_and(|witness| {
         let last = ticks(ring.chunk_of(ticket), ring.chunk_entries() - 1);
         last > ticks(ring.chunk_of(witness), 0)
