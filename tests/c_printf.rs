@@ -264,6 +264,33 @@ fn call_stacks_lead_to_objects_that_are_told_of() {
     }
 }
 
+/// A library of which call stacks are taken, built with these flags more.
+fn plugin(path: &Path, more: &str) {
+    let mut compiler = cc();
+    compiler.args(C99).args(["-shared", "-fPIC", more, "-o"]);
+    compiler
+        .arg(path)
+        .arg(root().join("tests/c/printf_plugin.c"));
+    succeed(&mut compiler, "gcc");
+}
+
+#[test]
+fn a_handler_that_is_not_known_for_one_takes_no_locks() {
+    let dir = TempDir::new().unwrap();
+    let library = dir.path().join("libplugin.so");
+    plugin(&library, "-DAHEAD=0");
+    let bare = ["-fno-asynchronous-unwind-tables", "-fno-unwind-tables"];
+    let flags = [C99, GNU, &["-O2"], &bare].concat();
+    let source = ["tests/c/printf_handler.c"];
+    let program = compile(cc(), &flags, &source, Link::Shared, dir.path());
+    let said = execute(&program, dir.path(), &[library.to_str().unwrap()]);
+    assert!(said.ends_with("printf_handler: ok\n"), "{said}");
+    let at = Attached::open(dir.path().join("ring")).unwrap();
+    for event in at.events(Order::OldestFirst) {
+        assert_eq!(event.backtrace().len(), 1, "the walk goes on");
+    }
+}
+
 #[test]
 fn a_library_in_the_place_of_another_lends_it_no_name() {
     let dir = TempDir::new().unwrap();
@@ -271,12 +298,7 @@ fn a_library_in_the_place_of_another_lends_it_no_name() {
     let libraries = [("libfirst.so", "-DAHEAD=0"), ("libsecond.so", "-DAHEAD=1")];
     let libraries = libraries.map(|(name, ahead)| {
         let library = dir.path().join(name);
-        let mut compiler = cc();
-        compiler.args(C99).args(["-shared", "-fPIC", ahead, "-o"]);
-        compiler
-            .arg(&library)
-            .arg(root().join("tests/c/printf_plugin.c"));
-        succeed(&mut compiler, "gcc");
+        plugin(&library, ahead);
         library
     });
     let [first, second] = libraries.each_ref().map(|path| path.to_str().unwrap());

@@ -2,6 +2,7 @@
 use crate::status::{TIMELINE_OK, guard};
 use crate::writer::{Writer, timeline_t};
 use std::ffi::{CStr, OsStr, c_int, c_void};
+use std::iter;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -31,8 +32,8 @@ struct Stack {
     most: usize,
     count: usize,
     addresses: [u64; DEPTH],
-    /// Whether it goes on further out than there was room for.
-    is_cut: bool,
+    /// Whether it was followed to its end, and not just to a function that nothing is known of.
+    is_whole: bool,
     /// Whether a signal interrupted one of the frames: so this is its handler.
     in_handler: bool,
 }
@@ -49,9 +50,9 @@ extern "C" fn frame(context: *mut c_void, stack: *mut c_void) -> c_int {
     stack.in_handler |= before != 0;
     stack.begun |= ip == stack.from;
     // The outermost frame of a thread returns nowhere.
+    stack.is_whole = ip == 0;
     if stack.begun && ip != 0 {
         let Some(address) = stack.addresses[..stack.most].get_mut(stack.count) else {
-            stack.is_cut = true;
             return STOP;
         };
         // Of an interrupted frame this is not where a call returns to, but what was to be done next. Readers look
@@ -71,7 +72,7 @@ fn capture(from: u64, most: usize) -> Stack {
         most: most.min(DEPTH),
         count: 0,
         addresses: [0; DEPTH],
-        is_cut: false,
+        is_whole: false,
         in_handler: false,
     };
     // SAFETY: `frame` takes what is given here.
@@ -83,65 +84,66 @@ fn capture(from: u64, most: usize) -> Stack {
     stack
 }
 
-/// Frames that are looked at, at most, for one that a signal interrupted.
-const LOOK: usize = 1024;
-
-struct Look {
-    left: usize,
-    found: bool,
-}
-
-extern "C" fn look_for_signal(context: *mut c_void, look: *mut c_void) -> c_int {
+extern "C" fn look_for_signal(context: *mut c_void, found: *mut c_void) -> c_int {
     let mut before = 0;
-    // SAFETY: `in_handler` gave its own Look, and the unwinder a context for this call.
-    let look = unsafe {
+    // SAFETY: `in_handler` gave a truth value of its own, and the unwinder a context for this call.
+    unsafe {
         _Unwind_GetIPInfo(context, &raw mut before);
-        &mut *look.cast::<Look>()
-    };
-    look.left -= 1;
-    look.found = before != 0 || look.left == 0;
-    if look.found { STOP } else { GO_ON }
+        if before != 0 {
+            *found.cast::<bool>() = true;
+            return STOP;
+        }
+    }
+    GO_ON
 }
 
-/// Whether a signal handler runs, as far as the stack can be read; of one that is too deep to tell it is taken to be so.
+/// Whether a signal handler runs, as far as the stack can be read.
 fn in_handler() -> bool {
-    let mut look = Look {
-        left: LOOK,
-        found: false,
-    };
+    let mut found = false;
     // SAFETY: `look_for_signal` takes what is given here.
-    unsafe { _Unwind_Backtrace(look_for_signal, (&raw mut look).cast()) };
-    look.found
+    unsafe { _Unwind_Backtrace(look_for_signal, (&raw mut found).cast()) };
+    found
 }
 
 /// What a timeline was told of the objects that this process has loaded.
 ///
-/// Read without locks, also by signal handlers: what is replaced stays until the timeline is freed. It
-/// grows by some bytes for each object, and only when objects have been loaded to other places since.
+/// Read without locks, also by signal handlers: nothing goes before the timeline is freed. It grows by some
+/// bytes for each place to which an object was loaded, and where one went, the next usually comes to the same.
 #[derive(Default)]
 pub(crate) struct Modules {
     newest: AtomicPtr<Known>,
 }
 
+/// What was told at one time.
 struct Known {
     pid: u32,
-    /// How many objects had ever been loaded by then.
+    /// How many objects had ever been loaded by then, or later, when nothing was in a new place.
     loads: AtomicU64,
-    ranges: Box<[Range<u64>]>,
+    /// Places that were not told of before.
+    places: Box<[Range<u64>]>,
     before: *mut Known,
 }
 
 impl Modules {
-    fn newest(&self) -> Option<&Known> {
-        // Acquire (pairs with the Release in `update`). SAFETY: NULL or from Box::into_raw, freed with `self`.
-        unsafe { self.newest.load(Ordering::Acquire).as_ref() }
+    /// All that this process, not one that forked it, has told, the newest first. Its id costs a call of the kernel.
+    fn known(&self, pid: u32) -> impl Iterator<Item = &Known> {
+        // Acquire (pairs with the Release in `update`).
+        let mut next = self.newest.load(Ordering::Acquire);
+        let all = iter::from_fn(move || {
+            // SAFETY: NULL or from Box::into_raw, freed with `self`.
+            let known = unsafe { next.as_ref() }?;
+            next = known.before;
+            Some(known)
+        });
+        all.take_while(move |known| known.pid == pid)
     }
 
-    /// Whether all addresses lie in objects that this process, not the one that forked it, told of.
+    /// Whether the timeline was told of objects in the places of all addresses.
     fn have(&self, addresses: &[u64]) -> bool {
-        self.newest().is_some_and(|known| {
-            let inside = |at: &u64| known.ranges.iter().any(|range| range.contains(at));
-            known.pid == std::process::id() && addresses.iter().all(inside)
+        let pid = std::process::id();
+        addresses.iter().all(|at| {
+            self.known(pid)
+                .any(|known| known.places.iter().any(|place| place.contains(at)))
         })
     }
 
@@ -149,7 +151,8 @@ impl Modules {
     /// lock for some steps.
     fn is_old(&self) -> bool {
         // Relaxed: a number that is compared, and stands for nothing else.
-        self.newest()
+        self.known(std::process::id())
+            .next()
             .is_none_or(|known| known.loads.load(Ordering::Relaxed) != loads())
     }
 
@@ -159,11 +162,9 @@ impl Modules {
     pub(crate) fn update(&self, core: &Timeline) {
         // The first walk over a stack may load and sort tables: not when an event is logged.
         in_handler();
-        let (pid, loads) = (std::process::id(), loads());
         let newest = self.newest.load(Ordering::Acquire);
-        // SAFETY: as in `newest`.
-        let known = unsafe { newest.as_ref() };
-        let known = known.filter(|known| known.pid == pid);
+        let (pid, loads) = (std::process::id(), loads());
+        let known = self.known(pid).next();
         if known.is_some_and(|known| known.loads.load(Ordering::Relaxed) == loads) {
             return;
         }
@@ -173,15 +174,18 @@ impl Modules {
                 break;
             }
         }
-        let ranges: Box<[Range<u64>]> = modules.iter().map(|m| m.start..m.end).collect();
-        if let Some(known) = known.filter(|known| known.ranges == ranges) {
+        let is_new =
+            |place: &Range<u64>| !self.known(pid).any(|known| known.places.contains(place));
+        let places = modules.iter().map(|module| module.start..module.end);
+        let places: Box<[Range<u64>]> = places.filter(is_new).collect();
+        if let Some(known) = known.filter(|_| places.is_empty()) {
             known.loads.store(loads, Ordering::Relaxed);
             return;
         }
         let fresh = Box::into_raw(Box::new(Known {
             pid,
             loads: loads.into(),
-            ranges,
+            places,
             before: newest,
         }));
         // Release: publishes what it points to. Whoever was quicker has told the same, or will be asked again.
@@ -322,11 +326,13 @@ fn build_id(mut notes: &[u8], align: usize) -> Option<Vec<u8>> {
 /// `size`: where to, and how many bytes there are: 3, and 9 for each address, of which there are at most
 /// 32. Returns how many bytes were written.
 ///
-/// Asks the loader whether it has loaded anything since the last time, which takes its lock for some
-/// steps. If it has, and in a forked child, the timeline has to be told of objects, which takes locks and
-/// allocates. Not so in a signal handler, where this is left to the next event: there it takes no lock and
-/// allocates nothing, where the unwinder does not (libgcc 12 or later with glibc 2.35 or later; elsewhere it
-/// takes the loader's lock, and a handler that interrupted dlopen in its own thread may wait for ever). Any
+/// Takes no lock and allocates nothing in a signal handler, and on a stack of more than 32 frames, where the
+/// unwinder does not: libgcc 12 or later with glibc 2.35 or later. Elsewhere it takes the loader's lock, and
+/// a handler that interrupted dlopen in its own thread may wait for ever. Otherwise it asks the loader
+/// whether it has loaded anything, under a lock that is held for some steps. When it has, in a forked child,
+/// and when a stack leads through an object that the timeline does not know, the timeline is told of all
+/// objects, which takes locks and allocates (a child that was forked while another thread was in dlopen may
+/// wait for ever); in a signal handler, this is left to the next event. Any
 /// thread.
 ///
 /// # Safety
@@ -347,8 +353,11 @@ pub unsafe extern "C" fn timeline_backtrace(
     // SAFETY: by contract NULL or the first member of a live Writer.
     if let Some(writer) = unsafe { tl.cast::<Writer>().as_ref() }
         && !stack.in_handler
-        && !(stack.is_cut && in_handler())
-        && (!writer.modules.have(addresses) || writer.modules.is_old())
+        && match writer.modules.have(addresses) {
+            // Only where this is no handler for sure.
+            true => stack.is_whole && writer.modules.is_old(),
+            false => !in_handler(),
+        }
     {
         guard(|| {
             writer.modules.update(&writer.core);
