@@ -9,10 +9,10 @@ use harness::{
     Name, arguments, attach, checked, cpus, define, in_process_without_rseq, naive, rseq, run_on,
 };
 use proptest::prelude::*;
-use timeline::{Event, Follow, From, Order, Timeline};
+use timeline::{Dropped, Event, Follow, From, Order, Timeline};
 
 /// The naive ring: chunks in a circle, taken in turn, but for those that lanes are just filling, and those that they
-/// filled within the last half of a turn around.
+/// filled within the last quarter of a turn around.
 struct Model {
     chunk: usize,
     chunks: Vec<Chunk>,
@@ -76,13 +76,13 @@ impl Model {
         self.current.values().any(|&at| at == self.at(turn))
     }
 
-    /// Whether its last one is newer than the first one of the chunk that was taken half of a turn around ago, or of one of
-    /// the three after that one, where this was passed over.
+    /// Whether its last one is newer than the first one of the chunk that was taken a quarter of a turn around ago, or of
+    /// one of the three after that one, where this was passed over.
     fn is_young(&self, turn: usize) -> bool {
-        let Some(half) = turn.checked_sub(self.chunks.len() / 2) else {
+        let Some(quarter) = turn.checked_sub(self.chunks.len() / 4) else {
             return false;
         };
-        let mut then = (half..half + 4).map(|turn| (turn, &self.chunks[self.at(turn)]));
+        let mut then = (quarter..quarter + 4).map(|turn| (turn, &self.chunks[self.at(turn)]));
         let witness = then.find(|(turn, chunk)| chunk.taken == Some(*turn));
         let last = self.chunks[self.at(turn)].holds.last();
         witness.is_some_and(|(_, witness)| last > witness.holds.first())
@@ -163,11 +163,44 @@ fn what_a_quiet_thread_logged_last_is_not_overwritten_before_what_is_older() {
             quiet.log(CHUNK / 2);
             // Its chunk is closed by this, and another one is open.
             quiet.log(1);
-            busy.log((CHUNKS / 2 - 3) * CHUNK);
+            busy.log((CHUNKS / 4 - 3) * CHUNK);
         });
         let events: Vec<_> = attach(name.path()).events(Order::OldestFirst).collect();
         let of_quiet = events.iter().filter(|event| checked(event).0 == 0).count();
         assert_eq!(of_quiet, CHUNK + 1, "{between} chunks in between");
+    }
+}
+
+/// The clock goes back, as that of a machine that was restored from a copy: what is from the future goes in its turn.
+#[test]
+fn what_claims_to_be_from_the_future_is_overwritten_in_its_turn() {
+    const ENTRIES: u64 = 1 << 10;
+    const HOUR: u64 = 3600 * 3_000_000_000;
+    // All entries; the last ones of chunks; the first ones, that look as if nothing was ever written.
+    let damages: [fn(u64, u64) -> u64; 3] = [
+        |_, ticks| ticks + HOUR,
+        |index, ticks| ticks + if index % 16 == 15 { HOUR } else { 0 },
+        |index, ticks| if index % 16 == 0 { 0 } else { ticks },
+    ];
+    for damage in damages {
+        let name = Name::new("future");
+        let timeline = Timeline::with_size(name.path(), ENTRIES, 2048).expect("created");
+        let event = define(&timeline);
+        let mut numbers = 0..;
+        let mut log = |count: u64| {
+            (numbers.by_ref().take(count as usize))
+                .for_each(|n| timeline.log(event, arguments(0, n)));
+        };
+        log(3 * ENTRIES);
+        naive::change_ticks(&name.file(), damage);
+        // Lanes of up to eight CPUs have each a chunk that they are filling.
+        log(ENTRIES + 32);
+        let attached = attach(name.path());
+        let old = attached
+            .events(Order::OldestFirst)
+            .filter(|event| checked(event).1 < 3 * ENTRIES as i64);
+        assert!(old.count() < 128, "they stay");
+        assert_eq!(attached.info().dropped, Dropped::default());
     }
 }
 
@@ -261,7 +294,7 @@ proptest! {
         }
         // Whoever logged them, and however long it took their lanes to fill a chunk. Each lane may have one that it is
         // filling, one that is spared, and one that was passed over before.
-        let newest = (entries as usize / 2).saturating_sub(3 * threads * model.chunk + 16 * interrupted as usize);
+        let newest = (entries as usize / 4).saturating_sub(3 * threads * model.chunk + 16 * interrupted as usize);
         for (who, number) in model.all.iter().rev().take(newest) {
             prop_assert!(held.get(who).is_some_and(|held| held.contains(number)), "{number} of {who} is gone");
         }

@@ -135,8 +135,8 @@ pub fn refill<S: Storage>(
         if was.ticket() >= ticket || !takeable(ring, was) {
             continue;
         }
-        // Once: where all look like that, something is wrong with the clock, and older ones are not to be had.
-        if turn < ring.chunks() && is_spared(ring, ticket) {
+        // Not for ever: others may be quicker with all that are not.
+        if turn < ring.chunks() && is_spared(ring, ticket, full) {
             continue;
         }
         ring.prefetch(chunk);
@@ -209,35 +209,44 @@ fn takeable<S: Storage>(ring: &S, state: State) -> bool {
 
 /// Fewer chunks than this come by so quickly that none is spared.
 const MANY: u32 = 16;
-/// Chunks that are asked when half a lap ago was.
+/// Chunks that are asked when something was.
 const WITNESSES: u64 = 4;
 
-/// Whether a chunk that may be taken was still written to less than half a lap ago.
+/// Whether a chunk that may be taken was still written to less than a quarter of a lap ago.
 ///
 /// Chunks are handed out in turn, and each is full soon after it was taken, and then the oldest when its turn comes
 /// again. Not so in a lane that is seldom used: its chunk is passed over for as long as it is current, and gets full
 /// at any time, perhaps right before its turn; then the newest events of that lane would go, while all others keep
 /// theirs for a whole lap. So it is passed over once more.
 ///
-/// When half a lap ago was, the chunks tell that were taken then, by their first entries. Everything here is only a
-/// hint, hence Relaxed: a wrong one takes a chunk that holds newer events than another, or none.
-fn is_spared<S: Storage>(ring: &S, ticket: u64) -> bool {
+/// When a quarter of a lap ago was, the chunks tell that were taken then, by their first entries. What claims to be newer
+/// than those taken just now is not believed: a clock that went back, or damage, and would be spared for ever. Not half a
+/// lap: where most lanes fill a chunk as slowly as that, chunks would be taken that are newer than those passed over.
+/// Everything here is only a hint, hence Relaxed: a wrong one takes another chunk that may be taken.
+fn is_spared<S: Storage>(ring: &S, ticket: u64, full: Cursor) -> bool {
     if ring.chunks() < MANY {
         return false;
     }
-    let ticks = |chunk, index| ring.word(chunk, index, 0).load(Ordering::Relaxed);
-    let half_a_lap_ago = ticket.wrapping_sub(u64::from(ring.chunks() / 2));
+    let ticks = |ticket, index| {
+        let word = ring.word(ring.chunk_of(ticket), index, 0);
+        word.load(Ordering::Relaxed)
+    };
     let taken = |ticket: &u64| {
         let state = State(ring.state(ring.chunk_of(*ticket)).load(Ordering::Relaxed));
         state.ticket() == *ticket
     };
     // Wrapping: this is memory that others write.
-    let mut since = (0..WITNESSES).map(|later| half_a_lap_ago.wrapping_add(later));
-    let witness = since.find(taken);
-    witness.is_some_and(|witness| {
-        let last = ticks(ring.chunk_of(ticket), ring.chunk_entries() - 1);
-        last > ticks(ring.chunk_of(witness), 0)
-    })
+    let from = |first: u64| (0..WITNESSES).map(move |later| first.wrapping_add(later));
+    let end = ring.chunk_entries() - 1;
+    let last = ticks(ticket, end);
+    let quarter = u64::from(ring.chunks() / 4);
+    let witness = from(ticket.wrapping_sub(quarter)).find(taken);
+    let is_young = witness.is_some_and(|witness| last > ticks(witness, 0));
+    is_young && {
+        let taken_just_now = from(ticket.wrapping_sub(WITNESSES)).filter(taken);
+        let mut newest = taken_just_now.map(|ticket| ticks(ticket, 0));
+        last <= ticks(full.ticket(), end) || newest.any(|first| last <= first)
+    }
 }
 
 /// Writes down beside the state whose chunk it is, and how many entries that lane committed before.

@@ -69,3 +69,21 @@ pub fn next_ticket(file: &std::fs::File) -> u64 {
         .expect("a header");
     u64::from_le_bytes(word)
 }
+
+/// Gives each entry another time, made of its place in the ring and the time that it has.
+#[allow(dead_code, reason = "each test uses its part")]
+pub fn change_ticks(file: &Path, change: fn(u64, u64) -> u64) {
+    use std::os::unix::fs::FileExt;
+    let bytes = std::fs::read(file).expect("the file");
+    let geometry = Geometry::load(&bytes).expect("a sound header");
+    let file = std::fs::File::options()
+        .write(true)
+        .open(file)
+        .expect("the file");
+    for index in 0..geometry.entries {
+        let at = geometry.entry().offset + index * 64;
+        let ticks = change(index, get64(&bytes, at));
+        file.write_all_at(&ticks.to_le_bytes(), at)
+            .expect("written");
+    }
+}
