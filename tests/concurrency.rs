@@ -241,6 +241,34 @@ fn a_follower_of_a_ring_too_large_to_wrap_never_reports_a_loss() {
 }
 
 #[test]
+fn a_follower_polled_in_both_ways_gives_each_event_once() {
+    let name = Name::new("ways");
+    let timeline = Timeline::with_size(name.path(), 1024, 2048).expect("created");
+    let event = define(&timeline);
+    let attached = attach(name.path());
+    let mut follow = attached.follow(From::Start);
+    let log = |numbers: std::ops::Range<i64>| {
+        numbers.for_each(|number| timeline.log(event, arguments(0, number)));
+    };
+    log(0..10);
+    assert_eq!((follow.poll_placed(), follow.placed()), (0, 10));
+    let first = follow.next_placed().expect("ten");
+    assert_eq!(checked(&first.event), (0, 0));
+    log(10..12);
+    let mut events = Vec::new();
+    assert_eq!(follow.poll(&mut events), 0);
+    let numbers: Vec<i64> = events.iter().map(|event| checked(event).1).collect();
+    assert_eq!(numbers, [10, 11]);
+    // What it was not asked for is gone.
+    assert_eq!((follow.placed(), follow.next_placed()), (0, None));
+    log(12..13);
+    assert_eq!((follow.poll_placed(), follow.placed()), (0, 1));
+    let last = follow.next_placed().expect("one");
+    assert_eq!((checked(&last.event), last.number), ((0, 12), 12));
+    assert_eq!(follow.next_placed(), None);
+}
+
+#[test]
 fn snapshots_taken_while_writers_run_hold_only_whole_events_in_order() {
     let name = Name::new("save");
     let timeline = Timeline::with_size(name.path(), 4096, 4096).expect("created");

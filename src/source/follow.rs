@@ -184,7 +184,6 @@ impl<'a> Follow<'a> {
     pub fn poll_placed(&mut self) -> u64 {
         let missed = self.gather();
         // Sorted before they are made: an event is many times as large as its place.
-        self.order.clear();
         let mut last = (0, 0);
         for (number, run) in (0..).zip(&self.runs) {
             for group in Groups::new(run.entries(&self.entries)) {
@@ -198,7 +197,6 @@ impl<'a> Follow<'a> {
             }
         }
         self.order.sort_by_key(|(ticks, ..)| *ticks);
-        self.given = 0;
         missed
     }
 
@@ -207,7 +205,7 @@ impl<'a> Follow<'a> {
         self.order.len() - self.given
     }
 
-    /// The next event of those that [`Follow::poll_placed`] found.
+    /// The next event of those that [`Follow::poll_placed`] found; none after [`Follow::poll`].
     #[inline]
     pub fn next_placed(&mut self) -> Option<Placed> {
         loop {
@@ -237,6 +235,9 @@ impl<'a> Follow<'a> {
     fn gather(&mut self) -> u64 {
         self.entries.clear();
         self.runs.clear();
+        // They lead to entries that were there before.
+        self.order.clear();
+        self.given = 0;
         if !self.ask_lanes() {
             return 0;
         }
