@@ -2,11 +2,12 @@
 
 mod harness;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::mpsc;
 
 use harness::{
-    Name, arguments, attach, checked, cpus, define, in_process_without_rseq, naive, rseq, run_on,
+    Name, Random, arguments, attach, checked, cpus, define, in_process_without_rseq, naive, rseq,
+    run_on,
 };
 use proptest::prelude::*;
 use timeline::{Dropped, Event, Follow, From, Order, Timeline};
@@ -22,6 +23,8 @@ struct Model {
     turns: usize,
     /// All that was ever logged: who, and the how many-th of theirs.
     all: Vec<(i64, i64)>,
+    /// Which part of a turn around chunks are spared for, after they were filled; 0: they are not.
+    spared: usize,
 }
 
 /// A chunk of it.
@@ -42,6 +45,7 @@ impl Model {
             current: HashMap::new(),
             turns: 0,
             all: Vec::new(),
+            spared: 4,
         }
     }
 
@@ -79,10 +83,11 @@ impl Model {
     /// Whether its last one is newer than the first one of the chunk that was taken a quarter of a turn around ago, or of
     /// one of the three after that one, where this was passed over.
     fn is_young(&self, turn: usize) -> bool {
-        let Some(quarter) = turn.checked_sub(self.chunks.len() / 4) else {
+        let since = self.chunks.len().checked_div(self.spared);
+        let Some(since) = since.and_then(|since| turn.checked_sub(since)) else {
             return false;
         };
-        let mut then = (quarter..quarter + 4).map(|turn| (turn, &self.chunks[self.at(turn)]));
+        let mut then = (since..since + 4).map(|turn| (turn, &self.chunks[self.at(turn)]));
         let witness = then.find(|(turn, chunk)| chunk.taken == Some(*turn));
         let last = self.chunks[self.at(turn)].holds.last();
         witness.is_some_and(|(_, witness)| last > witness.holds.first())
@@ -98,6 +103,62 @@ impl Model {
             .for_each(|numbers| numbers.sort_unstable());
         held
     }
+}
+
+/// Of the newest events, how many are held before the first that is not, in the middle of many such numbers: of so many lanes
+/// that log at random to a ring of this size whose chunks are spared for that part of a turn around.
+fn newest_held(entries: u64, lanes: u64, spared: usize) -> usize {
+    let mut model = Model::new(entries);
+    model.spared = spared;
+    let mut random = Random(7);
+    let mut found = Vec::new();
+    for number in 0..entries * 24 {
+        model.log(random.below(lanes) as usize, 0, number as i64);
+        if number > entries * 6 && number % 61 == 0 {
+            let held: HashSet<usize> = model
+                .chunks
+                .iter()
+                .flat_map(|chunk| &chunk.holds)
+                .copied()
+                .collect();
+            found.push(
+                (0..model.all.len())
+                    .rev()
+                    .take_while(|at| held.contains(at))
+                    .count(),
+            );
+        }
+    }
+    found.sort_unstable();
+    found[found.len() / 2]
+}
+
+/// Where most chunks are some slow lane's, the newest events are not worth less than without the rule: they would be, if chunks were
+/// spared for half of a turn around.
+#[test]
+fn sparing_chunks_costs_many_lanes_nothing() {
+    for (entries, lanes) in [
+        (256, 8),
+        (1024, 8),
+        (1024, 24),
+        (1024, 28),
+        (1024, 32),
+        (1024, 40),
+    ] {
+        let [without, with, half] = [0, 4, 2].map(|spared| newest_held(entries, lanes, spared));
+        println!(
+            "{lanes} lanes on {} chunks: {without} of {entries} without, {with} with it, {half} with half",
+            entries / 16
+        );
+        assert!(
+            with * 20 >= without * 19,
+            "{lanes} lanes on {entries}: {with} instead of {without}"
+        );
+    }
+    assert!(
+        newest_held(1024, 24, 2) * 4 < newest_held(1024, 24, 4) * 3,
+        "half would do as well"
+    );
 }
 
 /// The lane of a thread: its own, or that of the CPU on which it is made to run. The smallest ring has two of CPUs.
