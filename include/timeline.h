@@ -611,14 +611,14 @@ void timeline_log_payload(const struct timeline_t *tl,
  * `size`: where to, and how many bytes there are: 3, and 9 for each address, of which there are at most
  * 32. Returns how many bytes were written.
  *
- * Takes no lock and allocates nothing in a signal handler, and on a stack of more than 32 frames, where the
- * unwinder does not: libgcc 12 or later with glibc 2.35 or later. Elsewhere it takes the loader's lock, and
- * a handler that interrupted dlopen in its own thread may wait for ever. Otherwise it asks the loader
+ * In a signal handler it takes no lock and allocates nothing where the unwinder does not: libgcc 12 or later
+ * with glibc 2.35 or later. Elsewhere it takes the loader's lock, and a handler that interrupted dlopen in
+ * its own thread may wait for ever. Outside of handlers, on a stack of at most 32 frames, it asks the loader
  * whether it has loaded anything, under a lock that is held for some steps. When it has, in a forked child,
  * and when a stack leads through an object that the timeline does not know, the timeline is told of all
  * objects, which takes locks and allocates (a child that was forked while another thread was in dlopen may
- * wait for ever); in a signal handler, this is left to the next event. Any
- * thread.
+ * wait for ever); a handler leaves this to the next event. One that was built without unwind tables is taken
+ * for a handler only if its object is known already: define the statement before, outside of it. Any thread.
  *
  * # Safety
  * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `payload` has

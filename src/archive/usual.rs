@@ -2,7 +2,7 @@
 //!
 //! What such an event says and who says it was seen before. Whoever gives it keeps these with where they stand in the
 //! block and with their bytes in a record, so that nothing is compared or encoded again; nor is it asked of each field
-//! whether it is there. What is written is that of any other event, to the byte, by half as many instructions.
+//! whether it is there. What is written is that of any other event, to the byte.
 
 use super::codec::{packed, packed_signed};
 use super::record::{Kind, Source, tag};
