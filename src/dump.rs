@@ -1,14 +1,15 @@
 //! The dump as a table: newest to oldest, `numa core -cycles category message`.
 
 mod messages;
+mod printable;
 mod template;
 mod text;
 
 pub use messages::Messages;
+pub use printable::{is_printable, printable};
 pub use template::Template;
 pub use text::Text;
 
-use std::borrow::Cow;
 use std::io;
 
 use crate::attached::Attached;
@@ -132,8 +133,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Writes category and message, without a line break. Control characters show as `?`: what programs
-    /// name their events must not command the terminal. A call stack follows in lines of its own.
+    /// Writes category and message, without a line break, as far as they are [printable]. A call stack follows in lines of
+    /// its own.
     #[inline]
     pub fn text(&mut self, event: &Event, out: &mut Text) {
         match self.texts.get(event.id.0 as usize) {
@@ -150,20 +151,20 @@ impl<'a> Table<'a> {
             return out.push(&format!("{:width$} <event {id}?>", "?"));
         };
         if event.payload.is_some() || definition.syntax == Syntax::Printf {
-            out.push(&format!("{:width$} ", plain(&definition.category)));
+            out.push(&format!("{:width$} ", printable(&definition.category)));
             self.message.clear();
             // Writing to a String does not fail.
             let _ = self.messages.write(event, definition, &mut self.message);
-            out.push(&plain(&self.message));
+            out.push(&printable(&self.message));
             for address in event.backtrace() {
                 let frame = self.source.frame(event, *address).to_string();
-                out.push(&format!("\n{FRAME}{}", plain(&frame)));
+                out.push(&format!("\n{FRAME}{}", printable(&frame)));
             }
             return;
         }
         let mut text = Template::new();
-        text.push(&format!("{:width$} ", plain(&definition.category)));
-        text.message(&definition.message, plain);
+        text.push(&format!("{:width$} ", printable(&definition.category)));
+        text.message(&definition.message, printable);
         out.fill(&text, &event.args);
         // Only what is defined makes this longer.
         let place = id as usize;
@@ -171,14 +172,6 @@ impl<'a> Table<'a> {
             self.texts.resize_with(place + 1, || None);
         }
         self.texts[place] = Some(text);
-    }
-}
-
-/// The text with control characters shown as `?`.
-fn plain(text: &str) -> Cow<'_, str> {
-    match text.contains(char::is_control) {
-        true => text.replace(char::is_control, "?").into(),
-        false => text.into(),
     }
 }
 
@@ -226,14 +219,4 @@ pub fn write(
     }
     out.write_all(text.as_bytes())?;
     out.flush()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn control_characters_do_not_get_through() {
-        assert_eq!(plain("a\u{1b}[31m\n\r\u{7}é"), "a?[31m???é");
-    }
 }

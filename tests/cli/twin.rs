@@ -5,6 +5,7 @@ use std::process::Command;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
+use timeline::dump::{is_printable, printable};
 use timeline::layout::geometry::{put16, put32, put64};
 use timeline::layout::words::{Cursor, State, entry_head, entry_thread};
 use timeline::layout::{Geometry, HEADER_SIZE, MAGIC, header, records};
@@ -229,7 +230,7 @@ impl Row<'_> {
     }
 
     fn coloured(&self, width: usize) -> String {
-        let line = self.short(width).replace(char::is_control, "?");
+        let line = printable(&self.short(width)).into_owned();
         let start = match self.definition().map(|d| d.priority) {
             Some(Priority::Info | Priority::Trace | Priority::App) => return line + "\n",
             Some(Priority::Packet | Priority::Library) => "\x1b[2m",
@@ -241,7 +242,15 @@ impl Row<'_> {
 
     fn json(&self) -> String {
         fn json<T: serde::Serialize>(value: T) -> String {
-            serde_json::to_string(&value).unwrap()
+            let json = serde_json::to_string(&value).unwrap();
+            let escaped = json.chars().map(|c| match is_printable(c) {
+                true => c.to_string(),
+                false => {
+                    let units = c.encode_utf16(&mut [0; 2]).to_vec();
+                    units.iter().map(|unit| format!("\\u{unit:04x}")).collect()
+                }
+            });
+            escaped.collect()
         }
         let Event {
             core,
@@ -298,7 +307,7 @@ fn unique(names: Vec<&str>) -> Vec<String> {
 }
 
 fn clean(line: String) -> String {
-    line.replace(char::is_control, "?") + "\n"
+    printable(&line).into_owned() + "\n"
 }
 
 fn run(arguments: &[&str]) -> String {

@@ -1,14 +1,16 @@
 //! The command line: its verbs, and the arguments that several of them share.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use timeline::archive::Archive;
+use timeline::dump::printable;
 use timeline::layout::MAGIC;
 use timeline::{Attached, Error, ErrorKind as Kind, Level, Priority};
 
@@ -95,11 +97,27 @@ fn examples_help(examples: &[Example]) -> String {
 
 /// Reads the command line. Prints and exits by itself on `--help` (0) and on misuse (2).
 pub fn parse() -> Verb {
-    let matches = command().get_matches();
-    match Cli::from_arg_matches(&matches) {
+    let matches = command().try_get_matches();
+    match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli.verb,
-        Err(error) => error.format(&mut command()).exit(),
+        Err(error) => shown(error.format(&mut command())).exit(),
     }
+}
+
+/// The error, with the words of the command line in it as far as they are printable.
+fn shown(mut error: clap::Error) -> clap::Error {
+    let words = error.context().map(|(kind, value)| (kind, value.clone()));
+    for (kind, value) in words.collect::<Vec<_>>() {
+        let ContextValue::String(word) = value else {
+            continue;
+        };
+        if let Cow::Owned(shown) = printable(&word) {
+            error.insert(kind, ContextValue::String(shown));
+            // Tips repeat the word among styles.
+            error.remove(ContextKind::Suggested);
+        }
+    }
+    error
 }
 
 /// Ends with status 2 over values that are each well-formed but make no sense together.
@@ -110,7 +128,9 @@ pub fn misuse(verb: &str, message: impl Display) -> ! {
     let verb = command
         .find_subcommand_mut(verb)
         .expect("misuse is reported by verbs that exist");
-    verb.error(ErrorKind::ValueValidation, message).exit()
+    let message = message.to_string();
+    verb.error(ErrorKind::ValueValidation, printable(&message))
+        .exit()
 }
 
 /// The timeline to look into.

@@ -13,7 +13,7 @@ use timeline::{Attached, Level, Priority, Timeline};
 
 use crate::args::Example;
 use crate::failure::{Failure, Result};
-use crate::output;
+use crate::output::{self, Line};
 use crate::signals::{Signals, Woken};
 use view::View;
 use workload::Workload;
@@ -85,10 +85,12 @@ fn epilogue(at: &Attached, args: &Args) -> Result {
     let mut out = output::stdout();
     let held = crate::human::things(at.info().events_held, "event");
     let name = args.name.display();
-    writeln!(
-        out,
-        "\nThe program is over, and its {held} are still in {name}. Try:\n"
-    )?;
+    writeln!(out)?;
+    Line::from(format!(
+        "The program is over, and its {held} are still in {name}. Try:"
+    ))
+    .write(&mut out)?;
+    writeln!(out)?;
     let tries = [
         (
             format!("timeline dump {name} -n 20 --long"),
@@ -109,10 +111,12 @@ fn epilogue(at: &Attached, args: &Args) -> Result {
         (format!("timeline rm {name}"), "and it is gone"),
     ];
     write_tries(&tries, &theme, &mut out)?;
-    writeln!(
-        out,
-        "\nOr leave `timeline demo {name} --seconds 600` running, and from another terminal:\n"
-    )?;
+    writeln!(out)?;
+    Line::from(format!(
+        "Or leave `timeline demo {name} --seconds 600` running, and from another terminal:"
+    ))
+    .write(&mut out)?;
+    writeln!(out)?;
     let tries = [
         (format!("timeline tail {name}"), "follow it"),
         (
@@ -140,9 +144,10 @@ fn write_tries(
         .max()
         .unwrap_or(0);
     for (line, what) in tries {
-        let (name, dim) = (theme.name, theme.dim);
-        let padding = " ".repeat(width - line.chars().count());
-        writeln!(out, "  {name}{line}{name:#}{padding}  {dim}# {what}{dim:#}")?;
+        let padding = " ".repeat(width - line.chars().count() + 2);
+        let line = Line::from("  ").styled(theme.name, line).text(padding);
+        line.styled(theme.dim, format_args!("# {what}"))
+            .write(out)?;
     }
     Ok(())
 }

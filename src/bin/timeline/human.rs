@@ -1,10 +1,10 @@
 //! Numbers and tables as people read them.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Write};
 
 use anstyle::Style;
+use timeline::dump::printable;
 
 /// A count with its thousands apart: `1,048,576`.
 pub struct Count(pub u64);
@@ -98,27 +98,17 @@ pub fn percent(part: u64, whole: u64) -> String {
     }
 }
 
-/// The text with control characters made harmless: names in shared memory are others' input.
-pub fn clean(text: &str) -> Cow<'_, str> {
-    if !text.contains(char::is_control) {
-        return Cow::Borrowed(text);
-    }
-    Cow::Owned(text.replace(char::is_control, "?"))
-}
-
 /// One cell of a table.
 pub struct Cell {
-    /// What stands in it.
-    pub text: String,
-    /// How.
-    pub style: Style,
+    text: String,
+    style: Style,
 }
 
 impl Cell {
-    /// A cell of styled text.
-    pub fn new(style: Style, text: impl Into<String>) -> Cell {
+    /// A cell of styled text, as far as it is printable.
+    pub fn new(style: Style, text: impl AsRef<str>) -> Cell {
         Cell {
-            text: text.into(),
+            text: printable(text.as_ref()).into_owned(),
             style,
         }
     }

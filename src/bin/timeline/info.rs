@@ -11,7 +11,8 @@ use timeline::{Info, Level, Writer};
 use crate::args::{Example, Opened, Readable};
 use crate::failure::Result;
 use crate::human::{self, Bytes, Count, Rate, things};
-use crate::output;
+use crate::json;
+use crate::output::{self, Line};
 use crate::style::Theme;
 use crate::time::{self, Form, Span, WallClock};
 
@@ -56,51 +57,47 @@ pub fn run(args: &Args) -> Result {
         }
         Opened::Archive(found) => {
             let found = archive::Found::of(&found);
-            (found.object(&path), "archive", found.lines())
+            let lines = found.lines().into_iter();
+            let lines = lines.map(|(label, text)| (label, text.into())).collect();
+            (found.object(&path), "archive", lines)
         }
     };
     let mut out = output::stdout();
     if args.json {
-        serde_json::to_writer(&mut out, &object)?;
-        out.write_all(b"\n")?;
+        json::escaped::write_line(&object, &mut out)?;
     } else {
         let theme = output::theme();
-        let (name, bold) = (theme.name, theme.bold);
-        writeln!(out, "{name}{path}{name:#}  {kind}")?;
+        let title = Line::new().styled(theme.name, path);
+        title.text("  ").text(kind).write(&mut out)?;
         for (label, text) in lines {
-            writeln!(out, "  {bold}{label:<12}{bold:#} {text}")?;
+            let line = Line::from("  ").styled(theme.bold, format_args!("{label:<12}"));
+            line.text(" ").then(&text).write(&mut out)?;
         }
     }
     out.flush()?;
     Ok(())
 }
 
-fn lines(info: &Info, theme: &Theme) -> Vec<(&'static str, String)> {
+fn lines(info: &Info, theme: &Theme) -> Vec<(&'static str, Line)> {
     vec![
-        ("level", level(info)),
-        ("entries", entries(info)),
-        (
-            "reach",
-            reach(info).unwrap_or_else(|| "nothing held yet".into()),
-        ),
+        ("level", level(info).into()),
+        ("entries", entries(info).into()),
+        ("reach", reach(info).into()),
         ("dropped", dropped(info, theme)),
         ("writers", writers(info, theme)),
-        ("created", created(info)),
-        ("clock", clock(info)),
-        ("ring", ring(info)),
-        ("lanes", lanes(info)),
-        ("definitions", definitions(info)),
-        ("boot", boot(info)),
-        (
-            "format",
-            format!(
-                "{}.{}, {}",
-                info.version.0,
-                info.version.1,
-                Bytes(info.size)
-            ),
-        ),
+        ("created", created(info).into()),
+        ("clock", clock(info).into()),
+        ("ring", ring(info).into()),
+        ("lanes", lanes(info).into()),
+        ("definitions", definitions(info).into()),
+        ("boot", boot(info).into()),
+        ("format", format(info).into()),
     ]
+}
+
+fn format(info: &Info) -> String {
+    let (major, minor) = info.version;
+    format!("{major}.{minor}, {}", Bytes(info.size))
 }
 
 /// The level, and what sampling makes of it just now.
@@ -117,13 +114,13 @@ pub fn level(info: &Info) -> String {
 
 /// A writer as `name (pid)`.
 pub fn writer(writer: &Writer) -> String {
-    format!("{} ({})", human::clean(&writer.name), writer.pid)
+    format!("{} ({})", writer.name, writer.pid)
 }
 
 /// Who made the timeline, as `name (pid)`.
 pub fn creator(info: &Info) -> String {
     let name = info.creator_exe.rsplit('/').next().unwrap_or_default();
-    format!("{} ({})", human::clean(name), info.creator_pid)
+    format!("{name} ({})", info.creator_pid)
 }
 
 /// What is counted is what stands in the ring: an event with a payload takes several.
@@ -144,24 +141,22 @@ fn held_for(info: &Info) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-fn reach(info: &Info) -> Option<String> {
-    let held = held_for(info)?;
+fn reach(info: &Info) -> String {
+    let Some(held) = held_for(info) else {
+        return "nothing held yet".into();
+    };
     let rate = info.events_held as f64 / held.as_secs_f64();
     let rate = match rate.is_finite() {
         true => format!(", {} entries a second on average", Rate(rate)),
         false => String::new(),
     };
-    Some(format!(
-        "{} from the oldest to the newest event{rate}",
-        Span(held)
-    ))
+    format!("{} from the oldest to the newest event{rate}", Span(held))
 }
 
-fn dropped(info: &Info, theme: &Theme) -> String {
+fn dropped(info: &Info, theme: &Theme) -> Line {
     let dropped = &info.dropped;
-    let (good, bad) = (theme.good, theme.bad);
     if dropped.total() == 0 {
-        return format!("{good}nothing{good:#}");
+        return Line::new().styled(theme.good, "nothing");
     }
     let causes = [
         (
@@ -177,27 +172,20 @@ fn dropped(info: &Info, theme: &Theme) -> String {
         .filter(|(count, _)| *count > 0)
         .map(|(count, why)| format!("{} {why}", Count(*count)))
         .collect();
-    format!(
-        "{bad}{}{bad:#}: {}",
-        things(dropped.total(), "event"),
-        causes.join(", ")
-    )
+    let total = Line::new().styled(theme.bad, things(dropped.total(), "event"));
+    total.text(": ").text(causes.join(", "))
 }
 
-fn writers(info: &Info, theme: &Theme) -> String {
-    let (good, dim) = (theme.good, theme.dim);
-    let names: Vec<_> = info
-        .writers
-        .iter()
-        .map(|each| match each.alive {
-            true => format!("{good}{}{good:#}", writer(each)),
-            false => format!("{dim}{}, gone{dim:#}", writer(each)),
-        })
-        .collect();
-    match names.is_empty() {
-        true => "none".into(),
-        false => names.join(", "),
+fn writers(info: &Info, theme: &Theme) -> Line {
+    let mut names = Line::from(if info.writers.is_empty() { "none" } else { "" });
+    for (number, each) in info.writers.iter().enumerate() {
+        names = names.text(if number > 0 { ", " } else { "" });
+        names = match each.alive {
+            true => names.styled(theme.good, writer(each)),
+            false => names.styled(theme.dim, writer(each) + ", gone"),
+        };
     }
+    names
 }
 
 fn created(info: &Info) -> String {
@@ -207,7 +195,7 @@ fn created(info: &Info) -> String {
         .format(info.created_unix_nanos)
         .split_once('.')
         .unwrap_or_default();
-    let (exe, pid) = (human::clean(&info.creator_exe), info.creator_pid);
+    let (exe, pid) = (&info.creator_exe, info.creator_pid);
     format!("{date}, {} ago, by {exe} ({pid})", Span(age))
 }
 

@@ -1,5 +1,6 @@
 //! Events as JSON, one object a line. The field names are part of the interface.
 
+pub mod escaped;
 mod payload;
 
 use std::fmt::Write as _;
@@ -167,7 +168,7 @@ fn template(definition: &Definition) -> Template {
     text.push(&format!(
         ",\"category\":{category},\"priority\":\"{priority}\",\"message\":\""
     ));
-    text.message(&definition.message, |text| escaped(text).into());
+    text.message(&definition.message, |text| unquoted(text).into());
     let (message, id) = (quoted(&definition.message), definition.id.0);
     text.push(&format!(
         "\",\"template\":{message},\"event\":{id},\"args\":{{"
@@ -183,10 +184,10 @@ fn template(definition: &Definition) -> Template {
 }
 
 fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    escaped::to_string(text)
 }
 
-fn escaped(text: &str) -> String {
+fn unquoted(text: &str) -> String {
     let quoted = quoted(text);
     quoted[1..quoted.len() - 1].to_string()
 }

@@ -9,6 +9,7 @@ use crate::args::Example;
 use crate::failure::Result;
 use crate::human::{self, Align, Bytes, Cell, Count};
 use crate::info;
+use crate::json;
 use crate::output;
 use crate::style::Theme;
 use crate::time::{self, Span};
@@ -40,8 +41,7 @@ pub fn run(args: &Args) -> Result {
                 Ok(info) => info::object(&timeline.name, info),
                 Err(error) => json!({ "path": timeline.name, "error": error.to_string() }),
             };
-            serde_json::to_writer(&mut out, &object)?;
-            out.write_all(b"\n")?;
+            json::escaped::write_line(&object, &mut out)?;
         }
     } else if !listed.is_empty() {
         let columns = [
@@ -68,12 +68,12 @@ pub fn run(args: &Args) -> Result {
 }
 
 fn row(timeline: &Listed, theme: &Theme) -> Vec<Cell> {
-    let name = Cell::new(theme.name, human::clean(&timeline.name));
+    let name = Cell::new(theme.name, &timeline.name);
     let info = match &timeline.state {
         Ok(info) => info,
         Err(error) => {
             let reason = format!("cannot be read: {error}");
-            return vec![name, Cell::new(theme.bad, human::clean(&reason))];
+            return vec![name, Cell::new(theme.bad, reason)];
         }
     };
     let age = std::time::Duration::from_nanos(time::now().saturating_sub(info.created_unix_nanos));

@@ -5,18 +5,19 @@ use std::time::{Duration, SystemTime};
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use timeline::dump::Text;
+use timeline::dump::{Text, printable};
 
 const NANOS: u64 = 1_000_000_000;
 
 /// Parses a length of time such as 100us, 10ms or 1.5s. Zero is refused.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    let shown = printable(text);
     let parsed: Result<SignedDuration, _> = text.parse();
     match parsed.map(Duration::try_from) {
         Ok(Ok(duration)) if !duration.is_zero() => Ok(duration),
-        Ok(_) => Err(format!("expected a time above zero, got {text}")),
+        Ok(_) => Err(format!("expected a time above zero, got {shown}")),
         Err(_) => Err(format!(
-            "expected a time with a unit, such as 100us, 10ms or 1.5s, got {text}"
+            "expected a time with a unit, such as 100us, 10ms or 1.5s, got {shown}"
         )),
     }
 }

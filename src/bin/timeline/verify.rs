@@ -11,7 +11,8 @@ use crate::args::Example;
 use crate::condition;
 use crate::failure::{Failure, Result};
 use crate::human::{self, Bytes, Count, things};
-use crate::output;
+use crate::json;
+use crate::output::{self, Line};
 
 /// Check an archive: its frames, what is damaged, and how many events can be recovered
 ///
@@ -77,21 +78,22 @@ pub fn run(args: &Args) -> Result {
             "damage": ranges.collect::<Vec<_>>(),
             "programs": programs.collect::<Vec<_>>(),
         });
-        serde_json::to_writer(&mut out, &object)?;
-        out.write_all(b"\n")?;
+        json::escaped::write_line(&object, &mut out)?;
     } else {
         let theme = output::theme();
-        let (name, bold) = (theme.name, theme.bold);
         let size = Bytes(archive.bytes().len() as u64);
-        writeln!(out, "{name}{}{name:#}  {size}", args.path.display())?;
-        let mut line = |label, text: String| writeln!(out, "  {bold}{label:<9}{bold:#} {text}");
+        let title = Line::new().styled(theme.name, args.path.display());
+        title.text("  ").text(size).write(&mut out)?;
+        let mut line = |label, text: String| {
+            let line = Line::from("  ").styled(theme.bold, format_args!("{label:<9}"));
+            line.text(" ").text(text).write(&mut out)
+        };
         line("frames", Count(archive.frames()).to_string())?;
         line("events", format!("{} recoverable", Count(recoverable)))?;
         let missed = condition::missed(archive.missed(), archive.missed_unknown());
         line("missed", missed)?;
         for preamble in archive.programs() {
-            let text =
-                |text: &Option<String>| human::clean(text.as_deref().unwrap_or("?")).into_owned();
+            let text = |text: &Option<String>| text.clone().unwrap_or("?".into());
             let (timeline, path) = (text(&preamble.timeline), text(&preamble.path));
             line("program", format!("{path}, {timeline}"))?;
         }

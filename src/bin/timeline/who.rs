@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use timeline::dump::Text;
+use timeline::dump::{Text, printable};
 use timeline::{Event, Priority, Source, Thread, ThreadRef};
 
-use crate::human;
 use crate::programs::Programs;
 use crate::time::{Form, WallClock};
 
@@ -108,7 +107,7 @@ impl<'a> Who<'a> {
         self
     }
 
-    /// Writes the columns of one event. Control characters in names show as `?`.
+    /// Writes the columns of one event. Names are shown as far as they are printable.
     pub fn write(&mut self, event: &Event, out: &mut Text) {
         match self.at.time(event) {
             Some(nanos) => self.clock.write(nanos, out),
@@ -132,12 +131,7 @@ fn thread_column(event: &Event, thread: Option<Thread>, host: Option<&str>) -> S
         None => "?".to_string(),
     };
     let host = host.map_or(String::new(), |host| format!("{host}:"));
-    let who = format!(
-        "{}{} {}",
-        human::clean(&host),
-        human::clean(&who),
-        event.tid
-    );
+    let who = printable(&format!("{host}{who} {}", event.tid)).into_owned();
     format!(" {who:<THREAD_WIDTH$} ")
 }
 

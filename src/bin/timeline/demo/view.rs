@@ -3,12 +3,12 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use timeline::dump::Rows;
+use timeline::dump::{Rows, printable};
 use timeline::{Attached, Order};
 
 use crate::dump;
 use crate::failure::Result;
-use crate::human::{self, Count, Rate, things};
+use crate::human::{self, Rate, things};
 use crate::style::Theme;
 
 /// Events shown at a time, on a terminal with room for them.
@@ -75,15 +75,19 @@ impl<'a> View<'a> {
         let (then, before) = std::mem::replace(&mut self.before, (now, info.events_written));
         let new = info.events_written.saturating_sub(before) as f64;
         let rate = Rate(new / now.duration_since(then).as_secs_f64());
-        format!(
-            "{}: {} ({} of the ring), {rate} a second, level {}, {} lanes, {} s left",
+        let status = format!(
+            "{}: {} ({} of the ring), {rate} a second, level {}, {}, {} s left",
             self.at.path().display(),
             things(info.events_written, "event"),
             human::percent(info.events_held, info.entries),
             info.level,
-            Count((info.cpu_lanes_in_use + info.thread_lanes_in_use).into()),
+            things(
+                (info.cpu_lanes_in_use + info.thread_lanes_in_use).into(),
+                "lane"
+            ),
             left.as_secs(),
-        )
+        );
+        printable(&status).into_owned()
     }
 
     /// The dump of the newest few, just as `timeline dump` prints it.

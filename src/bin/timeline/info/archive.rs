@@ -143,7 +143,7 @@ fn fingerprint(program: &Preamble) -> Option<String> {
 
 fn lines_of(program: &Preamble) -> Vec<(&'static str, String)> {
     let text = |text: &Option<String>| match text {
-        Some(text) => human::clean(text).into_owned(),
+        Some(text) => text.clone(),
         None => "?".to_string(),
     };
     let pid = program.pid.map_or("?".to_string(), |pid| pid.to_string());

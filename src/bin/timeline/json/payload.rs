@@ -3,6 +3,8 @@
 use serde_json::{Number, Value as Json, json};
 use timeline::{Definition, Event, Format, Source, Syntax, Value, values};
 
+use super::escaped::to_string;
+
 /// From category to the end of the line.
 pub fn line_end(
     source: &dyn Source,
@@ -12,7 +14,7 @@ pub fn line_end(
 ) -> String {
     let shown: Vec<Json> = values(event.values()).map(value).collect();
     let mut end = String::new();
-    let mut field = |name: &str, value: Json| end += &format!(",\"{name}\":{value}");
+    let mut field = |name: &str, value: Json| end += &format!(",\"{name}\":{}", to_string(&value));
     field("category", definition.category.as_str().into());
     field("priority", definition.priority.name().into());
     field("message", message.into());
@@ -24,12 +26,13 @@ pub fn line_end(
             // In their order, which a map of serde_json would not keep.
             let names = super::unique_names(definition.arguments());
             let named = names.iter().zip(&shown);
-            let named = named.map(|(name, value)| format!("{}:{value}", super::quoted(name)));
+            let named =
+                named.map(|(name, value)| format!("{}:{}", to_string(name), to_string(value)));
             let named: Vec<_> = named.collect();
             end += &format!(",\"args\":{{{}}}", named.join(","));
         }
     }
-    let mut field = |name: &str, value: Json| end += &format!(",\"{name}\":{value}");
+    let mut field = |name: &str, value: Json| end += &format!(",\"{name}\":{}", to_string(&value));
     if definition.syntax == Syntax::Printf {
         field("file", definition.file.as_deref().into());
         field("line", definition.line.into());

@@ -1,5 +1,7 @@
 //! Sizes, as people write them: 64M, 1GiB, 500KB.
 
+use timeline::dump::printable;
+
 /// Parses a size in bytes, such as 65536, 64K, 64M or 1GiB, of at least 1. K, M, G and T alone, and with iB, count in
 /// powers of 1024; with B in powers of 1000.
 pub fn parse_size(text: &str) -> Result<u64, String> {
@@ -8,13 +10,14 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
         .unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let factor = factor(unit.trim_start());
+    let shown = printable(text);
     match number.parse::<u64>().ok().zip(factor) {
-        Some((0, _)) => Err(format!("expected a size above zero, got {text}")),
+        Some((0, _)) => Err(format!("expected a size above zero, got {shown}")),
         Some((number, factor)) => number
             .checked_mul(factor)
-            .ok_or_else(|| format!("expected a size below 16 EiB, got {text}")),
+            .ok_or_else(|| format!("expected a size below 16 EiB, got {shown}")),
         None => Err(format!(
-            "expected a size, such as 65536, 64K, 64M or 1GiB, got {text}"
+            "expected a size, such as 65536, 64K, 64M or 1GiB, got {shown}"
         )),
     }
 }

@@ -3,11 +3,10 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use timeline::dump::{FRAME, Messages, Text};
+use timeline::dump::{FRAME, Messages, Text, printable};
 use timeline::{Event, Source};
 
 use crate::failure::INFALLIBLE;
-use crate::human;
 use crate::json::Lines;
 use crate::output;
 use crate::programs::Programs;
@@ -138,16 +137,16 @@ impl<'a> Columns<'a> {
             return writeln!(out, "{bad}event {} was never defined{bad:#}", event.id.0);
         };
         let style = self.theme.priority(definition.priority);
-        let category = human::clean(&definition.category);
+        let category = printable(&definition.category);
         self.category_width = category.chars().count().clamp(self.category_width, 32);
         let width = self.category_width;
         self.message.clear();
         self.messages.write(event, definition, &mut self.message)?;
-        let message = human::clean(&self.message);
+        let message = printable(&self.message);
         writeln!(out, "{style}{category:<width$}  {message}{style:#}")?;
         for address in event.backtrace() {
             let frame = self.at.frame(event, *address).to_string();
-            writeln!(out, "{FRAME}{}", human::clean(&frame))?;
+            writeln!(out, "{FRAME}{}", printable(&frame))?;
         }
         Ok(())
     }

@@ -1,0 +1,72 @@
+//! JSON as text: what is not printable stands in it as `\u202e`, so that it can be shown and loses nothing.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::Formatter;
+use timeline::dump::is_printable;
+
+use crate::failure::INFALLIBLE;
+
+/// The value as JSON.
+pub fn to_string(value: &(impl Serialize + ?Sized)) -> String {
+    let mut text = Vec::new();
+    write(value, &mut text).expect(INFALLIBLE);
+    String::from_utf8(text).expect("JSON is UTF-8")
+}
+
+/// Writes the value as one line.
+pub fn write_line(value: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
+    write(value, out)?;
+    out.write_all(b"\n")
+}
+
+fn write(value: &(impl Serialize + ?Sized), out: &mut impl Write) -> io::Result<()> {
+    let mut serializer = Serializer::with_formatter(out, Escaping);
+    Ok(value.serialize(&mut serializer)?)
+}
+
+/// Escapes what JSON itself would let stand.
+struct Escaping;
+
+impl Formatter for Escaping {
+    fn write_string_fragment<W>(&mut self, out: &mut W, mut fragment: &str) -> io::Result<()>
+    where
+        W: ?Sized + Write,
+    {
+        while let Some(at) = fragment.find(|c| !is_printable(c)) {
+            let (before, rest) = fragment.split_at(at);
+            out.write_all(before.as_bytes())?;
+            let mut rest = rest.chars();
+            for unit in rest.next().unwrap_or_default().encode_utf16(&mut [0; 2]) {
+                write!(out, "\\u{unit:04x}")?;
+            }
+            fragment = rest.as_str();
+        }
+        out.write_all(fragment.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_is_not_printable_is_escaped() {
+        assert_eq!(to_string("a\"\\\n\u{1b}é"), r#""a\"\\\n\u001bé""#);
+        assert_eq!(to_string("\u{9b}\u{202e}x"), r#""\u009b\u202ex""#);
+        assert_eq!(to_string("\u{e0041}"), r#""\udb40\udc41""#);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost(text in any::<String>()) {
+            let json = to_string(&text);
+            prop_assert!(json.chars().all(is_printable), "{}", json);
+            let back: String = serde_json::from_str(&json).expect("valid JSON");
+            prop_assert_eq!(back, text);
+        }
+    }
+}
