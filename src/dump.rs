@@ -5,7 +5,7 @@ mod printable;
 mod template;
 mod text;
 
-pub use messages::Messages;
+pub use messages::{Messages, one_line};
 pub use printable::{is_printable, printable};
 pub use template::Template;
 pub use text::Text;
@@ -133,8 +133,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Writes category and message, without a line break, as far as they are [printable]. A call stack follows in lines of
-    /// its own.
+    /// Writes category and message, without a line break, as far as they are [printable]; a line break in the message shows
+    /// as `\n`. A call stack follows in lines of its own.
     #[inline]
     pub fn text(&mut self, event: &Event, out: &mut Text) {
         match self.texts.get(event.id.0 as usize) {
@@ -155,7 +155,7 @@ impl<'a> Table<'a> {
             self.message.clear();
             // Writing to a String does not fail.
             let _ = self.messages.write(event, definition, &mut self.message);
-            out.push(&printable(&self.message));
+            out.push(&printable(&one_line(&self.message)));
             for address in event.backtrace() {
                 let frame = self.source.frame(event, *address).to_string();
                 out.push(&format!("\n{FRAME}{}", printable(&frame)));

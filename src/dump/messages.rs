@@ -1,5 +1,6 @@
 //! Messages whose values are in a payload: those of printf, and any with more than four.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::event::{Definition, Format, Syntax, Value, values};
@@ -19,8 +20,8 @@ impl Messages {
         Messages::default()
     }
 
-    /// Writes the message of an event with its values: the first line of a template, or what printf would write, less
-    /// the line breaks that it ends in. Bytes that are not UTF-8 show as U+FFFD.
+    /// Writes the message of an event with its values: the first line of a template, or exactly what printf would write,
+    /// with all its line breaks. Bytes that are not UTF-8 become U+FFFD.
     ///
     /// # Errors
     /// Only those of `out`.
@@ -31,10 +32,7 @@ impl Messages {
         out: &mut impl fmt::Write,
     ) -> fmt::Result {
         if definition.syntax == Syntax::Printf {
-            return out.write_str(
-                self.printf(event, definition)
-                    .trim_end_matches(['\n', '\r']),
-            );
+            return out.write_str(&self.printf(event, definition));
         }
         match &event.payload {
             None => definition.render(&event.args, out),
@@ -47,7 +45,7 @@ impl Messages {
         }
     }
 
-    fn printf(&mut self, event: &Event, definition: &Definition) -> std::borrow::Cow<'_, str> {
+    fn printf(&mut self, event: &Event, definition: &Definition) -> Cow<'_, str> {
         let place = event.id.0 as usize;
         if self.formats.len() <= place {
             self.formats.resize_with(place + 1, || None);
@@ -56,6 +54,20 @@ impl Messages {
         self.bytes.clear();
         format.render(values(event.values()), &mut self.bytes);
         String::from_utf8_lossy(&self.bytes)
+    }
+}
+
+/// The message as one line of a table: a line break shows as `\n` or `\r`, as formats spell it.
+///
+/// # Example
+/// ```
+/// use timeline::dump::one_line;
+/// assert_eq!(one_line("sent\r\n"), r"sent\r\n");
+/// ```
+pub fn one_line(message: &str) -> Cow<'_, str> {
+    match message.contains(['\n', '\r']) {
+        true => message.replace('\n', "\\n").replace('\r', "\\r").into(),
+        false => message.into(),
     }
 }
 

@@ -6,6 +6,7 @@ mod damaged;
 mod demo;
 mod following;
 mod growing;
+mod messages;
 mod mixture;
 mod reading;
 mod support;

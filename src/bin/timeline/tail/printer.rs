@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use timeline::dump::{FRAME, Messages, Text, printable};
+use timeline::dump::{FRAME, Messages, Text, one_line, printable};
 use timeline::{Event, Source};
 
 use crate::failure::INFALLIBLE;
@@ -142,7 +142,8 @@ impl<'a> Columns<'a> {
         let width = self.category_width;
         self.message.clear();
         self.messages.write(event, definition, &mut self.message)?;
-        let message = printable(&self.message);
+        let message = one_line(&self.message);
+        let message = printable(&message);
         writeln!(out, "{style}{category:<width$}  {message}{style:#}")?;
         for address in event.backtrace() {
             let frame = self.at.frame(event, *address).to_string();
