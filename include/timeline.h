@@ -353,6 +353,11 @@ typedef struct timeline_event_t {
 #define TIMELINE_E_BUSY 11
 
 /**
+ * The file belongs to a user that a writer must not trust, or everybody may write to it; the message says whose it is.
+ */
+#define TIMELINE_E_NOT_TRUSTED 13
+
+/**
  * A bug in this library. The call had no effect that it reports; please report the message.
  */
 #define TIMELINE_E_BUG 12

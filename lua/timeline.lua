@@ -77,7 +77,7 @@ local OK, END, ARGUMENT = C.TIMELINE_OK, C.TIMELINE_END, C.TIMELINE_E_ARGUMENT
 
 local KINDS = {}
 for _, kind in ipairs { "io", "not_found", "in_use", "no_space", "not_a_timeline", "version", "corrupt",
-   "argument", "full", "busy", "bug" } do
+   "argument", "full", "busy", "not_trusted", "bug" } do
    KINDS[C["TIMELINE_E_" .. kind:upper()]] = kind
 end
 

@@ -29,6 +29,7 @@ static const int TIMELINE_E_CORRUPT = 8;
 static const int TIMELINE_E_ARGUMENT = 9;
 static const int TIMELINE_E_FULL = 10;
 static const int TIMELINE_E_BUSY = 11;
+static const int TIMELINE_E_NOT_TRUSTED = 13;
 static const int TIMELINE_E_BUG = 12;
 typedef struct timeline_attached_t timeline_attached_t;
 typedef struct timeline_cursor_t timeline_cursor_t;

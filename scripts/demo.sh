@@ -24,7 +24,7 @@ finish() {
     rm -rf "$built"
   fi
   # Not by `timeline rm`: a program may have been stopped in the middle of making it.
-  rm -f "/dev/shm$name" "/dev/shm$name.prev" "/dev/shm$name.creating"
+  rm -f "/dev/shm$name" "/dev/shm$name.prev" "/dev/shm$name".creating-*
 }
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 [ -t 1 ] || say() { printf '\n%s\n' "$*"; }

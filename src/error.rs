@@ -1,5 +1,6 @@
 //! What can go wrong, each said as: what was expected, what came, what to do.
 
+use std::fmt::{Display, Formatter};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +18,24 @@ pub struct User {
     pub name: String,
 }
 
+/// Whose a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Owner {
+    /// The user it belongs to, by number.
+    pub user: u32,
+    /// The group it belongs to, by number.
+    pub group: u32,
+    /// Who may read and write it: the permission bits.
+    pub mode: u32,
+}
+
+impl Display for Owner {
+    fn fmt(&self, f: &mut Formatter) -> std::fmt::Result {
+        let Owner { user, group, mode } = self;
+        write!(f, "user {user} (group {group}, mode {mode:04o})")
+    }
+}
+
 /// The broad class of an [`Error`], stable enough to branch on (the C status codes follow it).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -29,6 +48,8 @@ pub enum ErrorKind {
     InUse,
     /// Not enough space for the timeline.
     NoSpace,
+    /// The file is that of a user whom a writer must not trust.
+    NotTrusted,
     /// The file is something else, or was never finished.
     NotATimeline,
     /// A format version this library does not read.
@@ -72,6 +93,24 @@ pub enum Error {
         path: PathBuf,
         /// Who writes to it, as far as it is known.
         by: Vec<User>,
+    },
+
+    /// A file of a user that this process does not trust, where it was to write.
+    #[error("{}", not_trusted(.path, .owner))]
+    NotTrusted {
+        /// The file.
+        path: PathBuf,
+        /// Whose it is.
+        owner: Owner,
+    },
+
+    /// Another process holds a lock of the timeline, and does not give it back.
+    #[error("{} has been locked by another process for seconds; it belongs to {owner}, and whoever may open it may lock it; stop that process, or remove the timeline and create it anew", .path.display())]
+    Locked {
+        /// The timeline.
+        path: PathBuf,
+        /// Whose it is.
+        owner: Owner,
     },
 
     /// The file system has not enough room for the whole timeline.
@@ -309,6 +348,7 @@ impl Error {
             NotFound { .. } | NoArchive { .. } => ErrorKind::NotFound,
             InUse { .. } => ErrorKind::InUse,
             NoSpace { .. } => ErrorKind::NoSpace,
+            NotTrusted { .. } => ErrorKind::NotTrusted,
             NotATimeline { .. } | NotAnArchive { .. } | Unfinished { .. } | OtherBoot { .. } => {
                 ErrorKind::NotATimeline
             }
@@ -327,7 +367,18 @@ impl Error {
             | DefinitionTableFull { .. }
             | ProcessTableFull { .. }
             | TooManyOpen { .. } => ErrorKind::Full,
-            SamplerBusy { .. } | RecorderBusy { .. } => ErrorKind::Busy,
+            SamplerBusy { .. } | RecorderBusy { .. } | Locked { .. } => ErrorKind::Busy,
+        }
+    }
+
+    /// Of a lock that was waited for.
+    pub(crate) fn lock(path: &Path, owner: &Owner, source: io::Error) -> Error {
+        if source.kind() != io::ErrorKind::TimedOut {
+            return Error::io("lock", path, source);
+        }
+        Error::Locked {
+            path: path.to_path_buf(),
+            owner: *owner,
         }
     }
 
@@ -337,6 +388,19 @@ impl Error {
             path: path.to_path_buf(),
             source: source.into(),
         }
+    }
+}
+
+/// Why a writer stays away from a file, and what helps.
+fn not_trusted(path: &Path, owner: &Owner) -> String {
+    let path = path.display();
+    match owner.mode & 0o002 {
+        0 => format!(
+            "{path} belongs to {owner}, who could damage every program that writes to it; expected our own user or root. Name that user or group as trusted if you rely on them, or have the file removed"
+        ),
+        _ => format!(
+            "{path} belongs to {owner}: everybody may write to it, and could damage every program that does. Take that right away (`chmod o-w`) and share it with a group, or have the file removed"
+        ),
     }
 }
 

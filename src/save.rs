@@ -7,7 +7,7 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::clock::Anchor;
 use crate::error::{Error, Result};
@@ -18,9 +18,9 @@ use crate::lifecycle;
 use crate::ring::Storage;
 use crate::ring::reader::{self, Chunk};
 use crate::segment::{self, Segment};
-use crate::shm::{self, Name};
+use crate::shm::{self, Name, Temporary};
 use crate::source::Groups;
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::Ordering;
 
 /// What a snapshot holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,43 +68,18 @@ pub(crate) fn replace<T>(
     let (temporary, out) = create_temporary(name).map_err(fail("create"))?;
     let written = write(&out).map_err(fail("write"))?;
     out.sync_all().map_err(fail("write"))?;
-    temporary.rename(name.file()).map_err(fail("rename"))?;
+    std::fs::rename(temporary.path(), name.file()).map_err(fail("rename"))?;
+    temporary.keep();
     Ok(written)
 }
 
-/// A new file beside the one to be: several threads may save to the same name at once.
+/// A new file beside the one to be: several may save to the same name at once.
 fn create_temporary(name: &Name) -> std::io::Result<(Temporary, File)> {
-    static SERIAL: AtomicU64 = AtomicU64::new(0);
     loop {
-        // Relaxed: only that no two are alike matters.
-        let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
-        let path = name.sibling(&format!(".tmp-{}-{serial}", std::process::id()));
+        let path = name.sibling(&format!(".tmp-{:016x}", shm::unguessable()));
         match shm::create(&path) {
-            // Of a process that had our id and was killed while it saved.
             Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => continue,
-            other => return Ok((Temporary(Some(path)), other?)),
-        }
-    }
-}
-
-/// A file that is removed when dropped, unless it was given its name.
-struct Temporary(Option<PathBuf>);
-
-impl Temporary {
-    fn rename(mut self, to: &Path) -> std::io::Result<()> {
-        if let Some(path) = &self.0 {
-            std::fs::rename(path, to)?;
-        }
-        self.0 = None;
-        Ok(())
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if let Some(path) = &self.0 {
-            // On the way out of a failure that is reported already.
-            let _ = std::fs::remove_file(path);
+            other => return Ok((Temporary::new(path), other?)),
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::ring::local::MAX_OPEN;
 use crate::ring::log::Log;
 use crate::save::{self, Saved};
 use crate::segment::{Segment, Use};
-use crate::shm::{LockFile, Name, SharedFile};
+use crate::shm::{LockFile, Name, SharedFile, Trust};
 
 /// A timeline open for writing, by any number of threads at once.
 ///
@@ -67,7 +67,8 @@ impl Timeline {
     ) -> Result<Timeline> {
         let name = Name::new(path.as_ref())?;
         let index = claim_index(&name)?;
-        let (segment, lock) = lifecycle::create(&name, entries, string_table_size)?;
+        let (segment, lock) =
+            lifecycle::create(&name, entries, string_table_size, &Trust::default())?;
         Timeline::join(segment, lock, index)
     }
 
@@ -79,7 +80,7 @@ impl Timeline {
     pub fn open(path: impl AsRef<Path>) -> Result<Timeline> {
         let name = Name::new(path.as_ref())?;
         let index = claim_index(&name)?;
-        let (segment, lock) = lifecycle::join(&name, Use::Log)?;
+        let (segment, lock) = lifecycle::join(&name, Use::Log, &Trust::default())?;
         Timeline::join(segment, lock, index)
     }
 

@@ -34,6 +34,8 @@ pub const TIMELINE_E_ARGUMENT: timeline_status_t = 9;
 pub const TIMELINE_E_FULL: timeline_status_t = 10;
 /// Another process is at it just now (already sampling, for one); try again later.
 pub const TIMELINE_E_BUSY: timeline_status_t = 11;
+/// The file belongs to a user that a writer must not trust, or everybody may write to it; the message says whose it is.
+pub const TIMELINE_E_NOT_TRUSTED: timeline_status_t = 13;
 /// A bug in this library. The call had no effect that it reports; please report the message.
 pub const TIMELINE_E_BUG: timeline_status_t = 12;
 
@@ -66,6 +68,7 @@ impl From<Error> for Failure {
             ErrorKind::NotFound => TIMELINE_E_NOT_FOUND,
             ErrorKind::InUse => TIMELINE_E_IN_USE,
             ErrorKind::NoSpace => TIMELINE_E_NO_SPACE,
+            ErrorKind::NotTrusted => TIMELINE_E_NOT_TRUSTED,
             ErrorKind::NotATimeline => TIMELINE_E_NOT_A_TIMELINE,
             ErrorKind::Version => TIMELINE_E_VERSION,
             ErrorKind::Corrupt => TIMELINE_E_CORRUPT,

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::event::{Definitions, EventId, Level, Priority};
 use crate::lifecycle;
 use crate::segment::{Segment, Use};
-use crate::shm::{Lock, LockFile, Name, Opening, SharedFile};
+use crate::shm::{self, Lock, LockFile, Name, Opening, SharedFile, Trust};
 
 /// A live timeline, attached for changing its level.
 ///
@@ -46,7 +46,8 @@ impl Control {
     /// # Errors
     /// `NotFound`; `ReadOnly` for a snapshot; those of a damaged or foreign file; `Io`.
     pub fn open(path: impl AsRef<Path>) -> Result<Control> {
-        let (segment, lock) = lifecycle::join(&Name::new(path.as_ref())?, Use::Control)?;
+        let (segment, lock) =
+            lifecycle::join(&Name::new(path.as_ref())?, Use::Control, &Trust::default())?;
         let file = lock.file().try_clone();
         drop(lock);
         let file = file.map_err(|e| Error::io("open", path.as_ref(), e))?;
@@ -81,8 +82,10 @@ impl Control {
 
     /// The define lock, with what a dead sampler left behind cleared away.
     pub(crate) fn lock(&self) -> Result<LockFile> {
-        let fail = |e| Error::io("lock", self.path(), e);
-        let lock = LockFile::acquire(self.reopen()?, Lock::Define).map_err(fail)?;
+        let opening = self.reopen()?;
+        let owner = shm::owner(opening.file()).map_err(|e| Error::io("examine", self.path(), e))?;
+        let lock = LockFile::acquire(opening, Lock::Define)
+            .map_err(|e| Error::lock(self.path(), &owner, e))?;
         let definitions = &self.segment().definitions;
         if definitions.boost() != Level::NONE && self.segment().sampler(lock.file()).is_none() {
             definitions.set_boost(Level::NONE);

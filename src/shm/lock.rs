@@ -1,7 +1,8 @@
 //! Open-file-description locks on single bytes far behind the end of the file.
 //!
 //! The kernel drops such a lock with the last descriptor of its opening, so a killed process never
-//! leaves one behind. Each cold operation locks through an opening of its own (`LockFile`): that
+//! leaves one behind. Whoever may open the file may hold them, so nobody waits for one without bound. Each cold
+//! operation locks through an opening of its own (`LockFile`): that
 //! excludes other processes and other threads alike, and leaves no mutex that a fork could copy in the
 //! locked state.
 
@@ -9,6 +10,7 @@ use std::fs::File;
 use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
+use std::time::Duration;
 
 use crate::sync::{AtomicU32, Ordering};
 
@@ -46,18 +48,24 @@ impl Lock {
         range(self.byte(), 1, kind)
     }
 
-    /// Waits until the lock is ours.
+    /// Waits until the lock is ours: `TimedOut` if others have it for five seconds.
     pub fn acquire(self, opening: &Opening) -> io::Result<()> {
-        opening.enter();
+        let mut patience = Patience::default();
+        opening.enter(&mut patience)?;
         let lock = self.flock(libc::F_WRLCK);
         loop {
-            match control(opening.file(), opening.wait, lock) {
+            let error = match control(opening.file(), opening.set, lock) {
                 Ok(_) => return Ok(()),
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-                Err(e) => {
-                    opening.leave();
-                    return Err(e);
-                }
+                Err(e) => e,
+            };
+            let held = matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EACCES));
+            let again = match held {
+                true => patience.wait(),
+                false => Err(error),
+            };
+            if let Err(error) = again {
+                opening.leave();
+                return Err(error);
             }
         }
     }
@@ -75,15 +83,45 @@ impl Lock {
 
     /// Whether another opening holds the lock.
     pub fn is_held_elsewhere(self, file: &File) -> bool {
-        held(file, self.flock(libc::F_WRLCK))
+        held(file, self.flock(libc::F_RDLCK))
+    }
+}
+
+/// How long a lock is waited for, in looks and not by a clock, which may leap: five seconds or somewhat more.
+#[derive(Default)]
+struct Patience {
+    looks: u32,
+}
+
+impl Patience {
+    const SPINS: u32 = 32;
+    const LOOKS: u32 = 540;
+    const SHORTEST: Duration = Duration::from_micros(50);
+    const LONGEST: Duration = Duration::from_millis(10);
+
+    /// Waits a little; `TimedOut` when that was done often enough.
+    fn wait(&mut self) -> io::Result<()> {
+        self.looks += 1;
+        match self.looks {
+            // Most are held for some microseconds.
+            ..Self::SPINS => std::thread::yield_now(),
+            looks if looks < Self::LOOKS => {
+                let longer = 1 << (looks - Self::SPINS).min(10);
+                std::thread::sleep((Self::SHORTEST * longer).min(Self::LONGEST));
+            }
+            _ => return Err(io::ErrorKind::TimedOut.into()),
+        }
+        Ok(())
     }
 }
 
 /// Whether any writer other than this opening holds its slot.
 pub fn slots_locked(file: &File) -> bool {
-    held(file, range(SLOTS, SLOT_COUNT, libc::F_WRLCK))
+    held(file, range(SLOTS, SLOT_COUNT, libc::F_RDLCK))
 }
 
+/// Whether another opening stands in the way of `lock`. Asked for one that readers share, it leaves out what those
+/// hold who may only read the file.
 fn held(file: &File, lock: libc::flock) -> bool {
     control(file, libc::F_OFD_GETLK, lock).is_ok_and(|l| l.l_type != libc::F_UNLCK as i16)
 }
@@ -113,7 +151,6 @@ pub struct Opening {
     /// Whether the file is ours to close, and its locks are ours alone.
     own: bool,
     set: libc::c_int,
-    wait: libc::c_int,
 }
 
 impl Opening {
@@ -123,7 +160,6 @@ impl Opening {
             file: ManuallyDrop::new(file),
             own: true,
             set: libc::F_OFD_SETLK,
-            wait: libc::F_OFD_SETLKW,
         }
     }
 
@@ -133,7 +169,6 @@ impl Opening {
             file,
             own: false,
             set: libc::F_OFD_SETLK,
-            wait: libc::F_OFD_SETLKW,
         }
     }
 
@@ -145,7 +180,6 @@ impl Opening {
             file,
             own: false,
             set: libc::F_SETLK,
-            wait: libc::F_SETLKW,
         }
     }
 
@@ -166,9 +200,9 @@ impl Opening {
 
     /// Locks of the process do not keep its threads apart, so this does. A forked child that copied the
     /// mark of a thread it does not have finds another process' number in it.
-    fn enter(&self) {
+    fn enter(&self, patience: &mut Patience) -> io::Result<()> {
         if !self.is_process_wide() {
-            return;
+            return Ok(());
         }
         let me = std::process::id();
         loop {
@@ -179,9 +213,9 @@ impl Opening {
                     .compare_exchange(holder, me, Ordering::Acquire, Ordering::Relaxed)
                     .is_ok()
             {
-                return;
+                return Ok(());
             }
-            std::thread::yield_now();
+            patience.wait()?;
         }
     }
 
@@ -212,7 +246,7 @@ pub struct LockFile {
 }
 
 impl LockFile {
-    /// Waits for `lock`.
+    /// Waits for `lock`, as [`Lock::acquire`] does.
     pub fn acquire(opening: Opening, lock: Lock) -> io::Result<LockFile> {
         lock.acquire(&opening)?;
         Ok(LockFile {

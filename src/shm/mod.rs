@@ -1,14 +1,21 @@
 //! Shared memory: the only mmap, the files behind it, and the locks that the kernel drops with a process.
 
+mod file;
 mod lock;
 mod mapping;
 mod name;
 mod shared_file;
+mod trust;
 
+pub use file::{
+    Temporary, create, file_size_limit, is_at, open, open_nofollow, rename_new, reserve,
+    unguessable,
+};
 pub use lock::{Lock, LockFile, Opening, slots_locked};
 pub use mapping::Mapping;
 pub use name::{Name, live_names};
 pub use shared_file::SharedFile;
+pub use trust::{Trust, is_own, owner};
 
 use shared_file::identity;
 
@@ -16,91 +23,6 @@ use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::Path;
-
-/// Opens an existing file. A symbolic link at its end is followed for reading only: a folder that all may
-/// write to must not lead a writer elsewhere.
-pub fn open(path: &Path, write: bool) -> io::Result<File> {
-    let flags = if write { libc::O_NOFOLLOW } else { 0 };
-    let file = File::options()
-        .read(true)
-        .write(write)
-        .custom_flags(flags | libc::O_CLOEXEC | libc::O_NONBLOCK)
-        .open(path)
-        .map_err(|e| match e.raw_os_error() {
-            Some(libc::ELOOP) if write => {
-                let why = "it is a symbolic link, which is not followed for writing";
-                io::Error::new(io::ErrorKind::InvalidInput, why)
-            }
-            _ => e,
-        })?;
-    if !file.metadata()?.is_file() {
-        let why = "expected a regular file or shared-memory object";
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
-    }
-    Ok(file)
-}
-
-/// Creates a file that only its owner may use; fails if there is one.
-pub fn create(path: &Path) -> io::Result<File> {
-    File::options()
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .custom_flags(libc::O_CLOEXEC | libc::O_NOFOLLOW)
-        .open(path)
-}
-
-/// Whether `path` still leads to this very file.
-pub fn is_at(file: &File, path: &Path) -> bool {
-    match (file.metadata(), path.metadata()) {
-        (Ok(a), Ok(b)) => a.dev() == b.dev() && a.ino() == b.ino(),
-        _ => false,
-    }
-}
-
-/// The largest file this process may write, in bytes.
-pub fn file_size_limit() -> u64 {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: `limit` is a valid place for one.
-    match unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) } {
-        0 => limit.rlim_cur,
-        _ => u64::MAX,
-    }
-}
-
-/// Takes every byte of the file from the file system now, so that none is missing at a write later.
-///
-/// On failure: how many bytes are free.
-pub fn reserve(file: &File, bytes: u64) -> Result<(), (io::Error, u64)> {
-    let free = || {
-        nix::sys::statvfs::fstatvfs(file).map_or(0, |s| {
-            #[allow(clippy::unnecessary_cast, reason = "narrower on 32-bit targets")]
-            let free = s.blocks_available() as u64 * s.fragment_size() as u64;
-            free
-        })
-    };
-    // Beyond this limit the kernel would send SIGXFSZ, which ends most programs.
-    if bytes > file_size_limit() {
-        return Err((io::Error::from_raw_os_error(libc::EFBIG), file_size_limit()));
-    }
-    let length = libc::off_t::try_from(bytes).expect("at most 2^40 bytes");
-    loop {
-        match nix::fcntl::posix_fallocate(file, 0, length) {
-            Ok(()) => return Ok(()),
-            Err(nix::Error::EINTR) => continue,
-            Err(e) => {
-                let free = free();
-                return Err((e.into(), free));
-            }
-        }
-    }
-}
 
 /// Reads the start of a small file into `buffer`, without allocating; empty when it cannot be read.
 pub fn read_small<'a>(path: &CStr, buffer: &'a mut [u8]) -> &'a [u8] {

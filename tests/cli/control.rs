@@ -265,7 +265,7 @@ fn rm_asks_for_force_on_what_cannot_be_read() {
 #[test]
 fn what_a_killed_creator_left_is_listed_and_can_be_removed() {
     let name = Name::new("unfinished");
-    let staging = format!("{}.creating", name.as_str());
+    let staging = format!("{}.creating-0123456789abcdef", name.as_str());
     let file = format!("/dev/shm{staging}");
     std::fs::write(&file, [0; 8192]).expect("written");
     let listed = succeed(&["list"]).stdout;

@@ -52,12 +52,23 @@ impl Name {
     pub fn file_beside(&self, suffix: &str) -> PathBuf {
         PathBuf::from(format!("/dev/shm{}{suffix}", self.0))
     }
+
+    /// The files in which it is being created, or was when its creator was killed.
+    pub fn staged(&self) -> Vec<PathBuf> {
+        let begin = self.beside(".creating-").split_off(1);
+        let entries = std::fs::read_dir("/dev/shm").expect("listed").flatten();
+        entries
+            .filter(|entry| entry.file_name().to_string_lossy().starts_with(&begin))
+            .map(|entry| entry.path())
+            .collect()
+    }
 }
 
 impl Drop for Name {
     fn drop(&mut self) {
-        for suffix in ["", ".prev", ".creating"] {
-            let _ = std::fs::remove_file(self.file_beside(suffix));
+        let beside = ["", ".prev", ".creating"].map(|suffix| self.file_beside(suffix));
+        for file in beside.into_iter().chain(self.staged()) {
+            let _ = std::fs::remove_file(file);
         }
     }
 }

@@ -62,7 +62,7 @@ fn a_program_that_executes_itself_creates_its_timeline_anew() {
     Process::start("executes_itself", &[name.path(), "new", "0", "3"]).finish();
     assert_eq!(held(name.path()), [(1, 3), (2, 3)]);
     assert_eq!(held(&name.beside(".prev")), [(1, 2), (2, 2)]);
-    assert!(!name.file_beside(".creating").exists());
+    assert!(name.staged().is_empty());
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod harness;
 
 mod alive;
 mod define;
+mod foreign;
 mod level;
 mod names;
 mod saving;
@@ -24,11 +25,16 @@ harness::roles!(
     logs_a_lap,
     has_a_limit,
     exits_in_a_burst,
+    squats,
+    locks_everything,
+    has_a_umask,
+    shares_a_small_space,
 );
 
 use alive::{executes_itself, loses_its_first_thread};
 use define::defines;
+use foreign::{has_a_umask, locks_everything, squats};
 use level::{exits_in_a_burst, levels, samples};
 use names::{creates, holds, races, unprivileged};
 use saving::logs_a_lap;
-use space::{fills, has_a_limit};
+use space::{fills, has_a_limit, shares_a_small_space};

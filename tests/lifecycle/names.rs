@@ -76,12 +76,12 @@ fn each_restart_keeps_what_the_one_before_left() {
             assert_eq!(held(&name.beside(".prev")), [number - 1]);
         }
     }
-    assert!(!name.file_beside(".creating").exists());
+    assert!(name.staged().is_empty());
 }
 
 #[test]
 fn what_is_no_timeline_is_left_alone_wherever_it_stands() {
-    for suffix in ["", ".creating", ".prev"] {
+    for suffix in ["", ".prev"] {
         let name = Name::new("foreign");
         if suffix == ".prev" {
             log(&small(name.path()).expect("created"), 1);
@@ -129,13 +129,7 @@ fn a_link_is_not_followed_for_writing() {
     assert!(matches!(small(link.path()), Err(Error::Io { .. })));
     assert!(matches!(Timeline::open(link.path()), Err(Error::Io { .. })));
     assert_eq!(held(target.path()), [1]);
-    assert!(!target.file_beside(".prev").exists() && !link.file_beside(".creating").exists());
-
-    // The same for the name under which it is built.
-    let name = Name::new("staged");
-    symlink(target.file(), name.file_beside(".creating")).expect("linked");
-    let _ = small(name.path());
-    assert_eq!(held(target.path()), [1]);
+    assert!(!target.file_beside(".prev").exists() && link.staged().is_empty());
 }
 
 #[test]
@@ -222,8 +216,36 @@ fn of_several_that_create_one_name_at_once_exactly_one_does() {
         all.iter_mut().for_each(Process::tell);
         all.into_iter().for_each(Process::finish);
         assert_eq!(name.file_beside(".prev").exists(), round > 1);
-        assert!(!name.file_beside(".creating").exists());
+        assert!(name.staged().is_empty());
     }
+}
+
+#[test]
+fn of_several_threads_that_create_one_name_at_once_exactly_one_does() {
+    let name = Name::new("threads");
+    let together = std::sync::Barrier::new(3);
+    for round in 0..500 {
+        let create = || {
+            together.wait();
+            let created = small(name.path());
+            together.wait();
+            created.map(drop)
+        };
+        let results: Vec<_> = std::thread::scope(|scope| {
+            let all: Vec<_> = (0..3).map(|_| scope.spawn(create)).collect();
+            all.into_iter().map(|t| t.join().expect("ended")).collect()
+        });
+        let created = results.iter().filter(|result| result.is_ok()).count();
+        assert_eq!(created, 1, "round {round}: {results:?}");
+        for error in results.into_iter().filter_map(Result::err) {
+            assert!(
+                matches!(error, Error::InUse { .. }),
+                "round {round}: {error}"
+            );
+        }
+        std::fs::remove_file(name.file()).expect("there");
+    }
+    assert!(name.staged().is_empty());
 }
 
 /// Creates the timeline again and again until it is killed.
@@ -244,7 +266,7 @@ fn a_creator_that_was_killed_in_the_middle_does_not_stand_in_the_way() {
         assert_eq!(child.line(), "ready");
         (0..random.below(300_000)).for_each(|_| std::hint::spin_loop());
         child.kill();
-        unfinished += u32::from(name.file_beside(".creating").exists());
+        unfinished += name.staged().len();
         if name.file().exists() {
             attach(name.path());
         }
@@ -254,7 +276,7 @@ fn a_creator_that_was_killed_in_the_middle_does_not_stand_in_the_way() {
         assert_eq!(held(name.path()), [round]);
     }
     assert!(unfinished > 0, "never caught in the middle");
-    assert!(!name.file_beside(".creating").exists());
+    assert!(name.staged().is_empty());
 }
 
 #[test]

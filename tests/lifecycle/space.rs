@@ -1,15 +1,17 @@
 //! No space: an error at `new` that says what is needed and what is free, and everything as it was.
 
+use std::ffi::CString;
 use std::path::Path;
 
 use crate::harness::{Name, Process, arguments, attach, checked, define};
 use timeline::{Error, Order, Timeline};
 
-/// Fills the small file system at the given folder, in name spaces of its own.
-pub fn fills(given: &[String]) {
-    let folder = std::ffi::CString::new(given[0].as_str()).expect("a plain name");
-    // SAFETY: all strings are NUL-terminated; the mount is seen by this process alone.
-    let mounted = unsafe {
+/// Mounts a small file system at a folder, in name spaces of our own; whether that is permitted.
+fn mount_small(folder: &str, bytes: u64) -> bool {
+    let folder = CString::new(folder).expect("a plain name");
+    let size = CString::new(format!("size={bytes}")).expect("a plain number");
+    // SAFETY: all strings are NUL-terminated; the mount is seen by this process and its children alone.
+    unsafe {
         let user = libc::geteuid();
         let spaces = if user == 0 { 0 } else { libc::CLONE_NEWUSER };
         let apart = libc::unshare(spaces | libc::CLONE_NEWNS) == 0;
@@ -25,10 +27,14 @@ pub fn fills(given: &[String]) {
                 folder.as_ptr(),
                 c"tmpfs".as_ptr(),
                 0,
-                c"size=256k".as_ptr().cast(),
+                size.as_ptr().cast(),
             ) == 0
-    };
-    if !mounted {
+    }
+}
+
+/// Fills the small file system at the given folder.
+pub fn fills(given: &[String]) {
+    if !mount_small(&given[0], 256 * 1024) {
         // Not permitted here: then a limit on the size of files stands in for a small file system.
         return under_a_limit(&given[0]);
     }
@@ -102,6 +108,38 @@ fn a_timeline_that_does_not_fit_is_refused_and_changes_nothing() {
     Process::start("fills", &[path]).finish();
 }
 
+/// Has several processes create one name at once where there is room for one of them only.
+pub fn shares_a_small_space(given: &[String]) {
+    let bytes: u64 = given[1].parse().expect("a number");
+    if !mount_small(&given[0], bytes + bytes / 2) {
+        eprintln!("skipped: no small file system may be mounted here");
+        return;
+    }
+    let path = format!("{}/shared.timeline", given[0]);
+    for round in 0..25 {
+        let mut all: Vec<_> = (0..3).map(|_| Process::start("races", &[&path])).collect();
+        all.iter_mut().for_each(|p| assert_eq!(p.line(), "ready"));
+        all.iter_mut().for_each(Process::tell);
+        let mut said: Vec<String> = all.iter_mut().map(Process::line).collect();
+        said.sort();
+        assert_eq!(said, ["in use", "in use", "won"], "round {round}");
+        all.iter_mut().for_each(Process::tell);
+        all.into_iter().for_each(Process::finish);
+        std::fs::remove_file(&path).expect("there");
+        assert_eq!(std::fs::read_dir(&given[0]).expect("listed").count(), 0);
+    }
+}
+
+#[test]
+fn of_several_that_create_one_name_at_once_one_does_also_where_only_one_fits() {
+    let name = Name::new("fits");
+    drop(Timeline::with_size(name.path(), 256, 2048).expect("created"));
+    let bytes = attach(name.path()).info().size.to_string();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().to_str().expect("a plain name");
+    Process::start("shares_a_small_space", &[path, &bytes]).finish();
+}
+
 /// Meets a limit on the size of files, beyond which the kernel sends a signal that ends the process.
 pub fn has_a_limit(given: &[String]) {
     let path = format!("{}/small.timeline", given[0]);
@@ -143,9 +181,10 @@ fn a_limit_on_the_size_of_files_is_an_error_and_not_the_end() {
     let (live, other) = (Name::new("limited"), Name::new("other"));
     Process::start("has_a_limit", &[path, live.path(), other.path()]).finish();
     unchanged(&format!("{path}/small.timeline"));
-    for suffix in ["", ".creating", ".prev"] {
+    for suffix in ["", ".prev"] {
         assert!(!other.file_beside(suffix).exists(), "{suffix}");
     }
+    assert!(other.staged().is_empty());
     assert_eq!(attach(live.path()).info().events_written, 2);
 }
 
@@ -170,5 +209,5 @@ fn sizes_that_cannot_be_are_refused_and_said() {
         assert_eq!(found, wrong);
         assert!(error.to_string().ends_with(&format!("got {wrong}")));
     }
-    assert!(!name.file().exists() && !name.file_beside(".creating").exists());
+    assert!(!name.file().exists() && name.staged().is_empty());
 }

@@ -1,0 +1,176 @@
+//! Making a timeline: built whole under a name of its own, and then renamed.
+//!
+//! So NAME never leads to half of one, and a failure (no space) leaves everything as it was. The name is given only to
+//! who finds nothing there: of several creators one comes first, and the others find it in use.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::staging::Staging;
+use super::{LOOKS, locked_at, magic, trusted};
+use crate::clock::ClockKind;
+use crate::error::{Error, Result, User};
+use crate::layout::{self, Geometry};
+use crate::ring::{lanes, processes};
+use crate::segment::{self, Segment, Use};
+use crate::shm::{self, LockFile, Name, Trust};
+
+/// How often space is asked for while another creator has it.
+const ATTEMPTS: u32 = 100;
+
+/// Creates the timeline at `name`. What stood there and has no living writer is kept as `NAME.prev`.
+///
+/// Returns with the lifecycle lock of the new timeline held, for the creator to join it undisturbed.
+pub fn create(
+    name: &Name,
+    entries: u64,
+    strings: u64,
+    trust: &Trust,
+) -> Result<(Segment, LockFile)> {
+    let geometry = geometry(entries, strings)?;
+    // Before anything is built. What is there may change until it is moved aside, and is then looked at again.
+    lock_corpse(name, trust)?;
+    let staging = Staging::new(name)?;
+    for attempt in 0.. {
+        match build(name, &staging, geometry) {
+            Ok(segment) => return place(name, staging, trust).map(|lock| (segment, lock)),
+            Err(Error::NoSpace { .. }) if attempt < ATTEMPTS && staging.has_rivals(name) => {}
+            Err(error) => {
+                // Or else the one that had the space has just given its timeline this name.
+                lock_corpse(name, trust)?;
+                return Err(error);
+            }
+        }
+        // Of several creators, each may have got a part of the space that is enough for one.
+        staging.empty(name)?;
+        std::thread::sleep(Duration::from_millis(shm::unguessable() % 32));
+        lock_corpse(name, trust)?;
+    }
+    unreachable!("the last attempt returns")
+}
+
+fn geometry(entries: u64, strings: u64) -> Result<Geometry> {
+    if !entries.is_power_of_two() || !(layout::MIN_ENTRIES..=layout::MAX_ENTRIES).contains(&entries)
+    {
+        return Err(Error::BadSize {
+            what: "the number of entries",
+            expected: "a power of two from 256 to 2^30",
+            found: entries,
+        });
+    }
+    if !(layout::MIN_STRING_TABLE..=layout::MAX_STRING_TABLE).contains(&strings) {
+        return Err(Error::BadSize {
+            what: "the size of the string table",
+            expected: "1024 to 2^31 bytes",
+            found: strings,
+        });
+    }
+    Ok(Geometry::new(entries, strings))
+}
+
+fn build(name: &Name, staging: &Staging, geometry: Geometry) -> Result<Segment> {
+    use std::os::unix::fs::FileExt;
+    let file = staging.file();
+    let clock = ClockKind::detect();
+    let fail = |doing, e| Error::io(doing, name.given(), e);
+    shm::reserve(file, geometry.total).map_err(|(e, free)| match e.raw_os_error() {
+        Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG) => Error::NoSpace {
+            path: name.given().to_path_buf(),
+            needed: geometry.total,
+            free,
+        },
+        _ => fail("reserve space for", e),
+    })?;
+    file.set_len(geometry.total).map_err(|e| fail("size", e))?;
+    file.write_all_at(&segment::new_header(&geometry, clock), 0)
+        .map_err(|e| fail("write the header of", e))?;
+    let segment = Segment::load(name, file, Use::Log)?;
+    lanes::initialise(&segment.ring);
+    // Mapping touched every page between the two anchors, so they already tell a tick rate.
+    segment.add_anchor();
+    Ok(segment)
+}
+
+/// Gives what was built its name, and moves aside what nobody uses there.
+fn place(name: &Name, staging: Staging, trust: &Trust) -> Result<LockFile> {
+    let fail = |e| Error::io("rename", name.given(), e);
+    for _ in 0..LOOKS {
+        // Held until the old timeline has its new name, so that nobody joins it in between.
+        let old = lock_corpse(name, trust)?;
+        if old.is_some() {
+            let prev = name.sibling(".prev");
+            may_replace(&prev, trust)?;
+            std::fs::rename(name.file(), prev).map_err(fail)?;
+        }
+        match staging.place(name) {
+            // Another creator came first; its timeline is in use, or was left by it.
+            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => continue,
+            other => other.map_err(fail)?,
+        }
+        let lock = staging.into_lock();
+        if shm::is_at(lock.file(), name.file()) {
+            return Ok(lock);
+        }
+        let why = "another process has removed or replaced it already";
+        return Err(fail(std::io::Error::other(why)));
+    }
+    let why = "other processes take that name again and again";
+    Err(fail(std::io::Error::other(why)))
+}
+
+/// The timeline that stands at `name`, locked, if there is one and nobody writes to it.
+fn lock_corpse(name: &Name, trust: &Trust) -> Result<Option<LockFile>> {
+    let open = || match shm::open(name.file(), true) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        other => other
+            .map(Some)
+            .map_err(|e| Error::io("open", name.given(), e)),
+    };
+    let Some(lock) = locked_at(name, trust, open)? else {
+        return Ok(None);
+    };
+    let found = magic(name.given(), lock.file())?;
+    if found != layout::MAGIC {
+        // Nobody's corpse: it is not ours to move.
+        return Err(Error::NotATimeline {
+            path: name.given().to_path_buf(),
+            found,
+        });
+    }
+    let by = living(name, &lock);
+    if !by.is_empty() || shm::slots_locked(lock.file()) {
+        return Err(Error::InUse {
+            path: name.given().to_path_buf(),
+            by,
+        });
+    }
+    Ok(Some(lock))
+}
+
+fn living(name: &Name, lock: &LockFile) -> Vec<User> {
+    match Segment::load(name, lock.file(), Use::Read) {
+        // A snapshot shows the processes of what it was taken from.
+        Ok(s) if s.facts.snapshot => Vec::new(),
+        Ok(s) => processes::users(&s.map, &s.geometry, lock.file()),
+        // Damaged, or of another version: the locks alone must tell.
+        Err(_) => Vec::new(),
+    }
+}
+
+/// An error if something stands at NAME.prev that is not ours to replace.
+fn may_replace(prev: &Path, trust: &Trust) -> Result<()> {
+    let fail = |e| Error::io("replace", prev, e);
+    let file = match shm::open_nofollow(prev) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        other => other.map_err(fail)?,
+    };
+    trusted(prev, &file, trust)?;
+    let found = magic(prev, &file)?;
+    if found != layout::MAGIC {
+        return Err(Error::NotATimeline {
+            path: PathBuf::from(prev),
+            found,
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,132 @@
+//! The file in which a timeline is built, beside the name it is to have.
+//!
+//! Its name cannot be guessed, so that nobody can have put anything there, nor wait for it. Its creator has its lifecycle
+//! lock: what of our own user's is not locked was left by a creator that was killed.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use super::LOOKS;
+use crate::error::{Error, Result};
+use crate::shm::{self, Lock, LockFile, Name, Opening, Temporary};
+
+/// Between the name and a number of sixteen digits.
+const INFIX: &[u8] = b".creating-";
+const DIGITS: usize = 16;
+
+/// Whether a name is that of a timeline which is just being created.
+pub fn is_staging(name: &Path) -> bool {
+    final_name(name.as_os_str().as_bytes()).is_some()
+}
+
+/// The name that a timeline is to have.
+fn final_name(staging: &[u8]) -> Option<&[u8]> {
+    let (rest, digits) = staging.split_last_chunk::<DIGITS>()?;
+    let hex = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    rest.strip_suffix(INFIX).filter(|_| digits.iter().all(hex))
+}
+
+/// Whether somebody is creating a timeline at that staging name just now; else its creator died.
+pub fn is_being_created(name: &Name) -> bool {
+    shm::open(name.file(), false).is_ok_and(|file| Lock::Lifecycle.is_held_elsewhere(&file))
+}
+
+/// A file under a name of its own, locked by us; removed when dropped, unless it was given its name.
+pub struct Staging {
+    place: Temporary,
+    lock: LockFile,
+}
+
+impl Staging {
+    /// A new one for a timeline that is to be at `name`. What killed creators of our own user left is removed.
+    pub fn new(name: &Name) -> Result<Staging> {
+        sweep(name, None);
+        let fail = |doing, e| Error::io(doing, name.given(), e);
+        for _ in 0..LOOKS {
+            let infix = String::from_utf8_lossy(INFIX);
+            let path = name.sibling(&format!("{infix}{:016x}", shm::unguessable()));
+            let file = match shm::create(&path) {
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
+                other => other.map_err(|e| fail("create", e))?,
+            };
+            let lock = LockFile::acquire(Opening::own(file), Lock::Lifecycle)
+                .map_err(|e| fail("lock", e))?;
+            // Another creator that came upon it before it was locked took it for a dead one's.
+            if shm::is_at(lock.file(), &path) {
+                let place = Temporary::new(path);
+                return Ok(Staging { place, lock });
+            }
+        }
+        let why = "other processes remove what is created there again and again";
+        Err(fail("create", io::Error::other(why)))
+    }
+
+    /// The file.
+    pub fn file(&self) -> &File {
+        self.lock.file()
+    }
+
+    /// Gives back the space it has.
+    pub fn empty(&self, name: &Name) -> Result<()> {
+        let fail = |e| Error::io("empty", name.given(), e);
+        self.file().set_len(0).map_err(fail)
+    }
+
+    /// Whether another process of our own user is creating a timeline that is to be at `name`.
+    pub fn has_rivals(&self, name: &Name) -> bool {
+        sweep(name, Some(self.place.path()))
+    }
+
+    /// Gives the file its name, if nothing has that; else it can be tried again.
+    pub fn place(&self, name: &Name) -> io::Result<()> {
+        shm::rename_new(self.place.path(), name.file())
+    }
+
+    /// The lock, of a file that has its name by now.
+    pub fn into_lock(self) -> LockFile {
+        self.place.keep();
+        self.lock
+    }
+}
+
+/// Removes what killed creators of our own user left of timelines that were to be at `name`; whether there is another
+/// creator than that of `except`.
+fn sweep(name: &Name, except: Option<&Path>) -> bool {
+    let (Some(folder), Some(wanted)) = (name.file().parent(), name.file().file_name()) else {
+        return false;
+    };
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return false;
+    };
+    let mut others = false;
+    for entry in entries.flatten() {
+        let found = entry.file_name();
+        let path = folder.join(&found);
+        let same = final_name(found.as_bytes()).map(OsStr::from_bytes) == Some(wanted);
+        if same && Some(&*path) != except {
+            others |= is_alive(&path);
+        }
+    }
+    others
+}
+
+/// Whether another process of our own user is creating a timeline there; what a dead one left is removed.
+fn is_alive(path: &Path) -> bool {
+    let Ok(file) = shm::open(path, true) else {
+        return false;
+    };
+    if !shm::is_own(&file) {
+        return false;
+    }
+    let Some(lock) = LockFile::try_acquire(Opening::own(file), Lock::Lifecycle) else {
+        return true;
+    };
+    if shm::is_at(lock.file(), path) {
+        // If it cannot be removed, it stays, and stands in nobody's way.
+        let _ = std::fs::remove_file(path);
+    }
+    false
+}

@@ -1,0 +1,167 @@
+//! Files by their names: opened, created, given a name, and room for what is to be in them.
+
+use std::ffi::CString;
+use std::fs::{File, Permissions};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// Opens an existing file. A symbolic link at its end is followed for reading only: a folder that all may
+/// write to must not lead a writer elsewhere.
+pub fn open(path: &Path, write: bool) -> io::Result<File> {
+    open_with(path, write, write)
+}
+
+/// Opens an existing file for reading, and no symbolic link.
+pub fn open_nofollow(path: &Path) -> io::Result<File> {
+    open_with(path, false, true)
+}
+
+fn open_with(path: &Path, write: bool, no_link: bool) -> io::Result<File> {
+    let flags = if no_link { libc::O_NOFOLLOW } else { 0 };
+    let file = File::options()
+        .read(true)
+        .write(write)
+        .custom_flags(flags | libc::O_CLOEXEC | libc::O_NONBLOCK)
+        .open(path)
+        .map_err(|e| match e.raw_os_error() {
+            Some(libc::ELOOP) if no_link => {
+                let why = "it is a symbolic link, which is not followed for writing";
+                io::Error::new(io::ErrorKind::InvalidInput, why)
+            }
+            _ => e,
+        })?;
+    if !file.metadata()?.is_file() {
+        let why = "expected a regular file or shared-memory object";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
+    Ok(file)
+}
+
+/// Creates a file that only its owner may use, whatever the umask; fails if there is one.
+pub fn create(path: &Path) -> io::Result<File> {
+    let file = File::options()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .custom_flags(libc::O_CLOEXEC | libc::O_NOFOLLOW)
+        .open(path)?;
+    file.set_permissions(Permissions::from_mode(0o600))?;
+    Ok(file)
+}
+
+/// The name of a file that is removed when this is dropped, unless it is to be kept.
+pub struct Temporary(PathBuf);
+
+impl Temporary {
+    /// Of a file that is there.
+    pub fn new(path: PathBuf) -> Temporary {
+        Temporary(path)
+    }
+
+    /// The name.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Leaves alone what stands there.
+    pub fn keep(mut self) {
+        self.0 = PathBuf::new();
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if !self.0.as_os_str().is_empty() {
+            // On the way out of a failure that is reported already.
+            let _ = std::fs::remove_file(&self.0);
+        }
+    }
+}
+
+/// Renames a file, and fails if something has the new name.
+pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    let [c_from, c_to] = [from, to].map(|path| CString::new(path.as_os_str().as_bytes()));
+    let (c_from, c_to) = (c_from?, c_to?);
+    // SAFETY: both names are NUL-terminated and live through the call. Not by a function of the C library, of
+    // which some have none.
+    let renamed = unsafe {
+        libc::syscall(
+            libc::SYS_renameat2,
+            libc::AT_FDCWD,
+            c_from.as_ptr(),
+            libc::AT_FDCWD,
+            c_to.as_ptr(),
+            libc::RENAME_NOREPLACE,
+        )
+    };
+    if renamed == 0 {
+        return Ok(());
+    }
+    let error = io::Error::last_os_error();
+    match error.raw_os_error() {
+        // A file system that cannot do it in one step (NFS, 9p).
+        Some(libc::EINVAL | libc::ENOSYS) => {
+            std::fs::hard_link(from, to)?;
+            std::fs::remove_file(from)
+        }
+        _ => Err(error),
+    }
+}
+
+/// A number that nobody can guess.
+pub fn unguessable() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+/// Whether `path` still leads to this very file.
+pub fn is_at(file: &File, path: &Path) -> bool {
+    match (file.metadata(), path.metadata()) {
+        (Ok(a), Ok(b)) => a.dev() == b.dev() && a.ino() == b.ino(),
+        _ => false,
+    }
+}
+
+/// The largest file this process may write, in bytes.
+pub fn file_size_limit() -> u64 {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `limit` is a valid place for one.
+    match unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) } {
+        0 => limit.rlim_cur,
+        _ => u64::MAX,
+    }
+}
+
+/// Takes every byte of the file from the file system now, so that none is missing at a write later.
+///
+/// On failure: how many bytes are free.
+pub fn reserve(file: &File, bytes: u64) -> Result<(), (io::Error, u64)> {
+    let free = || {
+        nix::sys::statvfs::fstatvfs(file).map_or(0, |s| {
+            #[allow(clippy::unnecessary_cast, reason = "narrower on 32-bit targets")]
+            let free = s.blocks_available() as u64 * s.fragment_size() as u64;
+            free
+        })
+    };
+    // Beyond this limit the kernel would send SIGXFSZ, which ends most programs.
+    if bytes > file_size_limit() {
+        return Err((io::Error::from_raw_os_error(libc::EFBIG), file_size_limit()));
+    }
+    let length = libc::off_t::try_from(bytes).expect("at most 2^40 bytes");
+    loop {
+        match nix::fcntl::posix_fallocate(file, 0, length) {
+            Ok(()) => return Ok(()),
+            Err(nix::Error::EINTR) => continue,
+            Err(e) => {
+                let free = free();
+                return Err((e.into(), free));
+            }
+        }
+    }
+}

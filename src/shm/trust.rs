@@ -1,0 +1,73 @@
+//! Whose a file is, and whom a writer lets into its memory.
+//!
+//! Whoever may write to a mapped file may cut it short, and the kernel then ends every program that touches the part
+//! that is gone; and whoever may write to a timeline may forge all that stands in it.
+
+use std::fs::File;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd;
+
+use crate::error::Owner;
+
+/// Whom a writer trusts beside root and its own user.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Trust {
+    /// A user, by number.
+    pub user: Option<u32>,
+    /// A group, by number: whoever may give a file to it.
+    pub group: Option<u32>,
+}
+
+/// Write permission for everybody.
+const BY_ANYBODY: u32 = 0o002;
+
+/// Whose an open file is.
+pub fn owner(file: &File) -> io::Result<Owner> {
+    let mut stat = MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: `stat` is a valid place for one, and is read only when the call filled it.
+    let stat = unsafe {
+        if libc::fstat(file.as_raw_fd(), stat.as_mut_ptr()) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        stat.assume_init()
+    };
+    Ok(Owner {
+        user: stat.st_uid,
+        group: stat.st_gid,
+        mode: stat.st_mode & 0o7777,
+    })
+}
+
+/// Whether a file belongs to the user of this process.
+pub fn is_own(file: &File) -> bool {
+    // SAFETY: geteuid only reads.
+    let me = unsafe { libc::geteuid() };
+    owner(file).is_ok_and(|owner| owner.user == me) && kernel_agrees(file)
+}
+
+/// Whether the file is ours in the eyes of the kernel: it lets only an owner ask for this.
+///
+/// In a user namespace, all users that it does not know have one number, which may be our own as well.
+fn kernel_agrees(file: &File) -> bool {
+    let file = file.as_raw_fd();
+    // SAFETY: flags of an open descriptor are read, set, and put back; they only concern times of access.
+    unsafe {
+        let flags = libc::fcntl(file, libc::F_GETFL);
+        let agrees = libc::fcntl(file, libc::F_SETFL, flags | libc::O_NOATIME) == 0;
+        libc::fcntl(file, libc::F_SETFL, flags);
+        agrees
+    }
+}
+
+impl Trust {
+    /// Whether a writer may join a file: it is root's, our own user's, or that of one who is named; and not everybody
+    /// may write to it. Whether a group may is its owner's to say.
+    pub fn includes(&self, file: &File, owner: &Owner) -> bool {
+        let known = owner.user == 0
+            || self.user == Some(owner.user)
+            || self.group == Some(owner.group)
+            || is_own(file);
+        known && owner.mode & BY_ANYBODY == 0
+    }
+}

@@ -1,0 +1,266 @@
+//! Other users: what they put at a name, and what they lock, neither gets into a program nor holds it up.
+
+use std::fs::{File, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+use crate::harness::{Name, Process, arguments, attach, define, hear, say};
+use timeline::{Attached, Control, Error, ErrorKind, Order, Priority, Timeline};
+
+/// The other user.
+const NOBODY: u32 = 65534;
+
+fn small(path: &str) -> Result<Timeline, Error> {
+    Timeline::with_size(path, 256, 2048)
+}
+
+/// Whether there can be another user; says why not.
+fn are_root() -> bool {
+    // SAFETY: geteuid takes nothing and cannot fail.
+    let root = unsafe { libc::geteuid() } == 0;
+    if !root {
+        eprintln!("skipped: only root can act as another user");
+    }
+    root
+}
+
+fn become_nobody() {
+    // SAFETY: this process is one thread, and from here on has only the rights of nobody.
+    let became = unsafe { libc::setgid(NOBODY) | libc::setuid(NOBODY) };
+    assert_eq!(became, 0);
+}
+
+fn owner(file: &std::path::Path) -> (u32, u32) {
+    let there = std::fs::metadata(file).expect("there");
+    (there.uid(), there.mode() & 0o7777)
+}
+
+/// Takes locks of a kind on what is locked for a moment only.
+fn lock_all(file: &File, kind: libc::c_int) {
+    use std::os::fd::AsRawFd;
+    let lock = libc::flock {
+        l_type: kind as i16,
+        l_whence: libc::SEEK_SET as i16,
+        l_start: 1 << 62,
+        l_len: 4096,
+        l_pid: 0,
+    };
+    // SAFETY: an open descriptor and a valid flock.
+    let locked = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &lock) };
+    assert_eq!(locked, 0, "{}", std::io::Error::last_os_error());
+}
+
+/// As another user, makes a ring at each name that everybody may use, and locks all of it.
+pub fn squats(given: &[String]) {
+    become_nobody();
+    let mut held = Vec::new();
+    for path in given {
+        let file = format!("/dev/shm{path}");
+        drop(small(path).expect("created"));
+        std::fs::set_permissions(&file, Permissions::from_mode(0o666)).expect("set");
+        let file = File::options().read(true).write(true).open(file);
+        held.push(file.expect("opened"));
+        lock_all(&held[held.len() - 1], libc::F_WRLCK);
+    }
+    say("ready");
+    hear();
+}
+
+fn refused<T>(result: Result<T, Error>) {
+    let error = result.err().expect("it is another user's");
+    let Error::NotTrusted { owner, .. } = &error else {
+        panic!("{error}");
+    };
+    assert_eq!(owner.user, NOBODY);
+    assert_eq!(error.kind(), ErrorKind::NotTrusted);
+    let text = error.to_string();
+    assert!(text.contains("belongs to user 65534"), "{text}");
+}
+
+#[test]
+fn what_another_user_put_beside_a_name_is_neither_taken_nor_waited_for() {
+    if !are_root() {
+        return;
+    }
+    let name = Name::new("squatted");
+    let beside = [".creating", ".creating-0123456789abcdef"].map(|suffix| name.beside(suffix));
+    let mut squatter = Process::start("squats", &[&beside[0], &beside[1]]);
+    assert_eq!(squatter.line(), "ready");
+    let timeline = small(name.path()).expect("nothing stands in its way");
+    timeline.log(define(&timeline), arguments(1, 1));
+    // SAFETY: geteuid takes nothing and cannot fail.
+    assert_eq!(owner(&name.file()), (unsafe { libc::geteuid() }, 0o600));
+    assert_eq!(attach(name.path()).events(Order::OldestFirst).count(), 1);
+    for path in &beside {
+        let left = format!("/dev/shm{path}");
+        assert_eq!(
+            owner(left.as_ref()),
+            (NOBODY, 0o666),
+            "{path} is left alone"
+        );
+        assert_eq!(attach(path).info().events_written, 0);
+    }
+    squatter.tell();
+    squatter.finish();
+}
+
+#[test]
+fn a_ring_of_another_user_is_neither_joined_nor_replaced_nor_waited_for() {
+    if !are_root() {
+        return;
+    }
+    let name = Name::new("foreign");
+    let mut squatter = Process::start("squats", &[name.path()]);
+    assert_eq!(squatter.line(), "ready");
+    for mode in [0o666, 0o660, 0o600] {
+        std::fs::set_permissions(name.file(), Permissions::from_mode(mode)).expect("set");
+        refused(small(name.path()));
+        refused(Timeline::open(name.path()));
+        refused(Control::open(name.path()));
+    }
+    // Everybody may read what they may open, and remove what the system lets them.
+    attach(name.path());
+    timeline::unlink(name.path()).expect("removed");
+    squatter.tell();
+    squatter.finish();
+}
+
+#[test]
+fn what_another_user_put_at_the_name_of_the_former_stays_and_so_does_the_former() {
+    if !are_root() {
+        return;
+    }
+    let name = Name::new("former");
+    let mut squatter = Process::start("squats", &[&name.beside(".prev")]);
+    assert_eq!(squatter.line(), "ready");
+    let first = small(name.path()).expect("created");
+    first.log(define(&first), arguments(1, 1));
+    drop(first);
+    refused(small(name.path()));
+    assert_eq!(attach(name.path()).events(Order::OldestFirst).count(), 1);
+    assert_eq!(owner(&name.file_beside(".prev")).0, NOBODY);
+    assert!(name.staged().is_empty());
+    squatter.tell();
+    squatter.finish();
+}
+
+#[test]
+fn a_ring_that_everybody_may_write_to_is_not_joined() {
+    let name = Name::new("open");
+    let first = small(name.path()).expect("created");
+    for mode in [0o666, 0o602] {
+        std::fs::set_permissions(name.file(), Permissions::from_mode(mode)).expect("set");
+        let error = Timeline::open(name.path()).err().expect("refused");
+        assert!(matches!(error, Error::NotTrusted { .. }), "{error}");
+        let text = error.to_string();
+        assert!(text.contains("everybody may write to it"), "{text}");
+    }
+    std::fs::set_permissions(name.file(), Permissions::from_mode(0o660)).expect("set");
+    Timeline::open(name.path()).expect("a group is its owner's to name");
+    drop(first);
+}
+
+/// As another user who may read a ring, locks all of it as readers may.
+pub fn locks_everything(given: &[String]) {
+    become_nobody();
+    let file = File::open(format!("/dev/shm{}", given[0])).expect("opened");
+    lock_all(&file, libc::F_RDLCK);
+    say("ready");
+    hear();
+}
+
+#[test]
+fn locks_of_another_user_are_not_waited_for_without_bound() {
+    if !are_root() {
+        return;
+    }
+    let name = Name::new("locked");
+    let first = small(name.path()).expect("created");
+    let event = define(&first);
+    std::fs::set_permissions(name.file(), Permissions::from_mode(0o644)).expect("set");
+    let mut locker = Process::start("locks_everything", &[name.path()]);
+    assert_eq!(locker.line(), "ready");
+    let locked = |result: Result<(), Error>| {
+        let error = result.expect_err("it is locked");
+        let Error::Locked { owner, .. } = &error else {
+            panic!("{error}");
+        };
+        assert_eq!((owner.user, owner.mode), (0, 0o644));
+        assert_eq!(error.kind(), ErrorKind::Busy);
+    };
+    // At once, for the sake of time.
+    std::thread::scope(|scope| {
+        scope.spawn(|| locked(small(name.path()).map(drop)));
+        scope.spawn(|| locked(Timeline::open(name.path()).map(drop)));
+        scope.spawn(|| locked(Control::open(name.path()).map(drop)));
+        scope.spawn(|| locked(first.define("other", Priority::Info, "later").map(drop)));
+        scope.spawn(|| locked(first.priority(first.level())));
+    });
+    // Logging and reading go on.
+    first.log(event, arguments(1, 1));
+    assert_eq!(attach(name.path()).events(Order::OldestFirst).count(), 1);
+    locker.tell();
+    locker.finish();
+    first
+        .define("other", Priority::Info, "later")
+        .expect("free");
+    drop(first);
+    small(name.path()).expect("free");
+}
+
+/// Creates a timeline under a umask, and says what became of its mode.
+pub fn has_a_umask(given: &[String]) {
+    let mask = u32::from_str_radix(&given[1], 8).expect("octal");
+    // SAFETY: changes only the umask of this process.
+    unsafe { libc::umask(mask) };
+    let timeline = small(&given[0]).expect("created");
+    timeline.save(format!("{}/saved", given[2])).expect("saved");
+    let (_, ring) = owner(format!("/dev/shm{}", given[0]).as_ref());
+    let (_, saved) = owner(format!("{}/saved", given[2]).as_ref());
+    say(format!("{ring:o} {saved:o}"));
+}
+
+#[test]
+fn the_mode_is_the_same_whatever_the_umask() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path().to_str().expect("a plain name");
+    for mask in ["0", "22", "177", "777"] {
+        let name = Name::new("umask");
+        let mut child = Process::start("has_a_umask", &[name.path(), mask, folder]);
+        assert_eq!(child.line(), "600 600", "{mask}");
+        child.finish();
+    }
+}
+
+#[test]
+fn what_killed_creators_left_is_removed_by_the_next_of_the_same_user_and_of_no_other() {
+    let name = Name::new("swept");
+    let file = |digits: &str| name.file_beside(&format!(".creating-{digits}"));
+    let ours = file("0123456789abcdef");
+    std::fs::write(&ours, [0; 8192]).expect("written");
+    let other = file("fedcba9876543210");
+    std::fs::write(&other, [0; 8192]).expect("written");
+    let foreign = are_root();
+    if foreign {
+        std::os::unix::fs::chown(&other, Some(NOBODY), None).expect("given away");
+    }
+    let near = [
+        ".creating-0123456789abcde",
+        ".creating-0123456789abcdex",
+        ".creating-",
+    ];
+    let near = near.map(|suffix| name.file_beside(suffix));
+    for path in &near {
+        std::fs::write(path, "somebody's notes").expect("written");
+    }
+    drop(small(name.path()).expect("created"));
+    assert!(!ours.exists());
+    assert_eq!(other.exists(), foreign);
+    for path in &near {
+        assert!(path.exists(), "{}", path.display());
+    }
+    // Readers see through it, too.
+    assert!(matches!(
+        Attached::open(name.beside(".creating-fedcba9876543210")),
+        Err(Error::Unfinished { .. } | Error::NotFound { .. })
+    ));
+}
