@@ -15,6 +15,10 @@
  * `timeline_define`). After a failed timeline_new, logging to NULL and to event 0 does nothing, so a
  * program may ignore every error here and only goes unrecorded.
  *
+ * Cancellation: no function here is a cancellation point. In a thread that is cancelled (pthread_cancel) a call
+ * is done as ever, and the thread ends at its next cancellation point. Where cancellation is asynchronous, it acts
+ * right before or after a call, or in the middle of logging an event: that one is then logged or not.
+ *
  * Link with -ltimeline; the static library needs -lpthread -ldl -lm after it (pkg-config --static says so).
  *
  * To read these declarations without a preprocessor (LuaJIT's ffi.cdef): drop all from `#ifdef __cplusplus`

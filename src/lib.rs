@@ -66,6 +66,9 @@ pub mod sync;
 mod timeline;
 
 #[cfg(not(loom))]
+#[doc(hidden)]
+pub use self::shm::without_cancellation;
+#[cfg(not(loom))]
 pub use self::{
     attached::Attached,
     clock::ClockKind,

@@ -1,8 +1,9 @@
-//! Programs that make it hard for a library: that close it, have it twice, fork by vfork, jump out of handlers, allow
-//! no system calls, and want backtraces.
+//! Programs that make it hard for a library: that close it, have it twice, fork by vfork, jump out of handlers, cancel
+//! threads, allow no system calls, and want backtraces.
 
 mod toolchain;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -217,5 +218,51 @@ fn a_first_event_allocates_nothing_and_later_ones_call_no_kernel() {
         assert!(numbers.windows(2).all(|pair| pair[1] > pair[0]));
         assert_eq!(dropped, 0);
         fs::remove_file(dir.path().join("ring")).unwrap();
+    }
+}
+
+/// What timeline.h declares, for a program that calls it.
+fn declared() -> BTreeSet<String> {
+    let header = fs::read_to_string(root().join("include/timeline.h")).unwrap();
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    let lines = header.lines().filter(|line| line.starts_with(word));
+    // TYPE NAME(...
+    let names = lines.filter_map(|line| line.split('(').next()?.split([' ', '*']).next_back());
+    let ours = names.filter(|name| name.starts_with("timeline_") && !name.ends_with('_'));
+    let types = ["_t", "_t;"];
+    ours.filter(|name| !types.iter().any(|end| name.ends_with(end)))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Cancels threads in every function that the header declares, and looks at what they have logged.
+fn cancel(how: &str, link: Link, rseq: &str) {
+    let dir = TempDir::new().unwrap();
+    let flags = [C99, &["-std=c11"]].concat();
+    let program = compile(cc(), &flags, &["tests/c/cancel.c"], link, dir.path());
+    let mut host = limited(&program);
+    host.env("GLIBC_TUNABLES", rseq);
+    let said = words(host.arg(dir.path()).arg(how), "coreutils");
+    let [called @ .., least, most] = &said[..] else {
+        panic!("{said:?}");
+    };
+    assert_eq!(called.iter().cloned().collect::<BTreeSet<_>>(), declared());
+    let attached = timeline::Attached::open(dir.path().join("ring")).unwrap();
+    let info = attached.info();
+    assert_eq!(info.dropped.total(), 0);
+    let possible = least.parse::<u64>().unwrap()..=most.parse().unwrap();
+    assert!(possible.contains(&info.events_written), "{possible:?}");
+}
+
+#[test]
+fn every_function_returns_in_a_thread_that_is_cancelled() {
+    cancel("deferred", Link::Shared, "glibc.pthread.rseq=1");
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn threads_are_cancelled_asynchronously_after_any_instruction() {
+    for rseq in ["glibc.pthread.rseq=1", "glibc.pthread.rseq=0"] {
+        cancel("asynchronously", Link::Shipped, rseq);
     }
 }

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
-use timeline_core::{Module, Timeline};
+use timeline_core::{Module, Timeline, without_cancellation};
 
 /// Addresses of one event, at most.
 const DEPTH: usize = 32;
@@ -339,7 +339,19 @@ fn build_id(mut notes: &[u8], align: usize) -> Option<Vec<u8>> {
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `payload` has
 /// `size` writable bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn timeline_backtrace(
+pub unsafe extern "C-unwind" fn timeline_backtrace(
+    tl: *mut timeline_t,
+    from: *const c_void,
+    payload: *mut c_void,
+    size: usize,
+) -> usize {
+    // SAFETY: the contract of this function.
+    without_cancellation(|| unsafe { write(tl, from, payload, size) })
+}
+
+/// # Safety
+/// As [`timeline_backtrace`].
+unsafe fn write(
     tl: *mut timeline_t,
     from: *const c_void,
     payload: *mut c_void,

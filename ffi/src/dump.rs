@@ -21,7 +21,7 @@ use timeline_core::{Attached, dump};
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `file` is NULL or a
 /// NUL-terminated string.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn timeline_save(
+pub unsafe extern "C-unwind" fn timeline_save(
     tl: *mut timeline_t,
     file: *const c_char,
 ) -> timeline_status_t {
@@ -46,7 +46,7 @@ pub unsafe extern "C" fn timeline_save(
 /// # Safety
 /// `path` is NULL or a NUL-terminated string.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn timeline_dump(
+pub unsafe extern "C-unwind" fn timeline_dump(
     path: *const c_char,
     max_entries: u64,
     fd: c_int,

@@ -211,7 +211,7 @@ unsafe fn render(event: &timeline_event_t) -> Vec<u8> {
 /// `event` is NULL or came from `timeline_next`; `buffer` has `size` writable bytes; `needed` is NULL or
 /// writable.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn timeline_render(
+pub unsafe extern "C-unwind" fn timeline_render(
     event: *const timeline_event_t,
     buffer: *mut c_char,
     size: usize,

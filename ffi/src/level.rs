@@ -3,7 +3,7 @@ use crate::convert::{place, text};
 use crate::status::{Failure, TIMELINE_OK, guard, timeline_status_t};
 use crate::writer::{timeline_t, writer};
 use std::ffi::c_char;
-use timeline_core::{Level, Priority};
+use timeline_core::{Level, Priority, without_cancellation};
 
 /// As a level: log nothing. No event has this priority.
 pub const TIMELINE_NONE: i32 = 0;
@@ -60,7 +60,7 @@ fn number_of(level: Level) -> i32 {
 /// # Safety
 /// `name` is NULL or a NUL-terminated string; `priority` is NULL or writable.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn timeline_priority_parse(
+pub unsafe extern "C-unwind" fn timeline_priority_parse(
     name: *const c_char,
     priority: *mut i32,
 ) -> timeline_status_t {
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn timeline_priority_parse(
 /// # Safety
 /// `name` is NULL or a NUL-terminated string; `level` is NULL or writable.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn timeline_level_parse(
+pub unsafe extern "C-unwind" fn timeline_level_parse(
     name: *const c_char,
     level: *mut i32,
 ) -> timeline_status_t {
@@ -109,7 +109,10 @@ pub unsafe extern "C" fn timeline_level_parse(
 /// # Safety
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn timeline_priority(tl: *mut timeline_t, level: i32) -> timeline_status_t {
+pub unsafe extern "C-unwind" fn timeline_priority(
+    tl: *mut timeline_t,
+    level: i32,
+) -> timeline_status_t {
     guard(|| {
         // SAFETY: the contract of this function.
         let writer = unsafe { writer(tl)? };
@@ -124,7 +127,9 @@ pub unsafe extern "C" fn timeline_priority(tl: *mut timeline_t, level: i32) -> t
 /// # Safety
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn timeline_level(tl: *const timeline_t) -> i32 {
-    // SAFETY: the contract of this function.
-    unsafe { writer(tl) }.map_or(TIMELINE_NONE, |writer| number_of(writer.core.level()))
+pub unsafe extern "C-unwind" fn timeline_level(tl: *const timeline_t) -> i32 {
+    without_cancellation(|| {
+        // SAFETY: the contract of this function.
+        unsafe { writer(tl) }.map_or(TIMELINE_NONE, |writer| number_of(writer.core.level()))
+    })
 }

@@ -5,7 +5,7 @@ use crate::status::{Failure, TIMELINE_OK, guard};
 use crate::writer::{Writer, timeline_t, writer};
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use timeline_core::{EventId, Format, Priority};
+use timeline_core::{EventId, Format, Priority, without_cancellation};
 
 /// In `flags` of a site, and for `timeline_log_payload`: the payload begins with a call stack.
 pub const TIMELINE_SITE_BACKTRACE: u32 = 1;
@@ -79,11 +79,18 @@ impl Drop for Errno {
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `site` is NULL,
 /// or a site whose texts are NUL-terminated and which nobody but this library writes to.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn timeline_site_define(
+pub unsafe extern "C-unwind" fn timeline_site_define(
     tl: *mut timeline_t,
     site: *mut timeline_site_t,
     level: i32,
 ) -> u32 {
+    // SAFETY: the contract of this function.
+    without_cancellation(|| unsafe { define_at(tl, site, level) })
+}
+
+/// # Safety
+/// As [`timeline_site_define`].
+unsafe fn define_at(tl: *mut timeline_t, site: *mut timeline_site_t, level: i32) -> u32 {
     let _errno = Errno::keep();
     let mut event = EventId::NEVER;
     guard(|| {
@@ -157,7 +164,7 @@ unsafe fn define(
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `payload` has
 /// `size` readable bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn timeline_log_payload(
+pub unsafe extern "C-unwind" fn timeline_log_payload(
     tl: *const timeline_t,
     event: u32,
     payload: *const c_void,

@@ -5,7 +5,7 @@ use crate::status::{Failure, TIMELINE_END, TIMELINE_OK, guard, timeline_status_t
 use std::ffi::c_char;
 use std::sync::Arc;
 use std::vec;
-use timeline_core::{Attached, Event, Events, Follow, From, Order};
+use timeline_core::{Attached, Event, Events, Follow, From, Order, without_cancellation};
 
 /// For `timeline_events`: begin with the oldest event.
 pub const TIMELINE_OLDEST_FIRST: i32 = 0;
@@ -97,7 +97,7 @@ impl Walk {
 /// # Safety
 /// `path` is NULL or a NUL-terminated string; `out` is NULL or writable.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn timeline_attach(
+pub unsafe extern "C-unwind" fn timeline_attach(
     path: *const c_char,
     out: *mut *mut timeline_attached_t,
 ) -> timeline_status_t {
@@ -122,7 +122,7 @@ pub unsafe extern "C" fn timeline_attach(
 /// # Safety
 /// `attached` is NULL or was returned by `timeline_attach` and not freed yet.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn timeline_attached_free(attached: *mut timeline_attached_t) {
+pub unsafe extern "C-unwind" fn timeline_attached_free(attached: *mut timeline_attached_t) {
     if !attached.is_null() {
         guard(|| {
             // SAFETY: from Box::into_raw in `timeline_attach`, and by contract the last use of it.
@@ -168,7 +168,7 @@ unsafe fn give_cursor(
 /// # Safety
 /// `attached` is NULL or was returned by `timeline_attach` and not freed yet; `out` is NULL or writable.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn timeline_events(
+pub unsafe extern "C-unwind" fn timeline_events(
     attached: *mut timeline_attached_t,
     order: i32,
     out: *mut *mut timeline_cursor_t,
@@ -204,7 +204,7 @@ pub unsafe extern "C" fn timeline_events(
 /// # Safety
 /// `attached` is NULL or was returned by `timeline_attach` and not freed yet; `out` is NULL or writable.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn timeline_follow(
+pub unsafe extern "C-unwind" fn timeline_follow(
     attached: *mut timeline_attached_t,
     from: i32,
     out: *mut *mut timeline_cursor_t,
@@ -241,7 +241,7 @@ pub unsafe extern "C" fn timeline_follow(
 /// `cursor` is NULL or was returned by `timeline_events` or `timeline_follow` and not freed yet, and no other
 /// thread uses it during the call; `event` is NULL or writable.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn timeline_next(
+pub unsafe extern "C-unwind" fn timeline_next(
     cursor: *mut timeline_cursor_t,
     event: *mut timeline_event_t,
 ) -> timeline_status_t {
@@ -269,13 +269,15 @@ pub unsafe extern "C" fn timeline_next(
 /// `cursor` is NULL or was returned by `timeline_events` or `timeline_follow` and not freed yet, and no other
 /// thread uses it during the call.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn timeline_missed(cursor: *const timeline_cursor_t) -> u64 {
+pub unsafe extern "C-unwind" fn timeline_missed(cursor: *const timeline_cursor_t) -> u64 {
     // SAFETY: the contract of this function.
-    match unsafe { cursor.as_ref() }.map(|cursor| &cursor.walk) {
-        Some(Walk::Events { events, .. }) => events.overwritten(),
-        Some(Walk::Follow { follow, .. }) => follow.missed(),
-        None => 0,
-    }
+    without_cancellation(
+        || match unsafe { cursor.as_ref() }.map(|cursor| &cursor.walk) {
+            Some(Walk::Events { events, .. }) => events.overwritten(),
+            Some(Walk::Follow { follow, .. }) => follow.missed(),
+            None => 0,
+        },
+    )
 }
 
 /// Ends a walk.
@@ -286,7 +288,7 @@ pub unsafe extern "C" fn timeline_missed(cursor: *const timeline_cursor_t) -> u6
 /// # Safety
 /// `cursor` is NULL or was returned by `timeline_events` or `timeline_follow` and not freed yet.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn timeline_cursor_free(cursor: *mut timeline_cursor_t) {
+pub unsafe extern "C-unwind" fn timeline_cursor_free(cursor: *mut timeline_cursor_t) {
     if !cursor.is_null() {
         guard(|| {
             // SAFETY: from Box::into_raw in `give_cursor`, and by contract the last use of it.

@@ -26,7 +26,7 @@ pub struct timeline_sampler_t {
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `out` is NULL or
 /// writable.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn timeline_sample(
+pub unsafe extern "C-unwind" fn timeline_sample(
     tl: *mut timeline_t,
     level: i32,
     for_ns: u64,
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn timeline_sample(
 /// # Safety
 /// `sampler` is NULL or was returned by `timeline_sample` and not freed yet.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn timeline_sampler_free(sampler: *mut timeline_sampler_t) {
+pub unsafe extern "C-unwind" fn timeline_sampler_free(sampler: *mut timeline_sampler_t) {
     if !sampler.is_null() {
         guard(|| -> Result<timeline_status_t, Failure> {
             // SAFETY: from Box::into_raw in `timeline_sample`, and by contract the last use of it.

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ffi::{CString, c_char};
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use timeline_core::{Error, ErrorKind};
+use timeline_core::{Error, ErrorKind, without_cancellation};
 
 /// What a function returns: `TIMELINE_OK`, `TIMELINE_END`, or an error, one of `TIMELINE_E_...`. The numbers
 /// never change their meaning; later versions may add to them.
@@ -94,10 +94,18 @@ fn remember(message: &str) {
     let _ = LAST.try_with(|last| *last.borrow_mut() = to_c_string(message));
 }
 
-/// Runs the body of an exported function; a panic becomes `TIMELINE_E_BUG`, never an unwinding C frame.
+/// Runs the body of an exported function: nobody can cancel its thread meanwhile, and a panic becomes
+/// `TIMELINE_E_BUG`, never an unwinding C frame.
+///
+/// Whatever an exported function does belongs in here, but for the two that log: outside, a thread may be cancelled.
+#[inline(always)]
 pub(crate) fn guard(
     body: impl FnOnce() -> Result<timeline_status_t, Failure>,
 ) -> timeline_status_t {
+    without_cancellation(|| status_of(body))
+}
+
+fn status_of(body: impl FnOnce() -> Result<timeline_status_t, Failure>) -> timeline_status_t {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(status)) => status,
         Ok(Err(failure)) => {
@@ -124,14 +132,16 @@ pub(crate) fn guard(
 /// The text is UTF-8 and stays valid until the next failing call of the same thread, or the thread's end.
 /// May be called from any thread; each has its own.
 #[unsafe(no_mangle)]
-pub extern "C" fn timeline_last_error() -> *const c_char {
-    LAST.try_with(|last| last.borrow().as_ptr())
-        .unwrap_or(c"".as_ptr())
+pub extern "C-unwind" fn timeline_last_error() -> *const c_char {
+    without_cancellation(|| {
+        LAST.try_with(|last| last.borrow().as_ptr())
+            .unwrap_or(c"".as_ptr())
+    })
 }
 
 /// The version of this library, such as `"0.1.0"`: a constant, valid for ever, in any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn timeline_version() -> *const c_char {
+pub extern "C-unwind" fn timeline_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
 

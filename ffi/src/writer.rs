@@ -98,7 +98,7 @@ unsafe fn give(core: Timeline, out: *mut *mut timeline_t) {
 /// # Safety
 /// `path` is NULL or a NUL-terminated string; `out` is NULL or writable.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn timeline_new(
+pub unsafe extern "C-unwind" fn timeline_new(
     path: *const c_char,
     entries: u64,
     string_table_size: u64,
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn timeline_new(
 /// # Safety
 /// `path` is NULL or a NUL-terminated string; `out` is NULL or writable.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn timeline_open(
+pub unsafe extern "C-unwind" fn timeline_open(
     path: *const c_char,
     out: *mut *mut timeline_t,
 ) -> timeline_status_t {
@@ -160,7 +160,7 @@ pub unsafe extern "C" fn timeline_open(
 /// # Safety
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn timeline_free(tl: *mut timeline_t) {
+pub unsafe extern "C-unwind" fn timeline_free(tl: *mut timeline_t) {
     if !tl.is_null() {
         guard(|| {
             // SAFETY: from `give`, and by contract the last use of it.
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn timeline_free(tl: *mut timeline_t) {
 /// # Safety
 /// `path` is NULL or a NUL-terminated string.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn timeline_unlink(path: *const c_char) -> timeline_status_t {
+pub unsafe extern "C-unwind" fn timeline_unlink(path: *const c_char) -> timeline_status_t {
     guard(|| {
         // SAFETY: the contract of this function.
         timeline_core::unlink(unsafe { self::path(path, "path")? })?;
@@ -204,7 +204,7 @@ pub unsafe extern "C" fn timeline_unlink(path: *const c_char) -> timeline_status
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `category` and
 /// `message` are NULL or NUL-terminated strings; `event` is NULL or writable.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn timeline_define(
+pub unsafe extern "C-unwind" fn timeline_define(
     tl: *mut timeline_t,
     category: *const c_char,
     priority: i32,
@@ -244,7 +244,7 @@ pub unsafe extern "C" fn timeline_define(
 /// # Safety
 /// `message` is NULL or a NUL-terminated string; `count` is NULL or writable.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn timeline_argument_count(
+pub unsafe extern "C-unwind" fn timeline_argument_count(
     message: *const c_char,
     count: *mut u32,
 ) -> timeline_status_t {
@@ -277,7 +277,7 @@ pub unsafe extern "C" fn timeline_argument_count(
 /// # Safety
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn timeline_log(
+pub unsafe extern "C-unwind" fn timeline_log(
     tl: *const timeline_t,
     event: u32,
     a0: i64,

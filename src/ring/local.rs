@@ -6,7 +6,7 @@
 //! `__tls_get_addr` costs more than the rest of an entry. Nothing here allocates from the heap, but
 //! for what `arm` says: the first event of a thread may well be logged inside malloc.
 
-use crate::shm::{fork_wiped, unmap_fork_wiped};
+use crate::shm::{fork_wiped, unmap_fork_wiped, without_cancellation};
 use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering, compiler_fence};
 
 /// Timelines one process can have open for writing.
@@ -212,7 +212,13 @@ pub fn prepare(f: AtExit) {
     crate::shm::keep_loaded(thread_exit as *const libc::c_void);
     let mut made: libc::pthread_key_t = 0;
     // SAFETY: `made` is a valid place for a key; the destructor is of the type it wants.
-    if unsafe { libc::pthread_key_create(&mut made, Some(thread_exit)) } != 0 {
+    let created = unsafe {
+        // The libc crate says that it does not unwind.
+        let thread_exit: unsafe extern "C" fn(*mut libc::c_void) =
+            std::mem::transmute(thread_exit as unsafe extern "C-unwind" fn(*mut libc::c_void));
+        libc::pthread_key_create(&mut made, Some(thread_exit))
+    };
+    if created != 0 {
         // No keys left: lanes of ended threads come back only with their process.
         return;
     }
@@ -237,11 +243,14 @@ fn arm(page: *mut Page) {
     }
 }
 
-unsafe extern "C" fn thread_exit(_page: *mut libc::c_void) {
-    // Nobody else is joining in a thread that ends: should the mark be set, a handler jumped out of its first event.
-    tls::local().joining.store(1, Ordering::Relaxed);
-    Joining(()).leave();
-    tls::local().ended.store(1, Ordering::Relaxed);
+unsafe extern "C-unwind" fn thread_exit(_page: *mut libc::c_void) {
+    without_cancellation(|| {
+        // Nobody else is joining in a thread that ends: should the mark be set, a handler jumped out of its first
+        // event.
+        tls::local().joining.store(1, Ordering::Relaxed);
+        Joining(()).leave();
+        tls::local().ended.store(1, Ordering::Relaxed);
+    });
 }
 
 /// Attempts at what failed before: one in this many events.

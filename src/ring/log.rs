@@ -17,7 +17,7 @@ use super::{Storage, lanes, processes, threads, writer};
 use crate::clock::{ClockKind, current_cpu, rseq_area};
 use crate::layout::words::{Cursor, entry_thread};
 use crate::layout::{Geometry, MAX_SLOTS, PAYLOAD_BYTES, header};
-use crate::shm::{SharedFile, shares_memory_with_parent};
+use crate::shm::{SharedFile, shares_memory_with_parent, unnoticed};
 use crate::sync::{AtomicU8, Ordering, compiler_fence};
 
 /// Attempts at the lane of a CPU. Each that fails was interrupted; so often in a row only a debugger does that,
@@ -256,9 +256,8 @@ impl Log {
         self.ring.interrupted(lane).fetch_add(1, Ordering::Relaxed);
     }
 
-    // Not a Rust function, which could unwind: its caller would have to keep a frame for that.
     #[cold]
-    extern "C" fn bad_event(&self) {
+    fn bad_event(&self) {
         self.dropped(header::DROPPED_BAD_EVENT);
     }
 
@@ -272,9 +271,7 @@ impl Log {
     #[cold]
     #[inline(never)]
     fn first_event(&self, draft: &mut Draft) {
-        // SAFETY: errno is this thread's own; the host must not see what our system calls make of it.
-        let errno = unsafe { *libc::__errno_location() };
-        match Joining::enter() {
+        unnoticed(|| match Joining::enter() {
             None => self.dropped(header::DROPPED_INTERRUPTED),
             Some(joining) => {
                 let logged = self.join_thread(&joining).is_some_and(|slot| {
@@ -289,9 +286,7 @@ impl Log {
                     joining.leave();
                 }
             }
-        }
-        // SAFETY: as above.
-        unsafe { *libc::__errno_location() = errno };
+        });
     }
 
     fn join_thread(&self, joining: &Joining) -> Option<&'static Slot> {
@@ -356,9 +351,10 @@ impl Log {
         {
             return;
         }
-        // SAFETY: as in `first_event`.
-        let errno = unsafe { *libc::__errno_location() };
-        if let Some(_joining) = Joining::enter() {
+        unnoticed(|| {
+            let Some(_joining) = Joining::enter() else {
+                return;
+            };
             let process = self.index.page().process.load(Ordering::Relaxed);
             let (thread, tid) = self.register(process);
             compiler_fence(Ordering::SeqCst);
@@ -366,9 +362,7 @@ impl Log {
             if slot.key.load(Ordering::Relaxed) == self.index.key() {
                 slot.who.store(entry_thread(thread, tid), Ordering::Relaxed);
             }
-        }
-        // SAFETY: as above.
-        unsafe { *libc::__errno_location() = errno };
+        });
     }
 
     /// Gets a joined thread a lane of its own; whether it has one.
@@ -461,7 +455,14 @@ impl Log {
 }
 
 impl Otherwise for Log {
-    unsafe extern "C" fn otherwise(hot: *const Hot, event: u32, a: i64, b: i64, c: i64, d: i64) {
+    unsafe extern "C-unwind" fn otherwise(
+        hot: *const Hot,
+        event: u32,
+        a: i64,
+        b: i64,
+        c: i64,
+        d: i64,
+    ) {
         // SAFETY: `log` gave the first field of a Log, and is still running.
         let log = unsafe { &*hot.cast::<Log>() };
         log.log_slowly(Draft::Short(event, [a, b, c, d]));

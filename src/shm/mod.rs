@@ -1,5 +1,6 @@
 //! Shared memory: the only mmap, the files behind it, and the locks that the kernel drops with a process.
 
+mod cancel;
 mod file;
 mod lock;
 mod mapping;
@@ -7,6 +8,7 @@ mod name;
 mod shared_file;
 mod trust;
 
+pub use cancel::{unnoticed, without_cancellation};
 pub use file::{
     Temporary, create, file_size_limit, is_at, open, open_nofollow, rename_new, reserve,
     unguessable,

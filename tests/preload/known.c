@@ -4,6 +4,7 @@
  *     rounds TID N       the thread made N rounds (see `rounds`), one after the other
  *     early N            N mallocs of EARLY bytes were made before main
  *     late N             N of LATE bytes by a destructor of thread-specific data
+ *     cancelled N        N of PENDING bytes were the first calls of threads that were cancelled before
  *     handler N          N writes of HANDLER bytes were made by a signal handler
  *
  * It checks results and errno itself, and exits with 1 when one is not what it is without preload.so. */
@@ -22,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { EARLY = 4801, LATE = 4803, HANDLER = 43, ROUNDS = 300, THREADS = 8, CHILDREN = 6 };
+enum { EARLY = 4801, LATE = 4803, PENDING = 4807, HANDLER = 43, ROUNDS = 300, THREADS = 8, CHILDREN = 6 };
 enum { PAIRS = 100000, SIGNALS = 2000 };
 
 /* Keeps the compiler from leaving out what has no visible effect. */
@@ -135,6 +136,17 @@ static void child(void)
     _exit(0);
 }
 
+/* malloc is no cancellation point. */
+static void *cancelled(void *unused)
+{
+    CHECK(!pthread_cancel(pthread_self()));
+    keep = malloc(PENDING);
+    CHECK(keep);
+    free(keep);
+    pthread_testcancel();
+    return unused;
+}
+
 int main(void)
 {
     sink = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -162,6 +174,13 @@ int main(void)
         }
     }
 
+    for (int i = 0; i < THREADS; i++) {
+        pthread_t thread;
+        void *result;
+        CHECK(!pthread_create(&thread, NULL, cancelled, NULL));
+        CHECK(!pthread_join(thread, &result) && result == PTHREAD_CANCELED);
+    }
+
     /* A handler that interrupts calls at any moment, and logs itself. */
     struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
     struct itimerval often = {{0, 50}, {0, 50}}, never = {{0, 0}, {0, 0}};
@@ -174,6 +193,6 @@ int main(void)
     }
     CHECK(!setitimer(ITIMER_REAL, &never, NULL));
 
-    printf("early 5\nlate %d\nhandler %d\n", late, handled);
+    printf("early 5\nlate %d\ncancelled %d\nhandler %d\n", late, THREADS, handled);
     return 0;
 }

@@ -81,6 +81,10 @@ fn known_calls_are_logged_exactly_in_order_and_by_the_right_thread() {
         told["late"]
     );
     assert_eq!(told["late"], 16 * 3);
+    assert_eq!(
+        of_size("malloc of $size bytes at $address", 4807),
+        told["cancelled"]
+    );
     let handled = of_size("write of $size bytes to $fd took $result", 43);
     assert_eq!(handled + calls.unlogged(), told["handler"]);
     assert!(handled > 0);

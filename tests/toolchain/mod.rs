@@ -48,51 +48,58 @@ pub struct Built {
 pub fn built() -> &'static Built {
     static BUILT: OnceLock<Built> = OnceLock::new();
     BUILT.get_or_init(|| {
-        let test = std::env::current_exe().expect("the test knows its own path");
-        // target/PROFILE/deps/TEST
-        let dir = test
-            .ancestors()
-            .nth(2)
-            .expect("cargo's layout of its target directory")
-            .to_path_buf();
-        let profile = match dir.file_name().and_then(OsStr::to_str) {
-            Some("debug") | None => "dev",
-            Some(profile) => profile,
-        };
         let header = root().join("include/timeline.h");
         let read = || fs::read(&header).expect("include/timeline.h is readable");
         let header_before = read();
-        succeed(
-            Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-                .current_dir(root())
-                .args([
-                    "build",
-                    "--quiet",
-                    "-p",
-                    "timeline-ffi",
-                    "--profile",
-                    profile,
-                    "--target-dir",
-                ])
-                .arg(
-                    dir.parent()
-                        .expect("cargo's layout of its target directory"),
-                ),
-            "cargo itself",
-        );
-        // By its soname, as an installation has it, for the loader.
-        match std::os::unix::fs::symlink("libtimeline.so", dir.join("libtimeline.so.0")) {
-            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
-                panic!("{}: {error}", dir.display())
-            }
-            _ => {}
-        }
+        let dir = own_dir();
+        build(&dir);
         Built {
             dir,
             header_before,
             header_after: read(),
         }
     })
+}
+
+/// Where the libraries are as they are shipped: optimised, whatever the profile of this test is.
+pub fn shipped() -> &'static Path {
+    static SHIPPED: OnceLock<PathBuf> = OnceLock::new();
+    SHIPPED.get_or_init(|| {
+        let dir = own_dir().with_file_name("release");
+        build(&dir);
+        dir
+    })
+}
+
+/// Where cargo put this test and what it depends on.
+fn own_dir() -> PathBuf {
+    let test = std::env::current_exe().expect("the test knows its own path");
+    // target/PROFILE/deps/TEST
+    let dir = test.ancestors().nth(2);
+    dir.expect("cargo's layout of its target directory").into()
+}
+
+/// Builds the C ABI in that directory, which is named after its profile.
+fn build(dir: &Path) {
+    let profile = match dir.file_name().and_then(OsStr::to_str) {
+        Some("debug") | None => "dev",
+        Some(profile) => profile,
+    };
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command
+        .current_dir(root())
+        .args(["build", "--quiet", "-p", "timeline-ffi"])
+        .args(["--profile", profile, "--target-dir"])
+        .arg(dir.parent().expect("target"));
+    succeed(&mut command, "cargo itself");
+    // By its soname, as an installation has it, for the loader.
+    match std::os::unix::fs::symlink("libtimeline.so", dir.join("libtimeline.so.0")) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            panic!("{}: {error}", dir.display())
+        }
+        _ => {}
+    }
 }
 
 /// Runs a command that must succeed; `package` is what to install when there is no such program.

@@ -5,30 +5,34 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use super::{C99, built, cc, limited, root, succeed};
+use super::{C99, built, cc, limited, root, shipped, succeed};
 
 /// What a program is linked with.
 #[derive(Clone, Copy)]
 pub enum Link {
     Shared,
+    /// The shared library as it is shipped.
+    Shipped,
     Static,
     Nothing,
 }
 
 /// Adds what the linker needs.
 pub fn link(command: &mut Command, link: Link) {
-    let dir = &built().dir;
+    let mut shared = |dir: &Path| {
+        // Old dtags: that directory goes before LD_LIBRARY_PATH, in which cargo names its own.
+        command
+            .arg("-L")
+            .arg(dir)
+            .arg("-ltimeline")
+            .arg(format!("-Wl,--disable-new-dtags,-rpath,{}", dir.display()));
+    };
     match link {
-        Link::Shared => {
-            command
-                .arg("-L")
-                .arg(dir)
-                .arg("-ltimeline")
-                .arg(format!("-Wl,-rpath,{}", dir.display()));
-        }
+        Link::Shared => shared(&built().dir),
+        Link::Shipped => shared(shipped()),
         Link::Static => {
             command
-                .arg(dir.join("libtimeline.a"))
+                .arg(built().dir.join("libtimeline.a"))
                 .args(["-lpthread", "-ldl", "-lm"]);
         }
         Link::Nothing => {

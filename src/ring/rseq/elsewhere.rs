@@ -8,7 +8,7 @@ use crate::ring::local::Slot;
 ///
 /// # Safety
 /// `hot` begins what `T` expects.
-pub unsafe extern "C" fn append<T: Otherwise>(
+pub unsafe extern "C-unwind" fn append<T: Otherwise>(
     hot: *const Hot,
     event: u32,
     a: i64,
@@ -24,7 +24,14 @@ pub unsafe extern "C" fn append<T: Otherwise>(
 ///
 /// # Safety
 /// None is needed.
-pub unsafe extern "C" fn try_append(_: *const Hot, _: u32, _: i64, _: i64, _: i64, _: i64) -> bool {
+pub unsafe extern "C-unwind" fn try_append(
+    _: *const Hot,
+    _: u32,
+    _: i64,
+    _: i64,
+    _: i64,
+    _: i64,
+) -> bool {
     false
 }
 
@@ -32,7 +39,7 @@ pub unsafe extern "C" fn try_append(_: *const Hot, _: u32, _: i64, _: i64, _: i6
 ///
 /// # Safety
 /// None is needed.
-pub unsafe extern "C" fn try_append_long(
+pub unsafe extern "C-unwind" fn try_append_long(
     _: *const Hot,
     _: *mut [u64; ENTRY_WORDS],
     _: u32,

@@ -85,7 +85,7 @@ impl Hot {
 }
 
 /// An append: `hot` is the timeline, then the event and its arguments.
-pub type Append = unsafe extern "C" fn(*const Hot, u32, i64, i64, i64, i64);
+pub type Append = unsafe extern "C-unwind" fn(*const Hot, u32, i64, i64, i64, i64);
 
 /// What is called with the same arguments when an append could not be done in its section.
 pub trait Otherwise {
@@ -93,7 +93,14 @@ pub trait Otherwise {
     ///
     /// # Safety
     /// `hot` is the one that was given to [`append`].
-    unsafe extern "C" fn otherwise(hot: *const Hot, event: u32, a: i64, b: i64, c: i64, d: i64);
+    unsafe extern "C-unwind" fn otherwise(
+        hot: *const Hot,
+        event: u32,
+        a: i64,
+        b: i64,
+        c: i64,
+        d: i64,
+    );
 }
 
 /// What [`install`] reads in its section, worked out before: see [`writer::Fresh`](super::writer::Fresh).

@@ -137,7 +137,7 @@ macro_rules! body {
 /// # Safety
 /// `hot` describes a mapped ring, and begins what `T` expects.
 #[unsafe(naked)]
-pub unsafe extern "C" fn append<T: Otherwise>(
+pub unsafe extern "C-unwind" fn append<T: Otherwise>(
     hot: *const Hot,
     event: u32,
     a: i64,
@@ -153,7 +153,7 @@ pub unsafe extern "C" fn append<T: Otherwise>(
 /// # Safety
 /// `hot` describes a mapped ring.
 #[unsafe(naked)]
-pub unsafe extern "C" fn try_append(
+pub unsafe extern "C-unwind" fn try_append(
     hot: *const Hot,
     event: u32,
     a: i64,
@@ -172,7 +172,7 @@ pub unsafe extern "C" fn try_append(
 /// # Safety
 /// `hot` describes a mapped ring; `image` leads to `slots` entries that are the caller's.
 #[unsafe(naked)]
-pub unsafe extern "C" fn try_append_long(
+pub unsafe extern "C-unwind" fn try_append_long(
     hot: *const Hot,
     image: *mut [u64; ENTRY_WORDS],
     slots: u32,

@@ -1,0 +1,51 @@
+//! Holding off the cancellation of a thread (`pthread_cancel`) while this library works in it.
+//!
+//! Opening, reading, writing and locking files are cancellation points. A thread cancelled there is unwound like one
+//! that throws, and Rust's frames end the process when that comes through them. A cancelled thread's call is done as
+//! if nothing had been, and the thread ends at its next cancellation point.
+
+use std::ffi::c_int;
+use std::mem::ManuallyDrop;
+use std::ptr;
+
+const PTHREAD_CANCEL_DISABLE: c_int = 1;
+
+// The libc crate does not have it, and says of every function that it does not unwind. This one does, when
+// cancellation is asynchronous (`pthread_setcanceltype`), pending and enabled again.
+unsafe extern "C-unwind" {
+    fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
+}
+
+/// Runs `f` in a thread that nobody can cancel meanwhile. A panic of `f` ends the process.
+///
+/// The frame has nothing to clean up, and neither may those of its callers up to C: then an asynchronous cancellation,
+/// which may come right before and after, unwinds through them all.
+#[inline(always)]
+pub fn without_cancellation<T: Copy>(f: impl FnOnce() -> T) -> T {
+    // Not by itself something to clean up, as far as the compiler knows before it optimises.
+    let f = ManuallyDrop::new(f);
+    let mut before = 0;
+    // SAFETY: `before` is a valid place for the state.
+    unsafe { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &mut before) };
+    let result = walled(ManuallyDrop::into_inner(f));
+    // SAFETY: the state is one that the function gave.
+    unsafe { pthread_setcancelstate(before, ptr::null_mut()) };
+    result
+}
+
+/// A function of C, which nothing unwinds out of. And not inlined: what it has to clean up is its own.
+#[inline(never)]
+#[allow(improper_ctypes_definitions, reason = "no C ever calls it")]
+extern "C" fn walled<T>(f: impl FnOnce() -> T) -> T {
+    f()
+}
+
+/// Runs what makes system calls, so that the host does not notice: `errno` stays, and the thread is not cancelled.
+#[inline(always)]
+pub fn unnoticed(f: impl FnOnce()) {
+    // SAFETY: errno is this thread's own.
+    let errno = unsafe { *libc::__errno_location() };
+    without_cancellation(f);
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() = errno };
+}

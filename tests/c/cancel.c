@@ -1,0 +1,345 @@
+/* Threads that are cancelled in each function of timeline.h, while others use the same timeline.
+ *
+ * Deferred, as is the default: the function does what it does and returns, and the thread ends after it. Asynchronously,
+ * after this or that instruction: the thread ends, and the process goes on. Prints the names of the functions, and how
+ * many numbers were logged at least and at most: one that is cancelled in the middle may be there or not.
+ * Needs C11, and x86-64. cancel DIR deferred|asynchronously */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <timeline.h>
+
+#include "check.h"
+
+enum { TRAP = 0x100, EACH = 32, MOST_STEPS = 2500, NUMBERS = 20 };
+
+static char folder[4096];
+static timeline_t *tl, *payloads;
+static uint32_t event;
+
+static const char *in_folder(const char *name) {
+  static _Thread_local char path[8192];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return path;
+}
+
+/* ---- The calls -------------------------------------------------------------------------------- */
+
+/* What a call is prepared with, and what came of it. The preparation and the check run in a thread of their own. */
+struct at {
+  timeline_t *tl;
+  timeline_attached_t *attached;
+  timeline_cursor_t *cursor;
+  timeline_sampler_t *sampler;
+  timeline_event_t event;
+  timeline_status_t status;
+  uint64_t number;
+  int logged, file;
+  char text[64];
+};
+
+static void prepare_file(struct at *at) {
+  at->file = open(in_folder("dump"), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  CHECK(at->file >= 0);
+}
+static void prepare_attached(struct at *at) {
+  CHECK_EQ(timeline_attach(in_folder("ring"), &at->attached), TIMELINE_OK);
+}
+static void prepare_cursor(struct at *at) {
+  prepare_attached(at);
+  CHECK_EQ(timeline_events(at->attached, TIMELINE_OLDEST_FIRST, &at->cursor), TIMELINE_OK);
+}
+static void prepare_event(struct at *at) {
+  prepare_cursor(at);
+  CHECK_EQ(timeline_next(at->cursor, &at->event), TIMELINE_OK);
+}
+static void prepare_opened(struct at *at) { CHECK_EQ(timeline_open(in_folder("ring"), &at->tl), TIMELINE_OK); }
+/* Of a timeline of its own: where it is not freed, it goes on. */
+static void prepare_sampler(struct at *at) {
+  timeline_unlink(in_folder("sampled"));
+  CHECK_EQ(timeline_new(in_folder("sampled"), 256, 1024, &at->tl), TIMELINE_OK);
+  CHECK_EQ(timeline_sample(at->tl, TIMELINE_ALL, 1000, 1000000, &at->sampler), TIMELINE_OK);
+}
+static void prepare_left(struct at *at) {
+  timeline_t *made = NULL;
+  at->status = timeline_unlink(in_folder("left"));
+  CHECK_EQ(timeline_new(in_folder("left"), 256, 1024, &made), TIMELINE_OK);
+  timeline_free(made);
+}
+
+/* Once only, also by who is cancelled then: what was not freed is leaked. */
+#define TAKE(handle) __atomic_exchange_n(&(handle), NULL, __ATOMIC_RELAXED)
+
+static void call_last_error(struct at *at) { at->status = timeline_last_error() ? TIMELINE_OK : TIMELINE_E_BUG; }
+static void call_version(struct at *at) { at->status = timeline_version() ? TIMELINE_OK : TIMELINE_E_BUG; }
+static void call_priority_parse(struct at *at) {
+  int32_t priority;
+  at->status = timeline_priority_parse("info", &priority);
+}
+static void call_level_parse(struct at *at) {
+  int32_t level;
+  at->status = timeline_level_parse("all", &level);
+}
+static void call_priority(struct at *at) { at->status = timeline_priority(tl, TIMELINE_ALL); }
+static void call_level(struct at *at) {
+  timeline_level(NULL); /* its failure is made and thrown away */
+  at->status = timeline_level(tl) == TIMELINE_ALL ? TIMELINE_OK : TIMELINE_E_BUG;
+}
+static void call_new(struct at *at) { at->status = timeline_new(in_folder("left"), 256, 1024, &at->tl); }
+static void call_open(struct at *at) { at->status = timeline_open(in_folder("ring"), &at->tl); }
+static void call_free(struct at *at) { timeline_free(TAKE(at->tl)); }
+static void call_unlink(struct at *at) { at->status = timeline_unlink(in_folder("left")); }
+static void call_define(struct at *at) {
+  uint32_t defined;
+  at->status = timeline_define(tl, "cancel", TIMELINE_INFO, "a second $number", &defined);
+}
+static void call_argument_count(struct at *at) {
+  uint32_t count;
+  at->status = timeline_argument_count("one $a", &count);
+}
+/* More than a chunk has room for. */
+static void log_numbers(struct at *at) {
+  const int64_t number = (int64_t)at->number;
+  for (; at->logged < NUMBERS; at->logged++) timeline_log(tl, event, number, ~number, 0, 0);
+}
+static void call_sample(struct at *at) {
+  at->status = timeline_sample(tl, TIMELINE_ALL, 1000, 1000000, &at->sampler);
+}
+static void call_sampler_free(struct at *at) { timeline_sampler_free(TAKE(at->sampler)); }
+static void call_site_define(struct at *at) {
+  timeline_site_t site = {"cancel", "site %d", __FILE__, __LINE__, TIMELINE_SITE_BACKTRACE, {0}, {0}, 0};
+  at->status = timeline_site_define(tl, &site, TIMELINE_INFO) ? TIMELINE_OK : TIMELINE_E_BUG;
+}
+static void log_payload(struct at *at) {
+  static timeline_site_t site = {"cancel", "%s", __FILE__, __LINE__, 0, {0}, {0}, 0};
+  const uint32_t defined = timeline_site_define(payloads, &site, TIMELINE_INFO);
+  /* Two entries: so the rest of a chunk may have to be filled up. */
+  unsigned char payload[56] = {0xd9, 54};
+  memset(payload + 2, 'x', 54);
+  timeline_log_payload(payloads, defined, payload, sizeof payload, 0);
+  (void)at;
+}
+static void call_backtrace(struct at *at) {
+  unsigned char payload[300];
+  CHECK(timeline_backtrace(tl, __builtin_return_address(0), payload, sizeof payload) > 3);
+  (void)at;
+}
+static void call_save(struct at *at) { at->status = timeline_save(tl, in_folder("saved")); }
+static void call_dump(struct at *at) { at->status = timeline_dump(in_folder("ring"), 0, at->file); }
+static void call_attach(struct at *at) { at->status = timeline_attach(in_folder("ring"), &at->attached); }
+static void call_attached_free(struct at *at) { timeline_attached_free(TAKE(at->attached)); }
+static void call_events(struct at *at) {
+  at->status = timeline_events(at->attached, TIMELINE_NEWEST_FIRST, &at->cursor);
+}
+static void call_follow(struct at *at) {
+  at->status = timeline_follow(at->attached, TIMELINE_FROM_OLDEST, &at->cursor);
+}
+static void call_next(struct at *at) { at->status = timeline_next(at->cursor, &at->event); }
+static void call_missed(struct at *at) { at->number = timeline_missed(at->cursor); }
+static void call_cursor_free(struct at *at) { timeline_cursor_free(TAKE(at->cursor)); }
+static void call_render(struct at *at) {
+  at->status = timeline_render(&at->event, at->text, sizeof at->text, NULL);
+}
+static void call_enabled(struct at *at) { at->status = timeline_enabled(tl, event) ? TIMELINE_OK : TIMELINE_E_BUG; }
+
+static const struct call {
+  const char *name;
+  void (*prepare)(struct at *);
+  void (*run)(struct at *);
+} calls[] = {
+    {"timeline_last_error", NULL, call_last_error},
+    {"timeline_version", NULL, call_version},
+    {"timeline_priority_parse", NULL, call_priority_parse},
+    {"timeline_level_parse", NULL, call_level_parse},
+    {"timeline_priority", NULL, call_priority},
+    {"timeline_level", NULL, call_level},
+    {"timeline_new", prepare_left, call_new},
+    {"timeline_open", NULL, call_open},
+    {"timeline_free", prepare_opened, call_free},
+    {"timeline_unlink", prepare_left, call_unlink},
+    {"timeline_define", NULL, call_define},
+    {"timeline_argument_count", NULL, call_argument_count},
+    {"timeline_log", NULL, log_numbers},
+    {"timeline_sample", NULL, call_sample},
+    {"timeline_sampler_free", prepare_sampler, call_sampler_free},
+    {"timeline_site_define", NULL, call_site_define},
+    {"timeline_log_payload", NULL, log_payload},
+    {"timeline_backtrace", NULL, call_backtrace},
+    {"timeline_save", NULL, call_save},
+    {"timeline_dump", prepare_file, call_dump},
+    {"timeline_attach", NULL, call_attach},
+    {"timeline_attached_free", prepare_attached, call_attached_free},
+    {"timeline_events", prepare_attached, call_events},
+    {"timeline_follow", prepare_attached, call_follow},
+    {"timeline_next", prepare_cursor, call_next},
+    {"timeline_missed", prepare_cursor, call_missed},
+    {"timeline_cursor_free", prepare_cursor, call_cursor_free},
+    {"timeline_render", prepare_event, call_render},
+    {"timeline_enabled", NULL, call_enabled},
+};
+enum { CALLS = sizeof calls / sizeof *calls };
+
+static void clean_up(struct at *at) {
+  timeline_sampler_free(at->sampler);
+  timeline_cursor_free(at->cursor);
+  timeline_attached_free(at->attached);
+  timeline_free(at->tl);
+  if (at->file > 0) close(at->file);
+}
+
+/* ---- A thread that is cancelled --------------------------------------------------------------- */
+
+struct victim {
+  const struct call *call;
+  struct at at;
+  /* The instruction after which it is cancelled, asynchronously; 0: before the call, and deferred. */
+  unsigned long after;
+  /* Whether the thread has logged before. */
+  int is_known;
+  int returned;
+};
+
+static _Thread_local unsigned long steps;
+
+static void set_trap(int on) {
+  const unsigned long long flags = __builtin_ia32_readeflags_u64();
+  __builtin_ia32_writeeflags_u64(on ? flags | TRAP : flags & ~(unsigned long long)TRAP);
+}
+
+static void on_step(int number, siginfo_t *info, void *context) {
+  (void)number;
+  (void)info;
+  if (--steps > 0) return;
+  ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~TRAP;
+  /* Acts at once if cancellation is not disabled. */
+  pthread_cancel(pthread_self());
+}
+
+/* How many numbers were logged at least, and at most. */
+static unsigned long least, most;
+
+/* What a thread returns that was not cancelled. */
+static char finished;
+
+static void *be_cancelled(void *argument) {
+  struct victim *const victim = argument;
+  if (victim->is_known) {
+    timeline_log(tl, event, 0, -1, 0, 0);
+    timeline_log(payloads, event, 0, -1, 0, 0);
+    least++, most++;
+  }
+  if (victim->after) {
+    steps = victim->after;
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+    set_trap(1);
+  } else {
+    pthread_cancel(pthread_self());
+  }
+  victim->call->run(&victim->at);
+  victim->returned = 1;
+  set_trap(0);
+  pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, NULL);
+  int state;
+  CHECK_EQ(pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state), 0);
+  CHECK_EQ(state, PTHREAD_CANCEL_ENABLE);
+  pthread_testcancel();
+  return &finished;
+}
+
+static void *prepare(void *argument) {
+  struct victim *const victim = argument;
+  victim->at.status = TIMELINE_OK;
+  if (victim->call->prepare) victim->call->prepare(&victim->at);
+  victim->at.status = TIMELINE_OK;
+  return NULL;
+}
+
+static void *run_in_thread(void *(*f)(void *), void *argument) {
+  pthread_t thread;
+  void *result;
+  CHECK_EQ(pthread_create(&thread, NULL, f, argument), 0);
+  CHECK_EQ(pthread_join(thread, &result), 0);
+  return result;
+}
+
+
+/* Whether the thread was cancelled, and not done with its steps before. */
+static int cancel(struct victim *victim) {
+  run_in_thread(prepare, victim);
+  /* glibc says PTHREAD_CANCELED only when it is not pthread_setcancelstate that acts. */
+  const int was_cancelled = run_in_thread(be_cancelled, victim) != &finished;
+  if (victim->call->run == log_numbers) {
+    least += victim->at.logged;
+    most += victim->at.logged + !victim->returned;
+  }
+  if (victim->returned && victim->at.status != TIMELINE_OK) {
+    fprintf(stderr, "%s: %d\n", victim->call->name, victim->at.status);
+    exit(1);
+  }
+  return was_cancelled;
+}
+
+/* ----------------------------------------------------------------------------------------------- */
+
+/* How many events of that number there are. */
+static unsigned count(int64_t number) {
+  struct at at = {.file = 0};
+  unsigned found = 0;
+  prepare_cursor(&at);
+  while (timeline_next(at.cursor, &at.event) == TIMELINE_OK) {
+    if (at.event.event != event) continue;
+    CHECK_EQ(at.event.args[1], ~at.event.args[0]); /* whole */
+    found += at.event.args[0] == number;
+  }
+  clean_up(&at);
+  return found;
+}
+
+/* Pending from the beginning. */
+static void cancel_deferred(const struct call *call) {
+  static uint64_t number = 1000;
+  struct victim victim = {.call = call, .at.number = ++number};
+  CHECK(cancel(&victim));
+  CHECK(victim.returned);
+  clean_up(&victim.at);
+  if (call->run == log_numbers) CHECK_EQ(count((int64_t)number), NUMBERS);
+}
+
+/* After each of the first instructions, and where more may follow, then less and less often. */
+static void cancel_asynchronously(const struct call *call, int is_known) {
+  const int logs = call->run == log_numbers || call->run == log_payload;
+  for (unsigned long after = 1; after < (logs ? MOST_STEPS : EACH); after += after < EACH ? 1 : after / 8) {
+    struct victim victim = {.call = call, .after = after, .is_known = is_known};
+    const int was_cancelled = cancel(&victim);
+    clean_up(&victim.at);
+    if (!was_cancelled) break;
+  }
+}
+
+int main(int argc, char **argv) {
+  CHECK_EQ(argc, 3);
+  const int asynchronously = strcmp(argv[2], "asynchronously") == 0;
+  snprintf(folder, sizeof folder, "%s", argv[1]);
+  CHECK_EQ(timeline_new(in_folder("ring"), 1024, 65536, &tl), TIMELINE_OK);
+  CHECK_EQ(timeline_define(tl, "cancel", TIMELINE_INFO, "number $number $not", &event), TIMELINE_OK);
+  const struct sigaction action = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO};
+  CHECK_EQ(sigaction(SIGTRAP, &action, NULL), 0);
+  CHECK_EQ(timeline_new(in_folder("payloads"), 1024, 65536, &payloads), TIMELINE_OK);
+  for (int i = 0; i < CALLS; i++) {
+    if (asynchronously) {
+      cancel_asynchronously(&calls[i], 0);
+      cancel_asynchronously(&calls[i], 1);
+    } else {
+      cancel_deferred(&calls[i]);
+    }
+    puts(calls[i].name);
+  }
+  count(0);
+  printf("%lu %lu\n", least, most);
+  return 0;
+}
