@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use super::numbers::{Cursor, put};
-pub use super::packer::{compress, weight};
+pub use super::packer::{compress, most_compressed, weight};
 use super::record::{Kind, Source};
 
 /// The name of the compression.
@@ -32,6 +32,8 @@ pub const MAX_EVENTS: usize = 1 << 16;
 pub const MAX_ARGS: usize = 1 << 10;
 /// Most bytes in the payload of an event.
 pub const MAX_PAYLOAD: usize = 1 << 20;
+/// Most bytes of a number.
+pub const MOST_NUMBER: usize = 10;
 /// A longer span of time is not used for expecting.
 const MAX_SPAN: u64 = 1 << 62;
 

@@ -4,6 +4,7 @@
 //! of what it gave stands in the file; the rest is its own to keep and to try again.
 
 mod anew;
+mod keeping;
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -22,41 +23,10 @@ use crate::attached::Attached;
 use crate::error::{Error, Result};
 
 pub use anew::Change;
+pub use keeping::{Fsync, Keeping};
 
 /// How long to wait before what failed is tried again.
 const PAUSE: Duration = Duration::from_millis(200);
-
-/// When what was written is made to survive the machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Fsync {
-    /// After each write.
-    Every,
-    /// When a file is finished, and at the end.
-    #[default]
-    Rotate,
-    /// When the system sees fit.
-    Never,
-}
-
-/// How an archive is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Keeping {
-    /// A new file is begun before one has more than about so many bytes.
-    pub rotate_size: Option<u64>,
-    /// A new file is begun when one was written for so long, and has events.
-    pub rotate_every: Option<Duration>,
-    /// All files together have at most so many bytes: the oldest go. The one being written stays.
-    pub keep_size: Option<u64>,
-    /// When it is made to survive the machine.
-    pub fsync: Fsync,
-}
-
-impl Keeping {
-    /// Whether it takes a directory.
-    pub fn rotates(&self) -> bool {
-        self.rotate_size.is_some() || self.rotate_every.is_some() || self.keep_size.is_some()
-    }
-}
 
 /// What does not work at present, and is tried again and again.
 #[derive(Debug)]
@@ -344,21 +314,26 @@ impl Output {
         self.here.known.insert(magic, known);
     }
 
-    /// Whether a new file is to be begun, because this one has no room for `waiting` bytes that belong into it and
-    /// `more` behind them.
-    #[inline]
-    pub(super) fn is_long(&self, waiting: u64, more: u64) -> bool {
-        let Some(most) = self.keeping.rotate_size else {
-            return false;
-        };
-        let size = self.size.saturating_add(waiting);
-        size.saturating_add(more) > most && size > self.beginning && self.may_rotate()
+    /// How many bytes more the present file may have.
+    pub(super) fn room(&self) -> u64 {
+        let most = self.keeping.rotate_size.unwrap_or(u64::MAX);
+        most.saturating_sub(self.size)
     }
 
-    /// The same, with what waits compressed as it is going to be: a bit of room is not worth blocks of few events.
-    pub(super) fn is_really_long(&self, waiting: u64, more: u64) -> bool {
-        let bit = self.keeping.rotate_size.unwrap_or(0) / 8;
-        self.is_long(waiting, more.max(bit))
+    /// Whether a new file is to be begun, because this one has no room for `more` bytes. Of these, `waiting` or more
+    /// belong into this one, which has to have events or gets some by that.
+    pub(super) fn is_long(&self, waiting: u64, more: u64) -> bool {
+        more > self.room() && self.holds(waiting) && self.may_rotate()
+    }
+
+    /// The same, before another run is introduced: none has to have events.
+    pub(super) fn is_long_for_run(&self, waiting: u64, more: u64) -> bool {
+        more > self.room() && self.size.saturating_add(waiting) > 0 && self.may_rotate()
+    }
+
+    /// What is too little room to go on with a file: it is not worth blocks of few events.
+    pub(super) fn bit(&self) -> u64 {
+        self.keeping.rotate_size.unwrap_or(0) / 8
     }
 
     /// Whether a new file is to be begun because of the time.
@@ -366,8 +341,12 @@ impl Output {
         let Some(most) = self.keeping.rotate_every else {
             return false;
         };
-        let holds = self.size.saturating_add(waiting) > self.beginning;
-        holds && self.begun.elapsed() >= most && self.may_rotate()
+        self.holds(waiting) && self.begun.elapsed() >= most && self.may_rotate()
+    }
+
+    /// Whether there are events in the present file, with so many bytes that belong into it.
+    fn holds(&self, waiting: u64) -> bool {
+        self.size.saturating_add(waiting) > self.beginning
     }
 
     fn may_rotate(&self) -> bool {

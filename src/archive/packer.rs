@@ -7,7 +7,8 @@ use std::hash::Hash;
 
 use super::block::{
     BACKTRACE, CORE, FIXED, HAS_CORE, HAS_LANE, HAS_NUMBER, HAS_TICKS, HAS_TIME, KIND, LANE, Last,
-    MAX_ARGS, MAX_PAYLOAD, NUMBER, Pace, SOURCE, Shape, TICKS, TIME, encode_row, source_fields,
+    MAX_ARGS, MAX_PAYLOAD, MOST_NUMBER, NUMBER, Pace, SOURCE, Shape, TICKS, TIME, encode_row,
+    source_fields,
 };
 use super::codec::whole_values;
 use super::numbers::{put, put_difference};
@@ -23,7 +24,7 @@ pub fn weight(event: &Data) -> Option<usize> {
 /// The same, of one with so many arguments and addresses, and no payload.
 #[inline]
 pub fn usual_weight(numbers: usize) -> usize {
-    10 * (16 + numbers)
+    MOST_NUMBER * (16 + numbers)
 }
 
 /// The arguments of an event that stand in columns: none beside a payload, which counts instead of them.
@@ -38,6 +39,11 @@ fn integers(event: &Data) -> &[i64] {
 /// Compresses what was packed.
 pub fn compress(packed: &[u8]) -> Vec<u8> {
     lz4_flex::block::compress(packed)
+}
+
+/// Most bytes that so many may become: LZ4 promises that.
+pub fn most_compressed(packed: usize) -> usize {
+    packed + packed / 255 + 16
 }
 
 /// Rows of a table, each with its place.
@@ -227,6 +233,19 @@ impl Packer {
             .sources
             .place(sort, |row| row == source, || source.clone());
         source
+    }
+
+    /// Most bytes of the block of these events, not compressed yet.
+    pub fn most(&self) -> usize {
+        // The pace, how many rows and columns there are, and how long each column is.
+        let beside = 7 + FIXED + self.args.len() + 1;
+        // A row has a mask and its fields.
+        let rows = 10 * self.shapes.rows.len() + 5 * self.sources.rows.len();
+        // How far times are from those expected is worked out at the end.
+        let numbers = beside + rows + self.times.len();
+        let columns = self.columns.iter().chain(&self.args);
+        let bytes = columns.map(Vec::len).sum::<usize>() + self.payloads.len();
+        MOST_NUMBER * numbers + bytes
     }
 
     /// Puts the block of these events in place of what is in `out`, not compressed yet, and begins another one.

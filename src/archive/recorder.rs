@@ -24,8 +24,6 @@ use crate::source::{Follow, From, Placed, ThreadRef};
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Threads whose names are remembered; then they are looked up anew.
 const MOST_SOURCES: usize = 1 << 16;
-/// What a preamble takes, about.
-const INTRODUCTION: u64 = 2048;
 /// Of them, those that are found without a hash.
 const RECENT: usize = 64;
 
@@ -189,8 +187,8 @@ impl<'a> Recorder<'a> {
         let new = self.follow.placed() > 0 || missed > 0;
         if new {
             // Only then: a file that begins with a run that is over would hide that a later one is in those before.
-            let expected = self.writer.expected();
-            let old = self.writer.output().is_old(expected);
+            let waiting = self.writer.least();
+            let old = self.writer.output().is_old(waiting);
             let turned = old && self.rotate();
             if !turned && !self.introduced {
                 self.begin();
@@ -272,26 +270,36 @@ impl<'a> Recorder<'a> {
 
     /// Introduces the run, in a new file if this one has no room for that.
     fn begin(&mut self) {
-        let (expected, more) = (self.writer.expected(), self.writer.most_of(None));
-        let more = more + INTRODUCTION;
-        if !(self.writer.output().is_long(expected, more) && self.rotate()) {
-            self.introduce();
+        let (waiting, most) = (self.writer.least(), self.writer.most());
+        let introduction = self.introduction();
+        let more = most + introduction.len() as u64;
+        if !(self.writer.output().is_long_for_run(waiting, more) && self.rotate()) {
+            self.introduce(&introduction);
         }
     }
 
-    /// Says in the file whose events follow, and where they begin.
-    fn introduce(&mut self) {
+    /// Frames that say whose events follow, and where they begin.
+    fn introduction(&mut self) -> Vec<u8> {
+        self.writer.end_block();
         let before = self.writer.unwritten().len();
-        if std::mem::take(&mut self.unsaid) {
+        if self.unsaid {
             // Before the preamble: whoever finds that run here does not look for a gap again.
             self.writer.missed_unknown();
         }
         self.preamble.anchors = self.at.anchors();
         self.writer.preamble(&self.preamble);
-        let _ = self.writer.missed(0, None, &[]);
-        let bytes = self.writer.unwritten().len().saturating_sub(before);
-        self.writer.output().introduce(&self.preamble, bytes as u64);
+        let places = self.writer.places().to_vec();
+        self.writer.reached(Some(self.writer.magic()), places);
+        self.writer.take_back(before)
+    }
+
+    /// Says in the file whose events follow, and where they begin.
+    fn introduce(&mut self, introduction: &[u8]) {
+        let bytes = introduction.len() as u64;
+        self.writer.put_back(introduction);
+        self.writer.output().introduce(&self.preamble, bytes);
         self.introduced = true;
+        self.unsaid = false;
     }
 
     /// Begins a new file, which can be read without the one before; stays with that one if there is no room.
@@ -309,7 +317,7 @@ impl<'a> Recorder<'a> {
         if let Some((run, next)) = self.writer.output().newest_after(&self.preamble) {
             let before = self.writer.unwritten().len();
             self.writer.preamble(&run);
-            self.writer.other(run.magic, next);
+            self.writer.reached(run.magic, next);
             let bytes = self.writer.unwritten().len() - before;
             self.writer.output().introduce(&run, bytes as u64);
         }
@@ -318,6 +326,13 @@ impl<'a> Recorder<'a> {
     /// Notes which entries come next in lanes, and that so many before them are gone.
     fn miss(&mut self, count: u64, ticks: Option<u64>, next: &[(u64, u64)]) {
         self.totals.missed = self.totals.missed.saturating_add(count);
+        let more = self.writer.most_of_missed(next.len());
+        if self.is_long(more) {
+            self.writer.end_block();
+            if self.is_long(more) {
+                self.rotate();
+            }
+        }
         let _ = self.writer.missed(count, ticks, next);
     }
 
@@ -342,8 +357,7 @@ impl<'a> Recorder<'a> {
         {
             return false;
         }
-        let (expected, more) = (self.writer.expected(), self.writer.most_of(None));
-        if self.writer.output().is_long(expected, more) {
+        if !self.writer.has_room() {
             return false;
         }
         let Some(unix_nanos) = self.times.at(self.at, event.ticks) else {
@@ -367,11 +381,8 @@ impl<'a> Recorder<'a> {
         let event = &placed.event;
         let before = self.writer.unwritten().len();
         self.define(event);
-        let (expected, more) = (
-            self.writer.expected(),
-            self.writer.most_of(Some(&self.data)),
-        );
-        if self.writer.output().is_long(expected, more) && self.turn(before, more) {
+        let more = Writer::<&mut Output>::most_of(&self.data);
+        if self.is_long(more) && self.turn(before, more) {
             self.define(event);
         }
         let unix_nanos = self.times.at(self.at, event.ticks);
@@ -390,11 +401,20 @@ impl<'a> Recorder<'a> {
     fn turn(&mut self, before: usize, more: u64) -> bool {
         let definitions = self.writer.take_back(before);
         self.writer.end_block();
-        let waiting = self.writer.expected() + definitions.len() as u64;
-        let turned = self.writer.output().is_really_long(waiting, more) && self.rotate();
+        let more = more + definitions.len() as u64;
+        let bit = self.writer.output().bit();
+        let turned = self.is_long(more.max(bit)) && self.rotate();
         if !turned {
             self.writer.put_back(&definitions);
         }
         turned
+    }
+
+    /// Whether the file has no room for all that waits and for `more` bytes, and another one is to be begun.
+    fn is_long(&mut self, more: u64) -> bool {
+        let (waiting, most) = (self.writer.least(), self.writer.most());
+        self.writer
+            .output()
+            .is_long(waiting, most.saturating_add(more))
     }
 }

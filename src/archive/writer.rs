@@ -1,5 +1,6 @@
 //! Writes an archive: a frame for each event, or blocks of many.
 
+mod room;
 mod usual;
 
 use std::collections::HashSet;
@@ -40,11 +41,6 @@ pub struct Known {
 const BLOCK: usize = 8192;
 /// Longer strings are cut, so that a record with one stays within its bounds.
 const MOST_TEXT: usize = 1 << 20;
-/// How many bytes an event takes in a block without its payload, before there was a block.
-const USUAL: u64 = 16;
-/// What a number takes at most in a record, and what an event or a block does with all fields that are numbers.
-const NUMBER: usize = 9;
-const RECORD: usize = 512;
 /// Written at once, when there is so much.
 const BUFFER: usize = 1 << 20;
 
@@ -61,15 +57,13 @@ pub struct Writer<W> {
     waiting: usize,
     /// How much they take, about.
     weight: usize,
-    /// Of that, what may not get smaller.
-    heavy: usize,
     /// The least and the most of their ticks and of their times.
     ticks: Span,
     unix: Span,
     /// What they were packed into.
     packed: Vec<u8>,
-    /// How many bytes an event took in the last block, without what is heavy.
-    usual: u64,
+    /// Bytes that the output has room for, at least, beside all that waits. 0 asks it again.
+    room: u64,
     places: Places,
     fields: Fields,
     record: Vec<u8>,
@@ -90,11 +84,10 @@ impl<W: Write> Writer<W> {
             packer: Packer::new(),
             waiting: 0,
             weight: 0,
-            heavy: 0,
             ticks: Span::new(),
             unix: Span::new(),
             packed: Vec::new(),
-            usual: USUAL,
+            room: 0,
             places: Places::default(),
             fields: Fields::default(),
             record: Vec::new(),
@@ -196,7 +189,8 @@ impl<W: Write> Writer<W> {
                 self.packer.push(event);
                 self.ticks.add(event.ticks);
                 self.unix.add(event.unix_nanos);
-                self.weighs(weight, heavy(event));
+                self.room = 0;
+                self.weighs(weight);
             }
         }
         self.write_if_much()
@@ -204,9 +198,8 @@ impl<W: Write> Writer<W> {
 
     /// Counts an event that was packed, and ends the block if that is enough.
     #[inline]
-    fn weighs(&mut self, weight: usize, heavy: usize) {
+    fn weighs(&mut self, weight: usize) {
         self.weight += weight;
-        self.heavy += heavy;
         self.waiting += 1;
         if self.waiting >= BLOCK || self.weight > frame::MAX_RECORD / 4 {
             self.end_block();
@@ -262,8 +255,8 @@ impl<W: Write> Writer<W> {
         self.frame();
     }
 
-    /// Writes how far a run of another magic is recorded.
-    pub(super) fn other(&mut self, magic: Option<u64>, places: Vec<(u64, u64)>) {
+    /// Writes how far a run is recorded, this one or another.
+    pub(super) fn reached(&mut self, magic: Option<u64>, places: Vec<(u64, u64)>) {
         let missed = Missed {
             magic,
             count: Some(0),
@@ -297,18 +290,6 @@ impl<W: Write> Writer<W> {
     /// Frames that are not written yet.
     pub(super) fn unwritten(&self) -> &[u8] {
         &self.frames
-    }
-
-    /// How many bytes it is going to write without being given more, about.
-    #[inline]
-    pub(super) fn expected(&self) -> u64 {
-        (self.frames.len() + self.heavy) as u64 + self.waiting as u64 * self.usual
-    }
-
-    /// How much more that gets at most by an event or less, without definitions.
-    #[inline]
-    pub(super) fn most_of(&self, event: Option<&Data>) -> u64 {
-        (RECORD + 2 * NUMBER * self.places.all().len() + event.map_or(0, heavy)) as u64
     }
 
     /// Takes back the frames behind so many bytes that are not written yet.
@@ -353,18 +334,16 @@ impl<W: Write> Writer<W> {
             places: self.places.all().to_vec(),
         };
         block.encode(&mut self.fields, &mut self.record);
-        let light = self.record.len().saturating_sub(self.heavy);
-        self.usual = (light as u64).div_ceil(self.waiting as u64);
         self.frame();
         self.waiting = 0;
         self.weight = 0;
-        self.heavy = 0;
     }
 
     /// Puts a frame around the record that was just encoded.
     fn frame(&mut self) {
         frame::put(&self.record, &mut self.frames);
         self.record.clear();
+        self.room = 0;
     }
 
     fn write_if_much(&mut self) -> io::Result<()> {
@@ -395,11 +374,6 @@ impl<W: Write> Writer<W> {
         self.frames.drain(..done);
         result
     }
-}
-
-/// Bytes of an event that perhaps cannot be compressed.
-fn heavy(event: &Data) -> usize {
-    event.payload.len() + NUMBER * (event.backtrace.len() + event.args.len().saturating_sub(4))
 }
 
 fn cut(text: &str) -> &str {

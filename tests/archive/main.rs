@@ -6,6 +6,7 @@ mod full;
 mod identity;
 mod independent;
 mod kills;
+mod limit;
 mod meddling;
 mod memory;
 mod progress;

@@ -42,7 +42,8 @@ impl Recorder<'_> {
         self.writer.forget();
         self.kinds.clear();
         self.forget_sources();
-        self.introduce();
+        let introduction = self.introduction();
+        self.introduce(&introduction);
         if !self.is_new {
             self.remember();
         }
