@@ -439,7 +439,8 @@ int32_t timeline_level(const struct timeline_t *tl);
  *
  * `path`: one leading slash and no other (`"/timeline"`) names a POSIX shared memory object; anything
  * else is the path of a file. `entries`: how many events the ring holds, a power of two of at least 256;
- * 0 means 1,048,576. `string_table_size`: bytes for the texts of the definitions; 0 means 1,048,576.
+ * 0 means 1,048,576 (66 MiB in all), or where these do not fit the largest power of two that does, of at least
+ * 65,536. `string_table_size`: bytes for the texts of the definitions; 0 means 1,048,576.
  * `out`: receives the timeline, to be freed with `timeline_free`; untouched when the call fails.
  *
  * Returns `TIMELINE_OK`, `TIMELINE_E_IN_USE`, `TIMELINE_E_NO_SPACE`, `TIMELINE_E_NOT_A_TIMELINE`

@@ -24,6 +24,9 @@ pub struct Info {
     pub size: u64,
     /// Entries of the ring.
     pub entries: u64,
+    /// Whether that is less than the default of 1,048,576, for which there was no room when it was created; nobody had said
+    /// how many there should be.
+    pub reduced: bool,
     /// Entries of one chunk.
     pub chunk_entries: u32,
     /// Chunks.
@@ -114,6 +117,7 @@ pub(crate) fn info(segment: &Segment, file: &File, ticks_per_second: Option<f64>
         version: facts.version,
         size: geometry.total,
         entries: geometry.entries,
+        reduced: facts.reduced,
         chunk_entries: geometry.chunk_entries,
         chunks: geometry.chunks,
         cpu_lanes: geometry.cpu_lanes,

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use crate::clock::Anchor;
 use crate::error::{Error, Result};
-use crate::layout::geometry::{get64, put32, put64};
+use crate::layout::geometry::{get32, get64, put32, put64};
 use crate::layout::words::{Cursor, State};
 use crate::layout::{ENTRY_SIZE, HEADER_SIZE, Region, header, records};
 use crate::lifecycle;
@@ -214,7 +214,8 @@ impl Snapshot<'_> {
     fn header(&mut self, chunks: &[Chunk], defined: u32, used: u64) -> std::io::Result<()> {
         let mut h = vec![0; HEADER_SIZE as usize];
         self.segment.map.read(0, &mut h);
-        put32(&mut h, header::FLAGS, header::FLAG_SNAPSHOT);
+        let flags = get32(&h, header::FLAGS);
+        put32(&mut h, header::FLAGS, flags | header::FLAG_SNAPSHOT);
         put32(&mut h, header::DEFINED, defined);
         put64(&mut h, header::STRINGS_USED, used);
         put32(&mut h, header::BOOST, 0);

@@ -22,6 +22,8 @@ pub struct Facts {
     pub version: (u16, u16),
     /// Whether it is a snapshot.
     pub snapshot: bool,
+    /// Whether nobody said how many entries it is to have, and there was no room for the default.
+    pub reduced: bool,
     /// What ticks count.
     pub clock: ClockKind,
     /// When it was created, in nanoseconds since the epoch.
@@ -248,9 +250,11 @@ fn read_header(path: &Path, file: &File) -> Result<(Geometry, Facts)> {
     let exe = exe.split(|b| *b == 0).next().unwrap_or_default();
     let mut boot_id = [0; 16];
     boot_id.copy_from_slice(&head[header::BOOT_ID as usize..][..16]);
+    let flags = get32(&head, header::FLAGS);
     let facts = Facts {
         version,
-        snapshot: get32(&head, header::FLAGS) & header::FLAG_SNAPSHOT != 0,
+        snapshot: flags & header::FLAG_SNAPSHOT != 0,
+        reduced: flags & header::FLAG_REDUCED != 0,
         clock,
         created_unix: get64(&head, header::CREATED_UNIX),
         creator_pid: get32(&head, header::CREATOR_PID),
@@ -269,13 +273,16 @@ pub fn checksum(head: &[u8]) -> u32 {
     crc.finalize()
 }
 
-/// The header of a new timeline created by this process.
-pub fn new_header(geometry: &Geometry, clock: ClockKind) -> Vec<u8> {
+/// The header of a new timeline created by this process; `reduced`: see [`Facts::reduced`].
+pub fn new_header(geometry: &Geometry, clock: ClockKind, reduced: bool) -> Vec<u8> {
     let mut h = vec![0; HEADER_SIZE as usize];
     h[..8].copy_from_slice(&layout::MAGIC);
     put16(&mut h, header::VERSION_MAJOR, layout::VERSION_MAJOR);
     put16(&mut h, header::VERSION_MINOR, layout::VERSION_MINOR);
     put32(&mut h, header::HEADER_SIZE, HEADER_SIZE as u32);
+    if reduced {
+        put32(&mut h, header::FLAGS, header::FLAG_REDUCED);
+    }
     geometry.store(&mut h);
     put32(&mut h, header::CLOCK, clock.number());
     put64(&mut h, header::CREATED_UNIX, crate::clock::realtime());

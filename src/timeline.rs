@@ -7,7 +7,7 @@ use crate::control::{Control, Sampler};
 use crate::error::{Error, Result};
 use crate::event::{EventId, Level, Module, Priority};
 use crate::layout::words::{FLAG_BACKTRACE, FLAG_PAYLOAD};
-use crate::layout::{DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, MAX_ARGUMENTS};
+use crate::layout::{DEFAULT_STRING_TABLE, MAX_ARGUMENTS};
 use crate::lifecycle;
 use crate::ring::handle::Index;
 use crate::ring::local::MAX_OPEN;
@@ -40,18 +40,29 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// Creates a timeline of 1,048,576 entries (64 MiB) and a string table of 1 MiB.
+    /// Creates a timeline of 1,048,576 entries (66 MiB in all) and a string table of 1 MiB. Where that does not fit,
+    /// as in the 64 MiB of shared memory that a container has, it gets the largest power of two that does, of at least
+    /// 65,536 entries; [`Info::reduced`](crate::Info::reduced) tells.
     ///
     /// One leading slash and no other (`/timeline`) names a POSIX shared-memory object; anything else is
     /// a file. If the name was used before and all its writers have ended, what they left is kept as
     /// `NAME.prev`.
     ///
     /// # Errors
-    /// `InUse` while others write to that name, saying who; `NoSpace` if it does not fit, saying what is
-    /// needed and what is free; `NotATimeline` if the file is something else, which is left alone;
+    /// `InUse` while others write to that name, saying who; `NoSpace` if not even 65,536 entries fit, saying what they
+    /// need and what is free; `NotATimeline` if the file is something else, which is left alone;
     /// `BadName`; `Io`.
     pub fn new(path: impl AsRef<Path>) -> Result<Timeline> {
-        Timeline::with_size(path, DEFAULT_ENTRIES, DEFAULT_STRING_TABLE)
+        Timeline::with_string_table(path, DEFAULT_STRING_TABLE)
+    }
+
+    /// As [`new`](Timeline::new), with a string table of `string_table_size` bytes: see
+    /// [`with_size`](Timeline::with_size).
+    ///
+    /// # Errors
+    /// Those of `new`, and `BadSize`.
+    pub fn with_string_table(path: impl AsRef<Path>, string_table_size: u64) -> Result<Timeline> {
+        Timeline::create(path.as_ref(), None, string_table_size)
     }
 
     /// As [`new`](Timeline::new), with `entries` (a power of two from 256 to 2^30, 64 bytes each) and a
@@ -59,13 +70,17 @@ impl Timeline {
     /// of them, 65,536 at most).
     ///
     /// # Errors
-    /// Those of `new`, and `BadSize`.
+    /// Those of `new`, `NoSpace` if that size does not fit, and `BadSize`.
     pub fn with_size(
         path: impl AsRef<Path>,
         entries: u64,
         string_table_size: u64,
     ) -> Result<Timeline> {
-        let name = Name::new(path.as_ref())?;
+        Timeline::create(path.as_ref(), Some(entries), string_table_size)
+    }
+
+    fn create(path: &Path, entries: Option<u64>, string_table_size: u64) -> Result<Timeline> {
+        let name = Name::new(path)?;
         let index = claim_index(&name)?;
         let (segment, lock) =
             lifecycle::create(&name, entries, string_table_size, &Trust::default())?;

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 use toolchain::programs::{Link, c, compile, execute};
-use toolchain::{C99, CPP17, built, cc, cxx, root, run, succeed, words};
+use toolchain::{C99, CPP17, built, cc, cxx, root, run, succeed, with_little_shm, words};
 
 #[test]
 fn every_function_used_rightly_and_wrongly() {
@@ -23,6 +23,24 @@ fn the_static_library_does_the_same() {
 #[test]
 fn threads_log_to_one_timeline() {
     assert_eq!(c("tests/c/threads.c", Link::Shared, &[]), "threads: ok\n");
+}
+
+#[test]
+fn without_a_size_a_timeline_gets_what_a_container_has_room_for() {
+    let dir = TempDir::new().unwrap();
+    let program = compile(cc(), C99, &["tests/c/little.c"], Link::Shared, dir.path());
+    let words = [
+        program.as_os_str(),
+        env!("CARGO_BIN_EXE_timeline").as_ref(),
+        "/little".as_ref(),
+    ];
+    let script = "\"$1\" \"$3\" && \"$2\" info \"$3\"";
+    if let Some(said) = with_little_shm(64, script, &words) {
+        assert!(said.starts_with("little: ok\n"), "{said}");
+        let ring = "524,288 entries of 64 bytes (32 MiB), in 1,024 chunks of 512; \
+                    1,048,576 did not fit\n";
+        assert!(said.contains(ring), "{said}");
+    }
 }
 
 #[test]

@@ -364,6 +364,7 @@ fn the_header_is_that_of_the_source() {
         "anchors_count",
         "anchor_size",
         "flag_snapshot",
+        "flag_reduced",
     ];
     let source = fields_of_the_source(&read("src/layout/header.rs"), &not_fields);
     assert_tables_agree("the header", &page, &source);

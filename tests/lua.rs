@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 use support::{Name, library_dir, printed};
-use toolchain::{cc, limited, root, run};
+use toolchain::{cc, limited, root, run, with_little_shm};
 
 /// LuaJIT, which finds the module in the source tree and loads the library of this build.
 fn luajit() -> Command {
@@ -102,6 +102,31 @@ fn the_first_example_prints_what_it_logged() {
     );
     assert_eq!(rows[2][2], "-");
     assert!(folder.path().join("snapshot.timeline").exists());
+}
+
+#[test]
+fn the_first_example_runs_in_the_shared_memory_of_a_container() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (modules, library) = (
+        root().join("lua/?.lua"),
+        library_dir().join("libtimeline.so"),
+    );
+    let example = root().join("examples/lua/example.lua");
+    let words = [
+        modules.as_os_str(),
+        library.as_os_str(),
+        folder.path().as_os_str(),
+        example.as_os_str(),
+        env!("CARGO_BIN_EXE_timeline").as_ref(),
+    ];
+    let script = "cd \"$3\" && LUA_PATH=\"$1\" TIMELINE_LIBRARY=\"$2\" luajit \"$4\" && \"$5\" info --json /timeline";
+    if let Some(said) = with_little_shm(64, script, &words) {
+        assert!(said.contains("processed tcp(50)"), "{said}");
+        assert!(
+            said.contains("\"entries\":524288") && said.contains("\"reduced\":true"),
+            "{said}"
+        );
+    }
 }
 
 #[test]

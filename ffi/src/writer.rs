@@ -5,9 +5,7 @@ use crate::level::priority_of;
 use crate::status::{Failure, TIMELINE_OK, guard, timeline_status_t};
 use std::ffi::c_char;
 use std::sync::atomic::{AtomicU32, Ordering};
-use timeline_core::{
-    DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, Error, EventId, MAX_ARGUMENTS, Timeline,
-};
+use timeline_core::{DEFAULT_STRING_TABLE, Error, EventId, MAX_ARGUMENTS, Timeline};
 
 /// A timeline to write to, from `timeline_new` or `timeline_open`. Only these functions make one: more
 /// lies behind the members shown, which are here for the inline check `timeline_enabled` and are not to be
@@ -88,7 +86,8 @@ unsafe fn give(core: Timeline, out: *mut *mut timeline_t) {
 ///
 /// `path`: one leading slash and no other (`"/timeline"`) names a POSIX shared memory object; anything
 /// else is the path of a file. `entries`: how many events the ring holds, a power of two of at least 256;
-/// 0 means 1,048,576. `string_table_size`: bytes for the texts of the definitions; 0 means 1,048,576.
+/// 0 means 1,048,576 (66 MiB in all), or where these do not fit the largest power of two that does, of at least
+/// 65,536. `string_table_size`: bytes for the texts of the definitions; 0 means 1,048,576.
 /// `out`: receives the timeline, to be freed with `timeline_free`; untouched when the call fails.
 ///
 /// Returns `TIMELINE_OK`, `TIMELINE_E_IN_USE`, `TIMELINE_E_NO_SPACE`, `TIMELINE_E_NOT_A_TIMELINE`
@@ -108,17 +107,15 @@ pub unsafe extern "C-unwind" fn timeline_new(
         place(out, "out")?;
         // SAFETY: the contract of this function.
         let path = unsafe { self::path(path, "path")? };
-        let entries = if entries == 0 {
-            DEFAULT_ENTRIES
-        } else {
-            entries
-        };
         let strings = if string_table_size == 0 {
             DEFAULT_STRING_TABLE
         } else {
             string_table_size
         };
-        let core = Timeline::with_size(path, entries, strings)?;
+        let core = match entries {
+            0 => Timeline::with_string_table(path, strings)?,
+            _ => Timeline::with_size(path, entries, strings)?,
+        };
         // SAFETY: checked by `place`, and writable by contract.
         unsafe { give(core, out) };
         Ok(TIMELINE_OK)

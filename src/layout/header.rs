@@ -100,6 +100,8 @@ pub const ANCHOR_SIZE: u64 = 32;
 
 /// Bit of [`FLAGS`]: the file is a snapshot, and nobody writes to it.
 pub const FLAG_SNAPSHOT: u32 = 1;
+/// Bit of [`FLAGS`]: nobody said how many entries, and there was no room for the default.
+pub const FLAG_REDUCED: u32 = 2;
 
 const _: () = {
     assert!(REGIONS + 8 * REGION_SIZE <= CREATED_UNIX);

@@ -18,44 +18,56 @@ use crate::shm::{self, LockFile, Name, Trust};
 /// How often space is asked for while another creator has it.
 const ATTEMPTS: u32 = 100;
 
-/// Creates the timeline at `name`. What stood there and has no living writer is kept as `NAME.prev`.
+/// The fewest entries of a timeline for which nobody said how many.
+const LEAST_DEFAULT: u64 = 1 << 16;
+
+/// Creates the timeline at `name`; where nobody said how many `entries`, of the default or of the largest power of two
+/// below it that fits. What stood there and has no living writer is kept as `NAME.prev`.
 ///
 /// Returns with the lifecycle lock of the new timeline held, for the creator to join it undisturbed.
 pub fn create(
     name: &Name,
-    entries: u64,
+    entries: Option<u64>,
     strings: u64,
     trust: &Trust,
 ) -> Result<(Segment, LockFile)> {
-    let geometry = geometry(entries, strings)?;
+    let mut sizes = geometries(entries, strings)?.into_iter();
+    let (mut geometry, mut reduced) = (sizes.next().expect("one at least"), false);
     // Before anything is built. What is there may change until it is moved aside, and is then looked at again.
     lock_corpse(name, trust)?;
     let staging = Staging::new(name)?;
     for attempt in 0.. {
-        match build(name, &staging, geometry) {
+        let error = match build(name, &staging, geometry, reduced) {
             Ok(segment) => return place(name, staging, trust).map(|lock| (segment, lock)),
-            Err(Error::NoSpace { .. }) if attempt < ATTEMPTS && staging.has_rivals(name) => {}
-            Err(error) => {
-                // Or else the one that had the space has just given its timeline this name.
-                lock_corpse(name, trust)?;
-                return Err(error);
-            }
+            Err(error) => error,
+        };
+        let no_space = matches!(error, Error::NoSpace { .. });
+        if let Some(less) = sizes.next().filter(|_| no_space) {
+            (geometry, reduced) = (less, true);
+            staging.empty(name)?;
+        } else if no_space && attempt < ATTEMPTS && staging.has_rivals(name) {
+            // Of several creators, each may have got a part of the space that is enough for one.
+            staging.empty(name)?;
+            std::thread::sleep(Duration::from_millis(shm::unguessable() % 32));
+            lock_corpse(name, trust)?;
+        } else {
+            // Or else the one that had the space has just given its timeline this name.
+            lock_corpse(name, trust)?;
+            return Err(error);
         }
-        // Of several creators, each may have got a part of the space that is enough for one.
-        staging.empty(name)?;
-        std::thread::sleep(Duration::from_millis(shm::unguessable() % 32));
-        lock_corpse(name, trust)?;
     }
     unreachable!("the last attempt returns")
 }
 
-fn geometry(entries: u64, strings: u64) -> Result<Geometry> {
-    if !entries.is_power_of_two() || !(layout::MIN_ENTRIES..=layout::MAX_ENTRIES).contains(&entries)
-    {
+/// What to try, one after the other until there is room: of the size that was asked for, or else of the default and
+/// then half as many entries each time.
+fn geometries(entries: Option<u64>, strings: u64) -> Result<Vec<Geometry>> {
+    let bounds = layout::MIN_ENTRIES..=layout::MAX_ENTRIES;
+    if let Some(found) = entries.filter(|n| !n.is_power_of_two() || !bounds.contains(n)) {
         return Err(Error::BadSize {
             what: "the number of entries",
             expected: "a power of two from 256 to 2^30",
-            found: entries,
+            found,
         });
     }
     if !(layout::MIN_STRING_TABLE..=layout::MAX_STRING_TABLE).contains(&strings) {
@@ -65,10 +77,16 @@ fn geometry(entries: u64, strings: u64) -> Result<Geometry> {
             found: strings,
         });
     }
-    Ok(Geometry::new(entries, strings))
+    let halves = std::iter::successors(Some(layout::DEFAULT_ENTRIES), |n| Some(n / 2));
+    let sizes = match entries {
+        Some(entries) => vec![entries],
+        None => halves.take_while(|n| *n >= LEAST_DEFAULT).collect(),
+    };
+    let geometry = |entries| Geometry::new(entries, strings);
+    Ok(sizes.into_iter().map(geometry).collect())
 }
 
-fn build(name: &Name, staging: &Staging, geometry: Geometry) -> Result<Segment> {
+fn build(name: &Name, staging: &Staging, geometry: Geometry, reduced: bool) -> Result<Segment> {
     use std::os::unix::fs::FileExt;
     let file = staging.file();
     let clock = ClockKind::detect();
@@ -82,7 +100,7 @@ fn build(name: &Name, staging: &Staging, geometry: Geometry) -> Result<Segment> 
         _ => fail("reserve space for", e),
     })?;
     file.set_len(geometry.total).map_err(|e| fail("size", e))?;
-    file.write_all_at(&segment::new_header(&geometry, clock), 0)
+    file.write_all_at(&segment::new_header(&geometry, clock, reduced), 0)
         .map_err(|e| fail("write the header of", e))?;
     let segment = Segment::load(name, file, Use::Log)?;
     lanes::initialise(&segment.ring);

@@ -142,16 +142,23 @@ pub fn file_size_limit() -> u64 {
 ///
 /// On failure: how many bytes are free.
 pub fn reserve(file: &File, bytes: u64) -> Result<(), (io::Error, u64)> {
-    let free = || {
-        nix::sys::statvfs::fstatvfs(file).map_or(0, |s| {
-            #[allow(clippy::unnecessary_cast, reason = "narrower on 32-bit targets")]
-            let free = s.blocks_available() as u64 * s.fragment_size() as u64;
-            free
-        })
+    // Bytes there are, that are free, and of these for anybody.
+    let space = || {
+        let found = nix::sys::statvfs::fstatvfs(file).ok()?;
+        #[allow(clippy::unnecessary_cast, reason = "narrower on 32-bit targets")]
+        let bytes = |blocks| blocks as u64 * found.fragment_size() as u64;
+        let (all, free) = (found.blocks(), found.blocks_free());
+        Some((bytes(all), bytes(free), bytes(found.blocks_available())))
     };
+    let free = || space().map_or(0, |(_, _, available)| available);
     // Beyond this limit the kernel would send SIGXFSZ, which ends most programs.
     if bytes > file_size_limit() {
         return Err((io::Error::from_raw_os_error(libc::EFBIG), file_size_limit()));
+    }
+    // Asked first: an attempt in vain takes all there is for a moment, in which others get none. Where there is nothing
+    // at all, there is no limit.
+    if space().is_some_and(|(all, left, _)| all > 0 && left < bytes) {
+        return Err((io::Error::from_raw_os_error(libc::ENOSPC), free()));
     }
     let length = libc::off_t::try_from(bytes).expect("at most 2^40 bytes");
     loop {

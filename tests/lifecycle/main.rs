@@ -29,6 +29,8 @@ harness::roles!(
     locks_everything,
     has_a_umask,
     shares_a_small_space,
+    has_little_shared_memory,
+    share_little_shared_memory,
 );
 
 use alive::{executes_itself, loses_its_first_thread};
@@ -37,4 +39,6 @@ use foreign::{has_a_umask, locks_everything, squats};
 use level::{exits_in_a_burst, levels, samples};
 use names::{creates, holds, races, unprivileged};
 use saving::logs_a_lap;
-use space::{fills, has_a_limit, shares_a_small_space};
+use space::{
+    fills, has_a_limit, has_little_shared_memory, share_little_shared_memory, shares_a_small_space,
+};

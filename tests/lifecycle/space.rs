@@ -2,16 +2,18 @@
 
 use std::ffi::CString;
 use std::path::Path;
+use std::process::Command;
 
 use crate::harness::{Name, Process, arguments, attach, checked, define};
 use timeline::{Error, Order, Timeline};
 
-/// Mounts a small file system at a folder, in name spaces of our own; whether that is permitted.
+/// Mounts a small file system at a folder, in name spaces of our own; whether that is permitted. In CI it
+/// must be.
 fn mount_small(folder: &str, bytes: u64) -> bool {
     let folder = CString::new(folder).expect("a plain name");
     let size = CString::new(format!("size={bytes}")).expect("a plain number");
     // SAFETY: all strings are NUL-terminated; the mount is seen by this process and its children alone.
-    unsafe {
+    let mounted = unsafe {
         let user = libc::geteuid();
         let spaces = if user == 0 { 0 } else { libc::CLONE_NEWUSER };
         let apart = libc::unshare(spaces | libc::CLONE_NEWNS) == 0;
@@ -29,7 +31,10 @@ fn mount_small(folder: &str, bytes: u64) -> bool {
                 0,
                 size.as_ptr().cast(),
             ) == 0
-    }
+    };
+    let error = std::io::Error::last_os_error();
+    assert!(mounted || std::env::var_os("CI").is_none(), "{error}");
+    mounted
 }
 
 /// Fills the small file system at the given folder.
@@ -186,6 +191,135 @@ fn a_limit_on_the_size_of_files_is_an_error_and_not_the_end() {
     }
     assert!(other.staged().is_empty());
     assert_eq!(attach(live.path()).info().events_written, 2);
+}
+
+/// What the command says of the ring, and of it alone.
+fn told(path: &str) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_timeline"));
+    let output = command.args(["info", path]).output().expect("it runs");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let ring = text.lines().find(|line| line.trim().starts_with("ring "));
+    ring.unwrap_or_else(|| panic!("no ring in: {text}"))
+        .to_owned()
+}
+
+const REDUCED: &str = "; 1,048,576 did not fit";
+
+/// Creates without a size where so many bytes are free, and finds the largest size that fits.
+fn creates_the_largest(path: &str, free: u64) {
+    let timeline = Timeline::new(path).expect("created");
+    timeline.log(define(&timeline), arguments(1, 1));
+    let info = attach(path).info();
+    assert!(info.entries.is_power_of_two() && info.size <= free);
+    assert!((1 << 16..1 << 20).contains(&info.entries), "{info:?}");
+    assert!(info.reduced && told(path).contains(REDUCED));
+    // What is saved of it tells the same.
+    let folder = tempfile::tempdir().expect("a folder");
+    let copy = folder.path().join("copy.timeline");
+    let copy = copy.to_str().expect("a plain name");
+    timeline.save(copy).expect("saved");
+    assert!(told(copy).contains(REDUCED));
+    drop(timeline);
+    timeline::unlink(path).expect("removed");
+    // Twice as many do not fit, and who asks for them is told so.
+    let error = Timeline::with_size(path, 2 * info.entries, 1 << 20).err();
+    let Some(Error::NoSpace { needed, .. }) = error else {
+        panic!("{error:?}");
+    };
+    assert!(needed > free, "{needed} of {free}");
+    // Who asks for what fits gets it, and no more is said about that.
+    let asked = Timeline::with_size(path, info.entries, 1 << 20).expect("created");
+    assert!(!attach(path).info().reduced && !told(path).contains("did not fit"));
+    drop(asked);
+    timeline::unlink(path).expect("removed");
+}
+
+/// Meets shared memory of the size that containers have, and of others.
+pub fn has_little_shared_memory(given: &[String]) {
+    for mebibytes in [64, 66, 33, 20, 8] {
+        if !mount_small("/dev/shm", mebibytes << 20) {
+            println!("no file system can be mounted here: only a limit on files is tested");
+            break;
+        }
+        creates_the_largest("/little", mebibytes << 20);
+        // What others have taken is not free.
+        std::fs::write("/dev/shm/other", vec![1; 1 << 20]).expect("room");
+        creates_the_largest("/little", (mebibytes - 1) << 20);
+    }
+    // Where not even the least fits, nothing is left.
+    if mount_small("/dev/shm", 4 << 20) {
+        let error = Timeline::new("/little").err();
+        let Some(Error::NoSpace { needed, free, .. }) = error else {
+            panic!("{error:?}");
+        };
+        assert!(free == 4 << 20 && needed > free);
+        assert_eq!(std::fs::read_dir("/dev/shm").expect("listed").count(), 0);
+    }
+    // A limit counts as well, and is not met with the signal that ends most programs.
+    let most = 40 << 20;
+    let limit = libc::rlimit {
+        rlim_cur: most,
+        rlim_max: most,
+    };
+    // SAFETY: a limit on this process alone, and the signal as it is for most programs.
+    unsafe {
+        assert_eq!(libc::signal(libc::SIGXFSZ, libc::SIG_DFL), libc::SIG_DFL);
+        assert_eq!(libc::setrlimit(libc::RLIMIT_FSIZE, &limit), 0);
+    }
+    creates_the_largest(&format!("{}/limited.timeline", given[0]), most);
+}
+
+#[test]
+fn without_a_size_a_timeline_gets_the_largest_that_fits() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().to_str().expect("a plain name");
+    Process::start("has_little_shared_memory", &[path]).finish();
+}
+
+/// Creates timelines from several threads at once, where there is not enough room for all of them.
+pub fn share_little_shared_memory(_: &[String]) {
+    const FREE: u64 = 64 << 20;
+    if !mount_small("/dev/shm", FREE) {
+        return println!("no file system can be mounted here: nothing is tested");
+    }
+    for _ in 0..6 {
+        let names = ["/one", "/two", "/three", "/four", "/five"];
+        let created: Vec<_> = std::thread::scope(|scope| {
+            let threads = names.map(|name| scope.spawn(move || Timeline::new(name)));
+            threads
+                .into_iter()
+                .map(|thread| thread.join().expect("no panic"))
+                .collect()
+        });
+        let (mut there, mut taken) = (0, 0);
+        for (name, created) in names.iter().zip(created) {
+            match created {
+                Ok(timeline) => {
+                    timeline.log(define(&timeline), arguments(1, 1));
+                    let info = attach(name).info();
+                    assert!((1 << 16..1 << 20).contains(&info.entries) && info.reduced);
+                    (there, taken) = (there + 1, taken + info.size);
+                }
+                Err(Error::NoSpace { .. }) => assert!(attach_fails(name)),
+                Err(other) => panic!("{other}"),
+            }
+        }
+        assert!(there > 0 && taken <= FREE, "{there} with {taken}");
+        let files = std::fs::read_dir("/dev/shm").expect("listed").count();
+        assert_eq!(files, there, "something is left over");
+        for name in names {
+            let _ = timeline::unlink(name);
+        }
+    }
+}
+
+fn attach_fails(name: &str) -> bool {
+    timeline::Attached::open(name).is_err()
+}
+
+#[test]
+fn several_that_are_created_at_once_share_what_there_is() {
+    Process::start("share_little_shared_memory", &[]).finish();
 }
 
 #[test]

@@ -151,3 +151,29 @@ pub fn limited(program: impl AsRef<OsStr>) -> Command {
     command.args(["--signal=KILL", "120"]).arg(program);
     command
 }
+
+/// What a shell script prints that is given these words, where /dev/shm has so many MiB and nothing in it; `None` where
+/// nothing can be mounted, which in CI it must be.
+pub fn with_little_shm(mebibytes: u32, script: &str, words: &[&OsStr]) -> Option<String> {
+    // SAFETY: geteuid only looks.
+    let root = unsafe { libc::geteuid() } == 0;
+    let alone = if root { "-m" } else { "-rm" };
+    let mount = format!("mount -t tmpfs -o size={mebibytes}m none /dev/shm");
+    let may = run(
+        Command::new("unshare").args([alone, "sh", "-c", &mount]),
+        "util-linux",
+    );
+    if !may.status.success() {
+        let said = String::from_utf8_lossy(&may.stderr);
+        assert!(std::env::var_os("CI").is_none(), "cannot mount: {said}");
+        println!("nothing can be mounted here, so nothing is tested: {said}");
+        return None;
+    }
+    let script = format!("{mount} && {script}");
+    let mut command = limited("unshare");
+    command
+        .args([alone, "sh", "-ec", &script, "sh"])
+        .args(words);
+    let output = succeed(&mut command, "util-linux");
+    Some(String::from_utf8(output.stdout).expect("UTF-8"))
+}

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use timeline::{Info, Level, Writer};
+use timeline::{DEFAULT_ENTRIES, Info, Level, Writer};
 
 use crate::args::{Example, Opened, Readable};
 use crate::failure::Result;
@@ -213,8 +213,12 @@ fn spaced(rate: Rate) -> String {
 }
 
 fn ring(info: &Info) -> String {
+    let reduced = match info.reduced {
+        true => format!("; {} did not fit", Count(DEFAULT_ENTRIES)),
+        false => String::new(),
+    };
     format!(
-        "{} of 64 bytes ({}), in {} of {}",
+        "{} of 64 bytes ({}), in {} of {}{reduced}",
         things(info.entries, "entry"),
         Bytes(info.entries * 64),
         things(info.chunks.into(), "chunk"),
@@ -266,6 +270,7 @@ pub fn object(path: &str, info: &Info) -> Value {
         "level": info.level.to_string(),
         "sampled_level": (info.boost != Level::NONE).then(|| info.boost.to_string()),
         "entries": info.entries,
+        "reduced": info.reduced,
         "chunks": info.chunks,
         "chunk_entries": info.chunk_entries,
         "cpu_lanes": info.cpu_lanes,
