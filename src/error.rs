@@ -1,10 +1,11 @@
 //! What can go wrong, each said as: what was expected, what came, what to do.
 
-use std::fmt::{Display, Formatter};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error as ThisError;
+
+use crate::access::{Owner, Refusal};
 
 /// The result of every fallible call of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -16,24 +17,6 @@ pub struct User {
     pub pid: u32,
     /// The process' name (`comm`), at most 15 bytes.
     pub name: String,
-}
-
-/// Whose a file is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Owner {
-    /// The user it belongs to, by number.
-    pub user: u32,
-    /// The group it belongs to, by number.
-    pub group: u32,
-    /// Who may read and write it: the permission bits.
-    pub mode: u32,
-}
-
-impl Display for Owner {
-    fn fmt(&self, f: &mut Formatter) -> std::fmt::Result {
-        let Owner { user, group, mode } = self;
-        write!(f, "user {user} (group {group}, mode {mode:04o})")
-    }
 }
 
 /// The broad class of an [`Error`], stable enough to branch on (the C status codes follow it).
@@ -69,7 +52,7 @@ pub enum ErrorKind {
 #[non_exhaustive]
 pub enum Error {
     /// A system call failed.
-    #[error("cannot {doing} {}: {source}", .path.display())]
+    #[error("cannot {doing} {}: {}", .path.display(), told(.source, .refusal.as_deref()))]
     Io {
         /// What was being done, as a verb: "open", "map".
         doing: &'static str,
@@ -77,6 +60,8 @@ pub enum Error {
         path: PathBuf,
         /// What the system said.
         source: io::Error,
+        /// Who may, if permission was denied and that is known.
+        refusal: Option<Box<Refusal>>,
     },
 
     /// There is no timeline of this name.
@@ -383,10 +368,13 @@ impl Error {
     }
 
     pub(crate) fn io(doing: &'static str, path: &Path, source: impl Into<io::Error>) -> Error {
+        let source = source.into();
+        let refusal = Refusal::of(doing, path, &source).map(Box::new);
         Error::Io {
             doing,
             path: path.to_path_buf(),
-            source: source.into(),
+            source,
+            refusal,
         }
     }
 }
@@ -402,6 +390,11 @@ fn not_trusted(path: &Path, owner: &Owner) -> String {
             "{path} belongs to {owner}: everybody may write to it, and could damage every program that does. Take that right away (`chmod o-w`) and share it with a group, or have the file removed"
         ),
     }
+}
+
+/// What the system said, and who may.
+fn told(source: &io::Error, refusal: Option<&Refusal>) -> String {
+    refusal.map_or(source.to_string(), Refusal::to_string)
 }
 
 /// What a file is that is no archive, by its first bytes.

@@ -26,6 +26,8 @@
 //! [`Timeline`] writes, [`Attached`] reads, [`Control`] changes the level from outside. ARCHITECTURE.md
 //! draws the whole, docs/format.md states every byte.
 
+#[cfg(not(loom))]
+mod access;
 #[cfg(all(feature = "archive", not(loom)))]
 pub mod archive;
 #[cfg(not(loom))]
@@ -70,6 +72,7 @@ mod timeline;
 pub use self::shm::without_cancellation;
 #[cfg(not(loom))]
 pub use self::{
+    access::{Owner, Refusal},
     attached::Attached,
     clock::ClockKind,
     control::{Control, Sampler},

@@ -14,7 +14,8 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use crate::error::{Error, Owner, Result};
+use crate::access::Owner;
+use crate::error::{Error, Result};
 use crate::layout;
 use crate::ring::processes;
 use crate::segment::{self, Segment, Use};

@@ -1,24 +1,30 @@
 //! Which timelines there are in shared memory.
 
+use crate::access::Refusal;
 use crate::attached::Attached;
 use crate::error::{Error, Result};
 use crate::info::Info;
+use crate::layout::{Geometry, MIN_ENTRIES, MIN_STRING_TABLE};
 use crate::lifecycle;
 use crate::shm::{self, Name};
+
+/// What the regions of a timeline begin at multiples of.
+const PAGE: u64 = 4096;
 
 /// A timeline found by [`list`].
 #[derive(Debug)]
 pub struct Listed {
     /// The name to open it by: `/timeline`.
     pub name: String,
-    /// How it is doing, or what is wrong with it.
+    /// How it is doing, or what is wrong with it. An `Io` error with a refusal says whose it is.
     pub state: Result<Info>,
 }
 
 /// All timelines in shared memory, by name: live ones, and what killed programs left.
 ///
 /// Objects of other kinds are left out; damaged timelines, and those whose creator was killed before they were
-/// finished, are listed with what is wrong with them.
+/// finished, are listed with what is wrong with them. So are those that the caller may not read, as far as their
+/// size is one that a timeline may have.
 ///
 /// # Errors
 /// `Io` if shared memory cannot be listed.
@@ -32,7 +38,16 @@ pub fn list() -> Result<Vec<Listed>> {
         }
         let state = match Attached::open(&name) {
             Ok(attached) => Ok(attached.info()),
-            // Somebody else's object, somebody else's user, gone meanwhile, or just being created.
+            Err(Error::Io {
+                refusal: Some(refusal),
+                ..
+            }) if !may_be_one(&refusal) => continue,
+            Err(
+                error @ Error::Io {
+                    refusal: Some(_), ..
+                },
+            ) => Err(error),
+            // Somebody else's object, gone meanwhile, or just being created.
             Err(Error::NotATimeline { .. } | Error::NotFound { .. } | Error::Io { .. }) => continue,
             Err(Error::Unfinished { .. }) if !staging => continue,
             Err(error) => Err(error),
@@ -43,4 +58,10 @@ pub fn list() -> Result<Vec<Listed>> {
         });
     }
     Ok(listed)
+}
+
+/// Whether an object that may not be read may be a timeline, by its size.
+fn may_be_one(refusal: &Refusal) -> bool {
+    let size = refusal.file.metadata().map_or(0, |found| found.len());
+    size.is_multiple_of(PAGE) && size >= Geometry::new(MIN_ENTRIES, MIN_STRING_TABLE).total
 }

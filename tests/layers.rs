@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// The library's modules from top to bottom. A module may use those below it.
-const LAYERS: [&str; 18] = [
+const LAYERS: [&str; 19] = [
     "dump",
     "list",
     "archive",
@@ -23,6 +23,7 @@ const LAYERS: [&str; 18] = [
     "clock",
     "shm",
     "error",
+    "access",
     "layout",
 ];
 

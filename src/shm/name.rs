@@ -5,10 +5,9 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use crate::access::{SHM_DIR, live_file};
 use crate::error::{Error, Result};
 
-/// Where POSIX shared-memory objects live on Linux.
-const SHM_DIR: &str = "/dev/shm";
 /// Suffixes we add must still fit a file name of 255 bytes.
 const MAX_NAME: usize = 210;
 
@@ -40,22 +39,22 @@ impl Name {
             Some(b"" | b"." | b"..") => {
                 return bad("expected a name behind the slash, like /timeline");
             }
-            Some(name) if !name.contains(&b'/') => {
-                if name.len() > MAX_NAME {
-                    return bad("expected at most 210 bytes");
-                }
-                Path::new(SHM_DIR).join(OsStr::from_bytes(name))
+            Some(name) if !name.contains(&b'/') && name.len() > MAX_NAME => {
+                return bad("expected at most 210 bytes");
             }
-            _ => {
-                let name = given.file_name().map_or(0, OsStr::len);
-                if name == 0 || bytes.ends_with(b"/") {
-                    return bad("expected a file, this is a directory");
+            _ => match live_file(given) {
+                Some(file) => file,
+                None => {
+                    let name = given.file_name().map_or(0, OsStr::len);
+                    if name == 0 || bytes.ends_with(b"/") {
+                        return bad("expected a file, this is a directory");
+                    }
+                    if name > MAX_NAME {
+                        return bad("expected a file name of at most 210 bytes");
+                    }
+                    std::path::absolute(given).map_err(|e| Error::io("find", given, e))?
                 }
-                if name > MAX_NAME {
-                    return bad("expected a file name of at most 210 bytes");
-                }
-                std::path::absolute(given).map_err(|e| Error::io("find", given, e))?
-            }
+            },
         };
         let c_file = match CString::new(file.as_os_str().as_bytes()) {
             Ok(c_file) => c_file,

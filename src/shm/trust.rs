@@ -8,7 +8,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 
-use crate::error::Owner;
+use crate::access::Owner;
 
 /// Whom a writer trusts beside root and its own user.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

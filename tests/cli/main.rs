@@ -5,6 +5,7 @@ mod control;
 mod damaged;
 mod demo;
 mod following;
+mod foreign;
 mod growing;
 mod messages;
 mod mixture;

@@ -16,8 +16,8 @@ use timeline::{Attached, Error, ErrorKind as Kind, Level, Priority};
 
 use crate::failure::{Failure, Result};
 use crate::{
-    demo, dump, generate, info, list, priority, record, repair, rm, sample, save, style, tail,
-    verify,
+    demo, dump, generate, info, list, permission, priority, record, repair, rm, sample, save,
+    style, tail, verify,
 };
 
 /// A flight recorder: look into the timelines that programs write, while they run or after they died
@@ -156,7 +156,7 @@ impl Target {
 /// The error, with a hint when only the leading slash of a live name was left out, or when it is an archive, which has
 /// no writers to command.
 pub fn explain(path: &Path, error: Error) -> Failure {
-    let mut message = error.to_string();
+    let mut message = permission::told(&error);
     if error.kind() == Kind::NotFound {
         let slashed = PathBuf::from(format!("/{}", path.display()));
         if path.components().count() == 1 && Attached::open(&slashed).is_ok() {

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::permission;
+
 /// Why a verb stopped.
 #[derive(Debug)]
 pub enum Failure {
@@ -19,7 +21,7 @@ pub type Result<T = ()> = std::result::Result<T, Failure>;
 
 impl From<timeline::Error> for Failure {
     fn from(error: timeline::Error) -> Self {
-        Failure::Message(error.to_string())
+        Failure::Message(permission::told(&error))
     }
 }
 

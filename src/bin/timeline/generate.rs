@@ -11,6 +11,7 @@ use clap_mangen::Man;
 use crate::args::{self, Example};
 use crate::failure::{Failure, Result};
 use crate::output;
+use crate::permission;
 
 /// Generate what packages install beside the command
 #[derive(clap::Args)]
@@ -39,10 +40,7 @@ enum What {
 pub fn run(args: &Args) -> Result {
     match &args.what {
         What::Man { directory } => man(directory).map_err(|error| {
-            Failure::Message(format!(
-                "cannot write man pages to {}: {error}",
-                directory.display()
-            ))
+            Failure::Message(permission::failed("write man pages to", directory, &error))
         }),
         What::Completions { shell } => completions(*shell),
     }

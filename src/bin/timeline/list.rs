@@ -11,13 +11,15 @@ use crate::human::{self, Align, Bytes, Cell, Count};
 use crate::info;
 use crate::json;
 use crate::output;
+use crate::permission::{self, refused};
 use crate::style::Theme;
 use crate::time::{self, Span};
 
 /// List the live timelines: who writes them, how full they are, and their level
 ///
 /// Lists the timelines in shared memory, those whose program has died included. One that cannot be
-/// read is listed with the reason.
+/// read is listed with the reason. What you may not read is listed with its owner and mode, if it may
+/// be a timeline by its size.
 #[derive(clap::Args)]
 pub struct Args {
     /// Print one JSON object a line
@@ -39,7 +41,11 @@ pub fn run(args: &Args) -> Result {
         for timeline in &listed {
             let object = match &timeline.state {
                 Ok(info) => info::object(&timeline.name, info),
-                Err(error) => json!({ "path": timeline.name, "error": error.to_string() }),
+                Err(error) => json!({
+                    "path": timeline.name,
+                    "error": permission::told(error),
+                    "owner": refused(error).map(|refusal| permission::object(&refusal.owner)),
+                }),
             };
             json::escaped::write_line(&object, &mut out)?;
         }
@@ -61,6 +67,14 @@ pub fn run(args: &Args) -> Result {
         human::table(&mut out, theme.bold, &columns, &rows)?;
     }
     out.flush()?;
+    let errors = listed.iter().filter_map(|one| one.state.as_ref().err());
+    let foreign = errors.filter_map(refused).count();
+    if foreign > 0 {
+        let count = Count(foreign as u64);
+        output::talk(format_args!(
+            "you may not read {count} of these; with sudo, `timeline list` tells more"
+        ));
+    }
     if listed.is_empty() {
         output::talk("no timeline is live; `timeline demo` makes one to try");
     }
@@ -72,7 +86,12 @@ fn row(timeline: &Listed, theme: &Theme) -> Vec<Cell> {
     let info = match &timeline.state {
         Ok(info) => info,
         Err(error) => {
-            let reason = format!("cannot be read: {error}");
+            let reason = match refused(error) {
+                Some(refusal) => {
+                    format!("may not be read: of {}", permission::owner(&refusal.owner))
+                }
+                None => format!("cannot be read: {error}"),
+            };
             return vec![name, Cell::new(theme.bad, reason)];
         }
     };

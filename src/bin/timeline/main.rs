@@ -11,6 +11,7 @@ mod info;
 mod json;
 mod list;
 mod output;
+mod permission;
 mod priority;
 mod programs;
 mod record;

@@ -18,6 +18,7 @@ use crate::failure::{Failure, Result};
 use crate::human::{Bytes, Count, things};
 use crate::info;
 use crate::output;
+use crate::permission;
 use crate::signals::{Signals, Woken};
 use crate::time::{self, WallClock, parse_duration};
 use progress::{Progress, State};
@@ -342,9 +343,8 @@ impl Recording<'_> {
         match self.output.trouble() {
             None => Ok(()),
             Some(trouble) => {
-                let (doing, path) = (trouble.doing, trouble.path.display());
-                let error = &trouble.error;
-                Err(Failure::Message(format!("cannot {doing} {path}: {error}")))
+                let told = permission::failed(trouble.doing, &trouble.path, &trouble.error);
+                Err(Failure::Message(told))
             }
         }
     }
@@ -369,11 +369,8 @@ fn tell(told: &mut Option<&'static str>, progress: &mut Progress, recorder: &mut
     progress.clear();
     match (trouble, *told) {
         (Some(trouble), _) => {
-            let (doing, path) = (trouble.doing, trouble.path.display());
-            let error = &trouble.error;
-            output::talk(format_args!(
-                "cannot {doing} {path}: {error}; trying again until it works"
-            ));
+            let told = permission::failed(trouble.doing, &trouble.path, &trouble.error);
+            output::talk(format_args!("{told}; trying again until it works"));
         }
         (None, _) => output::talk("recording goes on"),
     }

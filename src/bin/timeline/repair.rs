@@ -12,6 +12,7 @@ use crate::condition;
 use crate::failure::{Failure, Result};
 use crate::human::things;
 use crate::output;
+use crate::permission;
 
 /// Write the whole frames of a damaged archive to a new file
 #[derive(clap::Args)]
@@ -36,7 +37,7 @@ pub fn run(args: &Args) -> Result {
     let archive = Archive::open(&args.path)?;
     condition::outside(&args.path, &args.output)?;
     let to = args.output.display();
-    let fail = |error| Failure::Message(format!("cannot write {to}: {error}"));
+    let fail = |error| Failure::Message(permission::failed("write", &args.output, &error));
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(0o600);
     let out = options.open(&args.output).map_err(fail)?;

@@ -1,0 +1,147 @@
+//! Which file stands behind a live name, and who may open a file.
+
+use std::fmt::{Display, Formatter};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use nix::unistd::{AccessFlags, eaccess};
+
+/// Where POSIX shared-memory objects live on Linux.
+pub const SHM_DIR: &str = "/dev/shm";
+
+/// The file behind a live name, which has one leading slash and no other; `None` for anything else.
+pub fn live_file(given: &Path) -> Option<PathBuf> {
+    let name = given.strip_prefix("/").ok()?;
+    let plain = !given.as_os_str().as_bytes()[1..].contains(&b'/');
+    plain.then(|| Path::new(SHM_DIR).join(name))
+}
+
+/// Whose a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Owner {
+    /// The user it belongs to, by number.
+    pub user: u32,
+    /// The group it belongs to, by number.
+    pub group: u32,
+    /// Who may read and write it: the permission bits.
+    pub mode: u32,
+}
+
+impl Display for Owner {
+    fn fmt(&self, f: &mut Formatter) -> std::fmt::Result {
+        let Owner { user, group, mode } = self;
+        write!(f, "user {user} (group {group}, mode {mode:04o})")
+    }
+}
+
+/// Why a file may not be opened, made or removed: whose it is, or whose directory it stands in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Refusal {
+    /// The file, or the directory that refuses.
+    pub file: PathBuf,
+    /// Whose that is.
+    pub owner: Owner,
+    why: Why,
+}
+
+/// What may not be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Why {
+    Read,
+    Write,
+    /// To use the directory, or to change it.
+    Directory,
+    /// In a directory where only its owner may.
+    Remove,
+}
+
+impl Refusal {
+    /// Why the system refused to do this with the file or live name; `None` if it did not refuse, or if owner and
+    /// mode do not tell.
+    pub fn of(doing: &str, path: &Path, error: &io::Error) -> Option<Refusal> {
+        if error.kind() != io::ErrorKind::PermissionDenied {
+            return None;
+        }
+        let file = live_file(path).unwrap_or_else(|| path.to_path_buf());
+        let folder = match file.parent() {
+            Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
+            Some(folder) => folder,
+            None => Path::new("/"),
+        };
+        let may = |file: &Path, flags| eaccess(file, flags).is_ok();
+        let (of, why) = match file.symlink_metadata() {
+            Ok(_) if matches!(doing, "remove" | "rename") => match may(folder, AccessFlags::W_OK) {
+                true => (file.as_path(), Why::Remove),
+                false => (folder, Why::Directory),
+            },
+            Ok(found) if found.is_dir() => (file.as_path(), Why::Directory),
+            Ok(_) if !may(&file, AccessFlags::R_OK) => (file.as_path(), Why::Read),
+            Ok(_) if !may(&file, AccessFlags::W_OK) => (file.as_path(), Why::Write),
+            Ok(_) => return None,
+            // The nearest directory that we can ask about is the one that lets us no further.
+            Err(_) => (
+                folder.ancestors().find(|up| up.metadata().is_ok())?,
+                Why::Directory,
+            ),
+        };
+        let found = of.metadata().ok()?;
+        Some(Refusal {
+            file: of.to_path_buf(),
+            owner: Owner {
+                user: found.uid(),
+                group: found.gid(),
+                mode: found.permissions().mode() & 0o7777,
+            },
+            why,
+        })
+    }
+}
+
+/// What refuses, whose it is, and what would help.
+impl Display for Refusal {
+    fn fmt(&self, f: &mut Formatter) -> std::fmt::Result {
+        let (file, owner) = (self.file.display(), self.owner);
+        let who = match owner.user {
+            0 => "root (sudo)",
+            _ => "its owner or root (sudo)",
+        };
+        match self.why {
+            Why::Directory => write!(
+                f,
+                "permission denied: the directory {file} belongs to {owner}; run as {who}, or choose another place"
+            ),
+            Why::Remove => write!(f, "permission denied: it belongs to {owner}; run as {who}"),
+            Why::Read | Why::Write => {
+                let right = if self.why == Why::Read { "g+r" } else { "g+w" };
+                write!(
+                    f,
+                    "permission denied: it belongs to {owner}; run as {who}, or have the owner share it (chgrp, and chmod {right} {file})"
+                )
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_leading_slash_and_no_other_is_a_live_name() {
+        let file = |given: &str| live_file(Path::new(given));
+        assert_eq!(file("/timeline"), Some("/dev/shm/timeline".into()));
+        for other in [
+            "timeline",
+            "/tmp/timeline",
+            "//timeline",
+            "./a",
+            "",
+            "/timeline/",
+        ] {
+            assert_eq!(file(other), None, "{other:?}");
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! What belongs to somebody else: listed with its owner, and refused with a word on what would help.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use nix::unistd::{Group, User, getegid, geteuid};
+use tempfile::TempDir;
+
+use crate::support::*;
+
+/// In /etc/passwd: nobody.
+const STRANGER: u32 = 65534;
+
+/// The command, run by somebody who does not own what this test makes. Where the test may not become somebody else,
+/// the mode keeps out the owner, too.
+struct Stranger {
+    folder: TempDir,
+    command: PathBuf,
+}
+
+impl Stranger {
+    fn new() -> Stranger {
+        let folder = TempDir::new().unwrap();
+        fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
+        // Where this was built, a stranger may not look. Not by fs::copy: another test might fork meanwhile, and its
+        // child have the copy open for writing when it is to be run.
+        let command = folder.path().join("timeline");
+        let mut copy = Command::new("cp");
+        let copied = copy
+            .arg(env!("CARGO_BIN_EXE_timeline"))
+            .arg(&command)
+            .status();
+        assert!(copied.unwrap().success());
+        Stranger { folder, command }
+    }
+
+    fn run(&self, words: &[&str]) -> Ran {
+        let mut command = Command::new(&self.command);
+        command.args(words).current_dir("/");
+        if geteuid().is_root() {
+            command.uid(STRANGER).gid(STRANGER);
+        }
+        Ran::new(command.output().unwrap())
+    }
+
+    fn fail(&self, words: &[&str]) -> String {
+        let ran = self.run(words);
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (Some(1), ""),
+            "{words:?}: {ran:?}"
+        );
+        assert_eq!(ran.stderr.lines().count(), 1, "{ran:?}");
+        ran.stderr
+    }
+
+    /// Has the owner keep everybody else out of it, or himself, if the test is nobody else.
+    fn keep_out(&self, file: &Path, mode: u32) -> String {
+        let mode = if geteuid().is_root() {
+            mode
+        } else {
+            mode & 0o077
+        };
+        fs::set_permissions(file, PermissionsExt::from_mode(mode)).unwrap();
+        format!("{mode:04o}")
+    }
+}
+
+fn owner() -> (String, String) {
+    let user = User::from_uid(geteuid()).unwrap().unwrap().name;
+    (user, Group::from_gid(getegid()).unwrap().unwrap().name)
+}
+
+#[test]
+fn what_one_may_not_read_is_listed_with_its_owner() {
+    let (name, stranger) = (Name::new("foreign-list"), Stranger::new());
+    let tl = name.create(256);
+    let mode = stranger.keep_out(&name.file(), 0o600);
+    let (user, group) = owner();
+
+    let ran = stranger.run(&["list"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let row = ran
+        .stdout
+        .lines()
+        .find(|line| line.starts_with(name.as_str()))
+        .expect("it is listed");
+    assert!(
+        row.ends_with(&format!(
+            "may not be read: of {user} (group {group}, mode {mode})"
+        )),
+        "{row}"
+    );
+    assert!(
+        ran.stderr.contains("you may not read ") && ran.stderr.contains("sudo"),
+        "{ran:?}"
+    );
+    assert!(!ran.stderr.contains("no timeline is live"), "{ran:?}");
+
+    let rows = stranger.run(&["list", "--json"]).json();
+    let row = rows
+        .iter()
+        .find(|row| row["path"] == name.as_str())
+        .expect("it is listed");
+    let expected = serde_json::json!({ "user": user, "group": group, "mode": mode });
+    assert_eq!(row["owner"], expected, "{row}");
+    assert!(
+        row["error"].as_str().unwrap().contains("permission denied"),
+        "{row}"
+    );
+    drop(tl);
+}
+
+#[test]
+fn what_cannot_be_a_timeline_is_not_listed() {
+    let (name, stranger) = (Name::new("foreign-other"), Stranger::new());
+    for size in [100, 4096, 1 << 20 | 1] {
+        fs::write(name.file(), vec![b'x'; size]).unwrap();
+        stranger.keep_out(&name.file(), 0o600);
+        let listed = stranger.run(&["list"]).stdout;
+        fs::remove_file(name.file()).unwrap();
+        assert!(!listed.contains(name.as_str()), "{size}: {listed}");
+    }
+}
+
+#[test]
+fn who_is_refused_is_told_whose_it_is_and_what_would_help() {
+    let (name, stranger) = (Name::new("foreign-verbs"), Stranger::new());
+    let tl = name.create(256);
+    let mode = stranger.keep_out(&name.file(), 0o600);
+    let (live, (user, group)) = (name.as_str(), owner());
+    let file = name.file().display().to_string();
+    let told = |ran: &str, help: &str| {
+        let whose =
+            format!("permission denied: it belongs to {user} (group {group}, mode {mode});");
+        assert!(
+            ran.contains(&whose) && ran.contains("sudo") && ran.contains(help),
+            "{ran}"
+        );
+    };
+    let out = stranger.folder.path().join("x").display().to_string();
+    for words in [
+        vec!["info", live],
+        vec!["dump", live],
+        vec!["tail", live],
+        vec!["save", live, &out],
+        vec!["record", live, "-o", &out],
+        vec!["priority", live],
+        vec!["priority", live, "info"],
+        vec![
+            "sample", live, "--level", "all", "--for", "1ms", "--every", "2ms",
+        ],
+        vec!["rm", live],
+        vec!["rm", "--force", live],
+        vec!["demo", live],
+    ] {
+        let ran = stranger.fail(&words);
+        told(&ran, &format!("chmod g+r {file}"));
+    }
+    let directory = stranger.folder.path().join("locked");
+    fs::create_dir(&directory).unwrap();
+    let archive = directory.join("a.tla").display().to_string();
+    for verb in ["verify", "dump"] {
+        let mode = stranger.keep_out(&directory, 0o700);
+        let ran = stranger.fail(&[verb, &archive]);
+        let locked = format!(
+            "the directory {} belongs to {user} (group {group}, mode {mode});",
+            directory.display()
+        );
+        assert!(ran.contains(&locked), "{ran}");
+    }
+    fs::set_permissions(&directory, PermissionsExt::from_mode(0o700)).unwrap();
+    drop(tl);
+}
+
+#[test]
+fn who_may_read_but_not_write_is_told_so() {
+    let (name, stranger) = (Name::new("foreign-read"), Stranger::new());
+    let tl = name.create(256);
+    let _ = stranger.keep_out(&name.file(), 0o644);
+    if !geteuid().is_root() {
+        fs::set_permissions(name.file(), PermissionsExt::from_mode(0o444)).unwrap();
+    }
+    let live = name.as_str();
+    assert_eq!(stranger.run(&["info", live]).code, Some(0));
+    let ran = stranger.fail(&["priority", live, "info"]);
+    assert!(
+        ran.contains("chmod g+w ") && ran.contains("permission denied"),
+        "{ran}"
+    );
+    drop(tl);
+    if geteuid().is_root() && fs::metadata("/dev/shm").unwrap().mode() & 0o1000 != 0 {
+        let ran = stranger.fail(&["rm", live]);
+        assert!(
+            ran.contains("cannot remove") && ran.contains("run as root"),
+            "{ran}"
+        );
+    }
+    // Where one may write nothing.
+    let (locked, mode) = (stranger.folder.path(), 0o755);
+    fs::set_permissions(
+        locked,
+        PermissionsExt::from_mode(if geteuid().is_root() { mode } else { 0o555 }),
+    )
+    .unwrap();
+    let out = locked.join("out").display().to_string();
+    for words in [
+        vec!["save", live, &out],
+        vec!["record", live, "-o", &out, "--once"],
+    ] {
+        let ran = stranger.fail(&words);
+        assert!(
+            ran.contains(&format!("the directory {} belongs to ", locked.display())),
+            "{ran}"
+        );
+        assert!(ran.contains("choose another place"), "{ran}");
+    }
+    fs::set_permissions(locked, PermissionsExt::from_mode(mode)).unwrap();
+}
