@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 use crate::event::Definitions;
 use crate::layout::geometry::{get16, get32, get64, put16, put32, put64};
 use crate::layout::{self, Geometry, HEADER_SIZE, header};
+use crate::ring::life::{Seen, View, Who};
 use crate::ring::memory::Shared;
-use crate::ring::processes;
 use crate::shm::{Lock, Mapping, Name};
 use crate::sync::{Ordering, fence};
 
@@ -145,22 +145,30 @@ impl Segment {
 
     /// The process that samples, if one does. `file`: an opening other than the sampler's own.
     pub fn sampler(&self, file: &File) -> Option<u32> {
-        let pid = self.map.u32(header::SAMPLER_PID).load(Ordering::Relaxed);
-        let start = self.map.u64(header::SAMPLER_START).load(Ordering::Relaxed);
-        let namespace = self.map.u64(header::SAMPLER_NAMESPACE);
-        let runs = || {
-            processes::is_running(pid, start, namespace.load(Ordering::Relaxed))
-                .unwrap_or_else(|| Lock::Sample.is_held_elsewhere(file))
+        let number = |at| self.map.u64(at).load(Ordering::Relaxed);
+        let who = Who {
+            pid: self.map.u32(header::SAMPLER_PID).load(Ordering::Relaxed),
+            start: number(header::SAMPLER_START),
+            pid_namespace: number(header::SAMPLER_NAMESPACE),
+            time_namespace: number(header::SAMPLER_TIME_NAMESPACE),
         };
-        (pid != 0 && runs()).then_some(pid)
+        // As with writers: the lock tells, unless there is no such process and its child has it.
+        let lives = || match View::here().see(&who) {
+            Seen::Gone => false,
+            Seen::Runs | Seen::Headless => true,
+            Seen::Unknown => Lock::Sample.is_held_elsewhere(file),
+        };
+        (who.pid != 0 && lives()).then_some(who.pid)
     }
 
-    /// Notes who samples; 0 = nobody. The caller is that process, and holds the define lock.
-    pub fn set_sampler(&self, pid: u32) {
-        let start = self.map.u64(header::SAMPLER_START);
-        start.store(processes::own_start(), Ordering::Relaxed);
-        let namespace = self.map.u64(header::SAMPLER_NAMESPACE);
-        namespace.store(processes::own_pid_namespace(), Ordering::Relaxed);
+    /// Notes that this process samples; or that nobody does. The caller holds the define lock.
+    pub fn set_sampler(&self, samples: bool) {
+        let me = Who::me();
+        let store = |at, number| self.map.u64(at).store(number, Ordering::Relaxed);
+        store(header::SAMPLER_START, me.start);
+        store(header::SAMPLER_NAMESPACE, me.pid_namespace);
+        store(header::SAMPLER_TIME_NAMESPACE, me.time_namespace);
+        let pid = if samples { me.pid } else { 0 };
         self.map
             .u32(header::SAMPLER_PID)
             .store(pid, Ordering::Relaxed);
@@ -288,7 +296,7 @@ pub fn new_header(geometry: &Geometry, clock: ClockKind, reduced: bool) -> Vec<u
     put64(&mut h, header::CREATED_UNIX, crate::clock::realtime());
     put64(&mut h, header::CREATED_TICKS, clock.now());
     put32(&mut h, header::CREATOR_PID, std::process::id());
-    put64(&mut h, header::CREATOR_START, processes::own_start());
+    put64(&mut h, header::CREATOR_START, Who::me().start);
     h[header::BOOT_ID as usize..][..16].copy_from_slice(&boot_id());
     let exe = std::env::current_exe().unwrap_or_default();
     let exe = std::os::unix::ffi::OsStrExt::as_bytes(exe.as_os_str());

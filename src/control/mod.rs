@@ -103,7 +103,7 @@ impl Control {
             return Err(Error::SamplerBusy { path, pid });
         }
         let held = LockFile::try_acquire(self.reopen()?, Lock::Sample);
-        segment.set_sampler(std::process::id());
+        segment.set_sampler(true);
         Ok(held)
     }
 

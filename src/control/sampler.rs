@@ -104,7 +104,7 @@ impl Burst {
             }
         }
         if let Ok(_lock) = self.control.lock() {
-            self.control.segment().set_sampler(0);
+            self.control.segment().set_sampler(false);
         }
     }
 

@@ -73,6 +73,8 @@ pub const SAMPLER_PID: u64 = 0x848;
 pub const SAMPLER_START: u64 = 0x850;
 /// u64, inode of the sampler's pid namespace.
 pub const SAMPLER_NAMESPACE: u64 = 0x858;
+/// u64, inode of the sampler's time namespace.
+pub const SAMPLER_TIME_NAMESPACE: u64 = 0x860;
 /// u32, events defined, event 0 included: ids below this are defined.
 pub const DEFINED: u64 = 0x880;
 /// u64, bytes of the string table in use.

@@ -66,6 +66,8 @@ pub mod process {
     pub const NAME: u64 = 32;
     /// u64, ticks when it left; 0 while it writes, or when it was killed.
     pub const LEFT: u64 = 48;
+    /// u64, inode of its time namespace.
+    pub const TIME_NAMESPACE: u64 = 56;
 }
 
 /// A lane. One cache line, so that lanes never share one.
@@ -105,7 +107,7 @@ const _: () = {
     assert!(thread::PROCESS_NAME == 48 && thread::PROCESS_NAME + 16 == thread::SIZE);
     assert!(process::SIZE == 64 && process::PID == 4 && process::START == 8);
     assert!(process::PID_NAMESPACE == 16 && process::JOINED == 24 && process::NAME == 32);
-    assert!(process::LEFT == 48 && process::LEFT + 8 <= process::SIZE);
+    assert!(process::LEFT == 48 && process::TIME_NAMESPACE == 56 && process::SIZE == 64);
     assert!(lane::SIZE == 64 && lane::CURSOR == 0 && lane::OWNER == 8 && lane::INTERRUPTED == 16);
     assert!(chunk::SIZE == 64 && chunk::STATE == 0 && chunk::BEFORE == 8 && chunk::LANE == 16);
     assert!(chunk::OPENED == 24 && chunk::OPENED + 8 <= chunk::SIZE);

@@ -4,10 +4,11 @@
 //! joined, whatever its parent was doing at the time of the fork. Pages are kept and used again, never
 //! unmapped, so a thread that ends late reads a key that is no longer its own, and nothing worse.
 
+use std::fs::File;
 use std::io;
 
 use super::local::MAX_OPEN;
-use crate::shm::fork_wiped;
+use crate::shm::{fork_wiped, hold_open, let_go};
 use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 /// What a process knows of one handle, and a forked child forgets.
@@ -24,6 +25,8 @@ pub struct Page {
     pub joining: AtomicU32,
     /// The handle, for ending threads.
     pub owner: AtomicPtr<()>,
+    /// What holds the opening with this process' locks beside its descriptor; see [`hold_open`].
+    hold: AtomicPtr<()>,
 }
 
 const PAGE: usize = size_of::<Page>();
@@ -104,6 +107,16 @@ impl Index {
         self.page.key.store(self.key, Ordering::Release);
     }
 
+    /// Keeps the lock of this process for as long as the handle is open in it, whatever the host does to descriptors.
+    /// The opening must be our own: to hold one that we share with our parent would be to hold the parent's lock.
+    pub fn hold(&self, file: &File) {
+        let hold = hold_open(file);
+        // Relaxed: swapped out by whoever drops the handle, when nobody joins through it any more.
+        let former = self.page.hold.swap(hold, Ordering::Relaxed);
+        // SAFETY: a forked child finds null in this page, so it is this process' own, and nobody else has it now.
+        unsafe { let_go(former) };
+    }
+
     /// Waits until no ending thread looks at the handle; none will from here on.
     pub fn close(&self) {
         // SeqCst here, on the pins below and in `pinned`: either the ending thread finds the key gone,
@@ -119,6 +132,9 @@ impl Index {
 impl Drop for Index {
     fn drop(&mut self) {
         self.close();
+        let hold = self.page.hold.swap(std::ptr::null_mut(), Ordering::Relaxed);
+        // SAFETY: as in `hold`.
+        unsafe { let_go(hold) };
         USED.fetch_and(!(1 << self.index), Ordering::Release);
     }
 }

@@ -67,6 +67,7 @@ impl Log {
             .file
             .with(|f| processes::join(&log.ring, &log.geometry, f, log.clock.now()))??;
         log.joined(me);
+        log.file.with(|own| log.index.hold(own.file()));
         Some(log)
     }
 
@@ -432,6 +433,7 @@ impl Log {
         let now = self.clock.now();
         let process = processes::join(&self.ring, &self.geometry, &opening, now)?;
         if let Some(file) = opening.into_own() {
+            self.index.hold(&file);
             self.file.replace(file);
         }
         Some(process)

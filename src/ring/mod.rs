@@ -64,6 +64,8 @@ pub mod handle;
 #[cfg(not(loom))]
 pub mod lanes;
 #[cfg(not(loom))]
+pub mod life;
+#[cfg(not(loom))]
 pub mod local;
 #[cfg(not(loom))]
 pub mod log;

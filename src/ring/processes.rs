@@ -1,20 +1,19 @@
 //! The process table: who writes to a timeline, and who of them still lives.
 //!
-//! A writing process holds the lock on its slot's byte, which the kernel drops with it. A lock alone could be
-//! lost while its holder lives (a daemon closes every descriptor it finds), or outlive it (a forked child
-//! shares it), so what counts is whether a process of that id and start time runs and has the file mapped;
-//! the lock decides where that cannot be seen, and who may use a slot. Whoever takes a dead slot, or finds no
-//! free lane, gives the lanes and thread records of the dead back.
+//! A writing process holds the lock on its slot's byte, which the kernel drops with it: whoever holds it lives. Two
+//! cases need more. A forked child shares the lock, and keeps it when its parent is killed: then the kernel says that
+//! there is no such process. And a daemon that gave its rights away has a lock that goes when it closes its descriptors:
+//! then it is seen to run, and to have the file mapped. Whoever takes a dead slot, or finds no free lane, gives the lanes
+//! and thread records of the dead back.
 
-use std::ffi::CStr;
 use std::fs::File;
-use std::os::unix::fs::MetadataExt;
 
+use super::life::{Seen, View, Who, proc_path};
 use super::memory::Shared;
 use super::{handle, lanes, threads};
 use crate::error::User;
 use crate::layout::{Geometry, header, records::process};
-use crate::shm::{Lock, Mapping, Opening, maps_file, process_name, read_small};
+use crate::shm::{Lock, Mapping, Opening, maps_file, process_name};
 use crate::sync::{Ordering, fence};
 
 /// A process that writes to a timeline, or did when it was saved or killed.
@@ -33,113 +32,62 @@ fn identity(generation: u64, slot: u32) -> u32 {
     (generation as u32) << 16 | (slot + 1)
 }
 
-/// This process, as the table describes one.
-struct Myself {
-    pid: u32,
-    start: u64,
-    pid_namespace: u64,
-    name: [u8; 16],
-}
-
-impl Myself {
-    /// Without allocating: a forked child describes itself inside its first event.
-    fn new() -> Myself {
-        Myself {
-            pid: std::process::id(),
-            start: stat(c"/proc/self/stat").map_or(0, |s| s.start),
-            pid_namespace: pid_namespace(),
-            name: process_name(),
-        }
-    }
-}
-
-fn pid_namespace() -> u64 {
-    std::fs::metadata("/proc/self/ns/pid").map_or(0, |m| m.ino())
-}
-
-struct Stat {
-    gone: bool,
-    /// Its first thread has ended and others go on.
-    headless: bool,
-    start: u64,
-}
-
-/// State and start time from /proc/PID/stat.
-fn stat(path: &CStr) -> Option<Stat> {
-    let mut buffer = [0; 1024];
-    let text = read_small(path, &mut buffer);
-    // The second field is the name in parentheses, and may hold anything.
-    let rest = &text[memchr::memrchr(b')', text)? + 1..];
-    let mut fields = rest.split(|&b| b == b' ').filter(|f| !f.is_empty());
-    let number = |field: &[u8]| std::str::from_utf8(field).ok()?.parse::<u64>().ok();
-    let ended = matches!(fields.next()?, b"Z" | b"X" | b"x");
-    let threads = number(fields.nth(16)?)?;
-    Some(Stat {
-        // A zombie writes no more, unless only its first thread is one.
-        gone: ended && threads <= 1,
-        headless: ended && threads > 1,
-        start: number(fields.nth(1)?)?,
-    })
-}
-
-/// Start of the calling process in clock ticks since boot; 0 without /proc.
-pub fn own_start() -> u64 {
-    Myself::new().start
-}
-
-/// Inode of the calling process' pid namespace; 0 without /proc.
-pub fn own_pid_namespace() -> u64 {
-    pid_namespace()
-}
-
-/// Whether a process runs: `None` when it cannot be seen from here, for want of /proc or because it is of
-/// another pid namespace.
-pub fn is_running(pid: u32, start: u64, namespace: u64) -> Option<bool> {
-    if namespace != pid_namespace() || stat(c"/proc/self/stat").is_none() {
-        return None;
-    }
-    let mut text = [0; 32];
-    let seen = proc_path(pid, "stat", &mut text).and_then(stat);
-    Some(seen.is_some_and(|s| !s.gone && s.start == start))
-}
-
 fn record(geometry: &Geometry, slot: u32) -> u64 {
     geometry.process().offset + u64::from(slot) * geometry.process().stride
 }
 
-/// Whether the process of a record still writes: it runs and has the file mapped. (After an exec, the id
-/// and the start are the same and the mapping is gone.) `None` when that cannot be seen from here.
-fn writes(map: &Mapping, geometry: &Geometry, slot: u32, file: &File) -> Option<bool> {
-    let record = record(geometry, slot);
-    if map.u64(record + process::LEFT).load(Ordering::Acquire) != 0 {
-        return Some(false);
+/// Whether the process of a record still writes. `locked`: somebody holds the lock on its slot.
+///
+/// Nobody is dead whose lock is held, unless the kernel says that there is no such process: then a child that it forked
+/// holds the lock. Nobody lives whose lock is free, unless it is seen to run and to have the file mapped. (After an exec,
+/// id and start are the same and the mapping is gone.)
+fn writes(
+    view: &View,
+    map: &Mapping,
+    geometry: &Geometry,
+    slot: u32,
+    locked: bool,
+    file: &File,
+) -> bool {
+    let at = record(geometry, slot);
+    if map.u64(at + process::LEFT).load(Ordering::Acquire) != 0 {
+        return false;
     }
-    let pid = map.u32(record + process::PID).load(Ordering::Relaxed);
-    let start = map.u64(record + process::START).load(Ordering::Relaxed);
-    let namespace = map.u64(record + process::PID_NAMESPACE);
-    if !is_running(pid, start, namespace.load(Ordering::Relaxed))? {
-        return Some(false);
+    let who = who(map, at);
+    // Another copy of this library in our process (a plugin's) has handles that we do not know, and its lock.
+    let is_me = view.is_me(&who);
+    if is_me && is_joined(map, at) {
+        return true;
     }
-    if pid == std::process::id() {
-        // Ourselves, or what we were before an exec; the file may be mapped by this very call. The lock tells of
-        // another copy of this library in our process (a plugin's), whose handles we do not know.
-        let identity = map.u32(record + process::IDENTITY).load(Ordering::Relaxed);
-        let joined = handle::is_joined(identity);
-        return Some(joined || Lock::Slot(slot).is_held_elsewhere(file));
+    match view.see(&who) {
+        Seen::Gone => false,
+        Seen::Unknown => locked,
+        _ if locked => true,
+        // The list of mappings goes with the first thread.
+        Seen::Headless => true,
+        // The file may be mapped by this very call.
+        Seen::Runs if is_me => false,
+        Seen::Runs => {
+            let mut text = [0; 32];
+            proc_path(who.pid, "maps", &mut text).is_none_or(|maps| maps_file(maps, file))
+        }
     }
-    let mut text = [0; 32];
-    let headless = proc_path(pid, "stat", &mut text)
-        .and_then(stat)
-        .is_some_and(|s| s.headless);
-    // The list of mappings goes with the first thread.
-    Some(headless || proc_path(pid, "maps", &mut text).is_none_or(|maps| maps_file(maps, file)))
 }
 
-fn proc_path<'a>(pid: u32, leaf: &str, text: &'a mut [u8; 32]) -> Option<&'a CStr> {
-    use std::io::Write;
-    text.fill(0);
-    write!(&mut text[..31], "/proc/{pid}/{leaf}").ok()?;
-    CStr::from_bytes_until_nul(text).ok()
+/// The process of a record, as it described itself.
+fn who(map: &Mapping, at: u64) -> Who {
+    let number = |field| map.u64(at + field).load(Ordering::Relaxed);
+    Who {
+        pid: map.u32(at + process::PID).load(Ordering::Relaxed),
+        start: number(process::START),
+        pid_namespace: number(process::PID_NAMESPACE),
+        time_namespace: number(process::TIME_NAMESPACE),
+    }
+}
+
+/// Whether a handle of this process, as far as we know them, has the identity in a record.
+fn is_joined(map: &Mapping, at: u64) -> bool {
+    handle::is_joined(map.u32(at + process::IDENTITY).load(Ordering::Relaxed))
 }
 
 /// Enters the calling process in the table; its identity, or `None` when the table is full.
@@ -148,7 +96,8 @@ fn proc_path<'a>(pid: u32, leaf: &str, text: &'a mut [u8; 32]) -> Option<&'a CSt
 /// The kernel arbitrates who gets a slot, so nothing else needs to be locked. Does not allocate.
 pub fn join(ring: &Shared, geometry: &Geometry, opening: &Opening, ticks: u64) -> Option<u32> {
     let map = ring.mapping();
-    let me = Myself::new();
+    let view = View::here();
+    let me = Who::me();
     for slot in 0..geometry.processes {
         let lock = Lock::Slot(slot);
         if !lock.try_acquire(opening) {
@@ -157,7 +106,7 @@ pub fn join(ring: &Shared, geometry: &Geometry, opening: &Opening, ticks: u64) -
         let at = record(geometry, slot);
         let before = map.u32(at + process::IDENTITY).load(Ordering::Acquire);
         if before != 0 {
-            if writes(map, geometry, slot, opening.file()) == Some(true) {
+            if writes(&view, map, geometry, slot, false, opening.file()) {
                 lock.release(opening);
                 continue;
             }
@@ -175,10 +124,12 @@ pub fn join(ring: &Shared, geometry: &Geometry, opening: &Opening, ticks: u64) -
             .store(me.start, Ordering::Relaxed);
         map.u64(at + process::PID_NAMESPACE)
             .store(me.pid_namespace, Ordering::Relaxed);
+        map.u64(at + process::TIME_NAMESPACE)
+            .store(me.time_namespace, Ordering::Relaxed);
         map.u64(at + process::JOINED)
             .store(ticks, Ordering::Relaxed);
         map.u64(at + process::LEFT).store(0, Ordering::Relaxed);
-        map.write(at + process::NAME, &me.name);
+        map.write(at + process::NAME, &process_name());
         let mine = identity(serial, slot);
         map.u32(at + process::IDENTITY)
             .store(mine, Ordering::Release);
@@ -220,6 +171,7 @@ fn bury(ring: &Shared, geometry: &Geometry, dead: u32) {
 /// `opening` is the caller's own, `me` its own identity, which is left alone. Does not allocate.
 pub fn reap(ring: &Shared, geometry: &Geometry, opening: &Opening, me: u32) -> u32 {
     let map = ring.mapping();
+    let view = View::here();
     let mut freed = 0;
     for slot in 0..geometry.processes {
         let at = record(geometry, slot);
@@ -228,13 +180,13 @@ pub fn reap(ring: &Shared, geometry: &Geometry, opening: &Opening, me: u32) -> u
         if who == 0 || who == me || !owns() {
             continue;
         }
+        // Another handle of ours: to try its lock might be to lose it, if it is one of the process.
+        if view.is_me(&self::who(map, at)) && is_joined(map, at) {
+            continue;
+        }
         let lock = Lock::Slot(slot);
         let ours = lock.try_acquire(opening);
-        let dead = match writes(map, geometry, slot, opening.file()) {
-            Some(writes) => !writes,
-            // A child forked by the dead can hold its lock, so this may come late. It is never wrong.
-            None => ours,
-        };
+        let dead = !writes(&view, map, geometry, slot, !ours, opening.file());
         if dead && map.u32(at + process::IDENTITY).load(Ordering::Acquire) == who {
             freed += lanes::release_all(ring, who);
             threads::end_all(map, geometry, who);
@@ -254,6 +206,7 @@ fn owns_lanes(ring: &Shared, process: u32) -> bool {
 
 /// Everybody in the table: those that write now, and those that were killed and not replaced yet.
 pub fn writers(map: &Mapping, geometry: &Geometry, file: Option<&File>) -> Vec<Writer> {
+    let view = View::here();
     let mut writers = Vec::new();
     for slot in 0..geometry.processes {
         let at = record(geometry, slot);
@@ -271,7 +224,7 @@ pub fn writers(map: &Mapping, geometry: &Geometry, file: Option<&File>) -> Vec<W
         let writer = Writer {
             pid: map.u32(at + process::PID).load(Ordering::Relaxed),
             name: String::from_utf8_lossy(&name).into_owned(),
-            alive: file.is_some_and(|f| writes(map, geometry, slot, f).unwrap_or(locked)),
+            alive: file.is_some_and(|f| writes(&view, map, geometry, slot, locked, f)),
         };
         // Pairs with the fence in `join`: another process is just taking the slot.
         fence(Ordering::Acquire);
@@ -292,19 +245,4 @@ pub fn users(map: &Mapping, geometry: &Geometry, file: &File) -> Vec<User> {
             name: w.name,
         })
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn we_run_and_started_some_time() {
-        let me = Myself::new();
-        assert!(me.start > 0 && me.pid_namespace > 0);
-        assert_eq!(me.pid, std::process::id());
-        assert!(me.name[0] != 0 && !me.name.contains(&b'\n'));
-        assert!(stat(c"/proc/self/stat").is_some_and(|s| !s.gone));
-        assert!(stat(c"/proc/0/stat").is_none());
-    }
 }

@@ -24,6 +24,7 @@ use shared_file::identity;
 use std::ffi::CStr;
 use std::fs::File;
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 
 /// Reads the start of a small file into `buffer`, without allocating; empty when it cannot be read.
@@ -40,6 +41,65 @@ pub fn read_small<'a>(path: &CStr, buffer: &'a mut [u8]) -> &'a [u8] {
         read
     };
     &buffer[..usize::try_from(read).unwrap_or(0)]
+}
+
+/// What follows `mark` in a small file, as far as `buffer` takes it, without allocating; empty where there is no mark.
+pub fn read_after<'a>(path: &CStr, mark: &[u8], buffer: &'a mut [u8; 64]) -> &'a [u8] {
+    // SAFETY: the path is NUL-terminated; the buffer is writable for the length given; the descriptor is ours from
+    // open to close.
+    unsafe {
+        let fd = libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        if fd < 0 {
+            return &[];
+        }
+        let (mut have, mut found) = (0, None);
+        loop {
+            let read = libc::read(
+                fd,
+                buffer.as_mut_ptr().add(have).cast(),
+                buffer.len() - have,
+            );
+            let Ok(read @ 1..) = usize::try_from(read) else {
+                break;
+            };
+            have += read;
+            if found.is_none() {
+                found = memchr::memmem::find(&buffer[..have], mark).map(|at| at + mark.len());
+                // Before it is found, only the end matters, which may be the beginning of the mark; then what follows.
+                let from = found.unwrap_or(have.saturating_sub(mark.len()));
+                buffer.copy_within(from..have, 0);
+                have -= from;
+            }
+            if have == buffer.len() {
+                break;
+            }
+        }
+        libc::close(fd);
+        &buffer[..found.map_or(0, |_| have)]
+    }
+}
+
+/// The inode of what `path` leads to; 0 when that cannot be told. Does not allocate.
+pub fn inode(path: &CStr) -> u64 {
+    let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: the path is NUL-terminated, and `stat` is a valid place for one, read only when the call filled it.
+    unsafe {
+        match libc::stat(path.as_ptr(), stat.as_mut_ptr()) {
+            0 => stat.assume_init().st_ino,
+            _ => 0,
+        }
+    }
+}
+
+/// Whether there is a process, or a thread, of that id in our pid namespace, be it one that has ended and was not waited
+/// for.
+pub fn process_exists(pid: u32) -> bool {
+    let Ok(pid @ 1..) = libc::pid_t::try_from(pid) else {
+        return false;
+    };
+    // SAFETY: signal 0 is sent to nobody; the call only looks whether it could be.
+    let found = unsafe { libc::kill(pid, 0) };
+    found == 0 || io::Error::last_os_error().raw_os_error() != Some(libc::ESRCH)
 }
 
 /// Whether the list of mappings at `maps` (/proc/PID/maps) names `file`, without allocating. True when the
@@ -129,6 +189,45 @@ pub fn shares_memory_with_parent() -> bool {
             0,
             0,
         ) == 0
+    }
+}
+
+/// Has the memory of this process hold the opening of `file`, too: its locks then stay if the host closes the
+/// descriptor, as daemons do. A forked child gets the descriptor and not this. Null where there is no room.
+pub fn hold_open(file: &File) -> *mut () {
+    // SAFETY: a new mapping touches nothing that exists, and this one can be neither read nor written; madvise acts on
+    // just that mapping, and on failure it is unmapped before anyone has seen it.
+    unsafe {
+        let place = libc::mmap(
+            std::ptr::null_mut(),
+            HELD,
+            libc::PROT_NONE,
+            libc::MAP_SHARED,
+            file.as_raw_fd(),
+            0,
+        );
+        if place == libc::MAP_FAILED {
+            return std::ptr::null_mut();
+        }
+        if libc::madvise(place, HELD, libc::MADV_DONTFORK) != 0 {
+            libc::munmap(place, HELD);
+            return std::ptr::null_mut();
+        }
+        place.cast()
+    }
+}
+
+/// Bytes that [`hold_open`] maps; the kernel makes whole pages of them.
+const HELD: usize = 4096;
+
+/// Ends what [`hold_open`] began.
+///
+/// # Safety
+/// `place` is what `hold_open` gave in this process, not in one that forked it, and is let go once.
+pub unsafe fn let_go(place: *mut ()) {
+    if !place.is_null() {
+        // SAFETY: the caller's promise.
+        unsafe { libc::munmap(place.cast(), HELD) };
     }
 }
 

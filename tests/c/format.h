@@ -42,8 +42,8 @@ typedef struct {
   uint64_t next_ticket;
   unsigned char unused_808[0x840 - 0x808];
   uint32_t level, boost, sampler_pid, unused_84c;
-  uint64_t sampler_start, sampler_namespace;
-  unsigned char unused_860[0x880 - 0x860];
+  uint64_t sampler_start, sampler_namespace, sampler_time_namespace;
+  unsigned char unused_868[0x880 - 0x868];
   uint32_t defined, unused_884;
   uint64_t strings_used, thread_serial, process_serial;
   unsigned char unused_8a0[0x8c0 - 0x8a0];
@@ -73,7 +73,7 @@ typedef struct {
   uint32_t identity, pid;
   uint64_t start, pid_namespace, joined;
   char name[16];
-  uint64_t left, unused;
+  uint64_t left, time_namespace;
 } process_t;
 
 typedef struct {
@@ -131,6 +131,7 @@ AT(header_t, boost, 0x844);
 AT(header_t, sampler_pid, 0x848);
 AT(header_t, sampler_start, 0x850);
 AT(header_t, sampler_namespace, 0x858);
+AT(header_t, sampler_time_namespace, 0x860);
 AT(header_t, defined, 0x880);
 AT(header_t, strings_used, 0x888);
 AT(header_t, thread_serial, 0x890);
@@ -174,6 +175,7 @@ AT(process_t, identity, 0);
 AT(process_t, pid, 4);
 AT(process_t, start, 8);
 AT(process_t, pid_namespace, 16);
+AT(process_t, time_namespace, 56);
 AT(process_t, joined, 24);
 AT(process_t, name, 32);
 AT(process_t, left, 48);

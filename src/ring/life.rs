@@ -1,0 +1,183 @@
+//! Whether a process lives, as far as the kernel tells this process.
+//!
+//! A number names a process only inside of its pid namespace, and /proc may be that of another one. A start time is
+//! shown as the clock of the reader's time namespace has it. So nothing is concluded from what is not ours.
+
+use std::ffi::CStr;
+use std::io::Write;
+
+use crate::shm::{inode, process_exists, read_after, read_small};
+
+/// A process, as the tables of a timeline describe one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Who {
+    /// Its id in its own pid namespace.
+    pub pid: u32,
+    /// When it started, in clock ticks since boot as its time namespace counts; 0 = not known.
+    pub start: u64,
+    /// Inode of its pid namespace; 0 = not known.
+    pub pid_namespace: u64,
+    /// Inode of its time namespace; 0 = not known, or the kernel has none.
+    pub time_namespace: u64,
+}
+
+impl Who {
+    /// The calling process. Does not allocate.
+    pub fn me() -> Who {
+        Who {
+            pid: std::process::id(),
+            start: stat(c"/proc/self/stat").map_or(0, |s| s.start),
+            pid_namespace: inode(c"/proc/self/ns/pid"),
+            time_namespace: inode(c"/proc/self/ns/time"),
+        }
+    }
+}
+
+/// What is known of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seen {
+    /// One of that id runs, and nothing says that it is another.
+    Runs,
+    /// It runs, and its first thread has ended: /proc shows neither its memory nor its files.
+    Headless,
+    /// It has ended, without any doubt.
+    Gone,
+    /// It cannot be seen from here.
+    Unknown,
+}
+
+/// Where other processes are looked at from: the calling process, and the /proc that it has.
+pub struct View {
+    me: Who,
+    /// Whether /proc names processes as our pid namespace does.
+    proc_is_ours: bool,
+}
+
+impl View {
+    /// That of the calling process. Does not allocate.
+    pub fn here() -> View {
+        View {
+            me: Who::me(),
+            proc_is_ours: proc_is_ours(),
+        }
+    }
+
+    /// Whether `who` has the id of the calling process.
+    pub fn is_me(&self, who: &Who) -> bool {
+        who.pid == self.me.pid && self.shares_pids_with(who)
+    }
+
+    fn shares_pids_with(&self, who: &Who) -> bool {
+        who.pid_namespace != 0 && who.pid_namespace == self.me.pid_namespace
+    }
+
+    /// What is known of a process.
+    pub fn see(&self, who: &Who) -> Seen {
+        if !self.shares_pids_with(who) {
+            return Seen::Unknown;
+        }
+        // The kernel answers this in our own pid namespace, whatever is mounted at /proc, and whatever that hides.
+        if !process_exists(who.pid) {
+            return Seen::Gone;
+        }
+        if !self.proc_is_ours {
+            return Seen::Unknown;
+        }
+        let mut text = [0; 32];
+        let Some(seen) = proc_path(who.pid, "stat", &mut text).and_then(stat) else {
+            return Seen::Unknown;
+        };
+        let comparable = who.time_namespace == self.me.time_namespace;
+        if seen.gone || (comparable && seen.start != who.start) {
+            return Seen::Gone;
+        }
+        match seen.headless {
+            true => Seen::Headless,
+            false => Seen::Runs,
+        }
+    }
+}
+
+struct Stat {
+    gone: bool,
+    /// Its first thread has ended and others go on.
+    headless: bool,
+    start: u64,
+}
+
+/// State and start time from /proc/PID/stat.
+fn stat(path: &CStr) -> Option<Stat> {
+    let mut buffer = [0; 512];
+    let text = read_small(path, &mut buffer);
+    // The second field is the name in parentheses, and may hold anything.
+    let rest = &text[memchr::memrchr(b')', text)? + 1..];
+    let mut fields = rest.split(|&b| b == b' ').filter(|f| !f.is_empty());
+    let number = |field: &[u8]| std::str::from_utf8(field).ok()?.parse::<u64>().ok();
+    let ended = matches!(fields.next()?, b"Z" | b"X" | b"x");
+    let threads = number(fields.nth(16)?)?;
+    Some(Stat {
+        // A zombie writes no more, unless only its first thread is one.
+        gone: ended && threads <= 1,
+        headless: ended && threads > 1,
+        start: number(fields.nth(1)?)?,
+    })
+}
+
+/// Whether /proc is that of our own pid namespace.
+///
+/// That /proc/self has our number would not be enough: the namespace around ours may know us by the same one. `NSpid`
+/// has our number in each namespace from that of /proc down to our own, so in our own /proc it is one number.
+fn proc_is_ours() -> bool {
+    let mut buffer = [0; 64];
+    let numbers = read_after(c"/proc/self/status", b"\nNSpid:", &mut buffer);
+    let line = numbers.split(|&b| b == b'\n').next().unwrap_or_default();
+    let mut numbers = line
+        .split(u8::is_ascii_whitespace)
+        .filter(|n| !n.is_empty());
+    let mine = numbers.next().and_then(|n| std::str::from_utf8(n).ok());
+    mine.and_then(|n| n.parse().ok()) == Some(std::process::id()) && numbers.next().is_none()
+}
+
+/// The path of a file of a process in /proc, NUL-terminated, without allocating.
+pub fn proc_path<'a>(pid: u32, leaf: &str, text: &'a mut [u8; 32]) -> Option<&'a CStr> {
+    text.fill(0);
+    write!(&mut text[..31], "/proc/{pid}/{leaf}").ok()?;
+    CStr::from_bytes_until_nul(text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn we_run_and_started_some_time() {
+        let me = Who::me();
+        assert!(me.start > 0 && me.pid_namespace > 0);
+        assert_eq!(me.pid, std::process::id());
+        assert!(stat(c"/proc/self/stat").is_some_and(|s| !s.gone));
+        assert!(stat(c"/proc/0/stat").is_none());
+        let view = View::here();
+        assert!(view.proc_is_ours && view.is_me(&me));
+        assert_eq!(view.see(&me), Seen::Runs);
+    }
+
+    #[test]
+    fn nothing_is_concluded_from_other_namespaces() {
+        let (view, me) = (View::here(), Who::me());
+        let with = |change: fn(&mut Who)| {
+            let mut who = me;
+            change(&mut who);
+            view.see(&who)
+        };
+        assert_eq!(with(|w| w.start += 1), Seen::Gone);
+        assert_eq!(with(|w| w.pid = u32::MAX), Seen::Gone);
+        assert_eq!(with(|w| w.pid_namespace += 1), Seen::Unknown);
+        assert_eq!(with(|w| w.pid_namespace = 0), Seen::Unknown);
+        // The same process, as another time namespace would show its start.
+        let shifted = |w: &mut Who| {
+            w.start += 100_000;
+            w.time_namespace += 1;
+        };
+        assert_eq!(with(shifted), Seen::Runs);
+    }
+}

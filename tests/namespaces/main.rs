@@ -1,0 +1,22 @@
+//! Writers and readers in namespaces of their own: pid, time, user and mount.
+#![cfg(feature = "cli")]
+
+#[path = "../harness/mod.rs"]
+mod harness;
+
+mod apart;
+mod living;
+
+use harness::Role;
+
+/// What a process that has gone apart can do.
+const ROLES: &[(&str, Role)] = &[
+    ("writes_through_all_lanes", living::writes_through_all_lanes),
+    ("looks", living::looks),
+    ("looks_at_its_child", living::looks_at_its_child),
+];
+
+use apart::goes_apart;
+use living::writes_through_all_lanes;
+
+harness::roles!(goes_apart, writes_through_all_lanes);
