@@ -7,6 +7,7 @@ use std::fs;
 use std::process::Command;
 
 use tempfile::TempDir;
+use toolchain::installed::with_another_installed;
 use toolchain::programs::{Link, c, compile, execute};
 use toolchain::{C99, CPP17, built, cc, cxx, root, run, succeed, with_little_shm, words};
 
@@ -251,4 +252,14 @@ fn the_shared_library_is_linked_as_it_must_be() {
         );
     }
     assert!(symbols.len() > 20, "{symbols:?}");
+}
+
+#[test]
+fn what_is_installed_is_not_what_is_tested() {
+    with_another_installed(&[
+        "every_function_used_rightly_and_wrongly",
+        "the_static_library_does_the_same",
+        "the_face_for_cpp",
+        "the_headers_are_clean_by_themselves",
+    ]);
 }

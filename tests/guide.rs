@@ -10,6 +10,8 @@ use std::path::Path;
 use std::process::Command;
 
 use support::{Name, library_dir, printed};
+use toolchain::installed::with_another_installed;
+use toolchain::programs::{Link, link};
 use toolchain::{C99, CPP17, cc, cxx, limited, root};
 
 /// A fenced block of a page.
@@ -171,11 +173,8 @@ fn compiled(mut compiler: Command, flags: &[&str], source: &Path, code: &str) ->
         .arg(root().join("include"))
         .arg(source)
         .arg("-o")
-        .arg(&program)
-        .arg("-L")
-        .arg(library_dir())
-        .arg("-ltimeline")
-        .arg(format!("-Wl,-rpath,{}", library_dir().display()));
+        .arg(&program);
+    link(&mut compiler, Link::Shared);
     printed(&mut compiler, "gcc and g++");
     limited(program)
 }
@@ -244,6 +243,15 @@ fn anchors(text: &str) -> Vec<String> {
         });
     }
     anchors
+}
+
+#[test]
+fn what_is_installed_is_not_what_is_tested() {
+    with_another_installed(&[
+        "the_pieces_of_the_guide_for_lua",
+        "the_pieces_of_the_guide_for_c",
+        "the_pieces_of_the_guide_for_cpp",
+    ]);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 use support::{Name, library_dir, printed};
+use toolchain::installed::with_another_installed;
 use toolchain::{cc, limited, root, run, with_little_shm};
 
 /// LuaJIT, which finds the module in the source tree and loads the library of this build.
@@ -232,16 +233,21 @@ fn found_by(lua_path: &Path, change: impl FnOnce(&mut Command)) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
+/// What the library is called in these copies: nobody has installed that, so only what is laid out can be found.
+const OURS: &str = "libtimeline-laid-out";
+
 /// A folder with a copy of the module in `lua`, and the library at `library` when that is given.
 fn laid_out(lua: &str, library: Option<&str>) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let module = folder.path().join(lua);
     fs::create_dir_all(&module).expect("a folder for the module");
     for file in ["timeline.lua", "timeline_cdef.lua"] {
-        fs::copy(root().join("lua").join(file), module.join(file)).expect("a copy of the module");
+        let text = fs::read_to_string(root().join("lua").join(file)).expect("the module");
+        let ours = text.replace("libtimeline", OURS);
+        fs::write(module.join(file), ours).expect("a copy of the module");
     }
     if let Some(library) = library {
-        let place = folder.path().join(library);
+        let place = folder.path().join(library.replace("libtimeline", OURS));
         fs::create_dir_all(place.parent().expect("a folder")).expect("a folder for the library");
         symlink(library_dir().join("libtimeline.so"), place).expect("a link to the library");
     }
@@ -281,7 +287,7 @@ fn the_library_is_found_in_every_place_it_may_be() {
     });
     assert_eq!(by_relative_path, version);
     let by_name = found_by(&modules, |c| {
-        c.env("TIMELINE_LIBRARY", elsewhere.join("libtimeline.so"));
+        c.env("TIMELINE_LIBRARY", library_dir().join("libtimeline.so"));
     });
     assert_eq!(by_name, version);
 }
@@ -292,19 +298,16 @@ fn a_library_that_is_not_found_is_an_error_that_lists_where_it_was_looked_for() 
     let module = folder.path().join("lua");
     // A file of the right name that is no library, and one that is another library.
     fs::create_dir_all(folder.path().join("target/release")).expect("a folder");
-    fs::write(
-        folder.path().join("target/release/libtimeline.so"),
-        "not a library",
-    )
-    .expect("a file");
+    let bad = format!("target/release/{OURS}.so");
+    fs::write(folder.path().join(&bad), "not a library").expect("a file");
     let said = found_by(&module, |c| {
         c.env("LUA_CPATH", "/absent/?.so");
     });
     for part in [
-        "cannot load libtimeline.so",
+        &format!("cannot load {OURS}.so"),
         "make install",
-        "target/release/libtimeline.so",
-        "/absent/libtimeline.so",
+        &bad,
+        &format!("/absent/{OURS}.so"),
     ] {
         assert!(said.contains(part), "{part} is not in: {said}");
     }
@@ -366,4 +369,14 @@ fn lua_and_c_agree_on_sizes_offsets_and_constants() {
             .arg(source),
         "gcc",
     );
+}
+
+#[test]
+fn what_is_installed_is_not_what_is_tested() {
+    with_another_installed(&[
+        "writes",
+        "the_library_is_found_in_every_place_it_may_be",
+        "a_library_that_is_not_found_is_an_error_that_lists_where_it_was_looked_for",
+        "lua_and_c_agree_on_sizes_offsets_and_constants",
+    ]);
 }

@@ -1,6 +1,7 @@
 //! For tests of what other languages see: the built libraries, compilers, and commands that must succeed.
 #![allow(dead_code, reason = "each test uses its part")]
 
+pub mod installed;
 pub mod programs;
 
 use std::ffi::OsStr;
