@@ -26,6 +26,8 @@ pub struct Facts {
     pub reduced: bool,
     /// What ticks count.
     pub clock: ClockKind,
+    /// About how many of them a second has, as its creator measured; 0 = not known.
+    pub tick_rate: u64,
     /// When it was created, in nanoseconds since the epoch.
     pub created_unix: u64,
     /// The process that created it.
@@ -69,6 +71,7 @@ impl Segment {
     pub fn load(name: &Name, file: &File, purpose: Use) -> Result<Segment> {
         let path = name.given();
         let (geometry, facts) = read_header(path, file)?;
+        crate::clock::settle();
         let map = match purpose {
             Use::Read => Mapping::read_only(file, geometry.total),
             Use::Control => Mapping::writable(file, geometry.total, false),
@@ -185,7 +188,7 @@ impl Segment {
         if self.clock_runs() {
             anchors.push(Anchor::take(self.facts.clock));
         }
-        TimeBase::new(self.facts.clock, anchors)
+        TimeBase::new(self.facts.clock, self.facts.tick_rate, anchors)
     }
 }
 
@@ -264,6 +267,7 @@ fn read_header(path: &Path, file: &File) -> Result<(Geometry, Facts)> {
         snapshot: flags & header::FLAG_SNAPSHOT != 0,
         reduced: flags & header::FLAG_REDUCED != 0,
         clock,
+        tick_rate: get64(&head, header::TICK_RATE),
         created_unix: get64(&head, header::CREATED_UNIX),
         creator_pid: get32(&head, header::CREATOR_PID),
         creator_exe: String::from_utf8_lossy(exe).into_owned(),
@@ -293,6 +297,8 @@ pub fn new_header(geometry: &Geometry, clock: ClockKind, reduced: bool) -> Vec<u
     }
     geometry.store(&mut h);
     put32(&mut h, header::CLOCK, clock.number());
+    crate::clock::settle();
+    put64(&mut h, header::TICK_RATE, crate::clock::measure(clock));
     put64(&mut h, header::CREATED_UNIX, crate::clock::realtime());
     put64(&mut h, header::CREATED_TICKS, clock.now());
     put32(&mut h, header::CREATOR_PID, std::process::id());

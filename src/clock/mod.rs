@@ -2,18 +2,21 @@
 
 mod anchor;
 mod cpu;
+mod namespace;
 
-pub use anchor::{Anchor, TimeBase};
+pub use anchor::{Anchor, TimeBase, measure};
 pub use cpu::{cpu_nodes, current_cpu, rseq_area};
 
 use std::fmt;
+
+use crate::sync::{AtomicU64, Ordering};
 
 /// What the ticks of a timeline count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClockKind {
     /// The invariant time stamp counter, read with `rdtsc`.
     Tsc,
-    /// `CLOCK_MONOTONIC_RAW` in nanoseconds.
+    /// `CLOCK_MONOTONIC_RAW` in nanoseconds, as the machine's first time namespace has it.
     Monotonic,
 }
 
@@ -89,10 +92,35 @@ fn invariant_tsc() -> bool {
     false
 }
 
-/// Nanoseconds of CLOCK_MONOTONIC_RAW.
+/// Nanoseconds by which the clock is ahead of that of the machine's first time namespace, as two's complement.
+static SHIFT: AtomicU64 = AtomicU64::new(0);
+
+/// The process that knows its shift, and whether it does: its id << 1 | 1 if so.
+static SETTLED: AtomicU64 = AtomicU64::new(0);
+
+/// Finds out how far the time namespace of this process shifts its clock, before it reads ticks: when it opens a
+/// timeline, and when it was forked. Does not allocate.
+pub fn settle() {
+    let shift = namespace::shift();
+    // Relaxed: it guards nothing, and a process stays where it is.
+    SHIFT.store(shift.unwrap_or(0) as u64, Ordering::Relaxed);
+    let settled = u64::from(std::process::id()) << 1 | u64::from(shift.is_some());
+    SETTLED.store(settled, Ordering::Relaxed);
+}
+
+/// Whether the shift is known; found out now if nobody did in this process. Looking into /proc each time would cost more
+/// than the rest of an anchor.
+fn knows_shift() -> bool {
+    if SETTLED.load(Ordering::Relaxed) >> 1 != u64::from(std::process::id()) {
+        settle();
+    }
+    SETTLED.load(Ordering::Relaxed) & 1 == 1
+}
+
+/// Nanoseconds of CLOCK_MONOTONIC_RAW in the machine's first time namespace.
 #[cold]
 fn monotonic_raw() -> u64 {
-    nanoseconds(libc::CLOCK_MONOTONIC_RAW)
+    nanoseconds(libc::CLOCK_MONOTONIC_RAW).wrapping_sub(SHIFT.load(Ordering::Relaxed))
 }
 
 /// Nanoseconds since the epoch.

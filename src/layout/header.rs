@@ -50,6 +50,8 @@ pub const CREATOR_PID: u64 = 0x120;
 pub const CREATOR_START: u64 = 0x128;
 /// 16 bytes, the kernel's boot id.
 pub const BOOT_ID: u64 = 0x130;
+/// u64, about how many ticks a second has; 0 = unknown.
+pub const TICK_RATE: u64 = 0x140;
 /// 256 bytes, path of the creator's executable, NUL-padded.
 pub const CREATOR_EXE: u64 = 0x180;
 /// Bytes of the path.
@@ -107,7 +109,7 @@ pub const FLAG_REDUCED: u32 = 2;
 
 const _: () = {
     assert!(REGIONS + 8 * REGION_SIZE <= CREATED_UNIX);
-    assert!(BOOT_ID + 16 <= CREATOR_EXE);
+    assert!(BOOT_ID + 16 <= TICK_RATE && TICK_RATE + 8 <= CREATOR_EXE);
     assert!(CREATOR_EXE + CREATOR_EXE_SIZE <= CPU_NODES);
     assert!(CPU_NODES + CPU_NODES_COUNT == CHECKED);
     assert!(ANCHORS + ANCHORS_COUNT * ANCHOR_SIZE <= super::HEADER_SIZE);

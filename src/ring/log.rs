@@ -14,7 +14,7 @@ use super::local::{self, Joining, NO_LANE, Slot, is_time, may_try};
 use super::memory::Shared;
 use super::rseq::{self, Hot, Otherwise};
 use super::{Storage, lanes, processes, threads, writer};
-use crate::clock::{ClockKind, current_cpu, rseq_area};
+use crate::clock::{ClockKind, current_cpu, rseq_area, settle};
 use crate::layout::words::{Cursor, entry_thread};
 use crate::layout::{Geometry, MAX_SLOTS, PAYLOAD_BYTES, header};
 use crate::shm::{SharedFile, shares_memory_with_parent, unnoticed};
@@ -430,6 +430,8 @@ impl Log {
             return Some(process);
         }
         let opening = self.file.reopen().ok()?;
+        // A forked child may be in another time namespace than its parent.
+        settle();
         let now = self.clock.now();
         let process = processes::join(&self.ring, &self.geometry, &opening, now)?;
         if let Some(file) = opening.into_own() {

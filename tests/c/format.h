@@ -34,7 +34,8 @@ typedef struct {
   uint32_t creator_pid, unused_124;
   uint64_t creator_start;
   unsigned char boot_id[16];
-  unsigned char unused_140[0x180 - 0x140];
+  uint64_t tick_rate;
+  unsigned char unused_148[0x180 - 0x148];
   char creator_exe[256];
   unsigned char unused_280[0x400 - 0x280];
   uint8_t cpu_nodes[1024];
@@ -123,6 +124,7 @@ AT(header_t, created_ticks, 0x118);
 AT(header_t, creator_pid, 0x120);
 AT(header_t, creator_start, 0x128);
 AT(header_t, boot_id, 0x130);
+AT(header_t, tick_rate, 0x140);
 AT(header_t, creator_exe, 0x180);
 AT(header_t, cpu_nodes, 0x400);
 AT(header_t, next_ticket, 0x800);

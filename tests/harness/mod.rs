@@ -263,8 +263,13 @@ impl Process {
 
     /// Has its [`hear`] return.
     pub fn tell(&mut self) {
+        self.write("");
+    }
+
+    /// Writes a line to it.
+    pub fn write(&mut self, line: &str) {
         let input = self.child.stdin.as_mut().expect("a pipe");
-        input.write_all(b"\n").expect("it reads");
+        writeln!(input, "{line}").expect("it reads");
     }
 
     pub fn kill(&mut self) {

@@ -5,12 +5,17 @@
 mod harness;
 
 mod apart;
+mod clocks;
 mod living;
 
 use harness::Role;
 
 /// What a process that has gone apart can do.
 const ROLES: &[(&str, Role)] = &[
+    ("creates", clocks::creates),
+    ("logs_when_told", clocks::logs_when_told),
+    ("reads", clocks::reads),
+    ("forks_into_another_time", clocks::forks_into_another_time),
     ("writes_through_all_lanes", living::writes_through_all_lanes),
     ("looks", living::looks),
     ("looks_at_its_child", living::looks_at_its_child),

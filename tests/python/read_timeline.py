@@ -136,17 +136,23 @@ class Timeline:
         anchors.sort(key=lambda anchor: anchor[0])
         self.anchors = []
         for anchor in anchors:
-            last = self.anchors[-1] if self.anchors else (0, 0, 0)
-            if anchor[0] != last[0] and anchor[1] >= last[1]:
+            if not self.anchors or anchor[0] != self.anchors[-1][0]:
                 self.anchors.append(anchor)
+        self.rate = 1e9 if self.clock == 2 else self.rate_by(1) or self.rate_by(2)
 
-    def rate(self):
-        if self.clock == 2:
-            return 1e9
-        first, last = self.anchors[0], self.anchors[-1]
-        if last[1] == first[1]:
-            return None
-        return (last[0] - first[0]) * 1e9 / (last[1] - first[1])
+    def rate_by(self, clock):
+        """Ticks per second by the monotonic clock (1) or that of the wall (2), from the widest credible pair."""
+        known = self.u64(0x140)
+        least, most = (known * 0.9375, known * 1.0625) if known else (1e8, 1e10)
+        widest, found = 0, None
+        for number, first in enumerate(self.anchors):
+            for last in self.anchors[number + 1:]:
+                ticks, nanos = last[0] - first[0], last[clock] - first[clock]
+                if nanos > 0 and ticks > widest and (clock == 2 or first[1] and last[1]):
+                    rate = ticks * 1e9 / nanos
+                    if least <= rate <= most:
+                        widest, found = ticks, rate
+        return found
 
     def unix_nanos(self, ticks):
         if not self.anchors:
@@ -159,10 +165,9 @@ class Timeline:
             part = abs(span) // (b[0] - a[0])
             return a[2] + (part if span >= 0 else -part)
         nearest = before[-1] if before else after[0]
-        rate = self.rate()
-        if rate is None:
+        if self.rate is None:
             return None
-        return nearest[2] + int((ticks - nearest[0]) * 1e9 / rate)
+        return nearest[2] + int((ticks - nearest[0]) * 1e9 / self.rate)
 
     def chunk(self, number):
         """Ticket, count, lane and before of a chunk; None when it holds nothing."""
