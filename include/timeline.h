@@ -762,7 +762,8 @@ void timeline_cursor_free(struct timeline_cursor_t *cursor);
 
 /**
  * Writes an event out as people read it, `processed tcp(10), udp(20), and other(3)`: the first line of its
- * message with the arguments filled in; or, of a format, what printf would have written.
+ * message with the arguments filled in; or, of a format, exactly what printf would have written. If the definition
+ * cannot be read, all values that the entry has: `<event 5?>(10, 20, 3, 0)`.
  *
  * `event`: from `timeline_next`, what it points to still valid. `buffer` and `size`: where to, and how many bytes
  * there are; what does not fit is cut between characters, and a NUL always ends it (unless `size` is 0, when

@@ -13,7 +13,7 @@ pub use text::Text;
 use std::io;
 
 use crate::attached::Attached;
-use crate::event::Syntax;
+use crate::event::{Definition, Syntax};
 use crate::source::{Event, Order, Source};
 
 /// Before each line of a call stack.
@@ -26,7 +26,7 @@ const AT_ONCE: usize = 64 * 1024;
 pub struct Row {
     /// The event.
     pub event: Event,
-    /// Ticks since the next older event; `None` for the oldest.
+    /// Ticks since the next older event; `None` for the oldest, and where one of the two is not known.
     pub cycles: Option<u64>,
 }
 
@@ -49,7 +49,10 @@ impl<I: Iterator<Item = Event>> Iterator for Rows<I> {
 
     fn next(&mut self) -> Option<Row> {
         let event = std::mem::replace(&mut self.next, self.events.next())?;
-        let older = self.next.as_ref();
+        let older = self
+            .next
+            .as_ref()
+            .filter(|older| older.ticks != 0 && event.ticks != 0);
         Some(Row {
             cycles: older.map(|o| event.ticks.saturating_sub(o.ticks)),
             event,
@@ -146,32 +149,39 @@ impl<'a> Table<'a> {
     /// As `text`, of an event not seen before, not defined, or with a payload.
     #[cold]
     fn new_text(&mut self, event: &Event, out: &mut Text) {
-        let (width, id) = (self.category, event.id.0);
-        let Some(definition) = self.source.definition(event.id) else {
-            return out.push(&format!("{:width$} <event {id}?>", "?"));
+        let width = self.category;
+        let definition = match self.source.definition(event.id) {
+            Some(known) if event.payload.is_none() && known.syntax == Syntax::Template => known,
+            other => return self.long_text(event, other, out),
         };
-        if event.payload.is_some() || definition.syntax == Syntax::Printf {
-            out.push(&format!("{:width$} ", printable(&definition.category)));
-            self.message.clear();
-            // Writing to a String does not fail.
-            let _ = self.messages.write(event, definition, &mut self.message);
-            out.push(&printable(&one_line(&self.message)));
-            for address in event.backtrace() {
-                let frame = self.source.frame(event, *address).to_string();
-                out.push(&format!("\n{FRAME}{}", printable(&frame)));
-            }
-            return;
-        }
         let mut text = Template::new();
         text.push(&format!("{:width$} ", printable(&definition.category)));
         text.message(&definition.message, printable);
         out.fill(&text, &event.args);
         // Only what is defined makes this longer.
-        let place = id as usize;
+        let place = event.id.0 as usize;
         if self.texts.len() <= place {
             self.texts.resize_with(place + 1, || None);
         }
         self.texts[place] = Some(text);
+    }
+
+    /// Writes category, message and call stack of an event that is not filled into a template.
+    fn long_text(&mut self, event: &Event, definition: Option<&Definition>, out: &mut Text) {
+        let width = self.category;
+        let category = match definition.map_or("", |definition| &definition.category) {
+            "" => "?",
+            category => category,
+        };
+        out.push(&format!("{:width$} ", printable(category)));
+        self.message.clear();
+        // Writing to a String does not fail.
+        let _ = self.messages.write(event, definition, &mut self.message);
+        out.push(&printable(&one_line(&self.message)));
+        for address in event.backtrace() {
+            let frame = self.source.frame(event, *address).to_string();
+            out.push(&format!("\n{FRAME}{}", printable(&frame)));
+        }
     }
 }
 

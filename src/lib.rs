@@ -78,7 +78,8 @@ pub use self::{
     control::{Control, Sampler},
     error::{Error, ErrorKind, Result, User},
     event::{
-        Definition, EventId, Format, Level, Module, Priority, Syntax, Value, argument_names, values,
+        Definition, EventId, Format, Level, Module, Priority, Syntax, Value, argument_names,
+        by_position, values,
     },
     info::{Dropped, Info},
     layout::{DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, MAX_ARGUMENTS},

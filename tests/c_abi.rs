@@ -7,6 +7,8 @@ use std::fs;
 use std::process::Command;
 
 use tempfile::TempDir;
+use timeline::layout::header;
+use timeline::{Attached, Priority, Timeline, Value};
 use toolchain::installed::with_another_installed;
 use toolchain::programs::{Link, c, compile, execute};
 use toolchain::{C99, CPP17, built, cc, cxx, root, run, succeed, with_little_shm, words};
@@ -57,6 +59,37 @@ fn a_c_program_reads_the_format_by_itself() {
         dir.path(),
     );
     assert_eq!(execute(&program, dir.path(), &[]), "layout: ok\n");
+}
+
+#[test]
+fn values_are_rendered_by_position_where_the_definition_cannot_be_read() {
+    let dir = TempDir::new().unwrap();
+    let [live, saved] = ["live", "saved"].map(|file| dir.path().join(file));
+    let timeline = Timeline::with_size(&live, 256, 1024).unwrap();
+    let info = Priority::Info;
+    let sum = timeline.define("net", info, "sum $n").unwrap();
+    let sent = timeline.define_printf("net", info, "%d to %s", "a.c", 1);
+    let mut payload = Vec::new();
+    Value::Int(5).encode(&mut payload);
+    let (bytes, cut) = (&b"eth0"[..], false);
+    Value::Text { bytes, cut }.encode(&mut payload);
+    timeline.log(sum, [10, -20, i64::MIN, 7]);
+    timeline.log_payload(sent.unwrap(), &payload, false);
+    Attached::open(&live).unwrap().save(&saved).unwrap();
+    let read = || {
+        let saved = saved.to_str().unwrap();
+        c("tests/c/lost.c", Link::Shared, &[saved])
+    };
+    assert_eq!(read(), "3 'net' sum n(10)\n3 'net' 5 to eth0\n");
+    // The count of definitions: none but that of no event.
+    let mut bytes = fs::read(&saved).unwrap();
+    bytes[header::DEFINED as usize..][..4].copy_from_slice(&1_u32.to_le_bytes());
+    fs::write(&saved, bytes).unwrap();
+    let least = i64::MIN;
+    assert_eq!(
+        read(),
+        format!("0 '' <event 1?>(10, -20, {least}, 7)\n0 '' <event 2?>(5, \"eth0\")\n")
+    );
 }
 
 #[test]

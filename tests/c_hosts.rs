@@ -155,7 +155,7 @@ fn what_a_thread_had_comes_back_though_a_handler_jumped_out_of_its_first_event()
     let newest = events.last().unwrap();
     assert_eq!(newest.args[0], 0);
     let thread = attached.thread(newest).expect("a record was free");
-    assert_eq!(thread.name, "after");
+    assert_eq!(thread.name.as_deref(), Some("after"));
 }
 
 #[test]

@@ -239,8 +239,8 @@ fn the_golden_snapshot_is_read_as_it_ever_was() {
         let known = attached.thread(event).expect("known");
         assert_eq!((known.tid, known.pid, event.tid), (tid, pid, tid));
         assert_eq!(
-            (known.name.as_str(), known.process.as_str()),
-            (name, process)
+            (known.name.as_deref(), known.process.as_deref()),
+            (Some(name), Some(process))
         );
         let nanoseconds = EPOCH + (ticks - TICKS) / 3;
         assert_eq!(attached.unix_nanos(*ticks), Some(nanoseconds));
@@ -268,7 +268,7 @@ fn the_golden_snapshot_says_the_same_of_itself() {
             (definition.category.as_str(), definition.message.as_str()),
             (category, message)
         );
-        assert_eq!(definition.priority, priority);
+        assert_eq!(definition.priority, Some(priority));
     }
     let info = attached.info();
     assert!(info.snapshot && attached.is_snapshot());

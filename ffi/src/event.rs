@@ -8,7 +8,8 @@ use std::ffi::{CStr, CString, c_char};
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
 use timeline_core::{
-    Attached, Definition, Event, EventId, Format, MAX_ARGUMENTS, Priority, Syntax, values,
+    Attached, Definition, Event, EventId, Format, MAX_ARGUMENTS, Priority, Syntax, Value,
+    by_position, values,
 };
 
 /// As a syntax: the words of the message's first line that begin with `$` are the arguments, `args` their
@@ -92,7 +93,7 @@ impl Text {
                 Syntax::Template => TIMELINE_TEMPLATE,
                 Syntax::Printf => TIMELINE_FORMAT,
             },
-            priority: definition.priority as i32,
+            priority: definition.priority.map_or(TIMELINE_NONE, |p| p as i32),
             // A forged timeline may name more than there are.
             argument_count: definition.argument_count().min(MAX_ARGUMENTS) as u32,
         }
@@ -144,8 +145,8 @@ pub(crate) fn convert(at: &Attached, texts: &Texts, event: &Event) -> timeline_e
         args: event.args,
         category: c"".as_ptr(),
         message: c"".as_ptr(),
-        thread: to_array(thread.map_or("", |thread| &thread.name)),
-        process: to_array(thread.map_or("", |thread| &thread.process)),
+        thread: to_array(thread.and_then(|t| t.name.as_deref()).unwrap_or("")),
+        process: to_array(thread.and_then(|t| t.process.as_deref()).unwrap_or("")),
         syntax: TIMELINE_TEMPLATE,
         line: 0,
         file: c"".as_ptr(),
@@ -168,37 +169,40 @@ fn pointer<T>(slice: &[T]) -> *const T {
 /// # Safety
 /// The event is one of `timeline_next` whose pointers are still valid, and its message is not NULL.
 unsafe fn render(event: &timeline_event_t) -> Vec<u8> {
+    let payload = match event.payload.is_null() {
+        true => &[],
+        // SAFETY: not NULL, and the cursor's event has as many bytes by contract.
+        false => unsafe { std::slice::from_raw_parts(event.payload, event.payload_size as usize) },
+    };
     // SAFETY: not NULL; a NUL-terminated text of the attached timeline by contract.
     let message = unsafe { CStr::from_ptr(event.message) }.to_string_lossy();
     if event.syntax == TIMELINE_FORMAT {
-        let payload = match event.payload.is_null() {
-            true => &[],
-            // SAFETY: not NULL, and the cursor's event has as many bytes by contract.
-            false => unsafe {
-                std::slice::from_raw_parts(event.payload, event.payload_size as usize)
-            },
-        };
         let mut text = Vec::new();
         Format::parse(&message).render(values(payload), &mut text);
         return text;
     }
-    let definition = Definition {
-        id: EventId::NEVER,
-        category: String::new(),
-        priority: Priority::Error,
-        message: message.into_owned(),
-        syntax: Syntax::Template,
-        file: None,
-        line: None,
-    };
     let mut text = String::new();
     // Writing to a String does not fail.
-    let _ = definition.render(&event.args, &mut text);
+    let _ = match (event.priority, event.payload.is_null()) {
+        (TIMELINE_NONE, is_short) => {
+            text = format!("<event {}?>", event.event);
+            match is_short {
+                true => by_position(event.args.into_iter().map(Value::Int), &mut text),
+                false => by_position(values(payload), &mut text),
+            }
+        }
+        _ => {
+            let message = message.into_owned();
+            let definition = Definition::new(EventId::NEVER, "", Priority::Error, message);
+            definition.render(&event.args, &mut text)
+        }
+    };
     text.into_bytes()
 }
 
 /// Writes an event out as people read it, `processed tcp(10), udp(20), and other(3)`: the first line of its
-/// message with the arguments filled in; or, of a format, what printf would have written.
+/// message with the arguments filled in; or, of a format, exactly what printf would have written. If the definition
+/// cannot be read, all values that the entry has: `<event 5?>(10, 20, 3, 0)`.
 ///
 /// `event`: from `timeline_next`, what it points to still valid. `buffer` and `size`: where to, and how many bytes
 /// there are; what does not fit is cut between characters, and a NUL always ends it (unless `size` is 0, when

@@ -64,17 +64,27 @@ pub struct Placed {
     number: u64,
 }
 
+/// What an event means.
+#[derive(Clone)]
+pub struct Meaning {
+    id: EventId,
+    /// As in its definition.
+    is_lost: bool,
+}
+
 /// Arguments that stand in an event itself.
 const ARGUMENTS: usize = 4;
 /// Return addresses of an event that readers of rings are given: several times what an event of a ring has.
 const ADDRESSES: usize = 1024;
 
 impl Made for Placed {
-    type Statement = EventId;
+    type Statement = Meaning;
     type Author = (ThreadRef, u32);
 
-    fn statement(names: &Names, magic: u64, kind: &Kind) -> EventId {
-        names.event(magic, kind)
+    fn statement(names: &Names, magic: u64, kind: &Kind) -> Meaning {
+        let id = names.event(magic, kind);
+        let is_lost = names.definition(id).is_none_or(|means| means.is_lost);
+        Meaning { id, is_lost }
     }
 
     fn author(names: &Names, magic: u64, source: &Source) -> (ThreadRef, u32) {
@@ -83,17 +93,20 @@ impl Made for Placed {
     }
 
     #[inline]
-    fn make(of: &Of, id: &EventId, author: &(ThreadRef, u32), row: &mut Row) -> Placed {
+    fn make(of: &Of, means: &Meaning, author: &(ThreadRef, u32), row: &mut Row) -> Placed {
         let mut args = [0; ARGUMENTS];
         let given = row.args.len().min(ARGUMENTS);
         args[..given].copy_from_slice(&row.args[..given]);
         let core = row.core.map_or(u16::MAX, |core| core.min(0xffff) as u16);
-        let more =
-            row.args.len() > ARGUMENTS || !row.payload.is_empty() || !row.backtrace.is_empty();
+        // Where no message says how many arguments there are, a payload does.
+        let more = row.args.len() > ARGUMENTS
+            || means.is_lost
+            || !row.payload.is_empty()
+            || !row.backtrace.is_empty();
         Placed {
             event: Event {
                 ticks: row.ticks.unwrap_or(0),
-                id: *id,
+                id: means.id,
                 core,
                 node: of.nodes.get(usize::from(core)).copied().unwrap_or(u16::MAX),
                 thread: author.0,
@@ -157,11 +170,11 @@ impl Made for () {
     }
 }
 
-/// What an event says beyond its four arguments: those of `printf`, or further integers as `long` there.
+/// All that an event says where four arguments are not enough for it: as `printf` would, integers as `long`.
 #[cold]
 fn payload(row: &mut Row) -> Box<Payload> {
     let mut values = std::mem::take(&mut row.payload);
-    for arg in row.args.iter().skip(ARGUMENTS) {
+    for arg in &row.args {
         values.push(0xd3);
         values.extend(arg.to_be_bytes());
     }

@@ -14,8 +14,6 @@ use crate::event::{Definition, EventId, Priority, Syntax};
 use crate::ring::threads::Thread;
 use crate::source::ThreadRef;
 
-/// What is shown of a message or category that an event does not have.
-const NONE: &str = "?";
 /// Events keep the numbers of their ring below this, where no other ring's event has it already.
 const OF_THE_RING: u32 = 1 << 16;
 /// Where the numbers of other events begin.
@@ -50,8 +48,8 @@ struct Statements {
     taken: HashSet<u32>,
     /// All below it from [`OTHERS`] on are taken.
     next: u32,
-    /// Of those with a definition, in the order in which they were found.
-    defined: Vec<u32>,
+    /// All of them, in the order in which they were found.
+    found: Vec<u32>,
     /// Bytes of strings in these.
     copied: usize,
 }
@@ -161,23 +159,23 @@ impl Names {
         }
         let number = statements.free(kind.event);
         statements.numbers.insert(key, number);
-        if kind.category.is_some() || kind.format.is_some() {
-            let definition = self.define(number, magic, kind, &mut statements.copied);
-            self.definitions.insert(number, Box::new(definition));
-            statements.defined.push(number);
-        }
+        let definition = self.define(magic, kind, &mut statements.copied);
+        self.definitions.insert(number, Box::new(definition));
+        statements.found.push(number);
         EventId(number)
     }
 
-    fn define(&self, number: u32, magic: u64, kind: &Kind, copied: &mut usize) -> Definition {
+    fn define(&self, magic: u64, kind: &Kind, copied: &mut usize) -> Definition {
         let mut text = |id| self.copy(magic, id, copied);
         let level = kind.level.and_then(|level| u8::try_from(level).ok());
         let own = kind.event.and_then(|event| u32::try_from(event).ok());
+        let is_there = |id| self.strings.get(&(magic, id)).is_some();
         Definition {
-            id: EventId(own.unwrap_or(number)),
-            category: text(kind.category).unwrap_or_else(|| NONE.into()),
-            priority: level.and_then(Priority::from_u8).unwrap_or(Priority::Info),
-            message: text(kind.format).unwrap_or_else(|| NONE.into()),
+            id: own.map_or(EventId::NEVER, EventId),
+            category: text(kind.category).unwrap_or_default(),
+            priority: level.and_then(Priority::from_u8),
+            message: text(kind.format).unwrap_or_default(),
+            is_lost: !kind.format.is_some_and(is_there),
             syntax: match kind.syntax {
                 Some(PRINTF) => Syntax::Printf,
                 _ => Syntax::Template,
@@ -194,10 +192,8 @@ impl Names {
 
     /// All that were found by now.
     pub fn definitions(&self) -> impl Iterator<Item = &Definition> {
-        let defined = lock(&self.statements).defined.clone();
-        defined
-            .into_iter()
-            .filter_map(|id| self.definitions.get(&id))
+        let found = lock(&self.statements).found.clone();
+        found.into_iter().filter_map(|id| self.definitions.get(&id))
     }
 
     /// The number of whoever logged an event, the same each time.
@@ -223,10 +219,7 @@ impl Names {
         if source.thread.is_none() && source.process.is_none() && source.pid.is_none() {
             return None;
         }
-        let mut text = |id| {
-            let copy = self.copy(magic, id, copied);
-            copy.unwrap_or_else(|| NONE.into())
-        };
+        let mut text = |id| self.copy(magic, id, copied);
         let number = |number: Option<u64>| number.and_then(|n| u32::try_from(n).ok());
         Some(Thread {
             tid: number(source.tid).unwrap_or(0),
@@ -298,12 +291,20 @@ mod tests {
         let none = names.event(7, &Kind::default());
         assert_eq!((other.0, lost.0, none.0), (OTHERS, 6, OTHERS + 1));
         assert_eq!(names.event(7, &kind(5, Some(1))), first);
-        let message = |id| names.definition(id).map(|d| (d.id.0, d.message.as_str()));
-        assert_eq!(message(first), Some((5, "got $bytes")));
-        assert_eq!(message(other), Some((5, "<string 0x1?>")));
-        assert_eq!((message(lost), message(none)), (None, None));
+        let told = |id| {
+            let definition = names.definition(id).expect("of each");
+            (
+                definition.id.0,
+                definition.message.as_str(),
+                definition.is_lost,
+            )
+        };
+        assert_eq!(told(first), (5, "got $bytes", false));
+        assert_eq!(told(other), (5, "<string 0x1?>", true));
+        assert_eq!(told(lost), (6, "", true));
+        assert_eq!(told(none), (0, "", true));
         let found: Vec<_> = names.definitions().map(|d| d.message.as_str()).collect();
-        assert_eq!(found, ["got $bytes", "<string 0x1?>"]);
+        assert_eq!(found, ["got $bytes", "<string 0x1?>", "", ""]);
     }
 
     #[test]
@@ -336,7 +337,7 @@ mod tests {
         let [known, unknown] = [Some(3), None].map(|pid| names.author(1, &source(pid)));
         assert_eq!(names.thread(unknown), None);
         let thread = names.thread(known).expect("a process");
-        assert_eq!((thread.tid, thread.pid, thread.name.as_str()), (7, 3, "?"));
+        assert_eq!((thread.tid, thread.pid, thread.name), (7, 3, None));
         assert_eq!(names.author(1, &source(None)), unknown);
         assert_ne!(names.author(2, &source(None)), unknown);
     }

@@ -1,9 +1,9 @@
-//! Messages whose values are in a payload: those of printf, and any with more than four.
+//! Messages whose values are in a payload: those of printf, any with more than four, and those that were lost.
 
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::event::{Definition, Format, Syntax, Value, values};
+use crate::event::{Definition, EventId, Format, Syntax, Value, by_position, values};
 use crate::source::{Event, Frame};
 
 /// Makes texts of events. Formats are taken apart once for each definition.
@@ -23,14 +23,20 @@ impl Messages {
     /// Writes the message of an event with its values: the first line of a template, or exactly what printf would write,
     /// with all its line breaks. Bytes that are not UTF-8 become U+FFFD.
     ///
+    /// Where nothing says what the values mean, they stand in their order: `<string 0x1a40?>(10, "eth0")`, or
+    /// `<event 5?>(10, 20, 3, 0)` with all four arguments that an entry of a ring has.
+    ///
     /// # Errors
     /// Only those of `out`.
     pub fn write(
         &mut self,
         event: &Event,
-        definition: &Definition,
+        definition: Option<&Definition>,
         out: &mut impl fmt::Write,
     ) -> fmt::Result {
+        let Some(definition) = definition.filter(|definition| !definition.is_lost) else {
+            return lost(event, definition, out);
+        };
         if definition.syntax == Syntax::Printf {
             return out.write_str(&self.printf(event, definition));
         }
@@ -54,6 +60,22 @@ impl Messages {
         self.bytes.clear();
         format.render(values(event.values()), &mut self.bytes);
         String::from_utf8_lossy(&self.bytes)
+    }
+}
+
+/// Which message it was, as far as that is known, and all values.
+fn lost(event: &Event, definition: Option<&Definition>, out: &mut impl fmt::Write) -> fmt::Result {
+    match definition {
+        Some(definition) if !definition.message.is_empty() => out.write_str(&definition.message)?,
+        Some(definition) if definition.id == EventId::NEVER => out.write_str("<event ?>")?,
+        _ => {
+            let id = definition.map_or(event.id, |definition| definition.id);
+            write!(out, "<event {}?>", id.0)?;
+        }
+    }
+    match &event.payload {
+        None => by_position(event.args.into_iter().map(Value::Int), out),
+        Some(payload) => by_position(values(&payload.values), out),
     }
 }
 

@@ -13,21 +13,24 @@ pub use priority::{Level, Priority};
 pub use table::{Definitions, EventId};
 pub use template::argument_names;
 pub(crate) use template::{Piece, first_line, pieces};
-pub use values::{Value, values};
+pub use values::{Value, by_position, values};
 
 use std::fmt;
 
-/// One event as it was defined.
+/// One event as it was defined. Only an archive can lack a part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Definition {
-    /// Its number in this timeline.
+    /// Its number in this timeline; [`EventId::NEVER`] if it is not known.
     pub id: EventId,
-    /// What part of the program it belongs to.
+    /// What part of the program it belongs to; empty if it is not known.
     pub category: String,
-    /// How much detail it is.
-    pub priority: Priority,
+    /// How much detail it is, if that is known.
+    pub priority: Option<Priority>,
     /// The whole message: the first line is shown with its arguments, further lines explain it.
     pub message: String,
+    /// Whether the message was lost. Then the number of its string stands in its place, `<string 0x1a40?>`, or nothing, and
+    /// values are shown by their position.
+    pub is_lost: bool,
     /// How the message says where values go.
     pub syntax: Syntax,
     /// The file of the statement that logs it, if it told.
@@ -57,8 +60,9 @@ impl Definition {
         Definition {
             id,
             category: category.into(),
-            priority,
+            priority: Some(priority),
             message: message.into(),
+            is_lost: false,
             syntax: Syntax::Template,
             file: None,
             line: None,
@@ -70,11 +74,11 @@ impl Definition {
         template::first_line(&self.message)
     }
 
-    /// The names of the arguments, in order, without the `$`. A format of printf names none.
+    /// The names of the arguments, in order, without the `$`. A format of printf names none, nor does a message that was lost.
     pub fn arguments(&self) -> impl Iterator<Item = &str> {
         let message = match self.syntax {
-            Syntax::Template => &self.message,
-            Syntax::Printf => "",
+            Syntax::Template if !self.is_lost => &self.message,
+            _ => "",
         };
         argument_names(message)
     }
@@ -84,7 +88,8 @@ impl Definition {
         self.arguments().count()
     }
 
-    /// Writes the first line with the arguments filled in: `processed tcp(10), udp(20), and other(3)`.
+    /// Writes the first line with the arguments filled in: `processed tcp(10), udp(20), and other(3)`. Where the message was
+    /// lost, all of them by their position: `<string 0x1a40?>(10, 20, 3)`.
     ///
     /// # Example
     /// ```
@@ -100,6 +105,12 @@ impl Definition {
     /// # Errors
     /// Only those of `out`.
     pub fn render(&self, args: &[i64], out: &mut impl fmt::Write) -> fmt::Result {
-        template::render(&self.message, args, out)
+        match self.is_lost {
+            true => {
+                out.write_str(&self.message)?;
+                by_position(args.iter().map(|arg| Value::Int(*arg)), out)
+            }
+            false => template::render(&self.message, args, out),
+        }
     }
 }

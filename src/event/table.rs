@@ -108,8 +108,9 @@ impl Definitions {
         Some(Definition {
             id,
             category: self.string(word(record::CATEGORY)),
-            priority: Priority::from_u8(priority)?,
+            priority: Some(Priority::from_u8(priority)?),
             message: self.string(word(record::MESSAGE)),
+            is_lost: false,
             syntax: match self.kind(id.0) {
                 kind::PRINTF => Syntax::Printf,
                 kind::MODULE => return None,

@@ -3,7 +3,11 @@
 //! Reading takes whatever stands there. Each encoding of an integer, a text or a floating-point number is
 //! understood, lengths are only believed as far as there are bytes, and what cannot be understood ends the values.
 
+use std::fmt;
+
 use rmp::Marker;
+
+use super::Format;
 
 /// The msgpack extension type of a text of which not everything was kept.
 const CUT_TEXT: i8 = 1;
@@ -66,6 +70,58 @@ impl Value<'_> {
             }
         }
     }
+}
+
+/// As a value that stands alone: a text in quotes, with line breaks as `\n`; one that was cut ends in `…`.
+impl fmt::Display for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Int(value) => write!(f, "{value}"),
+            Value::Uint(value) => write!(f, "{value}"),
+            Value::Float(value) if value.is_finite() => write!(f, "{value:?}"),
+            Value::Float(_) => f.write_str(&printed("%f", self)),
+            Value::LongDouble(_) => f.write_str(&printed("%.21Lg", self)),
+            Value::Text { bytes, cut } => {
+                let text = String::from_utf8_lossy(bytes);
+                write!(f, "{:?}", text + if *cut { "…" } else { "" })
+            }
+            Value::Nil => f.write_str("(null)"),
+            Value::Addresses(addresses) => write!(f, "{addresses:x?}"),
+        }
+    }
+}
+
+fn printed(format: &str, value: &Value) -> String {
+    let mut text = Vec::new();
+    Format::parse(format).render(std::iter::once(value.clone()), &mut text);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// Writes values of which no message says where they go: `(10, "eth0")`, or nothing if there are none.
+///
+/// # Example
+/// ```
+/// use timeline::{Value, by_position};
+/// let mut text = String::new();
+/// let name = Value::Text { bytes: b"eth0", cut: false };
+/// by_position([Value::Int(10), name].into_iter(), &mut text)?;
+/// assert_eq!(text, r#"(10, "eth0")"#);
+/// # Ok::<(), std::fmt::Error>(())
+/// ```
+///
+/// # Errors
+/// Only those of `out`.
+pub fn by_position<'a>(
+    values: impl Iterator<Item = Value<'a>>,
+    out: &mut (impl fmt::Write + ?Sized),
+) -> fmt::Result {
+    let mut is_empty = true;
+    for value in values {
+        out.write_str(if is_empty { "(" } else { ", " })?;
+        write!(out, "{value}")?;
+        is_empty = false;
+    }
+    out.write_str(if is_empty { "" } else { ")" })
 }
 
 fn put(out: &mut Vec<u8>, marker: Marker, bytes: &[u8]) {

@@ -11,14 +11,14 @@ use crate::sync::{Ordering, fence};
 /// A thread that logged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Thread {
-    /// The kernel's id of the thread.
+    /// The kernel's id of the thread; 0 when it is not known.
     pub tid: u32,
-    /// The id of its process.
+    /// The id of its process; 0 when it is not known.
     pub pid: u32,
-    /// The thread's name when it logged first.
-    pub name: String,
-    /// The name of its process.
-    pub process: String,
+    /// The thread's name when it logged first. Only an archive can lack it.
+    pub name: Option<String>,
+    /// The name of its process. Only an archive can lack it.
+    pub process: Option<String>,
 }
 
 fn record(geometry: &Geometry, slot: u32) -> u64 {
@@ -121,7 +121,7 @@ pub fn lookup(map: &Mapping, geometry: &Geometry, identity: u32) -> Option<Threa
     Some(Thread {
         tid,
         pid,
-        name: String::from_utf8_lossy(&name).into_owned(),
-        process: String::from_utf8_lossy(&process).into_owned(),
+        name: Some(String::from_utf8_lossy(&name).into_owned()),
+        process: Some(String::from_utf8_lossy(&process).into_owned()),
     })
 }

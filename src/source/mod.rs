@@ -20,7 +20,7 @@ pub struct ThreadRef(pub u32);
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// Ticks of the timeline's clock.
+    /// Ticks of the timeline's clock; 0 when they are not known.
     pub ticks: u64,
     /// Which event.
     pub id: EventId,
@@ -30,11 +30,11 @@ pub struct Event {
     pub node: u16,
     /// The thread, as the thread table knows it.
     pub thread: ThreadRef,
-    /// The kernel's id of the thread.
+    /// The kernel's id of the thread; 0 when it is not known.
     pub tid: u32,
     /// Arguments; those the definition has no name for mean nothing.
     pub args: [i64; 4],
-    /// What takes more than four integers: the values of printf, and the call stack.
+    /// What takes more than four integers: the values of printf, and the call stack. Its values are all that the event has.
     pub payload: Option<Box<Payload>>,
     /// Nanoseconds since the epoch, if the event itself says so, as in an archive. In a ring, its ticks do.
     pub time: Option<NonZeroU64>,
@@ -88,7 +88,7 @@ impl Frame {
 
 /// What events come from, and what is known there about them: a ring, or an archive.
 pub trait Source {
-    /// What an event means; `None` if no such event is defined, or what it means was lost.
+    /// What an event means; `None` if no such event is defined.
     fn definition(&self, id: EventId) -> Option<&Definition>;
 
     /// The thread that logged an event, if it is known.

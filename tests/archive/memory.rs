@@ -108,7 +108,10 @@ fn texts_of_an_archive_as_recorders_write_them_are_never_cut() {
             .all(|definition| definition.message == text)
     );
     for event in archive.events_by_time(Order::OldestFirst) {
-        assert_eq!(archive.thread(&event).expect("known").name, text);
+        assert_eq!(
+            archive.thread(&event).expect("known").name,
+            Some(text.clone())
+        );
     }
 }
 

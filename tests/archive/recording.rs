@@ -81,11 +81,8 @@ fn a_recorded_event_says_what_the_ring_said() {
     );
     assert_eq!(event.statement.category.as_deref(), Some("test"));
     assert_eq!(event.statement.priority, Some(Priority::Info));
-    assert_eq!(event.author.thread.as_deref(), Some(thread.name.as_str()));
-    assert_eq!(
-        event.author.process.as_deref(),
-        Some(thread.process.as_str())
-    );
+    assert_eq!(event.author.thread.as_deref(), thread.name.as_deref());
+    assert_eq!(event.author.process.as_deref(), thread.process.as_deref());
     assert_eq!(event.author.pid, Some(std::process::id().into()));
     assert_eq!(event.author.tid, Some(live.tid.into()));
     assert_eq!((event.ticks, &event.args), (Some(live.ticks), &vec![1, -1]));

@@ -7,6 +7,7 @@ mod demo;
 mod following;
 mod foreign;
 mod growing;
+mod lost;
 mod messages;
 mod mixture;
 mod reading;

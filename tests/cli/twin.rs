@@ -211,27 +211,37 @@ impl Row<'_> {
         );
         let cycles = self.cycles.map_or(or, |c| c.to_string());
         let category = self.definition().map_or("?", |d| &d.category);
-        let message = self.message().unwrap_or(format!("<event {}?>", id.0));
+        // All that the entry has.
+        let [a, b, c, d] = self.event.args;
+        let lost = format!("<event {}?>({a}, {b}, {c}, {d})", id.0);
+        let message = self.message().unwrap_or(lost);
         format!("{node:>4} {core:>4} {cycles:>10} {category:width$} {message}")
     }
 
     fn long(&self, width: usize) -> String {
         let zone = TimeZone::posix(ZONE).unwrap();
         let time = self.time(zone, "%Y-%m-%d %H:%M:%S.%9f");
-        let time = time.unwrap_or(format!("{:>23} ticks", self.event.ticks));
+        let ticks = match self.event.ticks {
+            0 => "-".to_string(),
+            ticks => ticks.to_string(),
+        };
+        let time = time.unwrap_or(format!("{ticks:>23} ticks"));
         let who = match self.at.thread(&self.event) {
-            Some(t) if t.name == t.process => t.name,
-            Some(t) => format!("{}/{}", t.process, t.name),
+            Some(t) if t.name == t.process => t.name.unwrap(),
+            Some(t) => format!("{}/{}", t.process.unwrap(), t.name.unwrap()),
             None => "?".to_string(),
         };
-        let who = format!("{who} {}", self.event.tid);
-        let priority = self.definition().map_or("?", |d| d.priority.name());
+        let tid = number(self.event.tid).map_or("?".to_string(), |tid| tid.to_string());
+        let who = format!("{who} {tid}");
+        let priority = self
+            .definition()
+            .map_or("?", |d| d.priority.unwrap().name());
         format!("{time} {who:<26} {priority:<8} {}", self.short(width))
     }
 
     fn coloured(&self, width: usize) -> String {
         let line = printable(&self.short(width)).into_owned();
-        let start = match self.definition().map(|d| d.priority) {
+        let start = match self.definition().and_then(|d| d.priority) {
             Some(Priority::Info | Priority::Trace | Priority::App) => return line + "\n",
             Some(Priority::Packet | Priority::Library) => "\x1b[2m",
             Some(Priority::Warning) => "\x1b[33m",
@@ -262,14 +272,18 @@ impl Row<'_> {
         } = self.event;
         let (definition, thread) = (self.definition(), self.at.thread(&self.event));
         let known = |n: u16| (n != u16::MAX).then_some(n);
-        let names = unique(definition.map_or(Vec::new(), |d| d.arguments().collect()));
+        let names =
+            unique(definition.map_or(vec!["0", "1", "2", "3"], |d| d.arguments().collect()));
         let args: Vec<String> = names
             .iter()
             .zip(args)
             .map(|(name, value)| format!("{name:?}:{value}"))
             .collect();
         let fields = [
-            ("ticks", json(self.event.ticks)),
+            (
+                "ticks",
+                json((self.event.ticks != 0).then_some(self.event.ticks)),
+            ),
             (
                 "time",
                 json(self.time(TimeZone::UTC, "%Y-%m-%dT%H:%M:%S.%9fZ")),
@@ -278,12 +292,15 @@ impl Row<'_> {
             ("cycles", json(self.cycles)),
             ("core", json(known(core))),
             ("node", json(known(node))),
-            ("tid", json(tid)),
-            ("pid", json(thread.as_ref().map(|t| t.pid))),
+            ("tid", json(number(tid))),
+            ("pid", json(thread.as_ref().and_then(|t| number(t.pid)))),
             ("thread", json(thread.as_ref().map(|t| &t.name))),
             ("process", json(thread.as_ref().map(|t| &t.process))),
             ("category", json(definition.map(|d| &d.category))),
-            ("priority", json(definition.map(|d| d.priority.name()))),
+            (
+                "priority",
+                json(definition.map(|d| d.priority.unwrap().name())),
+            ),
             ("message", json(self.message())),
             ("template", json(definition.map(|d| &d.message))),
             ("event", json(id.0)),
@@ -292,6 +309,11 @@ impl Row<'_> {
         let fields = fields.map(|(name, value)| format!("\"{name}\":{value}"));
         format!("{{{}}}", fields.join(","))
     }
+}
+
+/// The id of a thread or process, of which 0 is none.
+fn number(id: u32) -> Option<u32> {
+    (id != 0).then_some(id)
 }
 
 /// Names that are used again, numbered.
@@ -342,7 +364,7 @@ proptest! {
         let rows: Vec<Row> = events
             .iter()
             .zip(older)
-            .map(|(event, older)| Row { at: &at, event: (*event).clone(), cycles: older.map(|o| event.ticks - o) })
+            .map(|(event, older)| Row { at: &at, event: (*event).clone(), cycles: older.filter(|o| *o != 0 && event.ticks != 0).map(|o| event.ticks - o) })
             .take(max)
             .collect();
         let widths = at.definitions().map(|d| d.category.chars().count());

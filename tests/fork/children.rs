@@ -83,7 +83,7 @@ fn parent_child_and_grandchild_log_as_themselves_at_the_same_time() {
         .find(|e| e.tid == child)
         .expect("an event of the child");
     let thread = attached.thread(&child_event).expect("known");
-    assert_eq!(thread.name, "the-child");
+    assert_eq!(thread.name.as_deref(), Some("the-child"));
     // All wrote through the lanes of their CPUs, or each through one of its own.
     let mut lanes: HashMap<u64, HashSet<u32>> = HashMap::new();
     for found in naive::entries(&name.file()) {

@@ -51,7 +51,7 @@ fn ten_thousand_short_threads_are_each_known_by_their_own_name() {
         seen.entry(who).or_default().push(number);
         assert_eq!(event.tid, tids[&who], "thread {who}");
         if let Some(thread) = attached.thread(&event) {
-            assert_eq!(thread.name, format!("short-{who}"));
+            assert_eq!(thread.name, Some(format!("short-{who}")));
             assert_eq!((thread.tid, thread.pid), (event.tid, std::process::id()));
             known += 1;
         }
@@ -106,7 +106,7 @@ fn threads_are_known_by_name_after_a_process_with_many_was_killed() {
     let known: Vec<_> = attached
         .events(Order::OldestFirst)
         .filter(|e| e.args[0] >= 0)
-        .map(|e| attached.thread(&e).map(|thread| thread.name))
+        .map(|e| attached.thread(&e)?.name)
         .collect();
     let all: Vec<_> = (0..64).map(|who| Some(format!("after-{who}"))).collect();
     assert_eq!(known, all);
@@ -122,7 +122,7 @@ fn threads_beyond_the_records_have_no_name_until_others_have_ended() {
     let newest = |by| {
         let event = attached.events(Order::NewestFirst).next().expect("events");
         assert_eq!((checked(&event).0, event.tid), (by, own_tid()));
-        attached.thread(&event).map(|thread| thread.name)
+        attached.thread(&event)?.name
     };
     let (full, free) = (std::sync::Barrier::new(65), std::sync::Barrier::new(65));
     named("late".into(), || {

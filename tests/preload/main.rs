@@ -255,7 +255,7 @@ fn processes(path: &str) -> Vec<String> {
     let mut processes: Vec<String> = attached
         .events(Order::OldestFirst)
         .filter_map(|event| attached.thread(&event))
-        .map(|thread| thread.process)
+        .filter_map(|thread| thread.process)
         .collect();
     processes.sort();
     processes.dedup();

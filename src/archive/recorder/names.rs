@@ -41,7 +41,7 @@ impl Recorder<'_> {
             return (unknown, 4);
         };
         let kind = Kind {
-            level: Some(definition.priority as u64),
+            level: definition.priority.map(|priority| priority as u64),
             format: Some(self.writer.string(&definition.message)),
             category: Some(self.writer.string(&definition.category)),
             file: definition.file.as_deref().map(|f| self.writer.string(f)),
@@ -83,10 +83,10 @@ impl Recorder<'_> {
         let tid = Some(event.tid.into());
         let made = match self.at.thread(event) {
             Some(thread) => Source {
-                thread: Some(self.writer.string(&thread.name)),
+                thread: thread.name.map(|name| self.writer.string(&name)),
                 tid,
                 pid: Some(thread.pid.into()),
-                process: Some(self.writer.string(&thread.process)),
+                process: thread.process.map(|name| self.writer.string(&name)),
             },
             None => Source {
                 tid,

@@ -22,8 +22,9 @@ use crate::who::Who;
 /// With --json, each line is an object with the fields ticks, time (RFC 3339, UTC), unix_ns, cycles
 /// (since the next older event), core, node, tid, pid, thread, process, category, priority, message,
 /// template, event (the number of the definition) and args (an object; an argument name that a
-/// message uses again becomes name_2). What is not known is null. An event in the manner of printf has
-/// its values in order as args, and file and line; one with a call stack has backtrace.
+/// message uses again becomes name_2). What is not known is null. Where a message was lost, its values
+/// are named by their positions, from 0 on. An event in the manner of printf has its values in order as
+/// args, and file and line; one with a call stack has backtrace.
 ///
 /// An archive of several programs is in the order of the wall clock. With --json, host and timeline
 /// tell them apart; with --long, the machine stands before the thread, if there are several.
@@ -132,7 +133,8 @@ pub fn text(
     let coloured = styles.iter().any(|(start, _)| !start.is_empty());
     for row in rows {
         let definition = coloured.then(|| at.definition(row.event.id)).flatten();
-        let (start, end) = &styles[definition.map_or(0, |d| d.priority as usize)];
+        let priority = definition.and_then(|definition| definition.priority);
+        let (start, end) = &styles[priority.map_or(0, |priority| priority as usize)];
         text.push(start);
         if let Some(who) = &mut who {
             who.write(&row.event, &mut text);

@@ -5,6 +5,7 @@ mod payload;
 
 use std::fmt::Write as _;
 
+use serde::Serialize;
 use timeline::dump::{Messages, Template, Text};
 use timeline::{Definition, Event, EventId, MAX_ARGUMENTS, Source, Syntax, Thread};
 
@@ -19,7 +20,7 @@ use crate::who::{self, Threads};
 /// unix_ns, the same in nanoseconds since 1970; cycles, the ticks since the next older event, null for the
 /// oldest; core; node; tid; pid; thread; process; category; priority; message, the first line with its
 /// arguments filled in; template, the whole message as it was defined; event, the number of its definition;
-/// args, the arguments by name. An event in the manner of printf has its values in order as args, and file and line of its
+/// args, the arguments by name, or by "0", "1" and so on where the message was lost. An event in the manner of printf has its values in order as args, and file and line of its
 /// statement; one with a call stack has backtrace, in which each address has function, offset and object. Behind process
 /// stand host and timeline, in an archive that holds several.
 pub struct Lines<'a> {
@@ -59,7 +60,7 @@ impl<'a> Lines<'a> {
     #[inline]
     pub fn write(&mut self, event: &Event, cycles: Option<u64>, out: &mut Text) {
         out.push("{\"ticks\":");
-        out.number(event.ticks);
+        number((event.ticks != 0).then_some(event.ticks), out);
         match self.at.time(event) {
             Some(nanos) => {
                 out.push(",\"time\":\"");
@@ -107,22 +108,20 @@ impl<'a> Lines<'a> {
     /// The end of the line of an event not seen before, not defined, or with a payload.
     #[cold]
     fn new_definition(&mut self, event: &Event, out: &mut Text) {
-        let EventId(id) = event.id;
-        let Some(definition) = self.at.definition(event.id) else {
-            out.push(",\"category\":null,\"priority\":null,\"message\":null,\"template\":null");
-            return out.push(&format!(",\"event\":{id},\"args\":{{}}}}\n"));
+        let definition = match self.at.definition(event.id) {
+            Some(known) if event.payload.is_none() && known.syntax == Syntax::Template => known,
+            other => {
+                let mut message = String::new();
+                self.messages
+                    .write(event, other, &mut message)
+                    .expect(INFALLIBLE);
+                return out.push(&payload::line_end(self.at, event, other, &message));
+            }
         };
-        if event.payload.is_some() || definition.syntax == Syntax::Printf {
-            let mut message = String::new();
-            self.messages
-                .write(event, definition, &mut message)
-                .expect(INFALLIBLE);
-            return out.push(&payload::line_end(self.at, event, definition, &message));
-        }
         let template = template(definition);
         out.fill(&template, &event.args);
         // Only what is defined makes this longer.
-        let place = id as usize;
+        let place = event.id.0 as usize;
         if self.definitions.len() <= place {
             self.definitions.resize_with(place + 1, || None);
         }
@@ -139,37 +138,31 @@ fn number(number: Option<u64>, out: &mut Text) {
 }
 
 fn thread(event: &Event, thread: Option<Thread>) -> String {
-    let tid = event.tid;
-    match thread {
-        Some(Thread {
-            pid, name, process, ..
-        }) => {
-            let (name, process) = (quoted(&name), quoted(&process));
-            format!(",\"tid\":{tid},\"pid\":{pid},\"thread\":{name},\"process\":{process}")
-        }
-        None => format!(",\"tid\":{tid},\"pid\":null,\"thread\":null,\"process\":null"),
-    }
+    let id = |id: u32| or_null(who::known_id(id));
+    let pid = id(thread.as_ref().map_or(0, |thread| thread.pid));
+    let (name, process) = thread.map_or((None, None), |thread| (thread.name, thread.process));
+    let (name, process) = (or_null(name), or_null(process));
+    let tid = id(event.tid);
+    format!(",\"tid\":{tid},\"pid\":{pid},\"thread\":{name},\"process\":{process}")
 }
 
 /// The machine and timeline of an event, if there are several in what is read.
 fn program(programs: Option<Programs>, event: &Event) -> String {
     let program = programs.and_then(|programs| programs.program(event));
-    let text = |text: Option<String>| text.map_or("null".to_string(), |text| quoted(&text));
     program.map_or(String::new(), |program| {
-        let (host, timeline) = (text(program.host), text(program.timeline));
+        let (host, timeline) = (or_null(program.host), or_null(program.timeline));
         format!(",\"host\":{host},\"timeline\":{timeline}")
     })
 }
 
 fn template(definition: &Definition) -> Template {
     let mut text = Template::new();
-    let category = quoted(&definition.category);
-    let priority = definition.priority.name();
+    let (category, priority) = (category(definition), priority(definition));
     text.push(&format!(
-        ",\"category\":{category},\"priority\":\"{priority}\",\"message\":\""
+        ",\"category\":{category},\"priority\":{priority},\"message\":\""
     ));
     text.message(&definition.message, |text| unquoted(text).into());
-    let (message, id) = (quoted(&definition.message), definition.id.0);
+    let (message, id) = (quoted(&definition.message), own_number(definition));
     text.push(&format!(
         "\",\"template\":{message},\"event\":{id},\"args\":{{"
     ));
@@ -181,6 +174,23 @@ fn template(definition: &Definition) -> Template {
     }
     text.push("}}\n");
     text
+}
+
+fn category(definition: &Definition) -> String {
+    let category = &definition.category;
+    or_null((!category.is_empty()).then_some(category))
+}
+
+fn priority(definition: &Definition) -> String {
+    or_null(definition.priority.map(|priority| priority.name()))
+}
+
+fn own_number(definition: &Definition) -> String {
+    or_null((definition.id != EventId::NEVER).then_some(definition.id.0))
+}
+
+fn or_null<T: Serialize>(value: Option<T>) -> String {
+    escaped::to_string(&value)
 }
 
 fn quoted(text: &str) -> String {

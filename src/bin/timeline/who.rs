@@ -13,6 +13,11 @@ pub fn known(number: u16) -> Option<u16> {
     (number != u16::MAX).then_some(number)
 }
 
+/// The kernel's id of a thread or process, unless it stands for an unknown one.
+pub fn known_id(id: u32) -> Option<u32> {
+    (id != 0).then_some(id)
+}
+
 /// What is shown of each thread of a timeline, looked up and made once.
 pub struct Threads<'a, T> {
     at: &'a dyn Source,
@@ -112,7 +117,7 @@ impl<'a> Who<'a> {
         match self.at.time(event) {
             Some(nanos) => self.clock.write(nanos, out),
             None => {
-                out.right(Some(event.ticks), 23);
+                out.right((event.ticks != 0).then_some(event.ticks), 23);
                 out.push(" ticks");
             }
         }
@@ -120,18 +125,20 @@ impl<'a> Who<'a> {
         let column = |event: &Event, thread| thread_column(event, thread, host(event));
         out.push(self.threads.of(event, column));
         let definition = self.at.definition(event.id);
-        out.push(priority_column(definition.map(|d| d.priority)));
+        out.push(priority_column(definition.and_then(|d| d.priority)));
     }
 }
 
 fn thread_column(event: &Event, thread: Option<Thread>, host: Option<&str>) -> String {
+    let or = |name: Option<String>| name.unwrap_or("?".to_string());
     let who = match thread {
-        Some(Thread { name, process, .. }) if name == process => name,
-        Some(Thread { name, process, .. }) => format!("{process}/{name}"),
+        Some(Thread { name, process, .. }) if name == process => or(name),
+        Some(Thread { name, process, .. }) => format!("{}/{}", or(process), or(name)),
         None => "?".to_string(),
     };
     let host = host.map_or(String::new(), |host| format!("{host}:"));
-    let who = printable(&format!("{host}{who} {}", event.tid)).into_owned();
+    let tid = known_id(event.tid).map_or("?".to_string(), |tid| tid.to_string());
+    let who = printable(&format!("{host}{who} {tid}")).into_owned();
     format!(" {who:<THREAD_WIDTH$} ")
 }
 

@@ -1,41 +1,58 @@
-//! The end of an event's line in JSON, from its category on, if its values are in a payload.
+//! The end of an event's line in JSON, from its category on, if its values are in a payload or their names are lost.
 
 use serde_json::{Number, Value as Json, json};
 use timeline::{Definition, Event, Format, Source, Syntax, Value, values};
 
-use super::escaped::to_string;
+use super::{category, escaped, or_null, own_number, priority, quoted, unique_names};
 
 /// From category to the end of the line.
 pub fn line_end(
     source: &dyn Source,
     event: &Event,
-    definition: &Definition,
+    definition: Option<&Definition>,
     message: &str,
 ) -> String {
-    let shown: Vec<Json> = values(event.values()).map(value).collect();
+    let is_lost = definition.is_none_or(|definition| definition.is_lost);
+    let shown: Vec<Json> = match &event.payload {
+        None if is_lost => event.args.map(Json::from).to_vec(),
+        _ => values(event.values()).map(value).collect(),
+    };
+    let is_printf = definition.is_some_and(|d| d.syntax == Syntax::Printf);
     let mut end = String::new();
-    let mut field = |name: &str, value: Json| end += &format!(",\"{name}\":{}", to_string(&value));
-    field("category", definition.category.as_str().into());
-    field("priority", definition.priority.name().into());
-    field("message", message.into());
-    field("template", definition.message.as_str().into());
-    field("event", definition.id.0.into());
-    match definition.syntax {
-        Syntax::Printf => field("args", shown.into()),
-        Syntax::Template => {
+    let mut field = |name: &str, value: &str| end += &format!(",\"{name}\":{value}");
+    // Nothing is known of a message if not even the number of its string is.
+    let known = definition.filter(|definition| !is_lost || !definition.message.is_empty());
+    field("category", &definition.map_or("null".into(), category));
+    field("priority", &definition.map_or("null".into(), priority));
+    field("message", &or_null(known.map(|_| message)));
+    field(
+        "template",
+        &or_null(known.map(|definition| &definition.message)),
+    );
+    field(
+        "event",
+        &definition.map_or(event.id.0.to_string(), own_number),
+    );
+    match is_printf {
+        true => field("args", &escaped::to_string(&shown)),
+        false => {
+            let names = match definition.filter(|_| !is_lost) {
+                Some(definition) => unique_names(definition.arguments()),
+                None => (0..shown.len()).map(|place| place.to_string()).collect(),
+            };
             // In their order, which a map of serde_json would not keep.
-            let names = super::unique_names(definition.arguments());
             let named = names.iter().zip(&shown);
-            let named =
-                named.map(|(name, value)| format!("{}:{}", to_string(name), to_string(value)));
-            let named: Vec<_> = named.collect();
-            end += &format!(",\"args\":{{{}}}", named.join(","));
+            let named = named
+                .map(|(name, value)| format!("{}:{}", quoted(name), escaped::to_string(value)));
+            field(
+                "args",
+                &format!("{{{}}}", named.collect::<Vec<_>>().join(",")),
+            );
         }
     }
-    let mut field = |name: &str, value: Json| end += &format!(",\"{name}\":{}", to_string(&value));
-    if definition.syntax == Syntax::Printf {
-        field("file", definition.file.as_deref().into());
-        field("line", definition.line.into());
+    if let Some(definition) = definition.filter(|_| is_printf) {
+        field("file", &or_null(definition.file.as_deref()));
+        field("line", &or_null(definition.line));
     }
     let frames = event.backtrace().iter().map(|address| {
         let frame = source.frame(event, *address);
@@ -50,7 +67,7 @@ pub fn line_end(
     });
     let frames: Vec<Json> = frames.collect();
     if !frames.is_empty() {
-        field("backtrace", frames.into());
+        field("backtrace", &escaped::to_string(&frames));
     }
     end + "}\n"
 }

@@ -66,7 +66,9 @@ impl<'a> Printer<'a> {
                     let one_clock = |before: &Event| {
                         programs.is_none_or(|programs| programs.have_one_clock(before, event))
                     };
-                    let before = self.before.as_ref().filter(|before| one_clock(before));
+                    let before = self.before.as_ref().filter(|before| {
+                        before.ticks != 0 && event.ticks != 0 && one_clock(before)
+                    });
                     let cycles = before.map(|before| event.ticks.saturating_sub(before.ticks));
                     self.before = Some(Event {
                         payload: None,
@@ -124,6 +126,7 @@ impl<'a> Columns<'a> {
         } else {
             match self.at.time(event) {
                 Some(nanos) => self.clock.write(nanos, out),
+                None if event.ticks == 0 => write!(out, "?")?,
                 None => write!(out, "{} ticks", event.ticks)?,
             }
         }
@@ -132,12 +135,14 @@ impl<'a> Columns<'a> {
 
     /// What.
     fn write_tail(&mut self, event: &Event, out: &mut Text) -> std::fmt::Result {
-        let Some(definition) = self.at.definition(event.id) else {
-            let bad = self.theme.bad;
-            return writeln!(out, "{bad}event {} was never defined{bad:#}", event.id.0);
+        let definition = self.at.definition(event.id);
+        let priority = definition.and_then(|definition| definition.priority);
+        let style = priority.map_or(self.theme.bad, |priority| self.theme.priority(priority));
+        let category = match definition.map_or("", |definition| &definition.category) {
+            "" => "?",
+            category => category,
         };
-        let style = self.theme.priority(definition.priority);
-        let category = printable(&definition.category);
+        let category = printable(category);
         self.category_width = category.chars().count().clamp(self.category_width, 32);
         let width = self.category_width;
         self.message.clear();

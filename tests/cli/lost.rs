@@ -1,0 +1,361 @@
+//! Archives that lack a part of what they refer to: their values are shown, and what is not known is null.
+
+use std::fs;
+
+use serde_json::Value as Json;
+use serde_json::json;
+use timeline::archive::{Data, Form, PRINTF, Writer};
+use timeline::{Priority, Value};
+
+use crate::damaged::frames;
+use crate::mixture::Mixture;
+use crate::support::*;
+
+/// Damages each string of an archive in which this stands; how many.
+fn lose(bytes: &mut [u8], text: &[u8]) -> usize {
+    let mut lost = 0;
+    let starts = frames(bytes);
+    let ends = starts[1..].iter().copied().chain([bytes.len()]);
+    for (start, end) in starts.iter().zip(ends.collect::<Vec<_>>()) {
+        let frame = &mut bytes[*start..end];
+        let head = match frame[7] {
+            0xda => 10,
+            0xdb => 12,
+            _ => 8,
+        };
+        let is_string = frame[head] == 1;
+        if is_string
+            && frame
+                .windows(text.len().max(1))
+                .any(|at| at.starts_with(text))
+        {
+            *frame.last_mut().unwrap() ^= 0x40;
+            lost += 1;
+        }
+    }
+    lost
+}
+
+/// What stands in the place of a message, made of the JSON of its values.
+fn by_position(template: &Json, args: &Json) -> String {
+    let values: Vec<&Json> = match args {
+        Json::Array(values) => values.iter().collect(),
+        args => args.as_object().unwrap().values().collect(),
+    };
+    let shown = values.iter().map(|value| match value {
+        Json::Null => "(null)".to_string(),
+        Json::String(text) if text == "nan" => text.clone(),
+        Json::String(text) => format!("{text:?}"),
+        number => number.to_string(),
+    });
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    match shown.is_empty() {
+        true => template.as_str().unwrap().to_string(),
+        false => format!("{}({shown})", template.as_str().unwrap()),
+    }
+}
+
+/// The values, whatever they are called. Those of an object have no order here.
+fn values(line: &Json) -> Vec<String> {
+    match &line["args"] {
+        Json::Array(values) => values.iter().map(Json::to_string).collect(),
+        args => {
+            let values = args.as_object().unwrap().values();
+            let mut values: Vec<_> = values.map(Json::to_string).collect();
+            values.sort();
+            values
+        }
+    }
+}
+
+#[test]
+fn values_are_shown_by_position_where_all_definitions_were_lost() {
+    let mut mixture = Mixture::new("positions");
+    mixture.log(20);
+    mixture.end();
+    for (file, options) in [("blocks.tla", &[][..]), ("plain.tla", &["--plain"])] {
+        let archive = mixture.record(mixture.name.as_str(), file, options);
+        let before = succeed(&["dump", "--json", &archive]).json();
+        let mut bytes = fs::read(&archive).unwrap();
+        assert!(lose(&mut bytes, b"") > 10);
+        fs::write(&archive, bytes).unwrap();
+
+        let after = succeed(&["dump", "--json", &archive]).json();
+        assert_eq!(before.len(), after.len());
+        let mut kinds = [0; 3];
+        for (before, after) in before.iter().zip(&after) {
+            assert_eq!(values(before), values(after));
+            for known in [
+                "ticks",
+                "unix_ns",
+                "core",
+                "tid",
+                "pid",
+                "priority",
+                "event",
+                "line",
+                "backtrace",
+            ] {
+                assert_eq!(before[known], after[known], "{known}");
+            }
+            for lost in ["template", "category", "thread", "process"] {
+                let shown = after[lost].as_str().unwrap();
+                assert!(
+                    shown.starts_with("<string 0x") && shown.ends_with("?>"),
+                    "{shown}"
+                );
+            }
+            let message = after["message"].as_str().unwrap();
+            assert_eq!(message, by_position(&after["template"], &after["args"]));
+            match &after["args"] {
+                Json::Array(_) => kinds[0] += 1,
+                args if args.as_object().unwrap().is_empty() => kinds[1] += 1,
+                args => {
+                    let names: Vec<_> = args.as_object().unwrap().keys().collect();
+                    assert!(names == ["0"] || names == ["0", "1", "2"], "{names:?}");
+                    kinds[2] += 1;
+                }
+            }
+        }
+        assert_eq!(kinds, [120, 40, 120]);
+
+        let shown = |message: &Json| {
+            let text = message.as_str().unwrap().replace('\n', r"\n");
+            text.replace(char::is_control, "?")
+        };
+        for (args, reversed) in [
+            (&["dump", &archive][..], false),
+            (&["dump", "--long", &archive], false),
+            (&["tail", "-n", "1000", &archive], true),
+        ] {
+            let text = succeed(args).stdout;
+            let lines = text.lines().skip(usize::from(!reversed));
+            let mut lines: Vec<_> = lines.filter(|line| !line.starts_with("    at ")).collect();
+            if reversed {
+                lines.reverse();
+            }
+            assert_eq!(lines.len(), after.len());
+            for (line, event) in lines.iter().zip(&after) {
+                let expected = format!(" {}", shown(&event["message"]));
+                assert!(line.ends_with(&expected), "{line} of {expected}");
+            }
+        }
+    }
+}
+
+#[test]
+fn only_what_its_definition_was_lost_of_is_shown_as_its_number() {
+    let mut mixture = Mixture::new("one-lost");
+    mixture.log(20);
+    mixture.end();
+    let archive = mixture.record(mixture.name.as_str(), "one.tla", &["--plain"]);
+    let dumps = || {
+        let text = succeed(&["dump", &archive]).stdout;
+        let json = succeed(&["dump", "--json", &archive]).json();
+        (text.lines().map(String::from).collect::<Vec<_>>(), json)
+    };
+    let (before, before_json) = dumps();
+    let mut bytes = fs::read(&archive).unwrap();
+    assert_eq!(lose(&mut bytes, b"processed $tcp"), 1);
+    fs::write(&archive, bytes).unwrap();
+    let (after, after_json) = dumps();
+    let (mut numbers, mut others) = (0, 0);
+    for (before, after) in before.iter().zip(&after) {
+        let Some((_, said)) = before.split_once("processed ") else {
+            assert_eq!(before, after);
+            others += 1;
+            continue;
+        };
+        // processed tcp(10), udp(20), and other(3)
+        let values = said
+            .split(['(', ')'])
+            .skip(1)
+            .step_by(2)
+            .collect::<Vec<_>>();
+        let end = format!("?>({})", values.join(", "));
+        assert!(
+            after.contains("example     <string 0x") && after.ends_with(&end),
+            "{after}"
+        );
+        numbers += 1;
+    }
+    assert_eq!((numbers, numbers + others), (40, before.len()));
+    assert_eq!(before.len(), after.len());
+    for (before, after) in before_json.iter().zip(&after_json) {
+        let lost = before["message"].as_str().unwrap().starts_with("processed");
+        assert_eq!(before == after, !lost);
+    }
+}
+
+/// An archive of these events, in this form, whose strings 1 and 2 are `net` and `got $bytes`.
+fn archive(form: Form, events: &[Data]) -> Vec<u8> {
+    let mut file = Vec::new();
+    let mut writer = Writer::new(&mut file, 7, form);
+    events.iter().for_each(|event| writer.event(event).unwrap());
+    writer.flush().unwrap();
+    file
+}
+
+fn encoded(values: &[Value]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    values.iter().for_each(|value| value.encode(&mut bytes));
+    bytes
+}
+
+/// What dump and tail print of an archive, as JSON and as text, the oldest first.
+fn shown(file: &[u8]) -> (Vec<Json>, Vec<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("made.tla").display().to_string();
+    fs::write(&path, file).unwrap();
+    let mut json = succeed(&["dump", "--json", &path]).json();
+    json.reverse();
+    let mut tailed = succeed(&["tail", "--json", "-n", "1000", &path]).json();
+    // Of the same events, these are the distances to others.
+    for line in json.iter_mut().chain(&mut tailed) {
+        line["cycles"].take();
+    }
+    assert_eq!(json, tailed);
+    let text = succeed(&["dump", &path]).stdout;
+    let mut text: Vec<_> = text.lines().skip(1).map(String::from).collect();
+    text.reverse();
+    let long = succeed(&["dump", "--long", &path]).stdout;
+    let tail = succeed(&["tail", "-n", "1000", &path]).stdout;
+    let mut long: Vec<_> = long.lines().skip(1).collect();
+    long.reverse();
+    for lines in [long, tail.lines().collect()] {
+        assert_eq!(lines.len(), text.len());
+        for (line, text) in lines.iter().zip(&text) {
+            let message = text.split_once(' ').unwrap().1.rsplit("  ").next().unwrap();
+            assert!(line.ends_with(message), "{line} of {text}");
+        }
+    }
+    (json, text)
+}
+
+#[test]
+fn what_is_not_known_is_null() {
+    for form in [Form::Blocks, Form::Plain] {
+        let nothing = Data::default();
+        let mut values = Data {
+            args: vec![10, -20],
+            unix_nanos: Some(1),
+            ..Data::default()
+        };
+        let mut payload = Data {
+            payload: encoded(&[
+                Value::Nil,
+                Value::Float(0.5),
+                Value::Text {
+                    bytes: b"a \"b\"\n",
+                    cut: true,
+                },
+            ]),
+            unix_nanos: Some(2),
+            ..Data::default()
+        };
+        payload.kind.syntax = Some(PRINTF);
+        values.source.tid = Some(5);
+        let mut numbered = values.clone();
+        numbered.unix_nanos = Some(3);
+        numbered.kind.event = Some(6);
+        numbered.kind.level = Some(Priority::Error as u64);
+        numbered.ticks = Some(100);
+        let (json, text) = shown(&archive(form, &[nothing, values, payload, numbered]));
+
+        let mut unknown = json!({});
+        for field in [
+            "ticks", "time", "unix_ns", "cycles", "core", "node", "tid", "pid", "thread",
+            "process", "category", "priority", "message", "template", "event",
+        ] {
+            unknown[field] = Json::Null;
+        }
+        unknown["args"] = json!({});
+        let with = |fields: Json| {
+            let mut event = unknown.clone();
+            for (field, value) in fields.as_object().unwrap() {
+                event[field] = value.clone();
+            }
+            event
+        };
+        assert_eq!(json[0], unknown);
+        let time = |n| format!("1970-01-01T00:00:00.00000000{n}Z");
+        assert_eq!(
+            json[1],
+            with(json!({ "unix_ns": 1, "time": time(1), "tid": 5, "args": { "0": 10, "1": -20 } }))
+        );
+        assert_eq!(
+            json[2],
+            with(json!({
+                "unix_ns": 2, "time": time(2), "args": [null, 0.5, "a \"b\"\n…"], "file": null, "line": null,
+            }))
+        );
+        assert_eq!(
+            json[3],
+            with(json!({
+                "unix_ns": 3, "time": time(3), "tid": 5, "ticks": 100, "event": 6, "priority": "error",
+                "args": { "0": 10, "1": -20 },
+            }))
+        );
+        let messages: Vec<_> = text
+            .iter()
+            .map(|line| line.split_once("?        ").unwrap().1)
+            .collect();
+        let cut = r#"<event ?>((null), 0.5, "a \"b\"\n…")"#;
+        assert_eq!(
+            messages,
+            [
+                "<event ?>",
+                "<event ?>(10, -20)",
+                cut,
+                "<event 6?>(10, -20)"
+            ]
+        );
+    }
+}
+
+#[test]
+fn more_integers_than_an_entry_has_are_shown() {
+    for form in [Form::Blocks, Form::Plain] {
+        let mut file = Vec::new();
+        let mut writer = Writer::new(&mut file, 7, form);
+        let [six, one] = ["$a $b $c $d $e $f", "$n"].map(|text| writer.string(text));
+        let mut event = Data {
+            args: vec![1, -2, 3, i64::MIN, i64::MAX, 6],
+            ticks: Some(1),
+            ..Data::default()
+        };
+        event.kind.format = Some(six);
+        writer.event(&event).unwrap();
+        // Few, and a call stack beside them.
+        event = Data {
+            args: vec![7],
+            backtrace: vec![0x1000],
+            ticks: Some(2),
+            ..Data::default()
+        };
+        event.kind.format = Some(one);
+        writer.event(&event).unwrap();
+        writer.flush().unwrap();
+        drop(writer);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("six.tla").display().to_string();
+        fs::write(&path, file).unwrap();
+        let json = succeed(&["dump", "--json", &path]).json();
+        let (least, most) = (i64::MIN, i64::MAX);
+        assert_eq!(
+            json[1]["args"],
+            json!({ "a": 1, "b": -2, "c": 3, "d": least, "e": most, "f": 6 })
+        );
+        let message = format!("a(1) b(-2) c(3) d({least}) e({most}) f(6)");
+        assert_eq!(json[1]["message"], message);
+        assert_eq!(
+            (&json[0]["message"], &json[0]["args"]),
+            (&json!("n(7)"), &json!({ "n": 7 }))
+        );
+        let text = succeed(&["dump", &path]).stdout;
+        assert!(
+            text.contains(&message) && text.contains("n(7)\n    at 0x1000"),
+            "{text}"
+        );
+    }
+}
