@@ -50,7 +50,7 @@ static inline bool timeline_enabled(const timeline_t *tl, uint32_t event) {
  * A statement defines its event when it first runs for a timeline and a level, which takes locks and
  * allocates. What cannot be defined is never logged; `timeline_last_error` says why. After that it is as
  * `timeline_log`: no lock, no allocation, no waiting, safe in a signal handler. It leaves `errno` alone, and
- * needs some 2 KiB of stack.
+ * needs at most 6 KiB of stack.
  *
  * All that printf takes will do: `*`, `%.*s`, `%Lf`, `%ls` (as UTF-8). An event has room for 1,526 bytes, in
  * small rings for less (758 in the smallest): numbers always fit, strings share the rest in order, and one

@@ -532,7 +532,8 @@ timeline_status_t timeline_argument_count(const char *message, uint32_t *count);
 
 /**
  * Logs an event, if it is enabled. No lock, no allocation and no waiting once the calling thread has logged
- * its first event; safe in a signal handler. Check `timeline_enabled` first where the arguments cost
+ * its first event; safe in a signal handler. Needs at most 2 KiB of stack (16 KiB of a library that was built without
+ * optimisation). Check `timeline_enabled` first where the arguments cost
  * something to work out.
  *
  * `tl`: NULL logs nothing. `event`: from `timeline_define`; 0 logs nothing, and one beyond those
@@ -840,7 +841,7 @@ static inline bool timeline_enabled(const timeline_t *tl, uint32_t event) {
  * A statement defines its event when it first runs for a timeline and a level, which takes locks and
  * allocates. What cannot be defined is never logged; `timeline_last_error` says why. After that it is as
  * `timeline_log`: no lock, no allocation, no waiting, safe in a signal handler. It leaves `errno` alone, and
- * needs some 2 KiB of stack.
+ * needs at most 6 KiB of stack.
  *
  * All that printf takes will do: `*`, `%.*s`, `%Lf`, `%ls` (as UTF-8). An event has room for 1,526 bytes, in
  * small rings for less (758 in the smallest): numbers always fit, strings share the rest in order, and one

@@ -3,7 +3,7 @@
 
 mod toolchain;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -264,5 +264,39 @@ fn every_function_returns_in_a_thread_that_is_cancelled() {
 fn threads_are_cancelled_asynchronously_after_any_instruction() {
     for rseq in ["glibc.pthread.rseq=1", "glibc.pthread.rseq=0"] {
         cancel("asynchronously", Link::Shipped, rseq);
+    }
+}
+
+/// How much stack logging takes, in bytes, in each case of the program.
+fn stack(link: Link, rseq: &str) -> BTreeMap<String, usize> {
+    let dir = TempDir::new().unwrap();
+    let flags = [C99, &["-std=c11"]].concat();
+    let program = compile(cc(), &flags, &["tests/c/stack.c"], link, dir.path());
+    let mut host = limited(&program);
+    host.env("GLIBC_TUNABLES", rseq).arg(dir.path());
+    let said = words(&mut host, "coreutils");
+    let said = said.chunks(2).map(|pair| match pair {
+        [case, bytes] => (case.clone(), bytes.parse().unwrap()),
+        _ => panic!("{said:?}"),
+    });
+    said.collect()
+}
+
+/// The bounds are those of timeline.h.
+#[test]
+fn logging_takes_no_more_stack_than_the_header_says() {
+    for rseq in ["glibc.pthread.rseq=1", "glibc.pthread.rseq=0"] {
+        for (link, log, printf) in [(Link::Shipped, 2, 6), (Link::Shared, 16, 16)] {
+            let cases = stack(link, rseq);
+            println!("{rseq}: {cases:?}");
+            assert_eq!(cases.len(), 9);
+            for (case, bytes) in cases {
+                let most = match case.contains("printf") || case.contains("backtrace") {
+                    true => printf << 10,
+                    false => log << 10,
+                };
+                assert!(bytes <= most, "{case}: {bytes} bytes of {most}, {rseq}");
+            }
+        }
     }
 }

@@ -61,28 +61,34 @@ pub struct Image {
 }
 
 impl Image {
-    /// Of an event with this payload, of which as much is taken as fits into `most` entries.
-    pub fn new(event: u32, flags: u8, payload: &[u8], most: usize) -> Image {
+    /// Of nothing.
+    pub const fn empty() -> Image {
+        Image {
+            entries: [[0; ENTRY_WORDS]; MAX_SLOTS],
+            slots: 0,
+        }
+    }
+
+    /// Makes an empty one that of an event with this payload, of which as much is taken as fits into `most` entries.
+    ///
+    /// In place: it has 2 KiB, too much for a copy on the stack of a signal handler.
+    pub fn fill(&mut self, event: u32, flags: u8, payload: &[u8], most: usize) {
         let [first, other] = PAYLOAD_BYTES;
         let length = payload.len().min(first + (most.min(MAX_SLOTS) - 1) * other);
-        let mut image = Image {
-            entries: [[0; ENTRY_WORDS]; MAX_SLOTS],
-            slots: 1 + length.saturating_sub(first).div_ceil(other),
-        };
+        self.slots = 1 + length.saturating_sub(first).div_ceil(other);
         // In the first entry, the length stands before the bytes.
         let mut head = [0; 40];
         let (taken, mut rest) = payload[..length].split_at(length.min(first));
         head[..2].copy_from_slice(&(length as u16).to_le_bytes());
         head[2..2 + taken.len()].copy_from_slice(taken);
-        fill(&mut image.entries[0][PAYLOAD_AT[0]..], &head);
-        image.entries[0][1] = long_entry_head(event, 0, image.slots as u8, flags);
-        for (position, entry) in (1..).zip(&mut image.entries[1..image.slots]) {
+        put(&mut self.entries[0][PAYLOAD_AT[0]..], &head);
+        self.entries[0][1] = long_entry_head(event, 0, self.slots as u8, flags);
+        for (position, entry) in (1..).zip(&mut self.entries[1..self.slots]) {
             let (taken, after) = rest.split_at(rest.len().min(other));
             rest = after;
             entry[1] = long_entry_head(0, 0, 0, position);
-            fill(&mut entry[PAYLOAD_AT[1]..], taken);
+            put(&mut entry[PAYLOAD_AT[1]..], taken);
         }
-        image
     }
 
     /// How many entries it has.
@@ -111,7 +117,7 @@ impl Image {
 }
 
 /// Puts bytes into words.
-fn fill(words: &mut [u64], bytes: &[u8]) {
+fn put(words: &mut [u64], bytes: &[u8]) {
     for (word, bytes) in words.iter_mut().zip(bytes.chunks(8)) {
         let mut eight = [0; 8];
         eight[..bytes.len()].copy_from_slice(bytes);
@@ -125,7 +131,11 @@ mod tests {
 
     #[test]
     fn a_payload_takes_as_many_entries_as_it_needs() {
-        let slots = |length, most| Image::new(1, 0, &vec![1; length], most).slots();
+        let slots = |length, most| {
+            let mut image = Image::empty();
+            image.fill(1, 0, &vec![1; length], most);
+            image.slots()
+        };
         let (first, other) = (PAYLOAD_BYTES[0], PAYLOAD_BYTES[1]);
         assert_eq!(
             [slots(0, 32), slots(first, 32), slots(first + 1, 32)],

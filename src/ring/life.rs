@@ -107,7 +107,8 @@ struct Stat {
 
 /// State and start time from /proc/PID/stat.
 fn stat(path: &CStr) -> Option<Stat> {
-    let mut buffer = [0; 512];
+    // The 22 fields up to the last one wanted have 357 bytes at most.
+    let mut buffer = [0; 384];
     let text = read_small(path, &mut buffer);
     // The second field is the name in parentheses, and may hold anything.
     let rest = &text[memchr::memrchr(b')', text)? + 1..];

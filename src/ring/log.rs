@@ -120,7 +120,8 @@ impl Log {
             }
             return;
         }
-        let mut image = Image::new(event, flags, payload, self.most_slots());
+        let mut image = Image::empty();
+        image.fill(event, flags, payload, self.most_slots());
         let slots = image.slots();
         // SAFETY: `hot` describes the ring that is kept mapped here; the image has that many entries.
         if !unsafe { rseq::try_append_long(&raw const self.hot, image.as_mut_ptr(), slots) } {

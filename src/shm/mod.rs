@@ -23,60 +23,52 @@ use shared_file::identity;
 
 use std::ffi::CStr;
 use std::fs::File;
-use std::io;
-use std::os::fd::AsRawFd;
-use std::os::unix::ffi::OsStrExt;
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsRawFd, FromRawFd};
 
 /// Reads the start of a small file into `buffer`, without allocating; empty when it cannot be read.
 pub fn read_small<'a>(path: &CStr, buffer: &'a mut [u8]) -> &'a [u8] {
-    // SAFETY: the path is NUL-terminated; the buffer is writable for its length; the descriptor is ours
-    // from open to close.
-    let read = unsafe {
-        let fd = libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
-        if fd < 0 {
-            return &[];
-        }
-        let read = libc::read(fd, buffer.as_mut_ptr().cast(), buffer.len());
-        libc::close(fd);
-        read
-    };
-    &buffer[..usize::try_from(read).unwrap_or(0)]
+    let read = open_to_read(path).and_then(|mut file| file.read(buffer));
+    &buffer[..read.unwrap_or(0)]
+}
+
+/// Opens a file for reading. By open and not File::open, which copies the path to the stack.
+fn open_to_read(path: &CStr) -> io::Result<File> {
+    // SAFETY: the path is NUL-terminated.
+    let fd = unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: open returned this descriptor just now, so it is ours alone.
+    Ok(unsafe { File::from_raw_fd(fd) })
 }
 
 /// What follows `mark` in a small file, as far as `buffer` takes it, without allocating; empty where there is no mark.
 pub fn read_after<'a>(path: &CStr, mark: &[u8], buffer: &'a mut [u8; 64]) -> &'a [u8] {
-    // SAFETY: the path is NUL-terminated; the buffer is writable for the length given; the descriptor is ours from
-    // open to close.
-    unsafe {
-        let fd = libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
-        if fd < 0 {
-            return &[];
+    let Ok(mut file) = open_to_read(path) else {
+        return &[];
+    };
+    let (mut have, mut found) = (0, None);
+    while have < buffer.len() {
+        let Ok(read @ 1..) = file.read(&mut buffer[have..]) else {
+            break;
+        };
+        have += read;
+        if found.is_none() {
+            found = position(&buffer[..have], mark).map(|at| at + mark.len());
+            // Before it is found, only the end matters, which may be the beginning of the mark; then what follows.
+            let from = found.unwrap_or(have.saturating_sub(mark.len()));
+            buffer.copy_within(from..have, 0);
+            have -= from;
         }
-        let (mut have, mut found) = (0, None);
-        loop {
-            let read = libc::read(
-                fd,
-                buffer.as_mut_ptr().add(have).cast(),
-                buffer.len() - have,
-            );
-            let Ok(read @ 1..) = usize::try_from(read) else {
-                break;
-            };
-            have += read;
-            if found.is_none() {
-                found = memchr::memmem::find(&buffer[..have], mark).map(|at| at + mark.len());
-                // Before it is found, only the end matters, which may be the beginning of the mark; then what follows.
-                let from = found.unwrap_or(have.saturating_sub(mark.len()));
-                buffer.copy_within(from..have, 0);
-                have -= from;
-            }
-            if have == buffer.len() {
-                break;
-            }
-        }
-        libc::close(fd);
-        &buffer[..found.map_or(0, |_| have)]
     }
+    &buffer[..found.map_or(0, |_| have)]
+}
+
+/// Where `what` begins in `text`. A searcher would be quicker, and takes hundreds of bytes: this may be on the stack of
+/// a signal handler.
+fn position(text: &[u8], what: &[u8]) -> Option<usize> {
+    text.windows(what.len()).position(|here| here == what)
 }
 
 /// The inode of what `path` leads to; 0 when that cannot be told. Does not allocate.
@@ -104,8 +96,8 @@ pub fn process_exists(pid: u32) -> bool {
 
 /// Whether the list of mappings at `maps` (/proc/PID/maps) names `file`, without allocating. True when the
 /// list may not be read: who cannot tell must not take anything away.
+#[inline(never)] // so that it does not make the frame of its caller larger, below which other things are looked at
 pub fn maps_file(maps: &CStr, file: &File) -> bool {
-    use std::io::{ErrorKind, Read, Write};
     let Ok((device, inode)) = identity(file) else {
         return true;
     };
@@ -115,20 +107,20 @@ pub fn maps_file(maps: &CStr, file: &File) -> bool {
     // Two numbers of eight digits and one of twenty fit.
     let _ = write!(rest, " {major:02x}:{minor:02x} {inode} ");
     let length = 64 - rest.len();
-    let path = std::ffi::OsStr::from_bytes(maps.to_bytes());
-    let mut list = match File::open(path) {
+    let mut list = match open_to_read(maps) {
         Ok(list) => list,
         Err(e) => return e.kind() != ErrorKind::NotFound,
     };
-    let finder = memchr::memmem::Finder::new(&pattern[..length]);
-    let mut buffer = [0; 4096];
+    let pattern = &pattern[..length];
+    // Small, for the same stack. The kernel makes a page of the list at a time anyway.
+    let mut buffer = [0; 256];
     let mut kept = 0;
     loop {
         match list.read(&mut buffer[kept..]) {
             Ok(0) => return false,
             Ok(read) => {
                 let have = kept + read;
-                if finder.find(&buffer[..have]).is_some() {
+                if position(&buffer[..have], pattern).is_some() {
                     return true;
                 }
                 // The end may be the beginning of a match.
