@@ -12,7 +12,7 @@ use crate::layout::geometry::{get16, get32, get64, put16, put32, put64};
 use crate::layout::{self, Geometry, HEADER_SIZE, header};
 use crate::ring::life::{Seen, View, Who};
 use crate::ring::memory::Shared;
-use crate::shm::{Lock, Mapping, Name};
+use crate::shm::{self, Lock, Mapping, Name};
 use crate::sync::{Ordering, fence};
 
 /// What the header says that never changes.
@@ -326,7 +326,8 @@ pub fn seal(head: &mut [u8]) {
 /// The kernel's boot id; zeros without /proc.
 pub fn boot_id() -> [u8; 16] {
     let mut id = [0; 16];
-    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let text =
+        shm::read_to_string(Path::new("/proc/sys/kernel/random/boot_id")).unwrap_or_default();
     let digits: Vec<u8> = text
         .bytes()
         .filter_map(|b| (b as char).to_digit(16))

@@ -33,6 +33,26 @@ const BOTTOM: &str = "sync";
 /// Where unsafe code may be.
 const UNSAFE: [&str; 5] = ["src/ring.rs", "src/ring/", "src/shm/", "src/clock/", "ffi/"];
 
+/// Where descriptors are made, which must not have the numbers of standard streams.
+const DESCRIPTORS: &str = "src/shm/descriptor.rs";
+
+/// What makes one otherwise. (A copy that `try_clone` makes has a number above those.)
+const MAKES_DESCRIPTORS: [&str; 13] = [
+    "File::open(",
+    "File::create",
+    "fs::copy(",
+    "fs::read(",
+    "fs::read_dir(",
+    "fs::read_to_string(",
+    "fs::write(",
+    "options.open(",
+    "libc::open",
+    "libc::dup",
+    "libc::pipe",
+    "libc::socket",
+    "libc::memfd",
+];
+
 const MOST_LINES: usize = 500;
 
 /// A Rust file by its path from the top of the tree.
@@ -152,6 +172,15 @@ fn violations(file: &File) -> Vec<String> {
     let Some(own) = file.module() else {
         return found;
     };
+    // Unit tests at the end of a file are no library.
+    let shipped = file.code().take_while(|(_, line)| *line != "#[cfg(test)]");
+    for (number, line) in shipped.filter(|_| path != DESCRIPTORS) {
+        if MAKES_DESCRIPTORS.iter().any(|call| line.contains(call)) {
+            found.push(format!(
+                "{path}:{number}: a descriptor that may be a standard stream's; {DESCRIPTORS} makes those of the library"
+            ));
+        }
+    }
     let Some(from) = layer(own) else {
         found.push(format!(
             "{path}: {own} has no place in LAYERS (tests/layers.rs); give it one"

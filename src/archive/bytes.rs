@@ -1,6 +1,6 @@
 //! The bytes of an archive: in memory, or in one or several files of which a part is read when it is needed.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::ops::Range;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::frame::{Frames, MAX_RECORD, Part};
 use crate::error::{Error, Result};
+use crate::shm;
 
 /// Bytes of a file in memory at once: several times the longest frame.
 pub(super) const WINDOW: usize = 64 << 20;
@@ -44,7 +45,7 @@ fn open(path: &Path) -> Result<File> {
     let fail = |doing| move |error| Error::io(doing, path, error);
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(libc::O_NONBLOCK);
-    let file = options.open(path).map_err(|error| match error.kind() {
+    let file = shm::open_as(&options, path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Error::NoArchive { path: path.into() },
         _ => Error::io("open", path, error),
     })?;
@@ -158,7 +159,7 @@ impl Bytes {
                 buffer.resize(to - from, 0);
                 match file {
                     Some(file) => file.read_exact_at(buffer, from as u64)?,
-                    None => File::open(path)?.read_exact_at(buffer, from as u64)?,
+                    None => shm::open_to_read(path)?.read_exact_at(buffer, from as u64)?,
                 }
                 Ok(buffer)
             }
@@ -290,7 +291,7 @@ pub(super) fn scan_while(
 pub(super) fn files_of(folder: &Path) -> Result<Vec<PathBuf>> {
     let fail = |error| Error::io("list", folder, error);
     let mut files = Vec::new();
-    for entry in fs::read_dir(folder).map_err(fail)? {
+    for entry in shm::read_dir(folder).map_err(fail)? {
         let path = entry.map_err(fail)?.path();
         if path.extension().is_some_and(|extension| extension == "tla") && path.is_file() {
             files.push(path);
@@ -304,6 +305,8 @@ pub(super) fn files_of(folder: &Path) -> Result<Vec<PathBuf>> {
 #[cfg(test)]
 mod tests {
     use super::super::frame::put;
+    use std::fs;
+
     use super::*;
 
     fn parts(scan: impl FnOnce(&mut dyn FnMut(Part))) -> (Vec<(Range<usize>, usize)>, usize) {

@@ -1,12 +1,12 @@
 //! The whole frames of an archive, written to another file.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use super::reader::Archive;
 use crate::error::{Error, Result};
 use crate::save;
+use crate::shm;
 
 /// What was written of an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Archive {
     pub fn save(&self, file: impl AsRef<Path>) -> Result<Copied> {
         let file = file.as_ref();
         let name = save::replaceable(file)?;
-        if File::open(name.file()).is_ok_and(|there| super::grow::is_recorded(&there)) {
+        if shm::open_to_read(name.file()).is_ok_and(|there| super::grow::is_recorded(&there)) {
             return Err(Error::RecorderBusy { path: file.into() });
         }
         save::replace(&name, |out| {

@@ -11,6 +11,7 @@ use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 
 use crate::error::{Error, Result};
+use crate::shm;
 
 /// How often a lock is asked for: a reader that looks whether somebody records has it for a moment.
 const TRIES: u32 = 10;
@@ -40,9 +41,9 @@ impl Files {
         let mut make = DirBuilder::new();
         make.recursive(true).mode(0o700);
         make.create(folder).map_err(fail("create"))?;
-        let lock = lock(File::open(folder).map_err(fail("open"))?, folder)?;
+        let lock = lock(shm::open_to_read(folder).map_err(fail("open"))?, folder)?;
         let mut finished = Vec::new();
-        for entry in fs::read_dir(folder).map_err(fail("list"))? {
+        for entry in shm::read_dir(folder).map_err(fail("list"))? {
             let entry = entry.map_err(fail("list"))?;
             if let Some(number) = entry.file_name().to_str().and_then(number) {
                 let metadata = fs::metadata(entry.path()).map_err(fail("list"))?;
@@ -145,7 +146,7 @@ pub fn open(path: &Path) -> Result<Locked> {
     // Opening something else could wait for somebody at its other end.
     options.mode(0o600).custom_flags(libc::O_NONBLOCK);
     let fail = |error| Error::io("open", path, error);
-    let file = options.open(path).map_err(fail)?;
+    let file = shm::open_as(&options, path).map_err(fail)?;
     if !file.metadata().map_err(fail)?.is_file() {
         let what = "expected a file or a directory to record to, this is neither";
         return Err(fail(io::Error::new(io::ErrorKind::InvalidInput, what)));

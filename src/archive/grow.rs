@@ -19,6 +19,7 @@ use super::names::Names;
 use super::reader::Archive;
 use super::record::{Record, decode};
 use crate::error::{Error, Result};
+use crate::shm;
 use crate::source::Event;
 
 /// Bytes of events that are read at once, about.
@@ -60,7 +61,7 @@ impl Archive {
     /// Whether somebody records it at present.
     pub fn is_recorded(&self) -> bool {
         let held = match (self.folder(), self.bytes().last()) {
-            (Some(folder), _) => File::open(folder),
+            (Some(folder), _) => shm::open_to_read(folder),
             (None, Some((_, file, _))) => return file.is_ok_and(|file| is_recorded(&file)),
             _ => return false,
         };
@@ -79,7 +80,7 @@ impl Archive {
         };
         let (file, fail) = (file?, |error| Error::io("open", path, error));
         let held = match self.folder() {
-            Some(folder) => File::open(folder),
+            Some(folder) => shm::open_to_read(folder),
             None => file.try_clone(),
         };
         Ok(Growth {
@@ -146,7 +147,7 @@ impl Growth<'_> {
             let missed = self.read()?;
             if self.at == before {
                 self.damaged += self.length.saturating_sub(self.at) as u64;
-                self.file = match File::open(&next) {
+                self.file = match shm::open_to_read(&next) {
                     Ok(file) => file,
                     // Removed meanwhile: there is one behind it.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => continue,

@@ -8,7 +8,6 @@ mod keeping;
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, VecDeque};
-use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -21,6 +20,7 @@ use super::preamble::Preamble;
 use super::writer::Known;
 use crate::attached::Attached;
 use crate::error::{Error, Result};
+use crate::shm;
 
 pub use anew::Change;
 pub use keeping::{Fsync, Keeping};
@@ -240,7 +240,7 @@ impl Output {
             && self.runs().all(|run| run.created >= created)
             && let Some(older) = self.unread.pop_front()
         {
-            match File::open(&older).and_then(|file| Left::read(&file)) {
+            match shm::open_to_read(&older).and_then(|file| Left::read(&file)) {
                 Ok(left) => self.before.add_older(left),
                 // Removed, to make room.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}

@@ -11,6 +11,7 @@ use super::record::tag::PREAMBLE;
 use super::writer::first_word;
 use crate::attached::Attached;
 use crate::info::Info;
+use crate::shm;
 use crate::symbols::open_regular;
 
 /// Bytes of the largest executable that is looked into; it is named by who wrote the ring, and may be a hole.
@@ -55,7 +56,7 @@ impl Preamble {
             Some((size, sha1)) => (Some(size), Some(sha1.to_vec())),
             None => (None, None),
         };
-        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
+        let host = shm::read_to_string(Path::new("/proc/sys/kernel/hostname")).ok();
         Preamble {
             magic: Some(magic(&info, size, sha1.as_deref())),
             path: Some(info.creator_exe),

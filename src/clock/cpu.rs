@@ -1,5 +1,8 @@
 //! Which CPU runs us, and on which NUMA node each CPU sits.
 
+use std::path::Path;
+
+use crate::shm;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 use crate::sync::{AtomicU64, Ordering};
 
@@ -96,7 +99,7 @@ fn getcpu() -> u16 {
 /// The NUMA node of each of the first `count` CPUs; 0xff where it is not known.
 pub fn cpu_nodes(count: usize) -> Vec<u8> {
     let mut nodes = vec![0xff; count];
-    let listed = std::fs::read_dir("/sys/devices/system/node").into_iter();
+    let listed = shm::read_dir(Path::new("/sys/devices/system/node")).into_iter();
     for entry in listed.flatten().flatten() {
         let name = entry.file_name();
         let Some(node) = name.to_str().and_then(|n| n.strip_prefix("node")) else {
@@ -105,7 +108,7 @@ pub fn cpu_nodes(count: usize) -> Vec<u8> {
         let Ok(node) = node.parse::<u8>() else {
             continue;
         };
-        let list = std::fs::read_to_string(entry.path().join("cpulist")).unwrap_or_default();
+        let list = shm::read_to_string(&entry.path().join("cpulist")).unwrap_or_default();
         for cpu in cpu_list(&list) {
             if let Some(slot) = nodes.get_mut(cpu) {
                 *slot = node;

@@ -98,7 +98,7 @@ fn sweep(name: &Name, except: Option<&Path>) -> bool {
     let (Some(folder), Some(wanted)) = (name.file().parent(), name.file().file_name()) else {
         return false;
     };
-    let Ok(entries) = std::fs::read_dir(folder) else {
+    let Ok(entries) = shm::read_dir(folder) else {
         return false;
     };
     let mut others = false;

@@ -8,6 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use super::descriptor::open_as;
+
 /// Opens an existing file. A symbolic link at its end is followed for reading only: a folder that all may
 /// write to must not lead a writer elsewhere.
 pub fn open(path: &Path, write: bool) -> io::Result<File> {
@@ -21,18 +23,19 @@ pub fn open_nofollow(path: &Path) -> io::Result<File> {
 
 fn open_with(path: &Path, write: bool, no_link: bool) -> io::Result<File> {
     let flags = if no_link { libc::O_NOFOLLOW } else { 0 };
-    let file = File::options()
-        .read(true)
-        .write(write)
-        .custom_flags(flags | libc::O_CLOEXEC | libc::O_NONBLOCK)
-        .open(path)
-        .map_err(|e| match e.raw_os_error() {
-            Some(libc::ELOOP) if no_link => {
-                let why = "it is a symbolic link, which is not followed for writing";
-                io::Error::new(io::ErrorKind::InvalidInput, why)
-            }
-            _ => e,
-        })?;
+    let mut options = File::options();
+    let options = options.read(true).write(write);
+    let file = open_as(
+        options.custom_flags(flags | libc::O_CLOEXEC | libc::O_NONBLOCK),
+        path,
+    )
+    .map_err(|e| match e.raw_os_error() {
+        Some(libc::ELOOP) if no_link => {
+            let why = "it is a symbolic link, which is not followed for writing";
+            io::Error::new(io::ErrorKind::InvalidInput, why)
+        }
+        _ => e,
+    })?;
     if !file.metadata()?.is_file() {
         let why = "expected a regular file or shared-memory object";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
@@ -42,13 +45,12 @@ fn open_with(path: &Path, write: bool, no_link: bool) -> io::Result<File> {
 
 /// Creates a file that only its owner may use, whatever the umask; fails if there is one.
 pub fn create(path: &Path) -> io::Result<File> {
-    let file = File::options()
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .custom_flags(libc::O_CLOEXEC | libc::O_NOFOLLOW)
-        .open(path)?;
+    let mut options = File::options();
+    let options = options.read(true).write(true).create_new(true).mode(0o600);
+    let file = open_as(
+        options.custom_flags(libc::O_CLOEXEC | libc::O_NOFOLLOW),
+        path,
+    )?;
     file.set_permissions(Permissions::from_mode(0o600))?;
     Ok(file)
 }

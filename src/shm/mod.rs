@@ -1,6 +1,7 @@
 //! Shared memory: the only mmap, the files behind it, and the locks that the kernel drops with a process.
 
 mod cancel;
+mod descriptor;
 mod file;
 mod lock;
 mod mapping;
@@ -9,6 +10,11 @@ mod shared_file;
 mod trust;
 
 pub use cancel::{unnoticed, without_cancellation};
+#[cfg(feature = "symbols")]
+pub use descriptor::open_as;
+#[cfg(feature = "archive")]
+pub use descriptor::open_to_read;
+pub use descriptor::{read_dir, read_to_string};
 pub use file::{
     Temporary, create, file_size_limit, is_at, open, open_nofollow, rename_new, reserve,
     unguessable,
@@ -24,28 +30,18 @@ use shared_file::identity;
 use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::fd::AsRawFd;
 
 /// Reads the start of a small file into `buffer`, without allocating; empty when it cannot be read.
 pub fn read_small<'a>(path: &CStr, buffer: &'a mut [u8]) -> &'a [u8] {
-    let read = open_to_read(path).and_then(|mut file| file.read(buffer));
+    let read =
+        descriptor::open_with_flags(path, libc::O_RDONLY).and_then(|mut file| file.read(buffer));
     &buffer[..read.unwrap_or(0)]
-}
-
-/// Opens a file for reading. By open and not File::open, which copies the path to the stack.
-fn open_to_read(path: &CStr) -> io::Result<File> {
-    // SAFETY: the path is NUL-terminated.
-    let fd = unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: open returned this descriptor just now, so it is ours alone.
-    Ok(unsafe { File::from_raw_fd(fd) })
 }
 
 /// What follows `mark` in a small file, as far as `buffer` takes it, without allocating; empty where there is no mark.
 pub fn read_after<'a>(path: &CStr, mark: &[u8], buffer: &'a mut [u8; 64]) -> &'a [u8] {
-    let Ok(mut file) = open_to_read(path) else {
+    let Ok(mut file) = descriptor::open_with_flags(path, libc::O_RDONLY) else {
         return &[];
     };
     let (mut have, mut found) = (0, None);
@@ -107,7 +103,7 @@ pub fn maps_file(maps: &CStr, file: &File) -> bool {
     // Two numbers of eight digits and one of twenty fit.
     let _ = write!(rest, " {major:02x}:{minor:02x} {inode} ");
     let length = 64 - rest.len();
-    let mut list = match open_to_read(maps) {
+    let mut list = match descriptor::open_with_flags(maps, libc::O_RDONLY) {
         Ok(list) => list,
         Err(e) => return e.kind() != ErrorKind::NotFound,
     };

@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use super::descriptor::read_dir;
 use crate::access::{SHM_DIR, live_file};
 use crate::error::{Error, Result};
 
@@ -93,7 +94,7 @@ impl Name {
 /// All shared-memory objects by the names they are opened with, in order.
 pub fn live_names() -> io::Result<Vec<PathBuf>> {
     let mut names = Vec::new();
-    for entry in std::fs::read_dir(SHM_DIR)? {
+    for entry in read_dir(Path::new(SHM_DIR))? {
         let entry = entry?;
         if entry.file_type().is_ok_and(|t| t.is_file()) {
             names.push(Path::new("/").join(entry.file_name()));

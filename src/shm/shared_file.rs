@@ -11,6 +11,7 @@ use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, RawFd};
 
+use super::descriptor::{keep_high, open_with_flags};
 use super::lock::Opening;
 use crate::sync::{AtomicU32, Ordering};
 
@@ -26,7 +27,7 @@ impl SharedFile {
     pub fn new(file: File, path: &CStr) -> io::Result<SharedFile> {
         let identity = identity(&file)?;
         Ok(SharedFile {
-            fd: AtomicU32::new(move_high(file).into_raw_fd() as u32),
+            fd: AtomicU32::new(keep_high(file).into_raw_fd() as u32),
             identity,
             path: path.to_owned(),
         })
@@ -60,14 +61,9 @@ impl SharedFile {
         let by_name = (self.path.as_c_str(), libc::O_RDWR | libc::O_NOFOLLOW);
         for (path, flags) in [by_descriptor, by_name] {
             // O_NONBLOCK: the number may by now be somebody's pipe.
-            let flags = flags | libc::O_CLOEXEC | libc::O_NONBLOCK;
-            // SAFETY: the path is NUL-terminated and lives through the call.
-            let fd = unsafe { libc::open(path.as_ptr(), flags) };
-            if fd < 0 {
+            let Ok(file) = open_with_flags(path, flags | libc::O_NONBLOCK) else {
                 continue;
-            }
-            // SAFETY: open returned this descriptor just now, so it is ours alone.
-            let file = unsafe { File::from_raw_fd(fd) };
+            };
             if identity(&file).is_ok_and(|i| i == self.identity) {
                 return Ok(Opening::own(file));
             }
@@ -83,7 +79,7 @@ impl SharedFile {
     pub fn replace(&self, file: File) {
         let former = self.fd();
         let still_ours = self.kept().is_some();
-        let fd = move_high(file).into_raw_fd();
+        let fd = keep_high(file).into_raw_fd();
         self.fd.store(fd as u32, Ordering::Relaxed);
         if still_ours {
             // SAFETY: it leads to our file, so it is the one we opened, and nobody uses it any more.
@@ -119,15 +115,4 @@ fn proc_fd_path(fd: RawFd, text: &mut [u8; 32]) -> &CStr {
     // Fourteen bytes and at most ten digits always fit before the last NUL.
     let _ = write!(&mut text[..31], "/proc/self/fd/{fd}");
     CStr::from_bytes_until_nul(text).unwrap_or(c"")
-}
-
-fn move_high(file: File) -> File {
-    // SAFETY: duplicating a descriptor that we own; the result is checked.
-    let fd = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 512) };
-    if fd < 0 {
-        // The limit is lower than that.
-        return file;
-    }
-    // SAFETY: fcntl returned this descriptor just now, so it is ours alone.
-    unsafe { File::from_raw_fd(fd) }
 }

@@ -12,6 +12,7 @@ use object::pod::{self, Pod};
 use object::read::elf::{FileHeader, NoteIterator, ProgramHeader, SectionHeader, Sym};
 
 use super::cover::{Cover, Interval};
+use crate::shm;
 
 /// Bytes of the largest note. A build id has some 40.
 const MAX_NOTE: u64 = 64 << 10;
@@ -124,12 +125,12 @@ impl Image {
 /// Opens a regular file, and nothing else, not even for a moment: opening a device may already do something.
 pub(crate) fn open_regular(path: &Path) -> Option<File> {
     let options = |flags| OpenOptions::new().read(true).custom_flags(flags).clone();
-    let place = options(libc::O_PATH).open(path).ok()?;
+    let place = shm::open_as(&options(libc::O_PATH), path).ok()?;
     if !place.metadata().ok()?.is_file() {
         return None;
     }
     let again = format!("/proc/self/fd/{}", place.as_raw_fd());
-    options(libc::O_NONBLOCK | libc::O_NOCTTY).open(again).ok()
+    shm::open_as(&options(libc::O_NONBLOCK | libc::O_NOCTTY), again.as_ref()).ok()
 }
 
 /// A file, and how many more bytes may be read of all files together.

@@ -1,0 +1,110 @@
+//! Descriptors: none of ours ever has the number of a standard stream.
+//!
+//! The kernel gives the lowest number that is free. In a host that has closed its standard streams that is 0, 1 or 2, and
+//! what the host prints afterwards would be written into a timeline. So before anything is opened, these numbers are taken
+//! by descriptors that lead nowhere: reading, writing and polling them fails as for a closed one, and exec closes
+//! them. They stay, because closing one could hit what the host has put in its place meanwhile.
+
+use std::ffi::CStr;
+use std::fs::{File, OpenOptions, ReadDir};
+use std::io::{self, Read};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::path::Path;
+
+/// The lowest number that is no standard stream.
+const LOWEST: RawFd = 3;
+/// The lowest number for what is kept: shells and daemons hand out those below by hand.
+const LOWEST_KEPT: RawFd = 512;
+
+/// Opens a file as `options` say. Whatever the library opens is opened here.
+pub fn open_as(options: &OpenOptions, path: &Path) -> io::Result<File> {
+    above_standard_streams(|| options.open(path))
+}
+
+/// Opens a file to read it.
+pub fn open_to_read(path: &Path) -> io::Result<File> {
+    open_as(File::options().read(true), path)
+}
+
+/// Opens a file with flags of the system, and does not allocate.
+pub fn open_with_flags(path: &CStr, flags: libc::c_int) -> io::Result<File> {
+    above_standard_streams(|| {
+        // SAFETY: the path is NUL-terminated and lives through the call.
+        let fd = unsafe { libc::open(path.as_ptr(), flags | libc::O_CLOEXEC) };
+        owned(fd).map(File::from)
+    })
+}
+
+/// The text of a small file.
+pub fn read_to_string(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    open_to_read(path)?.read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// What is in a folder.
+pub fn read_dir(path: &Path) -> io::Result<ReadDir> {
+    take_standard_streams()?;
+    std::fs::read_dir(path)
+}
+
+fn above_standard_streams(mut open: impl FnMut() -> io::Result<File>) -> io::Result<File> {
+    loop {
+        take_standard_streams()?;
+        let file = open()?;
+        // Or else another thread of the host closed one just now: once more.
+        if file.as_raw_fd() >= LOWEST {
+            return Ok(file);
+        }
+    }
+}
+
+/// Takes the numbers of standard streams that are free.
+fn take_standard_streams() -> io::Result<()> {
+    for number in 0..LOWEST {
+        // SAFETY: only asks whether the descriptor is open.
+        while unsafe { libc::fcntl(number, libc::F_GETFD) } < 0 {
+            let taken = open_nothing()?;
+            if taken.as_raw_fd() < LOWEST {
+                // Not ours any more: the number is the host's, who may close it or put something in its place.
+                std::mem::forget(taken);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A descriptor of the lowest number that is free, through which nothing can be read or written.
+fn open_nothing() -> io::Result<OwnedFd> {
+    // SAFETY: the path is NUL-terminated; nothing else is passed.
+    unsafe {
+        let null = libc::open(c"/dev/null".as_ptr(), libc::O_PATH | libc::O_CLOEXEC);
+        // In a root of its own without devices.
+        owned(null).or_else(|_| owned(libc::epoll_create1(libc::EPOLL_CLOEXEC)))
+    }
+}
+
+/// A descriptor that a system call has just returned.
+fn owned(fd: libc::c_int) -> io::Result<OwnedFd> {
+    match fd {
+        0.. => {
+            // SAFETY: the call has made it for us alone.
+            Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+        }
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// The same opening under a number that nobody hands out by hand: from 512 on, or else the highest that is free.
+pub fn keep_high(file: File) -> File {
+    let now = file.as_raw_fd();
+    let numbers = std::iter::once(LOWEST_KEPT).chain((LOWEST..LOWEST_KEPT).rev());
+    for least in numbers.take_while(|least| *least > now) {
+        // SAFETY: duplicates a descriptor that is open as long as `file`.
+        let fd = unsafe { libc::fcntl(now, libc::F_DUPFD_CLOEXEC, least) };
+        if let Ok(higher) = owned(fd) {
+            return higher.into();
+        }
+    }
+    file
+}
