@@ -170,7 +170,9 @@ impl Attached {
 
     /// The thread that logged an event; `None` if so many threads came since that its record is gone.
     pub fn thread(&self, event: &Event) -> Option<Thread> {
-        threads::lookup(&self.segment.map, &self.segment.geometry, event.thread.0)
+        let thread = threads::lookup(&self.segment.map, &self.segment.geometry, event.thread.0);
+        // Generations come again after 65,535 threads: then the record is that of another.
+        thread.filter(|thread| thread.tid == event.tid)
     }
 
     /// Nanoseconds since the epoch at `ticks`; `None` when the timeline holds no way to tell.

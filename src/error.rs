@@ -132,6 +132,13 @@ pub enum Error {
         path: PathBuf,
     },
 
+    /// Joining a timeline in a file, where it cannot be told which boot of the machine left it.
+    #[error("cannot tell whether {} was written since this machine's last boot, because /proc, which knows the boot id, is not mounted here; mount it (in a chroot: mount -t proc proc /proc), or create the timeline anew with new", .path.display())]
+    UnknownBoot {
+        /// The file.
+        path: PathBuf,
+    },
+
     /// A format of another major version.
     #[error("{} has format version {found_major}.{found_minor}, this program reads {}.x; use a timeline of that version", .path.display(), crate::layout::VERSION_MAJOR)]
     Version {
@@ -334,9 +341,11 @@ impl Error {
             InUse { .. } => ErrorKind::InUse,
             NoSpace { .. } => ErrorKind::NoSpace,
             NotTrusted { .. } => ErrorKind::NotTrusted,
-            NotATimeline { .. } | NotAnArchive { .. } | Unfinished { .. } | OtherBoot { .. } => {
-                ErrorKind::NotATimeline
-            }
+            NotATimeline { .. }
+            | NotAnArchive { .. }
+            | Unfinished { .. }
+            | OtherBoot { .. }
+            | UnknownBoot { .. } => ErrorKind::NotATimeline,
             Version { .. } => ErrorKind::Version,
             Truncated { .. } | Corrupt { .. } => ErrorKind::Corrupt,
             BadName { .. }

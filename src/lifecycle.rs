@@ -18,7 +18,7 @@ use crate::access::Owner;
 use crate::error::{Error, Result};
 use crate::layout;
 use crate::ring::processes;
-use crate::segment::{self, Segment, Use};
+use crate::segment::{Segment, Use};
 use crate::shm::{self, Lock, LockFile, Name, Opening, Trust};
 
 /// How often a name is looked at that leads elsewhere each time: nobody replaces it so often but to annoy.
@@ -77,10 +77,11 @@ pub fn join(name: &Name, purpose: Use, trust: &Trust) -> Result<(Segment, LockFi
     if segment.facts.snapshot {
         return Err(Error::ReadOnly { path: path.into() });
     }
-    if segment.facts.boot_id != segment::boot_id() {
-        return Err(Error::OtherBoot { path: path.into() });
+    match segment.this_boot {
+        Some(true) => Ok((segment, lock)),
+        Some(false) => Err(Error::OtherBoot { path: path.into() }),
+        None => Err(Error::UnknownBoot { path: path.into() }),
     }
-    Ok((segment, lock))
 }
 
 /// Maps whatever stands at `name` for reading.

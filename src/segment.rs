@@ -59,6 +59,8 @@ pub struct Segment {
     pub geometry: Geometry,
     /// What never changes.
     pub facts: Facts,
+    /// Whether it is of this boot of the machine; `None` where that cannot be told.
+    pub this_boot: Option<bool>,
     /// The ring.
     pub ring: Shared,
     /// The events defined.
@@ -84,6 +86,7 @@ impl Segment {
             definitions: Definitions::new(&map, &geometry),
             map,
             geometry,
+            this_boot: is_of_this_boot(file, &facts.boot_id),
             facts,
         })
     }
@@ -179,7 +182,7 @@ impl Segment {
 
     /// Whether the clock of its ticks can be read now: it is no snapshot, and of this boot.
     pub fn clock_runs(&self) -> bool {
-        !self.facts.snapshot && self.facts.boot_id == boot_id()
+        !self.facts.snapshot && self.this_boot == Some(true)
     }
 
     /// What turns this timeline's ticks into time; a live one gets an anchor of the reader's own, too.
@@ -323,8 +326,20 @@ pub fn seal(head: &mut [u8]) {
     put32(head, header::CHECKSUM, sum);
 }
 
+/// Whether a file was written since the machine's last boot.
+///
+/// Without /proc nobody knows the boot id, neither now nor when it was written down. But no shared memory outlives a
+/// boot, nor does the lock of a writer.
+fn is_of_this_boot(file: &File, written: &[u8; 16]) -> Option<bool> {
+    let (present, unknown) = (boot_id(), [0; 16]);
+    if *written != unknown && present != unknown {
+        return Some(*written == present);
+    }
+    (shm::is_in_memory(file) || shm::slots_locked(file)).then_some(true)
+}
+
 /// The kernel's boot id; zeros without /proc.
-pub fn boot_id() -> [u8; 16] {
+fn boot_id() -> [u8; 16] {
     let mut id = [0; 16];
     let text =
         shm::read_to_string(Path::new("/proc/sys/kernel/random/boot_id")).unwrap_or_default();

@@ -235,6 +235,23 @@ fn the_example_is_read_alike_by_both() {
     assert_same(&found, &dumped(&file));
 }
 
+/// Generations of thread records come again after 65,535 threads.
+#[test]
+fn a_record_of_that_identity_and_another_tid_is_another_threads() {
+    let mut bytes = fs::read(root().join("tests/data/example.timeline")).unwrap();
+    bytes[0x3004] ^= 1;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("later.timeline");
+    fs::write(&file, bytes).unwrap();
+    let found = independent(&file);
+    assert!(
+        found
+            .iter()
+            .all(|event| event["thread"].is_null() && event["tid"] == 0x2a24)
+    );
+    assert_same(&found, &dumped(&file));
+}
+
 #[test]
 fn the_bytes_shown_are_those_of_the_example() {
     let page = read("docs/format.md");

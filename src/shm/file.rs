@@ -127,6 +127,15 @@ pub fn is_at(file: &File, path: &Path) -> bool {
     }
 }
 
+/// Whether the file is kept in memory alone, and so gone after a boot.
+pub fn is_in_memory(file: &File) -> bool {
+    use nix::sys::statfs::{FsType, HUGETLBFS_MAGIC, TMPFS_MAGIC, fstatfs};
+    const RAMFS_MAGIC: FsType = FsType(0x8584_58f6);
+    fstatfs(file).is_ok_and(|system| {
+        [TMPFS_MAGIC, HUGETLBFS_MAGIC, RAMFS_MAGIC].contains(&system.filesystem_type())
+    })
+}
+
 /// The largest file this process may write, in bytes.
 pub fn file_size_limit() -> u64 {
     let mut limit = libc::rlimit {

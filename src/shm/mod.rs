@@ -16,8 +16,8 @@ pub use descriptor::open_as;
 pub use descriptor::open_to_read;
 pub use descriptor::{read_dir, read_to_string};
 pub use file::{
-    Temporary, create, file_size_limit, is_at, open, open_nofollow, rename_new, reserve,
-    unguessable,
+    Temporary, create, file_size_limit, is_at, is_in_memory, open, open_nofollow, rename_new,
+    reserve, unguessable,
 };
 pub use lock::{Lock, LockFile, Opening, slots_locked};
 pub use mapping::Mapping;

@@ -9,7 +9,7 @@ use timeline::archive::{Archive, Form, Keeping, Output, Recorder};
 use timeline::layout::{geometry::get64, header};
 use timeline::{Attached, ClockKind, Order, Source, Timeline};
 
-use Space::{Ahead, Behind, NoCounter};
+use Space::{Ahead, Behind, NoCounter, NoProc};
 
 fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -77,6 +77,12 @@ const PLACES: &[[&[Space]; 3]] = &[
     [&[Ahead], &[Behind], &[]],
     [&[Behind], &[Ahead], &[Behind]],
     [&[Ahead], &[Ahead], &[Ahead]],
+    // Who cannot tell where he is.
+    [&[], &[NoProc], &[]],
+    [&[NoProc], &[], &[NoProc]],
+    [&[Ahead, NoProc], &[Behind, NoProc], &[NoProc]],
+    [&[], &[Behind, NoProc], &[Ahead]],
+    // Where ticks are nanoseconds of the clock that is shifted.
     [&[NoCounter], &[Ahead], &[]],
     [&[NoCounter, Ahead], &[], &[Behind]],
 ];
@@ -183,11 +189,11 @@ fn anchors_agree(file: &Path, rate: f64, place: &str) {
     let anchor = |slot| {
         let at = header::ANCHORS + slot * header::ANCHOR_SIZE;
         let [serial, ticks, monotonic] = [0, 8, 16].map(|field| get64(&bytes, at + field));
-        (serial != 0).then_some((ticks, monotonic))
+        (serial != 0 && monotonic != 0).then_some((ticks, monotonic))
     };
     let anchors: Vec<_> = (0..header::ANCHORS_COUNT).filter_map(anchor).collect();
-    let (first, start) = anchors[0];
-    for (ticks, monotonic) in &anchors[1..] {
+    let (first, start) = anchors.first().copied().unwrap_or_default();
+    for (ticks, monotonic) in &anchors {
         let by_ticks = (*ticks as f64 - first as f64) * 1e3 / rate;
         let by_clock = (*monotonic as f64 - start as f64) / 1e6;
         let apart = (by_ticks - by_clock).abs();

@@ -10,7 +10,7 @@ use crate::harness::{
 };
 use timeline::{Error, Order, Timeline};
 
-use Space::{Ahead, Behind, Pids, Proc, SameNumber, Users};
+use Space::{Ahead, Behind, NoProc, Pids, Proc, SameNumber, Users};
 
 fn small(path: &str) -> Result<Timeline, Error> {
     Timeline::with_size(path, 256, 2048)
@@ -94,6 +94,9 @@ const PLACES: &[(&[Space], &[Space])] = &[
     (&[], &[Pids]),
     (&[Pids, Proc], &[]),
     (&[], &[Pids, Proc]),
+    (&[NoProc], &[]),
+    (&[], &[NoProc]),
+    (&[Pids, NoProc], &[Pids, Ahead, NoProc]),
     // In two of a kind, which know nothing of each other.
     (&[Ahead], &[Behind]),
     (&[Pids, Proc], &[Pids, Proc]),

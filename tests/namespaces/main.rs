@@ -5,6 +5,7 @@
 mod harness;
 
 mod apart;
+mod boots;
 mod clocks;
 mod living;
 
@@ -12,6 +13,7 @@ use harness::Role;
 
 /// What a process that has gone apart can do.
 const ROLES: &[(&str, Role)] = &[
+    ("opens", boots::opens),
     ("creates", clocks::creates),
     ("logs_when_told", clocks::logs_when_told),
     ("reads", clocks::reads),

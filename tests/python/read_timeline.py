@@ -220,15 +220,15 @@ class Timeline:
         expect(len(set(places)) == len(places), "each place of a lane once")
         return found
 
-    def thread(self, identity):
+    def thread(self, identity, tid):
         slot = identity & 0xFFFF
         if identity == 0 or slot >= self.threads:
             return None
         at = self.record("threads", slot)
-        if self.u32(at) != identity:
+        if self.u32(at) != identity or self.u32(at + 4) != tid:
             return None
         text = [self.data[at + place:at + place + 16].split(b"\0")[0].decode() for place in (32, 48)]
-        return {"tid": self.u32(at + 4), "pid": self.u32(at + 8), "name": text[0], "process": text[1]}
+        return {"pid": self.u32(at + 8), "name": text[0], "process": text[1]}
 
     def line(self, at, cycles):
         event, core = self.u32(at + 8), self.u16(at + 12)
@@ -238,8 +238,7 @@ class Timeline:
         args = list(struct.unpack_from("<4q", self.data, at + 24))[:len(names(message))]
         values, backtrace = self.payload(at) or ([], None)
         expect((where is None) == (self.u8(at + 15) & 2 == 0), "a payload for a format of printf")
-        thread = self.thread(identity)
-        expect(thread is None or thread["tid"] == tid, "the thread of that tid")
+        thread = self.thread(identity, tid)
         node = self.u8(0x400 + core) if core < 1024 else UNKNOWN_NODE
         ticks = self.u64(at)
         nanos = self.unix_nanos(ticks)

@@ -248,10 +248,19 @@ fn definitions(info: &Info) -> String {
 
 fn boot(info: &Info) -> String {
     let id = &info.boot_id;
+    if !is_known(id) {
+        return "not known: its creator had no /proc".to_owned();
+    }
     match std::fs::read_to_string("/proc/sys/kernel/random/boot_id") {
         Ok(present) if present.trim_end() == id => format!("{id}, the present one"),
-        _ => format!("{id}, an earlier one or another machine's"),
+        Ok(_) => format!("{id}, an earlier one or another machine's"),
+        Err(_) => format!("{id}; the present one is not known, for want of /proc"),
     }
+}
+
+/// A boot id of zeros stands for none.
+fn is_known(boot_id: &str) -> bool {
+    boot_id.bytes().any(|byte| !matches!(byte, b'0' | b'-'))
 }
 
 /// A timeline's info for programs. The field names are part of the interface.
@@ -293,7 +302,7 @@ pub fn object(path: &str, info: &Info) -> Value {
         "created": clock.format(info.created_unix_nanos),
         "creator_pid": info.creator_pid,
         "creator_exe": info.creator_exe,
-        "boot_id": info.boot_id,
+        "boot_id": is_known(&info.boot_id).then_some(&info.boot_id),
         "clock": info.clock.to_string(),
         "ticks_per_second": info.ticks_per_second,
         "definitions": info.definitions,
