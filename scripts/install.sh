@@ -76,10 +76,26 @@ generate "$to/share/bash-completion/completions/timeline" completions bash
 generate "$to/share/zsh/site-functions/_timeline" completions zsh
 generate "$to/share/fish/vendor_completions.d/timeline.fish" completions fish
 
-# The loader only finds a new library of its standard directories once its cache has it.
-if [ -z "$DESTDIR" ] && [ "$(id -u)" = 0 ]; then
-  case $PREFIX in
-    /usr | /usr/local) if command -v ldconfig >/dev/null; then ldconfig; fi ;;
-  esac
-fi
 echo "installed timeline $version under $to"
+
+# The loader only finds a new library of its standard directories once its cache has it. In many a PATH there is no
+# ldconfig, not even in that of root.
+PATH=$PATH:/usr/sbin:/sbin
+in_cache() {
+  file=$(readlink -f "$PREFIX/lib/libtimeline.so.$so")
+  ldconfig -p 2>/dev/null | sed -n "s/^.*libtimeline\.so\.$so .* => //p" | while read -r found; do
+    [ "$(readlink -f "$found")" != "$file" ] || echo yes
+  done | grep -q yes
+}
+if [ -n "$DESTDIR" ]; then
+  echo "where this is unpacked, ldconfig has to run, so that programs find libtimeline.so.$so"
+else
+  case $PREFIX in
+    /usr | /usr/local) [ "$(id -u)" != 0 ] || ldconfig 2>/dev/null || true ;;
+  esac
+  if ! in_cache; then
+    echo "programs do not find $PREFIX/lib/libtimeline.so.$so yet; run, as root:"
+    echo "    echo $PREFIX/lib >/etc/ld.so.conf.d/timeline.conf && ldconfig"
+    echo "or, as anybody, for each program: LD_LIBRARY_PATH=$PREFIX/lib"
+  fi
+fi

@@ -1,5 +1,9 @@
 //! What can go wrong, each said as: what was expected, what came, what to do.
 
+mod contents;
+
+pub use contents::looks_like;
+
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -110,7 +114,7 @@ pub enum Error {
     },
 
     /// The file does not start with the magic.
-    #[error("{} is not a timeline: expected it to start with {expected:02x?}, found {found:02x?}", .path.display(), expected = crate::layout::MAGIC)]
+    #[error("{} is not a timeline: it is {}", .path.display(), looks_like(.found))]
     NotATimeline {
         /// The file.
         path: PathBuf,
@@ -410,9 +414,7 @@ fn told(source: &io::Error, refusal: Option<&Refusal>) -> String {
 fn no_archive(found: &[u8]) -> String {
     match found.starts_with(&crate::layout::MAGIC) {
         true => "a timeline or a snapshot of one, not an archive; `timeline info` and `timeline dump` read it, and `timeline record --once` makes an archive of it".into(),
-        false => format!(
-            "not an archive: expected at least one whole frame, which begins with c1 ce, found {found:02x?} and nothing whole behind it"
-        ),
+        false => format!("not an archive: it is {}", looks_like(found)),
     }
 }
 

@@ -72,11 +72,11 @@ mod timeline;
 pub use self::shm::without_cancellation;
 #[cfg(not(loom))]
 pub use self::{
-    access::{Owner, Refusal},
+    access::{Owner, Refusal, live_file},
     attached::Attached,
     clock::ClockKind,
     control::{Control, Sampler},
-    error::{Error, ErrorKind, Result, User},
+    error::{Error, ErrorKind, Result, User, looks_like},
     event::{
         Definition, EventId, Format, Level, Module, Priority, Syntax, Value, argument_names,
         by_position, values,

@@ -23,15 +23,15 @@ fn prefix() -> &'static Path {
     })
 }
 
-/// `scripts/install.sh`, from another directory.
-fn install(prefix: &Path, destdir: &Path) {
+/// `scripts/install.sh`, from another directory; what it says.
+fn install(prefix: &Path, destdir: &Path) -> String {
     let mut script = Command::new(root().join("scripts/install.sh"));
     script
         .current_dir("/")
         .env("PREFIX", prefix)
         .env("DESTDIR", destdir)
         .env("TARGET_DIR", target());
-    succeed(&mut script, "coreutils");
+    String::from_utf8(succeed(&mut script, "coreutils").stdout).unwrap()
 }
 
 /// Where the command and the libraries were built.
@@ -93,6 +93,59 @@ fn everything_is_in_its_standard_place() {
     }
     // Over itself, as an upgrade does.
     install(Path::new("/opt/timeline"), dir.path());
+}
+
+#[test]
+fn what_is_left_to_do_for_the_loader_is_said() {
+    let dir = TempDir::new().unwrap();
+    let said = install(Path::new("/opt/timeline"), dir.path());
+    assert!(
+        said.contains("where this is unpacked, ldconfig has to run"),
+        "{said}"
+    );
+    let prefix = dir.path().join("prefix");
+    let said = install(&prefix, Path::new(""));
+    let lib = prefix.join("lib");
+    for line in [
+        format!(
+            "    echo {} >/etc/ld.so.conf.d/timeline.conf && ldconfig\n",
+            lib.display()
+        ),
+        format!("LD_LIBRARY_PATH={}\n", lib.display()),
+    ] {
+        assert!(said.contains(&line), "{said}");
+    }
+    loader_finds_what_root_installed(dir.path());
+}
+
+/// On a system of its own, as far as that concerns the loader, root installs to a standard directory: then nothing
+/// is left to do.
+fn loader_finds_what_root_installed(dir: &Path) {
+    let script = format!(
+        "mount -t tmpfs none /usr/local && cp -a /etc '{0}/etc' 2>/dev/null
+         mount --bind '{0}/etc' /etc && echo /usr/local/lib >/etc/ld.so.conf.d/test.conf || exit 77
+         exec {1}",
+        dir.display(),
+        root().join("scripts/install.sh").display()
+    );
+    let mut unshare = Command::new("unshare");
+    unshare.args(["--mount", "--map-root-user", "sh", "-c", &script]);
+    unshare
+        .env("PREFIX", "/usr/local")
+        .env("DESTDIR", "")
+        .env("TARGET_DIR", target());
+    let output = run(&mut unshare, "util-linux");
+    let told = String::from_utf8_lossy(&output.stderr);
+    if output.status.code() == Some(77) || told.starts_with("unshare: ") {
+        assert!(std::env::var_os("CI").is_none(), "{told}");
+        return eprintln!("skipped: {told}");
+    }
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(
+        said,
+        format!("installed timeline {} under /usr/local\n", version()),
+        "{told}"
+    );
 }
 
 #[test]

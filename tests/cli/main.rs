@@ -8,6 +8,7 @@ mod following;
 mod foreign;
 mod growing;
 mod lost;
+mod manners;
 mod messages;
 mod mixture;
 mod reading;

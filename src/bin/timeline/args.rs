@@ -2,22 +2,17 @@
 
 use std::borrow::Cow;
 use std::fmt::Display;
-use std::fs::{self, File};
-use std::io::Read;
-use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use timeline::archive::Archive;
 use timeline::dump::printable;
-use timeline::layout::MAGIC;
-use timeline::{Attached, Error, ErrorKind as Kind, Level, Priority};
+use timeline::{Level, Priority};
 
-use crate::failure::{Failure, Result};
+use crate::target::Target;
 use crate::{
-    demo, dump, generate, info, list, permission, priority, record, repair, rm, sample, save,
-    style, tail, verify,
+    demo, dump, generate, info, list, priority, record, repair, rm, sample, save, style, tail,
+    verify,
 };
 
 /// A flight recorder: look into the timelines that programs write, while they run or after they died
@@ -29,8 +24,8 @@ use crate::{
 /// as a snapshot written by `timeline save`, or an archive written by `timeline record`: one file, or a
 /// directory with several.
 #[derive(Parser)]
-#[command(name = "timeline", version, styles = style::HELP, max_term_width = 100)]
-#[command(arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(name = "timeline", version, styles = style::HELP, max_term_width = 80)]
+#[command(arg_required_else_help = true)]
 #[command(subcommand_value_name = "VERB", subcommand_help_heading = "Verbs")]
 struct Cli {
     #[command(subcommand)]
@@ -56,6 +51,22 @@ pub enum Verb {
     Generate(generate::Args),
 }
 
+impl Verb {
+    /// The timeline that the verb is about, which need not be named where there is only one.
+    fn target(&mut self) -> Option<(&'static str, &mut Target)> {
+        match self {
+            Verb::Info(args) => Some(("info", &mut args.target)),
+            Verb::Dump(args) => Some(("dump", &mut args.target)),
+            Verb::Tail(args) => Some(("tail", &mut args.target)),
+            Verb::Save(args) => Some(("save", &mut args.target)),
+            Verb::Record(args) => Some(("record", &mut args.target)),
+            Verb::Priority(args) => Some(("priority", args.target())),
+            Verb::Sample(args) => Some(("sample", &mut args.target)),
+            _ => None,
+        }
+    }
+}
+
 /// An example of `--help`: what it does, and the command line that does it.
 pub type Example = (&'static str, &'static str);
 
@@ -78,12 +89,14 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
 /// The whole command line, with the examples in place.
 pub fn command() -> clap::Command {
     let mut command = Cli::command().after_help(
-        "Try `timeline demo` for something to look at, and `timeline VERB --help` for examples.",
+        "Try `timeline demo` for something to look at, and `timeline help VERB` for examples.",
     );
     for (verb, examples) in EXAMPLES {
         command = command.mut_subcommand(verb, |verb| verb.after_help(examples_help(examples)));
     }
-    command
+    // Built, so that there is a verb to help.
+    command.build();
+    command.mut_subcommand("help", |help| help.about("Show the help of a verb"))
 }
 
 fn examples_help(examples: &[Example]) -> String {
@@ -99,7 +112,12 @@ fn examples_help(examples: &[Example]) -> String {
 pub fn parse() -> Verb {
     let matches = command().try_get_matches();
     match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => cli.verb,
+        Ok(mut cli) => {
+            if let Some((verb, target)) = cli.verb.target() {
+                target.choose(verb);
+            }
+            cli.verb
+        }
         Err(error) => shown(error.format(&mut command())).exit(),
     }
 }
@@ -120,124 +138,16 @@ fn shown(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Ends with status 2 over values that are each well-formed but make no sense together.
+/// Ends with status 2 over values that are each well-formed but make no sense together. The message may have several lines.
 pub fn misuse(verb: &str, message: impl Display) -> ! {
     let mut command = command();
-    // Built, so that the usage line names the verb in full.
-    command.build();
     let verb = command
         .find_subcommand_mut(verb)
         .expect("misuse is reported by verbs that exist");
     let message = message.to_string();
-    verb.error(ErrorKind::ValueValidation, printable(&message))
-        .exit()
-}
-
-/// The timeline to look into.
-#[derive(clap::Args)]
-pub struct Target {
-    /// Live name (/timeline) or file (snapshot.timeline)
-    #[arg(value_name = "PATH")]
-    pub path: PathBuf,
-}
-
-impl Target {
-    /// Attaches for reading.
-    pub fn attach(&self) -> Result<Attached> {
-        Attached::open(&self.path).map_err(|error| self.explain(error))
-    }
-
-    /// The error, with what may have been meant.
-    pub fn explain(&self, error: Error) -> Failure {
-        explain(&self.path, error)
-    }
-}
-
-/// The error, with a hint when only the leading slash of a live name was left out, or when it is an archive, which has
-/// no writers to command.
-pub fn explain(path: &Path, error: Error) -> Failure {
-    let mut message = permission::told(&error);
-    if error.kind() == Kind::NotFound {
-        let slashed = PathBuf::from(format!("/{}", path.display()));
-        if path.components().count() == 1 && Attached::open(&slashed).is_ok() {
-            message += &format!(" (a live timeline is called {})", slashed.display());
-        }
-    } else if is_archive(path) {
-        message = format!(
-            "{} is an archive, not a timeline; dump, tail, info, save, verify and repair read archives",
-            path.display()
-        );
-    }
-    Failure::Message(message)
-}
-
-/// Whether it begins as an archive, or is a directory with files of one.
-fn is_archive(path: &Path) -> bool {
-    if let Ok(entries) = fs::read_dir(path) {
-        let mut paths = entries.flatten().map(|entry| entry.path());
-        return paths.any(|path| path.extension().is_some_and(|extension| extension == "tla"));
-    }
-    begins_with(path, &[0xc1, 0xce])
-}
-
-/// Whether it is a file that begins so. A pipe is not opened, which would wait for its other end.
-fn begins_with(path: &Path, expected: &[u8]) -> bool {
-    let mut beginning = vec![0; expected.len()];
-    path.is_file()
-        && File::open(path).is_ok_and(|mut file| file.read_exact(&mut beginning).is_ok())
-        && beginning == expected
-}
-
-/// What is to be read: a timeline or an archive.
-#[derive(clap::Args)]
-pub struct Readable {
-    /// Live name (/timeline), file (snapshot.timeline, flight.tla), or directory of a rotated archive
-    #[arg(value_name = "PATH")]
-    pub path: PathBuf,
-}
-
-/// What was found there.
-pub enum Opened {
-    /// A live timeline, what a program left, or a snapshot.
-    Ring(Box<Attached>),
-    /// The archive of one or several of them.
-    Archive(Box<Archive>),
-}
-
-impl Readable {
-    /// Opens it. A file that does not begin as a timeline is an archive if anything of one is in it.
-    pub fn open(&self) -> Result<Opened> {
-        let path = &self.path;
-        let archive = |archive| Ok(Opened::Archive(Box::new(archive)));
-        let error = match Attached::open(path) {
-            Ok(at) => return Ok(Opened::Ring(Box::new(at))),
-            Err(error) => error,
-        };
-        if path.is_dir() {
-            return archive(Archive::open(path)?);
-        }
-        if !matches!(
-            error.kind(),
-            Kind::NotATimeline | Kind::Corrupt | Kind::NotFound
-        ) {
-            return Err(explain(path, error));
-        }
-        match Archive::open(path) {
-            Ok(found) if !begins_with(path, &MAGIC) => archive(found),
-            Err(Error::NotAnArchive { found, .. }) if found.is_empty() => {
-                let path = path.display();
-                Err(Failure::Message(format!(
-                    "{path} is empty, which is neither a timeline nor an archive"
-                )))
-            }
-            Err(none) if none.kind() == Kind::NotATimeline && !begins_with(path, &MAGIC) => {
-                Err(Failure::Message(format!(
-                    "{error}; nor is it an archive: expected a whole frame, which begins with c1 ce, and found none"
-                )))
-            }
-            _ => Err(explain(path, error)),
-        }
-    }
+    let lines: Vec<_> = message.split('\n').map(printable).collect();
+    let error = verb.error(ErrorKind::ValueValidation, lines.join("\n"));
+    error.exit()
 }
 
 /// Parses a level, offering all of them in the help, in errors and to the shell.

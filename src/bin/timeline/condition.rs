@@ -5,7 +5,7 @@ use std::path::Path;
 use timeline::archive::Archive;
 
 use crate::failure::{Failure, Result};
-use crate::human::{Count, things};
+use crate::human::{Count, agree, things};
 use crate::output;
 
 /// Tells on standard error what was missed and what is damaged, if anything; `lost` events could not be read.
@@ -62,19 +62,21 @@ pub fn outside(archive: &Path, out: &Path) -> Result {
 /// What is damaged, in one line.
 pub fn damage(archive: &Archive, lost: u64) -> Option<String> {
     let places = archive.damage();
-    let bytes: usize = places.iter().map(ExactSizeIterator::len).sum();
-    let bytes = things(bytes as u64, "byte");
+    let count = places.iter().map(ExactSizeIterator::len).sum::<usize>() as u64;
+    let bytes = things(count, "byte");
     let mut told = Vec::new();
     match places {
         [] => {}
         // It is being written.
         [tail] if tail.end == archive.bytes().len() && archive.is_recorded() => {}
         [tail] if tail.end == archive.bytes().len() => {
-            told.push(format!("the last {bytes} are not a whole frame"));
+            let are = agree(count, "is", "are");
+            told.push(format!("the last {bytes} {are} not a whole frame"));
         }
         _ => {
             let places = things(places.len() as u64, "place");
-            told.push(format!("{bytes} in {places} belong to no whole frame"));
+            let belong = agree(count, "belongs", "belong");
+            told.push(format!("{bytes} in {places} {belong} to no whole frame"));
         }
     }
     told.extend(in_blocks(archive, lost));

@@ -11,10 +11,12 @@ use std::time::{Duration, Instant};
 
 use timeline::{Attached, Level, Priority, Timeline};
 
-use crate::args::Example;
+use crate::args::{self, Example};
 use crate::failure::{Failure, Result};
+use crate::human::{agree, things};
 use crate::output::{self, Line};
 use crate::signals::{Signals, Woken};
+use crate::style::Theme;
 use view::View;
 use workload::Workload;
 
@@ -28,7 +30,7 @@ const STRINGS: u64 = 64 * 1024;
 /// and the commands to try on it are printed.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Name of the timeline
+    /// Name of the timeline (/timeline-demo), or the path of a file
     #[arg(value_name = "NAME", default_value = "/timeline-demo")]
     name: PathBuf,
 
@@ -48,6 +50,15 @@ pub const EXAMPLES: &[Example] = &[
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
+    if !args.name.as_os_str().as_encoded_bytes().contains(&b'/') {
+        let name = args.name.display();
+        args::misuse(
+            "demo",
+            format_args!(
+                "{name} would be a file of 4 MiB in this directory; write /{name} for a live timeline, or ./{name} for the file"
+            ),
+        );
+    }
     let signals = Signals::catch()?;
     let tl = Arc::new(Timeline::with_size(&args.name, ENTRIES, STRINGS)?);
     tl.priority(Level::from(Priority::Packet))?;
@@ -83,11 +94,12 @@ fn show(at: &Attached, args: &Args, signals: &Signals) -> Result {
 fn epilogue(at: &Attached, args: &Args) -> Result {
     let theme = output::theme();
     let mut out = output::stdout();
-    let held = crate::human::things(at.info().events_held, "event");
+    let held = at.info().events_held;
+    let (held, are) = (things(held, "event"), agree(held, "is", "are"));
     let name = args.name.display();
     writeln!(out)?;
     Line::from(format!(
-        "The program is over, and its {held} are still in {name}. Try:"
+        "The program is over, and its {held} {are} still in {name}. Try:"
     ))
     .write(&mut out)?;
     writeln!(out)?;
@@ -113,7 +125,7 @@ fn epilogue(at: &Attached, args: &Args) -> Result {
     write_tries(&tries, &theme, &mut out)?;
     writeln!(out)?;
     Line::from(format!(
-        "Or leave `timeline demo {name} --seconds 600` running, and from another terminal:"
+        "Or run `timeline demo {name} --seconds 600`, and in another terminal:"
     ))
     .write(&mut out)?;
     writeln!(out)?;
@@ -133,21 +145,13 @@ fn epilogue(at: &Attached, args: &Args) -> Result {
     Ok(())
 }
 
-fn write_tries(
-    tries: &[(String, &str)],
-    theme: &crate::style::Theme,
-    out: &mut impl Write,
-) -> Result {
-    let width = tries
-        .iter()
-        .map(|(line, _)| line.chars().count())
-        .max()
-        .unwrap_or(0);
+/// Each below what it is for: side by side they would not fit into 80 columns.
+fn write_tries(tries: &[(String, &str)], theme: &Theme, out: &mut impl Write) -> Result {
     for (line, what) in tries {
-        let padding = " ".repeat(width - line.chars().count() + 2);
-        let line = Line::from("  ").styled(theme.name, line).text(padding);
-        line.styled(theme.dim, format_args!("# {what}"))
+        Line::from("  ")
+            .styled(theme.dim, format_args!("# {what}"))
             .write(out)?;
+        Line::from("  ").styled(theme.name, line).write(out)?;
     }
     Ok(())
 }

@@ -5,13 +5,14 @@ use std::io::Write;
 use timeline::dump::{Row, Rows, Table, Text};
 use timeline::{Order, Source};
 
-use crate::args::{Example, Opened, Readable};
+use crate::args::Example;
 use crate::condition;
 use crate::failure::Result;
 use crate::json::Lines;
 use crate::output;
 use crate::programs::Programs;
 use crate::style::Theme;
+use crate::target::{Opened, Target};
 use crate::who::Who;
 
 /// Print the events of a timeline or an archive, newest to oldest
@@ -31,7 +32,7 @@ use crate::who::Who;
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    target: Readable,
+    pub target: Target,
 
     /// Print the newest N events only
     #[arg(short = 'n', long, value_name = "N")]
@@ -78,7 +79,7 @@ pub fn run(args: &Args) -> Result {
                 true => show(&*archive, among, rows, args)?,
                 false => show(&*archive, among, programs.rows(rows), args)?,
             }
-            condition::tell(&args.target.path, &archive, events.lost());
+            condition::tell(args.target.path(), &archive, events.lost());
             Ok(())
         }
     }

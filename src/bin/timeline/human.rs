@@ -35,6 +35,19 @@ pub fn things(count: u64, thing: &str) -> String {
     }
 }
 
+/// What so many things do or are, in words.
+pub fn agree(count: u64, one: &'static str, many: &'static str) -> &'static str {
+    if count == 1 { one } else { many }
+}
+
+/// A number per second, in words: `1 event a second`, `2.5 k entries a second`.
+pub fn rate(rate: f64, thing: &str) -> String {
+    let number = Rate(rate).to_string();
+    let things = things(if number == "1" { 1 } else { 2 }, thing);
+    let (_, word) = things.split_once(' ').unwrap_or_default();
+    format!("{number} {word} a second")
+}
+
 /// A number of 64 bits for programs, of which many read no more than 53 of a JSON number.
 pub fn hex(number: Option<u64>) -> Option<String> {
     number.map(|number| format!("{number:#018x}"))
@@ -181,6 +194,9 @@ mod tests {
         assert_eq!(Rate(512.0).to_string(), "512");
         assert_eq!(things(1, "event"), "1 event");
         assert_eq!(things(2_000, "event"), "2,000 events");
+        assert_eq!(rate(1.0, "entry"), "1 entry a second");
+        assert_eq!(rate(1_200.0, "entry"), "1.2 k entries a second");
+        assert_eq!(agree(1, "is", "are"), "is");
     }
 
     #[test]

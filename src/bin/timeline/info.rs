@@ -8,12 +8,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use timeline::{DEFAULT_ENTRIES, Info, Level, Writer};
 
-use crate::args::{Example, Opened, Readable};
+use crate::args::Example;
 use crate::failure::Result;
 use crate::human::{self, Bytes, Count, Rate, things};
 use crate::json;
 use crate::output::{self, Line};
 use crate::style::Theme;
+use crate::target::{Opened, Target};
 use crate::time::{self, Form, Span, WallClock};
 
 /// Show everything about one timeline: size, level, clock, writers, and what was dropped
@@ -23,7 +24,7 @@ use crate::time::{self, Form, Span, WallClock};
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    target: Readable,
+    pub target: Target,
 
     /// Print one JSON object
     #[arg(long)]
@@ -48,7 +49,7 @@ pub const EXAMPLES: &[Example] = &[
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
-    let path = args.target.path.display().to_string();
+    let path = args.target.path().display().to_string();
     let (object, kind, lines) = match args.target.open()? {
         Opened::Ring(at) => {
             let info = at.info();
@@ -147,7 +148,7 @@ fn reach(info: &Info) -> String {
     };
     let rate = info.events_held as f64 / held.as_secs_f64();
     let rate = match rate.is_finite() {
-        true => format!(", {} entries a second on average", Rate(rate)),
+        true => format!(", {} on average", human::rate(rate, "entry")),
         false => String::new(),
     };
     format!("{} from the oldest to the newest event{rate}", Span(held))

@@ -22,6 +22,7 @@ mod save;
 mod signals;
 mod style;
 mod tail;
+mod target;
 mod time;
 mod verify;
 mod who;

@@ -2,12 +2,13 @@
 
 use std::io::Write;
 
-use timeline::{Control, Level};
+use timeline::Level;
 
-use crate::args::{self, Example, Target};
+use crate::args::{self, Example};
 use crate::failure::Result;
 use crate::info;
 use crate::output;
+use crate::target::Target;
 
 /// Show or set the level: which events a program logs
 ///
@@ -22,6 +23,19 @@ pub struct Args {
     /// Level to set; without it, the present one is printed
     #[arg(value_name = "LEVEL", value_parser = args::level())]
     level: Option<Level>,
+}
+
+impl Args {
+    /// The timeline. A level alone is no name: it is for the only timeline there is.
+    pub fn target(&mut self) -> &mut Target {
+        let is_level = |word: &str| word.parse::<Level>().is_ok();
+        if self.level.is_none()
+            && let Some(word) = self.target.take_if(is_level)
+        {
+            self.level = word.parse().ok();
+        }
+        &mut self.target
+    }
 }
 
 /// Shown by `--help`.
@@ -54,12 +68,12 @@ fn show(args: &Args) -> Result {
 }
 
 fn set(args: &Args, level: Level) -> Result {
-    let control = Control::open(&args.target.path).map_err(|error| args.target.explain(error))?;
+    let control = args.target.control()?;
     let before = control.level();
     control.priority(level)?;
     output::talk(format_args!(
         "{}: level {level}, was {before}",
-        args.target.path.display()
+        args.target.path().display()
     ));
     Ok(())
 }

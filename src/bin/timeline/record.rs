@@ -3,7 +3,7 @@
 mod progress;
 mod size;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -13,13 +13,14 @@ use signal_hook::consts::SIGXFSZ;
 use timeline::archive::{Change, Form, Fsync, Keeping, Output, Recorder, Totals};
 use timeline::{Attached, ErrorKind};
 
-use crate::args::{self, Example, Target};
+use crate::args::{self, Example};
 use crate::failure::{Failure, Result};
 use crate::human::{Bytes, Count, things};
 use crate::info;
 use crate::output;
 use crate::permission;
 use crate::signals::{Signals, Woken};
+use crate::target::{Target, lacks_slash, meant};
 use crate::time::{self, WallClock, parse_duration};
 use progress::{Progress, State};
 use size::parse_size;
@@ -43,7 +44,7 @@ const ASK: Duration = Duration::from_millis(200);
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    target: Target,
+    pub target: Target,
 
     /// Where to write: a file, or a directory (one that exists, or with / at its end) of numbered
     /// files
@@ -83,8 +84,8 @@ pub const EXAMPLES: &[Example] = &[
         "timeline record /timeline -o flight.tla",
     ),
     (
-        "Keep the last gigabyte, in files of at most 64 MiB and an hour",
-        "timeline record /timeline -o flights/ --rotate-size 64M --rotate-every 1h --keep-size 1G",
+        "Keep the last gigabyte, in files of at most 64 MiB",
+        "timeline record /timeline -o flights/ --rotate-size 64M --keep-size 1G",
     ),
     (
         "What the run before the last restart left, as an archive",
@@ -167,17 +168,13 @@ pub fn run(args: &Args) -> Result {
 
 /// What the name leads to; `None` where there is nothing yet.
 fn look(target: &Target) -> Result<Option<Attached>> {
-    match Attached::open(&target.path) {
+    match Attached::open(target.path()) {
         Ok(at) => Ok(Some(at)),
-        Err(error) if error.kind() == ErrorKind::NotFound && !lacks_slash(&target.path) => Ok(None),
+        Err(error) if error.kind() == ErrorKind::NotFound && !lacks_slash(target.path()) => {
+            Ok(None)
+        }
         Err(error) => Err(target.explain(error)),
     }
-}
-
-/// Whether only the leading slash of a live name was left out.
-fn lacks_slash(path: &Path) -> bool {
-    let slashed = PathBuf::from(format!("/{}", path.display()));
-    path.components().count() == 1 && Attached::open(slashed).is_ok()
 }
 
 /// A recording of one run of a program after the other.
@@ -209,8 +206,10 @@ impl Recording<'_> {
                 return Ok(Some(at));
             }
             if !std::mem::replace(&mut told, true) {
-                let path = self.args.target.path.display();
-                output::talk(format_args!("waiting for {path}"));
+                let path = self.args.target.path();
+                let meant =
+                    meant(path).map_or(String::new(), |name| format!("; did you mean {name}?"));
+                output::talk(format_args!("waiting for {}{meant}", path.display()));
             }
             if self.signals.wait_for_signal(IDLE) == Woken::Interrupted {
                 return Ok(None);
@@ -270,7 +269,7 @@ impl Recording<'_> {
         };
         let mut recorder = Recorder::after(before, at, &mut self.output, form)?;
         if let Some(last) = recorder.gap() {
-            let path = self.args.target.path.display();
+            let path = self.args.target.path().display();
             let (last, this) = (moment(last.created), moment(Some(run_of(at).created)));
             output::talk(format_args!(
                 "what {path} logged between its run of {last} and that of {this} may be missing, and is not counted"
@@ -330,7 +329,10 @@ impl Recording<'_> {
             missed_unknown,
             bytes,
         } = self.totals;
-        let (from, to) = (self.args.target.path.display(), self.args.output.display());
+        let (from, to) = (
+            self.args.target.path().display(),
+            self.args.output.display(),
+        );
         let (events, missed) = (things(events, "event"), Count(missed));
         let size = Bytes(bytes);
         let unknown = match missed_unknown {
@@ -451,7 +453,7 @@ impl<'a> Name<'a> {
             return None;
         }
         // Not there, or not finished yet: ask again later.
-        let next = Attached::open(&self.args.target.path).ok();
+        let next = Attached::open(self.args.target.path()).ok();
         if next.is_none() && !self.gone {
             self.gone = true;
             let path = self.at.path().display();

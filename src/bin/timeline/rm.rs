@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use timeline::{Error, ErrorKind};
 
-use crate::args::{Example, explain};
+use crate::args::Example;
 use crate::failure::{Failure, Result};
 use crate::info;
 use crate::output;
+use crate::target::explain;
 
 /// Remove timelines, unless living programs write to them
 #[derive(clap::Args)]

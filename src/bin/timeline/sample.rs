@@ -2,12 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use timeline::{Attached, Control, Level};
+use timeline::{Attached, Level};
 
-use crate::args::{self, Example, Target};
+use crate::args::{self, Example};
 use crate::failure::{Failure, Result};
 use crate::output;
 use crate::signals::{Signals, Woken};
+use crate::target::Target;
 use crate::time::{Span, parse_duration};
 
 /// How often to ask whether the name still means the timeline being sampled.
@@ -20,7 +21,7 @@ const IDENTITY: Duration = Duration::from_millis(200);
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    target: Target,
+    pub target: Target,
 
     /// Level during a burst
     #[arg(long, value_name = "LEVEL", value_parser = args::level())]
@@ -60,11 +61,11 @@ pub fn run(args: &Args) -> Result {
             format_args!("--for must be shorter than --every ({every}), got {length}"),
         );
     }
-    let control = Control::open(&args.target.path).map_err(|error| args.target.explain(error))?;
+    let control = args.target.control()?;
     let watched = args.target.attach()?;
     // Before the level is touched: from here on, a signal ends this in good order.
     let signals = Signals::catch()?;
-    let path = args.target.path.display();
+    let path = args.target.path().display();
     let sampler = control.sample(level, args.length, args.every)?;
     output::talk(format_args!(
         "{path}: {level} for {length} every {every}; Ctrl-C stops"
@@ -91,7 +92,7 @@ fn wait(args: &Args, watched: &Attached, signals: &Signals) -> Result {
         if watched.replaced() {
             return Err(Failure::Message(format!(
                 "{} was removed or started anew, and is not sampled any more",
-                args.target.path.display()
+                args.target.path().display()
             )));
         }
     }

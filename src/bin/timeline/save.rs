@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 
 use timeline::archive::Archive;
+use timeline::live_file;
 
-use crate::args::{Example, Opened, Readable};
+use crate::args::{self, Example};
 use crate::condition;
 use crate::failure::Result;
 use crate::human::{Bytes, things};
 use crate::output;
+use crate::target::{Opened, Target};
 
 /// Save a timeline to a file, while it is written
 ///
@@ -17,9 +19,10 @@ use crate::output;
 ///
 /// Of an archive, or of the files of a directory, one archive is written, without what is damaged.
 #[derive(clap::Args)]
+#[command(allow_missing_positional = true)]
 pub struct Args {
     #[command(flatten)]
-    target: Readable,
+    pub target: Target,
 
     /// File to write
     #[arg(value_name = "FILE")]
@@ -44,6 +47,13 @@ pub const EXAMPLES: &[Example] = &[
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
+    if args.target.was_chosen() && live_file(&args.file).is_some() {
+        let name = args.file.display();
+        args::misuse(
+            "save",
+            format_args!("the FILE to write is missing: {name} is a live name"),
+        );
+    }
     match args.target.open()? {
         Opened::Ring(at) => {
             let saved = at.save(&args.file)?;
@@ -59,7 +69,7 @@ pub fn run(args: &Args) -> Result {
 }
 
 fn save(archive: &Archive, args: &Args) -> Result {
-    condition::outside(&args.target.path, &args.file)?;
+    condition::outside(args.target.path(), &args.file)?;
     let saved = archive.save(&args.file)?;
     let left_out = match saved.left_out {
         0 => String::new(),
@@ -70,7 +80,7 @@ fn save(archive: &Archive, args: &Args) -> Result {
 }
 
 fn tell(args: &Args, events: u64, bytes: u64, lost: &str) {
-    let (from, to) = (args.target.path.display(), args.file.display());
+    let (from, to) = (args.target.path().display(), args.file.display());
     let (events, size) = (things(events, "event"), Bytes(bytes));
     output::talk(format_args!(
         "saved {events} of {from} to {to} ({size}){lost}"

@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 
 use timeline::{Attached, Event, Follow, From};
 
-use crate::args::{Example, Opened, Readable};
+use crate::args::Example;
 use crate::failure::{Failure, Result};
 use crate::human::things;
 use crate::info;
 use crate::output;
 use crate::signals::{self, SignalledOutput, Signals, Woken};
+use crate::target::{Opened, Target};
 use printer::{Look, Printer};
 
 /// How long to wait between looks: shortest while events come, doubling to longest while none do.
@@ -33,7 +34,7 @@ const IDENTITY: Duration = Duration::from_millis(200);
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    target: Readable,
+    pub target: Target,
 
     /// Start with the newest N events
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
@@ -206,7 +207,7 @@ impl Name<'_> {
             return None;
         }
         // Not there, or not finished yet: ask again later.
-        let next = Attached::open(&args.target.path).ok();
+        let next = Attached::open(args.target.path()).ok();
         if next.is_none() && !self.gone {
             self.gone = true;
             let path = self.at.path().display();

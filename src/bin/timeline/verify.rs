@@ -10,7 +10,7 @@ use timeline::archive::Archive;
 use crate::args::Example;
 use crate::condition;
 use crate::failure::{Failure, Result};
-use crate::human::{self, Bytes, Count, things};
+use crate::human::{self, Bytes, Count, agree, things};
 use crate::json;
 use crate::output::{self, Line};
 
@@ -108,12 +108,13 @@ pub fn run(args: &Args) -> Result {
     let mut told = condition::in_blocks(&archive, incomplete);
     let is_whole = damage.is_empty() && incomplete <= archive.other_codecs();
     if damaged > 0 {
+        let belong = agree(damaged as u64, "belongs", "belong");
         let (bytes, places) = (
             things(damaged as u64, "byte"),
             things(damage.len() as u64, "place"),
         );
         told.push(format!(
-            "{bytes} in {places} belong to no whole frame; `timeline repair` keeps the rest"
+            "{bytes} in {places} {belong} to no whole frame; `timeline repair` keeps the rest"
         ));
     }
     let (file, told) = (args.path.display(), told.join(", and "));

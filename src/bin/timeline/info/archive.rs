@@ -90,7 +90,7 @@ impl<'a> Found<'a> {
         let mut clock = WallClock::new(Form::DateTime);
         let first = clock.format(first).split('.').next().unwrap_or_default();
         let rate = self.rate().map_or(String::new(), |rate| {
-            format!(", {} events a second on average", Rate(rate))
+            format!(", {} on average", human::rate(rate, "event"))
         });
         format!("{} from {first} on{rate}", Span(span))
     }

@@ -9,7 +9,7 @@ use super::printer::Printer;
 use super::{Args, BUSY, IDLE, look};
 use crate::condition;
 use crate::failure::{Failure, Result};
-use crate::human::things;
+use crate::human::{agree, things};
 use crate::output;
 use crate::programs::Programs;
 use crate::signals::{self, SignalledOutput, Signals, Woken};
@@ -21,7 +21,7 @@ pub fn follow(
     signals: &Signals,
     out: &mut SignalledOutput,
 ) -> Result<u64> {
-    let path = &args.target.path;
+    let path = args.target.path();
     let mut events = archive.events_by_time(Order::NewestFirst);
     let mut batch: Vec<Event> = events.by_ref().take(args.max_entries).collect();
     batch.reverse();
@@ -54,9 +54,11 @@ pub fn follow(
             );
         }
         if growth.damaged() > damaged {
-            let what = things(growth.damaged() - damaged, "byte");
+            let new = growth.damaged() - damaged;
+            let what = things(new, "byte");
             damaged = growth.damaged();
-            output::talk(format_args!("{what} here belong to no whole frame"));
+            let belong = agree(new, "belongs", "belong");
+            output::talk(format_args!("{what} here {belong} to no whole frame"));
         }
         if growth.removed() > removed {
             let what = things(growth.removed() - removed, "file");
