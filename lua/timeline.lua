@@ -16,6 +16,7 @@
 -- raised with error(), at the caller's line.
 
 local ffi = require "ffi"
+local type = type
 
 local timeline = {}
 
@@ -94,10 +95,11 @@ local function done(status)
    return true
 end
 
+local function shown(value) return type(value) == "string" and ("%q"):format(value) or tostring(value) end
+
 local function expect(condition, what, wanted, got)
    if condition then return end
-   local shown = type(got) == "string" and ("%q"):format(got) or tostring(got)
-   error(("timeline: expected %s as %s, got %s"):format(wanted, what, shown), 3)
+   error(("timeline: expected %s as %s, got %s"):format(wanted, what, shown(got)), 3)
 end
 
 -- What C would cut short at the NUL is refused here, where it can still be seen.
@@ -146,6 +148,20 @@ local Timeline = { __index = timeline, __tostring = described "timeline" }
 
 local function is_timeline(value) return getmetatable(value) == Timeline end
 
+-- What new or open said when it last returned nil: that nil is often what comes in the place of a timeline.
+local last_failure
+
+local function not_made(how, path, status)
+   last_failure = ("timeline.%s(%q) failed: %s"):format(how, path, ffi.string(C.timeline_last_error()))
+   return failed(status)
+end
+
+local function expect_timeline(value, wanted)
+   if is_timeline(value) then return end
+   local got = value == nil and last_failure and "nil; " .. last_failure or shown(value)
+   error(("timeline: expected %s as first argument, got %s"):format(wanted or "a timeline", got), 3)
+end
+
 local function handle_of(pointer, free) return ffi.gc(pointer[0], free) end
 
 local function expect_open(object)
@@ -182,7 +198,7 @@ function timeline.new(path, entries, stringtablesize)
       "a positive integer or nil", stringtablesize)
    local out = ffi.new("timeline_t *[1]")
    local status = C.timeline_new(path, entries or 0, stringtablesize or 0, out)
-   if status ~= OK then return failed(status) end
+   if status ~= OK then return not_made("new", path, status) end
    return opened(path, out)
 end
 
@@ -191,54 +207,115 @@ function timeline.open(path)
    expect(is_text(path), "path", "a string", path)
    local out = ffi.new("timeline_t *[1]")
    local status = C.timeline_open(path, out)
-   if status ~= OK then return failed(status) end
+   if status ~= OK then return not_made("open", path, status) end
    return opened(path, out)
 end
 
 -- Lets go of the timeline now, rather than when it is collected; what was logged stays. Its samplers stop, and
 -- the functions that log to it do nothing from here on. A second close does nothing.
 function timeline.close(tl)
-   expect(is_timeline(tl), "first argument", "a timeline", tl)
+   expect_timeline(tl)
    if tl.closed then return end
    tl.closed = true
    close_all(tl.samplers)
    free_writer(tl.writer)
 end
 
--- The functions that define() returns, by number of arguments. They call rather than read the enable table themselves, because
--- LuaJIT may hoist a plain load out of a loop, which would then never see the level change.
+-- Not looked up again for each event: the interpreter takes long for that.
+local timeline_log = C.timeline_log
+
+local INTEGERS = { ffi.typeof "int64_t", ffi.typeof "uint64_t" }
+
+-- Whether C takes it for an integer, though it is no number of Lua.
+local function is_integer(value)
+   return ffi.istype(INTEGERS[1], value) or ffi.istype(INTEGERS[2], value)
+      or (type(value) ~= "nil" and pcall(INTEGERS[1], value))
+end
+
+-- Names what is wrong.
+local function refused(names, values, more)
+   local given = 0
+   for index = 1, #names do
+      if values[index] ~= nil then given = index end
+   end
+   if more ~= nil or given < #names then
+      error(("timeline: expected %d %s%s, got %s"):format(#names, #names == 1 and "argument" or "arguments",
+         names[1] and (" (%s)"):format(table.concat(names, ", ")) or "", more ~= nil and "more" or given), 4)
+   end
+   for index, name in ipairs(names) do
+      local value = values[index]
+      if type(value) ~= "number" and not is_integer(value) then
+         error(("timeline: expected an integer as %s, got %s"):format(name, shown(value)), 4)
+      end
+   end
+end
+
+-- Raises what is wrong with the arguments of a function that logs, at the line that called it.
+local function check(names, a, b, c, d, more)
+   if more ~= nil or not ((type(a) == "number" or is_integer(a)) and (type(b) == "number" or is_integer(b))
+      and (type(c) == "number" or is_integer(c)) and (type(d) == "number" or is_integer(d))) then
+      refused(names, { a, b, c, d }, more)
+   end
+end
+
+-- The functions that define() returns, by number of arguments. Their checks cost nothing where they are compiled, which
+-- is for arguments of certain types. They call rather than read the enable table themselves, because LuaJIT may hoist a
+-- plain load out of a loop, which would then never see the level change.
 local loggers = {
-   [0] = function(writer, event)
-      return function()
-         if writer[0] ~= nil then C.timeline_log(writer[0], event, 0, 0, 0, 0) end
+   [0] = function(writer, event, names)
+      return function(more)
+         if more ~= nil then check(names, 0, 0, 0, 0, more) end
+         local tl = writer[0]
+         if tl ~= nil then timeline_log(tl, event, 0, 0, 0, 0) end
       end
    end,
-   function(writer, event)
-      return function(a)
-         if writer[0] ~= nil then C.timeline_log(writer[0], event, a, 0, 0, 0) end
+   function(writer, event, names)
+      return function(a, more)
+         if type(a) ~= "number" or more ~= nil then check(names, a, 0, 0, 0, more) end
+         local tl = writer[0]
+         if tl ~= nil then timeline_log(tl, event, a, 0, 0, 0) end
       end
    end,
-   function(writer, event)
-      return function(a, b)
-         if writer[0] ~= nil then C.timeline_log(writer[0], event, a, b, 0, 0) end
+   function(writer, event, names)
+      return function(a, b, more)
+         if type(a) ~= "number" or type(b) ~= "number" or more ~= nil then check(names, a, b, 0, 0, more) end
+         local tl = writer[0]
+         if tl ~= nil then timeline_log(tl, event, a, b, 0, 0) end
       end
    end,
-   function(writer, event)
-      return function(a, b, c)
-         if writer[0] ~= nil then C.timeline_log(writer[0], event, a, b, c, 0) end
+   function(writer, event, names)
+      return function(a, b, c, more)
+         if type(a) ~= "number" or type(b) ~= "number" or type(c) ~= "number" or more ~= nil then
+            check(names, a, b, c, 0, more)
+         end
+         local tl = writer[0]
+         if tl ~= nil then timeline_log(tl, event, a, b, c, 0) end
       end
    end,
-   function(writer, event)
-      return function(a, b, c, d)
-         if writer[0] ~= nil then C.timeline_log(writer[0], event, a, b, c, d) end
+   function(writer, event, names)
+      return function(a, b, c, d, more)
+         if type(a) ~= "number" or type(b) ~= "number" or type(c) ~= "number" or type(d) ~= "number"
+            or more ~= nil then
+            check(names, a, b, c, d, more)
+         end
+         local tl = writer[0]
+         if tl ~= nil then timeline_log(tl, event, a, b, c, d) end
       end
    end,
 }
 
+-- The arguments of a message, as they stand on its first line.
+local function names_in(message)
+   local names = {}
+   for name in message:match("^[^\r\n]*"):gmatch("%$[A-Za-z0-9_]+") do names[#names + 1] = name end
+   return names
+end
+
 -- Defines an event and returns the function that logs it. That takes one integer for each $name
--- on the message's first line: numbers (fractions are cut off), int64_t or uint64_t.
+-- on the message's first line: numbers (fractions are cut off), int64_t or uint64_t, true and false as 1 and 0. Other
+-- arguments, and another number of them, are raised at the caller's line, also while the event is disabled.
 function timeline.define(tl, category, priority, message)
-   expect(is_timeline(tl), "first argument", "a timeline", tl)
+   expect_timeline(tl)
    expect_open(tl)
    expect(is_text(category), "category", "a string without NUL", category)
    expect(type(priority) == "string" and PRIORITIES[priority], "priority", A_PRIORITY, priority)
@@ -248,13 +325,13 @@ function timeline.define(tl, category, priority, message)
    if status ~= OK then return failed(status) end
    status = C.timeline_define(tl.writer[0], category, PRIORITIES[priority], message, number + 1)
    if status ~= OK then return failed(status) end
-   return loggers[number[0]](tl.writer, number[1])
+   return loggers[number[0]](tl.writer, number[1], names_in(message))
 end
 
 -- Sets which events are logged, from now on and in every process: those of this priority and
 -- the more important ones.
 function timeline.priority(tl, level)
-   expect(is_timeline(tl), "first argument", "a timeline", tl)
+   expect_timeline(tl)
    expect_open(tl)
    expect(type(level) == "string" and LEVELS[level], "level", A_LEVEL, level)
    return done(C.timeline_priority(tl.writer[0], LEVELS[level]))
@@ -262,7 +339,7 @@ end
 
 -- The level now, by name.
 function timeline.level(tl)
-   expect(is_timeline(tl), "first argument", "a timeline", tl)
+   expect_timeline(tl)
    expect_open(tl)
    return LEVELS[C.timeline_level(tl.writer[0])]
 end
@@ -273,7 +350,7 @@ Sampler.__index = Sampler
 -- Raises the level to `level` for `seconds_for` once every `seconds_every`, from a thread of its
 -- own, until stop() is called, or the sampler is collected: keep it.
 function timeline.sample(tl, level, seconds_for, seconds_every)
-   expect(is_timeline(tl), "first argument", "a timeline", tl)
+   expect_timeline(tl)
    expect_open(tl)
    expect(type(level) == "string" and LEVELS[level], "level", A_LEVEL, level)
    expect(is_duration(seconds_for), "seconds_for", "a positive number of seconds", seconds_for)
@@ -299,7 +376,7 @@ Sampler.close = Sampler.stop
 
 -- Writes a snapshot, consistent while others log.
 function timeline.save(tl, file)
-   expect(is_timeline(tl), "first argument", "a timeline", tl)
+   expect_timeline(tl)
    expect_open(tl)
    expect(is_text(file), "file", "a string", file)
    return done(C.timeline_save(tl.writer[0], file))
@@ -320,7 +397,7 @@ function timeline.dump(source, maxentries)
       expect_open(source)
       source = source.path
    end
-   expect(is_text(source), "first argument", "a timeline or a path", source)
+   if not is_text(source) then expect_timeline(source, "a timeline or a path") end
    expect(maxentries == nil or is_size(maxentries), "maxentries", "a positive integer or nil", maxentries)
    -- The library writes to the descriptor: what Lua still buffers belongs before it.
    io.stdout:flush()
@@ -336,7 +413,7 @@ function timeline.attach(source)
       expect_open(source)
       source = source.path
    end
-   expect(is_text(source), "first argument", "a timeline or a path", source)
+   if not is_text(source) then expect_timeline(source, "a timeline or a path") end
    local out = ffi.new("timeline_attached_t *[1]")
    local status = C.timeline_attach(source, out)
    if status ~= OK then return failed(status) end

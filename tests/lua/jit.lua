@@ -49,6 +49,9 @@ run(function() local f = loggers[2] for i = 1, 20000 do f(i, i) end end)
 run(function() local f = loggers[3] for i = 1, 20000 do f(i, i, i) end end)
 run(function() local f = loggers[4] for i = 1, 20000 do f(i, i, i, i) end end)
 run(function() for i = 1, 20000 do off(i, i) end end)
+-- Integers of C, which are looked at more closely.
+run(function() local f = loggers[2] for i = 1, 20000 do f(1LL * i, 2ULL * i) end end)
+run(function() for i = 1, 20000 do off(1LL * i, i % 2 == 0) end end)
 
 -- Compiled calls log like interpreted ones, and a level set in the middle of a compiled loop counts.
 local f = assert(tl:define("test", "packet", "late $a"))

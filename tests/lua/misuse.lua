@@ -59,11 +59,48 @@ raises("first argument", timeline.dump, 5)
 raises("order", function() return assert(timeline.attach(tl)):events("sideways") end)
 raises("start", function() return assert(timeline.attach(tl)):follow("newest") end)
 
--- Too few arguments, or no numbers: refused by the call itself.
-local log = assert(tl:define("test", "info", "$a and $b"))
-for _, bad in ipairs { {}, { 1 }, { "x", 1 }, { {}, 1 } } do
-   assert(not pcall(log, bad[1], bad[2]))
+-- A function that logs names what is wrong with its arguments, at the line of the caller: interpreted and compiled, enabled
+-- and disabled.
+local log = assert(tl:define("test", "info", "$a and $b\n$not one"))
+local three = assert(tl:define("test", "info", "processed $tcp, $udp, and $other"))
+local one, none = assert(tl:define("test", "info", "$only")), assert(tl:define("test", "info", "none"))
+local four = assert(tl:define("test", "info", "$a $b_1 $C/$d$"))
+for _, level in ipairs { "all", "none" } do
+   assert(tl:priority(level))
+   for _ = 1, 200 do
+      raises("expected 3 arguments %(%$tcp, %$udp, %$other%), got 2$", three, 10, 20)
+      raises("expected 3 arguments %(%$tcp, %$udp, %$other%), got 0$", three)
+      raises("expected 3 arguments %(%$tcp, %$udp, %$other%), got more$", three, 10, 20, 3, 4)
+      raises("expected 2 arguments %(%$a, %$b%), got 1$", log, 1)
+      raises("expected 1 argument %(%$only%), got 0$", one)
+      raises("expected 1 argument %(%$only%), got more$", one, 1, 2)
+      raises("expected 0 arguments, got more$", none, 1)
+      raises("expected 4 arguments %(%$a, %$b_1, %$C, %$d%), got 3$", four, 1, 2, 3)
+      raises("expected 4 arguments .*, got more$", four, 1, 2, 3, 4, 5)
+      raises("expected an integer as %$a, got \"x\"$", log, "x", 1)
+      raises("expected an integer as %$a, got \"7\"$", log, "7", 1)
+      raises("expected an integer as %$b, got table", log, 1, {})
+      raises("expected an integer as %$udp, got nil$", three, 10, nil, 3)
+      raises("expected an integer as %$d, got cdata", four, 1, 2, 3, require "ffi".new("char[2]"))
+      log(1, 2LL)
+      log(3ULL, true)
+      three(1, 2, 3, nil)
+   end
 end
+-- The line is that of the call, not of the module.
+local function line_of(f)
+   local ok, message = pcall(f)
+   assert(not ok)
+   return tonumber(message:match(":(%d+):"))
+end
+local here_line = debug.getinfo(1, "l").currentline
+assert(line_of(function() log(1) return 1 end) == here_line + 1)
+assert(line_of(function()
+   for i = 1, 1000 do
+      log(i, i < 900 and i or "x")
+   end
+end) == here_line + 4)
+assert(tl:priority("all"))
 
 fails("in use", timeline.new(name))
 fails("no", timeline.open(name .. "-absent"))
@@ -73,6 +110,13 @@ fails("no", timeline.unlink(name .. "-absent"))
 fails("absent", timeline.new("/absent/directory/timeline"))
 fails("absent", tl:save("/absent/directory/snapshot"))
 fails("", timeline.attach(arg[0]))
+
+-- The nil that they returned says why.
+raises("expected a timeline as first argument, got nil; timeline.new%(\".*absent/directory/timeline\"%) failed: .*No such",
+   timeline.define, (timeline.new("/absent/directory/timeline")), "test", "info", "m")
+raises("timeline.new%(\".*\"%) failed: .*in use", timeline.dump, (timeline.new(name)))
+raises("timeline.open%(\".*absent\"%) failed: ", timeline.level, (timeline.open(name .. "-absent")))
+raises("got 5$", timeline.level, 5)
 
 assert(select(3, timeline.new(name)) == "in_use")
 assert(select(3, timeline.open(name .. "-absent")) == "not_found")
