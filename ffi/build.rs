@@ -19,7 +19,8 @@ fn main() {
     let mut config = cbindgen::Config::from_file(here.join("cbindgen.toml"))
         .expect("ffi/cbindgen.toml is readable");
     let inline = std::fs::read_to_string(here.join("inline.h")).expect("ffi/inline.h is readable");
-    config.trailer = Some(format!("\n{}", inline.trim_end()));
+    // The last line ends what the header of the header begins: nothing is left of it for an older compiler.
+    config.trailer = Some(format!("\n{}\n\n#endif /* C99 */", inline.trim_end()));
     let mut header = cbindgen::Builder::new().with_config(config);
     for source in SOURCES {
         header = header.with_src(here.join("src").join(source).with_extension("rs"));

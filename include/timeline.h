@@ -26,6 +26,10 @@
  * with `#`.
  */
 
+#if !defined(__cplusplus) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
+#error "timeline.h needs C99 or a later standard: compile with -std=c99, or without -std"
+#else
+
 #ifndef TIMELINE_H
 #define TIMELINE_H
 
@@ -1098,3 +1102,5 @@ __attribute__((unused, noinline, format(printf, 4, 5))) static void timeline_pri
 }
 #endif
 #endif
+
+#endif /* C99 */

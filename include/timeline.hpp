@@ -16,6 +16,10 @@
 #ifndef TIMELINE_HPP
 #define TIMELINE_HPP
 
+#if __cplusplus < 201703L
+#error "timeline.hpp needs C++17 or a later standard: compile with -std=c++17"
+#else
+
 #include "timeline.h"
 
 #include <atomic>
@@ -566,4 +570,5 @@ tracepoint<Count> define(const ring& tl, text category, ::timeline::priority pri
     }                                                                                                    \
   } while (false)
 
+#endif  // C++17
 #endif  // TIMELINE_HPP

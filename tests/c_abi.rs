@@ -108,6 +108,39 @@ fn the_face_for_cpp() {
     }
 }
 
+/// A compiler of this standard refuses the header with one error, the expected one.
+fn older_than(mut compiler: Command, header: &str, standard: &str, expected: &str) {
+    let dir = TempDir::new().unwrap();
+    let source = dir.path().join("old");
+    fs::write(&source, format!("#include <{header}>\n")).unwrap();
+    compiler.args([standard, "-fsyntax-only", "-pedantic", "-Wall", "-I"]);
+    compiler.arg(root().join("include")).arg(&source);
+    let output = run(&mut compiler, "gcc and g++");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{standard}: {header} compiles");
+    let said: Vec<&str> = said.lines().filter(|l| l.contains(": error: ")).collect();
+    assert!(
+        said.len() == 1 && said[0].contains(expected),
+        "{standard}: {said:#?}"
+    );
+}
+
+#[test]
+fn a_compiler_of_an_older_standard_is_told_so_in_one_line() {
+    for standard in ["-std=c89", "-std=gnu89", "-std=iso9899:199409"] {
+        let mut c = cc();
+        c.args(["-x", "c"]);
+        let expected = "timeline.h needs C99 or a later standard";
+        older_than(c, "timeline.h", standard, expected);
+    }
+    for standard in ["-std=c++98", "-std=gnu++11", "-std=c++14"] {
+        let mut cpp = cxx();
+        cpp.args(["-x", "c++"]);
+        let expected = "timeline.hpp needs C++17 or a later standard";
+        older_than(cpp, "timeline.hpp", standard, expected);
+    }
+}
+
 /// Each of these must not compile, for the reason that its first line gives.
 #[test]
 fn mistakes_that_the_cpp_compiler_finds() {
