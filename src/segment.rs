@@ -74,6 +74,9 @@ impl Segment {
         let path = name.given();
         let (geometry, facts) = read_header(path, file)?;
         crate::clock::settle();
+        if purpose != Use::Read {
+            shm::prepare_for_forks();
+        }
         let map = match purpose {
             Use::Read => Mapping::read_only(file, geometry.total),
             Use::Control => Mapping::writable(file, geometry.total, false),

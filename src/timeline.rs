@@ -116,7 +116,11 @@ impl Timeline {
                 capacity: geometry.processes,
             });
         };
-        let file = lifecycle.file().try_clone().map_err(fail)?;
+        // One of its own, too: a child that is forked now must not have the lifecycle lock for as long as it runs.
+        let file = match log.file().reopen().map_err(fail)?.into_own() {
+            Some(own) => own,
+            None => lifecycle.file().try_clone().map_err(fail)?,
+        };
         let control = Control::over(segment, file)?;
         Ok(Timeline { log, control })
     }

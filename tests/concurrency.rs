@@ -3,8 +3,12 @@
 mod harness;
 
 use std::collections::HashMap;
+use std::os::unix::fs::FileExt;
 
-use harness::{Name, Process, arguments, attach, checked, define, hear, rseq, say};
+use harness::{
+    Name, Process, arguments, attach, checked, define, hear, in_process_without_rseq, rseq, say,
+};
+use timeline::layout::header;
 use timeline::{Attached, Event, Follow, From, Order, Timeline};
 
 harness::roles!(writer);
@@ -335,4 +339,59 @@ fn of_several_that_save_to_one_file_each_leaves_it_whole() {
         }
     });
     assert_eq!(std::fs::read_dir(folder.path()).expect("listed").count(), 1);
+}
+
+/// As few chunks as there can be, as many lanes, and every one of them always on its way to the next chunk.
+#[test]
+fn lanes_that_all_refill_a_ring_of_sixteen_chunks_find_a_chunk_each_time() {
+    if in_process_without_rseq(
+        "lanes_that_all_refill_a_ring_of_sixteen_chunks_find_a_chunk_each_time",
+    ) {
+        return;
+    }
+    let name = Name::new("sixteen");
+    let timeline = Timeline::with_size(name.path(), 256, 2048).expect("created");
+    let event = define(&timeline);
+    let before = attach(name.path()).info();
+    assert_eq!((before.chunks, before.thread_lanes), (16, 8));
+    let each = 400_000;
+    std::thread::scope(|scope| {
+        for who in 0..i64::from(before.thread_lanes) {
+            let timeline = &timeline;
+            scope.spawn(move || (0..each).for_each(|i| timeline.log(event, arguments(who, i))));
+        }
+    });
+    let info = attach(name.path()).info();
+    assert_eq!(info.dropped.total(), 0, "{:?}", info.dropped);
+    let lanes = u64::from(before.thread_lanes);
+    assert_eq!(info.events_written, lanes * each as u64);
+}
+
+#[test]
+fn a_ring_that_has_used_up_its_tickets_counts_what_it_drops() {
+    let name = Name::new("tickets");
+    let timeline = Timeline::with_size(name.path(), 256, 2048).expect("created");
+    let event = define(&timeline);
+    timeline.log(event, arguments(0, 0));
+    let file = std::fs::File::options().write(true).open(name.file());
+    // Three are left of 2^48.
+    let next = (1_u64 << 48) - 3;
+    file.expect("opened")
+        .write_all_at(&next.to_le_bytes(), header::NEXT_TICKET)
+        .expect("written");
+    let count = 1000;
+    (1..count).for_each(|i| timeline.log(event, arguments(0, i)));
+    let attached = attach(name.path());
+    let info = attached.info();
+    assert_eq!(info.events_held + info.dropped.no_chunk, count as u64);
+    assert!(
+        info.events_held > 16 && info.dropped.no_chunk > 0,
+        "{info:?}"
+    );
+    let numbers: Vec<i64> = attached
+        .events(Order::OldestFirst)
+        .map(|event| checked(&event).1)
+        .collect();
+    assert_eq!(numbers.len() as u64, info.events_held);
+    assert!(numbers.is_sorted(), "{numbers:?}");
 }

@@ -17,6 +17,8 @@
 
 /// Bits of the count (or lane) below the ticket.
 pub const TICKET_SHIFT: u32 = 16;
+/// The last ticket. The next one would begin again at 0, and be taken for older than all that are in use.
+pub const LAST_TICKET: u64 = u64::MAX >> TICKET_SHIFT;
 const LOW: u64 = (1 << TICKET_SHIFT) - 1;
 const OPEN: u64 = 1 << 15;
 /// Most entries in a chunk, and most lanes in a ring: both stand in 15 bits.

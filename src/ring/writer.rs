@@ -1,7 +1,7 @@
 //! The writer's half: append an entry to a lane of one owner, and give any lane a new chunk when it is full.
 
 use super::Storage;
-use crate::layout::words::{Cursor, State};
+use crate::layout::words::{Cursor, LAST_TICKET, State};
 use crate::sync::{Ordering, fence};
 
 /// No chunk could be taken: every one is some lane's current chunk.
@@ -128,6 +128,9 @@ pub fn refill<S: Storage>(
     for turn in 0..2 * ring.chunks() {
         // Relaxed: the ticket only names a chunk; taking it is the CAS of `install`.
         let ticket = ring.next_ticket().fetch_add(1, Ordering::Relaxed);
+        if ticket > LAST_TICKET {
+            return Err(NoChunk);
+        }
         let chunk = ring.chunk_of(ticket);
         // Acquire (pairs with the AcqRel and Release of those who changed the state): as in `install`.
         let was = State(ring.state(chunk).load(Ordering::Acquire));

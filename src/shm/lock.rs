@@ -12,6 +12,7 @@ use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
+use super::inherited::{Noted, note};
 use crate::sync::{AtomicU32, Ordering};
 
 /// First of the lock bytes.
@@ -151,12 +152,15 @@ pub struct Opening {
     /// Whether the file is ours to close, and its locks are ours alone.
     own: bool,
     set: libc::c_int,
+    /// So that forked children close it.
+    noted: Option<Noted>,
 }
 
 impl Opening {
     /// One that nobody shares: locks belong to it.
     pub fn own(file: File) -> Opening {
         Opening {
+            noted: note(&file),
             file: ManuallyDrop::new(file),
             own: true,
             set: libc::F_OFD_SETLK,
@@ -169,6 +173,7 @@ impl Opening {
             file,
             own: false,
             set: libc::F_OFD_SETLK,
+            noted: None,
         }
     }
 
@@ -180,6 +185,7 @@ impl Opening {
             file,
             own: false,
             set: libc::F_SETLK,
+            noted: None,
         }
     }
 
@@ -190,6 +196,7 @@ impl Opening {
 
     /// The file, if it is ours alone to keep.
     pub fn into_own(mut self) -> Option<File> {
+        self.noted = None;
         // SAFETY: taken at most once: `self.own` is cleared, so `drop` leaves it alone.
         std::mem::take(&mut self.own).then(|| unsafe { ManuallyDrop::take(&mut self.file) })
     }
@@ -228,6 +235,8 @@ impl Opening {
 
 impl Drop for Opening {
     fn drop(&mut self) {
+        // Before its number can be another file's.
+        self.noted = None;
         if self.own {
             // SAFETY: ours, and dropped only here.
             unsafe { ManuallyDrop::drop(&mut self.file) };

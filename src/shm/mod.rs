@@ -3,6 +3,7 @@
 mod cancel;
 mod descriptor;
 mod file;
+mod inherited;
 mod lock;
 mod mapping;
 mod name;
@@ -19,6 +20,7 @@ pub use file::{
     Temporary, create, file_size_limit, is_at, is_in_memory, open, open_nofollow, rename_new,
     reserve, unguessable,
 };
+pub use inherited::prepare as prepare_for_forks;
 pub use lock::{Lock, LockFile, Opening, slots_locked};
 pub use mapping::Mapping;
 pub use name::{Name, live_names};

@@ -12,6 +12,7 @@ use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, RawFd};
 
 use super::descriptor::{keep_high, open_with_flags};
+use super::inherited::close_those_of_our_parent;
 use super::lock::Opening;
 use crate::sync::{AtomicU32, Ordering};
 
@@ -56,6 +57,7 @@ impl SharedFile {
     /// /proc leads to it even when its name is gone; the name serves where /proc is not mounted, or the
     /// host has closed our descriptor. A process that may not open it any more uses the one it has.
     pub fn reopen(&self) -> io::Result<Opening> {
+        close_those_of_our_parent();
         let mut text = [0u8; 32];
         let by_descriptor = (proc_fd_path(self.fd(), &mut text), libc::O_RDWR);
         let by_name = (self.path.as_c_str(), libc::O_RDWR | libc::O_NOFOLLOW);

@@ -305,3 +305,98 @@ fn a_program_that_is_executed_inherits_nothing() {
     process.tell();
     process.finish();
 }
+
+/// Where locks are: while defining (docs/format.md).
+const DEFINE: i64 = 1 << 62;
+
+/// Whether somebody holds the define lock of that file.
+fn is_defining(file: &std::fs::File) -> bool {
+    use std::os::fd::AsRawFd;
+    // SAFETY: an flock of zeros is one, and valid for the call, which changes nothing else.
+    unsafe {
+        let mut lock: libc::flock = std::mem::zeroed();
+        (lock.l_type, lock.l_start, lock.l_len) = (libc::F_WRLCK as i16, DEFINE, 1);
+        assert_eq!(
+            libc::fcntl(file.as_raw_fd(), libc::F_OFD_GETLK, &mut lock),
+            0
+        );
+        lock.l_type != libc::F_UNLCK as i16
+    }
+}
+
+static FILE: std::sync::OnceLock<std::fs::File> = std::sync::OnceLock::new();
+static STOPPED: AtomicBool = AtomicBool::new(false);
+
+/// Stays where it is for good, if that is in the middle of a definition.
+extern "C" fn stops_in_a_definition(_: libc::c_int) {
+    if is_defining(FILE.get().expect("open")) {
+        STOPPED.store(true, Ordering::SeqCst);
+        loop {
+            // SAFETY: waits, and changes nothing.
+            unsafe { libc::pause() };
+        }
+    }
+}
+
+/// Forks while another of its threads holds the define lock, which it will never give back, and waits to be killed.
+/// The child was forked as it was told; it logs if that was behind the C library's back, and then lives on.
+pub fn forks_in_a_definition(given: &[String]) {
+    use std::os::unix::thread::JoinHandleExt;
+    let timeline: &Timeline = Box::leak(Box::new(Timeline::open(&given[0]).expect("joined")));
+    let event = define(timeline);
+    say("begun");
+    let file = std::fs::File::open(format!("/dev/shm{}", given[0]));
+    FILE.set(file.expect("opened")).expect("not yet set");
+    let defines = std::thread::spawn(move || {
+        loop {
+            define(timeline);
+        }
+    });
+    // SAFETY: the handler calls only what a handler may, and the thread runs for as long as this process.
+    unsafe { libc::signal(libc::SIGUSR1, stops_in_a_definition as *const () as usize) };
+    while !STOPPED.load(Ordering::SeqCst) {
+        // SAFETY: as above.
+        unsafe { libc::pthread_kill(defines.as_pthread_t(), libc::SIGUSR1) };
+        std::thread::yield_now();
+    }
+    let how = if given[1] == "raw" {
+        Fork::Raw
+    } else {
+        Fork::Library
+    };
+    let child = fork(how, || {
+        // Nothing that allocates, because another thread may have been doing that.
+        if given[1] == "raw" {
+            timeline.log(event, arguments(1, 1));
+        }
+        loop {
+            // SAFETY: waits until it is killed.
+            unsafe { libc::pause() };
+        }
+    });
+    say(child);
+    reap(child);
+}
+
+#[test]
+fn a_child_forked_during_a_definition_does_not_keep_its_lock() {
+    for how in ["library", "raw"] {
+        let name = Name::new("orphan");
+        let opener = Timeline::with_size(name.path(), 4096, 4096).expect("created");
+        let mut process = Process::start("forks_in_a_definition", &[name.path(), how]);
+        assert_eq!(process.line(), "begun");
+        let orphan: libc::pid_t = process.line().parse().expect("a pid");
+        let file = std::fs::File::open(name.file()).expect("opened");
+        assert!(is_defining(&file), "its parent lives, and is at it");
+        while how == "raw" && events(&attach(name.path())).is_empty() {
+            std::thread::yield_now();
+        }
+        process.kill();
+        let defined = opener.define("core", timeline::Priority::Info, "once more");
+        let lives = opener.define("core", timeline::Priority::Info, "and again");
+        // SAFETY: it is the child of ours, and nobody else has its number while it runs.
+        assert_eq!(unsafe { libc::kill(orphan, libc::SIGKILL) }, 0);
+        defined.unwrap_or_else(|e| panic!("{how}: {e}"));
+        lives.unwrap_or_else(|e| panic!("{how}: {e}"));
+    }
+}

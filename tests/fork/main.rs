@@ -16,6 +16,7 @@ harness::roles!(
     forks_plainly,
     forks_while_threads_log,
     forks_with_raw_calls,
+    forks_in_a_definition,
     forks_many,
     executes,
     logs_from_a_handler,
@@ -26,7 +27,8 @@ harness::roles!(
 );
 
 use children::{
-    executes, forks_many, forks_plainly, forks_while_threads_log, forks_with_raw_calls,
+    executes, forks_in_a_definition, forks_many, forks_plainly, forks_while_threads_log,
+    forks_with_raw_calls,
 };
 use handlers::forks_in_handlers;
 use limits::becomes_a_daemon;

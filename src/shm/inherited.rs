@@ -1,0 +1,115 @@
+//! Openings that a forked child closes, so that no lock outlives a parent which is killed before it gives it back.
+//!
+//! A child has a copy of every descriptor, and locks go with the last one. What a thread of the parent was just doing
+//! under a lock, nobody does in the child; but if the parent is killed meanwhile, the child would keep the lock for as
+//! long as it runs. So openings that are made for a short time are noted here, and the child closes those of other
+//! threads: as soon as it is forked by the C library, and else before it opens one itself.
+
+use std::fs::File;
+use std::os::fd::{AsRawFd, FromRawFd};
+
+use super::shared_file::identity;
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+
+/// A descriptor, whose file tells it from what later has its number.
+struct Note {
+    /// The thread that made it, as the C library knows it, also in a child that the thread forks; 0 = free.
+    thread: AtomicU64,
+    process: AtomicU32,
+    /// The descriptor + 1; 0 = not yet, or not any more.
+    descriptor: AtomicU32,
+    device: AtomicU64,
+    inode: AtomicU64,
+}
+
+/// More than there are threads at such work at once; others go without.
+static NOTES: [Note; 64] = [const {
+    Note {
+        thread: AtomicU64::new(0),
+        process: AtomicU32::new(0),
+        descriptor: AtomicU32::new(0),
+        device: AtomicU64::new(0),
+        inode: AtomicU64::new(0),
+    }
+}; 64];
+
+/// An opening that is noted for as long as this lives: not longer than its descriptor is open.
+pub struct Noted(&'static Note);
+
+/// Notes an opening, before anything is locked through it. Does not allocate.
+pub fn note(file: &File) -> Option<Noted> {
+    let (device, inode) = identity(file).ok()?;
+    let me = this_thread();
+    // Acquire, pairs with the Release in `drop`: the former user is done with it.
+    let is_free = |note: &&Note| {
+        let claimed = note
+            .thread
+            .compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed);
+        claimed.is_ok()
+    };
+    let note = NOTES.iter().find(is_free)?;
+    note.process.store(std::process::id(), Ordering::Relaxed);
+    note.device.store(device, Ordering::Relaxed);
+    note.inode.store(inode, Ordering::Relaxed);
+    // Release, pairs with the Acquire in `close_those_of_others`: a child that finds it finds the rest as well.
+    note.descriptor
+        .store(file.as_raw_fd() as u32 + 1, Ordering::Release);
+    Some(Noted(note))
+}
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        self.0.descriptor.store(0, Ordering::Relaxed);
+        self.0.thread.store(0, Ordering::Release);
+    }
+}
+
+/// Has children that the C library forks close what is noted.
+pub fn prepare() {
+    static DONE: AtomicU32 = AtomicU32::new(0);
+    // Relaxed: it guards nothing; handlers that run twice do no harm.
+    if DONE.swap(1, Ordering::Relaxed) == 0 {
+        // SAFETY: the handler calls only what may be called in a child of a process of several threads. If there is no
+        // memory for it, children close what they find when they open the timeline.
+        unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+    }
+}
+
+unsafe extern "C" fn in_child() {
+    close_those_of_others(0);
+}
+
+/// In a child that was forked without the C library, closes what other threads of the parent had open.
+pub fn close_those_of_our_parent() {
+    close_those_of_others(std::process::id());
+}
+
+/// Closes what is noted by threads of processes other than `process`. Does not allocate.
+fn close_those_of_others(process: u32) {
+    let me = this_thread();
+    for note in &NOTES {
+        let thread = note.thread.load(Ordering::Relaxed);
+        // The one that forked us goes on here with what it has: a handler may have forked in the middle.
+        if thread == 0 || thread == me || note.process.load(Ordering::Relaxed) == process {
+            continue;
+        }
+        if let Some(fd) = note.descriptor.swap(0, Ordering::Acquire).checked_sub(1) {
+            // SAFETY: closed only if it still leads to the file that the parent had opened under this number, which
+            // nobody uses in this process: the thread that did is not here.
+            let file = std::mem::ManuallyDrop::new(unsafe { File::from_raw_fd(fd as i32) });
+            let noted = (
+                note.device.load(Ordering::Relaxed),
+                note.inode.load(Ordering::Relaxed),
+            );
+            if identity(&file).is_ok_and(|found| found == noted) {
+                drop(std::mem::ManuallyDrop::into_inner(file));
+            }
+        }
+        note.thread.store(0, Ordering::Release);
+    }
+}
+
+fn this_thread() -> u64 {
+    // SAFETY: it takes nothing and cannot fail.
+    (unsafe { libc::pthread_self() }) as u64
+}
