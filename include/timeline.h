@@ -507,9 +507,9 @@ timeline_status_t timeline_unlink(const char *path);
  * `category`: what the event belongs to, one word. `priority`: `TIMELINE_ERROR` to `TIMELINE_LIBRARY`.
  * `message`: UTF-8, one line or many; the words of the first line that begin with `$` (letters, digits,
  * `_`) are the arguments, at most four: `"processed $tcp, $udp, and $other"`. `event`: receives the number
- * to log with; 0, which is never logged, when the call fails.
+ * to log with; 0, which is never logged, when the call fails. Both texts have at most 4,096 bytes.
  *
- * Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` (a text that is not UTF-8, no such priority, a fifth
+ * Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` (a text that is too long or not UTF-8, no such priority, a fifth
  * argument), `TIMELINE_E_FULL` or `TIMELINE_E_IO`. Any thread.
  *
  * # Safety
@@ -850,7 +850,8 @@ static inline bool timeline_enabled(const timeline_t *tl, uint32_t event) {
  * All that printf takes will do: `*`, `%.*s`, `%Lf`, `%ls` (as UTF-8). An event has room for 1,526 bytes, in
  * small rings for less (758 in the smallest): numbers always fit, strings share the rest in order, and one
  * for which there is no room is cut and ends in `…`. A `%s` with a precision reads no further than that. Widths
- * and precisions count up to 4,096 (C99 asks for 4,095): a longer field is cut and ends in `…`. `%n` stores
+ * and precisions count up to 4,096 (C99 asks for 4,095), a whole text up to 65,536 bytes, a format up to 4,096: a longer field
+ * or text is cut and ends in `…`, a longer format cannot be defined. `""` logs that the statement was reached. `%n` stores
  * nothing. Formats with `%1$d`, `%m`, more than 32 arguments, or conversions that C99 does not know,
  * are written out by vsnprintf where they stand: that is slower, and as safe in a signal handler as the C
  * library makes it.
@@ -880,8 +881,14 @@ static inline bool timeline_enabled(const timeline_t *tl, uint32_t event) {
 /* Something to do after a call, so that it is not the last thing of its function, whose frame would be gone. */
 #define TIMELINE_STAY_ __asm__ __volatile__("")
 
+/* An empty format is logged like any other, and no mistake. */
+#define TIMELINE_QUIET_ \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wformat-zero-length\"")
+#define TIMELINE_QUIET_END_ _Pragma("GCC diagnostic pop")
+
 #define TIMELINE_STATEMENT_(tl, level, flags, after, ...)                                                \
   do {                                                                                                   \
+    TIMELINE_QUIET_                                                                                      \
     static timeline_site_t timeline_site_ = {                                                            \
         TIMELINE_CATEGORY, TIMELINE_FORMAT_(__VA_ARGS__, 0), __FILE__, __LINE__, flags, {0}, {0}, 0};    \
     timeline_t *const timeline_tl_ = TIMELINE_HANDLE_(tl);                                               \
@@ -890,6 +897,7 @@ static inline bool timeline_enabled(const timeline_t *tl, uint32_t event) {
       timeline_printf_(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__);                     \
       after;                                                                                             \
     }                                                                                                    \
+    TIMELINE_QUIET_END_                                                                                  \
   } while (0)
 
 #ifdef __cplusplus

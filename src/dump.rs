@@ -5,7 +5,7 @@ mod printable;
 mod template;
 mod text;
 
-pub use messages::{Messages, one_line};
+pub use messages::{Messages, STACK, one_line, stack};
 pub use printable::{is_printable, printable};
 pub use template::Template;
 pub use text::Text;
@@ -178,8 +178,7 @@ impl<'a> Table<'a> {
         // Writing to a String does not fail.
         let _ = self.messages.write(event, definition, &mut self.message);
         out.push(&printable(&one_line(&self.message)));
-        for address in event.backtrace() {
-            let frame = self.source.frame(event, *address).to_string();
+        for frame in stack(self.source, event) {
             out.push(&format!("\n{FRAME}{}", printable(&frame)));
         }
     }

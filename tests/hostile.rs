@@ -10,7 +10,9 @@ use harness::{Name, Process, Random, arguments, define};
 use proptest::prelude::*;
 use timeline::layout::geometry::{get32, get64, put32};
 use timeline::layout::{Geometry, HEADER_SIZE, MAGIC, header};
-use timeline::{Attached, Control, Error, EventId, From, Level, Order, Priority, Timeline, dump};
+use timeline::{
+    Attached, Control, Definition, Error, EventId, From, Level, Order, Priority, Timeline, dump,
+};
 
 harness::roles!(reads, writes);
 
@@ -431,6 +433,48 @@ fn a_live_ring_of_random_words_can_be_joined_and_written_without_harm() {
         assert!(status.success(), "round {round}, seed {seed}: {status}");
         let _ = read_all(Path::new(name.path()));
     }
+}
+
+#[test]
+fn texts_of_definitions_are_bounded_where_they_are_read() {
+    let name = Name::new("endless");
+    let timeline = Timeline::with_size(name.path(), 256, 1 << 20).expect("created");
+    let longest = "é".repeat(Definition::LONGEST_TEXT / 2);
+    let info = Priority::Info;
+    let event = timeline.define(&longest, info, &longest);
+    let event = event.expect("as long as it may be");
+    let printf = timeline.define_printf("c", info, &longest, &longest, 7);
+    let printf = printf.expect("as long as it may be");
+    timeline.log(event, [1]);
+    timeline.log_payload(printf, &[], false);
+    let attached = Attached::open(name.path()).expect("sound");
+    let definition = attached.definition(event).expect("defined");
+    assert_eq!(
+        (&definition.category, &definition.message),
+        (&longest, &longest)
+    );
+
+    // No string of the table ends any more, but the last.
+    let file = File::options().write(true).open(name.file()).expect("ours");
+    let strings = Geometry::new(256, 1 << 20).strings();
+    let x = vec![b'x'; strings.length as usize - 1];
+    file.write_all_at(&x, strings.offset).expect("written");
+    let attached = Attached::open(name.path()).expect("still a timeline");
+    for id in [event, printf] {
+        let definition = attached.definition(id).expect("still defined");
+        let file = definition.file.iter();
+        for text in file.chain([&definition.category, &definition.message]) {
+            assert_eq!(*text, "x".repeat(Definition::LONGEST_TEXT) + "…");
+        }
+    }
+    let mut text = Vec::new();
+    dump::write(&attached, None, &mut text).expect("written");
+    // A line of names for columns, and two events of two texts.
+    assert!(
+        text.len() < 5 * (Definition::LONGEST_TEXT + 100),
+        "{} bytes",
+        text.len()
+    );
 }
 
 #[test]

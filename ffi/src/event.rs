@@ -184,7 +184,8 @@ unsafe fn render(event: &timeline_event_t) -> Vec<u8> {
     let mut text = String::new();
     // Writing to a String does not fail.
     let _ = match (event.priority, event.payload.is_null()) {
-        (TIMELINE_NONE, is_short) => {
+        // Event 0 is none: nothing was put into the structure.
+        (TIMELINE_NONE, is_short) if event.event != 0 => {
             text = format!("<event {}?>", event.event);
             match is_short {
                 true => by_position(event.args.into_iter().map(Value::Int), &mut text),

@@ -192,9 +192,9 @@ pub unsafe extern "C-unwind" fn timeline_unlink(path: *const c_char) -> timeline
 /// `category`: what the event belongs to, one word. `priority`: `TIMELINE_ERROR` to `TIMELINE_LIBRARY`.
 /// `message`: UTF-8, one line or many; the words of the first line that begin with `$` (letters, digits,
 /// `_`) are the arguments, at most four: `"processed $tcp, $udp, and $other"`. `event`: receives the number
-/// to log with; 0, which is never logged, when the call fails.
+/// to log with; 0, which is never logged, when the call fails. Both texts have at most 4,096 bytes.
 ///
-/// Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` (a text that is not UTF-8, no such priority, a fifth
+/// Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` (a text that is too long or not UTF-8, no such priority, a fifth
 /// argument), `TIMELINE_E_FULL` or `TIMELINE_E_IO`. Any thread.
 ///
 /// # Safety

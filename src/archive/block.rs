@@ -30,6 +30,10 @@ pub(super) const BACKTRACE: usize = 7;
 pub const MAX_EVENTS: usize = 1 << 16;
 /// Most arguments of an event in a block.
 pub const MAX_ARGS: usize = 1 << 10;
+/// Most columns of a block.
+pub const MAX_COLUMNS: usize = FIXED + MAX_ARGS + 1;
+/// Bytes of an expanded block for each of its payload, of which LZ4 makes 255 at most.
+pub const MAX_EXPANSION: usize = 256;
 /// Most bytes in the payload of an event.
 pub const MAX_PAYLOAD: usize = 1 << 20;
 /// Most bytes of a number.

@@ -11,7 +11,7 @@ use super::frame::{Frames, Part};
 use super::names::Names;
 use super::record::{self, Block, Data, Kind, Record, Source};
 use super::rows::{self, Row, Rows};
-use crate::event::EventId;
+use crate::event::{EventId, Value, values};
 use crate::source::{Event, Payload, ThreadRef};
 
 /// Frames with events that follow one another, and when the first and the last of these were: ticks and time.
@@ -75,7 +75,9 @@ pub struct Meaning {
 /// Arguments that stand in an event itself.
 const ARGUMENTS: usize = 4;
 /// Return addresses of an event that readers of rings are given: several times what an event of a ring has.
-const ADDRESSES: usize = 1024;
+pub const ADDRESSES: usize = 1024;
+/// Bytes of values of such an event: dozens of times what an event of a ring has.
+pub const PAYLOAD: usize = 64 << 10;
 
 impl Made for Placed {
     type Statement = Meaning;
@@ -170,10 +172,33 @@ impl Made for () {
     }
 }
 
+/// Values up to the bound, of which a text is cut there.
+fn beginning(payload: &[u8]) -> Vec<u8> {
+    // A text takes up to four bytes more than it has.
+    let (mut kept, most) = (Vec::new(), PAYLOAD - 4);
+    for value in values(payload) {
+        let room = most.saturating_sub(kept.len());
+        match value {
+            Value::Text { bytes, .. } if bytes.len() > room => {
+                let bytes = &bytes[..room];
+                Value::Text { bytes, cut: true }.encode(&mut kept);
+            }
+            value => value.encode(&mut kept),
+        }
+        if kept.len() >= most {
+            break;
+        }
+    }
+    kept
+}
+
 /// All that an event says where four arguments are not enough for it: as `printf` would, integers as `long`.
 #[cold]
 fn payload(row: &mut Row) -> Box<Payload> {
     let mut values = std::mem::take(&mut row.payload);
+    if values.len() > PAYLOAD {
+        values = beginning(&values);
+    }
     for arg in &row.args {
         values.push(0xd3);
         values.extend(arg.to_be_bytes());

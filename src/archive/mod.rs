@@ -31,6 +31,17 @@ mod times;
 mod usual;
 mod writer;
 
+/// The limits of archives that docs/archive.md states.
+pub mod limits {
+    pub use super::block::{
+        MAX_ARGS, MAX_COLUMNS, MAX_EVENTS, MAX_EXPANDED, MAX_EXPANSION, MAX_PAYLOAD,
+    };
+    pub use super::frame::MAX_RECORD;
+    pub use super::load::{ADDRESSES as SHOWN_ADDRESSES, PAYLOAD as SHOWN_PAYLOAD};
+    pub use super::reader::SHOWN as SHOWN_SYMBOL;
+    pub use super::writer::MOST_TEXT as MAX_TEXT;
+}
+
 pub use bytes::Bytes;
 pub use copy::Copied;
 pub use data::{Data, Kind, PRINTF, Source};

@@ -10,7 +10,7 @@ use elsa::sync::{FrozenMap, FrozenVec};
 
 use super::preamble::Preamble;
 use super::record::{self, Kind, PRINTF, Record, Symbol};
-use crate::event::{Definition, EventId, Priority, Syntax};
+use crate::event::{Definition, EventId, Priority, Syntax, bounded};
 use crate::ring::threads::Thread;
 use crate::source::ThreadRef;
 
@@ -137,10 +137,11 @@ impl Names {
         })
     }
 
-    /// A copy of a string, cut if there are too many already: statements take a few bytes in an archive, and may all
-    /// refer to one string that is very long.
+    /// A copy of a string, no longer than texts of definitions are; cut further if there are too many already: statements take a
+    /// few bytes in an archive, and may all refer to one string that is long.
     fn copy(&self, magic: u64, id: Option<u64>, copied: &mut usize) -> Option<String> {
         let text = self.text(magic, id)?;
+        let text = bounded(&text);
         let most = COPIES.saturating_add(COPIES_OF_EACH.saturating_mul(*lock(&self.length)));
         let left = most.saturating_sub(*copied);
         if text.len() <= left.max(CUT) {

@@ -10,6 +10,7 @@ use super::codec::{Fields, Input};
 use super::record::tag::PREAMBLE;
 use super::writer::first_word;
 use crate::attached::Attached;
+use crate::event::bounded;
 use crate::info::Info;
 use crate::shm;
 use crate::symbols::open_regular;
@@ -104,22 +105,27 @@ impl Preamble {
     pub(super) fn field(&mut self, field: u8, input: &mut Input) -> Option<()> {
         match field {
             1 => self.magic = input.number()?,
-            2 => self.path = input.text()?,
+            2 => self.path = text(input)?,
             3 => self.size = input.number()?,
             4 => self.sha1 = input.bytes()?.map(<[u8]>::to_vec),
-            5 => self.host = input.text()?,
-            6 => self.boot_id = input.text()?,
+            5 => self.host = text(input)?,
+            6 => self.boot_id = text(input)?,
             7 => self.pid = input.number()?,
-            8 => self.timeline = input.text()?,
+            8 => self.timeline = text(input)?,
             9 => self.anchors = input.pairs()?,
-            10 => self.clock = input.text()?,
-            11 => self.writer = input.text()?,
+            10 => self.clock = text(input)?,
+            11 => self.writer = text(input)?,
             12 => self.created = input.number()?,
             13 => self.nodes = input.numbers()?,
             _ => input.skip()?,
         }
         Some(())
     }
+}
+
+/// A text no longer than those of definitions: it may be shown with every event.
+fn text(input: &mut Input) -> Option<Option<String>> {
+    Some(input.text()?.map(|text| bounded(&text).into_owned()))
 }
 
 /// What keeps this run of this program apart from all others.

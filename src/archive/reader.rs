@@ -21,17 +21,18 @@ use crate::source::{Event, Frame, Source};
 const TOGETHER: u64 = 4096;
 const TOGETHER_BYTES: usize = 1 << 20;
 /// Characters of a symbol that are shown with each address in a call stack.
-const SHOWN: usize = 16 << 10;
+pub const SHOWN: usize = 16 << 10;
 
 /// An archive: a file, or the files of a directory as if they were joined.
 ///
 /// Opening it looks through all of it, so as to know what is whole. What is kept in memory is where events are, and
 /// what their strings and programs are; the events themselves are read when they are asked for.
 ///
-/// As a [`Source`], it gives out copies of strings with definitions and threads. Where these would become more than 8 MiB
-/// and six times the strings of the archive, which no recorder comes near, further long ones are cut, and end in `…`; so
-/// are more than 1,024 addresses of a call stack, and 16,384 characters of a symbol. [`Archive::events`] and
-/// [`Archive::by_time`] give out all, and share strings.
+/// As a [`Source`], it gives out copies of strings with definitions and threads, of which none is longer than
+/// [`Definition::LONGEST_TEXT`]. Where these would become more than 8 MiB and six times the strings of the archive, which no
+/// recorder comes near, further long ones are cut; they end in `…`. Cut are also more than 64 KiB of values, 1,024
+/// addresses of a call stack, and 16,384 characters of a symbol. [`Archive::events`] and [`Archive::by_time`] give out
+/// all, and share strings.
 ///
 /// # Example
 /// ```

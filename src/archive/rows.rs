@@ -2,8 +2,8 @@
 
 use super::block::{
     BACKTRACE, CORE, FIXED, HAS_CORE, HAS_LANE, HAS_NUMBER, HAS_TICKS, HAS_TIME, KIND, LANE, Last,
-    MAX_ARGS, MAX_EVENTS, MAX_EXPANDED, NUMBER, Pace, SOURCE, Shape, TICKS, TIME, decode_row,
-    source_fields,
+    MAX_COLUMNS, MAX_EVENTS, MAX_EXPANDED, MAX_EXPANSION, NUMBER, Pace, SOURCE, Shape, TICKS, TIME,
+    decode_row, source_fields,
 };
 use super::codec::all_integers;
 use super::numbers::Cursor;
@@ -13,8 +13,7 @@ use super::record::{PRINTF, Source};
 /// what it should be.
 pub fn expand<'a>(payload: &[u8], length: u64, out: &'a mut Vec<u8>) -> Option<&'a [u8]> {
     let length = usize::try_from(length).ok()?;
-    // A byte of LZ4 stands for 255 at most.
-    if length > MAX_EXPANDED || length / 256 > payload.len() {
+    if length > MAX_EXPANDED || length / MAX_EXPANSION > payload.len() {
         return None;
     }
     out.resize(length, 0);
@@ -92,7 +91,7 @@ impl<'a> Rows<'a> {
             sources.push(source);
         }
         let mut columns = Vec::new();
-        for _ in 0..input.count(FIXED + MAX_ARGS + 1)? {
+        for _ in 0..input.count(MAX_COLUMNS)? {
             let length = input.get()?;
             columns.push(input.take(length)?);
         }

@@ -40,7 +40,7 @@ pub struct Known {
 /// Events in a block at most: a few hundred kilobytes, and no more than that to lose to a damaged byte.
 const BLOCK: usize = 8192;
 /// Longer strings are cut, so that a record with one stays within its bounds.
-const MOST_TEXT: usize = 1 << 20;
+pub const MOST_TEXT: usize = 1 << 20;
 /// Written at once, when there is so much.
 const BUFFER: usize = 1 << 20;
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::event::{Definition, EventId, Format, Syntax, Value, by_position, values};
-use crate::source::{Event, Frame};
+use crate::source::{Event, Frame, Source};
 
 /// Makes texts of events. Formats are taken apart once for each definition.
 #[derive(Default)]
@@ -91,6 +91,23 @@ pub fn one_line(message: &str) -> Cow<'_, str> {
         true => message.replace('\n', "\\n").replace('\r', "\\r").into(),
         false => message.into(),
     }
+}
+
+/// Bytes of the names in a call stack that are shown.
+pub const STACK: usize = 256 << 10;
+
+/// The call stack of an event, each frame as people read it. Where all before have very long names, frames have none.
+pub fn stack<'a>(source: &'a dyn Source, event: &'a Event) -> impl Iterator<Item = String> + 'a {
+    let mut room = STACK;
+    event.backtrace().iter().map(move |address| {
+        let frame = match room {
+            0 => Frame::unknown(*address),
+            _ => source.frame(event, *address),
+        };
+        let text = frame.to_string();
+        room = room.saturating_sub(text.len());
+        text
+    })
 }
 
 #[cfg(feature = "symbols")]

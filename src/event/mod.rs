@@ -15,6 +15,7 @@ pub use template::argument_names;
 pub(crate) use template::{Piece, first_line, pieces};
 pub use values::{Value, by_position, values};
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// One event as it was defined. Only an archive can lack a part of it.
@@ -49,7 +50,23 @@ pub enum Syntax {
     Printf,
 }
 
+/// A text of a definition as readers have it: no longer than one may be.
+pub(crate) fn bounded(text: &str) -> Cow<'_, str> {
+    if text.len() <= Definition::LONGEST_TEXT {
+        return text.into();
+    }
+    let mut end = Definition::LONGEST_TEXT;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}…", &text[..end]).into()
+}
+
 impl Definition {
+    /// Most bytes of a category, a message and the name of a file. What is longer cannot be defined; where it stands
+    /// nevertheless, as in a file that somebody forged, readers cut it, and it ends in `…`.
+    pub const LONGEST_TEXT: usize = 4096;
+
     /// A message with `$name` arguments, from no statement that is known.
     pub fn new(
         id: EventId,

@@ -8,7 +8,7 @@ use std::hash::Hasher;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Definition, Level, Priority, Syntax, argument_names, template};
+use super::{Definition, Level, Priority, Syntax, argument_names, bounded, template};
 use crate::error::{Error, Result};
 use crate::layout::{Geometry, MAX_ARGUMENTS, header, records::definition as record};
 use crate::shm::Mapping;
@@ -132,13 +132,21 @@ impl Definitions {
         let modules = (1..self.count()).filter(|id| self.kind(*id) == kind::MODULE);
         modules.map(|id| {
             let message = self.at(id) + record::MESSAGE;
-            self.string(self.map.u32(message).load(Ordering::Relaxed))
+            self.long_string(self.map.u32(message).load(Ordering::Relaxed), u64::MAX)
         })
     }
 
+    /// A text of a definition.
     fn string(&self, offset: u32) -> String {
+        // One character more shows that there is more.
+        let text = self.long_string(offset, Definition::LONGEST_TEXT as u64 + 4);
+        bounded(&text).into_owned()
+    }
+
+    /// A string of the table, of at most so many bytes.
+    fn long_string(&self, offset: u32, most: u64) -> String {
         let strings = self.geometry.strings();
-        let most = strings.length.saturating_sub(offset.into());
+        let most = strings.length.saturating_sub(offset.into()).min(most);
         let bytes = match most {
             0 => Vec::new(),
             _ => self
@@ -216,7 +224,18 @@ impl Definitions {
 
     fn find_or_add(&self, path: &Path, wanted: &Wanted) -> Result<EventId> {
         check_text("category", wanted.category)?;
-        check_text("message", wanted.message)?;
+        // A format may say nothing: what counts is that the statement was reached, or its call stack.
+        if wanted.kind != kind::PRINTF || !wanted.message.is_empty() {
+            check_text("message", wanted.message)?;
+        }
+        let texts = [
+            ("category", wanted.category),
+            ("message", wanted.message),
+            ("file name", wanted.file),
+        ];
+        for (what, text) in texts.into_iter().filter(|_| wanted.kind != kind::MODULE) {
+            check_length(what, text)?;
+        }
         let hash = wanted.hash();
         match self.find(hash, wanted) {
             Some(id) => Ok(id),
@@ -228,7 +247,7 @@ impl Definitions {
         let word = |id, field| self.map.u32(self.at(id) + field).load(Ordering::Relaxed);
         let text = |id, field| match word(id, field) {
             0 => String::new(),
-            at => self.string(at),
+            at => self.long_string(at, u64::MAX),
         };
         let hash_of = |id| {
             self.map
@@ -408,6 +427,17 @@ fn check_text(what: &'static str, text: &str) -> Result<()> {
         return bad("one line", format!("{text:?}"));
     }
     Ok(())
+}
+
+fn check_length(what: &'static str, text: &str) -> Result<()> {
+    match text.len() {
+        0..=Definition::LONGEST_TEXT => Ok(()),
+        length => Err(Error::BadText {
+            what,
+            expected: "at most 4,096 bytes long",
+            found: format!("{length} bytes"),
+        }),
+    }
 }
 
 // FNV-1a, 64 bits (Fowler, Noll, Vo): part of the format, so it is spelled out and not a library's.

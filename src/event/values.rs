@@ -3,7 +3,7 @@
 //! Reading takes whatever stands there. Each encoding of an integer, a text or a floating-point number is
 //! understood, lengths are only believed as far as there are bytes, and what cannot be understood ends the values.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use rmp::Marker;
 
@@ -109,19 +109,25 @@ fn printed(format: &str, value: &Value) -> String {
 /// # Ok::<(), std::fmt::Error>(())
 /// ```
 ///
+/// Behind 64 KiB there is only `…`.
+///
 /// # Errors
 /// Only those of `out`.
 pub fn by_position<'a>(
     values: impl Iterator<Item = Value<'a>>,
     out: &mut (impl fmt::Write + ?Sized),
 ) -> fmt::Result {
-    let mut is_empty = true;
+    let mut text = String::new();
     for value in values {
-        out.write_str(if is_empty { "(" } else { ", " })?;
-        write!(out, "{value}")?;
-        is_empty = false;
+        text += if text.is_empty() { "(" } else { ", " };
+        if text.len() > Format::LONGEST_TEXT {
+            text.push('…');
+            break;
+        }
+        write!(text, "{value}")?;
     }
-    out.write_str(if is_empty { "" } else { ")" })
+    text += if text.is_empty() { "" } else { ")" };
+    out.write_str(&text)
 }
 
 fn put(out: &mut Vec<u8>, marker: Marker, bytes: &[u8]) {

@@ -3,8 +3,8 @@
 use std::fs;
 use std::process::{Command, Output};
 
-use timeline::archive::{Archive, Data, Form, Kind, Source, Writer};
-use timeline::{Order, Source as _};
+use timeline::archive::{Archive, Data, Form, Kind, PRINTF, Source, Writer};
+use timeline::{Definition, Order, Source as _};
 
 use crate::support::framed;
 
@@ -83,13 +83,15 @@ fn many_statements_and_threads_of_one_long_string() {
             "{way:?}"
         );
     }
-    // In an archive's own terms, each has all of it.
+    // Of the first hundreds, as much as a definition may have.
     let archive = Archive::from_bytes(file);
-    let (whole, cut): (Vec<_>, Vec<_>) = archive
+    let longest = format!("{}…", &text[..Definition::LONGEST_TEXT]);
+    let (long, cut): (Vec<_>, Vec<_>) = archive
         .definitions()
-        .partition(|definition| definition.message == text);
-    assert!(whole.len() >= 5 && cut.iter().all(|definition| definition.message.len() < 256));
-    assert_eq!(whole.len() + cut.len(), COUNT as usize);
+        .partition(|definition| definition.message == longest);
+    assert!(long.len() >= 500 && cut.iter().all(|definition| definition.message.len() < 256));
+    assert_eq!(long.len() + cut.len(), COUNT as usize);
+    // In an archive's own terms, each has all of it.
     for event in archive.events() {
         assert_eq!(event.statement.message.as_deref(), Some(text.as_str()));
         assert_eq!(event.author.process.as_deref(), Some(text.as_str()));
@@ -201,4 +203,161 @@ fn the_same_archive_joined_hundreds_of_times() {
         .collect();
     let expected = (0..8_000).rev().flat_map(|tick| [tick; TIMES]);
     assert!(expected.take(30_000).eq(ticks));
+}
+
+/// A record of msgpack: its tag, and fields that are encoded already.
+fn record(tag: u8, fields: &[&[u8]]) -> Vec<u8> {
+    framed(&[&[tag, 0x80 | fields.len() as u8], &fields.concat()[..]].concat())
+}
+
+/// A field that is a number.
+fn number(field: u8, number: u64) -> Vec<u8> {
+    [&[field, 0xcf], &number.to_be_bytes()[..]].concat()
+}
+
+/// A field that is a text.
+fn text(field: u8, text: &str) -> Vec<u8> {
+    let length = (text.len() as u32).to_be_bytes();
+    [&[field, 0xdb], &length[..], text.as_bytes()].concat()
+}
+
+/// An archive of a few strings as long as they fit, to which each of some events refers for all that it says.
+fn amplified(events: u64, mebibytes: usize, change: impl Fn(u64, &mut Data)) -> Vec<u8> {
+    // Each takes six in JSON, and each is a line break in a table that lets it through.
+    let long = "\u{1}".repeat(mebibytes << 20);
+    let mut file = record(1, &[&number(1, 7), &number(2, 1), &text(3, &long)]);
+    // Two machines, so that each event tells which.
+    for magic in [7, 8] {
+        let host = [text(5, &long[..1 << 20]), text(8, &long[..1 << 20])].concat();
+        file.extend(record(
+            0,
+            &[
+                &number(1, magic),
+                &host[..host.len() / 2],
+                &host[host.len() / 2..],
+            ],
+        ));
+    }
+    for address in 0..100 {
+        let names = [text(3, &long[..50_000]), text(5, &long[..50_000])];
+        file.extend(record(
+            2,
+            &[&number(1, 7), &number(2, address), &names[0], &names[1]],
+        ));
+    }
+    let mut writer = Writer::new(&mut file, 7, Form::Blocks);
+    for i in 0..events {
+        let one = Some(1);
+        let mut data = Data {
+            kind: Kind {
+                file: one,
+                format: one,
+                category: one,
+                ..Kind::default()
+            },
+            source: Source {
+                thread: one,
+                process: one,
+                pid: Some(1),
+                tid: Some(i % 3),
+            },
+            ticks: Some(i),
+            unix_nanos: Some(i),
+            ..Data::default()
+        };
+        change(i, &mut data);
+        writer.event(&data).unwrap();
+    }
+    writer.flush().unwrap();
+    drop(writer);
+    file
+}
+
+/// Bytes that a way of reading prints of each event, as text and as JSON.
+fn printed_of_each(file: &[u8], events: u64) -> [usize; 2] {
+    let most = |ways: [&[&str]; 3]| {
+        let lengths = ways.map(|way| {
+            let text = printed(file, way);
+            let json = text.lines().filter(|line| line.starts_with('{')).count();
+            assert!(
+                json == 0 || json as u64 == events,
+                "{json} of {events} with {way:?}"
+            );
+            text.len() / events as usize
+        });
+        lengths.into_iter().max().unwrap()
+    };
+    [
+        most([
+            &["dump"],
+            &["dump", "--long"],
+            &["tail", "--long", "-n", "5000"],
+        ]),
+        most([
+            &["dump", "--json"],
+            &["dump", "--json", "-n", "5000"],
+            &["tail", "--json", "-n", "5000"],
+        ]),
+    ]
+}
+
+#[test]
+fn what_is_printed_of_an_event_does_not_grow_with_the_strings_of_an_archive() {
+    // Each event of one such a file said all of it: with 1,500 of them, 17 MB became 24 GB of text.
+    let file = amplified(200, 15, |_, _| {});
+    assert!(file.len() > 16 << 20);
+    let [text, json] = printed_of_each(&file, 200);
+    let longest = Definition::LONGEST_TEXT + 100;
+    // Category, message, thread, process and host; in JSON the template and the timeline as well, six for each byte.
+    assert!(text < 5 * longest, "{text} bytes of an event as text");
+    assert!(json < 7 * 6 * longest, "{json} bytes of an event as JSON");
+}
+
+#[test]
+fn what_is_printed_of_an_event_is_bounded_whatever_it_says() {
+    const EVENTS: u64 = 16;
+    let wide = "%4096d".repeat(32);
+    let ints = [0xd2, 0, 0, 0, 1].repeat(32);
+    let mut file = record(1, &[&number(1, 7), &number(2, 2), &text(3, &wide)]);
+    file.extend(record(
+        1,
+        &[&number(1, 7), &number(2, 3), &text(3, "%s %s")],
+    ));
+    file.extend(amplified(EVENTS, 1, |i, event| {
+        event.kind.syntax = Some(PRINTF);
+        match i % 4 {
+            0 => (event.kind.format, event.payload) = (Some(2), ints.clone()),
+            // A text of a mebibyte, and after it others.
+            1 => {
+                let mut payload = vec![0xdb, 0, 0x0f, 0xff, 0xf0];
+                payload.resize(payload.len() + 0x0f_fff0, 1);
+                (event.kind.format, event.payload) = (Some(3), payload);
+            }
+            // As many values as there is room for, and no message.
+            2 => (event.kind.format, event.payload) = (Some(9), vec![0xc0; 1 << 20]),
+            _ => event.backtrace = (0..1024).map(|n| n % 100).collect(),
+        }
+    }));
+    let [text, json] = printed_of_each(&file, EVENTS);
+    // On average; a call stack of names that are as long as they may be is the most.
+    assert!(text < 200 << 10, "{text} bytes of an event as text");
+    assert!(json < 1 << 20, "{json} bytes of an event as JSON");
+    // What there was room for is there.
+    let json = printed(&file, &["dump", "--json"]);
+    let lines: Vec<serde_json::Value> = json
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let message = |i: usize| lines[EVENTS as usize - 1 - i]["message"].as_str().unwrap();
+    assert!(message(0).starts_with(&format!("{:4096}", 1)) && message(0).ends_with('…'));
+    assert!(message(1).starts_with("\u{1}\u{1}\u{1}") && message(1).contains('…'));
+    assert!(message(1).chars().count() > 60_000);
+    assert!(message(2).starts_with("<string 0x9?>((null), (null)") && message(2).ends_with("…)"));
+    assert_eq!(
+        lines[EVENTS as usize - 4]["backtrace"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1024
+    );
 }

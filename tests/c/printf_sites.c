@@ -111,6 +111,13 @@ static void places(void) {
   TIMELINE_PRINTF(tl, TIMELINE_INFO, "$a of\n$b %s", "c\nd");
   CHECK(next(&r) && strcmp(text, "$a of\n$b c\nd") == 0);
   CHECK_EQ(r.event.argument_count, 0);
+  /* Nothing to say but where it stands, and who called. */
+  TIMELINE_PRINTF(tl, TIMELINE_INFO, "");
+  CHECK(next(&r) && strcmp(text, "") == 0 && strcmp(r.event.message, "") == 0 && r.event.line > 0);
+  CHECK_EQ(r.event.priority, TIMELINE_INFO);
+  if (tl) TIMELINE_BACKTRACE(tl, TIMELINE_ERROR, "");
+  CHECK(next(&r) && strcmp(text, "") == 0 && r.event.backtrace_count > 0);
+  CHECK_EQ(r.event.priority, TIMELINE_ERROR);
   done(&r, tl);
 }
 

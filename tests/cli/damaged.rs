@@ -173,6 +173,43 @@ fn thousands(number: usize) -> String {
 }
 
 #[test]
+fn nothing_is_written_of_an_archive_without_a_whole_frame() {
+    let (mixture, archive) = plain("frameless");
+    let bytes = fs::read(&archive).unwrap();
+    let second = frames(&bytes)[1];
+    for (name, length) in [("cut.tla", second - 1), ("mark.tla", 1), ("head.tla", 7)] {
+        let broken = mixture.path(name);
+        fs::write(&broken, &bytes[..length]).unwrap();
+        let out = mixture.path("out.tla");
+        for args in [
+            &["repair", &broken, "-o", &out][..],
+            &["save", &broken, &out],
+        ] {
+            let said = fail(args);
+            assert!(
+                said.contains(&broken) && said.contains("no whole frame"),
+                "{said}"
+            );
+            assert_eq!(said.lines().count(), 1, "{said}");
+            assert!(!Path::new(&out).exists(), "{args:?}");
+        }
+        // What stands there stays.
+        fs::write(&out, "something else").unwrap();
+        fail(&["save", &broken, &out]);
+        fail(&["repair", &broken, "-o", &out]);
+        assert_eq!(fs::read(&out).unwrap(), b"something else");
+        fs::remove_file(&out).unwrap();
+        assert_eq!(run(&["verify", &broken]).code, Some(1));
+    }
+    // One is enough.
+    let one = mixture.path("one.tla");
+    fs::write(&one, &bytes[..second + 5]).unwrap();
+    let out = mixture.path("out.tla");
+    succeed(&["repair", &one, "-o", &out]);
+    assert_eq!(fs::read(&out).unwrap(), bytes[..second]);
+}
+
+#[test]
 fn archives_joined_are_the_archives_whichever_preamble_is_lost() {
     let archives = ["joined-1", "joined-2", "joined-3"].map(plain);
     let mut all = Vec::new();

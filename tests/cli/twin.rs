@@ -272,8 +272,9 @@ impl Row<'_> {
         } = self.event;
         let (definition, thread) = (self.definition(), self.at.thread(&self.event));
         let known = |n: u16| (n != u16::MAX).then_some(n);
-        let names =
-            unique(definition.map_or(vec!["0", "1", "2", "3"], |d| d.arguments().collect()));
+        let names = unique(definition.map_or(vec!["0", "1", "2", "3"], |d| {
+            d.arguments().take(4).collect()
+        }));
         let args: Vec<String> = names
             .iter()
             .zip(args)

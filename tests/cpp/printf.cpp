@@ -52,13 +52,15 @@ int main(int argc, char** argv) {
   [&tl] { TIMELINE_PRINTF(tl, timeline::app, "in a lambda: %.*s", 4, std::string_view("view of it").data()); }();
 #undef TIMELINE_CATEGORY
 #define TIMELINE_CATEGORY "cpp"
+  TIMELINE_PRINTF(tl, timeline::packet, "");
   TIMELINE_PRINTF(tl, timeline::packet, "%ls %Lg %hhd", L"wide", 0.25L, static_cast<signed char>(-1));
 
   const std::vector<logged> expected = {
       {"took 5 ms for eth0", "printf", timeline::info}, {"a handle", "printf", timeline::error},
       {"varies", "printf", timeline::error},            {"varies", "printf", timeline::library},
       {"1 of 2 bytes", "printf", timeline::trace},      {"2 of 8 bytes", "printf", timeline::trace},
-      {"in a lambda: view", "printf", timeline::app},   {"wide 0.25 -1", "cpp", timeline::packet},
+      {"in a lambda: view", "printf", timeline::app},   {"", "cpp", timeline::packet},
+      {"wide 0.25 -1", "cpp", timeline::packet},
   };
   // Kept beyond the cursor's next event.
   std::vector<timeline::event> events;

@@ -41,6 +41,21 @@ fn what_cannot_be_defined_is_refused_whole() {
             "{error}"
         );
     }
+    // A text may have 4,096 bytes.
+    let long = "x".repeat(Definition::LONGEST_TEXT + 1);
+    for (category, message, file, expected) in [
+        (long.as_str(), "message", "a.c", "category"),
+        ("category", &long, "a.c", "message"),
+        ("category", "message", &long, "file name"),
+    ] {
+        let error = assert_nothing_defined(&attached, || {
+            timeline.define_printf(category, Priority::Info, message, file, 1)
+        });
+        assert!(
+            matches!(&error, Error::BadText { what, found, .. } if *what == expected && found == "4097 bytes"),
+            "{error}"
+        );
+    }
     let error = assert_nothing_defined(&attached, || {
         timeline.define("category", Priority::Info, "$a $b $c $d $e")
     });

@@ -59,6 +59,17 @@ pub fn outside(archive: &Path, out: &Path) -> Result {
     Ok(())
 }
 
+/// Refuses an archive of which nothing can be kept.
+pub fn whole(path: &Path, archive: &Archive) -> Result {
+    match archive.frames() {
+        0 => Err(Failure::Message(format!(
+            "{} has no whole frame: expected one at least, there is nothing to write",
+            path.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// What is damaged, in one line.
 pub fn damage(archive: &Archive, lost: u64) -> Option<String> {
     let places = archive.damage();

@@ -3,7 +3,7 @@
 pub mod escaped;
 mod payload;
 
-use std::fmt::Write as _;
+use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 use timeline::dump::{Messages, Template, Text};
@@ -166,8 +166,8 @@ fn template(definition: &Definition) -> Template {
     text.push(&format!(
         "\",\"template\":{message},\"event\":{id},\"args\":{{"
     ));
-    let names = unique_names(definition.arguments());
-    for (argument, name) in names.iter().take(MAX_ARGUMENTS).enumerate() {
+    let names = unique_names(definition.arguments().take(MAX_ARGUMENTS));
+    for (argument, name) in names.iter().enumerate() {
         let comma = if argument == 0 { "" } else { "," };
         text.push(&format!("{comma}{}:", quoted(name)));
         text.value(argument);
@@ -206,20 +206,22 @@ fn unquoted(text: &str) -> String {
 /// `name_3`, so that no value hides another in the object.
 fn unique_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let given: Vec<&str> = names.collect();
-    let mut unique: Vec<String> = Vec::new();
-    for (i, name) in given.iter().enumerate() {
-        let mut candidate = name.to_string();
-        let mut next = 2;
-        // Never the name of another argument either: `$x $x $x_2` keeps x_2 for the third.
-        while unique.contains(&candidate) || (next > 2 && given[i..].contains(&candidate.as_str()))
-        {
-            candidate.clear();
-            write!(candidate, "{name}_{next}").expect(INFALLIBLE);
-            next += 1;
+    // Never the name of another argument either: `$x $x $x_2` keeps x_2 for the third.
+    let mut taken: HashSet<String> = given.iter().map(|name| name.to_string()).collect();
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    let unique = given.iter().map(|name| {
+        let number = numbers.entry(name).and_modify(|n| *n += 1).or_insert(1);
+        if *number == 1 {
+            return name.to_string();
         }
-        unique.push(candidate);
-    }
-    unique
+        let mut candidate = format!("{name}_{number}");
+        while !taken.insert(candidate.clone()) {
+            *number += 1;
+            candidate = format!("{name}_{number}");
+        }
+        candidate
+    });
+    unique.collect()
 }
 
 #[cfg(test)]

@@ -36,6 +36,7 @@ pub const EXAMPLES: &[Example] = &[(
 pub fn run(args: &Args) -> Result {
     let archive = Archive::open(&args.path)?;
     condition::outside(&args.path, &args.output)?;
+    condition::whole(&args.path, &archive)?;
     let to = args.output.display();
     let fail = |error| Failure::Message(permission::failed("write", &args.output, &error));
     let mut options = OpenOptions::new();

@@ -70,6 +70,7 @@ pub fn run(args: &Args) -> Result {
 
 fn save(archive: &Archive, args: &Args) -> Result {
     condition::outside(args.target.path(), &args.file)?;
+    condition::whole(args.target.path(), archive)?;
     let saved = archive.save(&args.file)?;
     let left_out = match saved.left_out {
         0 => String::new(),

@@ -28,6 +28,7 @@ const NO_PRECISION: u32 = 0xff_ffff;
 ///   processor makes such; glibc drops the bit.
 /// - A value of another kind than its conversion expects shows as what it is, and one that is not there as `?`.
 /// - A string that was cut ends in `…`, unless the precision ends it sooner.
+/// - So does a text that would be longer than [`LONGEST_TEXT`](Self::LONGEST_TEXT), which takes fields of thousands of bytes.
 ///
 /// # Example
 /// ```
@@ -51,6 +52,9 @@ pub struct Format {
 impl Format {
     /// The widest field, and the most digits that a precision asks for.
     pub const LARGEST_FIELD: u32 = 4096;
+
+    /// The most bytes of the whole text.
+    pub const LONGEST_TEXT: usize = 64 << 10;
 
     /// The most arguments that a call may have to be taken apart, widths and precisions included.
     pub const MOST_ARGUMENTS: usize = 32;
@@ -82,6 +86,14 @@ impl Format {
     ///
     /// If the format cannot be taken apart, that is the first value; without any, the format itself.
     pub fn render<'a>(&self, values: impl Iterator<Item = Value<'a>>, out: &mut Vec<u8>) {
+        let start = out.len();
+        self.render_all(values, out);
+        text::shorten(out, start, Self::LONGEST_TEXT);
+    }
+
+    /// As `render`, and a bit more than the longest text at most.
+    fn render_all<'a>(&self, values: impl Iterator<Item = Value<'a>>, out: &mut Vec<u8>) {
+        let most = out.len() + Self::LONGEST_TEXT;
         let mut values = values.filter(|value| !matches!(value, Value::Addresses(_)));
         let Some(items) = &self.items else {
             match values.next() {
@@ -91,6 +103,9 @@ impl Format {
             return;
         };
         for item in items {
+            if out.len() > most {
+                return;
+            }
             match item {
                 Item::Literal(range) => out.extend_from_slice(self.text[range.clone()].as_bytes()),
                 Item::Directive(directive) => {

@@ -39,6 +39,15 @@ fn append_up_to(value: &Value, kept: impl Fn(&[u8]) -> &[u8], spec: &Spec, out: 
     }
 }
 
+/// Cuts what stands from `start` on, if it is longer than `most`, and marks that.
+pub fn shorten(out: &mut Vec<u8>, start: usize, most: usize) {
+    if out.len() - start > most {
+        let kept = whole(&out[start..start + most]).len();
+        out.truncate(start + kept);
+        out.extend_from_slice(CUT.as_bytes());
+    }
+}
+
 /// Without the character that was divided at the end, if it is UTF-8 but for that.
 fn whole(bytes: &[u8]) -> &[u8] {
     match std::str::from_utf8(bytes) {

@@ -1,7 +1,8 @@
 //! The end of an event's line in JSON, from its category on, if its values are in a payload or their names are lost.
 
 use serde_json::{Number, Value as Json, json};
-use timeline::{Definition, Event, Format, Source, Syntax, Value, values};
+use timeline::dump::STACK;
+use timeline::{Definition, Event, Format, Frame, Source, Syntax, Value, values};
 
 use super::{category, escaped, or_null, own_number, priority, quoted, unique_names};
 
@@ -37,7 +38,7 @@ pub fn line_end(
         true => field("args", &escaped::to_string(&shown)),
         false => {
             let names = match definition.filter(|_| !is_lost) {
-                Some(definition) => unique_names(definition.arguments()),
+                Some(definition) => unique_names(definition.arguments().take(shown.len())),
                 None => (0..shown.len()).map(|place| place.to_string()).collect(),
             };
             // In their order, which a map of serde_json would not keep.
@@ -54,8 +55,14 @@ pub fn line_end(
         field("file", &or_null(definition.file.as_deref()));
         field("line", &or_null(definition.line));
     }
+    let mut room = STACK;
     let frames = event.backtrace().iter().map(|address| {
-        let frame = source.frame(event, *address);
+        let frame = match room {
+            0 => Frame::unknown(*address),
+            _ => source.frame(event, *address),
+        };
+        let names = [&frame.name, &frame.file].map(|name| name.as_ref().map_or(0, String::len));
+        room = room.saturating_sub(names.iter().sum());
         let offset = frame.start.and_then(|start| address.checked_sub(start));
         json!({
             "address": address,

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use timeline::dump::{FRAME, Messages, Text, one_line, printable};
+use timeline::dump::{FRAME, Messages, Text, one_line, printable, stack};
 use timeline::{Event, Source};
 
 use crate::failure::INFALLIBLE;
@@ -150,8 +150,7 @@ impl<'a> Columns<'a> {
         let message = one_line(&self.message);
         let message = printable(&message);
         writeln!(out, "{style}{category:<width$}  {message}{style:#}")?;
-        for address in event.backtrace() {
-            let frame = self.at.frame(event, *address).to_string();
+        for frame in stack(self.at, event) {
             writeln!(out, "{FRAME}{}", printable(&frame))?;
         }
         Ok(())
