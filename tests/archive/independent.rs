@@ -8,7 +8,7 @@ use timeline::archive::{Archive, Data, Form, PRINTF, Preamble, Recorded, Writer}
 
 use crate::support::{all_values, archive, frames};
 
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
@@ -109,7 +109,7 @@ fn program(preamble: &Preamble) -> Value {
 }
 
 /// Reads a file as we do and as Python does: each field of each record must be the same. What both found.
-fn agree(file: &Path) -> Vec<Value> {
+pub fn agree(file: &Path) -> Vec<Value> {
     let archive = Archive::open(file).unwrap();
     let mut theirs = python(file, &["--names"]);
     let mut programs = Vec::new();

@@ -9,6 +9,7 @@ mod kills;
 mod limit;
 mod meddling;
 mod memory;
+mod page;
 mod progress;
 mod recording;
 mod restart;
