@@ -11,67 +11,9 @@ use std::process::Command;
 
 use support::{Name, library_dir, printed};
 use toolchain::installed::with_another_installed;
+use toolchain::pages::{blocks, renamed, steady};
 use toolchain::programs::{Link, link};
 use toolchain::{C99, CPP17, cc, cxx, limited, root};
-
-/// A fenced block of a page.
-struct Block {
-    language: String,
-    code: String,
-    line: usize,
-    /// What the page says that it prints.
-    output: Option<String>,
-}
-
-/// The blocks of a page that are code to be run.
-fn blocks(page: &str) -> Vec<Block> {
-    let text = fs::read_to_string(root().join(page)).unwrap_or_else(|e| panic!("{page}: {e}"));
-    let mut blocks: Vec<Block> = Vec::new();
-    let mut open: Option<Block> = None;
-    for (number, line) in (1..).zip(text.lines()) {
-        match (&mut open, line.strip_prefix("```")) {
-            (None, Some(language)) => {
-                open = Some(Block {
-                    language: language.to_owned(),
-                    code: String::new(),
-                    line: number,
-                    output: None,
-                });
-            }
-            (Some(_), Some(_)) => {
-                let block = open.take().unwrap();
-                match block.language.as_str() {
-                    "output" => {
-                        let shown = blocks.last_mut().expect("output of nothing");
-                        assert!(shown.output.is_none(), "{page}:{}: of what?", block.line);
-                        shown.output = Some(block.code);
-                    }
-                    "c" | "cpp" | "lua" => blocks.push(block),
-                    "console" | "text" | "hexdump" | "" => {}
-                    other => panic!("{page}:{}: {other} is run by nobody", block.line),
-                }
-            }
-            (Some(block), None) => {
-                block.code += line;
-                block.code.push('\n');
-            }
-            (None, None) => {}
-        }
-    }
-    assert!(open.is_none(), "{page} ends within a block");
-    blocks
-}
-
-/// Output less what differs from run to run: the first three columns of a row of a dump.
-fn steady(output: &str) -> Vec<String> {
-    let number = |word: &&str| *word == "-" || word.bytes().all(|b| b.is_ascii_digit());
-    let rows = output.lines().map(|line| {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let row = words.len() > 3 && words[..3].iter().all(number);
-        words[if row { 3 } else { 0 }..].join(" ")
-    });
-    rows.collect()
-}
 
 /// Runs each block of a language in a folder and with timelines of its own; how many there were. `program` makes
 /// a program of a block, `command` the command that runs it.
@@ -86,11 +28,7 @@ fn run_all(
         println!("{page}:{}", block.line);
         let names = [Name::new("guide"), Name::new("guide")];
         let folder = tempfile::tempdir().expect("a temporary folder");
-        // Somebody may have a live /timeline, and a small shared memory.
-        let program = program(&block.code)
-            .replace("new(\"/timeline\")", "new(\"/timeline\", 1024)")
-            .replace("new(\"/timeline\", 0, 0,", "new(\"/timeline\", 1024, 0,")
-            .replace("\"/timeline\"", &format!("{:?}", names[0].0))
+        let program = renamed(&program(&block.code), &names[0].0)
             .replace("\"/timeline-small\"", &format!("{:?}", names[1].0));
         let mut command = command(&program, folder.path());
         let said = printed(command.current_dir(&folder), language);

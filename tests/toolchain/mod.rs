@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test uses its part")]
 
 pub mod installed;
+pub mod pages;
 pub mod programs;
 
 use std::ffi::OsStr;

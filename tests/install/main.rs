@@ -1,5 +1,8 @@
-//! scripts/install.sh, and programs built against what it installed: with pkg-config, CMake and LuaJIT.
+//! scripts/install.sh, and programs built against what it installed: with pkg-config, CMake and LuaJIT, and by the commands
+//! of the guide.
 
+mod guide;
+#[path = "../toolchain/mod.rs"]
 mod toolchain;
 
 use std::fs;
