@@ -151,6 +151,38 @@ fn misuse_is_status_2_and_told_on_standard_error() {
     }
 }
 
+/// Each option that takes a value has the name of it in the synopsis, as `--help` has it.
+fn synopsis_has_values(verb: &str, page: &str) {
+    let synopsis = page.split(".SH SYNOPSIS\n").nth(1).unwrap();
+    let synopsis = synopsis.split(".SH ").next().unwrap();
+    let synopsis = synopsis
+        .replace("\\fB", "")
+        .replace("\\fI", "")
+        .replace("\\fR", "");
+    let synopsis = synopsis.replace("\\-", "-");
+    let help = succeed(&[verb, "--help"]).stdout;
+    let options = help.split("\nOptions:\n").nth(1).unwrap().lines();
+    for option in options.filter_map(|line| line.trim_start().split_once('<')) {
+        let (names, (value, _)) = (option.0.trim_end(), option.1.split_once('>').unwrap());
+        if let Some(name) = names
+            .split(", ")
+            .last()
+            .filter(|name| name.starts_with("--"))
+        {
+            assert!(
+                synopsis.contains(&format!("{name} {value}")),
+                "{name} {value}: {synopsis}"
+            );
+        }
+    }
+    let arguments = help.split("\nArguments:\n").nth(1).unwrap_or_default();
+    let arguments = arguments.split("\n\nOptions:").next().unwrap().lines();
+    for line in arguments.filter(|line| line.starts_with("  [") || line.starts_with("  <")) {
+        let value = line.split(['[', ']', '<', '>']).nth(1).unwrap();
+        assert!(synopsis.contains(value), "{value}: {synopsis}");
+    }
+}
+
 #[test]
 fn man_pages_are_written_for_the_command_and_every_verb() {
     let directory = tempfile::tempdir().unwrap();
@@ -172,7 +204,24 @@ fn man_pages_are_written_for_the_command_and_every_verb() {
         );
         assert!(page.contains(".SH EXAMPLES\n.TP\n"), "{page}");
         assert!(page.contains(&format!("\\fBtimeline {verb}")), "{page}");
+        assert!(page.ends_with(".SH SEE ALSO\n.BR timeline (1)\n"), "{page}");
+        synopsis_has_values(verb, &page);
     }
+    for (section, what) in [
+        ("EXAMPLES", "timeline tail /timeline"),
+        ("EXIT STATUS", "\\fB2\\fR"),
+        ("ENVIRONMENT", "\\fBNO_COLOR\\fR"),
+        ("ENVIRONMENT", "\\fBTZ\\fR"),
+        ("FILES", "\\fB/dev/shm/NAME\\fR"),
+    ] {
+        let text = main
+            .split(&format!(".SH {section}\n"))
+            .nth(1)
+            .expect(section);
+        let text = text.split(".SH ").next().unwrap();
+        assert!(text.contains(what), "{section}: {text}");
+    }
+    assert!(!main.contains("timeline\\-help(1)"), "{main}");
     assert_eq!(fs::read_dir(&target).unwrap().count(), 1 + VERBS.len());
     let message = fail(&["generate", "man", "/dev/null/man"]);
     assert!(message.contains("/dev/null/man"), "{message}");
@@ -237,6 +286,13 @@ fn colour_is_for_terminals_only() {
             assert!(!text.contains('\x1b'), "{args:?} {plain:?}: {text}");
         }
     }
+    let forced = command(&["list"])
+        .env("CLICOLOR_FORCE", "1")
+        .output()
+        .unwrap();
+    assert!(Ran::new(forced).stdout.contains('\x1b'));
+    let text = on_a_terminal(&["list"], &[("CLICOLOR", "0")]);
+    assert!(!text.contains('\x1b'), "{text}");
     // The colours change nothing of the text.
     let stripped = anstream::adapter::strip_str(&on_a_terminal(&["dump", &file], &[])).to_string();
     assert_eq!(stripped.replace('\r', ""), succeed(&["dump", &file]).stdout);
