@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 # The space that is needed in /dev/shm, in MiB.
 case ${1:-} in
   demo) wanted="cc luajit" space=16 ;;
-  test) wanted="cc c++ luajit pkg-config cmake python3 python3-msgpack sqlite3 bash git gdb valgrind" space=384 ;;
+  test) wanted="cc c++ luajit pkg-config cmake python3 python3-msgpack sqlite3 bash zsh fish git gdb valgrind" space=384 ;;
   *)
     echo "usage: scripts/bootstrap.sh demo|test" >&2
     exit 2

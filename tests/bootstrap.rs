@@ -24,7 +24,8 @@ impl Machine {
             symlink(found, machine.0.path().join(real)).unwrap();
         }
         for there in
-            "cargo cc c++ luajit pkg-config cmake python3 sqlite3 bash git gdb valgrind".split(' ')
+            "cargo cc c++ luajit pkg-config cmake python3 sqlite3 bash zsh fish git gdb valgrind"
+                .split(' ')
         {
             machine.has(there, "");
         }

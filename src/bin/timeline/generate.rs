@@ -1,5 +1,6 @@
 //! `timeline generate`: man pages and shell completions, for packages.
 
+mod completions;
 mod man;
 
 use std::io::Write;
@@ -8,7 +9,6 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use clap_complete::Shell;
 
-use crate::args;
 use crate::failure::{Failure, Result};
 use crate::output;
 use crate::permission;
@@ -42,15 +42,11 @@ pub fn run(args: &Args) -> Result {
         What::Man { directory } => man::write(directory).map_err(|error| {
             Failure::Message(permission::failed("write man pages to", directory, &error))
         }),
-        What::Completions { shell } => completions(*shell),
+        What::Completions { shell } => {
+            let mut out = output::stdout();
+            out.write_all(completions::script(*shell).as_bytes())?;
+            out.flush()?;
+            Ok(())
+        }
     }
-}
-
-fn completions(shell: Shell) -> Result {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut args::command(), "timeline", &mut script);
-    let mut out = output::stdout();
-    out.write_all(&script)?;
-    out.flush()?;
-    Ok(())
 }

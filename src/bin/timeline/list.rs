@@ -25,6 +25,10 @@ pub struct Args {
     /// Print one JSON object a line
     #[arg(long)]
     json: bool,
+
+    /// Print the names alone, for shells to complete: those that need no quotes
+    #[arg(long, hide = true, conflicts_with = "json")]
+    names: bool,
 }
 
 /// Shown by `--help`.
@@ -37,6 +41,14 @@ pub const EXAMPLES: &[Example] = &[
 pub fn run(args: &Args) -> Result {
     let listed = timeline::list()?;
     let mut out = output::stdout();
+    if args.names {
+        let readable = listed.iter().filter(|one| one.state.is_ok());
+        for timeline in readable.filter(|one| one.name.chars().all(is_plain)) {
+            writeln!(out, "{}", timeline.name)?;
+        }
+        out.flush()?;
+        return Ok(());
+    }
     if args.json {
         for timeline in &listed {
             let object = match &timeline.state {
@@ -79,6 +91,11 @@ pub fn run(args: &Args) -> Result {
         output::talk("no timeline is live; `timeline demo` makes one to try");
     }
     Ok(())
+}
+
+/// Whether no shell takes it for anything but itself.
+fn is_plain(c: char) -> bool {
+    c.is_alphanumeric() || "/._-+@,%".contains(c)
 }
 
 fn row(timeline: &Listed, theme: &Theme) -> Vec<Cell> {
