@@ -297,9 +297,14 @@ pub(super) fn files_of(folder: &Path) -> Result<Vec<PathBuf>> {
             files.push(path);
         }
     }
+    sort_files(&mut files);
+    Ok(files)
+}
+
+/// Puts the files of a directory in the order in which they were begun.
+pub(super) fn sort_files(files: &mut [PathBuf]) {
     // Numbers grow longer beyond a million files.
     files.sort_by_cached_key(|path| (path.as_os_str().len(), path.clone()));
-    Ok(files)
 }
 
 #[cfg(test)]

@@ -82,14 +82,14 @@ impl Archive {
     /// several times.
     pub fn events_by_time(&self, order: Order) -> ArchiveEvents<'_> {
         ArchiveEvents {
-            merged: ByTime::new(self, order, ROOM),
+            merged: ByTime::new(self, order),
         }
     }
 
     /// The events, merged by time, with everything that the archive says of them. As for memory, see
     /// [`Archive::events_by_time`].
     pub fn by_time(&self, order: Order) -> impl Iterator<Item = Recorded> {
-        ByTime::new(self, order, ROOM)
+        ByTime::new(self, order)
     }
 }
 
@@ -118,7 +118,11 @@ impl Iterator for ArchiveEvents<'_> {
 }
 
 impl<'a, T: Made> ByTime<'a, T> {
-    fn new(archive: &'a Archive, order: Order, room: usize) -> ByTime<'a, T> {
+    pub(super) fn new(archive: &'a Archive, order: Order) -> ByTime<'a, T> {
+        ByTime::with_room(archive, order, ROOM)
+    }
+
+    fn with_room(archive: &'a Archive, order: Order, room: usize) -> ByTime<'a, T> {
         let units = archive.units();
         let mut merged = ByTime {
             units,
@@ -431,7 +435,7 @@ mod tests {
 
     /// All events in this order, with so much room, and the most that was held.
     fn merged(archive: &Archive, order: Order, room: usize) -> (Vec<Recorded>, usize) {
-        let mut merged = ByTime::new(archive, order, room);
+        let mut merged = ByTime::with_room(archive, order, room);
         let (mut events, mut most) = (Vec::new(), 0);
         while let Some(event) = merged.next() {
             most = most.max(merged.held);

@@ -16,6 +16,7 @@ mod left;
 mod load;
 mod merge;
 mod names;
+mod newest;
 mod numbers;
 mod output;
 mod packer;

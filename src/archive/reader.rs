@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 use super::block::CODEC;
-use super::bytes::{Bytes, files_of};
+use super::bytes::{Bytes, files_of, sort_files};
 use super::frame::{MARK, Part};
 use super::load::{Loader, Made, Placed, Unit};
 use super::names::Names;
@@ -91,23 +91,13 @@ impl Archive {
     /// `Io`; `NotFound` if there is none; `NotATimeline` for a file of something else.
     pub fn open(path: impl AsRef<Path>) -> Result<Archive> {
         let path = path.as_ref();
-        let (mut bytes, is_folder) = (Bytes::default(), path.is_dir());
-        if is_folder {
-            for file in files_of(path)? {
-                match bytes.add_file(&file) {
-                    // Its recorder keeps no more than so much, and has just removed it.
-                    Err(Error::NoArchive { .. }) => {}
-                    other => other?,
-                }
-            }
-            if bytes.pieces().is_empty() {
-                return Err(Error::NoArchive { path: path.into() });
-            }
+        let archive = if path.is_dir() {
+            Archive::of_files(path, &mut files_of(path)?)?
         } else {
+            let mut bytes = Bytes::default();
             bytes.add_file(path)?;
-        }
-        let mut archive = Archive::of(bytes)?;
-        archive.folder = is_folder.then(|| path.to_path_buf());
+            Archive::of(bytes)?
+        };
         if archive.index.frames > 0 {
             return Ok(archive);
         }
@@ -119,6 +109,26 @@ impl Archive {
         }
         let path = path.into();
         Err(Error::NotAnArchive { path, found })
+    }
+
+    /// Reads these files of a directory, which are put in order.
+    pub(super) fn of_files(folder: &Path, files: &mut [PathBuf]) -> Result<Archive> {
+        sort_files(files);
+        let mut bytes = Bytes::default();
+        for file in files {
+            match bytes.add_file(file) {
+                // Its recorder keeps no more than so much, and has just removed it.
+                Err(Error::NoArchive { .. }) => {}
+                other => other?,
+            }
+        }
+        if bytes.pieces().is_empty() {
+            let path = folder.to_path_buf();
+            return Err(Error::NoArchive { path });
+        }
+        let mut archive = Archive::of(bytes)?;
+        archive.folder = Some(folder.to_path_buf());
+        Ok(archive)
     }
 
     /// The first bytes of the first file that has any.

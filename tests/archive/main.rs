@@ -10,6 +10,7 @@ mod limit;
 mod meddling;
 mod memory;
 mod page;
+mod newest;
 mod progress;
 mod recording;
 mod restart;

@@ -34,7 +34,8 @@ pub struct Args {
     #[command(flatten)]
     pub target: Target,
 
-    /// Print the newest N events only
+    /// Print the newest N events only; of a rotated archive, no more files are read than these need,
+    /// and what is missed or damaged in others is not told
     #[arg(short = 'n', long, value_name = "N")]
     max_entries: Option<usize>,
 
@@ -69,7 +70,8 @@ pub const EXAMPLES: &[Example] = &[
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
-    match args.target.open()? {
+    let most = args.max_entries.unwrap_or(usize::MAX);
+    match args.target.open_newest(most)? {
         Opened::Ring(at) => show(&*at, None, Rows::new(at.events(Order::NewestFirst)), args),
         Opened::Archive(archive) => {
             let mut events = archive.events_by_time(Order::NewestFirst);

@@ -96,6 +96,11 @@ impl Target {
 
     /// Opens it for reading. A file that does not begin as a timeline is an archive if anything of one is in it.
     pub fn open(&self) -> Result<Opened> {
+        self.open_newest(usize::MAX)
+    }
+
+    /// As `open`, for the newest `count` events only: of a rotated archive, no more is read than these need.
+    pub fn open_newest(&self, count: usize) -> Result<Opened> {
         let path = self.path();
         let archive = |archive| Ok(Opened::Archive(Box::new(archive)));
         let error = match Attached::open(path) {
@@ -103,7 +108,10 @@ impl Target {
             Err(error) => error,
         };
         if path.is_dir() {
-            return archive(Archive::open(path)?);
+            return archive(match count {
+                usize::MAX => Archive::open(path)?,
+                _ => Archive::open_newest(path, count)?,
+            });
         }
         if !matches!(
             error.kind(),
