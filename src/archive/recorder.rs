@@ -217,6 +217,15 @@ impl<'a> Recorder<'a> {
         new
     }
 
+    /// Records what was logged until now, and not what is logged meanwhile, before this moment, as long as there is room, and
+    /// `go_on` says so; how many entries of that are left in the ring. Each look takes some thousand entries.
+    pub fn wind_up(&mut self, until: Instant, go_on: impl Fn() -> bool) -> u64 {
+        let committed = self.follow.committed();
+        let is_due = || Instant::now() < until && go_on();
+        while self.follow.left_of(&committed) > 0 && is_due() && self.step() {}
+        self.follow.left_of(&committed)
+    }
+
     /// Writes what still waits for others to share a block with; whether nothing is left to be written.
     pub fn flush(&mut self) -> bool {
         self.writer.flush().is_ok()
@@ -253,7 +262,16 @@ impl<'a> Recorder<'a> {
 
     /// Writes what still waits for others. What there is no room for counts as missed, as does then what is
     /// unread in the ring; a later recorder finds it there, if that is soon enough.
-    pub fn finish(mut self) -> Totals {
+    pub fn finish(self) -> Totals {
+        self.end(true)
+    }
+
+    /// As [`Recorder::finish`], and does not wait until what was written survives the machine.
+    pub fn finish_at_once(self) -> Totals {
+        self.end(false)
+    }
+
+    fn end(mut self, durable: bool) -> Totals {
         if self.writer.flush().is_err() {
             let lost = self.writer.waiting() as u64 + events_in(self.writer.unwritten());
             self.totals.events = self.totals.events.saturating_sub(lost);
@@ -264,7 +282,9 @@ impl<'a> Recorder<'a> {
             let magic = self.preamble.magic.unwrap_or(0);
             self.writer.output().leave(magic, &places, known);
         }
-        self.writer.output().finish();
+        if durable {
+            self.writer.output().finish();
+        }
         self.totals()
     }
 

@@ -227,6 +227,24 @@ impl<'a> Follow<'a> {
         }
     }
 
+    /// How many entries were committed by now, of each lane; 0 where it is not known.
+    #[cfg(feature = "archive")]
+    pub(crate) fn committed(&self) -> Vec<u64> {
+        let ring = &self.segment.ring;
+        let lanes = 0..ring.lanes();
+        lanes
+            .map(|lane| reader::committed(ring, lane).unwrap_or(0))
+            .collect()
+    }
+
+    /// How many of these, as [`Follow::committed`] gave them, are still to be read.
+    #[cfg(feature = "archive")]
+    pub(crate) fn left_of(&self, committed: &[u64]) -> u64 {
+        let lanes = committed.iter().zip(&self.lanes);
+        let left = lanes.map(|(until, lane)| until.saturating_sub(lane.next.unwrap_or(*until)));
+        left.fold(0, u64::saturating_add)
+    }
+
     fn event(&self, group: &Group) -> Event {
         Event::new(group, self.segment.node(group.first.core()))
     }

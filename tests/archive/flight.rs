@@ -244,9 +244,19 @@ impl Running {
     }
 
     /// How it ended upon a signal, and all it said.
-    pub fn stop(mut self, signal: Signal) -> (ExitStatus, String) {
+    pub fn stop(self, signal: Signal) -> (ExitStatus, String) {
         self.signal(signal);
-        (self.child.wait().unwrap(), self.said())
+        self.until_it_ends()
+    }
+
+    /// How it ended, and all it said.
+    pub fn until_it_ends(mut self) -> (ExitStatus, String) {
+        let mut status = None;
+        eventually("it to end", || {
+            status = self.child.try_wait().unwrap();
+            status.is_some()
+        });
+        (status.expect("it ended"), self.said())
     }
 }
 

@@ -23,10 +23,10 @@ enum Disk {
 struct Mounted(std::path::PathBuf);
 
 impl Mounted {
-    /// A file system of `LIMIT` bytes, where this process may mount.
-    fn on(folder: &Path) -> Option<Mounted> {
+    /// A file system of so many bytes, where this process may mount.
+    fn on(folder: &Path, bytes: u64) -> Option<Mounted> {
         let mut mount = Command::new("mount");
-        let size = format!("size={LIMIT},mode=0700");
+        let size = format!("size={bytes},mode=0700");
         mount
             .args(["-t", "tmpfs", "-o", &size, "timeline-test"])
             .arg(folder);
@@ -55,13 +55,23 @@ const LIMIT: u64 = 96 << 10;
 impl Disk {
     /// All that this machine offers, for a flight each.
     fn all(purpose: &str, entries: u64, output: &'static str) -> Vec<(Disk, Flight)> {
+        Disk::all_of(purpose, entries, output, LIMIT)
+    }
+
+    /// The same, with a file system of so many bytes.
+    fn all_of(
+        purpose: &str,
+        entries: u64,
+        output: &'static str,
+        bytes: u64,
+    ) -> Vec<(Disk, Flight)> {
         let mut all = vec![(
             Disk::Limited,
             Flight::not_there(&format!("{purpose}-limit"), entries, output),
         )];
         let flight = Flight::not_there(&format!("{purpose}-mount"), entries, output);
         let folder = flight.folder.path();
-        if let Some(mounted) = Mounted::on(folder) {
+        if let Some(mounted) = Mounted::on(folder, bytes) {
             all.push((Disk::Small(mounted), flight));
         }
         for (_, flight) in &mut all {
@@ -218,10 +228,9 @@ fn a_recorder_killed_on_a_full_disk_is_continued() {
     for (output, form) in [
         ("flight.tla", &["--plain"][..]),
         // What fills the small disk are whole files: the last one is begun, and has no room for its preamble.
-        ("flights/", &["--plain", "--rotate-size", "16K"]),
-        ("flights/", &["--plain", "--rotate-size", "8K"]),
+        ("flights/", &["--plain", "--rotate-size", "64K"]),
     ] {
-        for (disk, mut flight) in Disk::all("killed", 1 << 14, output) {
+        for (disk, mut flight) in Disk::all_of("killed", 1 << 14, output, 128 << 10) {
             if matches!(disk, Disk::Limited) && form.len() > 1 {
                 continue;
             }
@@ -268,7 +277,7 @@ fn a_preamble_waits_for_room() {
 
 #[test]
 fn a_file_that_cannot_be_begun_is_begun_later() {
-    let form = ["--plain", "--rotate-size", "16K"];
+    let form = ["--plain", "--rotate-size", "64K"];
     let mut flight = Flight::of_files("begin", 1 << 14);
     flight.log(10);
     let recorder = flight.start(&form);
@@ -324,14 +333,14 @@ fn what_waits_to_be_compressed_is_written_before_the_next_run() {
 #[test]
 fn the_oldest_files_go_before_more_is_written() {
     let mut flight = Flight::not_there("keep-mount", 1 << 15, "flights/");
-    let Some(_mounted) = Mounted::on(flight.folder.path()) else {
+    let Some(_mounted) = Mounted::on(flight.folder.path(), 144 << 10) else {
         return;
     };
     flight.restart();
     flight.log(5_000);
     flight.timeline = None;
     // Two files and a page more for each, but not three.
-    let form = ["--plain", "--rotate-size", "40K", "--keep-size", "80K"];
+    let form = ["--plain", "--rotate-size", "64K", "--keep-size", "128K"];
     let output = flight.command(&form).arg("--once").output().unwrap();
     let said = said(&output);
     assert!(output.status.success(), "{said}");

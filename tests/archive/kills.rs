@@ -94,18 +94,18 @@ fn recorders_of_blocks_killed_at_any_moment_repeat_nothing_and_leave_nothing_out
 #[test]
 fn plain_recorders_of_many_files_repeat_nothing_and_leave_nothing_out() {
     let flight = Flight::of_files("kill-plain-files", 1 << 18);
-    killed_again_and_again(flight, &["--plain", "--rotate-size", "32K"], 2_000, 80);
+    killed_again_and_again(flight, &["--plain", "--rotate-size", "64K"], 2_000, 80);
 }
 
 #[test]
 fn recorders_of_many_files_of_blocks_repeat_nothing_and_leave_nothing_out() {
     let flight = Flight::of_files("kill-files", 1 << 18);
-    let form = ["--rotate-size", "32K", "--rotate-every", "20ms"];
+    let form = ["--rotate-size", "64K", "--rotate-every", "20ms"];
     killed_again_and_again(flight, &form, 6_000, 1);
 }
 
 #[test]
 fn recorders_of_payloads_and_call_stacks_repeat_nothing_and_leave_nothing_out() {
     let flight = Flight::of_files("kill-mixed", 1 << 18).mixed();
-    killed_again_and_again(flight, &["--rotate-size", "32K"], 1_000, 200);
+    killed_again_and_again(flight, &["--rotate-size", "64K"], 1_000, 200);
 }

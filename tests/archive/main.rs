@@ -1,6 +1,7 @@
 //! Archives: written and read alike, by us and by others, and read after any damage.
 
 mod damage;
+mod ending;
 mod flight;
 mod full;
 mod identity;

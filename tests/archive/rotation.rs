@@ -17,16 +17,16 @@ fn mode(path: &Path) -> u32 {
 
 #[test]
 fn files_are_begun_by_size_and_each_can_be_read_alone() {
-    for (form, most, purpose) in [
-        (["--plain", "--rotate-size", "64K"], 64 << 10, "size-plain"),
+    for (form, count, purpose) in [
+        (["--plain", "--rotate-size", "64K"], 30_000, "size-plain"),
         (
-            ["--fsync=never", "--rotate-size", "8K"],
-            8 << 10,
+            ["--fsync=never", "--rotate-size", "64K"],
+            200_000,
             "size-blocks",
         ),
     ] {
-        let mut flight = Flight::of_files(purpose, 1 << 15);
-        flight.log(30_000);
+        let mut flight = Flight::of_files(purpose, 1 << 18);
+        flight.log(count);
         let events = flight.land(&form);
         assert_eq!(first_arguments(&events), flight.expected());
         assert_eq!(mode(&flight.file()), 0o700);
@@ -38,7 +38,7 @@ fn files_are_begun_by_size_and_each_can_be_read_alone() {
                 flight.file().join(format!("timeline-{number:06}.tla"))
             );
             assert_eq!(mode(file), 0o600);
-            assert!(size(file) <= most, "{} bytes", size(file));
+            assert!(size(file) <= 64 << 10, "{} bytes", size(file));
             let archive = Archive::open(file).unwrap();
             assert_eq!(archive.preambles().len(), 1);
         }
@@ -114,14 +114,14 @@ fn resolves(archive: &Archive, file: &Path) {
 #[test]
 fn each_file_defines_what_it_refers_to_once_and_right_before_it() {
     for (form, purpose) in [
-        (&["--plain", "--rotate-size", "32K"], "defines-plain"),
-        (&["--fsync=never", "--rotate-size", "32K"], "defines-blocks"),
+        (&["--plain", "--rotate-size", "64K"], "defines-plain"),
+        (&["--fsync=never", "--rotate-size", "64K"], "defines-blocks"),
     ] {
         let mut flight = Flight::of_files(purpose, 1 << 15).mixed();
         // Over a restart of the recorder, too, which knows what the one before defined.
         for _ in 0..2 {
             let recorder = flight.start(form);
-            flight.log(300);
+            flight.log(600);
             flight.until_recorded();
             assert!(recorder.stop(Signal::SIGTERM).0.success());
         }
@@ -138,7 +138,7 @@ fn each_file_defines_what_it_refers_to_once_and_right_before_it() {
         let files = flight.files();
         assert!(files.len() > 2);
         for file in &files {
-            assert!(size(file) <= 32 << 10, "{}", size(file));
+            assert!(size(file) <= 64 << 10, "{}", size(file));
             defines_what_it_refers_to(file);
         }
     }
@@ -147,8 +147,8 @@ fn each_file_defines_what_it_refers_to_once_and_right_before_it() {
 #[test]
 fn the_newest_file_is_enough_to_go_on() {
     let mut flight = Flight::of_files("newest", 1 << 15);
-    let form = ["--plain", "--rotate-size", "16K"];
-    flight.log(5_000);
+    let form = ["--plain", "--rotate-size", "64K"];
+    flight.log(20_000);
     let recorder = flight.start(&form);
     flight.until_recorded();
     assert!(recorder.stop(Signal::SIGTERM).0.success());
@@ -196,10 +196,10 @@ fn a_file_that_was_begun_and_no_more_is_begun_again() {
 fn the_oldest_files_go_when_there_is_too_much() {
     let mut flight = Flight::of_files("keep", 1 << 15);
     flight.log(20_000);
-    let form = ["--plain", "--rotate-size", "32K", "--keep-size", "100K"];
+    let form = ["--plain", "--rotate-size", "64K", "--keep-size", "200K"];
     let events = first_arguments(&flight.land(&form));
     let total: u64 = flight.files().iter().map(|file| size(file)).sum();
-    assert!((64 << 10..=100 << 10).contains(&total), "{total}");
+    assert!((128 << 10..=200 << 10).contains(&total), "{total}");
     let expected: Vec<i64> = (20_000 - events.len() as i64..20_000).collect();
     assert_eq!(events, expected);
     assert_eq!(flight.missed(), 0, "removed is not missed");
@@ -240,6 +240,13 @@ fn what_makes_no_sense_is_misuse() {
             "at least as large",
         ),
         (&files, &["--rotate-size", "0"], "above zero"),
+        (&files, &["--rotate-size", "64"], "at least 64K"),
+        (&files, &["--rotate-size", "65535"], "at least 64K"),
+        (
+            &files,
+            &["--rotate-every", "1h", "--keep-size", "63K"],
+            "at least 64K",
+        ),
         (&files, &["--rotate-size", "much"], "64M"),
         (&files, &["--fsync", "often"], "every, rotate, never"),
     ] {
@@ -311,10 +318,10 @@ fn it_is_made_durable_as_often_as_asked() {
     compiler.arg(&library).arg(source).arg("-ldl");
     assert!(compiler.status().unwrap().success());
     for when in ["every", "rotate", "never"] {
-        let mut flight = Flight::of_files(&format!("fsync-{when}"), 1 << 12);
-        flight.log(1_000);
+        let mut flight = Flight::of_files(&format!("fsync-{when}"), 1 << 13);
+        flight.log(4_000);
         flight.timeline = None;
-        let form = ["--plain", "--rotate-size", "16K", "--fsync", when, "--once"];
+        let form = ["--plain", "--rotate-size", "64K", "--fsync", when, "--once"];
         let [writes, files, names] = calls(&flight, &library, &form);
         let finished = flight.files().len();
         assert!(finished > 4 && writes > finished, "{writes} {finished}");
@@ -330,8 +337,8 @@ fn it_is_made_durable_as_often_as_asked() {
 
 #[test]
 fn an_older_run_that_goes_on_over_many_files_does_not_hide_the_newest() {
-    let form = ["--plain", "--rotate-size", "16K"];
-    let mut flight = Flight::of_files("hidden", 1 << 12);
+    let form = ["--plain", "--rotate-size", "64K"];
+    let mut flight = Flight::of_files("hidden", 1 << 13);
     let record = |flight: &Flight| {
         let recorder = flight.start(&form);
         flight.until_recorded();
@@ -339,7 +346,7 @@ fn an_older_run_that_goes_on_over_many_files_does_not_hide_the_newest() {
     };
     flight.log(100);
     record(&flight);
-    flight.log(1_000);
+    flight.log(4_000);
     flight.restart();
     // The next run is recorded while what the one before left is elsewhere.
     let [before, aside] = ["prev", "aside"].map(|end| format!("/dev/shm{}.{end}", flight.name));

@@ -1,13 +1,31 @@
 //! Archives, read as the rings that they were recorded from.
 
 use std::fs;
+use timeline::Attached;
+use timeline::archive::{Form, Fsync, Keeping, Output, Recorder};
 
 use crate::mixture::Mixture;
 use crate::support::*;
 
+/// Recorded to files that are smaller than the command makes them.
+fn in_small_files(mixture: &Mixture, from: &str) -> String {
+    let path = mixture.path("flights/");
+    let keeping = Keeping {
+        rotate_size: Some(4 << 10),
+        fsync: Fsync::Never,
+        ..Keeping::default()
+    };
+    let at = Attached::open(from).unwrap();
+    let mut output = Output::open(&path, keeping).unwrap();
+    let mut recorder = Recorder::new(&at, &mut output, Form::Blocks).unwrap();
+    while recorder.step() {}
+    assert_eq!(recorder.finish().missed, 0);
+    path
+}
+
 /// One of each form: blocks, single events, and several files.
 fn recorded(mixture: &Mixture, from: &str) -> Vec<String> {
-    let directory = mixture.record(from, "flights/", &["--rotate-size", "4k"]);
+    let directory = in_small_files(mixture, from);
     assert!(fs::read_dir(&directory).unwrap().count() > 3);
     vec![
         mixture.record(from, "flight.tla", &[]),

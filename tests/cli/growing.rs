@@ -31,7 +31,7 @@ fn is_event(line: &&String) -> bool {
 fn tail_follows_a_recorder_over_all_its_files_and_ends_with_it() {
     for (output, options) in [
         ("flight.tla", &[] as &[&str]),
-        ("flights/", &["--rotate-size", "4k"]),
+        ("flights/", &["--rotate-every", "1ms"]),
         ("plain/", &["--rotate-size", "64k", "--plain"]),
     ] {
         let mut mixture = Mixture::new(&format!("growing-{}", options.len()));

@@ -23,11 +23,15 @@ use crate::signals::{Signals, Woken};
 use crate::target::{Target, lacks_slash, meant};
 use crate::time::{self, WallClock, parse_duration};
 use progress::{Progress, State};
-use size::parse_size;
+use size::parse_file_size;
 
 /// How long to wait between looks: shortest while events come, doubling to longest while none do.
 const BUSY: Duration = Duration::from_millis(1);
 const IDLE: Duration = Duration::from_millis(50);
+/// For how long the ring is still read after a signal: the rest of two seconds is for writing that.
+const REST: Duration = Duration::from_millis(1500);
+/// So many signals end a recorder without a further look into the ring.
+const AT_ONCE: usize = 2;
 /// How often to ask what the name leads to, and to show progress.
 const ASK: Duration = Duration::from_millis(200);
 
@@ -39,6 +43,9 @@ const ASK: Duration = Duration::from_millis(200);
 /// held it. What was overwritten before it was recorded is counted in entries of the timeline, of which
 /// an event takes one, or several with a payload, and the count is recorded. On a full disk it waits for
 /// room.
+///
+/// A signal (Ctrl-C, SIGTERM) ends it within two seconds, with what was logged until then, or else with a count of the
+/// entries that are left in the ring, where the next recording finds them; a second one ends it at once.
 ///
 /// A snapshot, and what `new` kept of the run before (/timeline.prev), is recorded to its end.
 #[derive(clap::Args)]
@@ -59,16 +66,17 @@ pub struct Args {
     #[arg(long)]
     plain: bool,
 
-    /// Begin a new file before one gets larger (64M, 1GiB)
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    /// Begin a new file before one gets larger (64M, 1GiB; at least 64K)
+    #[arg(long, value_name = "SIZE", value_parser = parse_file_size)]
     rotate_size: Option<u64>,
 
     /// Begin a new file after this time (10m, 1h)
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     rotate_every: Option<Duration>,
 
-    /// Remove the oldest files when all together get larger; never the one being written
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    /// Remove the oldest files when all together get larger (at least 64K); never the one being
+    /// written
+    #[arg(long, value_name = "SIZE", value_parser = parse_file_size)]
     keep_size: Option<u64>,
 
     /// When to make sure that it survives the machine: after every write, when a file is finished, or
@@ -157,6 +165,8 @@ pub fn run(args: &Args) -> Result {
         signals: &signals,
         output: Output::open(&args.output, keeping)?,
         totals: Totals::default(),
+        until: None,
+        left: 0,
         progress: Progress::new(),
         trouble: None,
     };
@@ -184,6 +194,10 @@ struct Recording<'a> {
     output: Output,
     /// Of the runs before.
     totals: Totals,
+    /// When the ring is not read any more, since a signal came.
+    until: Option<Instant>,
+    /// Entries that were there then and stay unread.
+    left: u64,
     progress: Progress,
     /// What was told that does not work.
     trouble: Option<&'static str>,
@@ -267,6 +281,7 @@ impl Recording<'_> {
             true => Form::Plain,
             false => Form::Blocks,
         };
+        self.signals.end_at_once(false);
         let mut recorder = Recorder::after(before, at, &mut self.output, form)?;
         if let Some(last) = recorder.gap() {
             let path = self.args.target.path().display();
@@ -276,7 +291,7 @@ impl Recording<'_> {
             ));
         }
         let mut name = Name::new(at, self.args);
-        let (mut nap, mut next) = (BUSY, None);
+        let (mut nap, mut next, mut left) = (BUSY, None, 0);
         let ended = loop {
             // Asked before the last look, so that nothing logged before the answer is left behind.
             if name.is_to_be_asked() {
@@ -309,14 +324,22 @@ impl Recording<'_> {
             }
             nap = if new { BUSY } else { (nap * 2).min(IDLE) };
             if self.signals.wait_for_signal(nap) == Woken::Interrupted {
-                // What was logged until now, and not all that is logged meanwhile.
-                let seen = |totals: Totals| totals.events.saturating_add(totals.missed);
-                let until = seen(recorder.totals()).saturating_add(recorder.unread());
-                while seen(recorder.totals()) < until && recorder.step() {}
+                let until = *self.until.get_or_insert_with(|| Instant::now() + REST);
+                left = recorder.wind_up(until, || self.signals.count() < AT_ONCE);
                 break Ended::Done;
             }
         };
-        self.totals = sum(&self.totals, &recorder.finish());
+        // What there is no room for counts as missed, with all that is behind it in the ring.
+        if recorder.flush() {
+            self.left = self.left.saturating_add(left);
+            // Whole frames stand there, and nothing more is written.
+            self.signals.end_at_once(self.signals.count() > 0);
+        }
+        let totals = match self.signals.count() < AT_ONCE {
+            true => recorder.finish(),
+            false => recorder.finish_at_once(),
+        };
+        self.totals = sum(&self.totals, &totals);
         self.progress.clear();
         Ok(ended)
     }
@@ -339,8 +362,12 @@ impl Recording<'_> {
             0 => String::new(),
             places => format!(", and an unknown number in {}", things(places, "place")),
         };
+        let left = match self.left {
+            0 => String::new(),
+            left => format!(", {} left in the ring", things(left, "entry")),
+        };
         output::talk(format_args!(
-            "recorded {events} of {from} to {to} ({size}), {missed} missed{unknown}"
+            "recorded {events} of {from} to {to} ({size}), {missed} missed{unknown}{left}"
         ));
         match self.output.trouble() {
             None => Ok(()),

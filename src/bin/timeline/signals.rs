@@ -1,13 +1,17 @@
 //! Waiting, so that a signal or a reader that left ends the wait at once.
 
-use std::io::{self, BufWriter, Write};
+use std::cell::Cell;
+use std::io::{self, BufWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::flag::register_conditional_shutdown;
 use signal_hook::low_level::pipe;
 use timeline::dump::FRAME;
 
@@ -26,24 +30,51 @@ pub enum Woken {
 
 /// SIGINT, SIGTERM, SIGHUP and SIGQUIT, turned into something to wait on.
 pub struct Signals {
-    // Handlers only ever write to the other end, so "readable" means "a signal came", for good.
+    // Handlers write a byte to the other end for each.
     pipe: UnixStream,
+    /// How many were read from it.
+    came: Cell<usize>,
+    /// Whether the next one ends the process where it is.
+    fatal: Arc<AtomicBool>,
 }
 
 impl Signals {
     /// From here on these signals no longer end the process by themselves.
     pub fn catch() -> Result<Signals> {
+        let fatal = Arc::new(AtomicBool::new(false));
         let catch = || -> io::Result<UnixStream> {
             let (read, write) = UnixStream::pair()?;
+            read.set_nonblocking(true)?;
             for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+                // As a shell tells that a signal ended a process.
+                let status = 128 + signal;
+                register_conditional_shutdown(signal, status, Arc::clone(&fatal))?;
                 pipe::register(signal, write.try_clone()?)?;
             }
             Ok(read)
         };
         match catch() {
-            Ok(pipe) => Ok(Signals { pipe }),
+            Ok(pipe) => Ok(Signals {
+                pipe,
+                came: Cell::new(0),
+                fatal,
+            }),
             Err(error) => Err(Failure::Message(format!("cannot catch signals: {error}"))),
         }
+    }
+
+    /// How many came by now. Two of a kind that come in one moment may be one.
+    pub fn count(&self) -> usize {
+        let mut buffer = [0; 64];
+        while let Ok(more @ 1..) = (&self.pipe).read(&mut buffer) {
+            self.came.set(self.came.get() + more);
+        }
+        self.came.get()
+    }
+
+    /// Whether from here on another one ends the process wherever it is.
+    pub fn end_at_once(&self, fatal: bool) {
+        self.fatal.store(fatal, Ordering::SeqCst);
     }
 
     /// Waits for a signal, for standard output to be closed by its reader, or for `timeout`.
@@ -74,6 +105,9 @@ impl Signals {
     fn poll(&self, other: Option<(BorrowedFd<'_>, PollFlags)>, timeout: Option<Duration>) -> Woken {
         let deadline = timeout.map(|timeout| Instant::now() + timeout);
         loop {
+            if self.count() > 0 {
+                return Woken::Interrupted;
+            }
             let mut fds = vec![PollFd::new(self.pipe.as_fd(), PollFlags::POLLIN)];
             fds.extend(other.map(|(fd, events)| PollFd::new(fd, events)));
             let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
@@ -87,7 +121,7 @@ impl Signals {
             match result {
                 Ok(0) if left.is_some_and(|left| left.is_zero()) => return Woken::Timeout,
                 Ok(0) | Err(Errno::EINTR) => {}
-                Ok(_) if ready(0) => return Woken::Interrupted,
+                Ok(_) if ready(0) => {}
                 Ok(_) => return Woken::OutputClosed,
                 // poll cannot fail on open descriptors but for want of kernel memory.
                 Err(_) => return Woken::Interrupted,

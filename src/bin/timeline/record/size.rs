@@ -2,9 +2,22 @@
 
 use timeline::dump::printable;
 
+/// The least of a file: each repeats what its events refer to, a few kilobytes.
+const LEAST: u64 = 64 << 10;
+
+/// Parses the size of a file, as `parse_size` does.
+pub fn parse_file_size(text: &str) -> Result<u64, String> {
+    match parse_size(text)? {
+        size if size < LEAST => Err(format!(
+            "expected at least 64K, since each file repeats what its events refer to, got {text}"
+        )),
+        size => Ok(size),
+    }
+}
+
 /// Parses a size in bytes, such as 65536, 64K, 64M or 1GiB, of at least 1. K, M, G and T alone, and with iB, count in
 /// powers of 1024; with B in powers of 1000.
-pub fn parse_size(text: &str) -> Result<u64, String> {
+fn parse_size(text: &str) -> Result<u64, String> {
     let digits = text
         .find(|c: char| !c.is_ascii_digit())
         .unwrap_or(text.len());
@@ -45,6 +58,17 @@ fn factor(unit: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_have_a_least_size() {
+        for small in ["1", "64", "65535", "63K", "65KB"] {
+            let error = parse_file_size(small).unwrap_err();
+            assert!(error.contains("at least 64K") && error.ends_with(small));
+        }
+        assert_eq!(parse_file_size("64K"), Ok(64 << 10));
+        assert_eq!(parse_file_size("66KB"), Ok(66_000));
+        assert!(parse_file_size("0").unwrap_err().contains("above zero"));
+    }
 
     #[test]
     fn sizes_parse_with_the_units_in_use() {
