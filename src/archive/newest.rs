@@ -11,9 +11,12 @@ use super::recorded::Recorded;
 use crate::error::Result;
 use crate::source::Order;
 
-/// Nanoseconds by which an event may seem to be later than the last change of its file: what copies files may cut off
-/// fractions of two seconds, and clocks are read one after the other.
-const SLACK: u64 = 2_000_000_000;
+const SECOND: u64 = 1_000_000_000;
+/// Nanoseconds by which an event may seem to be later than the last change of its file: the kernel notes that by a clock
+/// that stands still for up to ten milliseconds.
+const SLACK: u64 = SECOND / 10;
+/// The same where no fraction of a second is noted: what copied the file may have cut off up to two seconds.
+const CUT: u64 = 2 * SECOND + SLACK;
 /// After so many files, those that may be needed are read all at once.
 const FEW: usize = 4;
 
@@ -74,7 +77,10 @@ fn latest(file: &Path) -> u64 {
         .ok()
         .and_then(|at| at.duration_since(UNIX_EPOCH).ok());
     let nanos = since.and_then(|since| u64::try_from(since.as_nanos()).ok());
-    nanos.map_or(u64::MAX, |nanos| nanos.saturating_add(SLACK))
+    nanos.map_or(u64::MAX, |nanos| match nanos % SECOND {
+        0 => nanos.saturating_add(CUT),
+        _ => nanos.saturating_add(SLACK),
+    })
 }
 
 /// When the oldest of the newest `count` events was logged; `None` if there are fewer, or it is not known of all.

@@ -1,7 +1,7 @@
 //! The newest events of a rotated archive: the same as of the whole, and no more files are read than may hold one.
 
 use std::fs::{self, File};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -13,8 +13,11 @@ use timeline::{Event, Order};
 const BEGIN: u64 = 1_700_000_000_000_000_000;
 const SECOND: u64 = 1_000_000_000;
 
+/// What is behind a second at each event.
+const FRACTION: u64 = SECOND / 10 * 9;
+
 /// A file with events of a ring at these seconds, as it was changed last at the last of them or some seconds later.
-fn write(folder: &Path, number: usize, magic: u64, seconds: &[u64], later: u64) {
+fn write(folder: &Path, number: usize, magic: u64, seconds: &[u64], later: u64) -> PathBuf {
     let mut file = Vec::new();
     let mut writer = Writer::new(&mut file, magic, Form::Blocks);
     writer.preamble(&Preamble {
@@ -27,7 +30,7 @@ fn write(folder: &Path, number: usize, magic: u64, seconds: &[u64], later: u64) 
         let mut event = Data {
             // Each ring has a clock of its own.
             ticks: Some(second * SECOND + magic * 1_000_000),
-            unix_nanos: Some(BEGIN + second * SECOND),
+            unix_nanos: Some(BEGIN + second * SECOND + FRACTION),
             args: vec![*second as i64, number as i64],
             ..Data::default()
         };
@@ -38,7 +41,8 @@ fn write(folder: &Path, number: usize, magic: u64, seconds: &[u64], later: u64) 
     let path = folder.join(format!("timeline-{number:06}.tla"));
     fs::write(&path, file).unwrap();
     let last = seconds.iter().max().copied().unwrap_or(0) + later;
-    changed(&path, BEGIN + last * SECOND);
+    changed(&path, BEGIN + last * SECOND + FRACTION);
+    path
 }
 
 fn changed(path: &Path, at: u64) {
@@ -59,14 +63,14 @@ fn said(events: &[Event]) -> Vec<(u64, [i64; 4])> {
     events.iter().map(said).collect()
 }
 
-fn file() -> impl Strategy<Value = (u64, Vec<u64>, u64)> {
+fn file() -> impl Strategy<Value = (u64, Vec<u64>, u64, u64)> {
     let seconds = prop_oneof![
         // As one file follows upon the other, or at any time.
         proptest::collection::vec(0..1_000_000u64, 0..6),
         (0..1_000_000u64).prop_map(|at| (at..at + 5).collect()),
     ];
     let later = prop_oneof![3 => Just(0u64), 1 => 0..9u64, 1 => Just(10_000_000)];
-    (1..3u64, seconds, later)
+    (1..3u64, seconds, later, 0..3u64)
 }
 
 proptest! {
@@ -78,9 +82,15 @@ proptest! {
     ) {
         let folder = tempfile::tempdir().unwrap();
         let mut number = 0;
-        for ((magic, seconds, later), gap) in files.iter().zip(&gaps) {
+        for ((magic, seconds, later, cut), gap) in files.iter().zip(&gaps) {
             number += gap;
-            write(folder.path(), number, *magic, seconds, *later);
+            let path = write(folder.path(), number, *magic, seconds, *later);
+            // As what copies files cuts off what it does not keep: to seconds, or to even ones.
+            let at = fs::metadata(&path).unwrap().modified().unwrap();
+            let at = at.duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
+            if *cut > 0 {
+                changed(&path, at - at % (cut * SECOND));
+            }
         }
         let whole = Archive::open(folder.path()).unwrap();
         let part = Archive::open_newest(folder.path(), count).unwrap();
