@@ -734,7 +734,8 @@ timeline_status_t timeline_follow(struct timeline_attached_t *attached,
  * `event`: receives it; untouched unless the call returns `TIMELINE_OK`. What `payload` and `backtrace` of
  * the event before pointed to is gone, then.
  *
- * Returns `TIMELINE_OK`, `TIMELINE_END` when there is none (after `timeline_follow`: none just now), or
+ * Returns `TIMELINE_OK`, `TIMELINE_END` when there is none (after `timeline_follow`: none just now),
+ * `TIMELINE_E_CORRUPT` when the file was cut short while it was read, so that some are missing, or
  * `TIMELINE_E_ARGUMENT`. One thread at a time for each cursor.
  *
  * # Safety

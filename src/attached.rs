@@ -98,6 +98,17 @@ impl Attached {
         !shm::is_at(&self.file, self.segment.name.file())
     }
 
+    /// An error if the file was cut short while it was read.
+    ///
+    /// What another user could cut short is not mapped but read piece by piece, and what is gone reads as if nothing had ever
+    /// been there. Ask this after reading: events, definitions and [`info`](Attached::info) may lack something then.
+    ///
+    /// # Errors
+    /// `Truncated`.
+    pub fn intact(&self) -> Result<()> {
+        self.segment.intact()
+    }
+
     /// How it is doing: sizes, fill, writers, losses.
     pub fn info(&self) -> Info {
         info::info(&self.segment, &self.file, self.ticks_per_second())

@@ -7,7 +7,7 @@ use crate::event::Level;
 use crate::layout::header;
 use crate::layout::words::Cursor;
 use crate::ring::Storage;
-use crate::ring::memory::Shared;
+use crate::ring::memory::Observed;
 use crate::ring::processes::{self, Writer};
 use crate::ring::reader::{self, Chunk};
 use crate::segment::Segment;
@@ -166,7 +166,7 @@ fn count_thread_lanes(segment: &Segment) -> u32 {
 /// How many events there are, and the ticks of the oldest and of the newest.
 ///
 /// Only those of each lane's first and last chunk are looked at: the others are pages to map for nothing.
-fn held(ring: &Shared) -> (u64, Option<u64>, Option<u64>) {
+fn held(ring: &Observed) -> (u64, Option<u64>, Option<u64>) {
     let ticks = |c: &Chunk, index| ring.word(c.chunk, index, 0).load(Ordering::Relaxed);
     let is_there = |seen: &Chunk| {
         reader::inspect(ring, seen.chunk).is_some_and(|now| now.ticket == seen.ticket)

@@ -37,7 +37,10 @@ pub fn list() -> Result<Vec<Listed>> {
             continue;
         }
         let state = match Attached::open(&name) {
-            Ok(attached) => Ok(attached.info()),
+            Ok(attached) => {
+                let info = attached.info();
+                attached.intact().map(|()| info)
+            }
             Err(Error::Io {
                 refusal: Some(refusal),
                 ..

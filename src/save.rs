@@ -43,7 +43,12 @@ pub(crate) fn save(segment: &Segment, file: &Path) -> Result<Saved> {
             free: shm::file_size_limit(),
         });
     }
-    replace(&name, |out| Snapshot { segment, out }.write())
+    replace(&name, |out| {
+        let saved = Snapshot { segment, out }.write()?;
+        // Or else what is gone would be saved as if it had never been.
+        segment.intact().map_err(std::io::Error::other)?;
+        Ok(saved)
+    })
 }
 
 /// The name of a file that may be replaced: not a timeline in use, nor what is no file.

@@ -11,7 +11,7 @@ use crate::event::Definitions;
 use crate::layout::geometry::{get16, get32, get64, put16, put32, put64};
 use crate::layout::{self, Geometry, HEADER_SIZE, header};
 use crate::ring::life::{Seen, View, Who};
-use crate::ring::memory::Shared;
+use crate::ring::memory::{Observed, Shared};
 use crate::shm::{self, Lock, Mapping, Name};
 use crate::sync::{Ordering, fence};
 
@@ -62,7 +62,7 @@ pub struct Segment {
     /// Whether it is of this boot of the machine; `None` where that cannot be told.
     pub this_boot: Option<bool>,
     /// The ring.
-    pub ring: Shared,
+    pub ring: Observed,
     /// The events defined.
     pub definitions: Definitions,
 }
@@ -78,20 +78,40 @@ impl Segment {
             shm::prepare_for_forks();
         }
         let map = match purpose {
-            Use::Read => Mapping::read_only(file, geometry.total),
+            Use::Read => match shm::others_may_cut(file) {
+                Ok(false) => Mapping::read_only(file, geometry.total),
+                _ => Mapping::in_pieces(file, geometry.total),
+            },
             Use::Control => Mapping::writable(file, geometry.total, false),
             Use::Log => Mapping::writable(file, geometry.total, true),
         };
         let map = Arc::new(map.map_err(|e| Error::io("map", path, e))?);
         Ok(Segment {
             name: name.clone(),
-            ring: Shared::new(&map, &geometry),
+            ring: Observed::new(&map, &geometry),
             definitions: Definitions::new(&map, &geometry),
             map,
             geometry,
             this_boot: is_of_this_boot(file, &facts.boot_id),
             facts,
         })
+    }
+
+    /// The ring, for whoever writes to it, and has it mapped therefore.
+    pub fn shared(&self) -> Shared {
+        Shared::new(&self.map, &self.geometry).expect("what is written to is mapped")
+    }
+
+    /// An error if the file was cut short while it was read.
+    pub fn intact(&self) -> Result<()> {
+        match self.map.cut_to() {
+            None => Ok(()),
+            Some(found) => Err(Error::Truncated {
+                path: self.name.given().into(),
+                expected: self.geometry.total,
+                found,
+            }),
+        }
     }
 
     /// The NUMA node of a CPU; `None` when it is not known.

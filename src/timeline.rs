@@ -109,7 +109,7 @@ impl Timeline {
             file.replace(own);
         }
         let (geometry, clock) = (segment.geometry, segment.facts.clock);
-        let log = Log::join(index, &segment.ring, &geometry, clock, file);
+        let log = Log::join(index, &segment.shared(), &geometry, clock, file);
         let Some(log) = log else {
             return Err(Error::ProcessTableFull {
                 path,

@@ -72,6 +72,10 @@ impl<F: Fault> Tiny<F> {
 
 impl<F: Fault> Storage for Tiny<F> {
     const COMMIT: Ordering = F::COMMIT;
+    type Word<'a>
+        = &'a AtomicU64
+    where
+        F: 'a;
     fn fence_taken(&self) {
         F::fence_taken();
     }

@@ -65,6 +65,7 @@ pub unsafe extern "C-unwind" fn timeline_dump(
         let max = (max_entries != 0).then_some(max_entries);
         dump::write(&at, max, &mut &*file)
             .map_err(|error| Failure::io("cannot write the dump", error))?;
+        at.intact()?;
         Ok(TIMELINE_OK)
     })
 }

@@ -234,7 +234,8 @@ pub unsafe extern "C-unwind" fn timeline_follow(
 /// `event`: receives it; untouched unless the call returns `TIMELINE_OK`. What `payload` and `backtrace` of
 /// the event before pointed to is gone, then.
 ///
-/// Returns `TIMELINE_OK`, `TIMELINE_END` when there is none (after `timeline_follow`: none just now), or
+/// Returns `TIMELINE_OK`, `TIMELINE_END` when there is none (after `timeline_follow`: none just now),
+/// `TIMELINE_E_CORRUPT` when the file was cut short while it was read, so that some are missing, or
 /// `TIMELINE_E_ARGUMENT`. One thread at a time for each cursor.
 ///
 /// # Safety
@@ -251,6 +252,7 @@ pub unsafe extern "C-unwind" fn timeline_next(
         let cursor =
             unsafe { exclusive(cursor, "the cursor", "timeline_events or timeline_follow")? };
         let Some(next) = cursor.walk.next() else {
+            cursor.shared.at.intact()?;
             return Ok(TIMELINE_END);
         };
         let next = cursor.given.insert(next);

@@ -103,7 +103,7 @@ fn build(name: &Name, staging: &Staging, geometry: Geometry, reduced: bool) -> R
     file.write_all_at(&segment::new_header(&geometry, clock, reduced), 0)
         .map_err(|e| fail("write the header of", e))?;
     let segment = Segment::load(name, file, Use::Log)?;
-    lanes::initialise(&segment.ring);
+    lanes::initialise(&segment.shared());
     // Mapping touched every page between the two anchors, so they already tell a tick rate.
     segment.add_anchor();
     Ok(segment)

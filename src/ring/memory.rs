@@ -1,11 +1,13 @@
 //! The ring in shared memory: [`Storage`] over a mapped timeline, with the bounds settled beforehand.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::Storage;
+use crate::layout::words::Entry;
 use crate::layout::{ENTRY_SIZE, Geometry, header, records};
-use crate::shm::Mapping;
-use crate::sync::AtomicU64;
+use crate::shm::{self, Mapping};
+use crate::sync::{AtomicU64, Ordering};
 
 /// The words of a mapped ring.
 ///
@@ -32,15 +34,16 @@ unsafe impl Send for Shared {}
 unsafe impl Sync for Shared {}
 
 impl Shared {
-    /// The ring of a mapping whose geometry was checked against its length.
-    pub fn new(mapping: &Arc<Mapping>, geometry: &Geometry) -> Shared {
+    /// The ring of a mapping whose geometry was checked against its length; `None` of what is not mapped.
+    pub fn new(mapping: &Arc<Mapping>, geometry: &Geometry) -> Option<Shared> {
+        let base = mapping.base()?;
         assert!(geometry.total <= mapping.len());
         let at = |offset: u64| {
             assert!(offset < geometry.total);
             // SAFETY: inside the mapping, as the assertions say.
-            unsafe { mapping.base().add(offset as usize) }
+            unsafe { base.add(offset as usize) }
         };
-        Shared {
+        Some(Shared {
             entries: at(geometry.entry().offset),
             lanes: at(geometry.lane().offset),
             lane_stride: geometry.lane().stride as usize,
@@ -51,7 +54,7 @@ impl Shared {
             chunk_stride: geometry.chunk().stride as usize,
             next_ticket: at(header::NEXT_TICKET),
             mapping: Arc::clone(mapping),
-        }
+        })
     }
 
     /// The mapping behind it.
@@ -92,6 +95,8 @@ impl Shared {
 }
 
 impl Storage for Shared {
+    type Word<'a> = &'a AtomicU64;
+
     #[inline(always)]
     fn chunk_entries(&self) -> u32 {
         1 << self.chunk_shift
@@ -145,6 +150,149 @@ impl Storage for Shared {
             let place = self.entries.add(entry * ENTRY_SIZE as usize);
             AtomicU64::from_ptr(place.add((word & 7) * 8).cast())
         }
+    }
+}
+
+/// A ring as a reader sees it: mapped, or read piece by piece where others could cut the file short.
+pub struct Observed {
+    mapped: Option<Shared>,
+    mapping: Arc<Mapping>,
+    geometry: Geometry,
+}
+
+impl Observed {
+    /// The ring of a mapping whose geometry was checked against its length.
+    pub fn new(mapping: &Arc<Mapping>, geometry: &Geometry) -> Observed {
+        Observed {
+            mapped: Shared::new(mapping, geometry),
+            mapping: Arc::clone(mapping),
+            geometry: *geometry,
+        }
+    }
+
+    /// Who owns a lane.
+    pub fn owner(&self, lane: u32) -> shm::Word<'_, AtomicU64> {
+        self.lane_word(lane, records::lane::OWNER)
+    }
+
+    /// Events dropped because they came from a signal handler in the middle of an append.
+    pub fn interrupted(&self, lane: u32) -> shm::Word<'_, AtomicU64> {
+        self.lane_word(lane, records::lane::INTERRUPTED)
+    }
+
+    fn lane_word(&self, lane: u32, offset: u64) -> shm::Word<'_, AtomicU64> {
+        let lanes = self.geometry.lane();
+        self.mapping
+            .u64(lanes.offset + u64::from(lane) * lanes.stride + offset)
+    }
+
+    fn chunk_word(&self, chunk: u32, offset: u64) -> shm::Word<'_, AtomicU64> {
+        let chunks = self.geometry.chunk();
+        let index = u64::from(chunk & (self.geometry.chunks - 1));
+        self.mapping
+            .u64(chunks.offset + index * chunks.stride + offset)
+    }
+
+    /// Where an entry stands. The masks keep it inside of the ring, whatever the indices are.
+    fn entry_at(&self, chunk: u32, index: u32) -> u64 {
+        let size = u64::from(self.geometry.chunk_entries);
+        let chunk = u64::from(chunk & (self.geometry.chunks - 1));
+        let entry = chunk * size + (u64::from(index) & (size - 1));
+        self.geometry.entry().offset + entry * ENTRY_SIZE
+    }
+}
+
+impl super::Word for shm::Word<'_, AtomicU64> {
+    #[inline]
+    fn load(&self, order: Ordering) -> u64 {
+        self.load(order)
+    }
+    fn store(&self, value: u64, order: Ordering) {
+        self.store(value, order);
+    }
+    fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
+        self.fetch_add(value, order)
+    }
+    fn compare_exchange(
+        &self,
+        expected: u64,
+        value: u64,
+        done: Ordering,
+        failed: Ordering,
+    ) -> Result<u64, u64> {
+        self.compare_exchange(expected, value, done, failed)
+    }
+}
+
+impl Storage for Observed {
+    type Word<'a> = shm::Word<'a, AtomicU64>;
+
+    fn chunk_entries(&self) -> u32 {
+        self.geometry.chunk_entries
+    }
+    fn chunks(&self) -> u32 {
+        self.geometry.chunks
+    }
+    fn lanes(&self) -> u32 {
+        self.geometry.lanes()
+    }
+    fn next_ticket(&self) -> shm::Word<'_, AtomicU64> {
+        self.mapping.u64(header::NEXT_TICKET)
+    }
+    #[inline]
+    fn cursor(&self, lane: u32) -> shm::Word<'_, AtomicU64> {
+        match &self.mapped {
+            Some(ring) => shm::Word::Mapped(ring.cursor(lane)),
+            None => self.lane_word(lane, records::lane::CURSOR),
+        }
+    }
+    #[inline]
+    fn state(&self, chunk: u32) -> shm::Word<'_, AtomicU64> {
+        match &self.mapped {
+            Some(ring) => shm::Word::Mapped(ring.state(chunk)),
+            None => self.chunk_word(chunk, records::chunk::STATE),
+        }
+    }
+    #[inline]
+    fn before(&self, chunk: u32) -> shm::Word<'_, AtomicU64> {
+        match &self.mapped {
+            Some(ring) => shm::Word::Mapped(ring.before(chunk)),
+            None => self.chunk_word(chunk, records::chunk::BEFORE),
+        }
+    }
+    #[inline]
+    fn chunk_lane(&self, chunk: u32) -> shm::Word<'_, AtomicU64> {
+        match &self.mapped {
+            Some(ring) => shm::Word::Mapped(ring.chunk_lane(chunk)),
+            None => self.chunk_word(chunk, records::chunk::LANE),
+        }
+    }
+    fn opened(&self, chunk: u32) -> shm::Word<'_, AtomicU64> {
+        self.chunk_word(chunk, records::chunk::OPENED)
+    }
+    #[inline]
+    fn word(&self, chunk: u32, index: u32, word: usize) -> shm::Word<'_, AtomicU64> {
+        match &self.mapped {
+            Some(ring) => shm::Word::Mapped(ring.word(chunk, index, word)),
+            None => self
+                .mapping
+                .u64(self.entry_at(chunk, index) + (word as u64 & 7) * 8),
+        }
+    }
+    fn entries(&self, chunk: u32, range: Range<u32>, out: &mut Vec<Entry>) {
+        if let Some(ring) = &self.mapped {
+            return ring.entries(chunk, range, out);
+        }
+        // All at once, by one system call.
+        let mut bytes = vec![0; range.len() * ENTRY_SIZE as usize];
+        self.mapping
+            .read(self.entry_at(chunk, range.start), &mut bytes);
+        let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
+        let (entries, _) = bytes.as_chunks::<{ ENTRY_SIZE as usize }>();
+        out.extend(entries.iter().map(|entry| {
+            let (words, _) = entry.as_chunks::<8>();
+            Entry(std::array::from_fn(|i| word(&words[i])))
+        }));
     }
 }
 

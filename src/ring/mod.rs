@@ -78,7 +78,54 @@ pub mod rseq;
 #[cfg(not(loom))]
 pub mod threads;
 
+use std::ops::Range;
+
+use crate::layout::ENTRY_WORDS;
+use crate::layout::words::Entry;
 use crate::sync::{AtomicU64, Ordering, fence};
+
+/// A word of a ring.
+pub trait Word {
+    /// What stands there.
+    fn load(&self, order: Ordering) -> u64;
+    /// Stores a value.
+    fn store(&self, value: u64, order: Ordering);
+    /// Adds to it.
+    fn fetch_add(&self, value: u64, order: Ordering) -> u64;
+    /// Stores a value where it is the expected one.
+    fn compare_exchange(
+        &self,
+        expected: u64,
+        value: u64,
+        done: Ordering,
+        failed: Ordering,
+    ) -> Result<u64, u64>;
+}
+
+impl Word for &AtomicU64 {
+    #[inline(always)]
+    fn load(&self, order: Ordering) -> u64 {
+        AtomicU64::load(self, order)
+    }
+    #[inline(always)]
+    fn store(&self, value: u64, order: Ordering) {
+        AtomicU64::store(self, value, order);
+    }
+    #[inline(always)]
+    fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
+        AtomicU64::fetch_add(self, value, order)
+    }
+    #[inline(always)]
+    fn compare_exchange(
+        &self,
+        expected: u64,
+        value: u64,
+        done: Ordering,
+        failed: Ordering,
+    ) -> Result<u64, u64> {
+        AtomicU64::compare_exchange(self, expected, value, done, failed)
+    }
+}
 
 /// The words of a ring, wherever they live.
 ///
@@ -88,6 +135,11 @@ pub trait Storage {
     /// cursor. Only the model checker's test of its own sharpness changes it.
     const COMMIT: Ordering = Ordering::Release;
 
+    /// A word: of memory that is shared, or of a file that is read.
+    type Word<'a>: Word
+    where
+        Self: 'a;
+
     /// Entries of a chunk, a power of two.
     fn chunk_entries(&self) -> u32;
     /// Chunks, a power of two.
@@ -95,19 +147,32 @@ pub trait Storage {
     /// Lanes.
     fn lanes(&self) -> u32;
     /// The next ticket.
-    fn next_ticket(&self) -> &AtomicU64;
+    fn next_ticket(&self) -> Self::Word<'_>;
     /// The cursor of a lane.
-    fn cursor(&self, lane: u32) -> &AtomicU64;
+    fn cursor(&self, lane: u32) -> Self::Word<'_>;
     /// The state word of a chunk.
-    fn state(&self, chunk: u32) -> &AtomicU64;
+    fn state(&self, chunk: u32) -> Self::Word<'_>;
     /// How many entries the lane of this chunk committed before it.
-    fn before(&self, chunk: u32) -> &AtomicU64;
+    fn before(&self, chunk: u32) -> Self::Word<'_>;
     /// The lane that writes, or wrote, this chunk.
-    fn chunk_lane(&self, chunk: u32) -> &AtomicU64;
+    fn chunk_lane(&self, chunk: u32) -> Self::Word<'_>;
     /// The ticket that the two words above belong to, stored after them.
-    fn opened(&self, chunk: u32) -> &AtomicU64;
+    fn opened(&self, chunk: u32) -> Self::Word<'_>;
     /// Word `word` (below 8) of the entry at `index` of `chunk`.
-    fn word(&self, chunk: u32, index: u32, word: usize) -> &AtomicU64;
+    fn word(&self, chunk: u32, index: u32, word: usize) -> Self::Word<'_>;
+
+    /// Appends entries of a chunk to `out`, as their words are now. Relaxed: whoever needs them ordered has loaded a count
+    /// with Acquire before.
+    #[inline(always)]
+    fn entries(&self, chunk: u32, range: Range<u32>, out: &mut Vec<Entry>) {
+        for index in range {
+            let mut words = [0; ENTRY_WORDS];
+            for (i, word) in words.iter_mut().enumerate() {
+                *word = self.word(chunk, index, i).load(Ordering::Relaxed);
+            }
+            out.push(Entry(words));
+        }
+    }
 
     /// The fence between taking a chunk and overwriting its entries. It pairs with the acquire fence of
     /// [`reader::copy`]: whoever read a word stored after this finds the new ticket in the state, and

@@ -1,7 +1,6 @@
 //! The reader's half: what a chunk holds, and copies of it that are known to be whole.
 
-use super::Storage;
-use crate::layout::ENTRY_WORDS;
+use super::{Storage, Word};
 use crate::layout::words::{Cursor, Entry, State};
 use crate::sync::{Ordering, fence};
 
@@ -87,14 +86,9 @@ pub fn copy<S: Storage>(
     out: &mut Vec<Entry>,
 ) -> Result<(), Overwritten> {
     let start = out.len();
-    for index in from..seen.count.min(ring.chunk_entries()) {
-        let mut words = [0; ENTRY_WORDS];
-        for (i, word) in words.iter_mut().enumerate() {
-            // Relaxed: the count came with Acquire; whether they still belong to it is settled below.
-            *word = ring.word(seen.chunk, index, i).load(Ordering::Relaxed);
-        }
-        out.push(Entry(words));
-    }
+    // The count came with Acquire; whether they still belong to it is settled below.
+    let end = seen.count.min(ring.chunk_entries());
+    ring.entries(seen.chunk, from..end, out);
     // Acquire fence, pairs with the release fence between taking a chunk and writing into it: if any
     // word above came from a later ticket, the load below sees that ticket.
     fence(Ordering::Acquire);

@@ -1,6 +1,6 @@
 //! The writer's half: append an entry to a lane of one owner, and give any lane a new chunk when it is full.
 
-use super::Storage;
+use super::{Storage, Word};
 use crate::layout::words::{Cursor, LAST_TICKET, State};
 use crate::sync::{Ordering, fence};
 

@@ -1,19 +1,29 @@
-//! A mapped timeline: bounds-checked atomics at byte offsets.
+//! The bytes of a timeline: bounds-checked atomics at byte offsets.
 //!
 //! Other processes change this memory at any time, so nothing here hands out plain references to it:
-//! every access is an atomic, checked against the length of the mapping.
+//! every access is an atomic, checked against the length of the file.
+//!
+//! A file that others could cut short is not mapped for reading: the kernel ends whoever touches a page that is gone. It
+//! is read piece by piece (pieces.rs), and what is gone reads as zeros.
 
 use std::fs::File;
 use std::io;
 
 use memmap2::{MmapOptions, MmapRaw};
 
+use super::pieces::{Pieces, Word};
 use crate::sync::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
-/// A whole file, mapped shared.
+/// A whole file.
 pub struct Mapping {
-    raw: MmapRaw,
-    writable: bool,
+    bytes: Bytes,
+}
+
+enum Bytes {
+    /// Mapped shared.
+    Mapped { raw: MmapRaw, writable: bool },
+    /// Read when it is asked for.
+    Read(Pieces),
 }
 
 impl Mapping {
@@ -38,9 +48,9 @@ impl Mapping {
                 );
             }
         }
+        let writable = true;
         Ok(Mapping {
-            raw,
-            writable: true,
+            bytes: Bytes::Mapped { raw, writable },
         })
     }
 
@@ -49,64 +59,102 @@ impl Mapping {
         let raw = MmapOptions::new()
             .len(usize::try_from(length).map_err(io::Error::other)?)
             .map_raw_read_only(file)?;
+        let writable = false;
         Ok(Mapping {
-            raw,
-            writable: false,
+            bytes: Bytes::Mapped { raw, writable },
         })
     }
 
-    /// Bytes mapped.
-    pub fn len(&self) -> u64 {
-        self.raw.len() as u64
+    /// `length` bytes of a file for reading, of which others may take away any at any time.
+    pub fn in_pieces(file: &File, length: u64) -> io::Result<Mapping> {
+        let pieces = Pieces::new(file.try_clone()?, length);
+        Ok(Mapping {
+            bytes: Bytes::Read(pieces),
+        })
     }
 
-    /// The first byte; for the hot path, which has checked its bounds beforehand.
-    pub fn base(&self) -> *mut u8 {
-        self.raw.as_mut_ptr()
+    /// Bytes of it.
+    pub fn len(&self) -> u64 {
+        match &self.bytes {
+            Bytes::Mapped { raw, .. } => raw.len() as u64,
+            Bytes::Read(pieces) => pieces.len(),
+        }
+    }
+
+    /// The first byte, if it is mapped; for the hot path, which has checked its bounds beforehand.
+    pub fn base(&self) -> Option<*mut u8> {
+        match &self.bytes {
+            Bytes::Mapped { raw, .. } => Some(raw.as_mut_ptr()),
+            Bytes::Read(_) => None,
+        }
     }
 
     /// Whether stores are allowed.
     pub fn is_writable(&self) -> bool {
-        self.writable
+        matches!(self.bytes, Bytes::Mapped { writable: true, .. })
     }
 
-    fn place(&self, offset: u64, size: u64) -> *mut u8 {
+    /// How many bytes the file had when some were to be read that were gone.
+    pub fn cut_to(&self) -> Option<u64> {
+        match &self.bytes {
+            Bytes::Mapped { .. } => None,
+            Bytes::Read(pieces) => pieces.cut_to(),
+        }
+    }
+
+    /// The place of a word if it is mapped, or else where it is read.
+    fn place(&self, offset: u64, size: u64) -> Result<*mut u8, &Pieces> {
         let fits = offset
             .checked_add(size)
             .is_some_and(|end| end <= self.len());
         assert!(
             fits && offset.is_multiple_of(size),
-            "offset {offset} in a mapping of {} bytes",
+            "offset {offset} in {} bytes",
             self.len()
         );
-        // SAFETY: checked just now to lie inside the mapping.
-        unsafe { self.raw.as_mut_ptr().add(offset as usize) }
+        match &self.bytes {
+            // SAFETY: checked just now to lie inside the mapping.
+            Bytes::Mapped { raw, .. } => Ok(unsafe { raw.as_mut_ptr().add(offset as usize) }),
+            Bytes::Read(pieces) => Err(pieces),
+        }
     }
 
-    /// The u64 at `offset`. On a read-only mapping it must only be loaded.
+    /// The u64 at `offset`. Of what is only read, it must only be loaded.
     #[inline]
-    pub fn u64(&self, offset: u64) -> &AtomicU64 {
-        // SAFETY: inside the mapping and aligned (`place` asserts both), alive as long as `self`, and
-        // accessed by everyone as an atomic; on a read-only mapping plain loads are all that happens.
-        unsafe { AtomicU64::from_ptr(self.place(offset, 8).cast()) }
+    pub fn u64(&self, offset: u64) -> Word<'_, AtomicU64> {
+        match self.place(offset, 8) {
+            // SAFETY: inside the mapping and aligned (`place` asserts both), alive as long as `self`, and
+            // accessed by everyone as an atomic; on a read-only mapping plain loads are all that happens.
+            Ok(place) => Word::Mapped(unsafe { AtomicU64::from_ptr(place.cast()) }),
+            Err(pieces) => Word::Read(pieces, offset),
+        }
     }
 
     /// The u32 at `offset`.
     #[inline]
-    pub fn u32(&self, offset: u64) -> &AtomicU32 {
-        // SAFETY: as for `u64`.
-        unsafe { AtomicU32::from_ptr(self.place(offset, 4).cast()) }
+    pub fn u32(&self, offset: u64) -> Word<'_, AtomicU32> {
+        match self.place(offset, 4) {
+            // SAFETY: as for `u64`.
+            Ok(place) => Word::Mapped(unsafe { AtomicU32::from_ptr(place.cast()) }),
+            Err(pieces) => Word::Read(pieces, offset),
+        }
     }
 
     /// The byte at `offset`.
     #[inline]
-    pub fn u8(&self, offset: u64) -> &AtomicU8 {
-        // SAFETY: as for `u64`.
-        unsafe { AtomicU8::from_ptr(self.place(offset, 1)) }
+    pub fn u8(&self, offset: u64) -> Word<'_, AtomicU8> {
+        match self.place(offset, 1) {
+            // SAFETY: as for `u64`.
+            Ok(place) => Word::Mapped(unsafe { AtomicU8::from_ptr(place) }),
+            Err(pieces) => Word::Read(pieces, offset),
+        }
     }
 
     /// Copies bytes out. Relaxed: whoever needs them ordered has loaded a count with Acquire before.
     pub fn read(&self, offset: u64, out: &mut [u8]) {
+        if let Bytes::Read(pieces) = &self.bytes {
+            return pieces.read(offset, out);
+        }
         let ragged = (offset.next_multiple_of(8) - offset).min(out.len() as u64);
         let (head, rest) = out.split_at_mut(ragged as usize);
         let mut words = rest.chunks_exact_mut(8);

@@ -7,6 +7,7 @@ mod inherited;
 mod lock;
 mod mapping;
 mod name;
+mod pieces;
 mod shared_file;
 mod trust;
 
@@ -24,8 +25,9 @@ pub use inherited::prepare as prepare_for_forks;
 pub use lock::{Lock, LockFile, Opening, slots_locked};
 pub use mapping::Mapping;
 pub use name::{Name, live_names};
+pub use pieces::Word;
 pub use shared_file::SharedFile;
-pub use trust::{Trust, is_own, owner};
+pub use trust::{Trust, is_own, others_may_cut, owner};
 
 use shared_file::identity;
 

@@ -22,6 +22,9 @@ pub struct Trust {
 /// Write permission for everybody.
 const BY_ANYBODY: u32 = 0o002;
 
+/// Write permission for a group, or for everybody.
+const BY_OTHERS: u32 = 0o022;
+
 /// Whose an open file is.
 pub fn owner(file: &File) -> io::Result<Owner> {
     let mut stat = MaybeUninit::<libc::stat>::uninit();
@@ -37,6 +40,12 @@ pub fn owner(file: &File) -> io::Result<Owner> {
         group: stat.st_gid,
         mode: stat.st_mode & 0o7777,
     })
+}
+
+/// Whether somebody else than root and our own user may cut a file short.
+pub fn others_may_cut(file: &File) -> io::Result<bool> {
+    let owner = owner(file)?;
+    Ok(owner.mode & BY_OTHERS != 0 || (owner.user != 0 && !is_own(file)))
 }
 
 /// Whether a file belongs to the user of this process.

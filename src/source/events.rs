@@ -12,7 +12,7 @@ use super::Event;
 use super::groups::Groups;
 use crate::layout::words::Entry;
 use crate::ring::Storage;
-use crate::ring::memory::Shared;
+use crate::ring::memory::Observed;
 use crate::ring::reader::{self, Chunk};
 use crate::segment::Segment;
 use crate::sync::Ordering;
@@ -76,7 +76,7 @@ impl Order {
 
 impl Run {
     /// The run of the chunks at `places`, of which there is at least one.
-    fn new(ring: &Shared, order: Order, chunks: &[Chunk], places: Range<usize>) -> Run {
+    fn new(ring: &Observed, order: Order, chunks: &[Chunk], places: Range<usize>) -> Run {
         let mut run = Run {
             key: (0, 0, 0),
             chunk: chunks[places.start],
@@ -89,7 +89,7 @@ impl Run {
     }
 
     /// Goes to the lane's next chunk; whether there is one.
-    fn turn(&mut self, ring: &Shared, order: Order, chunks: &[Chunk]) -> bool {
+    fn turn(&mut self, ring: &Observed, order: Order, chunks: &[Chunk]) -> bool {
         let next = match order {
             Order::OldestFirst => self.left.next(),
             Order::NewestFirst => self.left.next_back(),
@@ -143,7 +143,7 @@ impl Run {
     }
 
     /// Copies the chunk; whether it was still there.
-    fn load(&mut self, ring: &Shared, order: Order) -> bool {
+    fn load(&mut self, ring: &Observed, order: Order) -> bool {
         self.entries.clear();
         if reader::copy(ring, &self.chunk, 0, &mut self.entries).is_err() {
             return false;

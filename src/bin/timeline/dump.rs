@@ -72,7 +72,10 @@ pub const EXAMPLES: &[Example] = &[
 pub fn run(args: &Args) -> Result {
     let most = args.max_entries.unwrap_or(usize::MAX);
     match args.target.open_newest(most)? {
-        Opened::Ring(at) => show(&*at, None, Rows::new(at.events(Order::NewestFirst)), args),
+        Opened::Ring(at) => {
+            show(&*at, None, Rows::new(at.events(Order::NewestFirst)), args)?;
+            Ok(at.intact()?)
+        }
         Opened::Archive(archive) => {
             let mut events = archive.events_by_time(Order::NewestFirst);
             let (rows, programs) = (Rows::new(events.by_ref()), Programs::of(&archive));

@@ -53,6 +53,7 @@ pub fn run(args: &Args) -> Result {
     let (object, kind, lines) = match args.target.open()? {
         Opened::Ring(at) => {
             let info = at.info();
+            at.intact()?;
             let kind = if info.snapshot { "snapshot" } else { "live" };
             (object(&path, &info), kind, lines(&info, &output::theme()))
         }

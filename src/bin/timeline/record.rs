@@ -304,6 +304,11 @@ impl Recording<'_> {
                 });
             }
             let new = recorder.step();
+            if let Err(error) = at.intact() {
+                self.totals = sum(&self.totals, &recorder.finish());
+                self.progress.clear();
+                return Err(error.into());
+            }
             tell(&mut self.trouble, &mut self.progress, &mut recorder);
             if let Some(change) = recorder.change() {
                 self.progress.clear();

@@ -152,6 +152,7 @@ impl<'a> Follower<'a> {
             next = next.or_else(|| self.name.replacement(args));
             self.batch.clear();
             let missed = self.follow.poll(&mut self.batch);
+            self.at.intact()?;
             if missed > 0 {
                 self.missed += missed;
                 let what = things(missed, "entry");

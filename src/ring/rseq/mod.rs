@@ -72,7 +72,11 @@ impl Hot {
             key,
             lanes: ring.cursor(0).as_ptr().cast(),
             entries: ring.word(0, 0, 0).as_ptr().cast(),
-            enabled: ring.mapping().u8(geometry.enable().offset).as_ptr(),
+            enabled: ring
+                .mapping()
+                .u8(geometry.enable().offset)
+                .shared()
+                .as_ptr(),
             events: geometry.definitions,
             slot: (index * SLOT) as u32,
             rseq: area.unwrap_or(0),
