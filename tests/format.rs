@@ -235,6 +235,68 @@ fn the_example_is_read_alike_by_both() {
     assert_same(&found, &dumped(&file));
 }
 
+/// Anchors of clocks that cannot be compared, or that lie; both readers find the same times.
+#[test]
+fn anchors_of_other_clocks_are_read_alike_by_both() {
+    let good = fs::read(root().join("tests/data/example.timeline")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("anchors.timeline");
+    let first = u64::from_le_bytes(good[0xa000..0xa008].try_into().unwrap());
+    let (second, day) = (1_000_000_000, 86_400_000_000_000);
+    // Ticks and time from the first event on, of three to the nanosecond, and by how much the monotonic clock is shifted;
+    // `None`: it is not known.
+    let sets: [&[(u64, u64, Option<u64>)]; 6] = [
+        &[(0, 0, Some(0)), (6 * second, 2 * second, Some(0))],
+        &[
+            (0, 0, Some(0)),
+            (3, 1, Some(day)),
+            (6 * second, 2 * second, Some(0)),
+        ],
+        &[(0, 0, Some(day)), (3 * second, second, Some(0))],
+        &[(3 * second, second, None), (6 * second, 2 * second, None)],
+        &[
+            (3 * second, second, None),
+            (6 * second, 2 * second, Some(5)),
+            (9 * second, 3 * second, Some(5)),
+        ],
+        &[
+            (6 * second, 9 * second, Some(0)),
+            (9 * second, 2 * second, Some(0)),
+        ],
+    ];
+    let mut seen = Vec::new();
+    for anchors in sets {
+        for rate in [0_u64, 3_100_000_000] {
+            let mut bytes = good.clone();
+            bytes[0x140..0x148].copy_from_slice(&rate.to_le_bytes());
+            bytes[0x14..0x18].fill(0);
+            let sum = crc32fast::hash(&bytes[..0x800]);
+            bytes[0x14..0x18].copy_from_slice(&sum.to_le_bytes());
+            bytes[0x940..0xb40].fill(0);
+            for (slot, (ticks, time, shift)) in (0..).zip(anchors) {
+                let monotonic = shift.map_or(0, |shift| 1_000 + time + shift);
+                let words = [
+                    slot + 1,
+                    first + ticks,
+                    monotonic,
+                    1_700_000_000_000_000_000 + time,
+                ];
+                for (word, at) in words.iter().zip((0x940 + 32 * slot as usize..).step_by(8)) {
+                    bytes[at..at + 8].copy_from_slice(&word.to_le_bytes());
+                }
+            }
+            fs::write(&file, &bytes).unwrap();
+            let found = independent(&file);
+            assert_same(&found, &dumped(&file));
+            seen.push(found[0]["unix_ns"].as_u64());
+        }
+    }
+    // The second event came 6,214 ticks after the first, and what no rate tells is not told.
+    let right = Some(1_700_000_000_000_000_000 + 6214 / 3);
+    assert_eq!(seen[..2], [right; 2]);
+    assert_eq!(seen[seen.len() - 2..], [None; 2], "{seen:?}");
+}
+
 /// Generations of thread records come again after 65,535 threads.
 #[test]
 fn a_record_of_that_identity_and_another_tid_is_another_threads() {

@@ -2,13 +2,14 @@
 
 use std::process::Command;
 use std::sync::Barrier;
+use std::time::Duration;
 
 use crate::apart::{self, Space};
 use crate::harness::{
     Name, Process, arguments, attach, checked, define, hear, in_process_without_rseq, own_lanes,
     say,
 };
-use timeline::{Error, Order, Timeline};
+use timeline::{Control, Error, Level, Order, Timeline};
 
 use Space::{Ahead, Behind, NoProc, Pids, Proc, SameNumber, Users};
 
@@ -207,4 +208,99 @@ fn everything_is_there(name: &Name) {
     let lanes = i64::from(attached.info().thread_lanes);
     let each = |who| (0..EVENTS).map(move |i| (who, i));
     assert_eq!(events, (0..lanes).flat_map(each).collect::<Vec<_>>());
+}
+
+/// Raises the level in bursts, of which the first lasts for as long as the test.
+pub fn samples(given: &[String]) {
+    let control = Control::open(&given[0]).expect("attached");
+    let seconds = Duration::from_secs;
+    let _sampler = control.sample(Level::ALL, seconds(100), seconds(200));
+    while attach(&given[0]).info().boost == Level::NONE {
+        std::thread::yield_now();
+    }
+    say("on");
+    hear();
+}
+
+#[test]
+fn what_a_sampler_in_another_namespace_raised_stays_until_it_ends() {
+    for spaces in [&[Ahead][..], &[Pids], &[Pids, Proc, Behind], &[NoProc]] {
+        let name = Name::new("samples");
+        let timeline = small(name.path()).expect("created");
+        timeline.priority(Level::NONE).expect("set");
+        let Some(mut samples) = apart::start(spaces, "samples", &[name.path()]) else {
+            return;
+        };
+        assert_eq!(samples.line(), "on");
+        // A change, which clears what the dead have left.
+        define(&timeline);
+        let info = attach(name.path()).info();
+        let seen = (info.boost, info.boost_is_stale);
+        assert_eq!(seen, (Level::ALL, false), "{spaces:?}");
+        samples.tell();
+        samples.finish();
+        assert_eq!(attach(name.path()).info().boost, Level::NONE, "{spaces:?}");
+    }
+}
+
+const ROUNDS: i64 = 40;
+const THREADS: i64 = 8;
+const LOGGED: i64 = 300;
+
+/// Has threads come and go, of which each takes a lane or finds none; of as many as there are lanes, at once.
+pub fn storms(given: &[String]) {
+    let timeline = Timeline::open(&given[0]).expect("joined");
+    let event = define(&timeline);
+    say("ready");
+    hear();
+    for _ in 0..ROUNDS {
+        let together = &Barrier::new(THREADS as usize);
+        std::thread::scope(|scope| {
+            for who in 0..THREADS {
+                let timeline = &timeline;
+                scope.spawn(move || {
+                    timeline.log(event, arguments(who, 0));
+                    together.wait();
+                    (1..LOGGED).for_each(|i| timeline.log(event, arguments(who, i)));
+                });
+            }
+        });
+    }
+    say("done");
+    hear();
+}
+
+#[test]
+fn every_event_of_processes_in_different_namespaces_is_written_or_counted() {
+    let test = "living::every_event_of_processes_in_different_namespaces_is_written_or_counted";
+    if in_process_without_rseq(test) {
+        return;
+    }
+    let name = Name::new("storm");
+    let opener = small(name.path()).expect("created");
+    // Of the lanes of as many threads, one is taken.
+    opener.log(define(&opener), arguments(-1, 0));
+    let places: [&[Space]; 6] = [
+        &[],
+        &[Ahead],
+        &[Pids],
+        &[Pids, Proc, Behind],
+        &[NoProc],
+        &[Users, Pids, Ahead],
+    ];
+    let start = |spaces: &&[Space]| apart::start(spaces, "storms", &[name.path()]);
+    let mut all: Vec<Process> = places.iter().filter_map(start).collect();
+    all.iter_mut().for_each(|p| assert_eq!(p.line(), "ready"));
+    all.iter_mut().for_each(Process::tell);
+    all.iter_mut().for_each(|p| assert_eq!(p.line(), "done"));
+    let info = attach(name.path()).info();
+    assert_eq!(i64::from(info.thread_lanes), THREADS);
+    let logged = 1 + all.len() as i64 * ROUNDS * THREADS * LOGGED;
+    let counted = info.events_written + info.dropped.total();
+    assert_eq!(counted, logged as u64, "{:?}", info.dropped);
+    assert!(info.dropped.no_lane > 0, "nobody looked for the dead");
+    for mut process in all {
+        process.tell();
+        process.finish();
+    }
 }

@@ -19,6 +19,8 @@ const ROLES: &[(&str, Role)] = &[
     ("reads", clocks::reads),
     ("forks_into_another_time", clocks::forks_into_another_time),
     ("writes_through_all_lanes", living::writes_through_all_lanes),
+    ("samples", living::samples),
+    ("storms", living::storms),
     ("looks", living::looks),
     ("looks_at_its_child", living::looks_at_its_child),
 ];
