@@ -151,6 +151,10 @@ pub fn in_process_without_rseq(test: &str) -> bool {
         .output()
         .expect("started");
     let said = String::from_utf8_lossy(&output.stdout);
+    // What it left out, and why.
+    std::io::stderr()
+        .write_all(&output.stderr)
+        .expect("written");
     assert!(
         output.status.success() && said.contains("1 passed"),
         "{test}: {said}{}",

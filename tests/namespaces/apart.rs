@@ -56,7 +56,10 @@ pub fn start(spaces: &[Space], role: &str, arguments: &[&str]) -> Option<Process
     if said == "apart" {
         return Some(process);
     }
-    assert!(std::env::var_os("CI").is_none(), "{words}: {said}");
+    // Nowhere may an ordinary user choose the number of a process.
+    let is_root_only = said.starts_with("clone3:");
+    let is_ci = std::env::var_os("CI").is_some();
+    assert!(is_root_only || !is_ci, "{words}: {said}");
     // Not by a macro, whose text the test harness would keep to itself.
     writeln!(std::io::stderr(), "skipped, {words} not permitted: {said}").expect("written");
     None
@@ -69,9 +72,9 @@ pub fn goes_apart(given: &[String]) {
     };
     let words = words.split(',').filter(|word| !word.is_empty());
     let spaces: Vec<Space> = words.map(|word| word.parse().expect("a space")).collect();
-    // SAFETY: geteuid takes nothing and cannot fail.
-    let user = unsafe { libc::geteuid() };
-    if let Err(error) = enter(&spaces, user) {
+    // SAFETY: both take nothing and cannot fail.
+    let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
+    if let Err(error) = enter(&spaces, user, group) {
         return say(format!("unshare: {error}"));
     }
     // The first process of a pid namespace gets no signals, not even from its alarm; so it only waits for the next.
@@ -87,7 +90,10 @@ pub fn goes_apart(given: &[String]) {
     std::process::exit(status);
 }
 
-fn enter(spaces: &[Space], user: u32) -> Result<(), Error> {
+fn enter(spaces: &[Space], user: u32, group: u32) -> Result<(), Error> {
+    if spaces.is_empty() {
+        return Ok(());
+    }
     let mut flags = libc::CLONE_NEWNS;
     for space in spaces {
         flags |= match space {
@@ -107,7 +113,7 @@ fn enter(spaces: &[Space], user: u32) -> Result<(), Error> {
     if flags & libc::CLONE_NEWUSER != 0 {
         std::fs::write("/proc/self/setgroups", "deny")?;
         std::fs::write("/proc/self/uid_map", format!("0 {user} 1"))?;
-        std::fs::write("/proc/self/gid_map", "0 0 1")?;
+        std::fs::write("/proc/self/gid_map", format!("0 {group} 1"))?;
     }
     for space in spaces {
         match space {
@@ -201,7 +207,13 @@ fn wait_for_one(spaces: &[Space], f: &mut dyn FnMut()) -> i32 {
         0
     };
     if spaces.contains(&Space::SameNumber) {
-        return wait(fork_with_one_number(), &mut f);
+        let child = fork_with_one_number();
+        let error = Error::last_os_error();
+        if child < 0 && error.raw_os_error() == Some(libc::EPERM) {
+            say(format!("clone3: {error}"));
+            return 0;
+        }
+        return wait(child, &mut f);
     }
     wait_for(&mut f)
 }
