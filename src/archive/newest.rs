@@ -8,7 +8,7 @@ use super::bytes::files_of;
 use super::merge::ByTime;
 use super::reader::Archive;
 use super::recorded::Recorded;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::source::Order;
 
 const SECOND: u64 = 1_000_000_000;
@@ -50,7 +50,11 @@ fn newest(folder: &Path, count: usize) -> Result<Option<Archive>> {
     rest.sort_unstable();
     let mut taken = vec![last];
     loop {
-        let archive = Archive::of_files(folder, &mut taken)?;
+        let archive = match Archive::of_files(folder, &mut taken) {
+            // Removed meanwhile, since its recorder keeps no more than so much.
+            Err(Error::NoArchive { .. }) => return Ok(None),
+            other => other?,
+        };
         if archive.frames() == 0 || is_damaged(&archive) {
             return Ok(None);
         }

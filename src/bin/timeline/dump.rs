@@ -35,7 +35,7 @@ pub struct Args {
     pub target: Target,
 
     /// Print the newest N events only; of a rotated archive, no more files are read than these need,
-    /// and what is missed or damaged in others is not told
+    /// and what others hold, miss or have lost is not told
     #[arg(short = 'n', long, value_name = "N")]
     max_entries: Option<usize>,
 
