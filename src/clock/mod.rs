@@ -101,11 +101,17 @@ static SETTLED: AtomicU64 = AtomicU64::new(0);
 /// Finds out how far the time namespace of this process shifts its clock, before it reads ticks: when it opens a
 /// timeline, and when it was forked. Does not allocate.
 pub fn settle() {
-    let shift = namespace::shift();
-    // Relaxed: it guards nothing, and a process stays where it is.
-    SHIFT.store(shift.unwrap_or(0) as u64, Ordering::Relaxed);
-    let settled = u64::from(std::process::id()) << 1 | u64::from(shift.is_some());
-    SETTLED.store(settled, Ordering::Relaxed);
+    let me = u64::from(std::process::id()) << 1;
+    // Relaxed, here and below: it guards nothing, and a process stays where it is.
+    let known = match namespace::shift() {
+        Some(shift) => {
+            SHIFT.store(shift as u64, Ordering::Relaxed);
+            true
+        }
+        // In a chroot by now. What was known before still holds; what a parent knew is the best guess.
+        None => SETTLED.load(Ordering::Relaxed) == me | 1,
+    };
+    SETTLED.store(me | u64::from(known), Ordering::Relaxed);
 }
 
 /// Whether the shift is known; found out now if nobody did in this process. Looking into /proc each time would cost more
