@@ -314,10 +314,10 @@ impl Output {
         self.here.known.insert(magic, known);
     }
 
-    /// How many bytes more the present file may have.
+    /// How many bytes more the present file may have; `u64::MAX` where that has no limit.
     pub(super) fn room(&self) -> u64 {
-        let most = self.keeping.rotate_size.unwrap_or(u64::MAX);
-        most.saturating_sub(self.size)
+        let most = self.keeping.rotate_size;
+        most.map_or(u64::MAX, |most| most.saturating_sub(self.size))
     }
 
     /// Whether a new file is to be begun, because this one has no room for `more` bytes. Of these, `waiting` or more

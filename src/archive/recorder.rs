@@ -432,6 +432,9 @@ impl<'a> Recorder<'a> {
 
     /// Whether the file has no room for all that waits and for `more` bytes, and another one is to be begun.
     fn is_long(&mut self, more: u64) -> bool {
+        if self.writer.output().room() == u64::MAX {
+            return false;
+        }
         let (waiting, most) = (self.writer.least(), self.writer.most());
         self.writer
             .output()

@@ -60,7 +60,10 @@ impl Writer<&mut Output> {
 
     #[cold]
     fn look_for_room(&mut self) -> bool {
-        let room = self.out.room().saturating_sub(self.most());
+        let room = match self.out.room() {
+            u64::MAX => u64::MAX,
+            room => room.saturating_sub(self.most()),
+        };
         let rest = room.checked_sub(FRAME as u64);
         self.room = rest.unwrap_or(0);
         rest.is_some()
