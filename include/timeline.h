@@ -141,7 +141,7 @@ typedef struct timeline_sampler_t timeline_sampler_t;
 typedef int32_t timeline_status_t;
 
 /**
- * A timeline to write to, from `timeline_new` or `timeline_open`. Only these functions make one: more
+ * A timeline to write to, from `timeline_new`, `timeline_open` or `timeline_open_or_create`. Only these functions, and those with options, make one: more
  * lies behind the members shown, which are here for the inline check `timeline_enabled` and are not to be
  * written. Every function that takes one may be called from any thread at any time, but for
  * `timeline_free`.
@@ -164,6 +164,38 @@ typedef struct timeline_t {
    */
   uint32_t payload;
 } timeline_t;
+
+/**
+ * How a timeline is made or joined. All members 0, as in `timeline_options_t options = {0}`, are the defaults.
+ */
+typedef struct timeline_options_t {
+  /**
+   * As for `timeline_new`.
+   */
+  uint64_t entries;
+  /**
+   * As for `timeline_new`.
+   */
+  uint64_t string_table_size;
+  /**
+   * Who may use a timeline that is made, whatever the umask: permission bits such as 0660. 0 means 0600. Everybody
+   * cannot be given the right to write: who has it may damage every process that writes. A group can.
+   */
+  uint32_t mode;
+  /**
+   * The group that a timeline that is made is given to; 0 leaves it to the system.
+   */
+  uint32_t group;
+  /**
+   * A user whose timelines are joined, and kept as `NAME.prev`, beside those of root and of our own user; 0 is
+   * nobody else. That user can damage this process, by cutting the file short or forging what stands in it.
+   */
+  uint32_t trust_user;
+  /**
+   * A group whose timelines are joined, whoever of it they belong to; 0 is none.
+   */
+  uint32_t trust_group;
+} timeline_options_t;
 
 /**
  * One statement that logs as printf writes. `TIMELINE_PRINTF` makes it, in static memory; `category`,
@@ -448,7 +480,8 @@ int32_t timeline_level(const struct timeline_t *tl);
  * `out`: receives the timeline, to be freed with `timeline_free`; untouched when the call fails.
  *
  * Returns `TIMELINE_OK`, `TIMELINE_E_IN_USE`, `TIMELINE_E_NO_SPACE`, `TIMELINE_E_NOT_A_TIMELINE`
- * (something else has that name; it is left alone), `TIMELINE_E_FULL` (this process has 64 open),
+ * (something else has that name; it is left alone), `TIMELINE_E_NOT_TRUSTED` (a timeline of another user has that
+ * name), `TIMELINE_E_FULL` (this process has 64 open), `TIMELINE_E_BUSY` (others keep it locked for seconds),
  * `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Touches every page: takes a moment. Any thread.
  *
  * # Safety
@@ -465,14 +498,61 @@ timeline_status_t timeline_new(const char *path,
  * `path` and `out`: as for `timeline_new`.
  *
  * Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_NOT_A_TIMELINE`, `TIMELINE_E_VERSION`,
- * `TIMELINE_E_CORRUPT`, `TIMELINE_E_FULL` (no room for one more writing process, or this one has 64
- * open), `TIMELINE_E_ARGUMENT` (also for a saved timeline, which cannot be written to) or
+ * `TIMELINE_E_CORRUPT`, `TIMELINE_E_NOT_TRUSTED` (it belongs neither to root nor to our own user, or everybody may
+ * write to it: see `timeline_open_with`), `TIMELINE_E_FULL` (no room for one more writing process, or this one has 64
+ * open), `TIMELINE_E_BUSY` (others keep it locked for seconds), `TIMELINE_E_ARGUMENT` (also for a saved timeline, which cannot be written to) or
  * `TIMELINE_E_IO`. Any thread.
  *
  * # Safety
  * `path` is NULL or a NUL-terminated string; `out` is NULL or writable.
  */
-timeline_status_t timeline_open(const char *path, struct timeline_t **out);
+timeline_status_t timeline_open(const char *path,
+                                struct timeline_t **out);
+
+/**
+ * Joins a timeline if somebody writes to it, and makes it otherwise. Of several processes that do this at once, one
+ * makes it and the others join it. What a run before has left is not joined but kept as `NAME.prev`. A timeline that is
+ * joined keeps its size, mode and group.
+ *
+ * `path` and `out`: as for `timeline_new`. `options`: NULL for the defaults.
+ *
+ * Returns what `timeline_new` and `timeline_open` return, but for `TIMELINE_E_IN_USE` and `TIMELINE_E_NOT_FOUND`. Any
+ * thread.
+ *
+ * # Safety
+ * `path` is NULL or a NUL-terminated string; `options` is NULL or readable; `out` is NULL or writable.
+ */
+timeline_status_t timeline_open_or_create(const char *path,
+                                          const struct timeline_options_t *options,
+                                          struct timeline_t **out);
+
+/**
+ * As `timeline_new`, with options.
+ *
+ * `path` and `out`: as for `timeline_new`. `options`: NULL for the defaults.
+ *
+ * Returns what `timeline_new` returns. Any thread.
+ *
+ * # Safety
+ * `path` is NULL or a NUL-terminated string; `options` is NULL or readable; `out` is NULL or writable.
+ */
+timeline_status_t timeline_new_with(const char *path,
+                                    const struct timeline_options_t *options,
+                                    struct timeline_t **out);
+
+/**
+ * As `timeline_open`, with options, of which `trust_user` and `trust_group` count.
+ *
+ * `path` and `out`: as for `timeline_new`. `options`: NULL for the defaults.
+ *
+ * Returns what `timeline_open` returns. Any thread.
+ *
+ * # Safety
+ * `path` is NULL or a NUL-terminated string; `options` is NULL or readable; `out` is NULL or writable.
+ */
+timeline_status_t timeline_open_with(const char *path,
+                                     const struct timeline_options_t *options,
+                                     struct timeline_t **out);
 
 /**
  * Lets go of a timeline. What was logged stays where it is, for readers and for who joins later, until

@@ -227,6 +227,9 @@ class sampler {
   std::unique_ptr<timeline_sampler_t, stopper> running_;
 };
 
+// How a timeline is made or joined; value-initialised, the defaults.
+using options = ::timeline_options_t;
+
 // A timeline to write to. Any thread may use it at any time; moving or destroying it is for one. What was
 // moved from logs nothing, and throws where it cannot do what it is asked.
 class ring {
@@ -238,10 +241,24 @@ class ring {
     own(tl);
   }
 
-  // Joins one that exists (timeline_open).
-  static ring open(detail::text path) {
+  // Makes a timeline with other options than its size (timeline_new_with).
+  ring(detail::text path, const options& how) {
     timeline_t* tl = nullptr;
-    detail::check(::timeline_open(path.c(), &tl));
+    detail::check(::timeline_new_with(path.c(), &how, &tl));
+    own(tl);
+  }
+
+  // Joins one that exists (timeline_open).
+  static ring open(detail::text path, const options& how = {}) {
+    timeline_t* tl = nullptr;
+    detail::check(::timeline_open_with(path.c(), &how, &tl));
+    return take(tl);
+  }
+
+  // Joins one that others write to, or else makes it (timeline_open_or_create).
+  static ring open_or_create(detail::text path, const options& how = {}) {
+    timeline_t* tl = nullptr;
+    detail::check(::timeline_open_or_create(path.c(), &how, &tl));
     return take(tl);
   }
 

@@ -41,6 +41,14 @@ typedef struct timeline_t {
   uint32_t serial;
   uint32_t payload;
 } timeline_t;
+typedef struct timeline_options_t {
+  uint64_t entries;
+  uint64_t string_table_size;
+  uint32_t mode;
+  uint32_t group;
+  uint32_t trust_user;
+  uint32_t trust_group;
+} timeline_options_t;
 typedef struct timeline_site_t {
   const char *category;
   const char *format;
@@ -84,7 +92,17 @@ timeline_status_t timeline_new(const char *path,
                                uint64_t entries,
                                uint64_t string_table_size,
                                struct timeline_t **out);
-timeline_status_t timeline_open(const char *path, struct timeline_t **out);
+timeline_status_t timeline_open(const char *path,
+                                struct timeline_t **out);
+timeline_status_t timeline_open_or_create(const char *path,
+                                          const struct timeline_options_t *options,
+                                          struct timeline_t **out);
+timeline_status_t timeline_new_with(const char *path,
+                                    const struct timeline_options_t *options,
+                                    struct timeline_t **out);
+timeline_status_t timeline_open_with(const char *path,
+                                     const struct timeline_options_t *options,
+                                     struct timeline_t **out);
 void timeline_free(struct timeline_t *tl);
 timeline_status_t timeline_unlink(const char *path);
 timeline_status_t timeline_define(struct timeline_t *tl,

@@ -88,6 +88,7 @@ pub use self::{
     ring::processes::Writer,
     ring::threads::Thread,
     save::Saved,
+    shm::Trust,
     source::{Event, Events, Follow, Frame, From, Order, Payload, Placed, Source, ThreadRef},
-    timeline::Timeline,
+    timeline::{Options, Timeline},
 };

@@ -6,7 +6,7 @@
 mod create;
 mod staging;
 
-pub use create::create;
+pub use create::{Plan, create};
 pub use staging::{is_being_created, is_staging};
 
 use std::fs::File;

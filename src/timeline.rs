@@ -1,20 +1,23 @@
 //! A timeline as a program writes it: define, log, priority, sample, save.
 
+mod options;
+
+pub use options::Options;
+
 use std::path::Path;
 use std::time::Duration;
 
 use crate::control::{Control, Sampler};
 use crate::error::{Error, Result};
 use crate::event::{EventId, Level, Module, Priority};
+use crate::layout::MAX_ARGUMENTS;
 use crate::layout::words::{FLAG_BACKTRACE, FLAG_PAYLOAD};
-use crate::layout::{DEFAULT_STRING_TABLE, MAX_ARGUMENTS};
-use crate::lifecycle;
 use crate::ring::handle::Index;
 use crate::ring::local::MAX_OPEN;
 use crate::ring::log::Log;
 use crate::save::{self, Saved};
-use crate::segment::{Segment, Use};
-use crate::shm::{LockFile, Name, SharedFile, Trust};
+use crate::segment::Segment;
+use crate::shm::{LockFile, Name, SharedFile};
 
 /// A timeline open for writing, by any number of threads at once.
 ///
@@ -53,16 +56,7 @@ impl Timeline {
     /// need and what is free; `NotATimeline` if the file is something else, which is left alone;
     /// `BadName`; `Io`.
     pub fn new(path: impl AsRef<Path>) -> Result<Timeline> {
-        Timeline::with_string_table(path, DEFAULT_STRING_TABLE)
-    }
-
-    /// As [`new`](Timeline::new), with a string table of `string_table_size` bytes: see
-    /// [`with_size`](Timeline::with_size).
-    ///
-    /// # Errors
-    /// Those of `new`, and `BadSize`.
-    pub fn with_string_table(path: impl AsRef<Path>, string_table_size: u64) -> Result<Timeline> {
-        Timeline::create(path.as_ref(), None, string_table_size)
+        Timeline::options().create(path)
     }
 
     /// As [`new`](Timeline::new), with `entries` (a power of two from 256 to 2^30, 64 bytes each) and a
@@ -76,27 +70,44 @@ impl Timeline {
         entries: u64,
         string_table_size: u64,
     ) -> Result<Timeline> {
-        Timeline::create(path.as_ref(), Some(entries), string_table_size)
+        let options = Timeline::options().entries(entries);
+        options.string_table_size(string_table_size).create(path)
     }
 
-    fn create(path: &Path, entries: Option<u64>, string_table_size: u64) -> Result<Timeline> {
-        let name = Name::new(path)?;
-        let index = claim_index(&name)?;
-        let (segment, lock) =
-            lifecycle::create(&name, entries, string_table_size, &Trust::default())?;
-        Timeline::join(segment, lock, index)
-    }
-
-    /// Joins the living timeline at `path` as a further writer.
+    /// Joins the living timeline at `path` as a further writer, if it belongs to root or to our own user; see
+    /// [`Options::trust_user`] for others.
     ///
     /// # Errors
-    /// `NotFound`; `ReadOnly` for a snapshot; `ProcessTableFull`; `TooManyOpen`; those of a damaged or
-    /// foreign file; `Io`.
+    /// `NotFound`; `NotTrusted` for the timeline of another user, or one that everybody may write to; `ReadOnly` for a
+    /// snapshot; `ProcessTableFull`; `TooManyOpen`; those of a damaged or foreign file; `Locked`; `Io`.
     pub fn open(path: impl AsRef<Path>) -> Result<Timeline> {
-        let name = Name::new(path.as_ref())?;
-        let index = claim_index(&name)?;
-        let (segment, lock) = lifecycle::join(&name, Use::Log, &Trust::default())?;
-        Timeline::join(segment, lock, index)
+        Timeline::options().open(path)
+    }
+
+    /// Joins the timeline at `path` if somebody writes to it, and creates it otherwise, as [`new`](Timeline::new) does:
+    /// what a run before has left is not joined, but kept as `NAME.prev`. Of several processes that do this at once, one
+    /// creates the timeline and the others join it.
+    ///
+    /// # Errors
+    /// Those of `new` and [`open`](Timeline::open), without `InUse` and `NotFound`.
+    ///
+    /// # Example
+    /// ```
+    /// use timeline::Timeline;
+    /// # let path = format!("/timeline-doc-shared-{}", std::process::id());
+    /// # let path = path.as_str();
+    /// let first = Timeline::open_or_create(path)?; // "/timeline", say
+    /// let second = Timeline::open_or_create(path)?; // in any other process: the same
+    /// # timeline::unlink(path)?;
+    /// # Ok::<(), timeline::Error>(())
+    /// ```
+    pub fn open_or_create(path: impl AsRef<Path>) -> Result<Timeline> {
+        Timeline::options().open_or_create(path)
+    }
+
+    /// For other sizes, sharing with a group, and joining what belongs to another user.
+    pub fn options() -> Options {
+        Options::new()
     }
 
     fn join(segment: Segment, lifecycle: LockFile, index: Index) -> Result<Timeline> {

@@ -57,15 +57,9 @@ static uint32_t define(const char *category, int32_t priority, const char *messa
 }
 
 static void open_timeline(const char *name) {
-  timeline_status_t status;
-  do {
-    /* What a run before has left is not joined but kept, as NAME.prev. */
-    status = timeline_new(name, ENTRIES, STRINGS, &tl);
-    if (status != TIMELINE_E_IN_USE) break;
-    status = timeline_open(name, &tl);
-    /* Whoever used it may be gone by now, and the name with it: then once more. */
-  } while (status == TIMELINE_E_NOT_FOUND);
-  if (status != TIMELINE_OK) die("make or join the timeline");
+  const timeline_options_t options = {.entries = ENTRIES, .string_table_size = STRINGS};
+  /* What a run before has left is not joined but kept, as NAME.prev. */
+  if (timeline_open_or_create(name, &options, &tl) != TIMELINE_OK) die("make or join the timeline");
   events.round = define("checksum", TIMELINE_INFO, "round $number: $bytes bytes with $threads threads");
   events.read = define("reader", TIMELINE_TRACE, "read block $number ($bytes bytes), $queued in the queue\n"
                                                  "A queue that is always full says that the workers are slow.");

@@ -35,19 +35,9 @@ if not name or not batches then
 end
 batches = batches > 0 and batches or math.huge
 
--- Whoever comes first makes the timeline, the others join it. What a run before has left is never joined:
--- new() keeps it as NAME.prev, where it can still be read.
-local function join_or_make()
-   repeat
-      local made, message, kind = timeline.new(name, ENTRIES, STRINGS)
-      if made or kind ~= "in_use" then return made, message end
-      -- Whoever used it may be gone by now, and the name with it: then once more.
-      local joined, why, how = timeline.open(name)
-      if joined or how ~= "not_found" then return joined, why end
-   until false
-end
-
-local tl, message = join_or_make()
+-- Whoever comes first makes the timeline, the others join it. What a run before has left is never joined: it is
+-- kept as NAME.prev, where it can still be read.
+local tl, message = timeline.open_or_create(name, { entries = ENTRIES, stringtablesize = STRINGS })
 if not tl then
    io.stderr:write("demo.lua: ", message, "\n")
    os.exit(1)

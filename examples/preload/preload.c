@@ -140,16 +140,10 @@ static timeline_status_t open_timeline(char *path, size_t size)
         snprintf(path, size, "%s", named);
     else
         snprintf(path, size, "/preload-%ld", (long)getpid());
-    timeline_status_t status;
-    int ours = was_ours(path);
-    do {
-        status = ours ? TIMELINE_E_IN_USE : timeline_new(path, count, 0, &timeline);
-        if (status == TIMELINE_E_IN_USE)
-            status = timeline_open(path, &timeline);
-        ours = 0;
-        /* Whoever used it may be gone by now, and the name with it: then once more. */
-    } while (status == TIMELINE_E_NOT_FOUND);
-    return status;
+    const timeline_options_t options = {.entries = count};
+    if (was_ours(path) && timeline_open(path, &timeline) == TIMELINE_OK)
+        return TIMELINE_OK;
+    return timeline_open_or_create(path, &options, &timeline);
 }
 
 /* What a handler of the last event left to be said. */

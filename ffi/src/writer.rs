@@ -5,9 +5,9 @@ use crate::level::priority_of;
 use crate::status::{Failure, TIMELINE_OK, guard, timeline_status_t};
 use std::ffi::c_char;
 use std::sync::atomic::{AtomicU32, Ordering};
-use timeline_core::{DEFAULT_STRING_TABLE, Error, EventId, MAX_ARGUMENTS, Timeline};
+use timeline_core::{Error, EventId, MAX_ARGUMENTS, Options, Timeline};
 
-/// A timeline to write to, from `timeline_new` or `timeline_open`. Only these functions make one: more
+/// A timeline to write to, from `timeline_new`, `timeline_open` or `timeline_open_or_create`. Only these functions, and those with options, make one: more
 /// lies behind the members shown, which are here for the inline check `timeline_enabled` and are not to be
 /// written. Every function that takes one may be called from any thread at any time, but for
 /// `timeline_free`.
@@ -81,6 +81,64 @@ unsafe fn give(core: Timeline, out: *mut *mut timeline_t) {
     unsafe { out.write(handle.cast()) };
 }
 
+/// Options with these sizes; 0 for the default.
+fn sized(entries: u64, string_table_size: u64) -> Options {
+    let mut options = Timeline::options();
+    if entries != 0 {
+        options = options.entries(entries);
+    }
+    if string_table_size != 0 {
+        options = options.string_table_size(string_table_size);
+    }
+    options
+}
+
+/// How a timeline is made or joined. All members 0, as in `timeline_options_t options = {0}`, are the defaults.
+#[repr(C)]
+#[derive(Default, Clone, Copy)]
+pub struct timeline_options_t {
+    /// As for `timeline_new`.
+    pub entries: u64,
+    /// As for `timeline_new`.
+    pub string_table_size: u64,
+    /// Who may use a timeline that is made, whatever the umask: permission bits such as 0660. 0 means 0600. Everybody
+    /// cannot be given the right to write: who has it may damage every process that writes. A group can.
+    pub mode: u32,
+    /// The group that a timeline that is made is given to; 0 leaves it to the system.
+    pub group: u32,
+    /// A user whose timelines are joined, and kept as `NAME.prev`, beside those of root and of our own user; 0 is
+    /// nobody else. That user can damage this process, by cutting the file short or forging what stands in it.
+    pub trust_user: u32,
+    /// A group whose timelines are joined, whoever of it they belong to; 0 is none.
+    pub trust_group: u32,
+}
+
+/// The options behind a pointer; the defaults for NULL.
+///
+/// # Safety
+/// `options` is NULL or readable.
+unsafe fn options_of(options: *const timeline_options_t) -> Result<Options, Failure> {
+    if options.is_null() {
+        return Ok(Timeline::options());
+    }
+    // SAFETY: the contract of this function.
+    let given = unsafe { shared(options, "options", "the caller filled in")? };
+    let mut options = sized(given.entries, given.string_table_size);
+    if given.mode != 0 {
+        options = options.mode(given.mode);
+    }
+    if given.group != 0 {
+        options = options.group(given.group);
+    }
+    if given.trust_user != 0 {
+        options = options.trust_user(given.trust_user);
+    }
+    if given.trust_group != 0 {
+        options = options.trust_group(given.trust_group);
+    }
+    Ok(options)
+}
+
 /// Makes a timeline and opens it for writing. When the name is left over from processes that all died,
 /// their timeline is kept as `NAME.prev` and this one starts afresh.
 ///
@@ -91,7 +149,8 @@ unsafe fn give(core: Timeline, out: *mut *mut timeline_t) {
 /// `out`: receives the timeline, to be freed with `timeline_free`; untouched when the call fails.
 ///
 /// Returns `TIMELINE_OK`, `TIMELINE_E_IN_USE`, `TIMELINE_E_NO_SPACE`, `TIMELINE_E_NOT_A_TIMELINE`
-/// (something else has that name; it is left alone), `TIMELINE_E_FULL` (this process has 64 open),
+/// (something else has that name; it is left alone), `TIMELINE_E_NOT_TRUSTED` (a timeline of another user has that
+/// name), `TIMELINE_E_FULL` (this process has 64 open), `TIMELINE_E_BUSY` (others keep it locked for seconds),
 /// `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Touches every page: takes a moment. Any thread.
 ///
 /// # Safety
@@ -107,15 +166,7 @@ pub unsafe extern "C-unwind" fn timeline_new(
         place(out, "out")?;
         // SAFETY: the contract of this function.
         let path = unsafe { self::path(path, "path")? };
-        let strings = if string_table_size == 0 {
-            DEFAULT_STRING_TABLE
-        } else {
-            string_table_size
-        };
-        let core = match entries {
-            0 => Timeline::with_string_table(path, strings)?,
-            _ => Timeline::with_size(path, entries, strings)?,
-        };
+        let core = sized(entries, string_table_size).create(path)?;
         // SAFETY: checked by `place`, and writable by contract.
         unsafe { give(core, out) };
         Ok(TIMELINE_OK)
@@ -127,8 +178,9 @@ pub unsafe extern "C-unwind" fn timeline_new(
 /// `path` and `out`: as for `timeline_new`.
 ///
 /// Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_NOT_A_TIMELINE`, `TIMELINE_E_VERSION`,
-/// `TIMELINE_E_CORRUPT`, `TIMELINE_E_FULL` (no room for one more writing process, or this one has 64
-/// open), `TIMELINE_E_ARGUMENT` (also for a saved timeline, which cannot be written to) or
+/// `TIMELINE_E_CORRUPT`, `TIMELINE_E_NOT_TRUSTED` (it belongs neither to root nor to our own user, or everybody may
+/// write to it: see `timeline_open_with`), `TIMELINE_E_FULL` (no room for one more writing process, or this one has 64
+/// open), `TIMELINE_E_BUSY` (others keep it locked for seconds), `TIMELINE_E_ARGUMENT` (also for a saved timeline, which cannot be written to) or
 /// `TIMELINE_E_IO`. Any thread.
 ///
 /// # Safety
@@ -142,6 +194,84 @@ pub unsafe extern "C-unwind" fn timeline_open(
         place(out, "out")?;
         // SAFETY: the contract of this function.
         let core = Timeline::open(unsafe { self::path(path, "path")? })?;
+        // SAFETY: checked by `place`, and writable by contract.
+        unsafe { give(core, out) };
+        Ok(TIMELINE_OK)
+    })
+}
+
+/// Joins a timeline if somebody writes to it, and makes it otherwise. Of several processes that do this at once, one
+/// makes it and the others join it. What a run before has left is not joined but kept as `NAME.prev`. A timeline that is
+/// joined keeps its size, mode and group.
+///
+/// `path` and `out`: as for `timeline_new`. `options`: NULL for the defaults.
+///
+/// Returns what `timeline_new` and `timeline_open` return, but for `TIMELINE_E_IN_USE` and `TIMELINE_E_NOT_FOUND`. Any
+/// thread.
+///
+/// # Safety
+/// `path` is NULL or a NUL-terminated string; `options` is NULL or readable; `out` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn timeline_open_or_create(
+    path: *const c_char,
+    options: *const timeline_options_t,
+    out: *mut *mut timeline_t,
+) -> timeline_status_t {
+    guard(|| {
+        place(out, "out")?;
+        // SAFETY: the contract of this function.
+        let (path, options) = unsafe { (self::path(path, "path")?, options_of(options)?) };
+        let core = options.open_or_create(path)?;
+        // SAFETY: checked by `place`, and writable by contract.
+        unsafe { give(core, out) };
+        Ok(TIMELINE_OK)
+    })
+}
+
+/// As `timeline_new`, with options.
+///
+/// `path` and `out`: as for `timeline_new`. `options`: NULL for the defaults.
+///
+/// Returns what `timeline_new` returns. Any thread.
+///
+/// # Safety
+/// `path` is NULL or a NUL-terminated string; `options` is NULL or readable; `out` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn timeline_new_with(
+    path: *const c_char,
+    options: *const timeline_options_t,
+    out: *mut *mut timeline_t,
+) -> timeline_status_t {
+    guard(|| {
+        place(out, "out")?;
+        // SAFETY: the contract of this function.
+        let (path, options) = unsafe { (self::path(path, "path")?, options_of(options)?) };
+        let core = options.create(path)?;
+        // SAFETY: checked by `place`, and writable by contract.
+        unsafe { give(core, out) };
+        Ok(TIMELINE_OK)
+    })
+}
+
+/// As `timeline_open`, with options, of which `trust_user` and `trust_group` count.
+///
+/// `path` and `out`: as for `timeline_new`. `options`: NULL for the defaults.
+///
+/// Returns what `timeline_open` returns. Any thread.
+///
+/// # Safety
+/// `path` is NULL or a NUL-terminated string; `options` is NULL or readable; `out` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn timeline_open_with(
+    path: *const c_char,
+    options: *const timeline_options_t,
+    out: *mut *mut timeline_t,
+) -> timeline_status_t {
+    guard(|| {
+        place(out, "out")?;
+        // SAFETY: the contract of this function.
+        let (path, options) = unsafe { (self::path(path, "path")?, options_of(options)?) };
+        let core = options.open(path)?;
         // SAFETY: checked by `place`, and writable by contract.
         unsafe { give(core, out) };
         Ok(TIMELINE_OK)

@@ -44,10 +44,19 @@ impl Control {
     /// Attaches to the live timeline at `path`.
     ///
     /// # Errors
-    /// `NotFound`; `ReadOnly` for a snapshot; those of a damaged or foreign file; `Io`.
+    /// `NotFound`; `NotTrusted` if it belongs neither to root nor to our own user, or if everybody may write to it;
+    /// `ReadOnly` for a snapshot; those of a damaged or foreign file; `Locked`; `Io`.
     pub fn open(path: impl AsRef<Path>) -> Result<Control> {
-        let (segment, lock) =
-            lifecycle::join(&Name::new(path.as_ref())?, Use::Control, &Trust::default())?;
+        Control::open_trusting(path, Trust::default())
+    }
+
+    /// As [`open`](Control::open), also if it belongs to a user or a group that is trusted. They could end this process, by
+    /// cutting the file short.
+    ///
+    /// # Errors
+    /// Those of `open`.
+    pub fn open_trusting(path: impl AsRef<Path>, trust: Trust) -> Result<Control> {
+        let (segment, lock) = lifecycle::join(&Name::new(path.as_ref())?, Use::Control, &trust)?;
         let file = lock.file().try_clone();
         drop(lock);
         let file = file.map_err(|e| Error::io("open", path.as_ref(), e))?;

@@ -3,6 +3,8 @@
 //! So NAME never leads to half of one, and a failure (no space) leaves everything as it was. The name is given only to
 //! who finds nothing there: of several creators one comes first, and the others find it in use.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -21,24 +23,36 @@ const ATTEMPTS: u32 = 100;
 /// The fewest entries of a timeline for which nobody said how many.
 const LEAST_DEFAULT: u64 = 1 << 16;
 
+/// What a timeline is to be.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// How many entries, if somebody said it.
+    pub entries: Option<u64>,
+    /// Bytes of the string table.
+    pub strings: u64,
+    /// Who may use it.
+    pub mode: u32,
+    /// The group it is given to.
+    pub group: Option<u32>,
+    /// Whose timeline may stand at its name.
+    pub trust: Trust,
+}
+
 /// Creates the timeline at `name`; where nobody said how many `entries`, of the default or of the largest power of two
 /// below it that fits. What stood there and has no living writer is kept as `NAME.prev`.
 ///
 /// Returns with the lifecycle lock of the new timeline held, for the creator to join it undisturbed.
-pub fn create(
-    name: &Name,
-    entries: Option<u64>,
-    strings: u64,
-    trust: &Trust,
-) -> Result<(Segment, LockFile)> {
-    let mut sizes = geometries(entries, strings)?.into_iter();
+pub fn create(name: &Name, plan: &Plan) -> Result<(Segment, LockFile)> {
+    let trust = &plan.trust;
+    let mut sizes = geometries(plan.entries, plan.strings)?.into_iter();
+    check_mode(plan.mode)?;
     let (mut geometry, mut reduced) = (sizes.next().expect("one at least"), false);
     // Before anything is built. What is there may change until it is moved aside, and is then looked at again.
     lock_corpse(name, trust)?;
     let staging = Staging::new(name)?;
     for attempt in 0.. {
         let error = match build(name, &staging, geometry, reduced) {
-            Ok(segment) => return place(name, staging, trust).map(|lock| (segment, lock)),
+            Ok(segment) => return place(name, staging, plan).map(|lock| (segment, lock)),
             Err(error) => error,
         };
         let no_space = matches!(error, Error::NoSpace { .. });
@@ -109,28 +123,57 @@ fn build(name: &Name, staging: &Staging, geometry: Geometry, reduced: bool) -> R
     Ok(segment)
 }
 
+/// An error for permission bits that a timeline must not have.
+fn check_mode(mode: u32) -> Result<()> {
+    const ALWAYS: u32 = 0o600;
+    const AT_MOST: u32 = 0o664;
+    if mode & ALWAYS == ALWAYS && mode & !AT_MOST == 0 {
+        return Ok(());
+    }
+    Err(Error::BadText {
+        what: "mode",
+        expected: "0600, or more rights up to 0664: a group may write, everybody else may only read",
+        found: format!("{mode:04o}"),
+    })
+}
+
+/// Lets those use it who may. Not before it is whole: whoever may open it may lock it.
+fn share(name: &Name, staging: &Staging, plan: &Plan) -> Result<()> {
+    let fail = |doing| move |e| Error::io(doing, name.given(), e);
+    if plan.group.is_some() {
+        std::os::unix::fs::fchown(staging.file(), None, plan.group)
+            .map_err(fail("give to a group"))?;
+    }
+    let mode = Permissions::from_mode(plan.mode);
+    staging
+        .file()
+        .set_permissions(mode)
+        .map_err(fail("set the mode of"))
+}
+
 /// Gives what was built its name, and moves aside what nobody uses there.
-fn place(name: &Name, staging: Staging, trust: &Trust) -> Result<LockFile> {
+fn place(name: &Name, staging: Staging, plan: &Plan) -> Result<LockFile> {
     let fail = |e| Error::io("rename", name.given(), e);
+    let trust = &plan.trust;
+    share(name, &staging, plan)?;
     for _ in 0..LOOKS {
         // Held until the old timeline has its new name, so that nobody joins it in between.
         let old = lock_corpse(name, trust)?;
         if old.is_some() {
             let prev = name.sibling(".prev");
             may_replace(&prev, trust)?;
-            std::fs::rename(name.file(), prev).map_err(fail)?;
+            match std::fs::rename(name.file(), prev) {
+                // Removed meanwhile.
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+                other => other.map_err(fail)?,
+            }
         }
         match staging.place(name) {
             // Another creator came first; its timeline is in use, or was left by it.
             Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => continue,
             other => other.map_err(fail)?,
         }
-        let lock = staging.into_lock();
-        if shm::is_at(lock.file(), name.file()) {
-            return Ok(lock);
-        }
-        let why = "another process has removed or replaced it already";
-        return Err(fail(std::io::Error::other(why)));
+        return Ok(staging.into_lock());
     }
     let why = "other processes take that name again and again";
     Err(fail(std::io::Error::other(why)))

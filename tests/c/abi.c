@@ -63,6 +63,14 @@ static void refusals_without_a_timeline(void) {
   CHECK_FAILS(timeline_open(ring, &tl), TIMELINE_E_NOT_FOUND, ring);
   CHECK_FAILS(timeline_open(NULL, &tl), TIMELINE_E_ARGUMENT, "path is NULL");
   CHECK_FAILS(timeline_open(ring, NULL), TIMELINE_E_ARGUMENT, "out is NULL");
+  const timeline_options_t loose = {.mode = 0666}, odd = {.entries = 1000};
+  CHECK_FAILS(timeline_new_with(ring, &loose, &tl), TIMELINE_E_ARGUMENT, "0666");
+  CHECK_FAILS(timeline_open_or_create(ring, &odd, &tl), TIMELINE_E_ARGUMENT, "1000");
+  CHECK_FAILS(timeline_open_or_create(ring, (const timeline_options_t *)(const void *)(text + 1), &tl),
+              TIMELINE_E_ARGUMENT, "multiple of 8");
+  CHECK_FAILS(timeline_open_or_create(NULL, NULL, &tl), TIMELINE_E_ARGUMENT, "path is NULL");
+  CHECK_FAILS(timeline_open_or_create(ring, NULL, NULL), TIMELINE_E_ARGUMENT, "out is NULL");
+  CHECK_FAILS(timeline_open_with(ring, NULL, &tl), TIMELINE_E_NOT_FOUND, ring);
   CHECK(tl == UNTOUCHED);
   CHECK_FAILS(timeline_unlink(ring), TIMELINE_E_NOT_FOUND, ring);
   CHECK_FAILS(timeline_unlink(NULL), TIMELINE_E_ARGUMENT, "path is NULL");
@@ -308,8 +316,8 @@ static void sampling(timeline_t *tl) {
 static void sampling_outlives_the_handle(void) {
   timeline_t *watching = NULL, *tl = NULL;
   timeline_sampler_t *sampler = NULL;
-  CHECK_EQ(timeline_open(ring, &watching), TIMELINE_OK);
-  CHECK_EQ(timeline_open(ring, &tl), TIMELINE_OK);
+  CHECK_EQ(timeline_open_with(ring, &(timeline_options_t){.trust_user = 1}, &watching), TIMELINE_OK);
+  CHECK_EQ(timeline_open_or_create(ring, NULL, &tl), TIMELINE_OK);
   const uint32_t detail = define(watching, TIMELINE_LIBRARY, "detail");
   CHECK_EQ(timeline_priority(watching, TIMELINE_NONE), TIMELINE_OK);
   CHECK_EQ(timeline_sample(tl, TIMELINE_ALL, 100000, 1000000, &sampler), TIMELINE_OK);

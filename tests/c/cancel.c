@@ -92,6 +92,14 @@ static void call_level(struct at *at) {
 }
 static void call_new(struct at *at) { at->status = timeline_new(in_folder("left"), 256, 1024, &at->tl); }
 static void call_open(struct at *at) { at->status = timeline_open(in_folder("ring"), &at->tl); }
+static void call_open_or_create(struct at *at) {
+  at->status = timeline_open_or_create(in_folder("ring"), NULL, &at->tl);
+}
+static void call_new_with(struct at *at) {
+  const timeline_options_t options = {.entries = 256, .string_table_size = 1024, .mode = 0640};
+  at->status = timeline_new_with(in_folder("left"), &options, &at->tl);
+}
+static void call_open_with(struct at *at) { at->status = timeline_open_with(in_folder("ring"), NULL, &at->tl); }
 static void call_free(struct at *at) { timeline_free(TAKE(at->tl)); }
 static void call_unlink(struct at *at) { at->status = timeline_unlink(in_folder("left")); }
 static void call_define(struct at *at) {
@@ -160,6 +168,9 @@ static const struct call {
     {"timeline_level", NULL, call_level},
     {"timeline_new", prepare_left, call_new},
     {"timeline_open", NULL, call_open},
+    {"timeline_open_or_create", NULL, call_open_or_create},
+    {"timeline_new_with", prepare_left, call_new_with},
+    {"timeline_open_with", NULL, call_open_with},
     {"timeline_free", prepare_opened, call_free},
     {"timeline_unlink", prepare_left, call_unlink},
     {"timeline_define", NULL, call_define},

@@ -315,7 +315,7 @@ int main(int argc, char** argv) {
   counts_as_the_library();
   {
     timeline::ring tl(dir + "/ring", 65536);
-    timeline::ring joined = timeline::ring::open(dir + "/ring");
+    timeline::ring joined = timeline::ring::open_or_create(dir + "/ring");
     timeline::attached at(dir + "/ring");
     arguments(tl, at);
     counting(tl);

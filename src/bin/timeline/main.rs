@@ -24,6 +24,7 @@ mod style;
 mod tail;
 mod target;
 mod time;
+mod trust;
 mod verify;
 mod who;
 

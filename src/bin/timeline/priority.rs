@@ -9,6 +9,7 @@ use crate::failure::Result;
 use crate::info;
 use crate::output;
 use crate::target::Target;
+use crate::trust::Trusted;
 
 /// Show or set the level: which events a program logs
 ///
@@ -23,6 +24,9 @@ pub struct Args {
     /// Level to set; without it, the present one is printed
     #[arg(value_name = "LEVEL", value_parser = args::level())]
     level: Option<Level>,
+
+    #[command(flatten)]
+    trusted: Trusted,
 }
 
 impl Args {
@@ -68,7 +72,7 @@ fn show(args: &Args) -> Result {
 }
 
 fn set(args: &Args, level: Level) -> Result {
-    let control = args.target.control()?;
+    let control = args.target.control(&args.trusted)?;
     let before = control.level();
     control.priority(level)?;
     output::talk(format_args!(

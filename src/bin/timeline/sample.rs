@@ -10,6 +10,7 @@ use crate::output;
 use crate::signals::{Signals, Woken};
 use crate::target::Target;
 use crate::time::{Span, parse_duration};
+use crate::trust::Trusted;
 
 /// How often to ask whether the name still means the timeline being sampled.
 const IDENTITY: Duration = Duration::from_millis(200);
@@ -38,6 +39,9 @@ pub struct Args {
     /// Stop by itself after this time
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     duration: Option<Duration>,
+
+    #[command(flatten)]
+    trusted: Trusted,
 }
 
 /// Shown by `--help`.
@@ -61,7 +65,7 @@ pub fn run(args: &Args) -> Result {
             format_args!("--for must be shorter than --every ({every}), got {length}"),
         );
     }
-    let control = args.target.control()?;
+    let control = args.target.control(&args.trusted)?;
     let watched = args.target.attach()?;
     // Before the level is touched: from here on, a signal ends this in good order.
     let signals = Signals::catch()?;

@@ -13,6 +13,7 @@ use crate::args;
 use crate::failure::{Failure, Result};
 use crate::output;
 use crate::permission;
+use crate::trust::Trusted;
 
 /// The timeline or archive.
 #[derive(clap::Args)]
@@ -85,8 +86,14 @@ impl Target {
     }
 
     /// Attaches for changing the level.
-    pub fn control(&self) -> Result<Control> {
-        Control::open(self.path()).map_err(|error| self.explain(error))
+    pub fn control(&self, trusted: &Trusted) -> Result<Control> {
+        Control::open_trusting(self.path(), trusted.trust()).map_err(|error| match &error {
+            Error::NotTrusted { owner, .. } if owner.mode & 0o002 == 0 => {
+                let (told, user) = (permission::told(&error), owner.user);
+                Failure::Message(format!("{told} (--trust-user {user})"))
+            }
+            _ => self.explain(error),
+        })
     }
 
     /// The error, with what may have been meant.

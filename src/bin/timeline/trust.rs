@@ -1,0 +1,42 @@
+//! Whom a verb that changes a timeline trusts: by name or by number.
+
+use nix::unistd::{Group, User};
+use timeline::Trust;
+
+/// Whose timelines are changed beside those of root and of the user who asks.
+#[derive(clap::Args)]
+pub struct Trusted {
+    /// Also change a timeline of this user, by name or number: they could forge what is shown, or end this command
+    #[arg(long, value_name = "USER", value_parser = user)]
+    trust_user: Option<u32>,
+
+    /// Also change a timeline of this group, whoever made it
+    #[arg(long, value_name = "GROUP", value_parser = group)]
+    trust_group: Option<u32>,
+}
+
+impl Trusted {
+    /// For the library.
+    pub fn trust(&self) -> Trust {
+        Trust {
+            user: self.trust_user,
+            group: self.trust_group,
+        }
+    }
+}
+
+fn user(given: &str) -> Result<u32, String> {
+    let named = || User::from_name(given).ok().flatten();
+    let number = given.parse().ok();
+    number
+        .or_else(|| named().map(|user| user.uid.as_raw()))
+        .ok_or_else(|| "expected the name or the number of a user".into())
+}
+
+fn group(given: &str) -> Result<u32, String> {
+    let named = || Group::from_name(given).ok().flatten();
+    let number = given.parse().ok();
+    number
+        .or_else(|| named().map(|group| group.gid.as_raw()))
+        .ok_or_else(|| "expected the name or the number of a group".into())
+}

@@ -1,0 +1,137 @@
+//! How a timeline is created or joined: its size, who may use it, and whom its writers trust.
+
+use std::path::Path;
+
+use super::{Timeline, claim_index};
+use crate::error::{Error, Result};
+use crate::layout::DEFAULT_STRING_TABLE;
+use crate::lifecycle::{self, Plan};
+use crate::segment::Use;
+use crate::shm::{Name, Trust};
+
+/// How often creating and joining take turns: a name is seldom taken and free again in between.
+const TURNS: u32 = 100;
+
+/// How a timeline is created or joined, where the defaults are not enough; from [`Timeline::options`].
+///
+/// # Example
+/// A service that runs as root shares its timeline with workers of a group:
+/// ```
+/// use timeline::Timeline;
+/// # let path = format!("/timeline-doc-options-{}", std::process::id());
+/// # let path = path.as_str();
+/// # let www_data = unsafe { libc::getegid() };
+/// let master = Timeline::options().mode(0o660).group(www_data).create(path)?;
+/// let worker = Timeline::open(path)?; // in another process: root's timelines are trusted
+/// # timeline::unlink(path)?;
+/// # Ok::<(), timeline::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Options {
+    plan: Plan,
+}
+
+impl Options {
+    pub(super) fn new() -> Options {
+        Options {
+            plan: Plan {
+                entries: None,
+                strings: DEFAULT_STRING_TABLE,
+                mode: 0o600,
+                group: None,
+                trust: Trust::default(),
+            },
+        }
+    }
+
+    /// How many entries one that is created has: a power of two from 256 to 2^30, 64 bytes each. Without it as
+    /// [`Timeline::new`] says.
+    pub fn entries(mut self, entries: u64) -> Options {
+        self.plan.entries = Some(entries);
+        self
+    }
+
+    /// Bytes of the string table of one that is created, 1,024 to 2^31: one event may be defined for every 64 of them,
+    /// 65,536 at most. Without it 1 MiB.
+    pub fn string_table_size(mut self, bytes: u64) -> Options {
+        self.plan.strings = bytes;
+        self
+    }
+
+    /// Who may use one that is created, whatever the umask: permission bits such as `0o660`. Without it `0o600`.
+    ///
+    /// Who may write to it may damage every process that writes to it; so others cannot be given that right, but a
+    /// [`group`](Options::group) can.
+    pub fn mode(mut self, mode: u32) -> Options {
+        self.plan.mode = mode;
+        self
+    }
+
+    /// The group that one that is created belongs to, by number. Without it the one that the system chooses.
+    pub fn group(mut self, group: u32) -> Options {
+        self.plan.group = Some(group);
+        self
+    }
+
+    /// A user, by number, whose timelines are joined beside those of root and of our own user. That user can damage
+    /// this process: by cutting the file short, or by forging what stands in it.
+    ///
+    /// In a container, users that it does not know have one number, 65534 as a rule: who names that one trusts them all.
+    pub fn trust_user(mut self, user: u32) -> Options {
+        self.plan.trust.user = Some(user);
+        self
+    }
+
+    /// A group, by number, whose timelines are joined, whoever of it they belong to.
+    pub fn trust_group(mut self, group: u32) -> Options {
+        self.plan.trust.group = Some(group);
+        self
+    }
+
+    /// Creates a timeline: see [`Timeline::new`].
+    ///
+    /// # Errors
+    /// Those of [`Timeline::with_size`]; `NotTrusted` if a timeline of another user stands there; `BadText` for a mode
+    /// that lets everybody write.
+    pub fn create(&self, path: impl AsRef<Path>) -> Result<Timeline> {
+        let name = Name::new(path.as_ref())?;
+        let index = claim_index(&name)?;
+        let (segment, lock) = lifecycle::create(&name, &self.plan)?;
+        Timeline::join(segment, lock, index)
+    }
+
+    /// Joins a timeline as a further writer: see [`Timeline::open`].
+    ///
+    /// # Errors
+    /// Those of [`Timeline::open`].
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<Timeline> {
+        let name = Name::new(path.as_ref())?;
+        let index = claim_index(&name)?;
+        let (segment, lock) = lifecycle::join(&name, Use::Log, &self.plan.trust)?;
+        Timeline::join(segment, lock, index)
+    }
+
+    /// Joins the timeline at `path` if somebody writes to it, and creates it otherwise: see
+    /// [`Timeline::open_or_create`]. One that is joined keeps its size, mode and group.
+    ///
+    /// # Errors
+    /// Those of [`create`](Options::create) and [`open`](Options::open).
+    pub fn open_or_create(&self, path: impl AsRef<Path>) -> Result<Timeline> {
+        let path = path.as_ref();
+        let mut turns = 0;
+        loop {
+            // In this order, because `open` would also join what a crashed run has left.
+            let in_use = match self.create(path) {
+                Err(error @ Error::InUse { .. }) => error,
+                other => return other,
+            };
+            turns += 1;
+            match self.open(path) {
+                // Removed in between.
+                Err(Error::NotFound { .. }) if turns < TURNS => {}
+                Err(Error::NotFound { .. }) => return Err(in_use),
+                other => return other,
+            }
+        }
+    }
+}
