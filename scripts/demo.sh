@@ -1,6 +1,6 @@
 #!/bin/sh
-# What `make demo` shows: a LuaJIT program and a C program log to one timeline, which the command dumps
-# while they run. Leaves nothing behind.
+# What `make demo` shows: a LuaJIT program and a C program log to one timeline, which the command dumps while they run;
+# the level is turned down in both; the C program is killed, and its last events are still there. Leaves nothing behind.
 #
 #   [TARGET_DIR=target/release] scripts/demo.sh
 #
@@ -51,19 +51,31 @@ lua=$!
 "$built/demo" "$name" 0 2 >/dev/null &
 c=$!
 
-# Until both have logged, for as long as both run; asked ten times a second.
-logged() { grep -q "\"process\":\"$1\"" "$built/newest"; }
-until "$timeline" dump --json --max-entries 2000 "$name" >"$built/newest" 2>/dev/null && logged luajit && logged demo; do
-  for pid in "$lua" "$c"; do
-    kill -0 "$pid" 2>/dev/null || { echo "demo: one of the programs ended too early" >&2; exit 1; }
+# show_when CONDITION ARGUMENTS...: a command, as soon as what it prints is so, for as long as both programs run.
+show_when() {
+  condition=$1
+  shift
+  until "$timeline" "$@" >"$built/shown" 2>/dev/null && $condition "$built/shown"; do
+    for pid in "$lua" "$c"; do
+      kill -0 "$pid" 2>/dev/null || { echo "demo: one of the programs ended too early" >&2; exit 1; }
+    done
+    sleep 0.01
   done
-  sleep 0.1
-done
+  say "\$ timeline $*"
+  cat "$built/shown"
+}
+both() { grep -q ' luajit [0-9]' "$1" && grep -q ' demo [0-9]' "$1"; }
+# What the level lets pass no more.
+detail() { grep -Eq ' (trace|app|packet|library) +[0-9-]+ +[0-9-]+ ' "$1"; }
+both_in_detail() {
+  grep -E ' (trace|app|packet|library) +[0-9-]+ +[0-9-]+ ' "$1" >"$built/detail" && both "$built/detail"
+}
+both_without_detail() { both "$1" && ! detail "$1"; }
 
-show dump "$name" --max-entries 20
+show_when both_in_detail dump "$name" --max-entries 40 --long
 say "The level is turned down in both, from outside: errors, warnings and information only."
 show priority "$name" info
-show dump "$name" --max-entries 20 --long
+show_when both_without_detail dump "$name" --max-entries 40 --long
 show info "$name"
 say "The C program is killed. What it logged last is still there:"
 kill -KILL "$c"
@@ -73,4 +85,7 @@ say "\$ timeline dump $name --long | grep demo | head -n 8"
 "$timeline" dump "$name" --long >"$built/dump"
 head -n 1 "$built/dump"
 grep "^[^ ]* [^ ]* *demo" "$built/dump" | head -n 8
+say "\$ timeline info $name | grep writers"
+"$timeline" info "$name" >"$built/info"
+grep writers "$built/info"
 say "Done. Next: \$ $timeline demo"

@@ -108,19 +108,85 @@ fn it_shows_both_programs_and_leaves_nothing() {
     for program in ["luajit (", "demo ("] {
         assert!(writers.contains(program), "{writers}");
     }
-    let (_, killed) = out.split_once("The C program is killed").unwrap();
-    let rows = killed.lines().filter(|row| row.contains(" demo "));
-    assert!(rows.count() >= 8, "{killed}");
+    let (before, after) = out.split_once("The level is turned down in both").unwrap();
+    let (after, killed) = after.split_once("The C program is killed").unwrap();
+    for program in ["luajit", "demo"] {
+        // In detail before the level was turned down in both, and not afterwards, when both go on.
+        let detailed = |row: &&Row| row.program == program && row.is_detail();
+        assert!(rows(before).iter().any(|row| detailed(&row)), "{before}");
+        assert!(
+            rows(after).iter().any(|row| row.program == program),
+            "{after}"
+        );
+    }
+    assert!(!rows(after).iter().any(Row::is_detail), "{after}");
+
+    let last = rows(killed);
+    assert!(
+        last.len() >= 8 && last.iter().all(|row| row.program == "demo"),
+        "{killed}"
+    );
+    // They are what it logged last: after all that was shown before, which came from it, too.
+    let newest = rows(after)
+        .into_iter()
+        .find(|row| row.program == "demo")
+        .unwrap();
+    assert!(
+        last[0].time >= newest.time && last[0].pid == newest.pid,
+        "{killed}"
+    );
+    let writers = killed
+        .lines()
+        .find(|line| line.starts_with("  writers"))
+        .unwrap();
+    let gone = format!("demo ({}), gone", newest.pid);
+    assert!(
+        writers.contains(&gone) && writers.matches("gone").count() == 1,
+        "{writers}"
+    );
+}
+
+/// A row of `dump --long`.
+struct Row {
+    time: String,
+    program: String,
+    pid: String,
+    priority: String,
+}
+
+impl Row {
+    fn is_detail(&self) -> bool {
+        !["error", "warning", "info"].contains(&self.priority.as_str())
+    }
+}
+
+fn rows(shown: &str) -> Vec<Row> {
+    let rows = shown.lines().filter(|line| line.starts_with("20"));
+    rows.map(|line| {
+        let mut words = line.split_whitespace().map(str::to_owned);
+        let mut next = || words.next().expect("a whole row");
+        let time = next() + &next();
+        let (program, pid, priority) = (next(), next(), next());
+        // Threads of other names than their program stand behind it.
+        let program = program.split('/').next().unwrap().to_owned();
+        Row {
+            time,
+            program,
+            pid,
+            priority,
+        }
+    })
+    .collect()
 }
 
 #[test]
 fn it_leaves_nothing_when_it_is_interrupted() {
     // At the command with these words; the first of them comes perhaps before there is a timeline.
     for (signal, code, at) in [
-        ("TERM", 143, "dump --json"),
+        ("TERM", 143, "dump"),
         ("TERM", 143, "priority"),
         ("HUP", 129, "info"),
-        ("TERM", 143, "--long"),
+        ("TERM", 143, "info /timeline-make-demo"),
     ] {
         let demo = Demo::start(&format!(
             r#"case "$*" in *"{at}"*) kill -{signal} $PPID;; esac; exec "$TIMELINE" "$@""#

@@ -2,6 +2,7 @@
 //! of the guide.
 
 mod guide;
+mod readme;
 #[path = "../toolchain/mod.rs"]
 mod toolchain;
 
