@@ -189,7 +189,10 @@ local function opened(path, writer)
    return setmetatable({ path = path, writer = ffi.gc(writer, free_writer), samplers = dependants() }, Timeline)
 end
 
-local function is_number_of(value) return value == nil or (type(value) == "number" and value >= 1 and value < 2 ^ 32 and value % 1 == 0) end
+-- Of a user or group; 0 says nothing, as in C.
+local function is_identity(value)
+   return value == nil or (type(value) == "number" and value >= 0 and value < 2 ^ 32 and value % 1 == 0)
+end
 
 local OPTIONS = { entries = true, stringtablesize = true, mode = true, group = true, trust_user = true, trust_group = true }
 
@@ -212,7 +215,7 @@ local function options_of(given)
    check(mode == nil or (type(mode) == "string" and mode:find "^0?[0-7][0-7][0-7]$"), "mode",
       'octal digits in a string, such as "0660", or nil', mode)
    for _, name in ipairs { "group", "trust_user", "trust_group" } do
-      check(is_number_of(given[name]), name, "the number of a user or group, or nil", given[name])
+      check(is_identity(given[name]), name, "the number of a user or group, or nil", given[name])
    end
    return ffi.new("timeline_options_t", given.entries or 0, given.stringtablesize or 0, mode and tonumber(mode, 8) or 0,
       given.group or 0, given.trust_user or 0, given.trust_group or 0)

@@ -159,13 +159,19 @@ fn place(name: &Name, staging: Staging, plan: &Plan) -> Result<LockFile> {
     for _ in 0..LOOKS {
         // Held until the old timeline has its new name, so that nobody joins it in between.
         let old = lock_corpse(name, trust)?;
-        if old.is_some() {
+        if let Some(old) = &old {
             let prev = name.sibling(".prev");
             may_replace(&prev, trust)?;
-            match std::fs::rename(name.file(), prev) {
-                // Removed meanwhile.
-                Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
-                other => other.map_err(fail)?,
+            match std::fs::rename(name.file(), &prev) {
+                Ok(()) if shm::is_at(old.file(), &prev) => {}
+                Ok(()) => {
+                    // It was removed meanwhile, and created anew by another process, who uses it. If its name is taken
+                    // again by now, nothing can be done.
+                    let _ = shm::rename_new(&prev, name.file());
+                    continue;
+                }
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => continue,
+                Err(e) => return Err(fail(e)),
             }
         }
         match staging.place(name) {
