@@ -9,11 +9,13 @@ use std::mem::ManuallyDrop;
 use std::ptr;
 
 const PTHREAD_CANCEL_DISABLE: c_int = 1;
+const PTHREAD_CANCEL_DEFERRED: c_int = 0;
 
-// The libc crate does not have it, and says of every function that it does not unwind. This one does, when
-// cancellation is asynchronous (`pthread_setcanceltype`), pending and enabled again.
+// The libc crate does not have them, and says of every function that it does not unwind. These do, when cancellation is
+// asynchronous, pending and enabled again.
 unsafe extern "C-unwind" {
     fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
+    fn pthread_setcanceltype(kind: c_int, before: *mut c_int) -> c_int;
 }
 
 /// Runs `f` in a thread that nobody can cancel meanwhile. A panic of `f` ends the process.
@@ -24,12 +26,20 @@ unsafe extern "C-unwind" {
 pub fn without_cancellation<T: Copy>(f: impl FnOnce() -> T) -> T {
     // Not by itself something to clean up, as far as the compiler knows before it optimises.
     let f = ManuallyDrop::new(f);
-    let mut before = 0;
-    // SAFETY: `before` is a valid place for the state.
-    unsafe { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &mut before) };
+    let (mut state, mut kind) = (0, 0);
+    // The type as well: where it is asynchronous glibc cancels by a signal, which may have been sent before and come now, and
+    // whose handler looks at the type and not at the state.
+    // SAFETY: both are valid places for what they are.
+    unsafe {
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &mut state);
+        pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &mut kind);
+    }
     let result = walled(ManuallyDrop::into_inner(f));
-    // SAFETY: the state is one that the function gave.
-    unsafe { pthread_setcancelstate(before, ptr::null_mut()) };
+    // SAFETY: these are what the functions gave.
+    unsafe {
+        pthread_setcanceltype(kind, ptr::null_mut());
+        pthread_setcancelstate(state, ptr::null_mut());
+    }
     result
 }
 

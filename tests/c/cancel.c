@@ -1,7 +1,8 @@
 /* Threads that are cancelled in each function of timeline.h, while others use the same timeline.
  *
  * Deferred, as is the default: the function does what it does and returns, and the thread ends after it. Asynchronously,
- * after this or that instruction: the thread ends, and the process goes on. Prints the names of the functions, and how
+ * after this or that instruction, and whenever the signal of another thread comes: the thread ends, and the process goes
+ * on. Prints the names of the functions, and how
  * many numbers were logged at least and at most: one that is cancelled in the middle may be there or not.
  * Needs C11, and x86-64. cancel DIR deferred|asynchronously */
 #define _GNU_SOURCE
@@ -16,7 +17,7 @@
 
 #include "check.h"
 
-enum { TRAP = 0x100, EACH = 32, MOST_STEPS = 2500, NUMBERS = 20 };
+enum { TRAP = 0x100, EACH = 32, MOST_STEPS = 2000, ROUNDS = 300, NUMBERS = 20 };
 
 static char folder[4096];
 static timeline_t *tl, *payloads;
@@ -332,6 +333,33 @@ static void cancel_asynchronously(const struct call *call, int is_known) {
   }
 }
 
+static _Atomic int begun;
+
+/* Where it asks for the level, it is not to be cancelled; in between, it is. */
+static void *ask_for_levels(void *unused) {
+  pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+  begun = 1;
+  while (begun) {
+    for (int i = 0; i < 20; i++) timeline_level(NULL);
+    for (volatile int i = 0; i < 500; i++) continue;
+  }
+  return unused;
+}
+
+/* glibc cancels such a thread by a signal, which may come when it is no longer to be cancelled. */
+static void cancel_by_signals(void) {
+  for (int round = 0; round < ROUNDS; round++) {
+    pthread_t thread;
+    void *result = NULL;
+    begun = 0;
+    CHECK_EQ(pthread_create(&thread, NULL, ask_for_levels, NULL), 0);
+    while (!begun) continue;
+    for (volatile int i = 0; i < round * 7 % 10000; i++) continue;
+    CHECK_EQ(pthread_cancel(thread), 0);
+    CHECK_EQ(pthread_join(thread, &result), 0);
+  }
+}
+
 int main(int argc, char **argv) {
   CHECK_EQ(argc, 3);
   const int asynchronously = strcmp(argv[2], "asynchronously") == 0;
@@ -350,6 +378,7 @@ int main(int argc, char **argv) {
     }
     puts(calls[i].name);
   }
+  if (asynchronously) cancel_by_signals();
   count(0);
   printf("%lu %lu\n", least, most);
   return 0;
