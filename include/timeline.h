@@ -330,6 +330,11 @@ typedef struct timeline_event_t {
    * How many addresses `backtrace` has.
    */
   uint32_t backtrace_count;
+  /**
+   * How many entries of the ring are missing right before this event, of the CPU or thread that logged it: they were
+   * overwritten. What `timeline_follow` left out at its beginning does not count.
+   */
+  uint64_t missed;
 } timeline_event_t;
 
 /**
@@ -825,8 +830,8 @@ timeline_status_t timeline_follow(struct timeline_attached_t *attached,
 timeline_status_t timeline_next(struct timeline_cursor_t *cursor, struct timeline_event_t *event);
 
 /**
- * How many entries a walk could not give because they were overwritten before it came to them: an event takes
- * one, one with a payload several, and what fills up a chunk between them counts as well. Exact, and final
+ * How many entries a walk could not give because they were overwritten before it came to them, since it began; where, and
+ * what was overwritten earlier, says `missed` of each event. An event takes one, one with a payload several, and what fills up a chunk between them counts as well. Exact, and final
  * once `timeline_next` has returned `TIMELINE_END`. 0 for NULL. One thread at a time for each cursor.
  *
  * # Safety

@@ -344,6 +344,8 @@ class event {
   ::timeline::priority priority() const noexcept { return static_cast<::timeline::priority>(c_.priority); }
   std::uint16_t core() const noexcept { return c_.core; }
   std::uint16_t node() const noexcept { return c_.node; }
+  // Entries of the ring that are missing right before it, of its CPU or thread: they were overwritten.
+  std::uint64_t missed() const noexcept { return c_.missed; }
   std::size_t argument_count() const noexcept { return c_.argument_count; }
   // The arguments: argument_count() of them.
   const std::int64_t* begin() const noexcept { return c_.args; }

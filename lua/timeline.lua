@@ -503,6 +503,7 @@ local fields = {
       for index = 1, raw.argument_count do args[index] = argument(raw, index - 1) end
       return args
    end,
+   missed = function(raw) return tonumber(raw.missed) end, -- entries of its lane overwritten right before it
    line = function(raw) return raw.line ~= 0 and raw.line or nil end, -- of the statement that logged it, if it said so
    backtrace = function(raw) -- return addresses, uint64_t, innermost first
       local addresses = {}

@@ -81,6 +81,7 @@ typedef struct timeline_event_t {
   const uint64_t *backtrace;
   uint32_t payload_size;
   uint32_t backtrace_count;
+  uint64_t missed;
 } timeline_event_t;
 const char *timeline_last_error(void);
 const char *timeline_version(void);

@@ -111,7 +111,8 @@ impl Attached {
 
     /// How it is doing: sizes, fill, writers, losses.
     pub fn info(&self) -> Info {
-        info::info(&self.segment, &self.file, self.ticks_per_second())
+        let time = |ticks| self.unix_nanos(ticks);
+        info::info(&self.segment, &self.file, self.ticks_per_second(), time)
     }
 
     /// The level up to which events are logged.

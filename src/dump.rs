@@ -107,6 +107,21 @@ impl<'a> Table<'a> {
         self.text(&row.event, out);
     }
 
+    /// Writes where entries are missing, without a line break: right before an event, in its lane.
+    #[cold]
+    pub fn gap(&self, missed: u64, out: &mut Text) {
+        let digits = missed.to_string();
+        let mut count = String::new();
+        for (i, digit) in digits.chars().enumerate() {
+            if i > 0 && (digits.len() - i).is_multiple_of(3) {
+                count.push(',');
+            }
+            count.push(digit);
+        }
+        let entries = if missed == 1 { "entry" } else { "entries" };
+        out.push(&format!("… {count} {entries} overwritten …"));
+    }
+
     /// Writes the columns of node and core.
     #[inline]
     fn place(&mut self, event: &Event, out: &mut Text) {
@@ -188,7 +203,8 @@ fn known(number: u16) -> Option<u64> {
     (number != u16::MAX).then_some(number.into())
 }
 
-/// Writes a dump of at most `max` events, newest to oldest, under a line with the columns' names.
+/// Writes a dump of at most `max` events, newest to oldest, under a line with the columns' names. Where entries of a lane are
+/// missing before an event, a line below it says how many were overwritten.
 ///
 /// # Example
 /// ```
@@ -221,6 +237,10 @@ pub fn write(
     for row in Rows::new(attached.events(Order::NewestFirst)).take(max.unwrap_or(usize::MAX)) {
         table.row(&row, &mut text);
         text.push("\n");
+        if row.event.missed > 0 {
+            table.gap(row.event.missed, &mut text);
+            text.push("\n");
+        }
         if text.len() >= AT_ONCE {
             out.write_all(text.as_bytes())?;
             text.clear();

@@ -7,10 +7,9 @@ use crate::event::Level;
 use crate::layout::header;
 use crate::layout::words::Cursor;
 use crate::ring::Storage;
-use crate::ring::memory::Observed;
 use crate::ring::processes::{self, Writer};
-use crate::ring::reader::{self, Chunk};
 use crate::segment::Segment;
+use crate::source::Held;
 use crate::sync::Ordering;
 
 /// How a timeline is doing.
@@ -79,6 +78,13 @@ pub struct Info {
     pub newest_ticks: Option<u64>,
     /// Ticks of the oldest event.
     pub oldest_ticks: Option<u64>,
+    /// Ticks from which on no event is missing; `None` if nothing was ever overwritten. Beyond the newest event if that may
+    /// be missing.
+    pub complete_since: Option<u64>,
+    /// The same in nanoseconds since the epoch, if it can be told.
+    pub complete_since_unix_nanos: Option<u64>,
+    /// Entries in the ring that are older than that: what came between them may be missing.
+    pub events_older: u64,
 }
 
 /// Events that could not be logged, by reason.
@@ -108,9 +114,14 @@ impl Dropped {
     }
 }
 
-pub(crate) fn info(segment: &Segment, file: &File, ticks_per_second: Option<f64>) -> Info {
+pub(crate) fn info(
+    segment: &Segment,
+    file: &File,
+    ticks_per_second: Option<f64>,
+    unix_nanos: impl Fn(u64) -> Option<u64>,
+) -> Info {
     let (ring, geometry, facts) = (&segment.ring, &segment.geometry, &segment.facts);
-    let (held, oldest, newest) = held(ring);
+    let held = Held::of(ring);
     let live = (!facts.snapshot).then_some(file);
     Info {
         snapshot: facts.snapshot,
@@ -135,17 +146,18 @@ pub(crate) fn info(segment: &Segment, file: &File, ticks_per_second: Option<f64>
         creator_exe: facts.creator_exe.clone(),
         boot_id: uuid(&facts.boot_id),
         writers: processes::writers(&segment.map, geometry, live),
-        events_written: (0..ring.lanes())
-            .filter_map(|lane| reader::committed(ring, lane))
-            .fold(0, u64::saturating_add),
-        events_held: held,
+        events_written: held.written,
+        events_held: held.entries,
         dropped: dropped(segment),
         definitions: segment.definitions.count() - 1,
         definition_capacity: geometry.definitions - 1,
         string_bytes: segment.definitions.string_bytes(),
         string_capacity: geometry.strings().length,
-        newest_ticks: newest,
-        oldest_ticks: oldest,
+        newest_ticks: held.newest,
+        oldest_ticks: held.oldest,
+        complete_since: held.complete_since,
+        complete_since_unix_nanos: held.complete_since.and_then(unix_nanos),
+        events_older: held.older,
     }
 }
 
@@ -161,40 +173,6 @@ fn count_thread_lanes(segment: &Segment) -> u32 {
     (segment.geometry.cpu_lanes..ring.lanes())
         .filter(taken)
         .count() as u32
-}
-
-/// How many events there are, and the ticks of the oldest and of the newest.
-///
-/// Only those of each lane's first and last chunk are looked at: the others are pages to map for nothing.
-fn held(ring: &Observed) -> (u64, Option<u64>, Option<u64>) {
-    let ticks = |c: &Chunk, index| ring.word(c.chunk, index, 0).load(Ordering::Relaxed);
-    let is_there = |seen: &Chunk| {
-        reader::inspect(ring, seen.chunk).is_some_and(|now| now.ticket == seen.ticket)
-    };
-    let mut held = 0;
-    // Of each lane: `before` and ticks of the first chunk, and the last one.
-    let mut first: Vec<Option<(u64, u64)>> = vec![None; ring.lanes() as usize];
-    let mut last: Vec<Option<Chunk>> = vec![None; ring.lanes() as usize];
-    for chunk in (0..ring.chunks()).filter_map(|c| reader::inspect(ring, c)) {
-        if chunk.count == 0 {
-            continue;
-        }
-        held += u64::from(chunk.count);
-        let lane = chunk.lane as usize;
-        if first[lane].is_none_or(|(before, _)| chunk.before < before) {
-            // Now, because the oldest is the next to be overwritten; and then the one after it is the first.
-            let ticks = ticks(&chunk, 0);
-            if is_there(&chunk) {
-                first[lane] = Some((chunk.before, ticks));
-            }
-        }
-        if last[lane].is_none_or(|last| chunk.before > last.before) {
-            last[lane] = Some(chunk);
-        }
-    }
-    let oldest = first.iter().flatten().map(|(_, ticks)| *ticks).min();
-    let newest = last.iter().flatten().map(|c| ticks(c, c.count - 1)).max();
-    (held, oldest, newest)
 }
 
 fn dropped(segment: &Segment) -> Dropped {

@@ -2,7 +2,9 @@
 //!
 //! The file has the same format, so whatever reads a live timeline reads a snapshot. Each chunk is copied
 //! by the reader's rule, so every entry is whole; chunks stand there as closed, and lanes point at their
-//! last one. Events are copied before definitions and threads, so none of theirs is missing. Where the
+//! last one. They are those of a consistent cut, copied from the newest to the oldest: what is overwritten meanwhile is the
+//! oldest. Lanes also say how many entries they had in the cut, so that a reader knows what is missing.
+//! Events are copied before definitions and threads, so none of theirs is missing. Where the
 //! ring was never written, the file has holes.
 
 use std::fs::File;
@@ -19,7 +21,7 @@ use crate::ring::Storage;
 use crate::ring::reader::{self, Chunk};
 use crate::segment::{self, Segment};
 use crate::shm::{self, Name, Temporary};
-use crate::source::Groups;
+use crate::source::{self, Groups};
 use crate::sync::Ordering;
 
 /// What a snapshot holds.
@@ -98,9 +100,10 @@ impl Snapshot<'_> {
     fn write(&mut self) -> std::io::Result<Saved> {
         let geometry = &self.segment.geometry;
         self.out.set_len(geometry.total)?;
-        let (chunks, events, overwritten) = self.entries()?;
+        let cut = source::cut(self.segment);
+        let (chunks, events, overwritten) = self.entries(&cut)?;
         self.chunks(&chunks)?;
-        self.lanes(&chunks)?;
+        self.lanes(&chunks, &cut)?;
         self.threads()?;
         self.region(geometry.process())?;
         self.region(geometry.enable())?;
@@ -118,34 +121,29 @@ impl Snapshot<'_> {
         })
     }
 
-    /// Copies each chunk, and tries again with what took its place: first as it was a moment ago, then as
-    /// it is now. Tells what was copied, how many events that is, and how many entries were lost.
-    fn entries(&mut self) -> std::io::Result<(Vec<Chunk>, u64, u64)> {
+    /// Copies what a cut holds of each chunk. Tells what was copied, how many events that is, and how many entries were lost.
+    fn entries(&mut self, cut: &[Option<u64>]) -> std::io::Result<(Vec<Chunk>, u64, u64)> {
         let ring = &self.segment.ring;
         let first = self.segment.geometry.entry().offset;
         let size = u64::from(ring.chunk_entries()) * ENTRY_SIZE;
         let (mut chunks, mut events, mut overwritten) = (Vec::new(), 0, 0);
         let (mut entries, mut bytes) = (Vec::new(), Vec::new());
-        for number in 0..ring.chunks() {
-            for _ in 0..4 {
-                let Some(chunk) = reader::inspect(ring, number) else {
-                    break;
-                };
-                entries.clear();
-                if reader::copy(ring, &chunk, 0, &mut entries).is_err() {
-                    overwritten += u64::from(chunk.count);
-                    continue;
-                }
-                events += Groups::new(&entries).count() as u64;
-                bytes.clear();
-                for word in entries.iter().flat_map(|e| e.0) {
-                    bytes.extend_from_slice(&word.to_le_bytes());
-                }
-                self.out
-                    .write_all_at(&bytes, first + u64::from(number) * size)?;
-                chunks.push(chunk);
-                break;
+        let mut found = source::chunks(self.segment, cut);
+        found.sort_unstable_by_key(|chunk| std::cmp::Reverse(chunk.ticket));
+        for chunk in found {
+            entries.clear();
+            if reader::copy(ring, &chunk, 0, &mut entries).is_err() {
+                overwritten += u64::from(chunk.count);
+                continue;
             }
+            events += Groups::new(&entries).count() as u64;
+            bytes.clear();
+            for word in entries.iter().flat_map(|e| e.0) {
+                bytes.extend_from_slice(&word.to_le_bytes());
+            }
+            self.out
+                .write_all_at(&bytes, first + u64::from(chunk.chunk) * size)?;
+            chunks.push(chunk);
         }
         Ok((chunks, events, overwritten))
     }
@@ -165,14 +163,15 @@ impl Snapshot<'_> {
     }
 
     /// Lanes as they stand after the chunks of this snapshot.
-    fn lanes(&mut self, chunks: &[Chunk]) -> std::io::Result<()> {
+    fn lanes(&mut self, chunks: &[Chunk], cut: &[Option<u64>]) -> std::io::Result<()> {
         let region = self.segment.geometry.lane();
         let mut bytes = vec![0; region.length as usize];
         self.segment.map.read(region.offset, &mut bytes);
         let empty = Cursor::new(0, self.segment.ring.chunk_entries());
-        for lane in 0..u64::from(self.segment.ring.lanes()) {
-            let at = lane * region.stride + records::lane::CURSOR;
-            put64(&mut bytes, at, empty.0);
+        for (lane, count) in (0..).zip(cut) {
+            let at = lane * region.stride;
+            put64(&mut bytes, at + records::lane::CURSOR, empty.0);
+            put64(&mut bytes, at + records::lane::SAVED, count.unwrap_or(0));
         }
         for c in chunks {
             let at = u64::from(c.lane) * region.stride + records::lane::CURSOR;

@@ -264,7 +264,7 @@ fn luajit_can_parse_the_header() {
     }
     let dir = TempDir::new().unwrap();
     let script = dir.path().join("cdef.lua");
-    let check = "assert(ffi.sizeof('timeline_event_t') == 160 and ffi.typeof('timeline_status_t') == ffi.typeof('int32_t'))";
+    let check = "assert(ffi.sizeof('timeline_event_t') == 168 and ffi.typeof('timeline_status_t') == ffi.typeof('int32_t'))";
     fs::write(
         &script,
         format!("local ffi = require 'ffi'\nffi.cdef[==[{kept}]==]\n{check}\n"),

@@ -66,6 +66,9 @@ pub struct timeline_event_t {
     pub payload_size: u32,
     /// How many addresses `backtrace` has.
     pub backtrace_count: u32,
+    /// How many entries of the ring are missing right before this event, of the CPU or thread that logged it: they were
+    /// overwritten. What `timeline_follow` left out at its beginning does not count.
+    pub missed: u64,
 }
 
 /// Texts for C by event. Boxed, so that they stay where they are while the map grows.
@@ -154,6 +157,7 @@ pub(crate) fn convert(at: &Attached, texts: &Texts, event: &Event) -> timeline_e
         backtrace: pointer(backtrace),
         payload_size: values.len() as u32,
         backtrace_count: backtrace.len() as u32,
+        missed: event.missed,
     };
     texts.describe(at, &mut converted);
     converted

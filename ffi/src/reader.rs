@@ -263,8 +263,8 @@ pub unsafe extern "C-unwind" fn timeline_next(
     })
 }
 
-/// How many entries a walk could not give because they were overwritten before it came to them: an event takes
-/// one, one with a payload several, and what fills up a chunk between them counts as well. Exact, and final
+/// How many entries a walk could not give because they were overwritten before it came to them, since it began; where, and
+/// what was overwritten earlier, says `missed` of each event. An event takes one, one with a payload several, and what fills up a chunk between them counts as well. Exact, and final
 /// once `timeline_next` has returned `TIMELINE_END`. 0 for NULL. One thread at a time for each cursor.
 ///
 /// # Safety

@@ -55,8 +55,10 @@ pub struct Data {
     pub core: Option<u64>,
     /// The lane of the ring it was logged through.
     pub lane: Option<u64>,
-    /// How many events were logged through that lane before it.
+    /// How many entries were logged through that lane before it.
     pub number: Option<u64>,
+    /// How many entries there are with those that it takes itself, if that is not one more.
+    pub next: Option<u64>,
     /// Its arguments, if all are integers and there is no payload.
     pub args: Vec<i64>,
     /// Its arguments as msgpack, one value after the other; counts as far as the values are whole.
@@ -91,6 +93,7 @@ impl Data {
         fields.number(17, self.number);
         fields.number(18, self.kind.event);
         fields.number(20, self.kind.syntax);
+        fields.number(21, self.next);
         fields.finish(tag::DATA, out);
     }
 
@@ -130,6 +133,7 @@ impl Data {
             17 => self.number = input.number()?,
             18 => self.kind.event = input.number()?,
             20 => self.kind.syntax = input.number()?,
+            21 => self.next = input.number()?,
             _ => input.skip()?,
         }
         Some(())

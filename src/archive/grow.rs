@@ -14,6 +14,7 @@ use nix::fcntl::{Flock, FlockArg};
 use super::bytes::{FRAME, WINDOW, files_of, scan_while};
 use super::files;
 use super::frame::Part;
+use super::gaps::Gaps;
 use super::load::{Loader, Made, Placed};
 use super::names::Names;
 use super::reader::Archive;
@@ -50,6 +51,7 @@ pub struct Growth<'a> {
     /// How long it was when it was last looked at.
     length: usize,
     batch: Vec<Placed>,
+    gaps: Gaps,
     /// See [`AT_ONCE`].
     at_once: usize,
     missed_unknown: u64,
@@ -93,6 +95,7 @@ impl Archive {
             at: self.whole().saturating_sub(start),
             length: 0,
             batch: Vec::new(),
+            gaps: Gaps::default(),
             at_once: AT_ONCE,
             missed_unknown: 0,
             damaged: 0,
@@ -180,6 +183,7 @@ impl Growth<'_> {
         }
         let (mut missed, mut damaged, mut at) = (0u64, 0, self.at);
         let (loader, batch, names) = (&mut self.loader, &mut self.batch, self.names);
+        let gaps = &mut self.gaps;
         let (mut bytes, mut unknown) = (0, 0);
         let each = |part: Part| {
             let Part::Frame { place, record } = part else {
@@ -188,13 +192,19 @@ impl Growth<'_> {
             damaged += (place.start - at) as u64;
             at = place.end;
             match decode(record) {
-                Some(Record::Missed(gap)) => match gap.count {
-                    Some(count) => missed = missed.saturating_add(count),
-                    None => unknown += 1,
-                },
+                Some(Record::Missed(record)) => {
+                    gaps.take(&record);
+                    match record.count {
+                        Some(count) => missed = missed.saturating_add(count),
+                        None => unknown += 1,
+                    }
+                }
                 Some(events @ (Record::Data(_) | Record::Block(_))) => {
                     let known = batch.len();
                     loader.record(events, batch);
+                    if let Some((gap, first)) = gaps.next().zip(batch.get_mut(known)) {
+                        first.miss(&gap);
+                    }
                     let heap: usize = batch[known..].iter().map(Made::heap).sum();
                     bytes += heap + size_of::<Placed>() * (batch.len() - known);
                 }
@@ -271,11 +281,12 @@ mod tests {
         let mut file = Vec::new();
         let mut writer = Writer::new(&mut file, 7, Form::Plain);
         for number in numbers {
-            let event = Data {
+            let mut event = Data {
                 args: vec![*number],
                 ticks: Some(1),
                 ..Data::default()
             };
+            event.kind.format = Some(writer.string("number $n"));
             writer.event(&event).unwrap();
         }
         writer.flush().unwrap();

@@ -73,7 +73,8 @@ impl Left {
             }
             Some(Record::Data(data)) => {
                 let place = data.lane.zip(data.number);
-                let next = place.map(|(lane, number)| (lane, number.saturating_add(1)));
+                let next = |number: u64| data.next.unwrap_or(number.saturating_add(1));
+                let next = place.map(|(lane, number)| (lane, next(number)));
                 (data.magic, Vec::from_iter(next))
             }
             Some(Record::Block(block)) => (block.magic, block.places),

@@ -8,6 +8,7 @@ use std::ops::Range;
 use super::block;
 use super::bytes::Bytes;
 use super::frame::{Frames, Part};
+use super::gaps::Gap;
 use super::names::Names;
 use super::record::{self, Block, Data, Kind, Record, Source};
 use super::rows::{self, Row, Rows};
@@ -25,6 +26,8 @@ pub struct Unit {
     pub count: u64,
     pub ticks: (u64, u64),
     pub unix: (u64, u64),
+    /// What is missing before its first event.
+    pub gap: Option<Gap>,
 }
 
 /// When an event comes: time, ticks, and for events of the same moment whose, the lane and the number in it. What is
@@ -42,6 +45,8 @@ pub trait Made: Sized {
     fn author(names: &Names, magic: u64, source: &Source) -> Self::Author;
     fn make(of: &Of, statement: &Self::Statement, author: &Self::Author, row: &mut Row) -> Self;
     fn moment(&self) -> Moment;
+    /// Notes what is missing before it, if that is told of this event.
+    fn miss(&mut self, gap: &Gap);
     /// Takes it out of a list that is done with.
     fn take(&mut self) -> Self;
     /// Bytes that it takes beside itself.
@@ -116,6 +121,7 @@ impl Made for Placed {
                 args,
                 payload: more.then(|| payload(row)),
                 time: row.unix_nanos.and_then(NonZeroU64::new),
+                missed: 0,
             },
             magic: of.magic,
             lane: row.lane.unwrap_or(0),
@@ -127,6 +133,10 @@ impl Made for Placed {
     fn moment(&self) -> Moment {
         let unix = self.event.time.map_or(0, NonZeroU64::get);
         (unix, self.event.ticks, self.magic, self.lane, self.number)
+    }
+
+    fn miss(&mut self, gap: &Gap) {
+        self.event.missed = gap.before(self.magic, self.lane, self.number);
     }
 
     #[inline]
@@ -164,6 +174,8 @@ impl Made for () {
     fn moment(&self) -> Moment {
         Moment::default()
     }
+
+    fn miss(&mut self, _: &Gap) {}
 
     fn take(&mut self) {}
 
@@ -250,6 +262,9 @@ impl<'a, T: Made> Loader<'a, T> {
             Err(_) => whole = false,
         }
         self.buffer = buffer;
+        if let Some((gap, first)) = unit.gap.as_ref().zip(out.get_mut(before)) {
+            first.miss(gap);
+        }
         let found = (out.len() - before) as u64;
         unit.count.saturating_sub(found).max(u64::from(!whole))
     }

@@ -11,6 +11,7 @@ mod copy;
 mod data;
 mod files;
 mod frame;
+mod gaps;
 mod grow;
 mod left;
 mod load;

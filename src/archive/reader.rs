@@ -8,6 +8,7 @@ use std::sync::Once;
 use super::block::CODEC;
 use super::bytes::{Bytes, files_of, sort_files};
 use super::frame::{MARK, Part};
+use super::gaps::Gaps;
 use super::load::{Loader, Made, Placed, Unit};
 use super::names::Names;
 use super::preamble::Preamble;
@@ -71,6 +72,7 @@ struct Index {
     units: Vec<Unit>,
     /// Whether a further single event can be read with the last unit.
     together: bool,
+    gaps: Gaps,
     damage: Vec<Range<usize>>,
     frames: u64,
     unknown: u64,
@@ -365,10 +367,14 @@ impl Index {
         match decoded {
             Record::Data(data) => self.event(&data, frame),
             Record::Block(block) => self.block(&block, start..frame.end),
-            Record::Missed(missed) => match missed.count {
-                Some(count) => self.missed = self.missed.saturating_add(count),
-                None => self.missed_unknown += 1,
-            },
+            Record::Missed(missed) => {
+                self.gaps.take(&missed);
+                self.together &= !self.gaps.is_next();
+                match missed.count {
+                    Some(count) => self.missed = self.missed.saturating_add(count),
+                    None => self.missed_unknown += 1,
+                }
+            }
             Record::Unknown(_) => self.unknown += 1,
             naming => names.take(naming),
         }
@@ -395,6 +401,7 @@ impl Index {
             count: 1,
             ticks: (ticks, ticks),
             unix: (unix, unix),
+            gap: self.gaps.next(),
         });
     }
 
@@ -413,6 +420,7 @@ impl Index {
             count: block.count.unwrap_or(0),
             ticks: span(block.first_ticks, block.last_ticks),
             unix: span(block.first_unix, block.last_unix),
+            gap: self.gaps.next(),
         });
     }
 }

@@ -86,10 +86,24 @@ pub struct Missed {
     pub magic: Option<u64>,
     /// How many; 0 where a recorder says only from where on it records. Missing where nobody knows.
     pub count: Option<u64>,
-    /// When that was noticed.
+    /// Of the event before which they are missing.
     pub ticks: Option<u64>,
+    /// How many entries were overwritten there before the recording began.
+    pub earlier: Option<u64>,
+    /// The lane of that event.
+    pub lane: Option<u64>,
+    /// The number of that event in its lane.
+    pub number: Option<u64>,
     /// Lanes, and the number of the next event of each.
     pub places: Vec<(u64, u64)>,
+}
+
+impl Missed {
+    /// The place where entries are missing, if that is told: lane and number of the event behind it. And how many.
+    pub fn gap(&self) -> Option<(u64, u64, u64)> {
+        let count = self.count?.saturating_add(self.earlier.unwrap_or(0));
+        Some((self.lane?, self.number?, count))
+    }
 }
 
 /// What stands in a frame.
@@ -217,7 +231,10 @@ impl Missed {
         fields.number(1, self.magic);
         fields.number(2, self.count);
         fields.number(3, self.ticks);
+        fields.number(4, self.earlier);
         fields.numbers(10, &flat(&self.places));
+        fields.number(16, self.lane);
+        fields.number(17, self.number);
         fields.finish(tag::MISSED, out);
     }
 
@@ -226,7 +243,10 @@ impl Missed {
             1 => self.magic = input.number()?,
             2 => self.count = input.number()?,
             3 => self.ticks = input.number()?,
+            4 => self.earlier = input.number()?,
             10 => self.places = paired(&input.numbers()?),
+            16 => self.lane = input.number()?,
+            17 => self.number = input.number()?,
             _ => input.skip()?,
         }
         Some(())
@@ -320,6 +340,9 @@ mod tests {
             magic: Some(1),
             count: Some(2),
             ticks: Some(3),
+            earlier: Some(7),
+            lane: Some(5),
+            number: Some(u64::MAX),
             places: vec![(0, 9), (5, u64::MAX)],
         };
         let bytes = written(|f, out| missed.encode(f, out));

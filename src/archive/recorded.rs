@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::gaps::Gap;
 use super::load::{Loader, Made, Moment, Of, Unit};
 use super::names::Names;
 use super::reader::Archive;
@@ -69,6 +70,8 @@ pub struct Recorded {
     pub payload: Vec<u8>,
     /// Return addresses, innermost first.
     pub backtrace: Vec<u64>,
+    /// How many entries of its lane are missing right before it: they were overwritten.
+    pub missed: u64,
 }
 
 impl Made for Recorded {
@@ -112,6 +115,7 @@ impl Made for Recorded {
             args: std::mem::take(&mut row.args),
             payload: std::mem::take(&mut row.payload),
             backtrace: std::mem::take(&mut row.backtrace),
+            missed: 0,
         }
     }
 
@@ -123,6 +127,13 @@ impl Made for Recorded {
             self.lane.unwrap_or(0),
             self.number.unwrap_or(0),
         )
+    }
+
+    fn miss(&mut self, gap: &Gap) {
+        let place = self.lane.zip(self.number);
+        self.missed = place.map_or(0, |(lane, number)| {
+            gap.before(self.statement.magic, lane, number)
+        });
     }
 
     fn take(&mut self) -> Recorded {

@@ -7,7 +7,7 @@
 mod anew;
 mod names;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use super::output::{Change, Output, Trouble};
@@ -70,6 +70,9 @@ pub struct Totals {
 pub struct Recorder<'a> {
     at: &'a Attached,
     follow: Follow<'a>,
+    /// Lanes in which an earlier recorder of this run may have told of a gap, and not written the event behind it. Before
+    /// the next event of each stands a record of its own, which shows the gap to belong to it.
+    resumed: HashSet<u32>,
     writer: Writer<&'a mut Output>,
     preamble: Preamble,
     /// Whether the file says whose events these are.
@@ -130,6 +133,9 @@ impl<'a> Recorder<'a> {
         gap: Option<Preamble>,
     ) -> Result<Recorder<'a>> {
         let place = output.place(at)?;
+        let lanes = place.next.iter().filter(|_| !place.is_new);
+        let lanes = lanes.filter_map(|(lane, _)| u32::try_from(*lane).ok());
+        let resumed = lanes.collect();
         let follow = match (place.is_new, place.later) {
             (false, _) => {
                 let lane = |(lane, next): &(u64, u64)| Some((u32::try_from(*lane).ok()?, *next));
@@ -150,6 +156,7 @@ impl<'a> Recorder<'a> {
         let mut recorder = Recorder {
             at,
             follow,
+            resumed,
             writer,
             preamble: place.run,
             introduced: place.introduced,
@@ -183,7 +190,7 @@ impl<'a> Recorder<'a> {
         if !self.keep_place() || self.writer.write().is_err() {
             return false;
         }
-        let mut missed = self.follow.poll_placed();
+        let missed = self.follow.poll_placed();
         let new = self.follow.placed() > 0 || missed > 0;
         if new {
             // Only then: a file that begins with a run that is over would hide that a later one is in those before.
@@ -195,17 +202,15 @@ impl<'a> Recorder<'a> {
             }
         }
         self.totals.events += self.follow.placed() as u64;
+        self.totals.missed = self.totals.missed.saturating_add(missed);
         while let Some(placed) = self.follow.next_placed() {
-            if placed.missed > 0 {
-                missed = missed.saturating_sub(placed.missed);
-                let next = (placed.lane.into(), placed.number);
-                self.miss(placed.missed, Some(placed.event.ticks), &[next]);
+            let resumes = !self.resumed.is_empty() && self.resumed.remove(&placed.lane);
+            if placed.event.missed > 0 || resumes {
+                let earlier = placed.event.missed.saturating_sub(placed.missed);
+                let place = (placed.lane, placed.number);
+                self.write_gap(place, Some(placed.event.ticks), (placed.missed, earlier));
             }
             self.record(&placed);
-        }
-        if missed > 0 {
-            let next: Vec<_> = self.follow.places().map(|(l, n)| (l.into(), n)).collect();
-            self.miss(missed, None, &next);
         }
         if self.writer.waiting() == 0 {
             self.waiting = None;
@@ -272,6 +277,9 @@ impl<'a> Recorder<'a> {
     }
 
     fn end(mut self, durable: bool) -> Totals {
+        for (lane, number, missed, earlier) in self.follow.untold() {
+            self.write_gap((lane, number), None, (missed, earlier));
+        }
         if self.writer.flush().is_err() {
             let lost = self.writer.waiting() as u64 + events_in(self.writer.unwritten());
             self.totals.events = self.totals.events.saturating_sub(lost);
@@ -343,17 +351,33 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Notes which entries come next in lanes, and that so many before them are gone.
-    fn miss(&mut self, count: u64, ticks: Option<u64>, next: &[(u64, u64)]) {
-        self.totals.missed = self.totals.missed.saturating_add(count);
-        let more = self.writer.most_of_missed(next.len());
+    /// Writes how many entries are missing before an event: since the recording began, and from before.
+    #[cold]
+    fn write_gap(
+        &mut self,
+        (lane, number): (u32, u64),
+        ticks: Option<u64>,
+        (missed, earlier): (u64, u64),
+    ) {
+        let event = Data {
+            ticks,
+            lane: Some(lane.into()),
+            number: Some(number),
+            ..Data::default()
+        };
+        self.make_room_for_missed(1);
+        let _ = self.writer.gap(&event, missed, earlier);
+    }
+
+    /// Begins a new file if this one has no room for a record of what is missing, with so many more places.
+    fn make_room_for_missed(&mut self, places: usize) {
+        let more = self.writer.most_of_missed(places);
         if self.is_long(more) {
             self.writer.end_block();
             if self.is_long(more) {
                 self.rotate();
             }
         }
-        let _ = self.writer.missed(count, ticks, next);
     }
 
     /// Writes an event; if there is no room, it waits with the others of its batch.
@@ -412,7 +436,8 @@ impl<'a> Recorder<'a> {
         data.core = (event.core != u16::MAX).then_some(event.core.into());
         data.lane = Some(placed.lane.into());
         data.number = Some(placed.number);
-        let _ = self.writer.event_before(data, Some(placed.next));
+        data.next = (placed.next != placed.number.saturating_add(1)).then_some(placed.next);
+        let _ = self.writer.event(data);
     }
 
     /// Begins a new file before an event, whose definitions stand behind `before` bytes that are not written yet:

@@ -199,6 +199,7 @@ mod tests {
                 core: row.core,
                 lane: row.lane,
                 number: row.number,
+                next: None,
                 args: row.args,
                 payload: row.payload,
                 backtrace: row.backtrace,

@@ -163,20 +163,16 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// Those of the output, which keep what was given for the next attempt; `InvalidInput` for more arguments,
     /// payload or addresses than a record holds.
-    pub fn event(&mut self, event: &Data) -> io::Result<()> {
-        self.event_before(event, event.number.map(|number| number.saturating_add(1)))
-    }
-
-    /// As [`Writer::event`], with the number that comes next in its lane.
     #[inline]
-    pub(super) fn event_before(&mut self, event: &Data, next: Option<u64>) -> io::Result<()> {
+    pub fn event(&mut self, event: &Data) -> io::Result<()> {
         let Some(weight) = block::weight(event) else {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "an event of an archive has at most 1024 arguments and return addresses, and 1 MiB of payload",
             ));
         };
-        if let (Some(lane), Some(next)) = (event.lane, next) {
+        let next = || Some(event.next.unwrap_or(event.number?.saturating_add(1)));
+        if let Some((lane, next)) = event.lane.zip(next()) {
             self.places.note(lane, next);
         }
         match self.form {
@@ -227,6 +223,33 @@ impl<W: Write> Writer<W> {
         ticks: Option<u64>,
         next: &[(u64, u64)],
     ) -> io::Result<()> {
+        let missed = Missed {
+            count: Some(count),
+            ticks,
+            ..Missed::default()
+        };
+        self.missing(missed, next)
+    }
+
+    /// Writes that entries of a lane are missing right before the event that is written next: so many that were
+    /// overwritten before they could be written, and so many that were overwritten before the recording began.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn gap(&mut self, event: &Data, count: u64, earlier: u64) -> io::Result<()> {
+        let missed = Missed {
+            count: Some(count),
+            ticks: event.ticks,
+            earlier: (earlier > 0).then_some(earlier),
+            lane: event.lane,
+            number: event.number,
+            ..Missed::default()
+        };
+        let next = event.lane.zip(event.number);
+        self.missing(missed, next.as_slice())
+    }
+
+    fn missing(&mut self, missed: Missed, next: &[(u64, u64)]) -> io::Result<()> {
         // What is before the gap, with the places before it: whoever stops in between misses nothing.
         self.end_block();
         for (lane, next) in next {
@@ -234,9 +257,8 @@ impl<W: Write> Writer<W> {
         }
         let missed = Missed {
             magic: Some(self.magic),
-            count: Some(count),
-            ticks,
             places: self.places.all().to_vec(),
+            ..missed
         };
         missed.encode(&mut self.fields, &mut self.record);
         self.frame();
@@ -260,8 +282,8 @@ impl<W: Write> Writer<W> {
         let missed = Missed {
             magic,
             count: Some(0),
-            ticks: None,
             places,
+            ..Missed::default()
         };
         missed.encode(&mut self.fields, &mut self.record);
         self.frame();

@@ -80,6 +80,8 @@ pub mod lane {
     pub const OWNER: u64 = 8;
     /// u64, events dropped because their signal handler interrupted an append.
     pub const INTERRUPTED: u64 = 16;
+    /// u64, in a snapshot: how many entries the lane had committed when it was taken; 0 elsewhere.
+    pub const SAVED: u64 = 24;
 }
 
 /// A chunk. One cache line: neighbours are taken by different threads.
@@ -109,6 +111,7 @@ const _: () = {
     assert!(process::PID_NAMESPACE == 16 && process::JOINED == 24 && process::NAME == 32);
     assert!(process::LEFT == 48 && process::TIME_NAMESPACE == 56 && process::SIZE == 64);
     assert!(lane::SIZE == 64 && lane::CURSOR == 0 && lane::OWNER == 8 && lane::INTERRUPTED == 16);
+    assert!(lane::SAVED == 24 && lane::SAVED + 8 <= lane::SIZE);
     assert!(chunk::SIZE == 64 && chunk::STATE == 0 && chunk::BEFORE == 8 && chunk::LANE == 16);
     assert!(chunk::OPENED == 24 && chunk::OPENED + 8 <= chunk::SIZE);
 };

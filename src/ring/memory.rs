@@ -180,6 +180,11 @@ impl Observed {
         self.lane_word(lane, records::lane::INTERRUPTED)
     }
 
+    /// How many entries a lane had committed, in a snapshot; 0 in a live ring.
+    pub fn saved(&self, lane: u32) -> shm::Word<'_, AtomicU64> {
+        self.lane_word(lane, records::lane::SAVED)
+    }
+
     fn lane_word(&self, lane: u32, offset: u64) -> shm::Word<'_, AtomicU64> {
         let lanes = self.geometry.lane();
         self.mapping

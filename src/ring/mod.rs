@@ -58,6 +58,8 @@ pub mod reader;
 pub mod writer;
 
 #[cfg(not(loom))]
+pub mod cut;
+#[cfg(not(loom))]
 pub mod draft;
 #[cfg(not(loom))]
 pub mod handle;

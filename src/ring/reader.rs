@@ -21,6 +21,22 @@ pub struct Chunk {
     pub open: bool,
 }
 
+impl Chunk {
+    /// The number of the entry behind it in its lane.
+    pub fn end(&self) -> u64 {
+        self.before.saturating_add(self.count.into())
+    }
+
+    /// Of this, what a cut holds of its lane, if anything: so many of its entries. `None`: all.
+    pub fn up_to(mut self, cut: Option<u64>) -> Option<Chunk> {
+        if let Some(cut) = cut {
+            let there = cut.saturating_sub(self.before);
+            self.count = self.count.min(u32::try_from(there).unwrap_or(u32::MAX));
+        }
+        (self.count > 0).then_some(self)
+    }
+}
+
 /// The chunk was taken for new entries while it was being read.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Overwritten;
@@ -89,15 +105,19 @@ pub fn copy<S: Storage>(
     // The count came with Acquire; whether they still belong to it is settled below.
     let end = seen.count.min(ring.chunk_entries());
     ring.entries(seen.chunk, from..end, out);
-    // Acquire fence, pairs with the release fence between taking a chunk and writing into it: if any
-    // word above came from a later ticket, the load below sees that ticket.
-    fence(Ordering::Acquire);
-    let state = State(ring.state(seen.chunk).load(Ordering::Relaxed));
-    if state.ticket() != seen.ticket {
+    if !is_still(ring, seen) {
         out.truncate(start);
         return Err(Overwritten);
     }
     Ok(())
+}
+
+/// Whether what was read of a chunk before this call is what it held when it was looked at.
+pub fn is_still<S: Storage>(ring: &S, seen: &Chunk) -> bool {
+    // Acquire fence, pairs with the release fence between taking a chunk and writing into it: if any
+    // word read before came from a later ticket, the load below sees that ticket.
+    fence(Ordering::Acquire);
+    State(ring.state(seen.chunk).load(Ordering::Relaxed)).ticket() == seen.ticket
 }
 
 /// How many entries a lane has committed in all its life.

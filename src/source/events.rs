@@ -2,8 +2,11 @@
 //!
 //! A lane's chunks follow one another, so only the next event of each lane competes to be the next of all.
 //! A chunk is copied only when its turn comes: the newest twenty events of a ring of a million cost a look
-//! at the table of chunks and a copy of one or two. While events of one lane follow one another, the
+//! at the table of chunks and a copy of two or three. While events of one lane follow one another, the
 //! others are not looked at.
+//!
+//! What the ring held is a consistent cut. Chunks say how many entries their lane wrote before them, so a gap in a lane is
+//! known to the last entry, and told with the event behind it.
 
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -26,9 +29,11 @@ pub enum Order {
     NewestFirst,
 }
 
-/// An iterator over the events that were in the ring when it was made.
+/// An iterator over the events that were in the ring when it was made: all that had been logged, and what was logged while
+/// it was being made as far as it is a consistent cut. Whatever happened before an event is given, too, unless it was overwritten:
+/// log calls that had returned when the call that logged this event began.
 ///
-/// On a live ring, chunks that are overwritten before their turn are left out and counted.
+/// On a live ring, chunks that are overwritten before their turn are left out and counted. [`Event::missed`] tells where.
 pub struct Events<'a> {
     segment: &'a Segment,
     order: Order,
@@ -63,6 +68,9 @@ struct Run {
     sequence: u64,
     /// The places of the chunks after it.
     left: Range<usize>,
+    /// Oldest first: where the last chunk ended, and what is missing before the next event.
+    end: u64,
+    missing: u64,
 }
 
 impl Order {
@@ -83,6 +91,8 @@ impl Run {
             entries: Vec::new(),
             sequence: 0,
             left: places,
+            end: 0,
+            missing: 0,
         };
         run.turn(ring, order, chunks);
         run
@@ -150,6 +160,9 @@ impl Run {
         }
         if order == Order::OldestFirst {
             self.entries.reverse();
+            let gap = self.chunk.before.saturating_sub(self.end);
+            self.missing = self.missing.saturating_add(gap);
+            self.end = self.chunk.end();
         }
         if let Some(next) = self.entries.last() {
             self.key = order.key(next.ticks(), self.chunk.lane, self.sequence);
@@ -158,13 +171,45 @@ impl Run {
     }
 }
 
+/// Newest first: what was found before the last event of a chunk that was given.
+#[derive(Default)]
+struct Older {
+    /// How many entries are missing between the two.
+    missing: u64,
+    /// How many were there at first and overwritten since.
+    overwritten: u64,
+    /// Whether there is a chunk with events.
+    found: bool,
+}
+
+impl Run {
+    /// Newest first: goes to the next older chunk that is still there and has events.
+    #[cold]
+    fn go_back(&mut self, ring: &Observed, chunks: &[Chunk]) -> Older {
+        let mut older = Older::default();
+        let mut begin = self.chunk.before;
+        while self.turn(ring, Order::NewestFirst, chunks) {
+            if !self.load(ring, Order::NewestFirst) {
+                older.overwritten += u64::from(self.chunk.count);
+                continue;
+            }
+            let end = self.chunk.end();
+            older.missing = older.missing.saturating_add(begin.saturating_sub(end));
+            begin = self.chunk.before;
+            if Groups::new(&self.entries).next().is_some() {
+                older.found = true;
+                return older;
+            }
+        }
+        older.missing = older.missing.saturating_add(begin);
+        older
+    }
+}
+
 impl<'a> Events<'a> {
     pub(crate) fn new(segment: &'a Segment, order: Order) -> Events<'a> {
         let ring = &segment.ring;
-        let mut chunks: Vec<Chunk> = (0..ring.chunks())
-            .filter_map(|chunk| reader::inspect(ring, chunk))
-            .filter(|chunk| chunk.count > 0)
-            .collect();
+        let mut chunks = super::chunks(segment, &super::cut(segment));
         chunks.sort_unstable_by_key(|chunk| (chunk.lane, chunk.before));
         let mut runs = Vec::new();
         let mut start = 0;
@@ -216,17 +261,19 @@ impl<'a> Events<'a> {
 
     /// The next event, its lane, and its place in the lane's count.
     pub(super) fn next_placed(&mut self) -> Option<(Event, u32, u64)> {
-        loop {
-            let (lane, place) = self.next_group()?;
-            if let Some(group) = Groups::new(&self.group).next() {
-                let node = self.segment.node(group.first.core());
-                return Some((Event::new(&group, node), lane, place));
-            }
-        }
+        let (lane, place, missed) = self.next_group()?;
+        let group = Groups::new(&self.group).next()?;
+        let node = self.segment.node(group.first.core());
+        let event = Event {
+            missed,
+            ..Event::new(&group, node)
+        };
+        Some((event, lane, place))
     }
 
-    /// Takes the entries of the next event; its lane, and its place in the lane's count.
-    fn next_group(&mut self) -> Option<(u32, u64)> {
+    /// Takes the entries of the next event; its lane, its place in the lane's count, and how many entries are missing
+    /// before it.
+    fn next_group(&mut self) -> Option<(u32, u64, u64)> {
         let ring = &self.segment.ring;
         loop {
             let current = self.current?;
@@ -258,12 +305,41 @@ impl<'a> Events<'a> {
             if let Some(next_entry) = run.entries.last() {
                 run.sequence = next;
                 run.key = self.order.key(next_entry.ticks(), lane, next);
-            } else if !run.turn(ring, self.order, &self.chunks) {
+            }
+            let is_event = Groups::new(&self.group).next().is_some();
+            let mut missed = 0;
+            if is_event && self.order == Order::OldestFirst {
+                missed = std::mem::take(&mut run.missing);
+            }
+            let goes_on = match self.order {
+                Order::OldestFirst => {
+                    !run.entries.is_empty() || run.turn(ring, self.order, &self.chunks)
+                }
+                // Now, because only what is found there tells how much is missing in between.
+                Order::NewestFirst if is_event && !has_events(&run.entries) => {
+                    let older = run.go_back(ring, &self.chunks);
+                    self.overwritten += older.overwritten;
+                    missed = older.missing;
+                    older.found
+                }
+                Order::NewestFirst => {
+                    !run.entries.is_empty() || run.turn(ring, self.order, &self.chunks)
+                }
+            };
+            if !goes_on {
                 self.take_first();
             }
-            return Some((lane, place));
+            if is_event {
+                return Some((lane, place, missed));
+            }
         }
     }
+}
+
+/// Whether entries that are to come hold an event.
+#[inline]
+fn has_events(entries: &[Entry]) -> bool {
+    Groups::new(entries).next().is_some()
 }
 
 impl Iterator for Events<'_> {

@@ -1,16 +1,16 @@
 //! New events as they come, with an exact account of those that were overwritten unread.
 //!
 //! Every event has a place in the count of its lane: the chunk says how many its lane committed before
-//! it. A follower remembers the next place for each lane. A poll first asks each lane how far it has come,
-//! and only then looks at the chunks: whatever its lane had committed by then is in a chunk that has its
+//! it. A follower remembers the next place for each lane. A poll first asks each lane how far it has come, by a
+//! consistent cut, and only then looks at the chunks: whatever its lane had committed by then is in a chunk that has its
 //! final count or is the current one, or it is gone. So a gap is a loss, known to the last event, and never
-//! something that was only just being written.
+//! something that was only just being written. It is counted with the event that follows the gap.
 
 use super::groups::{Group, Groups};
 use super::{Event, Events, Order};
 use crate::layout::words::Entry;
-use crate::ring::Storage;
 use crate::ring::reader::{self, Chunk};
+use crate::ring::{Storage, cut};
 use crate::segment::Segment;
 use crate::sync::Ordering;
 
@@ -38,17 +38,24 @@ pub struct Placed {
     pub number: u64,
     /// How many there are with those that it takes itself.
     pub next: u64,
-    /// How many entries of that lane were overwritten unread right before it.
+    /// How many entries of that lane were overwritten unread right before it, since the follower began. Those that were
+    /// overwritten earlier are counted by [`Event::missed`] alone.
     pub missed: u64,
 }
 
 /// Chunks taken in one poll, beside one of each lane: as many as stay near the processor until they are used.
 const AT_ONCE: usize = 16;
+/// Entries at the end of a chunk among which a quiet moment is sought.
+const TAIL: usize = 64;
+/// Attempts at copying something before it is overwritten.
+const ATTEMPTS: usize = 8;
 
 /// Follows a live ring.
 pub struct Follow<'a> {
     segment: &'a Segment,
     lanes: Vec<Lane>,
+    /// Lanes, and numbers of entries from and to, that were overwritten before the follower began.
+    gone: Vec<(u32, u64, u64)>,
     missed: u64,
     fresh: Vec<Chunk>,
     entries: Vec<Entry>,
@@ -68,8 +75,17 @@ struct Run {
     /// The number of the first in its lane.
     first: u64,
     count: usize,
-    /// How many are missing before it.
-    missed: u64,
+    /// What is missing before its first event.
+    missing: Missing,
+}
+
+/// Entries of a lane that were overwritten.
+#[derive(Clone, Copy, Default)]
+struct Missing {
+    /// Before the follower began.
+    earlier: u64,
+    /// Since then.
+    unread: u64,
 }
 
 /// How far a lane is read.
@@ -78,8 +94,10 @@ struct Lane {
     /// How many of its events are behind us; `None` when it has some, and was just changing chunks each
     /// time we looked.
     next: Option<u64>,
-    /// How many it had committed at the beginning of this poll.
+    /// How many of them this poll may give.
     until: u64,
+    /// What is missing before its next event.
+    missing: Missing,
 }
 
 impl<'a> Follow<'a> {
@@ -91,9 +109,11 @@ impl<'a> Follow<'a> {
                 _ => reader::committed(ring, lane),
             },
             until: 0,
+            missing: Missing::default(),
         });
         let mut follow = Follow {
             lanes: lanes.collect(),
+            gone: Vec::new(),
             segment,
             missed: 0,
             fresh: Vec::new(),
@@ -105,9 +125,20 @@ impl<'a> Follow<'a> {
         match from {
             From::Start | From::Now => {}
             From::Oldest => {
-                for chunk in (0..ring.chunks()).filter_map(|c| reader::inspect(ring, c)) {
+                let chunks = (0..ring.chunks()).filter_map(|c| reader::inspect(ring, c));
+                let mut chunks: Vec<Chunk> = chunks.collect();
+                chunks.sort_unstable_by_key(|chunk| (chunk.lane, chunk.before));
+                for chunk in &chunks {
                     follow.go_back(chunk.lane, chunk.before);
                 }
+                for lane in &mut follow.lanes {
+                    lane.missing.earlier = lane.next.unwrap_or(0);
+                }
+                let gaps = chunks
+                    .windows(2)
+                    .filter(|pair| pair[0].lane == pair[1].lane);
+                let gaps = gaps.map(|pair| (pair[0].lane, pair[0].end(), pair[1].before));
+                follow.gone = gaps.filter(|(_, from, to)| from < to).collect();
             }
             From::Newest(count) => {
                 let mut events = Events::new(segment, Order::NewestFirst);
@@ -150,6 +181,18 @@ impl<'a> Follow<'a> {
         self.missed
     }
 
+    /// What is missing behind the last event of each lane: the lane, the number that comes next in it, how many entries were
+    /// overwritten unread since the follower began, and how many before.
+    #[cfg(feature = "archive")]
+    pub(crate) fn untold(&self) -> Vec<(u32, u64, u64, u64)> {
+        let lanes = (0..).zip(&self.lanes);
+        let untold = lanes.map(|(number, lane)| {
+            let Missing { earlier, unread } = lane.missing;
+            (number, lane.next.unwrap_or(0), unread, earlier)
+        });
+        untold.filter(|(.., unread, _)| *unread > 0).collect()
+    }
+
     /// How many entries were committed and not yet polled, with those that are overwritten by now.
     pub fn unread(&self) -> u64 {
         let unread = |(number, lane): (u32, &Lane)| {
@@ -160,18 +203,23 @@ impl<'a> Follow<'a> {
         lanes.filter_map(unread).fold(0, u64::saturating_add)
     }
 
-    /// Appends what was committed since the last call to `out`, sorted by time; returns how many entries
-    /// were overwritten before this call could read them. Does not wait. After a long pause it takes
-    /// several calls to catch up, of 16 chunks (16,384 events) and one for each lane each: nothing new and nothing
-    /// missed means caught up.
+    /// Appends what was logged since the last call to `out`, sorted by time; returns how many entries
+    /// were overwritten before this call could read them. Does not wait, but for a few microseconds while others log. After
+    /// a long pause it takes several calls to catch up, of 16 chunks (16,384 events) and one for each lane each: nothing
+    /// new and nothing missed means caught up.
+    ///
+    /// What was given up to the end of a call is a consistent cut. All that was logged before the call is in it, unless it
+    /// takes several calls to catch up. So is all that happened before an event that is in it, unless it was overwritten:
+    /// log calls that had returned when the call that logged this event began.
     ///
     /// An event can be a little older than the last one of the call before, if its writer was
-    /// interrupted between reading the clock and committing it.
+    /// interrupted between reading the clock and committing it. It happened before none of those.
     pub fn poll(&mut self, out: &mut Vec<Event>) -> u64 {
         let missed = self.gather();
         let start = out.len();
         for run in &self.runs {
-            let event = |group: Group| self.event(&group);
+            let mut missing = run.missing;
+            let event = |group: Group| self.event(&group, &mut missing);
             out.extend(Groups::new(run.entries(&self.entries)).map(event));
         }
         out[start..].sort_by_key(|e| e.ticks);
@@ -179,8 +227,7 @@ impl<'a> Follow<'a> {
     }
 
     /// As [`Follow::poll`], with the places of the events, which [`Follow::next_placed`] gives one by one; those that it
-    /// was not asked for are gone. Those of one lane stay in its order. What was missed and is told by no
-    /// [`Placed::missed`] was overwritten behind the last event of its lane.
+    /// was not asked for are gone. Those of one lane stay in its order.
     pub fn poll_placed(&mut self) -> u64 {
         let missed = self.gather();
         // Sorted before they are made: an event is many times as large as its place.
@@ -212,14 +259,15 @@ impl<'a> Follow<'a> {
             let (_, number, at) = *self.order.get(self.given)?;
             self.given += 1;
             let run = &mut self.runs[number as usize];
-            let missed = std::mem::take(&mut run.missed);
+            let mut missing = std::mem::take(&mut run.missing);
+            let missed = missing.unread;
             let Some(group) = Groups::new(&run.entries(&self.entries)[at as usize..]).next() else {
                 continue;
             };
-            let number = run.first.saturating_add(u64::from(at));
+            let (lane, number) = (run.lane, run.first.saturating_add(u64::from(at)));
             return Some(Placed {
-                event: Event::new(&group, self.segment.node(group.first.core())),
-                lane: run.lane,
+                event: self.event(&group, &mut missing),
+                lane,
                 number,
                 next: number.saturating_add(1 + group.rest.len() as u64),
                 missed,
@@ -245,22 +293,64 @@ impl<'a> Follow<'a> {
         left.fold(0, u64::saturating_add)
     }
 
-    fn event(&self, group: &Group) -> Event {
-        Event::new(group, self.segment.node(group.first.core()))
+    fn event(&self, group: &Group, missing: &mut Missing) -> Event {
+        let Missing { earlier, unread } = std::mem::take(missing);
+        Event {
+            missed: earlier.saturating_add(unread),
+            ..Event::new(group, self.segment.node(group.first.core()))
+        }
     }
 
-    /// Copies what is new, lane by lane; returns how many events were missed.
+    /// Copies what is new, lane by lane; returns how many entries were missed.
     fn gather(&mut self) -> u64 {
         self.entries.clear();
         self.runs.clear();
         // They lead to entries that were there before.
         self.order.clear();
         self.given = 0;
-        if !self.ask_lanes() {
-            return 0;
+        let missed_before = self.missed;
+        for _ in 0..ATTEMPTS {
+            if !self.ask_lanes() {
+                break;
+            }
+            let known = self.runs.len();
+            let limit = self.copy();
+            let any = self.account(known, limit.unwrap_or(u64::MAX));
+            if limit.is_none() {
+                self.give_up();
+            }
+            if any {
+                break;
+            }
         }
-        let ring = &self.segment.ring;
-        let lanes = &self.lanes;
+        self.missed - missed_before
+    }
+
+    /// Counts what should have been there and was not: it is missing before what comes next in its lane.
+    fn give_up(&mut self) {
+        for (number, lane) in (0..).zip(&mut self.lanes) {
+            let unread = lane.miss(number, lane.until, &self.gone);
+            lane.next = Some(lane.until);
+            self.missed = self.missed.saturating_add(unread);
+        }
+    }
+
+    /// Notes how far each lane may be read; whether any has events for us.
+    fn ask_lanes(&mut self) -> bool {
+        let mut any = false;
+        for (lane, until) in self.lanes.iter_mut().zip(super::cut(self.segment)) {
+            // A lane whose count could not be told has nothing new for us: its next look tells.
+            let until = until.or(lane.next).unwrap_or(0);
+            let next = *lane.next.get_or_insert(until);
+            lane.until = until.max(next);
+            any |= lane.until > next;
+        }
+        any
+    }
+
+    /// Copies new chunks, each as a run; up to which ticks their events may be given, if not all.
+    fn copy(&mut self) -> Option<u64> {
+        let (ring, lanes) = (&self.segment.ring, &self.lanes);
         self.fresh.clear();
         self.fresh.extend(
             (0..ring.chunks())
@@ -269,55 +359,68 @@ impl<'a> Follow<'a> {
         );
         let limit = self.limit();
         self.fresh.sort_by_key(|c| (c.lane, c.before));
-        let missed_before = self.missed;
+        let known = self.runs.len();
         for chunk in &self.fresh {
-            let lane = &mut self.lanes[chunk.lane as usize];
-            let next = lane.next.get_or_insert(chunk.before);
-            // What stood between is gone.
-            let missed = chunk.before.saturating_sub(*next);
-            self.missed = self.missed.saturating_add(missed);
-            *next = chunk.before.max(*next);
-            let from = u32::try_from(*next - chunk.before).unwrap_or(u32::MAX);
+            let next = self.lanes[chunk.lane as usize].next.unwrap_or(chunk.before);
+            let from = u32::try_from(next.saturating_sub(chunk.before)).unwrap_or(u32::MAX);
             let start = self.entries.len();
-            // If it was overwritten just now, that is noticed at the next chunk or at the end.
+            // One that was overwritten just now is missing before the lane's next run.
             if reader::copy(ring, chunk, from, &mut self.entries).is_ok() {
-                let taken = match limit {
-                    None => self.entries.len() - start,
-                    Some(limit) => self.entries[start..].partition_point(|e| e.ticks() <= limit),
-                };
-                self.entries.truncate(start + taken);
                 self.runs.push(Run {
                     lane: chunk.lane,
                     start,
-                    first: *next,
-                    count: taken,
-                    missed,
+                    first: chunk.before.saturating_add(from.into()),
+                    count: self.entries.len() - start,
+                    missing: Missing::default(),
                 });
-                *next = next.saturating_add(taken as u64);
             }
         }
-        if limit.is_none() {
-            for lane in &mut self.lanes {
-                let next = lane.next.get_or_insert(lane.until);
-                self.missed = self.missed.saturating_add(lane.until.saturating_sub(*next));
-                *next = lane.until.max(*next);
-            }
-        }
-        self.missed - missed_before
+        limit.map(|limit| self.quiet_before(limit, known))
     }
 
-    /// Notes how far each lane has come; whether any has events for us.
-    fn ask_lanes(&mut self) -> bool {
+    /// A moment up to `limit` across which no event leads to its cause: see [`cut`].
+    fn quiet_before(&self, limit: u64, known: usize) -> u64 {
+        // What was left out begins at the limit.
+        let mut events = vec![(limit, u32::MAX)];
+        let (mut least, mut first) = (0, u64::MAX);
+        for run in &self.runs[known..] {
+            let entries = run.entries(&self.entries);
+            let entries = &entries[..entries.partition_point(|e| e.ticks() <= limit)];
+            let tail = &entries[entries.len().saturating_sub(TAIL)..];
+            events.extend(tail.iter().map(|e| (e.ticks(), run.lane)));
+            first = first.min(entries.first().map_or(u64::MAX, Entry::ticks));
+            if tail.len() < entries.len() {
+                least = least.max(tail[0].ticks());
+            }
+        }
+        events.sort_unstable();
+        let moment = cut::widest_gap(&events, least, limit);
+        moment.filter(|moment| *moment >= first).unwrap_or(limit)
+    }
+
+    /// Takes over what was copied, up to these ticks, and counts what is missing before it; whether there are events.
+    fn account(&mut self, known: usize, limit: u64) -> bool {
         let mut any = false;
-        for (number, lane) in (0..).zip(&mut self.lanes) {
-            let Some(committed) = reader::committed(&self.segment.ring, number) else {
-                // Its next look tells; until then it has nothing new for us.
-                lane.until = lane.next.unwrap_or(0);
+        let mut ended = None;
+        for run in &mut self.runs[known..] {
+            let lane = &mut self.lanes[run.lane as usize];
+            let entries = run.entries(&self.entries);
+            let taken = entries.partition_point(|e| e.ticks() <= limit);
+            // In a lane that was cut off, nothing follows.
+            run.count = if ended == Some(run.lane) { 0 } else { taken };
+            if taken < entries.len() {
+                ended = Some(run.lane);
+            }
+            if run.count == 0 {
                 continue;
-            };
-            let next = *lane.next.get_or_insert(committed);
-            lane.until = committed;
-            any |= lane.until > next;
+            }
+            let unread = lane.miss(run.lane, run.first, &self.gone);
+            self.missed = self.missed.saturating_add(unread);
+            lane.next = Some(run.first.saturating_add(run.count as u64));
+            if Groups::new(run.entries(&self.entries)).next().is_some() {
+                run.missing = std::mem::take(&mut lane.missing);
+                any = true;
+            }
         }
         any
     }
@@ -359,11 +462,25 @@ impl Run {
 }
 
 impl Lane {
+    /// Notes that nothing is there before this number; how many entries were overwritten since the follower began.
+    fn miss(&mut self, lane: u32, end: u64, gone: &[(u32, u64, u64)]) -> u64 {
+        let next = self.next.unwrap_or(end);
+        let gap = end.saturating_sub(next);
+        if gap == 0 {
+            return 0;
+        }
+        let of_lane = gone.iter().filter(|gone| gone.0 == lane);
+        let shared = |(_, from, to): &(u32, u64, u64)| end.min(*to).saturating_sub(next.max(*from));
+        let earlier = of_lane.map(shared).fold(0, u64::saturating_add).min(gap);
+        let missing = &mut self.missing;
+        missing.earlier = missing.earlier.saturating_add(earlier);
+        missing.unread = missing.unread.saturating_add(gap - earlier);
+        gap - earlier
+    }
+
     /// The part of a chunk that was there when this poll began, if any of it is unread.
-    fn unread(&self, mut chunk: Chunk) -> Option<Chunk> {
-        let there = self.until.saturating_sub(chunk.before);
-        chunk.count = chunk.count.min(u32::try_from(there).unwrap_or(u32::MAX));
-        let end = chunk.before.saturating_add(chunk.count.into());
-        (chunk.count > 0 && end > self.next.unwrap_or(0)).then_some(chunk)
+    fn unread(&self, chunk: Chunk) -> Option<Chunk> {
+        let chunk = chunk.up_to(Some(self.until))?;
+        (chunk.end() > self.next.unwrap_or(0)).then_some(chunk)
     }
 }

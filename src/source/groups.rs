@@ -77,6 +77,7 @@ impl Event {
             args: entry.args(),
             payload: entry.has_payload().then(|| payload(group)),
             time: None,
+            missed: 0,
         }
     }
 }

@@ -3,15 +3,41 @@
 mod events;
 mod follow;
 mod groups;
+mod held;
 
 pub use events::{Events, Order};
 pub use follow::{Follow, From, Placed};
 pub(crate) use groups::Groups;
+pub(crate) use held::Held;
 
 use std::num::NonZeroU64;
 
 use crate::event::{Definition, EventId};
+use crate::ring::reader::{self, Chunk};
 use crate::ring::threads::Thread;
+use crate::ring::{Storage, cut};
+use crate::segment::Segment;
+
+/// How far each lane may be read: a consistent cut of a live ring, and all of a snapshot. `None`: that could not be told.
+pub(crate) fn cut(segment: &Segment) -> Vec<Option<u64>> {
+    let (ring, clock) = (&segment.ring, segment.facts.clock);
+    match segment.facts.snapshot {
+        true => (0..ring.lanes())
+            .map(|lane| Some(held::written(ring, lane)))
+            .collect(),
+        false => cut::take(ring, || clock.now()),
+    }
+}
+
+/// What chunks hold up to a cut.
+pub(crate) fn chunks(segment: &Segment, cut: &[Option<u64>]) -> Vec<Chunk> {
+    let up_to = |chunk: Chunk| match segment.facts.snapshot {
+        true => chunk.up_to(None),
+        false => chunk.up_to(cut[chunk.lane as usize]),
+    };
+    let all = (0..segment.ring.chunks()).filter_map(|chunk| reader::inspect(&segment.ring, chunk));
+    all.filter_map(up_to).collect()
+}
 
 /// A thread as an event names it. It means one thread, also when the kernel gave its id to another since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,6 +64,9 @@ pub struct Event {
     pub payload: Option<Box<Payload>>,
     /// Nanoseconds since the epoch, if the event itself says so, as in an archive. In a ring, its ticks do.
     pub time: Option<NonZeroU64>,
+    /// How many entries of its lane are missing right before it: they were overwritten. An event takes one, one with a
+    /// payload several, and what fills up a chunk between them counts as well.
+    pub missed: u64,
 }
 
 impl Event {

@@ -103,6 +103,7 @@ fn data() -> impl Strategy<Value = Data> {
             core,
             lane,
             number,
+            next: None,
             args,
             payload,
             backtrace,

@@ -103,6 +103,7 @@ pub fn event(writer: &mut Writer<&mut Vec<u8>>, i: u64) -> Data {
         core: (i % 5 != 4).then_some(i % 4),
         lane: Some(i % 2),
         number: Some(i / 2),
+        next: None,
         args: (0..[2, 0, 4, 0][kind]).map(|n| n - 3 * i as i64).collect(),
         payload,
         backtrace,

@@ -6,6 +6,7 @@ mod damaged;
 mod demo;
 mod following;
 mod foreign;
+mod gaps;
 mod growing;
 mod lost;
 mod manners;

@@ -90,6 +90,7 @@ fn event(writer: &mut Writer<&mut Vec<u8>>, i: u64) -> Data {
         core: (i % 5 != 4).then_some(i % 4),
         lane: Some(i % 2),
         number: Some(i / 2),
+        next: (i % 8 == 3).then_some(i / 2 + 3),
         args: (0..[2, 0, 4, 0][(i % 4) as usize])
             .map(|n| n - 3 * i as i64)
             .collect(),
@@ -127,6 +128,8 @@ fn archive(magic: u64, form: Form, count: u64) -> Vec<u8> {
         writer.event(&event).expect("memory");
         if i % 10 == 9 {
             writer.flush().expect("memory");
+            let next = self::event(&mut writer, i + 1);
+            writer.gap(&next, 3, i % 20).expect("memory");
         }
     }
     writer

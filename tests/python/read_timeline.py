@@ -192,13 +192,17 @@ class Timeline:
         return ticket, count, lane, before
 
     def events(self):
-        """(ticks, lane, place) and the entry of each event, newest first."""
+        """(ticks, lane, place), the entry, and what is missing before each event, newest first."""
         found = []
-        for number in range(self.chunks):
-            chunk = self.chunk(number)
-            if chunk is None:
-                continue
-            _, count, lane, before = chunk
+        chunks = [(number, self.chunk(number)) for number in range(self.chunks)]
+        chunks = [(lane, before, count, number) for number, (_, count, lane, before) in filter(lambda c: c[1], chunks)]
+        lane_before, end, missed = None, 0, 0
+        for lane, before, count, number in sorted(chunks):
+            if lane != lane_before:
+                lane_before, end, missed = lane, 0, 0
+            expect(before >= end, "each number of a lane once")
+            missed += before - end
+            end = before + count
             last, inside = 0, range(0)
             for index in range(count):
                 at = self.record("entries", number * self.chunk_entries + index)
@@ -214,9 +218,10 @@ class Timeline:
                     continue
                 expect(1 <= slots <= 32 and index + slots <= count, "entries of one chunk")
                 inside = range(index + 1, index + slots)
-                found.append(((ticks, lane, before + index), at))
+                found.append(((ticks, lane, before + index), at, missed))
+                missed = 0
         found.sort(reverse=True)
-        places = [key[1:] for key, _ in found]
+        places = [key[1:] for key, _, _ in found]
         expect(len(set(places)) == len(places), "each place of a lane once")
         return found
 
@@ -230,7 +235,7 @@ class Timeline:
         text = [self.data[at + place:at + place + 16].split(b"\0")[0].decode() for place in (32, 48)]
         return {"pid": self.u32(at + 8), "name": text[0], "process": text[1]}
 
-    def line(self, at, cycles):
+    def line(self, at, cycles, missed):
         event, core = self.u32(at + 8), self.u16(at + 12)
         expect(event in self.defined, "a defined event")
         category, priority, message, where = self.defined[event]
@@ -260,6 +265,8 @@ class Timeline:
             "event": event,
             "args": dict(zip(names(message), args)) if where is None else values,
         }
+        if missed:
+            line["missed"] = missed
         if where is not None:
             line["file"], line["line"] = where
         if backtrace is not None:
@@ -367,10 +374,10 @@ def main():
     with open(sys.argv[1], "rb") as file:
         timeline = Timeline(file.read())
     events = timeline.events()
-    for number, (key, at) in enumerate(events):
+    for number, (key, at, missed) in enumerate(events):
         older = events[number + 1][0][0] if number + 1 < len(events) else None
         cycles = None if older is None else key[0] - older
-        print(json.dumps(timeline.line(at, cycles), ensure_ascii=False))
+        print(json.dumps(timeline.line(at, cycles, missed), ensure_ascii=False))
 
 
 if __name__ == "__main__":

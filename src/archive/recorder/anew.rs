@@ -31,7 +31,8 @@ impl Recorder<'_> {
         self.waiting = None;
         self.renew();
         if lost > 0 {
-            self.miss(lost, None, &[]);
+            self.totals.missed = self.totals.missed.saturating_add(lost);
+            let _ = self.writer.missed(lost, None, &[]);
         }
         self.change = Some(change);
         true

@@ -119,6 +119,7 @@ mod tests {
                 core,
                 lane,
                 number,
+                next: number.map(|number| number ^ 7),
                 args,
                 payload,
                 backtrace,
@@ -144,7 +145,7 @@ mod tests {
                         0 => writer.flush().unwrap(),
                         1 => {
                             let most = writer.most() + writer.most_of_missed(1);
-                            writer.missed(7, event.ticks, &[(9, u64::MAX)]).unwrap();
+                            writer.gap(event, u64::MAX, u64::MAX).unwrap();
                             writer.write().unwrap();
                             let written = writer.written() - before;
                             prop_assert!(written <= most, "{written} > {most}");

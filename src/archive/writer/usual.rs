@@ -8,7 +8,7 @@ use crate::archive::packer::usual_weight;
 use crate::archive::usual::{By, Said, Usual};
 
 impl<W: Write> Writer<W> {
-    /// Writes an event as [`Writer::event_before`] does. What it refers to has been defined.
+    /// Writes an event as [`Writer::event`] does. What it refers to has been defined.
     ///
     /// # Errors
     /// Those of the output, which keep what was given for the next attempt.

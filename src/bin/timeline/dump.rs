@@ -18,14 +18,16 @@ use crate::who::Who;
 /// Print the events of a timeline or an archive, newest to oldest
 ///
 /// The columns are the NUMA node and core that logged the event, the cycles since the next older
-/// event, the category and the message.
+/// event, the category and the message. A line "… 1,024 entries overwritten …" stands below an event before
+/// which entries of its CPU or thread are missing.
 ///
 /// With --json, each line is an object with the fields ticks, time (RFC 3339, UTC), unix_ns, cycles
 /// (since the next older event), core, node, tid, pid, thread, process, category, priority, message,
 /// template, event (the number of the definition) and args (an object; an argument name that a
 /// message uses again becomes name_2). What is not known is null. Where a message was lost, its values
 /// are named by their positions, from 0 on. An event in the manner of printf has its values in order as
-/// args, and file and line; one with a call stack has backtrace.
+/// args, and file and line; one with a call stack has backtrace. One before which entries of its CPU or
+/// thread were overwritten has missed, their number.
 ///
 /// An archive of several programs is in the order of the wall clock. With --json, host and timeline
 /// tell them apart; with --long, the machine stands before the thread, if there are several.
@@ -148,6 +150,12 @@ pub fn text(
         table.row(&row, &mut text);
         text.push(end);
         text.push("\n");
+        if row.event.missed > 0 {
+            let dim = theme.dim;
+            text.push(&dim.to_string());
+            table.gap(row.event.missed, &mut text);
+            text.push(&format!("{dim:#}\n"));
+        }
         output::write_if_much(&mut text, out)?;
     }
     out.write_all(text.as_bytes())?;

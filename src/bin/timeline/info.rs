@@ -84,6 +84,7 @@ fn lines(info: &Info, theme: &Theme) -> Vec<(&'static str, Line)> {
     vec![
         ("level", level(info).into()),
         ("entries", entries(info).into()),
+        ("complete", complete(info).into()),
         ("reach", reach(info).into()),
         ("dropped", dropped(info, theme)),
         ("writers", writers(info, theme)),
@@ -136,23 +137,52 @@ fn entries(info: &Info) -> String {
     )
 }
 
-/// How long ago the oldest event held is from the newest, in time.
-fn held_for(info: &Info) -> Option<Duration> {
-    let ticks = info.newest_ticks?.checked_sub(info.oldest_ticks?)?;
+/// Since when nothing is missing, and how much is older.
+fn complete(info: &Info) -> String {
+    let Some(since) = info.complete_since else {
+        return "from the first event on".into();
+    };
+    let older = match info.events_older {
+        0 => String::new(),
+        1 => "; 1 entry is older, and others of its time are missing".into(),
+        older => format!(
+            "; {} entries are older, and others of their time are missing",
+            Count(older)
+        ),
+    };
+    if info.newest_ticks.is_none_or(|newest| newest < since) {
+        return format!("at no time{older}");
+    }
+    let mut clock = WallClock::new(Form::DateTime);
+    match info.complete_since_unix_nanos {
+        Some(nanos) => format!("since {}{older}", clock.format(nanos)),
+        None => format!("since {since} ticks{older}"),
+    }
+}
+
+/// From when on to the newest event nothing is missing, and how many entries there are since: in time.
+fn complete_part(info: &Info) -> Option<(Duration, u64)> {
+    let since = info.complete_since.or(info.oldest_ticks)?;
+    let ticks = info.newest_ticks?.checked_sub(since)?;
     let seconds = ticks as f64 / info.ticks_per_second?;
-    Duration::try_from_secs_f64(seconds).ok()
+    let held = info.events_held.saturating_sub(info.events_older);
+    Some((Duration::try_from_secs_f64(seconds).ok()?, held))
 }
 
 fn reach(info: &Info) -> String {
-    let Some(held) = held_for(info) else {
+    let Some((reach, held)) = complete_part(info) else {
         return "nothing held yet".into();
     };
-    let rate = info.events_held as f64 / held.as_secs_f64();
+    let rate = held as f64 / reach.as_secs_f64();
     let rate = match rate.is_finite() {
         true => format!(", {} on average", human::rate(rate, "entry")),
         false => String::new(),
     };
-    format!("{} from the oldest to the newest event{rate}", Span(held))
+    let from = match info.complete_since {
+        None => "from the oldest to the newest event",
+        Some(_) => "without a gap up to the newest event",
+    };
+    format!("{} {from}{rate}", Span(reach))
 }
 
 fn dropped(info: &Info, theme: &Theme) -> Line {
@@ -292,7 +322,10 @@ pub fn object(path: &str, info: &Info) -> Value {
         "events_held": info.events_held,
         "oldest_ticks": info.oldest_ticks,
         "newest_ticks": info.newest_ticks,
-        "held_seconds": held_for(info).map(|held| held.as_secs_f64()),
+        "complete_since": info.complete_since_unix_nanos.map(|nanos| clock.format(nanos).to_string()),
+        "complete_since_ticks": info.complete_since,
+        "events_older": info.events_older,
+        "complete_seconds": complete_part(info).map(|(reach, _)| reach.as_secs_f64()),
         "dropped": {
             "total": info.dropped.total(),
             "interrupted": info.dropped.interrupted,

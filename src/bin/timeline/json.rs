@@ -18,7 +18,7 @@ use crate::who::{self, Threads};
 ///
 /// The fields, in this order: ticks, the raw clock reading; time, in RFC 3339 with nanoseconds, in UTC, and
 /// unix_ns, the same in nanoseconds since 1970; cycles, the ticks since the next older event, null for the
-/// oldest; core; node; tid; pid; thread; process; category; priority; message, the first line with its
+/// oldest; missed, how many entries of its lane were overwritten right before it, if any were; core; node; tid; pid; thread; process; category; priority; message, the first line with its
 /// arguments filled in; template, the whole message as it was defined; event, the number of its definition;
 /// args, the arguments by name, or by "0", "1" and so on where the message was lost. An event in the manner of printf has
 /// its values in order as args, and file and line of its statement; one with a call stack has backtrace, in which each
@@ -29,7 +29,7 @@ pub struct Lines<'a> {
     /// Core and node by the number of the core, of those seen, and the node.
     places: Vec<Option<(u16, Template)>>,
     /// From tid to process.
-    threads: Threads<'a>,
+    threads: Threads<'a, String>,
     programs: Option<Programs<'a>>,
     /// From category to the end of the line, by the number of the event, of those seen.
     definitions: Vec<Option<Template>>,
@@ -72,6 +72,10 @@ impl<'a> Lines<'a> {
         }
         out.push(",\"cycles\":");
         number(cycles, out);
+        if event.missed > 0 {
+            out.push(",\"missed\":");
+            out.number(event.missed);
+        }
         match self.places.get(usize::from(event.core)) {
             Some(Some((node, place))) if *node == event.node => out.fill(place, &event.args),
             _ => self.new_place(event, out),
@@ -150,8 +154,7 @@ fn thread(event: &Event, thread: Option<Thread>) -> String {
 fn program(programs: Option<Programs>, event: &Event) -> String {
     let program = programs.and_then(|programs| programs.program(event));
     program.map_or(String::new(), |program| {
-        let host = or_null(program.and_then(|program| program.host.as_ref()));
-        let timeline = or_null(program.and_then(|program| program.timeline.as_ref()));
+        let (host, timeline) = (or_null(program.host), or_null(program.timeline));
         format!(",\"host\":{host},\"timeline\":{timeline}")
     })
 }

@@ -18,14 +18,12 @@ pub fn known_id(id: u32) -> Option<u32> {
     (id != 0).then_some(id)
 }
 
-/// What is shown of each thread of a timeline, looked up and made once while there is room for it.
-pub struct Threads<'a> {
+/// What is shown of each thread of a timeline, looked up and made once.
+pub struct Threads<'a, T> {
     at: &'a dyn Source,
     // A reference names one thread for good, until its record is reused: then it names nobody.
     found: HashMap<Key, usize>,
-    made: Vec<String>,
-    /// Bytes of these.
-    length: usize,
+    made: Vec<T>,
     /// Where some of `found` are, so that most events need no hash.
     recent: [(Key, usize); RECENT],
 }
@@ -34,29 +32,21 @@ type Key = (ThreadRef, u32);
 
 /// A power of two, beyond the threads of most programs.
 const RECENT: usize = 256;
-const NOT_RECENT: (Key, usize) = ((ThreadRef(0), 0), usize::MAX);
-/// Bytes that are kept: an archive may tell of millions of threads, each on a machine with a long name.
-const ROOM: usize = 32 << 20;
 
-impl<'a> Threads<'a> {
+impl<'a, T> Threads<'a, T> {
     /// None looked up yet.
-    pub fn new(at: &'a dyn Source) -> Threads<'a> {
+    pub fn new(at: &'a dyn Source) -> Threads<'a, T> {
         Threads {
             at,
             found: HashMap::new(),
             made: Vec::new(),
-            length: 0,
-            recent: [NOT_RECENT; RECENT],
+            recent: [((ThreadRef(0), 0), usize::MAX); RECENT],
         }
     }
 
     /// What `make` made, now or before, of the thread that logged this event, if it was known then.
     #[inline]
-    pub fn of(
-        &mut self,
-        event: &Event,
-        make: impl FnOnce(&Event, Option<Thread>) -> String,
-    ) -> &str {
+    pub fn of(&mut self, event: &Event, make: impl FnOnce(&Event, Option<Thread>) -> T) -> &T {
         let key = (event.thread, event.tid);
         // The lower half of a reference is a place in a table that is filled from its start.
         let recent = event.thread.0 as usize % RECENT;
@@ -72,19 +62,13 @@ impl<'a> Threads<'a> {
         &mut self,
         event: &Event,
         recent: usize,
-        make: impl FnOnce(&Event, Option<Thread>) -> String,
-    ) -> &str {
+        make: impl FnOnce(&Event, Option<Thread>) -> T,
+    ) -> &T {
         let key = (event.thread, event.tid);
-        if self.length > ROOM {
-            (self.length, self.recent) = (0, [NOT_RECENT; RECENT]);
-            self.found.clear();
-            self.made.clear();
-        }
+        let made = &mut self.made;
         let place = *self.found.entry(key).or_insert_with(|| {
-            let made = make(event, self.at.thread(event));
-            self.length += made.len();
-            self.made.push(made);
-            self.made.len() - 1
+            made.push(make(event, self.at.thread(event)));
+            made.len() - 1
         });
         self.recent[recent] = (key, place);
         &self.made[place]
@@ -94,7 +78,7 @@ impl<'a> Threads<'a> {
 /// Writes the columns that come before those of a dump.
 pub struct Who<'a> {
     at: &'a dyn Source,
-    threads: Threads<'a>,
+    threads: Threads<'a, String>,
     programs: Option<Programs<'a>>,
     clock: WallClock,
 }
