@@ -65,6 +65,8 @@ pub struct Segment {
     pub ring: Observed,
     /// The events defined.
     pub definitions: Definitions,
+    /// The NUMA node of each CPU: read once, because every event asks.
+    nodes: Vec<u8>,
 }
 
 impl Segment {
@@ -86,10 +88,13 @@ impl Segment {
             Use::Log => Mapping::writable(file, geometry.total, true),
         };
         let map = Arc::new(map.map_err(|e| Error::io("map", path, e))?);
+        let mut nodes = vec![0xff; header::CPU_NODES_COUNT as usize];
+        map.read(header::CPU_NODES, &mut nodes);
         Ok(Segment {
             name: name.clone(),
             ring: Observed::new(&map, &geometry),
             definitions: Definitions::new(&map, &geometry),
+            nodes,
             map,
             geometry,
             this_boot: is_of_this_boot(file, &facts.boot_id),
@@ -116,11 +121,8 @@ impl Segment {
 
     /// The NUMA node of a CPU; `None` when it is not known.
     pub fn node(&self, cpu: u16) -> Option<u8> {
-        if u64::from(cpu) >= header::CPU_NODES_COUNT {
-            return None;
-        }
-        let node = self.map.u8(header::CPU_NODES + u64::from(cpu));
-        Some(node.load(Ordering::Relaxed)).filter(|&n| n != 0xff)
+        let node = self.nodes.get(usize::from(cpu))?;
+        Some(*node).filter(|&n| n != 0xff)
     }
 
     /// Adds an anchor of this moment. The caller holds the define lock, or is alone.
