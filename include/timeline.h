@@ -457,13 +457,14 @@ timeline_status_t timeline_level_parse(const char *name, int32_t *level);
  *
  * `level`: `TIMELINE_NONE` to `TIMELINE_ALL`.
  *
- * Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` for a NULL timeline or a number that is no level, or
- * `TIMELINE_E_IO` when it cannot be locked. Any thread, also while others log.
+ * Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` for a NULL timeline or a number that is no level, `TIMELINE_E_BUSY`
+ * when others keep it locked for seconds, or `TIMELINE_E_IO` when it cannot be locked. Any thread, also while others log.
  *
  * # Safety
  * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.
  */
-timeline_status_t timeline_priority(struct timeline_t *tl, int32_t level);
+timeline_status_t timeline_priority(struct timeline_t *tl,
+                                    int32_t level);
 
 /**
  * The level of a timeline now, `TIMELINE_NONE` to `TIMELINE_ALL`; of NULL, `TIMELINE_NONE`. What is being
@@ -595,7 +596,7 @@ timeline_status_t timeline_unlink(const char *path);
  * to log with; 0, which is never logged, when the call fails. Both texts have at most 4,096 bytes.
  *
  * Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` (a text that is too long or not UTF-8, no such priority, a fifth
- * argument), `TIMELINE_E_FULL` or `TIMELINE_E_IO`. Any thread.
+ * argument), `TIMELINE_E_FULL`, `TIMELINE_E_BUSY` (others keep it locked for seconds) or `TIMELINE_E_IO`. Any thread.
  *
  * # Safety
  * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `category` and

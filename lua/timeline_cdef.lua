@@ -87,7 +87,8 @@ const char *timeline_last_error(void);
 const char *timeline_version(void);
 timeline_status_t timeline_priority_parse(const char *name, int32_t *priority);
 timeline_status_t timeline_level_parse(const char *name, int32_t *level);
-timeline_status_t timeline_priority(struct timeline_t *tl, int32_t level);
+timeline_status_t timeline_priority(struct timeline_t *tl,
+                                    int32_t level);
 int32_t timeline_level(const struct timeline_t *tl);
 timeline_status_t timeline_new(const char *path,
                                uint64_t entries,

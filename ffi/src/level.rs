@@ -103,8 +103,8 @@ pub unsafe extern "C-unwind" fn timeline_level_parse(
 ///
 /// `level`: `TIMELINE_NONE` to `TIMELINE_ALL`.
 ///
-/// Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` for a NULL timeline or a number that is no level, or
-/// `TIMELINE_E_IO` when it cannot be locked. Any thread, also while others log.
+/// Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` for a NULL timeline or a number that is no level, `TIMELINE_E_BUSY`
+/// when others keep it locked for seconds, or `TIMELINE_E_IO` when it cannot be locked. Any thread, also while others log.
 ///
 /// # Safety
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.

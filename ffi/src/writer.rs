@@ -325,7 +325,7 @@ pub unsafe extern "C-unwind" fn timeline_unlink(path: *const c_char) -> timeline
 /// to log with; 0, which is never logged, when the call fails. Both texts have at most 4,096 bytes.
 ///
 /// Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` (a text that is too long or not UTF-8, no such priority, a fifth
-/// argument), `TIMELINE_E_FULL` or `TIMELINE_E_IO`. Any thread.
+/// argument), `TIMELINE_E_FULL`, `TIMELINE_E_BUSY` (others keep it locked for seconds) or `TIMELINE_E_IO`. Any thread.
 ///
 /// # Safety
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `category` and
