@@ -14,7 +14,7 @@ use std::path::Path;
 use crate::clock::Anchor;
 use crate::error::{Error, Result};
 use crate::layout::geometry::{get32, get64, put32, put64};
-use crate::layout::words::{Cursor, State};
+use crate::layout::words::{Cursor, Entry, State};
 use crate::layout::{ENTRY_SIZE, HEADER_SIZE, Region, header, records};
 use crate::lifecycle;
 use crate::ring::Storage;
@@ -91,6 +91,19 @@ fn create_temporary(name: &Name) -> std::io::Result<(Temporary, File)> {
     }
 }
 
+/// Entries that are copied before they are written: 1 MiB.
+const AT_ONCE: usize = 1 << 14;
+
+/// What was copied of a ring.
+struct Copied {
+    /// How far each lane counts.
+    cut: Vec<Option<u64>>,
+    chunks: Vec<Chunk>,
+    events: u64,
+    /// Entries that were overwritten before they were copied.
+    overwritten: u64,
+}
+
 struct Snapshot<'a> {
     segment: &'a Segment,
     out: &'a File,
@@ -100,8 +113,12 @@ impl Snapshot<'_> {
     fn write(&mut self) -> std::io::Result<Saved> {
         let geometry = &self.segment.geometry;
         self.out.set_len(geometry.total)?;
-        let cut = source::cut(self.segment);
-        let (chunks, events, overwritten) = self.entries(&cut)?;
+        let Copied {
+            cut,
+            chunks,
+            events,
+            overwritten,
+        } = self.entries()?;
         self.chunks(&chunks)?;
         self.lanes(&chunks, &cut)?;
         self.threads()?;
@@ -121,31 +138,63 @@ impl Snapshot<'_> {
         })
     }
 
-    /// Copies what a cut holds of each chunk. Tells what was copied, how many events that is, and how many entries were lost.
-    fn entries(&mut self, cut: &[Option<u64>]) -> std::io::Result<(Vec<Chunk>, u64, u64)> {
-        let ring = &self.segment.ring;
-        let first = self.segment.geometry.entry().offset;
-        let size = u64::from(ring.chunk_entries()) * ENTRY_SIZE;
-        let (mut chunks, mut events, mut overwritten) = (Vec::new(), 0, 0);
-        let (mut entries, mut bytes) = (Vec::new(), Vec::new());
-        let mut found = source::chunks(self.segment, cut);
+    /// Copies what a cut holds. Where all of it was overwritten meanwhile, as in a small ring that many write to, tries again.
+    fn entries(&mut self) -> std::io::Result<Copied> {
+        for _ in 1..source::ATTEMPTS {
+            let copied = self.attempt()?;
+            if !copied.chunks.is_empty() || copied.overwritten == 0 {
+                return Ok(copied);
+            }
+        }
+        self.attempt()
+    }
+
+    fn attempt(&mut self) -> std::io::Result<Copied> {
+        let (cut, mut found) = source::contents(self.segment);
         found.sort_unstable_by_key(|chunk| std::cmp::Reverse(chunk.ticket));
+        let mut copied = Copied {
+            cut,
+            chunks: Vec::new(),
+            events: 0,
+            overwritten: 0,
+        };
+        let mut entries = Vec::new();
+        let mut written = 0;
         for chunk in found {
-            entries.clear();
-            if reader::copy(ring, &chunk, 0, &mut entries).is_err() {
-                overwritten += u64::from(chunk.count);
+            let known = entries.len();
+            if reader::copy(&self.segment.ring, &chunk, 0, &mut entries).is_err() {
+                copied.overwritten += u64::from(chunk.count);
                 continue;
             }
-            events += Groups::new(&entries).count() as u64;
+            copied.events += Groups::new(&entries[known..]).count() as u64;
+            copied.chunks.push(chunk);
+            // Several at once, because writing takes longer than copying.
+            if entries.len() >= AT_ONCE {
+                self.put(&copied.chunks[written..], &entries)?;
+                written = copied.chunks.len();
+                entries.clear();
+            }
+        }
+        self.put(&copied.chunks[written..], &entries)?;
+        Ok(copied)
+    }
+
+    /// Writes the entries of chunks, which follow one another in `entries`.
+    fn put(&mut self, chunks: &[Chunk], mut entries: &[Entry]) -> std::io::Result<()> {
+        let first = self.segment.geometry.entry().offset;
+        let size = u64::from(self.segment.ring.chunk_entries()) * ENTRY_SIZE;
+        let mut bytes = Vec::new();
+        for chunk in chunks {
+            let (of_chunk, others) = entries.split_at(chunk.count as usize);
+            entries = others;
             bytes.clear();
-            for word in entries.iter().flat_map(|e| e.0) {
+            for word in of_chunk.iter().flat_map(|e| e.0) {
                 bytes.extend_from_slice(&word.to_le_bytes());
             }
-            self.out
-                .write_all_at(&bytes, first + u64::from(chunk.chunk) * size)?;
-            chunks.push(chunk);
+            let place = first + u64::from(chunk.chunk) * size;
+            self.out.write_all_at(&bytes, place)?;
         }
-        Ok((chunks, events, overwritten))
+        Ok(())
     }
 
     fn chunks(&mut self, chunks: &[Chunk]) -> std::io::Result<()> {

@@ -209,7 +209,7 @@ impl Run {
 impl<'a> Events<'a> {
     pub(crate) fn new(segment: &'a Segment, order: Order) -> Events<'a> {
         let ring = &segment.ring;
-        let mut chunks = super::chunks(segment, &super::cut(segment));
+        let (_, mut chunks) = super::contents(segment);
         chunks.sort_unstable_by_key(|chunk| (chunk.lane, chunk.before));
         let mut runs = Vec::new();
         let mut start = 0;

@@ -47,8 +47,6 @@ pub struct Placed {
 const AT_ONCE: usize = 16;
 /// Entries at the end of a chunk among which a quiet moment is sought.
 const TAIL: usize = 64;
-/// Attempts at copying something before it is overwritten.
-const ATTEMPTS: usize = 8;
 
 /// Follows a live ring.
 pub struct Follow<'a> {
@@ -309,7 +307,7 @@ impl<'a> Follow<'a> {
         self.order.clear();
         self.given = 0;
         let missed_before = self.missed;
-        for _ in 0..ATTEMPTS {
+        for _ in 0..super::ATTEMPTS {
             if !self.ask_lanes() {
                 break;
             }

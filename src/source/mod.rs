@@ -29,8 +29,26 @@ pub(crate) fn cut(segment: &Segment) -> Vec<Option<u64>> {
     }
 }
 
+/// Attempts at finding what is not overwritten meanwhile.
+pub(crate) const ATTEMPTS: usize = 8;
+
+/// What a ring holds up to a cut, and that cut. A small ring may be overwritten as a whole while the cut is taken: then
+/// the next one is tried.
+pub(crate) fn contents(segment: &Segment) -> (Vec<Option<u64>>, Vec<Chunk>) {
+    for _ in 1..ATTEMPTS {
+        let cut = cut(segment);
+        let chunks = chunks(segment, &cut);
+        if !chunks.is_empty() || cut.iter().all(|count| *count == Some(0)) {
+            return (cut, chunks);
+        }
+    }
+    let cut = cut(segment);
+    let chunks = chunks(segment, &cut);
+    (cut, chunks)
+}
+
 /// What chunks hold up to a cut.
-pub(crate) fn chunks(segment: &Segment, cut: &[Option<u64>]) -> Vec<Chunk> {
+fn chunks(segment: &Segment, cut: &[Option<u64>]) -> Vec<Chunk> {
     let up_to = |chunk: Chunk| match segment.facts.snapshot {
         true => chunk.up_to(None),
         false => chunk.up_to(cut[chunk.lane as usize]),

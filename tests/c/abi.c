@@ -274,13 +274,15 @@ static void following(timeline_t *tl) {
   /* Lap the followers: what they did not see is counted, and nothing comes twice. */
   const uint64_t laps = 5000;
   for (uint64_t i = 0; i < laps; i++) timeline_log(tl, late, (int64_t)i, 0, 0, 0);
-  uint64_t seen = 0;
+  uint64_t seen = 0, told = 0;
   int64_t before = -1;
   while (timeline_next(now, &event) == TIMELINE_OK) {
     CHECK(event.args[0] > before);
     before = event.args[0];
+    told += event.missed;
     seen++;
   }
+  CHECK_EQ(told, timeline_missed(now));
   CHECK_EQ(before, laps - 1);
   CHECK(seen < laps);
   CHECK_EQ(seen + timeline_missed(now), laps);

@@ -69,15 +69,21 @@ local before, read = 0, 0
 for _ in all do before = before + 1 end
 assert(before == 15, before)
 for number = 1, 10000 do log(number, 0) end
-local previous = 0
+local previous, missed = 0, 0
 for event in all do
    read = read + 1
+   missed = missed + event.missed
    assert(event.args[1] > previous, "out of order")
    previous = event.args[1]
 end
 assert(previous == 10000)
 assert(read + all:missed() == 10000, read .. " + " .. all:missed())
 assert(all:missed() > 0)
+-- Each event says what is missing right before it.
+assert(missed == all:missed(), missed)
+local there, gone = 0, 0
+for event in at:events("newest") do there, gone = there + 1, gone + event.missed end
+assert(there + gone == before + 10000, there .. " + " .. gone)
 
 -- Events and cursors hold what they need.
 local cursor = assert(timeline.attach(snapshot)):events("oldest")
