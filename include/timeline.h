@@ -141,10 +141,10 @@ typedef struct timeline_sampler_t timeline_sampler_t;
 typedef int32_t timeline_status_t;
 
 /**
- * A timeline to write to, from `timeline_new`, `timeline_open` or `timeline_open_or_create`. Only these functions, and those with options, make one: more
- * lies behind the members shown, which are here for the inline check `timeline_enabled` and are not to be
- * written. Every function that takes one may be called from any thread at any time, but for
- * `timeline_free`.
+ * A timeline to write to, from `timeline_new`, `timeline_open`, `timeline_open_or_create` and their forms with
+ * options. No other function makes one: more lies behind the members shown, which are here for the inline check
+ * `timeline_enabled` and are not to be written. Every function that takes one may be called from any thread at any
+ * time, but for `timeline_free`.
  */
 typedef struct timeline_t {
   /**
@@ -178,21 +178,21 @@ typedef struct timeline_options_t {
    */
   uint64_t string_table_size;
   /**
-   * Who may use a timeline that is made, whatever the umask: permission bits such as 0660. 0 means 0600. Everybody
-   * cannot be given the right to write: who has it may damage every process that writes. A group can.
+   * The permission bits of a timeline that is made, such as 0660, whatever the umask. 0 means 0600. A group can get
+   * the right to write, but everybody cannot: whoever has that right may damage every process that writes.
    */
   uint32_t mode;
   /**
-   * The group that a timeline that is made is given to; 0 leaves it to the system.
+   * The group of a timeline that is made; 0 leaves it to the system.
    */
   uint32_t group;
   /**
-   * A user whose timelines are joined, and kept as `NAME.prev`, beside those of root and of our own user; 0 is
-   * nobody else. That user can damage this process, by cutting the file short or forging what stands in it.
+   * A user to trust: this user's timelines are joined, and kept as `NAME.prev`, like those of root and of our own
+   * user. 0 is nobody. That user can damage this process, by cutting the file short or by forging events.
    */
   uint32_t trust_user;
   /**
-   * A group whose timelines are joined, whoever of it they belong to; 0 is none.
+   * A group to trust: its timelines are joined, whichever user owns them; 0 is none.
    */
   uint32_t trust_group;
 } timeline_options_t;
@@ -332,7 +332,7 @@ typedef struct timeline_event_t {
   uint32_t backtrace_count;
   /**
    * How many entries of the ring are missing right before this event, of the CPU or thread that logged it: they were
-   * overwritten. What `timeline_follow` left out at its beginning does not count.
+   * overwritten. Entries that `timeline_follow` left out at its beginning do not count.
    */
   uint64_t missed;
 } timeline_event_t;
@@ -398,7 +398,8 @@ typedef struct timeline_event_t {
 #define TIMELINE_E_BUSY 11
 
 /**
- * The file belongs to a user that a writer must not trust, or everybody may write to it; the message says whose it is.
+ * The file belongs to a user that the writer does not trust, or everybody may write to it. The message names the
+ * owner.
  */
 #define TIMELINE_E_NOT_TRUSTED 13
 
@@ -479,11 +480,11 @@ int32_t timeline_level(const struct timeline_t *tl);
  * Makes a timeline and opens it for writing. When the name is left over from processes that all died,
  * their timeline is kept as `NAME.prev` and this one starts afresh.
  *
- * `path`: one leading slash and no other (`"/timeline"`) names a POSIX shared memory object; anything
- * else is the path of a file. `entries`: how many events the ring holds, a power of two of at least 256;
- * 0 means 1,048,576 (66 MiB in all), or where these do not fit the largest power of two that does, of at least
- * 65,536. `string_table_size`: bytes for the texts of the definitions; 0 means 1,048,576.
- * `out`: receives the timeline, to be freed with `timeline_free`; untouched when the call fails.
+ * `path`: one leading slash and no other (`"/timeline"`) names a POSIX shared memory object; anything else is the path
+ * of a file. `entries`: how many events the ring holds, a power of two of at least 256; 0 means 1,048,576 (66 MiB in
+ * all). If these do not fit, 0 means the largest power of two that fits, of at least 65,536. `string_table_size`:
+ * bytes for the texts of the definitions; 0 means 1,048,576. `out`: receives the timeline, to be freed with
+ * `timeline_free`; untouched when the call fails.
  *
  * Returns `TIMELINE_OK`, `TIMELINE_E_IN_USE`, `TIMELINE_E_NO_SPACE`, `TIMELINE_E_NOT_A_TIMELINE`
  * (something else has that name; it is left alone), `TIMELINE_E_NOT_TRUSTED` (a timeline of another user has that
@@ -506,8 +507,8 @@ timeline_status_t timeline_new(const char *path,
  * Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_NOT_A_TIMELINE`, `TIMELINE_E_VERSION`,
  * `TIMELINE_E_CORRUPT`, `TIMELINE_E_NOT_TRUSTED` (it belongs neither to root nor to our own user, or everybody may
  * write to it: see `timeline_open_with`), `TIMELINE_E_FULL` (no room for one more writing process, or this one has 64
- * open), `TIMELINE_E_BUSY` (others keep it locked for seconds), `TIMELINE_E_ARGUMENT` (also for a saved timeline, which cannot be written to) or
- * `TIMELINE_E_IO`. Any thread.
+ * open), `TIMELINE_E_BUSY` (others keep it locked for seconds), `TIMELINE_E_ARGUMENT` (also for a saved timeline,
+ * which cannot be written to) or `TIMELINE_E_IO`. Any thread.
  *
  * # Safety
  * `path` is NULL or a NUL-terminated string; `out` is NULL or writable.
@@ -516,14 +517,14 @@ timeline_status_t timeline_open(const char *path,
                                 struct timeline_t **out);
 
 /**
- * Joins a timeline if somebody writes to it, and makes it otherwise. Of several processes that do this at once, one
- * makes it and the others join it. What a run before has left is not joined but kept as `NAME.prev`. A timeline that is
- * joined keeps its size, mode and group.
+ * Joins a timeline if somebody writes to it, and makes it otherwise. If several processes do this at once, one makes
+ * it and the others join it. A timeline that an earlier run has left is not joined but kept as `NAME.prev`. A timeline
+ * that is joined keeps its size, mode and group.
  *
  * `path` and `out`: as for `timeline_new`. `options`: NULL for the defaults.
  *
- * Returns what `timeline_new` and `timeline_open` return, but for `TIMELINE_E_IN_USE` and `TIMELINE_E_NOT_FOUND`. Any
- * thread.
+ * Returns the statuses of `timeline_new` and `timeline_open`, but for `TIMELINE_E_IN_USE` and `TIMELINE_E_NOT_FOUND`.
+ * Any thread.
  *
  * # Safety
  * `path` is NULL or a NUL-terminated string; `options` is NULL or readable; `out` is NULL or writable.
@@ -537,7 +538,7 @@ timeline_status_t timeline_open_or_create(const char *path,
  *
  * `path` and `out`: as for `timeline_new`. `options`: NULL for the defaults.
  *
- * Returns what `timeline_new` returns. Any thread.
+ * Returns the statuses of `timeline_new`. Any thread.
  *
  * # Safety
  * `path` is NULL or a NUL-terminated string; `options` is NULL or readable; `out` is NULL or writable.
@@ -547,11 +548,11 @@ timeline_status_t timeline_new_with(const char *path,
                                     struct timeline_t **out);
 
 /**
- * As `timeline_open`, with options, of which `trust_user` and `trust_group` count.
+ * As `timeline_open`, with options. Only `trust_user` and `trust_group` count.
  *
  * `path` and `out`: as for `timeline_new`. `options`: NULL for the defaults.
  *
- * Returns what `timeline_open` returns. Any thread.
+ * Returns the statuses of `timeline_open`. Any thread.
  *
  * # Safety
  * `path` is NULL or a NUL-terminated string; `options` is NULL or readable; `out` is NULL or writable.
@@ -621,10 +622,9 @@ timeline_status_t timeline_define(struct timeline_t *tl,
 timeline_status_t timeline_argument_count(const char *message, uint32_t *count);
 
 /**
- * Logs an event, if it is enabled. No lock, no allocation and no waiting once the calling thread has logged
- * its first event; safe in a signal handler. Needs at most 2 KiB of stack (16 KiB of a library that was built without
- * optimisation). Check `timeline_enabled` first where the arguments cost
- * something to work out.
+ * Logs an event, if it is enabled. No lock, no allocation and no waiting once the calling thread has logged its first
+ * event; safe in a signal handler. Needs at most 2 KiB of stack; 16 KiB if the library was built without optimisation.
+ * Check `timeline_enabled` first where the arguments take work to compute.
  *
  * `tl`: NULL logs nothing. `event`: from `timeline_define`; 0 logs nothing, and one beyond those
  * that can be defined is dropped and counted. `a0` to `a3`: the arguments of the message in order; those it does not have are
@@ -820,8 +820,8 @@ timeline_status_t timeline_follow(struct timeline_attached_t *attached,
  * `event`: receives it; untouched unless the call returns `TIMELINE_OK`. What `payload` and `backtrace` of
  * the event before pointed to is gone, then.
  *
- * Returns `TIMELINE_OK`, `TIMELINE_END` when there is none (after `timeline_follow`: none just now),
- * `TIMELINE_E_CORRUPT` when the file was cut short while it was read, so that some are missing, or
+ * Returns `TIMELINE_OK`; `TIMELINE_END` when there is none (after `timeline_follow`: none just now);
+ * `TIMELINE_E_CORRUPT` when somebody cut the file short while it was read, so that events are missing; or
  * `TIMELINE_E_ARGUMENT`. One thread at a time for each cursor.
  *
  * # Safety
@@ -831,9 +831,10 @@ timeline_status_t timeline_follow(struct timeline_attached_t *attached,
 timeline_status_t timeline_next(struct timeline_cursor_t *cursor, struct timeline_event_t *event);
 
 /**
- * How many entries a walk could not give because they were overwritten before it came to them, since it began; where, and
- * what was overwritten earlier, says `missed` of each event. An event takes one, one with a payload several, and what fills up a chunk between them counts as well. Exact, and final
- * once `timeline_next` has returned `TIMELINE_END`. 0 for NULL. One thread at a time for each cursor.
+ * How many entries a walk could not give because they were overwritten after it began and before it came to them.
+ * `missed` of each event says where, and counts entries that were overwritten earlier, too. An event takes one entry,
+ * one with a payload takes several, and entries that fill up a chunk count as well. Exact, and final once
+ * `timeline_next` has returned `TIMELINE_END`. 0 for NULL. One thread at a time for each cursor.
  *
  * # Safety
  * `cursor` is NULL or was returned by `timeline_events` or `timeline_follow` and not freed yet, and no other
@@ -853,9 +854,9 @@ uint64_t timeline_missed(const struct timeline_cursor_t *cursor);
 void timeline_cursor_free(struct timeline_cursor_t *cursor);
 
 /**
- * Writes an event out as people read it, `processed tcp(10), udp(20), and other(3)`: the first line of its
- * message with the arguments filled in; or, of a format, exactly what printf would have written. If the definition
- * cannot be read, all values that the entry has: `<event 5?>(10, 20, 3, 0)`.
+ * Writes an event out as people read it, `processed tcp(10), udp(20), and other(3)`: the first line of its message
+ * with the arguments filled in; or, of a format, exactly the text that printf would have written. If the definition
+ * cannot be read, all values of the entry: `<event 5?>(10, 20, 3, 0)`.
  *
  * `event`: from `timeline_next`, what it points to still valid. `buffer` and `size`: where to, and how many bytes
  * there are; what does not fit is cut between characters, and a NUL always ends it (unless `size` is 0, when

@@ -67,7 +67,7 @@ pub struct timeline_event_t {
     /// How many addresses `backtrace` has.
     pub backtrace_count: u32,
     /// How many entries of the ring are missing right before this event, of the CPU or thread that logged it: they were
-    /// overwritten. What `timeline_follow` left out at its beginning does not count.
+    /// overwritten. Entries that `timeline_follow` left out at its beginning do not count.
     pub missed: u64,
 }
 
@@ -205,9 +205,9 @@ unsafe fn render(event: &timeline_event_t) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Writes an event out as people read it, `processed tcp(10), udp(20), and other(3)`: the first line of its
-/// message with the arguments filled in; or, of a format, exactly what printf would have written. If the definition
-/// cannot be read, all values that the entry has: `<event 5?>(10, 20, 3, 0)`.
+/// Writes an event out as people read it, `processed tcp(10), udp(20), and other(3)`: the first line of its message
+/// with the arguments filled in; or, of a format, exactly the text that printf would have written. If the definition
+/// cannot be read, all values of the entry: `<event 5?>(10, 20, 3, 0)`.
 ///
 /// `event`: from `timeline_next`, what it points to still valid. `buffer` and `size`: where to, and how many bytes
 /// there are; what does not fit is cut between characters, and a NUL always ends it (unless `size` is 0, when

@@ -234,8 +234,8 @@ pub unsafe extern "C-unwind" fn timeline_follow(
 /// `event`: receives it; untouched unless the call returns `TIMELINE_OK`. What `payload` and `backtrace` of
 /// the event before pointed to is gone, then.
 ///
-/// Returns `TIMELINE_OK`, `TIMELINE_END` when there is none (after `timeline_follow`: none just now),
-/// `TIMELINE_E_CORRUPT` when the file was cut short while it was read, so that some are missing, or
+/// Returns `TIMELINE_OK`; `TIMELINE_END` when there is none (after `timeline_follow`: none just now);
+/// `TIMELINE_E_CORRUPT` when somebody cut the file short while it was read, so that events are missing; or
 /// `TIMELINE_E_ARGUMENT`. One thread at a time for each cursor.
 ///
 /// # Safety
@@ -263,9 +263,10 @@ pub unsafe extern "C-unwind" fn timeline_next(
     })
 }
 
-/// How many entries a walk could not give because they were overwritten before it came to them, since it began; where, and
-/// what was overwritten earlier, says `missed` of each event. An event takes one, one with a payload several, and what fills up a chunk between them counts as well. Exact, and final
-/// once `timeline_next` has returned `TIMELINE_END`. 0 for NULL. One thread at a time for each cursor.
+/// How many entries a walk could not give because they were overwritten after it began and before it came to them.
+/// `missed` of each event says where, and counts entries that were overwritten earlier, too. An event takes one entry,
+/// one with a payload takes several, and entries that fill up a chunk count as well. Exact, and final once
+/// `timeline_next` has returned `TIMELINE_END`. 0 for NULL. One thread at a time for each cursor.
 ///
 /// # Safety
 /// `cursor` is NULL or was returned by `timeline_events` or `timeline_follow` and not freed yet, and no other

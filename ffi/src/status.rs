@@ -34,7 +34,8 @@ pub const TIMELINE_E_ARGUMENT: timeline_status_t = 9;
 pub const TIMELINE_E_FULL: timeline_status_t = 10;
 /// Another process is at it just now (already sampling, for one); try again later.
 pub const TIMELINE_E_BUSY: timeline_status_t = 11;
-/// The file belongs to a user that a writer must not trust, or everybody may write to it; the message says whose it is.
+/// The file belongs to a user that the writer does not trust, or everybody may write to it. The message names the
+/// owner.
 pub const TIMELINE_E_NOT_TRUSTED: timeline_status_t = 13;
 /// A bug in this library. The call had no effect that it reports; please report the message.
 pub const TIMELINE_E_BUG: timeline_status_t = 12;

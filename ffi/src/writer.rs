@@ -7,10 +7,10 @@ use std::ffi::c_char;
 use std::sync::atomic::{AtomicU32, Ordering};
 use timeline_core::{Error, EventId, MAX_ARGUMENTS, Options, Timeline};
 
-/// A timeline to write to, from `timeline_new`, `timeline_open` or `timeline_open_or_create`. Only these functions, and those with options, make one: more
-/// lies behind the members shown, which are here for the inline check `timeline_enabled` and are not to be
-/// written. Every function that takes one may be called from any thread at any time, but for
-/// `timeline_free`.
+/// A timeline to write to, from `timeline_new`, `timeline_open`, `timeline_open_or_create` and their forms with
+/// options. No other function makes one: more lies behind the members shown, which are here for the inline check
+/// `timeline_enabled` and are not to be written. Every function that takes one may be called from any thread at any
+/// time, but for `timeline_free`.
 #[repr(C)]
 pub struct timeline_t {
     /// One byte for each event, not 0 when it is to be logged. Other threads and processes change it.
@@ -101,15 +101,15 @@ pub struct timeline_options_t {
     pub entries: u64,
     /// As for `timeline_new`.
     pub string_table_size: u64,
-    /// Who may use a timeline that is made, whatever the umask: permission bits such as 0660. 0 means 0600. Everybody
-    /// cannot be given the right to write: who has it may damage every process that writes. A group can.
+    /// The permission bits of a timeline that is made, such as 0660, whatever the umask. 0 means 0600. A group can get
+    /// the right to write, but everybody cannot: whoever has that right may damage every process that writes.
     pub mode: u32,
-    /// The group that a timeline that is made is given to; 0 leaves it to the system.
+    /// The group of a timeline that is made; 0 leaves it to the system.
     pub group: u32,
-    /// A user whose timelines are joined, and kept as `NAME.prev`, beside those of root and of our own user; 0 is
-    /// nobody else. That user can damage this process, by cutting the file short or forging what stands in it.
+    /// A user to trust: this user's timelines are joined, and kept as `NAME.prev`, like those of root and of our own
+    /// user. 0 is nobody. That user can damage this process, by cutting the file short or by forging events.
     pub trust_user: u32,
-    /// A group whose timelines are joined, whoever of it they belong to; 0 is none.
+    /// A group to trust: its timelines are joined, whichever user owns them; 0 is none.
     pub trust_group: u32,
 }
 
@@ -142,11 +142,11 @@ unsafe fn options_of(options: *const timeline_options_t) -> Result<Options, Fail
 /// Makes a timeline and opens it for writing. When the name is left over from processes that all died,
 /// their timeline is kept as `NAME.prev` and this one starts afresh.
 ///
-/// `path`: one leading slash and no other (`"/timeline"`) names a POSIX shared memory object; anything
-/// else is the path of a file. `entries`: how many events the ring holds, a power of two of at least 256;
-/// 0 means 1,048,576 (66 MiB in all), or where these do not fit the largest power of two that does, of at least
-/// 65,536. `string_table_size`: bytes for the texts of the definitions; 0 means 1,048,576.
-/// `out`: receives the timeline, to be freed with `timeline_free`; untouched when the call fails.
+/// `path`: one leading slash and no other (`"/timeline"`) names a POSIX shared memory object; anything else is the path
+/// of a file. `entries`: how many events the ring holds, a power of two of at least 256; 0 means 1,048,576 (66 MiB in
+/// all). If these do not fit, 0 means the largest power of two that fits, of at least 65,536. `string_table_size`:
+/// bytes for the texts of the definitions; 0 means 1,048,576. `out`: receives the timeline, to be freed with
+/// `timeline_free`; untouched when the call fails.
 ///
 /// Returns `TIMELINE_OK`, `TIMELINE_E_IN_USE`, `TIMELINE_E_NO_SPACE`, `TIMELINE_E_NOT_A_TIMELINE`
 /// (something else has that name; it is left alone), `TIMELINE_E_NOT_TRUSTED` (a timeline of another user has that
@@ -180,8 +180,8 @@ pub unsafe extern "C-unwind" fn timeline_new(
 /// Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_NOT_A_TIMELINE`, `TIMELINE_E_VERSION`,
 /// `TIMELINE_E_CORRUPT`, `TIMELINE_E_NOT_TRUSTED` (it belongs neither to root nor to our own user, or everybody may
 /// write to it: see `timeline_open_with`), `TIMELINE_E_FULL` (no room for one more writing process, or this one has 64
-/// open), `TIMELINE_E_BUSY` (others keep it locked for seconds), `TIMELINE_E_ARGUMENT` (also for a saved timeline, which cannot be written to) or
-/// `TIMELINE_E_IO`. Any thread.
+/// open), `TIMELINE_E_BUSY` (others keep it locked for seconds), `TIMELINE_E_ARGUMENT` (also for a saved timeline,
+/// which cannot be written to) or `TIMELINE_E_IO`. Any thread.
 ///
 /// # Safety
 /// `path` is NULL or a NUL-terminated string; `out` is NULL or writable.
@@ -200,14 +200,14 @@ pub unsafe extern "C-unwind" fn timeline_open(
     })
 }
 
-/// Joins a timeline if somebody writes to it, and makes it otherwise. Of several processes that do this at once, one
-/// makes it and the others join it. What a run before has left is not joined but kept as `NAME.prev`. A timeline that is
-/// joined keeps its size, mode and group.
+/// Joins a timeline if somebody writes to it, and makes it otherwise. If several processes do this at once, one makes
+/// it and the others join it. A timeline that an earlier run has left is not joined but kept as `NAME.prev`. A timeline
+/// that is joined keeps its size, mode and group.
 ///
 /// `path` and `out`: as for `timeline_new`. `options`: NULL for the defaults.
 ///
-/// Returns what `timeline_new` and `timeline_open` return, but for `TIMELINE_E_IN_USE` and `TIMELINE_E_NOT_FOUND`. Any
-/// thread.
+/// Returns the statuses of `timeline_new` and `timeline_open`, but for `TIMELINE_E_IN_USE` and `TIMELINE_E_NOT_FOUND`.
+/// Any thread.
 ///
 /// # Safety
 /// `path` is NULL or a NUL-terminated string; `options` is NULL or readable; `out` is NULL or writable.
@@ -232,7 +232,7 @@ pub unsafe extern "C-unwind" fn timeline_open_or_create(
 ///
 /// `path` and `out`: as for `timeline_new`. `options`: NULL for the defaults.
 ///
-/// Returns what `timeline_new` returns. Any thread.
+/// Returns the statuses of `timeline_new`. Any thread.
 ///
 /// # Safety
 /// `path` is NULL or a NUL-terminated string; `options` is NULL or readable; `out` is NULL or writable.
@@ -253,11 +253,11 @@ pub unsafe extern "C-unwind" fn timeline_new_with(
     })
 }
 
-/// As `timeline_open`, with options, of which `trust_user` and `trust_group` count.
+/// As `timeline_open`, with options. Only `trust_user` and `trust_group` count.
 ///
 /// `path` and `out`: as for `timeline_new`. `options`: NULL for the defaults.
 ///
-/// Returns what `timeline_open` returns. Any thread.
+/// Returns the statuses of `timeline_open`. Any thread.
 ///
 /// # Safety
 /// `path` is NULL or a NUL-terminated string; `options` is NULL or readable; `out` is NULL or writable.
@@ -393,10 +393,9 @@ pub unsafe extern "C-unwind" fn timeline_argument_count(
     })
 }
 
-/// Logs an event, if it is enabled. No lock, no allocation and no waiting once the calling thread has logged
-/// its first event; safe in a signal handler. Needs at most 2 KiB of stack (16 KiB of a library that was built without
-/// optimisation). Check `timeline_enabled` first where the arguments cost
-/// something to work out.
+/// Logs an event, if it is enabled. No lock, no allocation and no waiting once the calling thread has logged its first
+/// event; safe in a signal handler. Needs at most 2 KiB of stack; 16 KiB if the library was built without optimisation.
+/// Check `timeline_enabled` first where the arguments take work to compute.
 ///
 /// `tl`: NULL logs nothing. `event`: from `timeline_define`; 0 logs nothing, and one beyond those
 /// that can be defined is dropped and counted. `a0` to `a3`: the arguments of the message in order; those it does not have are
