@@ -10,10 +10,10 @@
 --
 -- Every function that takes a timeline is also its method: timeline.save(tl, f), tl:save(f).
 --
--- What can happen to a correct program (no permission, no space, a name in use, a full table) is
--- returned: nil, a message and what kind of failure it is ("in_use", "no_space"). What only a mistake in the program can cause (a wrong type, a
--- priority that does not exist, a size that is no power of two, five arguments in a message) is
--- raised with error(), at the caller's line.
+-- A failure that can happen to a correct program (no permission, no space, a name in use, a full table) is returned:
+-- nil, a message and the kind of failure ("in_use", "no_space"). A failure that only a mistake in the program can cause
+-- (a wrong type, a priority that does not exist, a size that is no power of two, five arguments in a message) is raised
+-- with error(), at the caller's line.
 
 local ffi = require "ffi"
 local type = type
@@ -148,7 +148,7 @@ local Timeline = { __index = timeline, __tostring = described "timeline" }
 
 local function is_timeline(value) return getmetatable(value) == Timeline end
 
--- What new or open said when it last returned nil: that nil is often what comes in the place of a timeline.
+-- The message of new or open when it last returned nil: that nil is often passed on in the place of a timeline.
 local last_failure
 
 local function not_made(how, path, status)
@@ -189,14 +189,14 @@ local function opened(path, writer)
    return setmetatable({ path = path, writer = ffi.gc(writer, free_writer), samplers = dependants() }, Timeline)
 end
 
--- Of a user or group; 0 says nothing, as in C.
+-- The number of a user or group; 0 means none, as in C.
 local function is_identity(value)
    return value == nil or (type(value) == "number" and value >= 0 and value < 2 ^ 32 and value % 1 == 0)
 end
 
 local OPTIONS = { entries = true, stringtablesize = true, mode = true, group = true, trust_user = true, trust_group = true }
 
--- How a timeline is made or joined, for C. Called by the functions that the program calls, hence the levels.
+-- The options for C. Called by the functions that the program calls, hence the levels.
 local function options_of(given)
    local function check(condition, what, wanted, got)
       if not condition then
@@ -221,8 +221,8 @@ local function options_of(given)
       given.group or 0, given.trust_user or 0, given.trust_group or 0)
 end
 
--- Makes a timeline at `path`: "/name" lives in shared memory, any other path is a file. What a
--- dead program left under that name is kept as NAME.prev. The sizes, or a table of options.
+-- Makes a timeline at `path`: "/name" lives in shared memory, any other path is a file. A timeline that a dead program
+-- left under that name is kept as NAME.prev. Takes the sizes, or a table of options.
 function timeline.new(path, entries, stringtablesize)
    expect(is_text(path), "path", "a string", path)
    local options = entries
@@ -271,13 +271,13 @@ local timeline_log = C.timeline_log
 
 local INTEGERS = { ffi.typeof "int64_t", ffi.typeof "uint64_t" }
 
--- Whether C takes it for an integer, though it is no number of Lua.
+-- Whether C takes it for an integer, though Lua does not call it a number.
 local function is_integer(value)
    return ffi.istype(INTEGERS[1], value) or ffi.istype(INTEGERS[2], value)
       or (type(value) ~= "nil" and pcall(INTEGERS[1], value))
 end
 
--- Names what is wrong.
+-- Raises the error that names the wrong argument, or the wrong number of them.
 local function refused(names, values, more)
    local given = 0
    for index = 1, #names do
@@ -295,7 +295,7 @@ local function refused(names, values, more)
    end
 end
 
--- Raises what is wrong with the arguments of a function that logs, at the line that called it.
+-- Raises an error if an argument of a function that logs is wrong, at the line that called it.
 local function check(names, a, b, c, d, more)
    if more ~= nil or not ((type(a) == "number" or is_integer(a)) and (type(b) == "number" or is_integer(b))
       and (type(c) == "number" or is_integer(c)) and (type(d) == "number" or is_integer(d))) then
@@ -303,9 +303,9 @@ local function check(names, a, b, c, d, more)
    end
 end
 
--- The functions that define() returns, by number of arguments. Their checks cost nothing where they are compiled, which
--- is for arguments of certain types. They call rather than read the enable table themselves, because LuaJIT may hoist a
--- plain load out of a loop, which would then never see the level change.
+-- The functions that define() returns, by number of arguments. In compiled code the types of the arguments are known,
+-- so the checks cost nothing. These functions call C rather than read the enable table themselves, because LuaJIT may
+-- hoist a plain load out of a loop, which would then never see the level change.
 local loggers = {
    [0] = function(writer, event, names)
       return function(more)
@@ -356,9 +356,9 @@ local function names_in(message)
    return names
 end
 
--- Defines an event and returns the function that logs it. That takes one integer for each $name
--- on the message's first line: numbers (fractions are cut off), int64_t or uint64_t, true and false as 1 and 0. Other
--- arguments, and another number of them, are raised at the caller's line, also while the event is disabled.
+-- Defines an event and returns the function that logs it. That function takes one integer for each $name on the
+-- message's first line: numbers (fractions are cut off), int64_t or uint64_t, true and false as 1 and 0. Any other
+-- argument, and a wrong number of them, raises an error at the caller's line, also while the event is disabled.
 function timeline.define(tl, category, priority, message)
    expect_timeline(tl)
    expect_open(tl)

@@ -1,4 +1,4 @@
-//! Which file stands behind a live name, and who may open a file.
+//! The file behind a live name, and who may open a file.
 
 use std::fmt::{Display, Formatter};
 use std::io;

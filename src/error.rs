@@ -35,7 +35,7 @@ pub enum ErrorKind {
     InUse,
     /// Not enough space for the timeline.
     NoSpace,
-    /// The file is that of a user whom a writer must not trust.
+    /// The file belongs to a user that the writer does not trust.
     NotTrusted,
     /// The file is something else, or was never finished.
     NotATimeline,
@@ -94,7 +94,7 @@ pub enum Error {
     },
 
     /// Another process holds a lock of the timeline, and does not give it back.
-    #[error("{} has been locked by another process for seconds; it belongs to {owner}, and whoever may open it may lock it; stop that process, or remove the timeline and create it anew", .path.display())]
+    #[error("{} has been locked by another process for seconds; the file belongs to {owner}, and whoever may open it may lock it. Stop that process, or remove the timeline and create it anew", .path.display())]
     Locked {
         /// The timeline.
         path: PathBuf,
@@ -136,8 +136,8 @@ pub enum Error {
         path: PathBuf,
     },
 
-    /// Joining a timeline in a file, where it cannot be told which boot of the machine left it.
-    #[error("cannot tell whether {} was written since this machine's last boot, because /proc, which knows the boot id, is not mounted here; mount it (in a chroot: mount -t proc proc /proc), or create the timeline anew with new", .path.display())]
+    /// Joining a timeline in a file without knowing which boot of the machine wrote it.
+    #[error("cannot tell whether {} was written since this machine's last boot: the boot id is in /proc, which is not mounted here. Mount it (in a chroot: mount -t proc proc /proc), or create the timeline anew with new", .path.display())]
     UnknownBoot {
         /// The file.
         path: PathBuf,
@@ -397,10 +397,10 @@ fn not_trusted(path: &Path, owner: &Owner) -> String {
     let path = path.display();
     match owner.mode & 0o002 {
         0 => format!(
-            "{path} belongs to {owner}, who could damage every program that writes to it; expected our own user or root. Name that user or group as trusted if you rely on them, or have the file removed"
+            "{path} belongs to {owner}, who could damage every program that writes to it; expected a file of our own user or of root. Name that user or group as trusted, or have the file removed"
         ),
         _ => format!(
-            "{path} belongs to {owner}: everybody may write to it, and could damage every program that does. Take that right away (`chmod o-w`) and share it with a group, or have the file removed"
+            "{path} belongs to {owner}: everybody may write to it, and could damage every program that does; expected a file that only its user or a group may write to. Take that right away (`chmod o-w`) and share the file with a group, or have it removed"
         ),
     }
 }

@@ -43,18 +43,17 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// Creates a timeline of 1,048,576 entries (66 MiB in all) and a string table of 1 MiB. Where that does not fit,
-    /// as in the 64 MiB of shared memory that a container has, it gets the largest power of two that does, of at least
-    /// 65,536 entries; [`Info::reduced`](crate::Info::reduced) tells.
+    /// Creates a timeline of 1,048,576 entries (66 MiB in all) and a string table of 1 MiB. If that does not fit, as in
+    /// the 64 MiB of shared memory of a container, it gets the largest power of two that fits, of at least 65,536
+    /// entries; [`Info::reduced`](crate::Info::reduced) says so.
     ///
-    /// One leading slash and no other (`/timeline`) names a POSIX shared-memory object; anything else is
-    /// a file. If the name was used before and all its writers have ended, what they left is kept as
-    /// `NAME.prev`.
+    /// One leading slash and no other (`/timeline`) names a POSIX shared-memory object; anything else is a file. If the
+    /// name was used before and all its writers have ended, their timeline is kept as `NAME.prev`.
     ///
     /// # Errors
-    /// `InUse` while others write to that name, saying who; `NoSpace` if not even 65,536 entries fit, saying what they
-    /// need and what is free; `NotATimeline` if the file is something else, which is left alone;
-    /// `BadName`; `Io`.
+    /// `InUse` while others write to that name, with their names; `NoSpace` if not even 65,536 entries fit, with the
+    /// space needed and the space free; `NotATimeline` if the file is something else, which is left alone; `BadName`;
+    /// `Io`.
     pub fn new(path: impl AsRef<Path>) -> Result<Timeline> {
         Timeline::options().create(path)
     }
@@ -84,9 +83,9 @@ impl Timeline {
         Timeline::options().open(path)
     }
 
-    /// Joins the timeline at `path` if somebody writes to it, and creates it otherwise, as [`new`](Timeline::new) does:
-    /// what a run before has left is not joined, but kept as `NAME.prev`. Of several processes that do this at once, one
-    /// creates the timeline and the others join it.
+    /// Joins the timeline at `path` if somebody writes to it, and creates it otherwise, as [`new`](Timeline::new) does.
+    /// A timeline that an earlier run has left is not joined, but kept as `NAME.prev`. If several processes do this at
+    /// once, one creates the timeline and the others join it.
     ///
     /// # Errors
     /// Those of `new` and [`open`](Timeline::open), without `InUse` and `NotFound`.
@@ -105,7 +104,7 @@ impl Timeline {
         Timeline::options().open_or_create(path)
     }
 
-    /// For other sizes, sharing with a group, and joining what belongs to another user.
+    /// For other sizes, for sharing with a group, and for joining timelines of other users.
     pub fn options() -> Options {
         Options::new()
     }

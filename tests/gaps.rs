@@ -1,4 +1,4 @@
-//! What is missing and where, told alike by rings, snapshots and archives, and to the last entry: beside naive models.
+//! Rings, snapshots and archives say alike how much is missing and where, to the last entry: compared with naive models.
 
 mod harness;
 

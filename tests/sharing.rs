@@ -1,5 +1,5 @@
-//! One timeline for several processes and users: made or joined by one call, and joined only by whom its owner lets and
-//! who trusts its owner.
+//! One timeline for several processes and users: made or joined by one call. Only users whom the owner lets, and who trust
+//! the owner, join it.
 
 mod harness;
 

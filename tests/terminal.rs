@@ -1,4 +1,4 @@
-//! Nothing that a terminal would obey, or that hides or turns round what stands beside it, comes out of any verb.
+//! No verb prints a character that a terminal would obey, or that hides or reorders the text beside it.
 
 mod toolchain;
 

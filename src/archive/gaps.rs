@@ -1,4 +1,4 @@
-//! Where entries of the ring are missing in an archive: right before which events.
+//! The events of an archive right before which entries of the ring are missing.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! The newest events of a rotated archive, without a look into files that are too old to hold one of them.
+//! The newest events of a rotated archive, read without opening files that are too old to hold one of them.
 
 use std::fs;
 use std::path::{Path, PathBuf};

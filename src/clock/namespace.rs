@@ -1,4 +1,4 @@
-//! How far this process' time namespace shifts CLOCK_MONOTONIC_RAW against the machine's first one.
+//! How far the time namespace of this process shifts CLOCK_MONOTONIC_RAW against the machine's first one.
 
 use crate::shm::{inode, read_after};
 

@@ -1,4 +1,4 @@
-//! What a file is that was taken for something else, by its first bytes.
+//! The kind of a file that was taken for something else, by its first bytes.
 
 use crate::layout::MAGIC;
 
@@ -24,7 +24,7 @@ const KNOWN: [(&[u8], &str); 12] = [
     (b"%PDF-", "a PDF file"),
 ];
 
-/// What a file looks like that begins with these bytes, of which eight are enough: "text", "compressed by gzip; unpack it
+/// The kind of a file that begins with these bytes, of which eight are enough: "text", "compressed by gzip; unpack it
 /// first (gunzip)".
 ///
 /// # Example

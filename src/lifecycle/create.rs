@@ -1,7 +1,7 @@
 //! Making a timeline: built whole under a name of its own, and then renamed.
 //!
-//! So NAME never leads to half of one, and a failure (no space) leaves everything as it was. The name is given only to
-//! who finds nothing there: of several creators one comes first, and the others find it in use.
+//! So NAME never leads to half of one, and a failure (no space) leaves everything as it was. A creator gets the
+//! name only if nothing is there: of several creators one comes first, and the others find it in use.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;

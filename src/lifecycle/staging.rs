@@ -1,7 +1,7 @@
 //! The file in which a timeline is built, beside the name it is to have.
 //!
-//! Its name cannot be guessed, so that nobody can have put anything there, nor wait for it. Its creator has its lifecycle
-//! lock: what of our own user's is not locked was left by a creator that was killed.
+//! Its name cannot be guessed, so nobody can put a file there beforehand or wait for it. Its creator has its lifecycle
+//! lock: a file of our own user that is not locked was left by a creator that was killed.
 
 use std::ffi::OsStr;
 use std::fs::File;

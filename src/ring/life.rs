@@ -1,7 +1,7 @@
 //! Whether a process lives, as far as the kernel tells this process.
 //!
 //! A number names a process only inside of its pid namespace, and /proc may be that of another one. A start time is
-//! shown as the clock of the reader's time namespace has it. So nothing is concluded from what is not ours.
+//! shown as the clock of the reader's time namespace has it. So nothing is concluded from numbers of other namespaces.
 
 use std::ffi::CStr;
 use std::io::Write;

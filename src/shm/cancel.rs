@@ -1,8 +1,8 @@
 //! Holding off the cancellation of a thread (`pthread_cancel`) while this library works in it.
 //!
 //! Opening, reading, writing and locking files are cancellation points. A thread cancelled there is unwound like one
-//! that throws, and Rust's frames end the process when that comes through them. A cancelled thread's call is done as
-//! if nothing had been, and the thread ends at its next cancellation point.
+//! that throws, and Rust ends the process when that meets its frames. So a call in a cancelled thread is done as ever,
+//! and the thread ends at its next cancellation point.
 
 use std::ffi::c_int;
 use std::mem::ManuallyDrop;

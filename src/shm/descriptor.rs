@@ -1,9 +1,9 @@
 //! Descriptors: none of ours ever has the number of a standard stream.
 //!
-//! The kernel gives the lowest number that is free. In a host that has closed its standard streams that is 0, 1 or 2, and
-//! what the host prints afterwards would be written into a timeline. So before anything is opened, these numbers are taken
-//! by descriptors that lead nowhere: reading, writing and polling them fails as for a closed one, and exec closes
-//! them. They stay, because closing one could hit what the host has put in its place meanwhile.
+//! The kernel gives the lowest number that is free. In a host that has closed its standard streams, that is 0, 1 or 2,
+//! and the host's later output would be written into a timeline. So before anything is opened, these numbers are taken
+//! by descriptors that lead nowhere: reading, writing and polling them fails as for a closed one, and exec closes them.
+//! They stay, because closing one could hit a file that the host has put in its place meanwhile.
 
 use std::ffi::CStr;
 use std::fs::{File, OpenOptions, ReadDir};

@@ -1,9 +1,9 @@
-//! Openings that a forked child closes, so that no lock outlives a parent which is killed before it gives it back.
+//! Openings that a forked child closes, so that no lock outlives a parent that is killed while it holds one.
 //!
-//! A child has a copy of every descriptor, and locks go with the last one. What a thread of the parent was just doing
-//! under a lock, nobody does in the child; but if the parent is killed meanwhile, the child would keep the lock for as
-//! long as it runs. So openings that are made for a short time are noted here, and the child closes those of other
-//! threads: as soon as it is forked by the C library, and else before it opens one itself.
+//! A child has a copy of every descriptor, and a lock goes with the last copy. Nobody in the child goes on with the
+//! work that a thread of the parent did under a lock; but if the parent is killed meanwhile, the child would keep the
+//! lock for as long as it runs. So openings that are made for a short time are noted here. The child closes those of
+//! other threads: as soon as it is forked by the C library, and else before it opens one itself.
 
 use std::fs::File;
 use std::os::fd::{AsRawFd, FromRawFd};

@@ -1,6 +1,6 @@
 //! A file that is not mapped, because somebody could cut it short: read piece by piece, by system calls.
 //!
-//! What is gone reads as zeros, which stand for nothing anywhere in a timeline, and is remembered.
+//! Bytes that are gone read as zeros, which mean nothing anywhere in a timeline, and the loss is remembered.
 
 use std::fs::File;
 use std::io::ErrorKind;

@@ -1,7 +1,7 @@
-//! Whose a file is, and whom a writer lets into its memory.
+//! The owner of a file, and the users whose files a writer maps.
 //!
-//! Whoever may write to a mapped file may cut it short, and the kernel then ends every program that touches the part
-//! that is gone; and whoever may write to a timeline may forge all that stands in it.
+//! Whoever may write to a mapped file may cut it short, and the kernel then ends every program that touches the lost
+//! part. And whoever may write to a timeline may forge events in it.
 
 use std::fs::File;
 use std::io;

@@ -1,4 +1,4 @@
-//! How much a ring holds, from when to when, and since when nothing is missing.
+//! How much a ring holds, from when to when, and since when it is complete.
 //!
 //! A lane keeps its current chunk for as long as nobody logs through it. So the oldest events of a ring may be those of a CPU
 //! that has been idle since, while others overwrote what came after them. Chunks say how many entries their lane wrote

@@ -44,45 +44,46 @@ impl Options {
         }
     }
 
-    /// How many entries one that is created has: a power of two from 256 to 2^30, 64 bytes each. Without it as
-    /// [`Timeline::new`] says.
+    /// Entries of a timeline that is created: a power of two from 256 to 2^30, 64 bytes each. The default is that of
+    /// [`Timeline::new`].
     pub fn entries(mut self, entries: u64) -> Options {
         self.plan.entries = Some(entries);
         self
     }
 
-    /// Bytes of the string table of one that is created, 1,024 to 2^31: one event may be defined for every 64 of them,
-    /// 65,536 at most. Without it 1 MiB.
+    /// Bytes of the string table of a timeline that is created, 1,024 to 2^31; 1 MiB by default. One event may be
+    /// defined for every 64 of them, 65,536 at most.
     pub fn string_table_size(mut self, bytes: u64) -> Options {
         self.plan.strings = bytes;
         self
     }
 
-    /// Who may use one that is created, whatever the umask: permission bits such as `0o660`. Without it `0o600`.
+    /// The permission bits of a timeline that is created, such as `0o660`, whatever the umask; `0o600` by default.
     ///
-    /// Who may write to it may damage every process that writes to it; so others cannot be given that right, but a
-    /// [`group`](Options::group) can.
+    /// Whoever may write to a timeline may damage every process that writes to it. So a [`group`](Options::group) can
+    /// get that right, but everybody cannot.
     pub fn mode(mut self, mode: u32) -> Options {
         self.plan.mode = mode;
         self
     }
 
-    /// The group that one that is created belongs to, by number. Without it the one that the system chooses.
+    /// The group of a timeline that is created, by number. By default the system chooses it.
     pub fn group(mut self, group: u32) -> Options {
         self.plan.group = Some(group);
         self
     }
 
-    /// A user, by number, whose timelines are joined beside those of root and of our own user. That user can damage
-    /// this process: by cutting the file short, or by forging what stands in it.
+    /// Trusts a user, by number: this user's timelines are joined, like those of root and of our own user. That user
+    /// can damage this process, by cutting the file short or by forging events.
     ///
-    /// In a container, users that it does not know have one number, 65534 as a rule: who names that one trusts them all.
+    /// In a container, all users that it does not know have one number, 65534 as a rule. Trusting that number trusts
+    /// them all.
     pub fn trust_user(mut self, user: u32) -> Options {
         self.plan.trust.user = Some(user);
         self
     }
 
-    /// A group, by number, whose timelines are joined, whoever of it they belong to.
+    /// Trusts a group, by number: its timelines are joined, whichever user owns them.
     pub fn trust_group(mut self, group: u32) -> Options {
         self.plan.trust.group = Some(group);
         self
@@ -91,7 +92,7 @@ impl Options {
     /// Creates a timeline: see [`Timeline::new`].
     ///
     /// # Errors
-    /// Those of [`Timeline::with_size`]; `NotTrusted` if a timeline of another user stands there; `BadText` for a mode
+    /// Those of [`Timeline::with_size`]; `NotTrusted` if a timeline of another user has that name; `BadText` for a mode
     /// that lets everybody write.
     pub fn create(&self, path: impl AsRef<Path>) -> Result<Timeline> {
         let name = Name::new(path.as_ref())?;
@@ -112,7 +113,7 @@ impl Options {
     }
 
     /// Joins the timeline at `path` if somebody writes to it, and creates it otherwise: see
-    /// [`Timeline::open_or_create`]. One that is joined keeps its size, mode and group.
+    /// [`Timeline::open_or_create`]. A timeline that is joined keeps its size, mode and group.
     ///
     /// # Errors
     /// Those of [`create`](Options::create) and [`open`](Options::open).

@@ -1,4 +1,4 @@
-//! What docs/archive.md says besides of bytes: limits, and where a reader goes on.
+//! Rules of docs/archive.md that are not about bytes: limits, and where a reader goes on.
 
 use serde_json::json;
 use timeline::archive::limits;

@@ -1,5 +1,5 @@
-/* How many bytes of stack logging takes: of a painted one, what is no longer painted. Prints a name and a number for each
- * case. Needs C11. stack DIR */
+/* How many bytes of stack logging takes: those of a painted stack that are no longer painted. Prints a name and a number
+ * for each case. Needs C11. stack DIR */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-//! What belongs to somebody else: listed with its owner, and refused with a word on what would help.
+//! Files of other users: listed with their owners, and refused with a hint at a remedy.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};

@@ -1,4 +1,4 @@
-//! What was overwritten, as the command shows it: where, and since when nothing is missing.
+//! Gaps, as the command shows them: where entries were overwritten, and since when a ring is complete.
 
 use timeline::Timeline;
 

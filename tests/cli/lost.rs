@@ -1,4 +1,4 @@
-//! Archives that lack a part of what they refer to: their values are shown, and what is not known is null.
+//! Archives that lack texts or definitions: their values are shown, and unknown fields are null.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Manners: help by either way, what may have been meant, the only timeline there is, words in the place of bytes.
+//! Manners: help by either way, hints at misspelt names, the only timeline there is, words in the place of bytes.
 
 use std::fs;
 use std::path::Path;

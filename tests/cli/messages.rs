@@ -1,4 +1,4 @@
-//! What is shown of messages: exactly what printf writes, on lines of their own.
+//! Messages as they are shown: exactly as printf writes them, on lines of their own.
 
 use std::ffi::{CString, c_int};
 

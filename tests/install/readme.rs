@@ -1,4 +1,4 @@
-//! What the first page shows, as it stands there: the program that aborts, and the smallest one in a small shared memory.
+//! The examples of the first page, as they stand there: the program that aborts, and the smallest one in little memory.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,4 +1,4 @@
-//! Other users: what they put at a name, and what they lock, neither gets into a program nor holds it up.
+//! Other users: the files that they put at a name, and their locks, neither get into a program nor hold it up.
 
 use std::fs::{File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};

@@ -1,4 +1,4 @@
-//! Nobody who writes is taken for dead, wherever he is, and from wherever he is looked at.
+//! No living writer is taken for dead, in whatever namespace the writer and the observer are.
 
 use std::process::Command;
 use std::sync::Barrier;

@@ -17,17 +17,16 @@ use crate::who::Who;
 
 /// Print the events of a timeline or an archive, newest to oldest
 ///
-/// The columns are the NUMA node and core that logged the event, the cycles since the next older
-/// event, the category and the message. A line "… 1,024 entries overwritten …" stands below an event before
-/// which entries of its CPU or thread are missing.
+/// The columns are the NUMA node and core that logged the event, the cycles since the next older event, the category
+/// and the message. If entries of its CPU or thread are missing before an event, a line "… 1,024 entries overwritten …"
+/// stands below it.
 ///
-/// With --json, each line is an object with the fields ticks, time (RFC 3339, UTC), unix_ns, cycles
-/// (since the next older event), core, node, tid, pid, thread, process, category, priority, message,
-/// template, event (the number of the definition) and args (an object; an argument name that a
-/// message uses again becomes name_2). What is not known is null. Where a message was lost, its values
-/// are named by their positions, from 0 on. An event in the manner of printf has its values in order as
-/// args, and file and line; one with a call stack has backtrace. One before which entries of its CPU or
-/// thread were overwritten has missed, their number.
+/// With --json, each line is an object with the fields ticks, time (RFC 3339, UTC), unix_ns, cycles (since the next
+/// older event), core, node, tid, pid, thread, process, category, priority, message, template, event (the number of the
+/// definition) and args (an object; an argument name that a message uses again becomes name_2). Unknown fields are
+/// null. If a message was lost, its values are named by their positions, from 0 on. An event in the manner of printf
+/// has its values in order as args, and file and line; one with a call stack has backtrace. If entries of its CPU or
+/// thread were overwritten before an event, missed is their number.
 ///
 /// An archive of several programs is in the order of the wall clock. With --json, host and timeline
 /// tell them apart; with --long, the machine stands before the thread, if there are several.
@@ -36,8 +35,8 @@ pub struct Args {
     #[command(flatten)]
     pub target: Target,
 
-    /// Print the newest N events only; of a rotated archive, no more files are read than these need,
-    /// and what others hold, miss or have lost is not told
+    /// Print only the newest N events. Of a rotated archive, only the files that may hold them are read; gaps and
+    /// damage of the others are not reported
     #[arg(short = 'n', long, value_name = "N")]
     max_entries: Option<usize>,
 

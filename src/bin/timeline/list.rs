@@ -17,16 +17,16 @@ use crate::time::{self, Span};
 
 /// List the live timelines: who writes them, how full they are, and their level
 ///
-/// Lists the timelines in shared memory, those whose program has died included. One that cannot be
-/// read is listed with the reason. What you may not read is listed with its owner and mode, if it may
-/// be a timeline by its size.
+/// Lists the timelines in shared memory, those whose program has died included. A timeline that cannot be read is
+/// listed with the reason. A file that you may not read is listed with its owner and mode, if its size is that of a
+/// timeline.
 #[derive(clap::Args)]
 pub struct Args {
     /// Print one JSON object a line
     #[arg(long)]
     json: bool,
 
-    /// Print the names alone, for shells to complete: those that need no quotes
+    /// Print only the names, for shells to complete. Names that need quotes are left out
     #[arg(long, hide = true, conflicts_with = "json")]
     names: bool,
 }
@@ -84,7 +84,7 @@ pub fn run(args: &Args) -> Result {
     if foreign > 0 {
         let count = Count(foreign as u64);
         output::talk(format_args!(
-            "you may not read {count} of these; with sudo, `timeline list` tells more"
+            "you may not read {count} of these; `sudo timeline list` shows more"
         ));
     }
     if listed.is_empty() {

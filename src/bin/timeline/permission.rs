@@ -1,4 +1,4 @@
-//! Whose a file is that may not be used, by name.
+//! The owner of a file that may not be used, by name.
 
 use std::io;
 use std::path::Path;

@@ -28,9 +28,9 @@ use size::parse_file_size;
 /// How long to wait between looks: shortest while events come, doubling to longest while none do.
 const BUSY: Duration = Duration::from_millis(1);
 const IDLE: Duration = Duration::from_millis(50);
-/// For how long the ring is still read after a signal: the rest of two seconds is for writing that.
+/// For how long the ring is still read after a signal. The rest of two seconds is for writing the last events.
 const REST: Duration = Duration::from_millis(1500);
-/// So many signals end a recorder without a further look into the ring.
+/// Upon so many signals a recorder ends without another look into the ring.
 const AT_ONCE: usize = 2;
 /// How often to ask what the name leads to, and to show progress.
 const ASK: Duration = Duration::from_millis(200);
@@ -44,8 +44,9 @@ const ASK: Duration = Duration::from_millis(200);
 /// an event takes one, or several with a payload, and the count is recorded. On a full disk it waits for
 /// room.
 ///
-/// A signal (Ctrl-C, SIGTERM) ends it within two seconds, with what was logged until then, or else with a count of the
-/// entries that are left in the ring, where the next recording finds them; a second one ends it at once.
+/// A signal (Ctrl-C, SIGTERM) ends it within two seconds. It records the events that were logged until then. If two
+/// seconds are too short for that, it says how many entries are left in the ring, and the next recording finds them. A
+/// second signal ends it at once.
 ///
 /// A snapshot, and what `new` kept of the run before (/timeline.prev), is recorded to its end.
 #[derive(clap::Args)]
@@ -66,7 +67,7 @@ pub struct Args {
     #[arg(long)]
     plain: bool,
 
-    /// Begin a new file before one gets larger (64M, 1GiB; at least 64K)
+    /// Begin a new file before one gets larger than this (64M, 1GiB; at least 64K)
     #[arg(long, value_name = "SIZE", value_parser = parse_file_size)]
     rotate_size: Option<u64>,
 
@@ -74,8 +75,7 @@ pub struct Args {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     rotate_every: Option<Duration>,
 
-    /// Remove the oldest files when all together get larger (at least 64K); never the one being
-    /// written
+    /// Remove the oldest files when all together get larger than this (at least 64K), but never the one being written
     #[arg(long, value_name = "SIZE", value_parser = parse_file_size)]
     keep_size: Option<u64>,
 

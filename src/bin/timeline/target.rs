@@ -1,4 +1,4 @@
-//! What a verb is about: a timeline or an archive, found by its name, or by being the only one.
+//! The timeline or archive of a verb: found by its name, or because it is the only one.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -18,8 +18,8 @@ use crate::trust::Trusted;
 /// The timeline or archive.
 #[derive(clap::Args)]
 pub struct Target {
-    /// Live name (/timeline), file (snapshot.timeline, flight.tla), or directory of a rotated archive; the only live
-    /// timeline, if there is one and no PATH is given
+    /// Live name (/timeline), file (snapshot.timeline, flight.tla), or directory of a rotated archive. Without PATH,
+    /// the only live timeline, if there is just one
     #[arg(value_name = "PATH")]
     path: Option<PathBuf>,
 
@@ -41,7 +41,7 @@ impl Target {
         self.path.as_deref().unwrap_or(Path::new(""))
     }
 
-    /// Whether it was not named, and is the only one.
+    /// Whether it was not named, and was chosen because it is the only one.
     pub fn was_chosen(&self) -> bool {
         self.chosen
     }
@@ -54,7 +54,7 @@ impl Target {
             .inspect(|_| self.path = None)
     }
 
-    /// Chooses the only live timeline, if none was named. Ends with status 2 where that cannot be said.
+    /// Chooses the only live timeline, if none was named. Ends with status 2 if there is none, or several.
     pub fn choose(&mut self, verb: &str) {
         if self.path.is_some() {
             return;
@@ -96,7 +96,7 @@ impl Target {
         })
     }
 
-    /// The error, with what may have been meant.
+    /// The error, with a hint at the name that may have been meant.
     pub fn explain(&self, error: Error) -> Failure {
         explain(self.path(), error)
     }

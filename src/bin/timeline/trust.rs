@@ -1,4 +1,4 @@
-//! Whom a verb that changes a timeline trusts: by name or by number.
+//! The users and groups that a verb trusts when it changes a timeline: by name or by number.
 
 use nix::unistd::{Group, User};
 use timeline::Trust;
@@ -6,11 +6,12 @@ use timeline::Trust;
 /// Whose timelines are changed beside those of root and of the user who asks.
 #[derive(clap::Args)]
 pub struct Trusted {
-    /// Also change a timeline of this user, by name or number: they could forge what is shown, or end this command
+    /// Also change a timeline of this user, by name or number. That user could forge the events shown, or end this
+    /// command
     #[arg(long, value_name = "USER", value_parser = user)]
     trust_user: Option<u32>,
 
-    /// Also change a timeline of this group, whoever made it
+    /// Also change a timeline of this group, whichever user owns it
     #[arg(long, value_name = "GROUP", value_parser = group)]
     trust_group: Option<u32>,
 }

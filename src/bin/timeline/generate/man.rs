@@ -9,24 +9,24 @@ use clap_mangen::Man;
 
 use crate::args::{self, Example};
 
-/// What its status says.
+/// The meanings of its status.
 const EXIT_STATUS: &[(&str, &str)] = &[
     (
         "0",
-        "It did what it was asked to. An interrupted tail, record or sample did, and so did what wrote into a pipe that \
+        "Success. That includes an interrupted tail, record or sample, and a verb whose output went into a pipe that \
          nobody reads any more.",
     ),
     (
         "1",
-        "It failed, and says why on standard error; verify found damage.",
+        "Failure. The reason is on standard error. Also: verify found damage.",
     ),
     (
         "2",
-        "The command line is wrong, or names no timeline where several are live, or where none is.",
+        "The command line is wrong. Also: it names no timeline, and none is live, or several are.",
     ),
 ];
 
-/// What it takes from the environment.
+/// The variables that it reads.
 const ENVIRONMENT: &[(&str, &str)] = &[
     ("NO_COLOR", "No colours, if it is set and not empty."),
     ("CLICOLOR", "No colours, if it is 0."),
@@ -41,12 +41,12 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ),
 ];
 
-/// What it reads and writes.
+/// The files that it reads and writes.
 const FILES: &[(&str, &str)] = &[
     ("/dev/shm/NAME", "The timeline of the live name /NAME."),
     (
         "/dev/shm/NAME.prev",
-        "What it held when the program was started anew.",
+        "The timeline of that name from before the last start of the program.",
     ),
     (
         "DIR/timeline-000001.tla",

@@ -1,4 +1,4 @@
-//! JSON as text: what is not printable stands in it as `\u202e`, so that it can be shown and loses nothing.
+//! JSON as text: characters that are not printable are escaped, like `\u202e`; so it can be shown and loses nothing.
 
 use std::io::{self, Write};
 
