@@ -65,7 +65,7 @@ show_when() {
   cat "$built/shown"
 }
 both() { grep -q ' luajit [0-9]' "$1" && grep -q ' demo [0-9]' "$1"; }
-# What the level lets pass no more.
+# Events that the level no longer lets pass.
 detail() { grep -Eq ' (trace|app|packet|library) +[0-9-]+ +[0-9-]+ ' "$1"; }
 both_in_detail() {
   grep -E ' (trace|app|packet|library) +[0-9-]+ +[0-9-]+ ' "$1" >"$built/detail" && both "$built/detail"

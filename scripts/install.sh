@@ -88,7 +88,7 @@ in_cache() {
   done | grep -q yes
 }
 if [ -n "$DESTDIR" ]; then
-  echo "where this is unpacked, ldconfig has to run, so that programs find libtimeline.so.$so"
+  echo "run ldconfig where this is unpacked, so that programs find libtimeline.so.$so"
 else
   case $PREFIX in
     /usr | /usr/local) [ "$(id -u)" != 0 ] || ldconfig 2>/dev/null || true ;;
@@ -96,6 +96,6 @@ else
   if ! in_cache; then
     echo "programs do not find $PREFIX/lib/libtimeline.so.$so yet; run, as root:"
     echo "    echo $PREFIX/lib >/etc/ld.so.conf.d/timeline.conf && ldconfig"
-    echo "or, as anybody, for each program: LD_LIBRARY_PATH=$PREFIX/lib"
+    echo "or, as any user, set for each program: LD_LIBRARY_PATH=$PREFIX/lib"
   fi
 fi

@@ -18,7 +18,7 @@ pub fn live_file(given: &Path) -> Option<PathBuf> {
     plain.then(|| Path::new(SHM_DIR).join(name))
 }
 
-/// Whose a file is.
+/// The owner of a file, and its mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Owner {
     /// The user it belongs to, by number.
@@ -36,13 +36,13 @@ impl Display for Owner {
     }
 }
 
-/// Why a file may not be opened, made or removed: whose it is, or whose directory it stands in.
+/// Why a file may not be opened, made or removed: its owner, or that of its directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refusal {
     /// The file, or the directory that refuses.
     pub file: PathBuf,
-    /// Whose that is.
+    /// The owner of that.
     pub owner: Owner,
     why: Why,
 }
@@ -100,7 +100,7 @@ impl Refusal {
     }
 }
 
-/// What refuses, whose it is, and what would help.
+/// The file that refuses, its owner, and a remedy.
 impl Display for Refusal {
     fn fmt(&self, f: &mut Formatter) -> std::fmt::Result {
         let (file, owner) = (self.file.display(), self.owner);

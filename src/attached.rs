@@ -100,8 +100,9 @@ impl Attached {
 
     /// An error if the file was cut short while it was read.
     ///
-    /// What another user could cut short is not mapped but read piece by piece, and what is gone reads as if nothing had ever
-    /// been there. Ask this after reading: events, definitions and [`info`](Attached::info) may lack something then.
+    /// A file that another user could cut short is not mapped but read piece by piece. Lost parts read as if nothing
+    /// had ever been there. Call this after reading: if it fails, events, definitions and [`info`](Attached::info) may
+    /// be incomplete.
     ///
     /// # Errors
     /// `Truncated`.

@@ -107,7 +107,7 @@ impl<'a> Table<'a> {
         self.text(&row.event, out);
     }
 
-    /// Writes where entries are missing, without a line break: right before an event, in its lane.
+    /// Writes how many entries are missing right before an event, in its lane; without a line break.
     #[cold]
     pub fn gap(&self, missed: u64, out: &mut Text) {
         let digits = missed.to_string();
@@ -203,8 +203,8 @@ fn known(number: u16) -> Option<u64> {
     (number != u16::MAX).then_some(number.into())
 }
 
-/// Writes a dump of at most `max` events, newest to oldest, under a line with the columns' names. Where entries of a lane are
-/// missing before an event, a line below it says how many were overwritten.
+/// Writes a dump of at most `max` events, newest to oldest, under a line with the columns' names. If entries of a lane
+/// are missing before an event, a line below it says how many were overwritten.
 ///
 /// # Example
 /// ```

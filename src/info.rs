@@ -23,8 +23,8 @@ pub struct Info {
     pub size: u64,
     /// Entries of the ring.
     pub entries: u64,
-    /// Whether that is less than the default of 1,048,576, for which there was no room when it was created; nobody had said
-    /// how many there should be.
+    /// Whether that is less than the default of 1,048,576, because there was no room for so many when it was created.
+    /// Only for a creator that named no number of entries.
     pub reduced: bool,
     /// Entries of one chunk.
     pub chunk_entries: u32,
@@ -78,12 +78,12 @@ pub struct Info {
     pub newest_ticks: Option<u64>,
     /// Ticks of the oldest event.
     pub oldest_ticks: Option<u64>,
-    /// Ticks from which on no event is missing; `None` if nothing was ever overwritten. Beyond the newest event if that may
-    /// be missing.
+    /// Ticks from which on no event is missing; `None` if nothing was ever overwritten. Beyond the newest event if even
+    /// that one may be missing.
     pub complete_since: Option<u64>,
     /// The same in nanoseconds since the epoch, if it can be told.
     pub complete_since_unix_nanos: Option<u64>,
-    /// Entries in the ring that are older than that: what came between them may be missing.
+    /// Entries in the ring that are older than that. Others of their time may be missing.
     pub events_older: u64,
 }
 

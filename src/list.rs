@@ -16,15 +16,15 @@ const PAGE: u64 = 4096;
 pub struct Listed {
     /// The name to open it by: `/timeline`.
     pub name: String,
-    /// How it is doing, or what is wrong with it. An `Io` error with a refusal says whose it is.
+    /// Its state, or the error that kept it from being read. An `Io` error with a refusal names the owner.
     pub state: Result<Info>,
 }
 
 /// All timelines in shared memory, by name: live ones, and what killed programs left.
 ///
-/// Objects of other kinds are left out; damaged timelines, and those whose creator was killed before they were
-/// finished, are listed with what is wrong with them. So are those that the caller may not read, as far as their
-/// size is one that a timeline may have.
+/// Objects of other kinds are left out. Damaged timelines, and those whose creator was killed before they were
+/// finished, are listed with the error. So are those that the caller may not read, if their size is one that a timeline
+/// may have.
 ///
 /// # Errors
 /// `Io` if shared memory cannot be listed.

@@ -58,7 +58,7 @@ static uint32_t define(const char *category, int32_t priority, const char *messa
 
 static void open_timeline(const char *name) {
   const timeline_options_t options = {.entries = ENTRIES, .string_table_size = STRINGS};
-  /* What a run before has left is not joined but kept, as NAME.prev. */
+  /* A timeline of an earlier run is not joined but kept, as NAME.prev. */
   if (timeline_open_or_create(name, &options, &tl) != TIMELINE_OK) die("make or join the timeline");
   events.round = define("checksum", TIMELINE_INFO, "round $number: $bytes bytes with $threads threads");
   events.read = define("reader", TIMELINE_TRACE, "read block $number ($bytes bytes), $queued in the queue\n"

@@ -35,8 +35,8 @@ if not name or not batches then
 end
 batches = batches > 0 and batches or math.huge
 
--- Whoever comes first makes the timeline, the others join it. What a run before has left is never joined: it is
--- kept as NAME.prev, where it can still be read.
+-- The first program makes the timeline, the other joins it. A timeline of an earlier run is never joined: it is kept as
+-- NAME.prev, where it can still be read.
 local tl, message = timeline.open_or_create(name, { entries = ENTRIES, stringtablesize = STRINGS })
 if not tl then
    io.stderr:write("demo.lua: ", message, "\n")

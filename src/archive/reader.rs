@@ -29,11 +29,11 @@ pub const SHOWN: usize = 16 << 10;
 /// Opening it looks through all of it, so as to know what is whole. What is kept in memory is where events are, and
 /// what their strings and programs are; the events themselves are read when they are asked for.
 ///
-/// As a [`Source`], it gives out copies of strings with definitions and threads, of which none is longer than
-/// [`Definition::LONGEST_TEXT`]. Where these would become more than 8 MiB and six times the strings of the archive, which no
-/// recorder comes near, further long ones are cut; they end in `…`. Cut are also more than 64 KiB of values, 1,024
-/// addresses of a call stack, and 16,384 characters of a symbol. [`Archive::events`] and [`Archive::by_time`] give out
-/// all, and share strings.
+/// As a [`Source`], it gives out copies of strings with definitions and threads. None of them is longer than
+/// [`Definition::LONGEST_TEXT`]. If the copies would become more than 8 MiB and six times the strings of the archive,
+/// which no recorder comes near, further long ones are cut; they end in `…`. Also cut are values above 64 KiB, call
+/// stacks above 1,024 addresses, and symbols above 16,384 characters. [`Archive::events`] and [`Archive::by_time`] give
+/// out everything, and share strings.
 ///
 /// # Example
 /// ```

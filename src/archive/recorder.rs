@@ -222,8 +222,9 @@ impl<'a> Recorder<'a> {
         new
     }
 
-    /// Records what was logged until now, and not what is logged meanwhile, before this moment, as long as there is room, and
-    /// `go_on` says so; how many entries of that are left in the ring. Each look takes some thousand entries.
+    /// Records the events that were logged until now, and none that are logged meanwhile. Stops at this moment, or when
+    /// there is no room, or when `go_on` says no. Returns how many of these entries are left in the ring. Each look
+    /// takes some thousand entries.
     pub fn wind_up(&mut self, until: Instant, go_on: impl Fn() -> bool) -> u64 {
         let committed = self.follow.committed();
         let is_due = || Instant::now() < until && go_on();
@@ -271,7 +272,7 @@ impl<'a> Recorder<'a> {
         self.end(true)
     }
 
-    /// As [`Recorder::finish`], and does not wait until what was written survives the machine.
+    /// As [`Recorder::finish`], but does not wait until the written frames survive the machine.
     pub fn finish_at_once(self) -> Totals {
         self.end(false)
     }

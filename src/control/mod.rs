@@ -50,8 +50,8 @@ impl Control {
         Control::open_trusting(path, Trust::default())
     }
 
-    /// As [`open`](Control::open), also if it belongs to a user or a group that is trusted. They could end this process, by
-    /// cutting the file short.
+    /// As [`open`](Control::open), but also opens a timeline of a user or group that is trusted. They could end this
+    /// process, by cutting the file short.
     ///
     /// # Errors
     /// Those of `open`.

@@ -23,8 +23,8 @@ impl Messages {
     /// Writes the message of an event with its values: the first line of a template, or exactly what printf would write,
     /// with all its line breaks. Bytes that are not UTF-8 become U+FFFD.
     ///
-    /// Where nothing says what the values mean, they stand in their order: `<string 0x1a40?>(10, "eth0")`, or
-    /// `<event 5?>(10, 20, 3, 0)` with all four arguments that an entry of a ring has.
+    /// If the definition is lost, the values stand in their order: `<string 0x1a40?>(10, "eth0")`, or `<event 5?>(10,
+    /// 20, 3, 0)` with all four arguments of an entry of a ring.
     ///
     /// # Errors
     /// Only those of `out`.

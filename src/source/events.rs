@@ -5,8 +5,8 @@
 //! at the table of chunks and a copy of two or three. While events of one lane follow one another, the
 //! others are not looked at.
 //!
-//! What the ring held is a consistent cut. Chunks say how many entries their lane wrote before them, so a gap in a lane is
-//! known to the last entry, and told with the event behind it.
+//! The events are a consistent cut of the ring. Chunks say how many entries their lane wrote before them. So a gap in a
+//! lane is known to the last entry, and comes with the event behind it.
 
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -29,11 +29,13 @@ pub enum Order {
     NewestFirst,
 }
 
-/// An iterator over the events that were in the ring when it was made: all that had been logged, and what was logged while
-/// it was being made as far as it is a consistent cut. Whatever happened before an event is given, too, unless it was overwritten:
-/// log calls that had returned when the call that logged this event began.
+/// An iterator over the events that were in the ring when it was made: a consistent cut. It holds every event that was
+/// logged before, and some that were logged while it was being made. With each event it holds all events that happened
+/// before that one, unless they were overwritten: those whose log calls had returned when the call that logged it
+/// began.
 ///
-/// On a live ring, chunks that are overwritten before their turn are left out and counted. [`Event::missed`] tells where.
+/// On a live ring, chunks that are overwritten before their turn are left out and counted. [`Event::missed`] says
+/// where.
 pub struct Events<'a> {
     segment: &'a Segment,
     order: Order,

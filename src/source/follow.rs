@@ -201,14 +201,14 @@ impl<'a> Follow<'a> {
         lanes.filter_map(unread).fold(0, u64::saturating_add)
     }
 
-    /// Appends what was logged since the last call to `out`, sorted by time; returns how many entries
-    /// were overwritten before this call could read them. Does not wait, but for a few microseconds while others log. After
-    /// a long pause it takes several calls to catch up, of 16 chunks (16,384 events) and one for each lane each: nothing
-    /// new and nothing missed means caught up.
+    /// Appends the events that were logged since the last call to `out`, sorted by time; returns how many entries were
+    /// overwritten before this call could read them. Does not wait, but for a few microseconds while others log. After
+    /// a long pause it takes several calls to catch up. Each of them takes 16 chunks (16,384 events) and one for each
+    /// lane. A call with nothing new and nothing missed has caught up.
     ///
-    /// What was given up to the end of a call is a consistent cut. All that was logged before the call is in it, unless it
-    /// takes several calls to catch up. So is all that happened before an event that is in it, unless it was overwritten:
-    /// log calls that had returned when the call that logged this event began.
+    /// All events given up to the end of a call are a consistent cut. It holds every event that was logged before the
+    /// call, unless it takes several calls to catch up. With each event it holds all events that happened before that
+    /// one, unless they were overwritten: those whose log calls had returned when the call that logged it began.
     ///
     /// An event can be a little older than the last one of the call before, if its writer was
     /// interrupted between reading the clock and committing it. It happened before none of those.

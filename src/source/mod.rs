@@ -78,12 +78,13 @@ pub struct Event {
     pub tid: u32,
     /// Arguments; those the definition has no name for mean nothing.
     pub args: [i64; 4],
-    /// What takes more than four integers: the values of printf, and the call stack. Its values are all that the event has.
+    /// The payload, if four integers do not suffice: the values of printf, and the call stack. Its values are all that
+    /// the event has.
     pub payload: Option<Box<Payload>>,
     /// Nanoseconds since the epoch, if the event itself says so, as in an archive. In a ring, its ticks do.
     pub time: Option<NonZeroU64>,
-    /// How many entries of its lane are missing right before it: they were overwritten. An event takes one, one with a
-    /// payload several, and what fills up a chunk between them counts as well.
+    /// How many entries of its lane are missing right before it: they were overwritten. An event takes one entry, one
+    /// with a payload takes several, and entries that fill up a chunk count as well.
     pub missed: u64,
 }
 

@@ -104,7 +104,7 @@ fn what_is_left_to_do_for_the_loader_is_said() {
     let dir = TempDir::new().unwrap();
     let said = install(Path::new("/opt/timeline"), dir.path());
     assert!(
-        said.contains("where this is unpacked, ldconfig has to run"),
+        said.contains("run ldconfig where this is unpacked"),
         "{said}"
     );
     let prefix = dir.path().join("prefix");

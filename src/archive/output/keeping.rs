@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// When what was written is made to survive the machine.
+/// When written frames are made to survive the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Fsync {
     /// After each write.
@@ -17,8 +17,8 @@ pub enum Fsync {
 /// How an archive is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Keeping {
-    /// A new file is begun before one has more than so many bytes. It has more only if it holds a single event, with what that
-    /// refers to, or while no other file can be begun.
+    /// A new file is begun before one has more bytes than this. A file has more only if it holds a single event with
+    /// all that the event refers to, or while no other file can be begun.
     pub rotate_size: Option<u64>,
     /// A new file is begun when one was written for so long, and has events.
     pub rotate_every: Option<Duration>,
