@@ -405,7 +405,7 @@ fn not_trusted(path: &Path, owner: &Owner) -> String {
     }
 }
 
-/// What the system said, and who may.
+/// The words of the system, and who has permission.
 fn told(source: &io::Error, refusal: Option<&Refusal>) -> String {
     refusal.map_or(source.to_string(), Refusal::to_string)
 }

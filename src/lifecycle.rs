@@ -32,7 +32,7 @@ fn magic(path: &Path, file: &File) -> Result<[u8; 8]> {
     Ok(magic)
 }
 
-/// Whose a file is; an error unless a writer may have to do with it.
+/// The owner of a file; an error unless a writer may use files of that owner.
 fn trusted(path: &Path, file: &File, trust: &Trust) -> Result<Owner> {
     let owner = shm::owner(file).map_err(|e| Error::io("examine", path, e))?;
     match trust.includes(file, &owner) {

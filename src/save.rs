@@ -1,11 +1,11 @@
 //! Snapshots: a timeline copied chunk by chunk into a file, while its writers go on.
 //!
-//! The file has the same format, so whatever reads a live timeline reads a snapshot. Each chunk is copied
-//! by the reader's rule, so every entry is whole; chunks stand there as closed, and lanes point at their
-//! last one. They are those of a consistent cut, copied from the newest to the oldest: what is overwritten meanwhile is the
-//! oldest. Lanes also say how many entries they had in the cut, so that a reader knows what is missing.
-//! Events are copied before definitions and threads, so none of theirs is missing. Where the
-//! ring was never written, the file has holes.
+//! The file has the same format, so every reader of a live timeline reads a snapshot, too. Each chunk is copied by the
+//! reader's rule, so every entry is whole. Chunks are closed in the file, and lanes point at their last one. The
+//! entries are those of a consistent cut. Chunks are copied from the newest to the oldest, so those overwritten
+//! meanwhile are the oldest. Lanes also say how many entries they had in the cut, so a reader knows how many are
+//! missing. Events are copied before definitions and threads, so none of theirs is missing. Where the ring was never
+//! written, the file has holes.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;

@@ -353,8 +353,8 @@ pub fn seal(head: &mut [u8]) {
 
 /// Whether a file was written since the machine's last boot.
 ///
-/// Without /proc nobody knows the boot id, neither now nor when it was written down. But no shared memory outlives a
-/// boot, nor does the lock of a writer.
+/// Without /proc the boot id is not known, neither now nor when it was written down. But no shared memory and no lock
+/// of a writer outlives a boot.
 fn is_of_this_boot(file: &File, written: &[u8; 16]) -> Option<bool> {
     let (present, unknown) = (boot_id(), [0; 16]);
     if *written != unknown && present != unknown {

@@ -26,7 +26,7 @@ pub struct Unit {
     pub count: u64,
     pub ticks: (u64, u64),
     pub unix: (u64, u64),
-    /// What is missing before its first event.
+    /// The gap before its first event.
     pub gap: Option<Gap>,
 }
 
@@ -69,7 +69,7 @@ pub struct Placed {
     number: u64,
 }
 
-/// What an event means.
+/// The meaning of an event.
 #[derive(Clone)]
 pub struct Meaning {
     id: EventId,

@@ -74,7 +74,7 @@ fn newest(folder: &Path, count: usize) -> Result<Option<Archive>> {
     }
 }
 
-/// What no event of a file is later than, in nanoseconds since the epoch.
+/// A time that no event of a file is later than, in nanoseconds since the epoch.
 fn latest(file: &Path) -> u64 {
     let changed = fs::metadata(file).and_then(|metadata| metadata.modified());
     let since = changed

@@ -7,8 +7,8 @@
 //! outside of them it goes on at the overall rate.
 //!
 //! Time namespaces shift CLOCK_MONOTONIC_RAW, so an anchor has it as the machine's first namespace does. Where the
-//! shift is not known, an anchor has none. And no rate is believed that is far from what the creator of the timeline
-//! measured.
+//! shift is not known, an anchor does not have it. A rate far from the one that the creator of the timeline measured is
+//! not believed.
 
 use super::{ClockKind, knows_shift, monotonic_raw, realtime};
 

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-/// What Unicode calls control characters, format characters, line and paragraph separators (the categories Cc, Cf, Zl
-/// and Zp), and what it says to show as nothing at all (Default_Ignorable_Code_Point).
+/// The characters that Unicode calls control characters, format characters, line and paragraph separators (the
+/// categories Cc, Cf, Zl and Zp), and those that it wants shown as nothing at all (Default_Ignorable_Code_Point).
 const UNSAFE: &[RangeInclusive<char>] = &[
     '\0'..='\u{1f}',
     '\u{7f}'..='\u{9f}',
@@ -35,7 +35,7 @@ const UNSAFE: &[RangeInclusive<char>] = &[
     '\u{e0000}'..='\u{e0fff}',
 ];
 
-/// What joins characters of some scripts and emoji, and chooses between their shapes.
+/// Characters that join others in some scripts and emoji, or choose between their shapes.
 const JOINERS: &[RangeInclusive<char>] = &['\u{200c}'..='\u{200d}', '\u{fe00}'..='\u{fe0f}'];
 
 /// Whether a terminal shows this character as such: it commands nothing, breaks no line, changes no order and is not

@@ -23,7 +23,7 @@ use std::fmt;
 pub struct Definition {
     /// Its number in this timeline; [`EventId::NEVER`] if it is not known.
     pub id: EventId,
-    /// What part of the program it belongs to; empty if it is not known.
+    /// The part of the program it belongs to; empty if it is not known.
     pub category: String,
     /// How much detail it is, if that is known.
     pub priority: Option<Priority>,
@@ -91,7 +91,8 @@ impl Definition {
         template::first_line(&self.message)
     }
 
-    /// The names of the arguments, in order, without the `$`. A format of printf names none, nor does a message that was lost.
+    /// The names of the arguments, in order, without the `$`. A format of printf names none, and a lost message does
+    /// not either.
     pub fn arguments(&self) -> impl Iterator<Item = &str> {
         let message = match self.syntax {
             Syntax::Template if !self.is_lost => &self.message,

@@ -97,7 +97,7 @@ fn printed(format: &str, value: &Value) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// Writes values of which no message says where they go: `(10, "eth0")`, or nothing if there are none.
+/// Writes values without a message that gives them their places: `(10, "eth0")`, or nothing if there are none.
 ///
 /// # Example
 /// ```

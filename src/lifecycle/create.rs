@@ -23,23 +23,23 @@ const ATTEMPTS: u32 = 100;
 /// The fewest entries of a timeline for which nobody said how many.
 const LEAST_DEFAULT: u64 = 1 << 16;
 
-/// What a timeline is to be.
+/// The size, mode and group of a timeline, and the owners that its creator trusts.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// How many entries, if somebody said it.
     pub entries: Option<u64>,
     /// Bytes of the string table.
     pub strings: u64,
-    /// Who may use it.
+    /// Its permission bits.
     pub mode: u32,
     /// The group it is given to.
     pub group: Option<u32>,
-    /// Whose timeline may stand at its name.
+    /// Owners whose timeline may have the name already: it is kept as `NAME.prev`.
     pub trust: Trust,
 }
 
-/// Creates the timeline at `name`; where nobody said how many `entries`, of the default or of the largest power of two
-/// below it that fits. What stood there and has no living writer is kept as `NAME.prev`.
+/// Creates the timeline at `name`. Without a number of `entries` it has the default, or the largest power of two below
+/// it that fits. A timeline without a living writer that has the name is kept as `NAME.prev`.
 ///
 /// Returns with the lifecycle lock of the new timeline held, for the creator to join it undisturbed.
 pub fn create(name: &Name, plan: &Plan) -> Result<(Segment, LockFile)> {

@@ -1,10 +1,10 @@
-//! The process table: who writes to a timeline, and who of them still lives.
+//! The process table: the processes that write to a timeline, and whether they still live.
 //!
-//! A writing process holds the lock on its slot's byte, which the kernel drops with it: whoever holds it lives. Two
-//! cases need more. A forked child shares the lock, and keeps it when its parent is killed: then the kernel says that
-//! there is no such process. And a daemon that gave its rights away has a lock that goes when it closes its descriptors:
-//! then it is seen to run, and to have the file mapped. Whoever takes a dead slot, or finds no free lane, gives the lanes
-//! and thread records of the dead back.
+//! A writing process holds the lock on its slot's byte, and the kernel drops the lock with the process: so the holder
+//! lives. Two cases need more. A forked child shares the lock, and keeps it when its parent is killed: then the kernel
+//! says that there is no such process. And a daemon that gave its rights away has a lock that goes when it closes its
+//! descriptors: then it is seen to run, and to have the file mapped. A process that takes a dead slot, or finds no free
+//! lane, gives the lanes and thread records of the dead back.
 
 use std::fs::File;
 
@@ -38,9 +38,9 @@ fn record(geometry: &Geometry, slot: u32) -> u64 {
 
 /// Whether the process of a record still writes. `locked`: somebody holds the lock on its slot.
 ///
-/// Nobody is dead whose lock is held, unless the kernel says that there is no such process: then a child that it forked
-/// holds the lock. Nobody lives whose lock is free, unless it is seen to run and to have the file mapped. (After an exec,
-/// id and start are the same and the mapping is gone.)
+/// A process whose lock is held is not dead, unless the kernel says that there is no such process: then a child that it
+/// forked holds the lock. A process whose lock is free does not live, unless it is seen to run and to have the file
+/// mapped. (After an exec, id and start are the same, and the mapping is gone.)
 fn writes(
     view: &View,
     map: &Mapping,

@@ -11,7 +11,7 @@ use std::os::fd::{AsRawFd, FromRawFd};
 use super::shared_file::identity;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
-/// A descriptor, whose file tells it from what later has its number.
+/// A descriptor, and its file, which tells it from a later one of the same number.
 struct Note {
     /// The thread that made it, as the C library knows it, also in a child that the thread forks; 0 = free.
     thread: AtomicU64,

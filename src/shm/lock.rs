@@ -1,10 +1,9 @@
 //! Open-file-description locks on single bytes far behind the end of the file.
 //!
-//! The kernel drops such a lock with the last descriptor of its opening, so a killed process never
-//! leaves one behind. Whoever may open the file may hold them, so nobody waits for one without bound. Each cold
-//! operation locks through an opening of its own (`LockFile`): that
-//! excludes other processes and other threads alike, and leaves no mutex that a fork could copy in the
-//! locked state.
+//! The kernel drops such a lock with the last descriptor of its opening, so a killed process never leaves one behind.
+//! Whoever may open the file may hold its locks, so every wait for one is bounded. Each cold operation locks through an
+//! opening of its own (`LockFile`). That excludes other processes and other threads alike, and leaves no mutex that a
+//! fork could copy in the locked state.
 
 use std::fs::File;
 use std::io;

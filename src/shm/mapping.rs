@@ -3,8 +3,8 @@
 //! Other processes change this memory at any time, so nothing here hands out plain references to it:
 //! every access is an atomic, checked against the length of the file.
 //!
-//! A file that others could cut short is not mapped for reading: the kernel ends whoever touches a page that is gone. It
-//! is read piece by piece (pieces.rs), and what is gone reads as zeros.
+//! A file that others could cut short is not mapped for reading, because the kernel ends whoever touches a lost page.
+//! It is read piece by piece (pieces.rs), and lost bytes read as zeros.
 
 use std::fs::File;
 use std::io;

@@ -77,7 +77,7 @@ impl Pieces {
     }
 }
 
-/// A word of a file: whoever loads it gets what stands there then.
+/// A word of a file. A load gets the value that the file has then.
 #[derive(Clone, Copy)]
 pub enum Word<'a, A> {
     /// In memory that is shared.
@@ -87,7 +87,7 @@ pub enum Word<'a, A> {
 }
 
 impl<'a, A> Word<'a, A> {
-    /// The word itself, for whoever writes: what is only read has none.
+    /// The word itself, for writers: a file that is only read has none.
     pub fn shared(&self) -> &'a A {
         match self {
             Word::Mapped(word) => word,

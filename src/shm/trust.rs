@@ -10,7 +10,7 @@ use std::os::fd::AsRawFd;
 
 use crate::access::Owner;
 
-/// Whom a writer trusts beside root and its own user.
+/// The user and the group that a writer trusts beside root and its own user.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Trust {
     /// A user, by number.
@@ -25,7 +25,7 @@ const BY_ANYBODY: u32 = 0o002;
 /// Write permission for a group, or for everybody.
 const BY_OTHERS: u32 = 0o022;
 
-/// Whose an open file is.
+/// The owner of an open file.
 pub fn owner(file: &File) -> io::Result<Owner> {
     let mut stat = MaybeUninit::<libc::stat>::uninit();
     // SAFETY: `stat` is a valid place for one, and is read only when the call filled it.

@@ -1,9 +1,9 @@
 //! How much a ring holds, from when to when, and since when it is complete.
 //!
-//! A lane keeps its current chunk for as long as nobody logs through it. So the oldest events of a ring may be those of a CPU
-//! that has been idle since, while others overwrote what came after them. Chunks say how many entries their lane wrote
-//! before them, so gaps are known to the last entry. Everything that is missing in a lane was logged before the
-//! first entry behind its last gap.
+//! A lane keeps its current chunk for as long as nobody logs through it. So the oldest events of a ring may be those of
+//! a CPU that has been idle since, while others overwrote the events that came after them. Chunks say how many entries
+//! their lane wrote before them, so gaps are known to the last entry. All entries that are missing in a lane were
+//! logged before the first entry behind its last gap.
 
 use crate::layout::words::{Cursor, State};
 use crate::ring::Storage;
@@ -11,7 +11,7 @@ use crate::ring::memory::Observed;
 use crate::ring::reader::{self, Chunk};
 use crate::sync::Ordering;
 
-/// What a ring holds. Ticks are those of its clock.
+/// How much a ring holds. Ticks are those of its clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Held {
     /// Entries that were ever logged.

@@ -1,4 +1,4 @@
-//! How a timeline is created or joined: its size, who may use it, and whom its writers trust.
+//! How a timeline is created or joined: its size, its mode and group, and the users and groups that a writer trusts.
 
 use std::path::Path;
 

@@ -59,7 +59,7 @@ pub fn outside(archive: &Path, out: &Path) -> Result {
     Ok(())
 }
 
-/// Refuses an archive of which nothing can be kept.
+/// Refuses an archive without a whole frame.
 pub fn whole(path: &Path, archive: &Archive) -> Result {
     match archive.frames() {
         0 => Err(Failure::Message(format!(

@@ -52,7 +52,7 @@ pub fn object(owner: &Owner) -> Value {
     json!({ "user": user, "group": group, "mode": format!("{:04o}", owner.mode) })
 }
 
-/// What the library says of an owner in numbers, with names.
+/// The library's words on an owner, with names in the place of numbers.
 fn with_names(message: String, of: &Owner) -> String {
     message.replace(&of.to_string(), &owner(of))
 }

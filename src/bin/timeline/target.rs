@@ -27,9 +27,9 @@ pub struct Target {
     chosen: bool,
 }
 
-/// What was found there.
+/// The timeline or archive that was found.
 pub enum Opened {
-    /// A live timeline, what a program left, or a snapshot.
+    /// A live timeline, one that a dead program left, or a snapshot.
     Ring(Box<Attached>),
     /// The archive of one or several of them.
     Archive(Box<Archive>),
@@ -46,7 +46,7 @@ impl Target {
         self.chosen
     }
 
-    /// What was given that is not a path after all.
+    /// Takes the word that was given as PATH, if it is something else.
     pub fn take_if(&mut self, is_other: impl Fn(&str) -> bool) -> Option<String> {
         let word = self.path.as_ref()?.to_str()?;
         is_other(word)

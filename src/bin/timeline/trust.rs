@@ -3,7 +3,7 @@
 use nix::unistd::{Group, User};
 use timeline::Trust;
 
-/// Whose timelines are changed beside those of root and of the user who asks.
+/// The user and the group whose timelines are changed beside those of root and of the caller.
 #[derive(clap::Args)]
 pub struct Trusted {
     /// Also change a timeline of this user, by name or number. That user could forge the events shown, or end this

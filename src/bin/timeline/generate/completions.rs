@@ -7,7 +7,7 @@ use clap_complete::Shell;
 
 use crate::args;
 
-/// What the shells ask for the names.
+/// The command by which shells get the names.
 const ASK: &str = "timeline list --names 2>/dev/null";
 
 /// The script for a shell.
