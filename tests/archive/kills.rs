@@ -10,8 +10,8 @@ use timeline::archive::Archive;
 
 use crate::flight::{Flight, eventually, first_arguments, size};
 
-/// Recorders are killed 40 times, and the next one goes on. Now and then the program begins anew. An event takes at
-/// least `bytes`.
+/// Recorders are killed 40 times, and the next one goes on. Now and then the program begins anew. Two events take
+/// at least `bytes`.
 fn killed_again_and_again(mut flight: Flight, form: &[&str], most: u64, bytes: u64) {
     let mut random = std::process::id() | 1;
     let mut next = move |below: u64| {
@@ -27,7 +27,8 @@ fn killed_again_and_again(mut flight: Flight, form: &[&str], most: u64, bytes: u
             // Of a run before the last one, nothing is there that could be recorded.
             flight.restart();
         }
-        let before = written(&flight);
+        // Without the torn end, which the recorder cuts off.
+        let before = whole.values().sum::<usize>() as u64;
         let recorder = flight.start(form);
         for _ in 0..next(20) {
             flight.log(next(most / 20) as i64);
@@ -37,7 +38,7 @@ fn killed_again_and_again(mut flight: Flight, form: &[&str], most: u64, bytes: u
         } else if round % 2 == 0 {
             // While it writes, or just after.
             flight.log(most as i64 / 2);
-            let until = before + next(most / 2 * bytes);
+            let until = before + next(most / 4 * bytes);
             eventually("the files to grow", || written(&flight) > until);
         } else {
             // At whatever it is doing then.
