@@ -119,7 +119,11 @@ impl Names {
             Ok(node) if node < 255 => node,
             _ => u16::MAX,
         };
-        known.map_or(Vec::new(), |p| p.nodes.iter().map(node).collect())
+        // Events have no CPU beyond that.
+        let most = usize::from(u16::MAX);
+        known.map_or(Vec::new(), |p| {
+            p.nodes.iter().take(most).map(node).collect()
+        })
     }
 
     /// What an address of a process stands for.

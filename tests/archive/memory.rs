@@ -1,7 +1,7 @@
 //! What an archive can make a reader spend: the command reads small files that ask for much in little memory.
 
 use std::fs;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use timeline::archive::{Archive, Data, Form, Kind, PRINTF, Source, Writer};
 use timeline::{Definition, Order, Source as _};
@@ -12,7 +12,7 @@ use crate::support::framed;
 const MOST: usize = 300 << 20;
 
 /// Runs a verb on these bytes in that much memory.
-fn run(file: &[u8], verb: &[&str]) -> Output {
+fn run(file: &[u8], verb: &[&str], stdout: Stdio) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("crafted.tla");
     fs::write(&path, file).unwrap();
@@ -22,12 +22,14 @@ fn run(file: &[u8], verb: &[&str]) -> Output {
         .arg(env!("CARGO_BIN_EXE_timeline"))
         .args(verb)
         .arg(path);
-    command.output().expect("prlimit of util-linux")
+    let child = command.stdout(stdout).stderr(Stdio::piped()).spawn();
+    let child = child.expect("prlimit of util-linux");
+    child.wait_with_output().expect("its end")
 }
 
 /// What a verb prints when all is well.
 fn printed(file: &[u8], verb: &[&str]) -> String {
-    let output = run(file, verb);
+    let output = run(file, verb, Stdio::piped());
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(
         output.status.success(),
@@ -227,15 +229,10 @@ fn amplified(events: u64, mebibytes: usize, change: impl Fn(u64, &mut Data)) -> 
     let long = "\u{1}".repeat(mebibytes << 20);
     let mut file = record(1, &[&number(1, 7), &number(2, 1), &text(3, &long)]);
     // Two machines, so that each event tells which.
-    for magic in [7, 8] {
-        let host = [text(5, &long[..1 << 20]), text(8, &long[..1 << 20])].concat();
+    for (magic, name) in [(7, &long[..1 << 20]), (8, "other")] {
         file.extend(record(
             0,
-            &[
-                &number(1, magic),
-                &host[..host.len() / 2],
-                &host[host.len() / 2..],
-            ],
+            &[&number(1, magic), &text(5, name), &text(8, name)],
         ));
     }
     for address in 0..100 {
@@ -311,6 +308,15 @@ fn what_is_printed_of_an_event_does_not_grow_with_the_strings_of_an_archive() {
     // Category, message, thread, process and host; in JSON the template and the timeline as well, six for each byte.
     assert!(text < 5 * longest, "{text} bytes of an event as text");
     assert!(json < 7 * 6 * longest, "{json} bytes of an event as JSON");
+}
+
+#[test]
+fn many_threads_on_machines_of_long_names() {
+    // Of each, 48 KiB in JSON.
+    let file = amplified(8_000, 1, |i, event| event.source.tid = Some(1 + i));
+    let output = run(&file, &["dump", "--json"], Stdio::null());
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {told}", output.status);
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub struct Lines<'a> {
     /// Core and node by the number of the core, of those seen, and the node.
     places: Vec<Option<(u16, Template)>>,
     /// From tid to process.
-    threads: Threads<'a, String>,
+    threads: Threads<'a>,
     programs: Option<Programs<'a>>,
     /// From category to the end of the line, by the number of the event, of those seen.
     definitions: Vec<Option<Template>>,
@@ -154,7 +154,8 @@ fn thread(event: &Event, thread: Option<Thread>) -> String {
 fn program(programs: Option<Programs>, event: &Event) -> String {
     let program = programs.and_then(|programs| programs.program(event));
     program.map_or(String::new(), |program| {
-        let (host, timeline) = (or_null(program.host), or_null(program.timeline));
+        let host = or_null(program.and_then(|program| program.host.as_ref()));
+        let timeline = or_null(program.and_then(|program| program.timeline.as_ref()));
         format!(",\"host\":{host},\"timeline\":{timeline}")
     })
 }

@@ -38,10 +38,9 @@ impl<'a> Programs<'a> {
         self.hosts.then(|| host().unwrap_or("?"))
     }
 
-    /// The program of an event, if there are several.
-    pub fn program(&self, event: &Event) -> Option<Preamble> {
-        let program = || self.archive.program(event).cloned();
-        self.timelines.then(|| program().unwrap_or_default())
+    /// The program of an event, if there are several, and as far as that is known.
+    pub fn program(&self, event: &Event) -> Option<Option<&'a Preamble>> {
+        self.timelines.then(|| self.archive.program(event))
     }
 
     /// Whether the ticks of all events are of one clock.

@@ -18,12 +18,14 @@ pub fn known_id(id: u32) -> Option<u32> {
     (id != 0).then_some(id)
 }
 
-/// What is shown of each thread of a timeline, looked up and made once.
-pub struct Threads<'a, T> {
+/// What is shown of each thread of a timeline, looked up and made once while there is room for it.
+pub struct Threads<'a> {
     at: &'a dyn Source,
     // A reference names one thread for good, until its record is reused: then it names nobody.
     found: HashMap<Key, usize>,
-    made: Vec<T>,
+    made: Vec<String>,
+    /// Bytes of these.
+    length: usize,
     /// Where some of `found` are, so that most events need no hash.
     recent: [(Key, usize); RECENT],
 }
@@ -32,21 +34,29 @@ type Key = (ThreadRef, u32);
 
 /// A power of two, beyond the threads of most programs.
 const RECENT: usize = 256;
+const NOT_RECENT: (Key, usize) = ((ThreadRef(0), 0), usize::MAX);
+/// Bytes that are kept: an archive may tell of millions of threads, each on a machine with a long name.
+const ROOM: usize = 32 << 20;
 
-impl<'a, T> Threads<'a, T> {
+impl<'a> Threads<'a> {
     /// None looked up yet.
-    pub fn new(at: &'a dyn Source) -> Threads<'a, T> {
+    pub fn new(at: &'a dyn Source) -> Threads<'a> {
         Threads {
             at,
             found: HashMap::new(),
             made: Vec::new(),
-            recent: [((ThreadRef(0), 0), usize::MAX); RECENT],
+            length: 0,
+            recent: [NOT_RECENT; RECENT],
         }
     }
 
     /// What `make` made, now or before, of the thread that logged this event, if it was known then.
     #[inline]
-    pub fn of(&mut self, event: &Event, make: impl FnOnce(&Event, Option<Thread>) -> T) -> &T {
+    pub fn of(
+        &mut self,
+        event: &Event,
+        make: impl FnOnce(&Event, Option<Thread>) -> String,
+    ) -> &str {
         let key = (event.thread, event.tid);
         // The lower half of a reference is a place in a table that is filled from its start.
         let recent = event.thread.0 as usize % RECENT;
@@ -62,13 +72,19 @@ impl<'a, T> Threads<'a, T> {
         &mut self,
         event: &Event,
         recent: usize,
-        make: impl FnOnce(&Event, Option<Thread>) -> T,
-    ) -> &T {
+        make: impl FnOnce(&Event, Option<Thread>) -> String,
+    ) -> &str {
         let key = (event.thread, event.tid);
-        let made = &mut self.made;
+        if self.length > ROOM {
+            (self.length, self.recent) = (0, [NOT_RECENT; RECENT]);
+            self.found.clear();
+            self.made.clear();
+        }
         let place = *self.found.entry(key).or_insert_with(|| {
-            made.push(make(event, self.at.thread(event)));
-            made.len() - 1
+            let made = make(event, self.at.thread(event));
+            self.length += made.len();
+            self.made.push(made);
+            self.made.len() - 1
         });
         self.recent[recent] = (key, place);
         &self.made[place]
@@ -78,7 +94,7 @@ impl<'a, T> Threads<'a, T> {
 /// Writes the columns that come before those of a dump.
 pub struct Who<'a> {
     at: &'a dyn Source,
-    threads: Threads<'a, String>,
+    threads: Threads<'a>,
     programs: Option<Programs<'a>>,
     clock: WallClock,
 }
