@@ -31,13 +31,14 @@ use crate::sync::Ordering;
 pub const EARLY: u64 = 2048;
 /// Ticks between the first look and the last.
 const WINDOW: u64 = 4 * EARLY;
+/// Ticks before the last look beyond which no moment is sought: a reader may have been stopped since the first look.
+const DEPTH: u64 = 4 * WINDOW;
 /// Looks at a clock that stands still.
 const PATIENCE: usize = 4096;
 /// Attempts at reading the stamps before they are overwritten.
 const ATTEMPTS: u32 = 8;
-/// Stamps that are compared, of all lanes that changed; of one lane, this many at least.
-const STAMPS: usize = 4096;
-const STAMPS_OF_LANE: usize = 16;
+/// Stamps of one lane that are looked at.
+const STAMPS: usize = 1 << 14;
 
 /// How many entries of each lane are in the cut. `None`: the lane was changing chunks each time it was looked at.
 ///
@@ -50,7 +51,7 @@ pub fn take<S: Storage>(ring: &S, now: impl Fn() -> u64) -> Vec<Option<u64>> {
     for _ in 0..ATTEMPTS {
         let read = wait(&now);
         let last = again(ring, &first);
-        let tails = tails(ring, &first, &last);
+        let tails = tails(ring, &first, &last, read);
         if let Some(moment) = quiet_moment(&tails, read.saturating_sub(EARLY)) {
             return tails.iter().map(|tail| tail.up_to(moment)).collect();
         }
@@ -108,71 +109,77 @@ fn again<S: Storage>(ring: &S, looks: &[Look]) -> Vec<Look> {
 /// The newest events of a lane.
 #[derive(Debug, Clone, Default)]
 struct Tail {
-    /// How many entries the first and the last look found.
-    first: u64,
+    /// How many entries the last look found.
     last: Option<u64>,
-    /// The stamps of the last ones of these, the newest last: of those that came since the first look, as many as are
-    /// compared, and one more.
-    stamps: Vec<u64>,
+    /// The stamp of the last entry that the first look found, if it is known. Not one from the future: no clock that stamps
+    /// now has given it.
+    old: Option<u64>,
+    /// The stamps of the last ones of those that came since, the newest last.
+    new: Vec<u64>,
+    /// Whether these are all that came, and the one before them was looked at.
+    whole: bool,
 }
 
 impl Tail {
-    /// The stamps of what came since the first look, and before it.
-    fn parts(&self) -> (&[u64], &[u64]) {
-        let new = self.last.unwrap_or(0).saturating_sub(self.first);
-        let new = usize::try_from(new).unwrap_or(usize::MAX);
-        self.stamps.split_at(self.stamps.len().saturating_sub(new))
-    }
-
     /// How many entries there were at a moment behind the first look.
     fn up_to(&self, moment: u64) -> Option<u64> {
-        let (_, new) = self.parts();
-        let later = new.iter().position(|stamp| *stamp > moment);
-        let later = later.map_or(0, |at| new.len() - at);
+        let later = self.new.iter().position(|stamp| *stamp > moment);
+        let later = later.map_or(0, |at| self.new.len() - at);
         Some(self.last?.saturating_sub(later as u64))
     }
 
     /// The first moment that can be told: what the first look found was before it, and what is not compared.
     fn bound(&self) -> u64 {
-        let (old, new) = self.parts();
-        let whole = self
-            .last
-            .is_none_or(|last| last - self.first.min(last) == new.len() as u64);
-        match (whole, old.last(), new.first()) {
-            (true, old, _) => old.copied().unwrap_or(0),
-            (false, _, new) => new.copied().unwrap_or(u64::MAX),
+        match (self.whole, self.new.first()) {
+            (true, _) => self.old.unwrap_or(0),
+            // What is before these may be as close to a moment as these are.
+            (false, new) => new.map_or(u64::MAX, |new| new.saturating_add(EARLY)),
         }
+    }
+
+    fn stamps(&self) -> impl Iterator<Item = u64> {
+        self.old.into_iter().chain(self.new.iter().copied())
     }
 }
 
-fn tails<S: Storage>(ring: &S, first: &[Look], last: &[Look]) -> Vec<Tail> {
-    let pairs = || (0..).zip(first.iter().zip(last));
-    let changed = pairs().filter(|(_, (first, last))| first != last).count();
-    let most = (STAMPS / changed.max(1)).max(STAMPS_OF_LANE);
+/// What came in each lane from the first look to the last, which was at `read` or later.
+fn tails<S: Storage>(ring: &S, first: &[Look], last: &[Look], read: u64) -> Vec<Tail> {
     let all = OnceCell::new();
     let tail = |(lane, (first, last)): (u32, (&Look, &Look))| {
-        let (from, until) = (first.count.unwrap_or(0), last.count);
-        let mut tail = Tail {
-            first: from,
-            last: until,
-            stamps: Vec::new(),
+        let (from, Some(until)) = (first.count.unwrap_or(0), last.count) else {
+            return Tail::default();
         };
-        let Some(until) = until.filter(|until| *until > 0) else {
-            return tail;
-        };
-        let new = usize::try_from(until.saturating_sub(from)).unwrap_or(usize::MAX);
-        let wanted = most.min(new.saturating_add(1));
+        if first == last {
+            return Tail {
+                last: Some(until),
+                old: newest(ring, last.cursor).filter(|old| *old <= read),
+                whole: true,
+                ..Tail::default()
+            };
+        }
         // Most lanes are still in the chunk in which they were found first, or in the next one.
-        let cursors = [last.cursor, first.cursor];
-        let near = cursors.map(|cursor| reader::inspect(ring, ring.chunk_of(cursor.ticket())));
-        tail.stamps = stamps(ring, lane, near.iter().flatten(), until, wanted);
-        if tail.stamps.len() < wanted {
+        let mut near = vec![reader::inspect(ring, ring.chunk_of(last.cursor.ticket()))];
+        if first.cursor.ticket() != last.cursor.ticket() {
+            near.push(reader::inspect(ring, ring.chunk_of(first.cursor.ticket())));
+        }
+        let back = Back { from, until, read };
+        let mut tail = back.over(ring, lane, near.iter().flatten());
+        if !tail.whole && tail.bound() > read.saturating_sub(WINDOW) {
             let all = all.get_or_init(|| newest_first(ring));
-            tail.stamps = stamps(ring, lane, all.iter(), until, wanted);
+            tail = back.over(ring, lane, all.iter());
         }
         tail
     };
-    pairs().map(tail).collect()
+    let pairs = (0..).zip(first.iter().zip(last));
+    pairs.map(tail).collect()
+}
+
+/// The stamp of a lane's newest entry, in the chunk of its cursor: nobody takes that from it.
+fn newest<S: Storage>(ring: &S, cursor: Cursor) -> Option<u64> {
+    let index = cursor.count().min(ring.chunk_entries()).checked_sub(1)?;
+    let chunk = ring.chunk_of(cursor.ticket());
+    // Relaxed: it was counted by a cursor that was loaded with Acquire.
+    (cursor.ticket() != 0).then(|| ring.word(chunk, index, 0).load(Ordering::Relaxed))
 }
 
 fn newest_first<S: Storage>(ring: &S) -> Vec<Chunk> {
@@ -182,49 +189,76 @@ fn newest_first<S: Storage>(ring: &S) -> Vec<Chunk> {
     chunks
 }
 
-/// The stamps of at most so many entries of a lane that end with number `until`. Of the chunks, given newest first, those
-/// of the lane are asked.
-fn stamps<'c, S: Storage>(
-    ring: &S,
-    lane: u32,
-    chunks: impl Iterator<Item = &'c Chunk>,
+/// A way back through a lane: from its number `until` to its number `from` and one more, or until a moment can be found.
+struct Back {
+    from: u64,
     until: u64,
-    most: usize,
-) -> Vec<u64> {
-    let (mut stamps, mut entries) = (Vec::new(), Vec::new());
-    let mut next = until;
-    for chunk in chunks.filter(|chunk| chunk.lane == lane) {
-        let Some(behind) = next.checked_sub(chunk.before).filter(|behind| *behind > 0) else {
-            continue;
+    read: u64,
+}
+
+impl Back {
+    /// Over these chunks, which come newest first. Of them, those of the lane are looked at.
+    fn over<'c, S: Storage>(
+        &self,
+        ring: &S,
+        lane: u32,
+        chunks: impl Iterator<Item = &'c Chunk>,
+    ) -> Tail {
+        let (mut stamps, mut entries) = (Vec::new(), Vec::new());
+        let mut next = self.until;
+        let early = |stamps: &Vec<u64>| {
+            let oldest = stamps.last();
+            oldest.is_some_and(|oldest| *oldest <= self.read.saturating_sub(DEPTH))
         };
-        if behind > chunk.count.into() {
-            // What stood between was overwritten.
-            break;
+        for chunk in chunks.filter(|chunk| chunk.lane == lane) {
+            if next < self.from || stamps.len() >= STAMPS || early(&stamps) {
+                break;
+            }
+            let Some(behind) = next.checked_sub(chunk.before).filter(|behind| *behind > 0) else {
+                continue;
+            };
+            if behind > chunk.count.into() {
+                // What stood between was overwritten.
+                break;
+            }
+            let seen = Chunk {
+                count: behind as u32,
+                ..*chunk
+            };
+            let begin = self.from.saturating_sub(1).saturating_sub(chunk.before);
+            let begin = u32::try_from(begin).unwrap_or(u32::MAX).min(seen.count);
+            entries.clear();
+            if reader::copy(ring, &seen, begin, &mut entries).is_err() {
+                break;
+            }
+            stamps.extend(entries.iter().rev().map(Entry::ticks));
+            next = chunk.before.saturating_add(begin.into());
         }
-        let room = u32::try_from(most - stamps.len()).unwrap_or(u32::MAX);
-        let seen = Chunk {
-            count: behind as u32,
-            ..*chunk
-        };
-        entries.clear();
-        if reader::copy(ring, &seen, seen.count.saturating_sub(room), &mut entries).is_err() {
-            break;
+        stamps.reverse();
+        let new = usize::try_from(self.until.saturating_sub(self.from)).unwrap_or(usize::MAX);
+        let new = stamps.split_off(stamps.len().saturating_sub(new));
+        Tail {
+            last: Some(self.until),
+            old: stamps.last().copied().filter(|old| *old <= self.read),
+            whole: next < self.from.max(1),
+            new,
         }
-        stamps.extend(entries.iter().rev().map(Entry::ticks));
-        next = chunk.before;
     }
-    stamps.reverse();
-    stamps
 }
 
 /// The latest moment up to `most` around which no events of two lanes are close to each other, or else the one around
 /// which they are the least close; `None` if the tails leave no moment up to `most`.
 fn quiet_moment(tails: &[Tail], most: u64) -> Option<u64> {
-    let lanes = (0..).zip(tails);
-    let stamped = lanes.flat_map(|(lane, tail)| tail.stamps.iter().map(move |s| (*s, lane)));
-    let mut events: Vec<(u64, u32)> = stamped.collect();
-    events.sort_unstable();
     let least = tails.iter().map(Tail::bound).max()?;
+    if least > most {
+        return None;
+    }
+    let lanes = (0..).zip(tails);
+    let stamped = lanes.flat_map(|(lane, tail)| tail.stamps().map(move |stamp| (stamp, lane)));
+    let mut events: Vec<(u64, u32)> = stamped
+        .filter(|(stamp, _)| *stamp >= least.saturating_sub(EARLY))
+        .collect();
+    events.sort_unstable();
     widest_gap(&events, least, most)
 }
 
@@ -340,12 +374,17 @@ mod tests {
         }
 
         fn log(&self, at: u64) {
-            let lane = self.below(self.ring.lanes.into()) as u32;
-            let stamped = &mut self.stamped.borrow_mut()[lane as usize];
-            *stamped = at.saturating_sub(self.below(self.early + 1)).max(*stamped);
+            // The last lane is idle.
+            let lane = self.below(u64::from(self.ring.lanes) - 1) as u32;
+            let last = self.stamped.borrow()[lane as usize];
+            let stamp = at.saturating_sub(self.below(self.early + 1)).max(last);
+            self.stamped.borrow_mut()[lane as usize] = stamp;
+            self.append(lane, stamp);
+        }
+
+        fn append(&self, lane: u32, stamp: u64) {
             let append = writer::append(&self.ring, lane, 1, |ring, chunk, index| {
-                ring.word(chunk, index, 0)
-                    .store(*stamped, Ordering::Relaxed);
+                ring.word(chunk, index, 0).store(stamp, Ordering::Relaxed);
                 true
             });
             append.expect("there are more chunks than lanes");
@@ -409,7 +448,7 @@ mod tests {
 
     fn world(lanes: u32, seed: u64, pace: u64, early: u64, look: u64) -> World {
         World {
-            ring: Plain::new(lanes, 1024, 16),
+            ring: Plain::new(lanes + 1, 1024, 16),
             clock: Cell::new(1_000_000),
             random: RefCell::new(seed),
             story: RefCell::default(),
@@ -428,10 +467,13 @@ mod tests {
         #[test]
         fn a_cut_holds_all_causes_and_what_was_there_before(
             lanes in 1..9u32, seed: u64, pace in prop_oneof![100..375u64, 100..20_000u64], look in prop_oneof![1..100u64, 1..1000u64],
-            before in 0..200u64,
+            before in 0..200u64, is_one_from_the_future: bool,
         ) {
             let early = if pace < 375 { 2 * pace } else { (pace - 1).min(EARLY) };
             let world = world(lanes, seed, pace, early, look);
+            if is_one_from_the_future {
+                world.append(lanes, 1 << 60);
+            }
             world.pass(before * pace);
             for _ in 0..20 {
                 let there = world.story.borrow().len();
