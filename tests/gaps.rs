@@ -70,6 +70,15 @@ fn assert_told(name: &Name, lanes: &[usize]) {
         followed.len() > before
     } {}
     assert_eq!(told(&followed), expected, "followed");
+    assert_eq!(follow.missed(), 0, "nothing since it began");
+    let mut newest = attached.follow(From::Newest(usize::MAX));
+    followed.clear();
+    newest.poll(&mut followed);
+    assert_eq!(
+        newest.missed(),
+        0,
+        "nothing since it began, from the newest on"
+    );
 
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("snapshot.timeline");
@@ -290,4 +299,96 @@ fn an_archive_that_ends_with_any_frame_is_continued_and_counts_each_entry_once()
             );
         }
     }
+}
+
+#[test]
+fn a_gap_is_told_in_the_file_of_its_event() {
+    for form in [Form::Plain, Form::Blocks] {
+        let name = Name::new("files");
+        let timeline = Timeline::with_size(name.path(), 512, 4096).expect("created");
+        let folder = tempfile::tempdir().expect("a folder");
+        let (event, attached) = (define(&timeline), attach(name.path()));
+        let keeping = Keeping {
+            rotate_size: Some(8 << 10),
+            ..Keeping::default()
+        };
+        let mut output = Output::open(folder.path().join("flights/"), keeping).expect("opened");
+        let mut recorder = Recorder::new(&attached, &mut output, form).expect("begun");
+        let mut number = 0;
+        for round in 0..400 {
+            // More than there is room for, now and then.
+            for _ in 0..if round % 3 == 0 { 900 } else { 20 } {
+                timeline.log(event, arguments(0, number));
+                number += 1;
+            }
+            recorder.step();
+            recorder.flush();
+        }
+        while recorder.step() {}
+        let totals = recorder.finish();
+        let archive = Archive::open(folder.path().join("flights")).expect("an archive");
+        let events: Vec<Recorded> = archive.events().collect();
+        let (next, missed) = assert_chained(&format!("{form:?}, rotated"), &events);
+        assert_eq!(
+            (missed, next.values().sum::<u64>()),
+            (totals.missed, number as u64)
+        );
+        let files = std::fs::read_dir(folder.path().join("flights")).expect("listed");
+        assert!(files.count() > 3);
+    }
+}
+
+#[test]
+fn a_snapshot_that_lost_the_end_of_a_lane_says_so() {
+    const LOST: u64 = 100;
+    let name = Name::new("end");
+    let timeline = Timeline::with_size(name.path(), 512, 4096).expect("created");
+    let event = define(&timeline);
+    in_turn(&timeline, event, &[(0, 10)]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("snapshot.timeline");
+    timeline.save(&file).expect("saved");
+    // As if the chunks behind those that are there had been overwritten before they were copied.
+    let mut bytes = std::fs::read(&file).expect("read");
+    let geometry = timeline::layout::Geometry::load(&bytes).expect("a header");
+    let saved = timeline::layout::records::lane::SAVED;
+    let lanes = geometry.lane();
+    let words = (0..u64::from(geometry.lanes()))
+        .map(|lane| (lanes.offset + lane * lanes.stride + saved) as usize);
+    let word =
+        |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight"));
+    let mut used = words.filter(|at| word(&bytes, *at) > 0);
+    let at = used.next().expect("a lane that was used");
+    let more = word(&bytes, at) + LOST;
+    bytes[at..at + 8].copy_from_slice(&more.to_le_bytes());
+    std::fs::write(&file, &bytes).expect("written");
+
+    let snapshot = Attached::open(&file).expect("opened");
+    let info = snapshot.info();
+    assert_eq!(
+        (info.events_written, info.events_held, info.events_older),
+        (10 + LOST, 10, 10)
+    );
+    assert!(
+        info.complete_since > info.newest_ticks,
+        "{:?}",
+        info.complete_since
+    );
+    for (from, missed) in [
+        (From::Start, LOST),
+        (From::Oldest, 0),
+        (From::Newest(3), 0),
+        (From::Now, 0),
+    ] {
+        let mut follow = snapshot.follow(from);
+        follow.poll(&mut Vec::new());
+        assert_eq!(follow.missed(), missed, "{from:?}");
+    }
+    // A copy of the copy knows as much.
+    let copy = folder.path().join("copy.timeline");
+    snapshot.save(&copy).expect("saved");
+    assert_eq!(
+        Attached::open(&copy).expect("opened").info().events_written,
+        10 + LOST
+    );
 }

@@ -24,7 +24,7 @@ impl Gap {
 }
 
 /// Finds gaps in records, in the order of the file.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Gaps {
     /// By magic and lane.
     last: HashMap<(u64, u64), Gap>,
@@ -35,7 +35,6 @@ pub struct Gaps {
 impl Gaps {
     /// Notes what a record tells of the event behind it.
     pub fn take(&mut self, missed: &Missed) {
-        self.next = None;
         let (Some((lane, number, count)), magic) = (missed.gap(), missed.magic.unwrap_or(0)) else {
             return;
         };

@@ -95,7 +95,7 @@ impl Archive {
             at: self.whole().saturating_sub(start),
             length: 0,
             batch: Vec::new(),
-            gaps: Gaps::default(),
+            gaps: self.gaps().clone(),
             at_once: AT_ONCE,
             missed_unknown: 0,
             damaged: 0,
@@ -340,6 +340,27 @@ mod tests {
         let numbers: Vec<_> = events.iter().map(|event| event.args[0]).collect();
         assert_eq!(numbers, [1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(growth.damaged(), 0);
+    }
+
+    #[test]
+    fn a_gap_is_told_of_an_event_that_was_written_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("flight.tla");
+        let mut writer = Writer::new(File::create(&path).unwrap(), 7, Form::Plain);
+        let event = Data {
+            lane: Some(3),
+            number: Some(8),
+            ..Data::default()
+        };
+        writer.gap(&event, 5, 2).unwrap();
+        writer.flush().unwrap();
+        let opened = Archive::open(&path).unwrap();
+        let mut growth = opened.follow().unwrap();
+        writer.event(&event).unwrap();
+        writer.flush().unwrap();
+        let mut events = Vec::new();
+        growth.poll(&mut events).unwrap();
+        assert_eq!(events.iter().map(|e| e.missed).collect::<Vec<_>>(), [7]);
     }
 
     #[test]

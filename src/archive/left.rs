@@ -20,6 +20,8 @@ pub struct Left {
     pub known: HashMap<u64, Known>,
     /// Of each magic the lanes, and the number of the next event of each.
     pub places: HashMap<u64, BTreeMap<u64, u64>>,
+    /// Of each magic the lanes in which a gap was told, and the number of the event behind the last one.
+    pub gaps: HashMap<u64, BTreeMap<u64, u64>>,
     /// Whole frames.
     pub frames: u64,
     /// Where the last of them ends.
@@ -78,7 +80,13 @@ impl Left {
                 (data.magic, Vec::from_iter(next))
             }
             Some(Record::Block(block)) => (block.magic, block.places),
-            Some(Record::Missed(missed)) => (missed.magic, missed.places),
+            Some(Record::Missed(missed)) => {
+                if let Some((lane, number, _)) = missed.gap() {
+                    let gaps = self.gaps.entry(missed.magic.unwrap_or(0)).or_default();
+                    gaps.insert(lane, number);
+                }
+                (missed.magic, missed.places)
+            }
             _ => return,
         };
         self.reach(magic.unwrap_or(0), places);
@@ -113,6 +121,13 @@ impl Left {
         self.frames += older.frames;
         for (magic, places) in older.places {
             self.reach(magic, places);
+        }
+        for (magic, older) in older.gaps {
+            let gaps = self.gaps.entry(magic).or_default();
+            for (lane, number) in older {
+                let last = gaps.entry(lane).or_default();
+                *last = number.max(*last);
+            }
         }
     }
 }

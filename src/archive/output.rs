@@ -7,7 +7,7 @@ mod anew;
 mod keeping;
 
 use std::cell::LazyCell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -97,6 +97,8 @@ pub(super) struct Place {
     pub is_new: bool,
     /// Lanes, and the number of the next event of each.
     pub next: Vec<(u64, u64)>,
+    /// Lanes that end with a gap: the event behind it was not written.
+    pub gaps: HashSet<u32>,
     /// Whether the present file says whose the run is.
     pub introduced: bool,
     /// Strings that the present file defines for it.
@@ -269,7 +271,14 @@ impl Output {
         let magic = run.as_ref().and_then(|run| run.magic);
         let next = self.next(magic);
         let known = magic.and_then(|magic| self.here.known.get(&magic));
+        let ends = |(lane, next): &(u64, u64)| {
+            let gaps = [&self.before, &self.here].map(|left| left.gaps.get(&magic.unwrap_or(0)));
+            let mut gaps = gaps.into_iter().flatten().filter_map(|gaps| gaps.get(lane));
+            gaps.any(|number| number == next).then_some(*lane)
+        };
+        let gaps = next.iter().filter_map(ends);
         Ok(Place {
+            gaps: gaps.filter_map(|lane| u32::try_from(lane).ok()).collect(),
             is_new: run.is_none(),
             run: run.unwrap_or_else(|| Preamble::clone(&made)),
             next,
@@ -309,8 +318,15 @@ impl Output {
     }
 
     /// Notes how far a run is recorded, and what stands there of it, for whoever goes on with it.
-    pub(super) fn leave(&mut self, magic: u64, places: &[(u64, u64)], known: Known) {
+    pub(super) fn leave(
+        &mut self,
+        magic: u64,
+        places: &[(u64, u64)],
+        gaps: BTreeMap<u64, u64>,
+        known: Known,
+    ) {
         self.here.reach(magic, places.iter().copied());
+        self.here.gaps.entry(magic).or_default().extend(gaps);
         self.here.known.insert(magic, known);
     }
 

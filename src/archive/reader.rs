@@ -284,6 +284,10 @@ impl Archive {
         &self.index.units
     }
 
+    pub(super) fn gaps(&self) -> &Gaps {
+        &self.index.gaps
+    }
+
     pub(super) fn names(&self) -> &Names {
         &self.names
     }

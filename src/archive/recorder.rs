@@ -24,6 +24,8 @@ use crate::source::{Follow, From, Placed, ThreadRef};
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Threads whose names are remembered; then they are looked up anew.
 const MOST_SOURCES: usize = 1 << 16;
+/// What an event takes with what it refers to, about.
+const BEHIND_GAP: u64 = 2048;
 /// Of them, those that are found without a hash.
 const RECENT: usize = 64;
 
@@ -70,8 +72,8 @@ pub struct Totals {
 pub struct Recorder<'a> {
     at: &'a Attached,
     follow: Follow<'a>,
-    /// Lanes in which an earlier recorder of this run may have told of a gap, and not written the event behind it. Before
-    /// the next event of each stands a record of its own, which shows the gap to belong to it.
+    /// Lanes in which an earlier recorder of this run told of a gap, and did not write the event behind it. Before the next
+    /// event of each stands a record of its own, which shows the gap to belong to it.
     resumed: HashSet<u32>,
     writer: Writer<&'a mut Output>,
     preamble: Preamble,
@@ -133,9 +135,6 @@ impl<'a> Recorder<'a> {
         gap: Option<Preamble>,
     ) -> Result<Recorder<'a>> {
         let place = output.place(at)?;
-        let lanes = place.next.iter().filter(|_| !place.is_new);
-        let lanes = lanes.filter_map(|(lane, _)| u32::try_from(*lane).ok());
-        let resumed = lanes.collect();
         let follow = match (place.is_new, place.later) {
             (false, _) => {
                 let lane = |(lane, next): &(u64, u64)| Some((u32::try_from(*lane).ok()?, *next));
@@ -156,7 +155,7 @@ impl<'a> Recorder<'a> {
         let mut recorder = Recorder {
             at,
             follow,
-            resumed,
+            resumed: place.gaps,
             writer,
             preamble: place.run,
             introduced: place.introduced,
@@ -278,8 +277,9 @@ impl<'a> Recorder<'a> {
     }
 
     fn end(mut self, durable: bool) -> Totals {
-        for (lane, number, missed, earlier) in self.follow.untold() {
-            self.write_gap((lane, number), None, (missed, earlier));
+        let untold = self.follow.untold();
+        for (lane, number, missed, earlier) in &untold {
+            self.write_gap((*lane, *number), None, (*missed, *earlier));
         }
         if self.writer.flush().is_err() {
             let lost = self.writer.waiting() as u64 + events_in(self.writer.unwritten());
@@ -289,7 +289,12 @@ impl<'a> Recorder<'a> {
             let places = self.writer.places().to_vec();
             let known = self.writer.known().clone();
             let magic = self.preamble.magic.unwrap_or(0);
-            self.writer.output().leave(magic, &places, known);
+            let gaps = untold
+                .iter()
+                .map(|(lane, number, ..)| (u64::from(*lane), *number));
+            self.writer
+                .output()
+                .leave(magic, &places, gaps.collect(), known);
         }
         if durable {
             self.writer.output().finish();
@@ -366,13 +371,14 @@ impl<'a> Recorder<'a> {
             number: Some(number),
             ..Data::default()
         };
-        self.make_room_for_missed(1);
+        // And for the event, as most are: a reader of the file that it is in is to find the gap there.
+        self.make_room_for_missed(1, BEHIND_GAP);
         let _ = self.writer.gap(&event, missed, earlier);
     }
 
     /// Begins a new file if this one has no room for a record of what is missing, with so many more places.
-    fn make_room_for_missed(&mut self, places: usize) {
-        let more = self.writer.most_of_missed(places);
+    fn make_room_for_missed(&mut self, places: usize, behind: u64) {
+        let more = self.writer.most_of_missed(places) + behind;
         if self.is_long(more) {
             self.writer.end_block();
             if self.is_long(more) {

@@ -223,12 +223,16 @@ impl<W: Write> Writer<W> {
         ticks: Option<u64>,
         next: &[(u64, u64)],
     ) -> io::Result<()> {
-        let missed = Missed {
+        self.end_block();
+        for (lane, next) in next {
+            self.places.note(*lane, *next);
+        }
+        self.write_missed(Missed {
             count: Some(count),
             ticks,
+            places: self.places.all().to_vec(),
             ..Missed::default()
-        };
-        self.missing(missed, next)
+        })
     }
 
     /// Writes that entries of a lane are missing right before the event that is written next: so many that were
@@ -245,19 +249,21 @@ impl<W: Write> Writer<W> {
             number: event.number,
             ..Missed::default()
         };
-        let next = event.lane.zip(event.number);
-        self.missing(missed, next.as_slice())
-    }
-
-    fn missing(&mut self, missed: Missed, next: &[(u64, u64)]) -> io::Result<()> {
         // What is before the gap, with the places before it: whoever stops in between misses nothing.
         self.end_block();
-        for (lane, next) in next {
-            self.places.note(*lane, *next);
+        let next = event.lane.zip(event.number);
+        if let Some((lane, next)) = next {
+            self.places.note(lane, next);
         }
+        self.write_missed(Missed {
+            places: Vec::from_iter(next),
+            ..missed
+        })
+    }
+
+    fn write_missed(&mut self, missed: Missed) -> io::Result<()> {
         let missed = Missed {
             magic: Some(self.magic),
-            places: self.places.all().to_vec(),
             ..missed
         };
         missed.encode(&mut self.fields, &mut self.record);

@@ -70,6 +70,8 @@ struct Run {
     sequence: u64,
     /// The places of the chunks after it.
     left: Range<usize>,
+    /// Where the first event of the chunk stands among its entries; behind them if it has none.
+    first: usize,
     /// Oldest first: where the last chunk ended, and what is missing before the next event.
     end: u64,
     missing: u64,
@@ -93,6 +95,7 @@ impl Run {
             entries: Vec::new(),
             sequence: 0,
             left: places,
+            first: 0,
             end: 0,
             missing: 0,
         };
@@ -160,6 +163,8 @@ impl Run {
         if reader::copy(ring, &self.chunk, 0, &mut self.entries).is_err() {
             return false;
         }
+        let first = Groups::new(&self.entries).next();
+        self.first = first.map_or(self.entries.len(), |group| group.at);
         if order == Order::OldestFirst {
             self.entries.reverse();
             let gap = self.chunk.before.saturating_sub(self.end);
@@ -198,7 +203,7 @@ impl Run {
             let end = self.chunk.end();
             older.missing = older.missing.saturating_add(begin.saturating_sub(end));
             begin = self.chunk.before;
-            if Groups::new(&self.entries).next().is_some() {
+            if self.first < self.entries.len() {
                 older.found = true;
                 return older;
             }
@@ -318,7 +323,7 @@ impl<'a> Events<'a> {
                     !run.entries.is_empty() || run.turn(ring, self.order, &self.chunks)
                 }
                 // Now, because only what is found there tells how much is missing in between.
-                Order::NewestFirst if is_event && !has_events(&run.entries) => {
+                Order::NewestFirst if is_event && run.entries.len() <= run.first => {
                     let older = run.go_back(ring, &self.chunks);
                     self.overwritten += older.overwritten;
                     missed = older.missing;
@@ -336,12 +341,6 @@ impl<'a> Events<'a> {
             }
         }
     }
-}
-
-/// Whether entries that are to come hold an event.
-#[inline]
-fn has_events(entries: &[Entry]) -> bool {
-    Groups::new(entries).next().is_some()
 }
 
 impl Iterator for Events<'_> {

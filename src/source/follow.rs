@@ -100,11 +100,12 @@ struct Lane {
 
 impl<'a> Follow<'a> {
     pub(crate) fn new(segment: &'a Segment, from: From) -> Follow<'a> {
-        let ring = &segment.ring;
-        let lanes = (0..ring.lanes()).map(|lane| Lane {
+        // Before the chunks are looked at: what was logged by then is in one of them, or overwritten.
+        let logged = super::logged(segment);
+        let lanes = logged.iter().map(|logged| Lane {
             next: match from {
                 From::Start => Some(0),
-                _ => reader::committed(ring, lane),
+                _ => *logged,
             },
             until: 0,
             missing: Missing::default(),
@@ -123,22 +124,15 @@ impl<'a> Follow<'a> {
         match from {
             From::Start | From::Now => {}
             From::Oldest => {
-                let chunks = (0..ring.chunks()).filter_map(|c| reader::inspect(ring, c));
-                let mut chunks: Vec<Chunk> = chunks.collect();
-                chunks.sort_unstable_by_key(|chunk| (chunk.lane, chunk.before));
-                for chunk in &chunks {
+                for chunk in follow.note_gaps(&logged) {
                     follow.go_back(chunk.lane, chunk.before);
                 }
                 for lane in &mut follow.lanes {
                     lane.missing.earlier = lane.next.unwrap_or(0);
                 }
-                let gaps = chunks
-                    .windows(2)
-                    .filter(|pair| pair[0].lane == pair[1].lane);
-                let gaps = gaps.map(|pair| (pair[0].lane, pair[0].end(), pair[1].before));
-                follow.gone = gaps.filter(|(_, from, to)| from < to).collect();
             }
             From::Newest(count) => {
+                follow.note_gaps(&logged);
                 let mut events = Events::new(segment, Order::NewestFirst);
                 for _ in 0..count {
                     let Some((_, lane, place)) = events.next_placed() else {
@@ -149,6 +143,25 @@ impl<'a> Follow<'a> {
             }
         }
         follow
+    }
+
+    /// Notes what is gone behind the first chunk of each lane, of so many entries; the chunks.
+    fn note_gaps(&mut self, logged: &[Option<u64>]) -> Vec<Chunk> {
+        let mut chunks = super::chunks(self.segment, logged);
+        chunks.sort_unstable_by_key(|chunk| (chunk.lane, chunk.before));
+        for of_lane in chunks.chunk_by(|a, b| a.lane == b.lane) {
+            let lane = of_lane[0].lane;
+            let gaps = of_lane
+                .windows(2)
+                .map(|pair| (lane, pair[0].end(), pair[1].before));
+            self.gone.extend(gaps.filter(|(_, from, to)| from < to));
+            let end = of_lane.last().map_or(0, Chunk::end);
+            let logged = logged[lane as usize].unwrap_or(0);
+            if end < logged {
+                self.gone.push((lane, end, logged));
+            }
+        }
+        chunks
     }
 
     /// From given places on: lanes, and the number of the next event of each; the others from 0.
@@ -392,7 +405,8 @@ impl<'a> Follow<'a> {
             }
         }
         events.sort_unstable();
-        let moment = cut::widest_gap(&events, least, limit);
+        // Not the limit itself: what was left out follows upon it.
+        let moment = cut::widest_gap(&events, least, limit.saturating_sub(1));
         moment.filter(|moment| *moment >= first).unwrap_or(limit)
     }
 

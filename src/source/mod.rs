@@ -18,14 +18,22 @@ use crate::ring::threads::Thread;
 use crate::ring::{Storage, cut};
 use crate::segment::Segment;
 
+/// How many entries were logged through each lane. `None`: that could not be told.
+fn logged(segment: &Segment) -> Vec<Option<u64>> {
+    let ring = &segment.ring;
+    let logged = |lane| match segment.facts.snapshot {
+        true => Some(held::written(ring, lane)),
+        false => reader::committed(ring, lane),
+    };
+    (0..ring.lanes()).map(logged).collect()
+}
+
 /// How far each lane may be read: a consistent cut of a live ring, and all of a snapshot. `None`: that could not be told.
 pub(crate) fn cut(segment: &Segment) -> Vec<Option<u64>> {
-    let (ring, clock) = (&segment.ring, segment.facts.clock);
+    let clock = segment.facts.clock;
     match segment.facts.snapshot {
-        true => (0..ring.lanes())
-            .map(|lane| Some(held::written(ring, lane)))
-            .collect(),
-        false => cut::take(ring, || clock.now()),
+        true => logged(segment),
+        false => cut::take(&segment.ring, || clock.now()),
     }
 }
 

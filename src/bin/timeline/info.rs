@@ -154,10 +154,16 @@ fn complete(info: &Info) -> String {
         return format!("at no time{older}");
     }
     let mut clock = WallClock::new(Form::DateTime);
-    match info.complete_since_unix_nanos {
+    match since_known(info) {
         Some(nanos) => format!("since {}{older}", clock.format(nanos)),
         None => format!("since {since} ticks{older}"),
     }
+}
+
+/// Since when nothing is missing up to the newest event; none if that may be missing.
+fn since_known(info: &Info) -> Option<u64> {
+    let is_there = info.complete_since <= info.newest_ticks;
+    info.complete_since_unix_nanos.filter(|_| is_there)
 }
 
 /// From when on to the newest event nothing is missing, and how many entries there are since: in time.
@@ -171,7 +177,10 @@ fn complete_part(info: &Info) -> Option<(Duration, u64)> {
 
 fn reach(info: &Info) -> String {
     let Some((reach, held)) = complete_part(info) else {
-        return "nothing held yet".into();
+        return match info.events_held {
+            0 => "nothing held yet".into(),
+            _ => "nothing without a gap".into(),
+        };
     };
     let rate = held as f64 / reach.as_secs_f64();
     let rate = match rate.is_finite() {
@@ -322,8 +331,8 @@ pub fn object(path: &str, info: &Info) -> Value {
         "events_held": info.events_held,
         "oldest_ticks": info.oldest_ticks,
         "newest_ticks": info.newest_ticks,
-        "complete_since": info.complete_since_unix_nanos.map(|nanos| clock.format(nanos).to_string()),
-        "complete_since_ticks": info.complete_since,
+        "complete_since": since_known(info).map(|nanos| clock.format(nanos).to_string()),
+        "complete_since_ticks": info.complete_since.filter(|since| Some(*since) <= info.newest_ticks),
         "events_older": info.events_older,
         "complete_seconds": complete_part(info).map(|(reach, _)| reach.as_secs_f64()),
         "dropped": {
