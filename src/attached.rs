@@ -4,11 +4,12 @@
 mod frames;
 
 use std::fs::File;
+use std::io;
 use std::path::Path;
 use std::sync::{OnceLock, PoisonError, RwLock};
 
 use crate::clock::TimeBase;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::event::{Definition, EventId, Level, Module};
 use crate::info::{self, Info};
 use crate::layout::DEFAULT_STRING_TABLE;
@@ -57,6 +58,9 @@ pub struct Attached {
 /// How often the whole string table may be spent on definitions, which share their categories. Damaged
 /// ones could otherwise name one endless string again and again.
 const SHARING: u64 = 16;
+
+/// System calls for a glance at what another user could cut short: some seconds. A ring of 2^27 entries needs less.
+const MOST_READS: u64 = 1 << 22;
 
 impl Attached {
     /// Attaches to the live name or file at `path`.
@@ -114,6 +118,24 @@ impl Attached {
     pub fn info(&self) -> Info {
         let time = |ticks| self.unix_nanos(ticks);
         info::info(&self.segment, &self.file, self.ticks_per_second(), time)
+    }
+
+    /// The same, for whoever asks about all that there are: an error where it would take long.
+    ///
+    /// Another user can make a ring, without any memory, that takes a reader hours.
+    pub(crate) fn brief_info(&self) -> Result<Info> {
+        self.segment.map.limit(MOST_READS);
+        let info = self.info();
+        if self.segment.map.is_exhausted() {
+            let why =
+                "it is another user's, and is too large or too damaged to look at in a short time";
+            return Err(Error::io(
+                "count the events of",
+                self.path(),
+                io::Error::other(why),
+            ));
+        }
+        self.intact().map(|()| info)
     }
 
     /// The level up to which events are logged.

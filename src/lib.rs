@@ -84,7 +84,7 @@ pub use self::{
     info::{Dropped, Info},
     layout::{DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, MAX_ARGUMENTS},
     lifecycle::{unlink, users},
-    list::{Listed, list},
+    list::{Listed, list, names},
     ring::processes::Writer,
     ring::threads::Thread,
     save::Saved,

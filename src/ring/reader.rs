@@ -122,7 +122,7 @@ pub fn is_still<S: Storage>(ring: &S, seen: &Chunk) -> bool {
 
 /// How many entries a lane has committed in all its life.
 ///
-/// `None` if the lane was just changing chunks each time we looked.
+/// `None` if the lane was just changing chunks each time we looked, or if the memory is damaged.
 pub fn committed<S: Storage>(ring: &S, lane: u32) -> Option<u64> {
     for _ in 0..64 {
         // Acquire, as in `inspect`.
@@ -131,11 +131,14 @@ pub fn committed<S: Storage>(ring: &S, lane: u32) -> Option<u64> {
             return Some(0);
         }
         let current = inspect(ring, ring.chunk_of(cursor.ticket()));
-        let count = match current.filter(|c| c.lane == lane && c.ticket == cursor.ticket()) {
-            Some(chunk) => Some(chunk.before.saturating_add(chunk.count.into())),
-            None => prepared(ring, lane, cursor),
-        };
-        if count.is_some() {
+        if let Some(chunk) = current.filter(|c| c.lane == lane && c.ticket == cursor.ticket()) {
+            return Some(chunk.before.saturating_add(chunk.count.into()));
+        }
+        let count = prepared(ring, lane, cursor);
+        // If the cursor has moved since, the one that counted may have gone before we came to it. If not, a lane that
+        // has left its chunk has such a one, which goes only after the cursor has moved. Without one the memory is
+        // damaged, and another look would find the same.
+        if ring.cursor(lane).load(Ordering::Relaxed) == cursor.0 {
             return count;
         }
     }
@@ -162,9 +165,6 @@ fn prepared<S: Storage>(ring: &S, lane: u32, cursor: Cursor) -> Option<u64> {
             && ring.cursor(lane).load(Ordering::Relaxed) == cursor.0;
         same.then_some(before)
     };
-    // On a lane of a CPU there may be several, as writer::prepared says. If the cursor has moved since, the one that
-    // counted may have gone before we came to it.
-    let highest = (0..ring.chunks()).filter_map(counted).max();
-    let still = ring.cursor(lane).load(Ordering::Relaxed) == cursor.0;
-    highest.filter(|_| still)
+    // On a lane of a CPU there may be several, as writer::prepared says.
+    (0..ring.chunks()).filter_map(counted).max()
 }

@@ -102,6 +102,18 @@ impl Mapping {
         }
     }
 
+    /// Reads what is not mapped only so many more times; the rest is zeros. See [`Mapping::is_exhausted`].
+    pub fn limit(&self, reads: u64) {
+        if let Bytes::Read(pieces) = &self.bytes {
+            pieces.limit(reads);
+        }
+    }
+
+    /// Whether that was not enough.
+    pub fn is_exhausted(&self) -> bool {
+        matches!(&self.bytes, Bytes::Read(pieces) if pieces.is_exhausted())
+    }
+
     /// The place of a word if it is mapped, or else where it is read.
     fn place(&self, offset: u64, size: u64) -> Result<*mut u8, &Pieces> {
         let fits = offset

@@ -14,6 +14,8 @@ pub struct Pieces {
     length: u64,
     /// Where the file ended, if that was before its end.
     cut: AtomicU64,
+    /// How many more times it is read.
+    left: AtomicU64,
 }
 
 impl Pieces {
@@ -23,6 +25,7 @@ impl Pieces {
             file,
             length,
             cut: AtomicU64::new(u64::MAX),
+            left: AtomicU64::new(u64::MAX),
         }
     }
 
@@ -37,10 +40,26 @@ impl Pieces {
         (cut != u64::MAX).then_some(cut)
     }
 
+    /// Reads it only so many more times. What is not read any more is zeros.
+    pub fn limit(&self, reads: u64) {
+        self.left.store(reads, Ordering::Relaxed);
+    }
+
+    /// Whether it is not read any more.
+    pub fn is_exhausted(&self) -> bool {
+        self.left.load(Ordering::Relaxed) == 0
+    }
+
     /// Copies bytes out, zeros for those that are gone.
     ///
     /// As strong as any load: nothing that follows is read before.
     pub fn read(&self, offset: u64, out: &mut [u8]) {
+        // Relaxed: only a bound, and not an exact one.
+        let left = self.left.load(Ordering::Relaxed);
+        if left == 0 {
+            return out.fill(0);
+        }
+        self.left.store(left - 1, Ordering::Relaxed);
         let mut done = 0;
         while done < out.len() {
             match self.file.read_at(&mut out[done..], offset + done as u64) {

@@ -1,18 +1,23 @@
 //! Files of other users: listed with their owners, and refused with a hint at a remedy.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use nix::unistd::{Group, User, getegid, geteuid};
 use tempfile::TempDir;
+use timeline::layout::geometry::put32;
+use timeline::layout::words::Cursor;
+use timeline::layout::{Geometry, HEADER_SIZE, Region, header, records};
 
 use crate::support::*;
 
 /// In /etc/passwd: nobody.
 const STRANGER: u32 = 65534;
+/// Somebody else again: what belongs to the stranger is his own to him.
+const LIAR: u32 = 65533;
 
 /// The command, run by somebody who does not own what this test makes. Where the test may not become somebody else,
 /// the mode keeps out the owner, too.
@@ -219,4 +224,104 @@ fn who_may_read_but_not_write_is_told_so() {
         assert!(ran.contains("choose another place"), "{ran}");
     }
     fs::set_permissions(locked, PermissionsExt::from_mode(mode)).unwrap();
+}
+
+/// As its owner, another user, could: makes a ring of chunks of two entries, and of lanes each of which claims to write
+/// to a chunk that is none of its. It takes no more memory than its lanes.
+fn lie(name: &Name, chunks: u32, lanes: u32) {
+    drop(name.create(256));
+    let mut options = fs::File::options();
+    let file = options.read(true).write(true).open(name.file());
+    let file = file.unwrap();
+    let mut head = vec![0; HEADER_SIZE as usize];
+    file.read_exact_at(&mut head, 0).unwrap();
+    let mut geometry = Geometry::load(&head).unwrap();
+    geometry.entries = u64::from(chunks) * 2;
+    (geometry.chunks, geometry.chunk_entries) = (chunks, 2);
+    (geometry.cpu_lanes, geometry.thread_lanes) = (0, lanes);
+    let counts = [
+        (4, u64::from(lanes)),
+        (5, u64::from(chunks)),
+        (6, geometry.entries),
+        (7, geometry.strings().length),
+    ];
+    let mut offset = geometry.lane().offset;
+    for (region, count) in counts {
+        let stride = geometry.regions[region].stride;
+        let length = count * stride;
+        geometry.regions[region] = Region {
+            offset,
+            length,
+            stride,
+        };
+        offset = (offset + length).next_multiple_of(4096);
+    }
+    geometry.total = offset;
+    geometry.store(&mut head);
+    head[header::CHECKSUM as usize..][..4].fill(0);
+    let sum = crc32fast::hash(&head[..header::CHECKED as usize]);
+    put32(&mut head, header::CHECKSUM, sum);
+    file.set_len(geometry.lane().offset).unwrap();
+    file.set_len(geometry.total).unwrap();
+    file.write_all_at(&head, 0).unwrap();
+    let mut lane = [0; records::lane::SIZE as usize];
+    let cursor = Cursor::new(1 << 40, 1).0.to_le_bytes();
+    lane[records::lane::CURSOR as usize..][..8].copy_from_slice(&cursor);
+    let records = lane.repeat(lanes as usize);
+    file.write_all_at(&records, geometry.lane().offset).unwrap();
+    fs::set_permissions(name.file(), PermissionsExt::from_mode(0o644)).unwrap();
+    chown(name.file(), Some(LIAR), None).unwrap();
+}
+
+/// The command, ended with status 124 if it hangs.
+fn limited(words: &[&str]) -> Ran {
+    let mut command = Command::new("timeout");
+    command.args(["60", env!("CARGO_BIN_EXE_timeline")]);
+    Ran::new(command.args(words).output().unwrap())
+}
+
+#[test]
+fn a_ring_that_would_take_hours_to_look_at_holds_up_no_list_of_all() {
+    if !geteuid().is_root() {
+        eprintln!("skipped: only root can act as another user");
+        return;
+    }
+    let name = Name::new("foreign-vast");
+    lie(&name, 1 << 20, 32767);
+    let live = name.as_str();
+
+    let ran = limited(&["list"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let row = ran.stdout.lines().find(|line| line.starts_with(live));
+    let row = row.expect("it is listed");
+    assert!(row.contains("too large or too damaged"), "{row}");
+
+    let ran = limited(&["list", "--names"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stdout.lines().any(|line| line == live), "{ran:?}");
+
+    let near = format!("{live}x");
+    let ran = limited(&["info", &near]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let hint = format!("did you mean {live}?");
+    assert!(ran.stderr.contains(&hint), "{ran:?}");
+
+    let other = Name::new("foreign-beside");
+    let timeline = other.create(256);
+    let ran = limited(&["dump"]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains(live), "{ran:?}");
+    drop(timeline);
+}
+
+#[test]
+fn lanes_that_lost_their_chunk_are_looked_for_once() {
+    if !geteuid().is_root() {
+        eprintln!("skipped: only root can act as another user");
+        return;
+    }
+    let name = Name::new("foreign-lost");
+    lie(&name, 1 << 11, 1 << 11);
+    let ran = limited(&["info", name.as_str()]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
 }

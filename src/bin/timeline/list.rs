@@ -39,16 +39,16 @@ pub const EXAMPLES: &[Example] = &[
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
-    let listed = timeline::list()?;
     let mut out = output::stdout();
     if args.names {
-        let readable = listed.iter().filter(|one| one.state.is_ok());
-        for timeline in readable.filter(|one| one.name.chars().all(is_plain)) {
-            writeln!(out, "{}", timeline.name)?;
+        let names = timeline::names()?.into_iter();
+        for name in names.filter(|name| name.chars().all(is_plain)) {
+            writeln!(out, "{name}")?;
         }
         out.flush()?;
         return Ok(());
     }
+    let listed = timeline::list()?;
     if args.json {
         for timeline in &listed {
             let object = match &timeline.state {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use timeline::archive::Archive;
 use timeline::dump::printable;
 use timeline::layout::MAGIC;
-use timeline::{Attached, Control, Error, ErrorKind as Kind, Info, looks_like};
+use timeline::{Attached, Control, Error, ErrorKind as Kind, looks_like};
 
 use crate::args;
 use crate::failure::{Failure, Result};
@@ -158,13 +158,9 @@ pub fn explain(path: &Path, error: Error) -> Failure {
 
 /// The live timelines by name, but for what `new` moved aside.
 fn live() -> Vec<String> {
-    let named = |(name, _): &(String, Info)| !name.ends_with(".prev");
-    readable().filter(named).map(|(name, _)| name).collect()
-}
-
-fn readable() -> impl Iterator<Item = (String, Info)> {
-    let listed = timeline::list().unwrap_or_default().into_iter();
-    listed.filter_map(|one| Some((one.name, one.state.ok()?)))
+    let mut names = timeline::names().unwrap_or_default();
+    names.retain(|name| !name.ends_with(".prev"));
+    names
 }
 
 /// The live timeline whose name is so much like this one that it may have been meant.
@@ -174,7 +170,7 @@ pub fn meant(path: &Path) -> Option<String> {
     if bare.contains('/') {
         return None;
     }
-    let names = readable().map(|(name, _)| name);
+    let names = timeline::names().unwrap_or_default().into_iter();
     let near = names.filter_map(|name| Some((distance(bare, &name[1..])?, name)));
     near.min().map(|(_, name)| name)
 }
