@@ -87,7 +87,8 @@ impl View {
         let Some(seen) = proc_path(who.pid, "stat", &mut text).and_then(stat) else {
             return Seen::Unknown;
         };
-        let comparable = who.time_namespace == self.me.time_namespace;
+        // Who had no descriptor left when it joined could not read when it started.
+        let comparable = who.start != 0 && who.time_namespace == self.me.time_namespace;
         if seen.gone || (comparable && seen.start != who.start) {
             return Seen::Gone;
         }
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_concluded_from_other_namespaces() {
+    fn nothing_is_concluded_from_other_namespaces_or_what_is_not_known() {
         let (view, me) = (View::here(), Who::me());
         let with = |change: fn(&mut Who)| {
             let mut who = me;
@@ -171,6 +172,7 @@ mod tests {
             view.see(&who)
         };
         assert_eq!(with(|w| w.start += 1), Seen::Gone);
+        assert_eq!(with(|w| w.start = 0), Seen::Runs);
         assert_eq!(with(|w| w.pid = u32::MAX), Seen::Gone);
         assert_eq!(with(|w| w.pid_namespace += 1), Seen::Unknown);
         assert_eq!(with(|w| w.pid_namespace = 0), Seen::Unknown);

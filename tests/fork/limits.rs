@@ -69,6 +69,59 @@ fn a_daemon_that_closes_every_descriptor_goes_on_logging_and_forks() {
     assert_eq!(attached.info().dropped.total(), 0);
 }
 
+/// Takes the right to open one more file; the limit that there was.
+fn open_no_more() -> libc::rlimit {
+    use std::os::fd::AsRawFd;
+    let lowest = std::fs::File::open("/dev/null").expect("opened");
+    let mut before = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: a valid place for a limit.
+    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut before) };
+    limit_files(libc::rlimit {
+        rlim_cur: lowest.as_raw_fd() as u64,
+        ..before
+    });
+    drop(lowest);
+    assert!(std::fs::File::open("/dev/null").is_err());
+    before
+}
+
+fn limit_files(limit: libc::rlimit) {
+    // SAFETY: a valid limit.
+    let set = unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) };
+    assert_eq!(set, 0, "{}", std::io::Error::last_os_error());
+}
+
+/// Has a child that logs first when it can open nothing any more.
+pub fn has_a_child_without_files(given: &[String]) {
+    let timeline = Timeline::open(&given[0]).expect("joined");
+    let event = define(&timeline);
+    reap(fork(Fork::Library, || {
+        let before = open_no_more();
+        timeline.log(event, arguments(i64::from(own_pid()), 0));
+        limit_files(before);
+        say(own_pid());
+        hear();
+        timeline.log(event, arguments(i64::from(own_pid()), 1));
+    }));
+}
+
+#[test]
+fn a_child_that_has_no_descriptor_left_lives_although_its_start_is_not_known() {
+    let name = Name::new("exhausted");
+    define(&Timeline::with_size(name.path(), 256, 2048).expect("created"));
+    let mut process = Process::start("has_a_child_without_files", &[name.path()]);
+    let child: u32 = process.line().parse().expect("a pid");
+    let users = timeline::users(name.path()).expect("read");
+    assert!(users.iter().any(|user| user.pid == child), "{users:?}");
+    process.tell();
+    process.finish();
+    let info = attach(name.path()).info();
+    assert_eq!((info.events_written, info.dropped.total()), (2, 0));
+}
+
 #[test]
 fn events_with_a_number_out_of_range_are_counted_and_others_are_not_logged() {
     let name = Name::new("range");

@@ -21,6 +21,7 @@ harness::roles!(
     executes,
     logs_from_a_handler,
     becomes_a_daemon,
+    has_a_child_without_files,
     steps_through,
     forks_in_handlers,
     logs_from_many_threads,
@@ -31,7 +32,7 @@ use children::{
     forks_with_raw_calls,
 };
 use handlers::forks_in_handlers;
-use limits::becomes_a_daemon;
+use limits::{becomes_a_daemon, has_a_child_without_files};
 use signals::logs_from_a_handler;
 use stepping::steps_through;
 use threads::logs_from_many_threads;
