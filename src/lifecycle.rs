@@ -74,14 +74,20 @@ pub fn join(name: &Name, purpose: Use, trust: &Trust) -> Result<(Segment, LockFi
         return Err(Error::NotFound { path: path.into() });
     };
     let segment = Segment::load(name, lock.file(), purpose)?;
-    if segment.facts.snapshot {
-        return Err(Error::ReadOnly { path: path.into() });
-    }
     match segment.this_boot {
         Some(true) => Ok((segment, lock)),
         Some(false) => Err(Error::OtherBoot { path: path.into() }),
         None => Err(Error::UnknownBoot { path: path.into() }),
     }
+}
+
+/// As [`join`], for logging; `None` if nobody writes to the timeline any more.
+pub fn join_living(name: &Name, trust: &Trust) -> Result<Option<(Segment, LockFile)>> {
+    let (segment, lock) = join(name, Use::Log, trust)?;
+    // With the lifecycle lock held, nobody else joins. So nobody writes from here on, either.
+    let users = processes::users(&segment.map, &segment.geometry, lock.file());
+    let lives = !users.is_empty() || shm::slots_locked(lock.file());
+    Ok(lives.then_some((segment, lock)))
 }
 
 /// Maps whatever stands at `name` for reading.

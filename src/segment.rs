@@ -75,6 +75,10 @@ impl Segment {
     pub fn load(name: &Name, file: &File, purpose: Use) -> Result<Segment> {
         let path = name.given();
         let (geometry, facts) = read_header(path, file)?;
+        // Before its pages are touched, which would take the space of those that a snapshot leaves out.
+        if facts.snapshot && purpose != Use::Read {
+            return Err(Error::ReadOnly { path: path.into() });
+        }
         crate::clock::settle();
         if purpose != Use::Read {
             shm::prepare_for_forks();

@@ -108,7 +108,9 @@ pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
         // A file system that cannot do it in one step (NFS, 9p).
         Some(libc::EINVAL | libc::ENOSYS) => {
             std::fs::hard_link(from, to)?;
-            std::fs::remove_file(from)
+            // It has its new name. A former one that cannot be removed does no harm.
+            let _ = std::fs::remove_file(from);
+            Ok(())
         }
         _ => Err(error),
     }

@@ -127,12 +127,40 @@ impl Options {
                 other => return other,
             };
             turns += 1;
-            match self.open(path) {
-                // Removed in between.
-                Err(Error::NotFound { .. }) if turns < TURNS => {}
-                Err(Error::NotFound { .. }) => return Err(in_use),
-                other => return other,
+            match self.open_living(path) {
+                Ok(Some(joined)) => return Ok(joined),
+                // Removed in between, or its last writer has left.
+                Ok(None) | Err(Error::NotFound { .. }) if turns < TURNS => {}
+                Ok(None) | Err(Error::NotFound { .. }) => return Err(in_use),
+                Err(other) => return Err(other),
             }
         }
+    }
+
+    /// As [`open`](Options::open), but `None` if nobody writes to it.
+    fn open_living(&self, path: &Path) -> Result<Option<Timeline>> {
+        let name = Name::new(path)?;
+        let index = claim_index(&name)?;
+        let living = lifecycle::join_living(&name, &self.plan.trust)?;
+        let join = |(segment, lock)| Timeline::join(segment, lock, index);
+        living.map(join).transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_its_last_writer_has_left_is_not_joined_in_place_of_a_new_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("ring");
+        let options = Timeline::options().entries(256).string_table_size(1024);
+        let first = options.create(&path).expect("created");
+        let second = options.open_living(&path).expect("looked at");
+        assert!(second.is_some());
+        drop((first, second));
+        let corpse = options.open_living(&path).expect("looked at");
+        assert!(corpse.is_none());
     }
 }

@@ -5,7 +5,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, symlink};
 use std::path::Path;
 
 use crate::harness::{Name, Process, arguments, attach, define, say};
-use timeline::{DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, Timeline};
+use timeline::{DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, Error, Timeline};
 
 #[test]
 fn a_snapshot_of_a_nearly_empty_ring_takes_little_of_the_disk() {
@@ -26,6 +26,11 @@ fn a_snapshot_of_a_nearly_empty_ring_takes_little_of_the_disk() {
         .info()
         .events_held;
     assert_eq!(held, 100);
+    // Whoever wants to write to it is refused, and takes no space for it.
+    let error = Timeline::open(&file).err().expect("refused");
+    assert!(matches!(error, Error::ReadOnly { .. }), "{error}");
+    let now = std::fs::metadata(&file).expect("there").blocks() * 512;
+    assert_eq!(now, taken);
 }
 
 /// What is in a folder: names, with type and inode.
