@@ -94,7 +94,7 @@ pub enum Error {
     },
 
     /// Another process holds a lock of the timeline, and does not give it back.
-    #[error("{} has been locked by another process for seconds; the file belongs to {owner}, and whoever may open it may lock it. Stop that process, or remove the timeline and create it anew", .path.display())]
+    #[error("{} is locked by another process, which does not let go of it; the file belongs to {owner}, and whoever may open it may lock it. Stop that process, or remove the timeline and create it anew", .path.display())]
     Locked {
         /// The timeline.
         path: PathBuf,

@@ -15,9 +15,10 @@ use crate::layout::words::{FLAG_BACKTRACE, FLAG_PAYLOAD};
 use crate::ring::handle::Index;
 use crate::ring::local::MAX_OPEN;
 use crate::ring::log::Log;
+use crate::ring::processes;
 use crate::save::{self, Saved};
 use crate::segment::Segment;
-use crate::shm::{LockFile, Name, SharedFile};
+use crate::shm::{self, LockFile, Name, SharedFile};
 
 /// A timeline open for writing, by any number of threads at once.
 ///
@@ -121,6 +122,11 @@ impl Timeline {
         let (geometry, clock) = (segment.geometry, segment.facts.clock);
         let log = Log::join(index, &segment.shared(), &geometry, clock, file);
         let Some(log) = log else {
+            let file = lifecycle.file();
+            if processes::is_held_by_readers(&geometry, file) {
+                let owner = shm::owner(file).map_err(|e| Error::io("examine", &path, e))?;
+                return Err(Error::Locked { path, owner });
+            }
             return Err(Error::ProcessTableFull {
                 path,
                 capacity: geometry.processes,

@@ -36,7 +36,8 @@ fn record(geometry: &Geometry, slot: u32) -> u64 {
     geometry.process().offset + u64::from(slot) * geometry.process().stride
 }
 
-/// Whether the process of a record still writes. `locked`: somebody holds the lock on its slot.
+/// Whether the process of a record still writes. `locked`: a writer holds the lock on its slot. (Whoever may read the
+/// file can take a lock that readers share, and that says nothing.)
 ///
 /// A process whose lock is held is not dead, unless the kernel says that there is no such process: then a child that it
 /// forked holds the lock. A process whose lock is free does not live, unless it is seen to run and to have the file
@@ -153,6 +154,11 @@ pub fn leave(ring: &Shared, geometry: &Geometry, me: u32, ticks: u64) {
     }
 }
 
+/// Whether a slot that no writer has is locked by somebody who may read the file: why the table seems full.
+pub fn is_held_by_readers(geometry: &Geometry, file: &File) -> bool {
+    (0..geometry.processes).any(|slot| Lock::Slot(slot).is_held_by_readers(file))
+}
+
 /// Gives the lock on this process' slot back. Explicitly, and not by closing: a child forked in the
 /// meantime has a copy of the descriptor.
 pub fn unlock(me: u32, opening: &Opening) {
@@ -186,7 +192,8 @@ pub fn reap(ring: &Shared, geometry: &Geometry, opening: &Opening, me: u32) -> u
         }
         let lock = Lock::Slot(slot);
         let ours = lock.try_acquire(opening);
-        let dead = !writes(&view, map, geometry, slot, !ours, opening.file());
+        let locked = !ours && lock.is_held_elsewhere(opening.file());
+        let dead = !writes(&view, map, geometry, slot, locked, opening.file());
         if dead && map.u32(at + process::IDENTITY).load(Ordering::Acquire) == who {
             freed += lanes::release_all(ring, who);
             threads::end_all(map, geometry, who);

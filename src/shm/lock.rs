@@ -85,6 +85,11 @@ impl Lock {
     pub fn is_held_elsewhere(self, file: &File) -> bool {
         held(file, self.flock(libc::F_RDLCK))
     }
+
+    /// Whether nobody holds the lock, and yet nobody can take it: readers lock its byte.
+    pub fn is_held_by_readers(self, file: &File) -> bool {
+        held(file, self.flock(libc::F_WRLCK)) && !self.is_held_elsewhere(file)
+    }
 }
 
 /// How long a lock is waited for, in looks and not by a clock, which may leap: five seconds or somewhat more.

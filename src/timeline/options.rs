@@ -62,6 +62,10 @@ impl Options {
     ///
     /// Whoever may write to a timeline may damage every process that writes to it. So a [`group`](Options::group) can
     /// get that right, but everybody cannot.
+    ///
+    /// Whoever may read it can lock it, and so hold up others. While they do, joining, defining and setting the level
+    /// fail with [`Error::Locked`](crate::Error::Locked) within some five seconds, and events of processes forked then
+    /// are dropped and counted. Processes that have joined go on logging.
     pub fn mode(mut self, mode: u32) -> Options {
         self.plan.mode = mode;
         self

@@ -34,19 +34,40 @@ fn owner(file: &std::path::Path) -> (u32, u32) {
     (there.uid(), there.mode() & 0o7777)
 }
 
-/// Takes locks of a kind on what is locked for a moment only.
-fn lock_all(file: &File, kind: libc::c_int) {
+/// Takes locks of a kind on so many bytes.
+fn lock(file: &File, kind: libc::c_int, start: i64, length: i64) -> std::io::Result<()> {
     use std::os::fd::AsRawFd;
     let lock = libc::flock {
         l_type: kind as i16,
         l_whence: libc::SEEK_SET as i16,
-        l_start: 1 << 62,
-        l_len: 4096,
+        l_start: start,
+        l_len: length,
         l_pid: 0,
     };
     // SAFETY: an open descriptor and a valid flock.
-    let locked = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &lock) };
-    assert_eq!(locked, 0, "{}", std::io::Error::last_os_error());
+    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &lock) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error()),
+    }
+}
+
+const LOCKS: i64 = 1 << 62;
+
+/// Takes locks of a kind on what is locked for a moment only.
+fn lock_moments(file: &File, kind: libc::c_int) {
+    lock(file, kind, LOCKS, 4096).expect("free");
+}
+
+/// Takes locks of a kind on each slot that no writer has.
+fn lock_slots(file: &File, kind: libc::c_int) {
+    let free = (0..1024).filter(|slot| lock(file, kind, LOCKS + 4096 + slot, 1).is_ok());
+    assert!(free.count() > 1000);
+}
+
+/// Takes locks of a kind on all that it can.
+fn lock_all(file: &File, kind: libc::c_int) {
+    lock_moments(file, kind);
+    lock_slots(file, kind);
 }
 
 /// As another user, makes a ring at each name that everybody may use, and locks all of it.
@@ -205,6 +226,80 @@ fn locks_of_another_user_are_not_waited_for_without_bound() {
         .expect("free");
     drop(first);
     small(name.path()).expect("free");
+}
+
+/// As another user who may read a ring, locks as readers may what only writers do.
+pub fn locks_slots(given: &[String]) {
+    become_nobody();
+    let file = File::open(format!("/dev/shm{}", given[0])).expect("opened");
+    lock_slots(&file, libc::F_RDLCK);
+    say("ready");
+    hear();
+}
+
+/// The threads that a ring of 4,096 entries has records for.
+const RECORDS: usize = 64;
+
+/// In a pid namespace of its own, logs from as many threads as there are records, and ends in the middle of it.
+pub fn dies_unseen(given: &[String]) {
+    // SAFETY: this process is one thread; its child has a pid namespace of its own, and ends in here.
+    let child = unsafe {
+        assert_eq!(libc::unshare(libc::CLONE_NEWPID), 0);
+        libc::fork()
+    };
+    if child == 0 {
+        let timeline = Timeline::open(&given[0]).expect("joined");
+        let event = define(&timeline);
+        let logged = std::sync::Barrier::new(RECORDS);
+        std::thread::scope(|scope| {
+            for who in 0..RECORDS {
+                let (timeline, logged) = (&timeline, &logged);
+                scope.spawn(move || {
+                    timeline.log(event, arguments(who as i64, 0));
+                    if logged.wait().is_leader() {
+                        // SAFETY: ends the process.
+                        unsafe { libc::_exit(0) };
+                    }
+                    std::thread::park();
+                });
+            }
+        });
+    }
+    let mut status = 0;
+    // SAFETY: a valid place for a status.
+    let waited = unsafe { libc::waitpid(child, &mut status, 0) };
+    assert_eq!((waited, status), (child, 0));
+}
+
+#[test]
+fn what_readers_lock_makes_nobody_live_and_no_table_full() {
+    if !are_root() {
+        return;
+    }
+    let name = Name::new("shared-locks");
+    let first = Timeline::with_size(name.path(), 1 << 12, 2048).expect("created");
+    let event = define(&first);
+    std::fs::set_permissions(name.file(), Permissions::from_mode(0o644)).expect("set");
+    Process::start("dies_unseen", &[name.path()]).finish();
+    let mut locker = Process::start("locks_slots", &[name.path()]);
+    assert_eq!(locker.line(), "ready");
+
+    first.log(event, arguments(-1, 0));
+    let attached = attach(name.path());
+    let last = attached.events(Order::NewestFirst).next().expect("events");
+    assert_eq!(last.args, arguments(-1, 0));
+    let thread = attached.thread(&last);
+    assert!(thread.is_some(), "a record of the dead is free");
+
+    let error = Timeline::open(name.path()).err().expect("no slot is free");
+    let Error::Locked { owner, .. } = &error else {
+        panic!("{error}");
+    };
+    assert_eq!((owner.user, owner.mode), (0, 0o644));
+    assert_eq!(error.kind(), ErrorKind::Busy);
+    locker.tell();
+    locker.finish();
+    Timeline::open(name.path()).expect("free");
 }
 
 /// Creates a timeline under a umask, and says what became of its mode.

@@ -27,6 +27,8 @@ harness::roles!(
     exits_in_a_burst,
     squats,
     locks_everything,
+    locks_slots,
+    dies_unseen,
     has_a_umask,
     shares_a_small_space,
     has_little_shared_memory,
@@ -35,7 +37,7 @@ harness::roles!(
 
 use alive::{executes_itself, loses_its_first_thread};
 use define::defines;
-use foreign::{has_a_umask, locks_everything, squats};
+use foreign::{dies_unseen, has_a_umask, locks_everything, locks_slots, squats};
 use level::{exits_in_a_burst, levels, samples};
 use names::{creates, holds, races, unprivileged};
 use saving::logs_a_lap;
