@@ -13,7 +13,9 @@
 //! - The moment lies [`EARLY`] before the last look. So that look has found all causes of the events before the moment.
 //! - The moment lies behind all events of the first look. So a reader gets everything that was logged before it asked.
 //!
-//! Where events come so densely that there is no such moment, the widest gap is taken.
+//! Where events come so densely that there is no such moment, the widest gap is taken. Where no stamps can be compared,
+//! because the ring is overwritten faster than it is looked at, the cut is what the lanes have committed, and may hold an
+//! effect without its cause.
 
 mod quiet;
 
@@ -26,8 +28,8 @@ use super::{Storage, Word};
 use crate::layout::words::{Cursor, Entry};
 use crate::sync::Ordering;
 
-/// Ticks by which a stamp may be too early, with room to spare: a load from another processor's cache takes some hundred ticks.
-/// tests/consistency.rs counts and measures such stamps.
+/// Ticks by which a stamp may be too early, with room to spare: a load from another processor's cache takes some hundred
+/// ticks. tests/consistency.rs counts and measures such stamps.
 pub const EARLY: u64 = 2048;
 /// Ticks between the first look and the last.
 const WINDOW: u64 = 4 * EARLY;
