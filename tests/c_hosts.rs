@@ -102,6 +102,24 @@ fn two_copies_of_the_library_in_one_process_leave_each_other_their_lanes() {
     assert_eq!(newest, expected);
 }
 
+/// In a process without restartable sequences, where each thread needs a lane of its own.
+#[test]
+fn a_thread_without_a_lane_drops_its_events_for_the_price_of_a_count() {
+    let dir = TempDir::new().unwrap();
+    let flags = [C99, &["-std=c11"]].concat();
+    let source = ["tests/c/laneless.c"];
+    let program = compile(cc(), &flags, &source, Link::Shared, dir.path());
+    let mut host = limited(&program);
+    host.env("GLIBC_TUNABLES", "glibc.pthread.rseq=0");
+    assert_eq!(
+        words(host.arg(dir.path()), "coreutils"),
+        ["laneless:", "ok"]
+    );
+    let (events, no_lane, dropped) = logged(&dir.path().join("ring"));
+    assert_eq!((no_lane, dropped), (2 * 1024, 2 * 1024));
+    assert_eq!(events.last().unwrap().args[0], -1);
+}
+
 /// The functions that the library has in assembly: where each begins and how long it is, in hexadecimal.
 #[cfg(target_arch = "x86_64")]
 fn appends() -> Vec<String> {

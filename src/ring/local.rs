@@ -262,6 +262,22 @@ pub fn may_try(slot: &Slot) -> bool {
     is_time(&slot.waiting)
 }
 
+/// Whether this thread has no lane of the writer with this key, and it is not yet time to look for one again. Then the
+/// event counts as [`may_try`] would count it.
+///
+/// Not while the thread is joining: what a handler logs then is lost for another reason.
+pub fn is_too_early(slot: &Slot, key: u64) -> bool {
+    let waiting = slot.waiting.load(Ordering::Relaxed);
+    let early = slot.wanted.load(Ordering::Relaxed) == key
+        && !waiting.is_multiple_of(RETRY)
+        && tls::local().joining.load(Ordering::Relaxed) == 0;
+    if early {
+        slot.waiting
+            .store(waiting.wrapping_add(1), Ordering::Relaxed);
+    }
+    early
+}
+
 /// Counts; the first time, and then one in so many, it is time.
 pub fn is_time(counter: &AtomicU32) -> bool {
     let count = counter.load(Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Logging: one event from a thread into a lane, and what happens before its first.
+//! Logging: one event from a thread into a lane.
 //!
 //! The hot path is [`rseq::append`], through the lane of the CPU. What follows it here is for the events that
 //! it could not take: a thread's first, those that find a chunk full, and those of threads that no CPU's lane
@@ -8,16 +8,18 @@
 //! never taken for ours), the entry, a look at the mark (so that a child forked in between leaves the entry
 //! to its parent), the commit.
 
+mod join;
+
 use super::draft::{Draft, Image, padding};
 use super::handle::{Index, pinned};
-use super::local::{self, Joining, NO_LANE, Slot, is_time, may_try};
+use super::local::{self, NO_LANE, Slot};
 use super::memory::Shared;
 use super::rseq::{self, Hot, Otherwise};
-use super::{Storage, lanes, processes, threads, writer};
-use crate::clock::{ClockKind, current_cpu, rseq_area, settle};
-use crate::layout::words::{Cursor, entry_thread};
+use super::{Storage, processes, writer};
+use crate::clock::{ClockKind, current_cpu, rseq_area};
+use crate::layout::words::Cursor;
 use crate::layout::{Geometry, MAX_SLOTS, PAYLOAD_BYTES, header};
-use crate::shm::{SharedFile, shares_memory_with_parent, unnoticed};
+use crate::shm::SharedFile;
 use crate::sync::{AtomicU8, Ordering, compiler_fence};
 
 /// Attempts at the lane of a CPU. Each that fails was interrupted; so often in a row only a debugger does that,
@@ -141,9 +143,13 @@ impl Log {
     /// Logs what its section could not.
     #[cold]
     fn log_slowly(&self, mut draft: Draft) {
-        let slot = local::slot(self.index.number());
-        if !slot.is_some_and(|slot| self.append(slot, &mut draft)) {
-            self.first_event(&mut draft);
+        match local::slot(self.index.number()) {
+            Some(slot) if self.append(slot, &mut draft) => {}
+            // Here, and not where a lane is looked for: holding off cancellation costs more than all of this.
+            Some(slot) if local::is_too_early(slot, self.index.key()) => {
+                self.dropped(header::DROPPED_NO_LANE);
+            }
+            _ => self.first_event(&mut draft),
         }
     }
 
@@ -266,196 +272,6 @@ impl Log {
     #[cold]
     fn dropped(&self, why: u64) {
         self.ring.mapping().u64(why).fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// A thread's first event, also after a fork, and the first for which it needs a lane of its own: get the
-    /// thread a slot, the process a place, the slot a lane. Here, and only here, logging makes system calls.
-    #[cold]
-    #[inline(never)]
-    fn first_event(&self, draft: &mut Draft) {
-        unnoticed(|| match Joining::enter() {
-            None => self.dropped(header::DROPPED_INTERRUPTED),
-            Some(joining) => {
-                let logged = self.join_thread(&joining).is_some_and(|slot| {
-                    self.append(slot, draft)
-                        || (self.take_lane(slot) && self.append_through(slot, draft))
-                });
-                if !logged {
-                    self.dropped(header::DROPPED_NO_LANE);
-                }
-                // The thread is at its end, and nothing will remind us of it again.
-                if joining.ended() {
-                    joining.leave();
-                }
-            }
-        });
-    }
-
-    fn join_thread(&self, joining: &Joining) -> Option<&'static Slot> {
-        let slot = joining.slot(self.index.number())?;
-        if slot.wanted.swap(self.index.key(), Ordering::Relaxed) != self.index.key() {
-            slot.waiting.store(0, Ordering::Relaxed);
-        }
-        if slot.key.load(Ordering::Relaxed) == self.index.key() {
-            // It only wants a lane; or a handler joined it after we saw that it had not, and before we said that
-            // it does.
-            return Some(slot);
-        }
-        if !may_try(slot) {
-            return None;
-        }
-        // A child of vfork runs in our memory, as the thread that waits for it. It must not log; at least it does
-        // not join in that thread's name, nor as its process.
-        if shares_memory_with_parent() {
-            slot.waiting.store(0, Ordering::Relaxed);
-            return None;
-        }
-        let process = self.process()?;
-        let (thread, tid) = self.register(process);
-        slot.waiting.store(0, Ordering::Relaxed);
-        slot.busy.store(0, Ordering::Relaxed);
-        slot.lane.store(NO_LANE, Ordering::Relaxed);
-        slot.who.store(entry_thread(thread, tid), Ordering::Relaxed);
-        compiler_fence(Ordering::SeqCst);
-        // Wiped: a handler that interrupted us forked, this is the child, and all of the above is its
-        // parent's.
-        if self.index.page().process.load(Ordering::Relaxed) != process {
-            slot.waiting.store(0, Ordering::Relaxed);
-            return None;
-        }
-        slot.key.store(self.index.key(), Ordering::Relaxed);
-        Some(slot)
-    }
-
-    /// The thread's identity in the thread table, 0 when all its records are those of the living, and its id.
-    fn register(&self, process: u32) -> (u32, u32) {
-        let register = || {
-            let ticks = self.clock.now();
-            threads::register(self.ring.mapping(), &self.geometry, process, ticks)
-        };
-        match register() {
-            (0, tid) => {
-                let Ok(file) = self.file.reopen() else {
-                    return (0, tid);
-                };
-                processes::reap(&self.ring, &self.geometry, &file, process);
-                register()
-            }
-            registered => registered,
-        }
-    }
-
-    /// Looks for a record for a thread that found none when it joined. Now and then, where it is slow anyway.
-    fn register_again(&self, slot: &Slot) {
-        if slot.key.load(Ordering::Relaxed) != self.index.key()
-            || slot.who.load(Ordering::Relaxed) as u32 != 0
-            || !is_time(&slot.unnamed)
-        {
-            return;
-        }
-        unnoticed(|| {
-            let Some(_joining) = Joining::enter() else {
-                return;
-            };
-            let process = self.index.page().process.load(Ordering::Relaxed);
-            let (thread, tid) = self.register(process);
-            compiler_fence(Ordering::SeqCst);
-            // As in `join_thread`: not in a child, whose slot is wiped.
-            if slot.key.load(Ordering::Relaxed) == self.index.key() {
-                slot.who.store(entry_thread(thread, tid), Ordering::Relaxed);
-            }
-        });
-    }
-
-    /// Gets a joined thread a lane of its own; whether it has one.
-    fn take_lane(&self, slot: &Slot) -> bool {
-        if slot.lane.load(Ordering::Relaxed) != NO_LANE {
-            return true;
-        }
-        if !may_try(slot) {
-            return false;
-        }
-        let process = self.index.page().process.load(Ordering::Relaxed);
-        let who = slot.who.load(Ordering::Relaxed);
-        let (thread, tid) = (who as u32, (who >> 32) as u32);
-        let owner = lanes::owner(process, thread);
-        let first = self.geometry.cpu_lanes;
-        let lane = lanes::acquire(&self.ring, first, tid, owner).or_else(|| {
-            let file = self.file.reopen().ok()?;
-            processes::reap(&self.ring, &self.geometry, &file, process);
-            lanes::acquire(&self.ring, first, tid, owner)
-        });
-        let Some(lane) = lane else {
-            return false;
-        };
-        compiler_fence(Ordering::SeqCst);
-        // Wiped: as in `join_thread`; the lane is our parent's.
-        if slot.key.load(Ordering::Relaxed) != self.index.key() {
-            return false;
-        }
-        slot.waiting.store(0, Ordering::Relaxed);
-        slot.lane.store(lane, Ordering::Relaxed);
-        true
-    }
-
-    /// This process' identity, which a forked child gets here.
-    fn process(&self) -> Option<u32> {
-        let page = self.index.page();
-        loop {
-            // Acquire, pairs with the Release at the end of a join.
-            let process = page.process.load(Ordering::Acquire);
-            if process != 0 {
-                return Some(process);
-            }
-            if page
-                .joining
-                .compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed)
-                .is_ok()
-            {
-                break;
-            }
-            // Another thread of a freshly forked child is at it. It cannot be one that we interrupted:
-            // that one would have been found by Joining::enter.
-            std::thread::yield_now();
-        }
-        let joined = self.join_process();
-        if let Some(process) = joined {
-            self.joined(process);
-        }
-        page.joining.store(0, Ordering::Release);
-        joined
-    }
-
-    fn join_process(&self) -> Option<u32> {
-        if let process @ 1.. = self.index.page().process.load(Ordering::Acquire) {
-            return Some(process);
-        }
-        let opening = self.file.reopen().ok()?;
-        // A forked child may be in another time namespace than its parent.
-        settle();
-        let now = self.clock.now();
-        let process = processes::join(&self.ring, &self.geometry, &opening, now)?;
-        if let Some(file) = opening.into_own() {
-            self.index.hold(&file);
-            self.file.replace(file);
-        }
-        Some(process)
-    }
-
-    fn end_thread(&self, slot: &Slot) {
-        let who = slot.who.load(Ordering::Relaxed);
-        let thread = who as u32;
-        let process = self.index.page().process.load(Ordering::Relaxed);
-        let lane = slot.lane.load(Ordering::Relaxed);
-        if lane != NO_LANE {
-            lanes::release(&self.ring, lane, lanes::owner(process, thread));
-        }
-        threads::end(
-            self.ring.mapping(),
-            &self.geometry,
-            thread,
-            self.clock.now(),
-        );
     }
 }
 

@@ -1,0 +1,204 @@
+//! Before a thread's first event: the thread gets a slot, the process a place, the slot a lane. And what is given back
+//! when the thread ends.
+
+use super::Log;
+use crate::clock::settle;
+use crate::layout::header;
+use crate::layout::words::entry_thread;
+use crate::ring::draft::Draft;
+use crate::ring::local::{Joining, NO_LANE, Slot, is_time, may_try};
+use crate::ring::{lanes, processes, threads};
+use crate::shm::{shares_memory_with_parent, unnoticed};
+use crate::sync::{Ordering, compiler_fence};
+
+impl Log {
+    /// A thread's first event, also after a fork, and the first for which it needs a lane of its own: get the
+    /// thread a slot, the process a place, the slot a lane. Here, and only here, logging makes system calls.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn first_event(&self, draft: &mut Draft) {
+        unnoticed(|| match Joining::enter() {
+            None => self.dropped(header::DROPPED_INTERRUPTED),
+            Some(joining) => {
+                let logged = self.join_thread(&joining).is_some_and(|slot| {
+                    self.append(slot, draft)
+                        || (self.take_lane(slot) && self.append_through(slot, draft))
+                });
+                if !logged {
+                    self.dropped(header::DROPPED_NO_LANE);
+                }
+                // The thread is at its end, and nothing will remind us of it again.
+                if joining.ended() {
+                    joining.leave();
+                }
+            }
+        });
+    }
+
+    fn join_thread(&self, joining: &Joining) -> Option<&'static Slot> {
+        let slot = joining.slot(self.index.number())?;
+        if slot.wanted.swap(self.index.key(), Ordering::Relaxed) != self.index.key() {
+            slot.waiting.store(0, Ordering::Relaxed);
+        }
+        if slot.key.load(Ordering::Relaxed) == self.index.key() {
+            // It only wants a lane; or a handler joined it after we saw that it had not, and before we said that
+            // it does.
+            return Some(slot);
+        }
+        if !may_try(slot) {
+            return None;
+        }
+        // A child of vfork runs in our memory, as the thread that waits for it. It must not log; at least it does
+        // not join in that thread's name, nor as its process.
+        if shares_memory_with_parent() {
+            slot.waiting.store(0, Ordering::Relaxed);
+            return None;
+        }
+        let process = self.process()?;
+        let (thread, tid) = self.register(process);
+        slot.waiting.store(0, Ordering::Relaxed);
+        slot.busy.store(0, Ordering::Relaxed);
+        slot.lane.store(NO_LANE, Ordering::Relaxed);
+        slot.who.store(entry_thread(thread, tid), Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        // Wiped: a handler that interrupted us forked, this is the child, and all of the above is its
+        // parent's.
+        if self.index.page().process.load(Ordering::Relaxed) != process {
+            slot.waiting.store(0, Ordering::Relaxed);
+            return None;
+        }
+        slot.key.store(self.index.key(), Ordering::Relaxed);
+        Some(slot)
+    }
+
+    /// The thread's identity in the thread table, 0 when all its records are those of the living, and its id.
+    fn register(&self, process: u32) -> (u32, u32) {
+        let register = || {
+            let ticks = self.clock.now();
+            threads::register(self.ring.mapping(), &self.geometry, process, ticks)
+        };
+        match register() {
+            (0, tid) => {
+                let Ok(file) = self.file.reopen() else {
+                    return (0, tid);
+                };
+                processes::reap(&self.ring, &self.geometry, &file, process);
+                register()
+            }
+            registered => registered,
+        }
+    }
+
+    /// Looks for a record for a thread that found none when it joined. Now and then, where it is slow anyway.
+    pub(super) fn register_again(&self, slot: &Slot) {
+        if slot.key.load(Ordering::Relaxed) != self.index.key()
+            || slot.who.load(Ordering::Relaxed) as u32 != 0
+            || !is_time(&slot.unnamed)
+        {
+            return;
+        }
+        unnoticed(|| {
+            let Some(_joining) = Joining::enter() else {
+                return;
+            };
+            let process = self.index.page().process.load(Ordering::Relaxed);
+            let (thread, tid) = self.register(process);
+            compiler_fence(Ordering::SeqCst);
+            // As in `join_thread`: not in a child, whose slot is wiped.
+            if slot.key.load(Ordering::Relaxed) == self.index.key() {
+                slot.who.store(entry_thread(thread, tid), Ordering::Relaxed);
+            }
+        });
+    }
+
+    /// Gets a joined thread a lane of its own; whether it has one.
+    fn take_lane(&self, slot: &Slot) -> bool {
+        if slot.lane.load(Ordering::Relaxed) != NO_LANE {
+            return true;
+        }
+        if !may_try(slot) {
+            return false;
+        }
+        let process = self.index.page().process.load(Ordering::Relaxed);
+        let who = slot.who.load(Ordering::Relaxed);
+        let (thread, tid) = (who as u32, (who >> 32) as u32);
+        let owner = lanes::owner(process, thread);
+        let first = self.geometry.cpu_lanes;
+        let lane = lanes::acquire(&self.ring, first, tid, owner).or_else(|| {
+            let file = self.file.reopen().ok()?;
+            processes::reap(&self.ring, &self.geometry, &file, process);
+            lanes::acquire(&self.ring, first, tid, owner)
+        });
+        let Some(lane) = lane else {
+            return false;
+        };
+        compiler_fence(Ordering::SeqCst);
+        // Wiped: as in `join_thread`; the lane is our parent's.
+        if slot.key.load(Ordering::Relaxed) != self.index.key() {
+            return false;
+        }
+        slot.waiting.store(0, Ordering::Relaxed);
+        slot.lane.store(lane, Ordering::Relaxed);
+        true
+    }
+
+    /// This process' identity, which a forked child gets here.
+    fn process(&self) -> Option<u32> {
+        let page = self.index.page();
+        loop {
+            // Acquire, pairs with the Release at the end of a join.
+            let process = page.process.load(Ordering::Acquire);
+            if process != 0 {
+                return Some(process);
+            }
+            if page
+                .joining
+                .compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed)
+                .is_ok()
+            {
+                break;
+            }
+            // Another thread of a freshly forked child is at it. It cannot be one that we interrupted:
+            // that one would have been found by Joining::enter.
+            std::thread::yield_now();
+        }
+        let joined = self.join_process();
+        if let Some(process) = joined {
+            self.joined(process);
+        }
+        page.joining.store(0, Ordering::Release);
+        joined
+    }
+
+    fn join_process(&self) -> Option<u32> {
+        if let process @ 1.. = self.index.page().process.load(Ordering::Acquire) {
+            return Some(process);
+        }
+        let opening = self.file.reopen().ok()?;
+        // A forked child may be in another time namespace than its parent.
+        settle();
+        let now = self.clock.now();
+        let process = processes::join(&self.ring, &self.geometry, &opening, now)?;
+        if let Some(file) = opening.into_own() {
+            self.index.hold(&file);
+            self.file.replace(file);
+        }
+        Some(process)
+    }
+
+    pub(super) fn end_thread(&self, slot: &Slot) {
+        let who = slot.who.load(Ordering::Relaxed);
+        let thread = who as u32;
+        let process = self.index.page().process.load(Ordering::Relaxed);
+        let lane = slot.lane.load(Ordering::Relaxed);
+        if lane != NO_LANE {
+            lanes::release(&self.ring, lane, lanes::owner(process, thread));
+        }
+        threads::end(
+            self.ring.mapping(),
+            &self.geometry,
+            thread,
+            self.clock.now(),
+        );
+    }
+}
