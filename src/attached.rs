@@ -159,11 +159,13 @@ impl Attached {
         Follow::at(&self.segment, places)
     }
 
-    /// Ticks, and nanoseconds since the epoch at them.
+    /// Ticks, and nanoseconds since the epoch at them: those that count of what stands in the timeline.
     #[cfg(feature = "archive")]
     pub(crate) fn anchors(&self) -> Vec<(u64, u64)> {
-        let anchors = self.segment.anchors();
-        anchors.iter().map(|a| (a.ticks, a.realtime)).collect()
+        let facts = &self.segment.facts;
+        let base = TimeBase::new(facts.clock, facts.tick_rate, self.segment.anchors());
+        let anchors = base.anchors().iter();
+        anchors.map(|a| (a.ticks, a.realtime)).collect()
     }
 
     /// The NUMA node of each CPU from 0 on, up to the last that is known; 255 is not known.

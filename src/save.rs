@@ -11,7 +11,6 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use crate::clock::Anchor;
 use crate::error::{Error, Result};
 use crate::layout::geometry::{get32, get64, put32, put64};
 use crate::layout::words::{Cursor, Entry, State};
@@ -284,9 +283,10 @@ impl Snapshot<'_> {
     /// The anchors there are, and one of this moment, if the clock is still the same.
     fn anchors(&self, h: &mut [u8]) {
         let mut anchors = self.segment.anchors();
-        if self.segment.clock_runs() {
+        let own = (self.segment.clock_runs()).then(|| self.segment.own_anchor(&anchors));
+        if let Some(own) = own.flatten() {
             anchors.truncate(header::ANCHORS_COUNT as usize - 1);
-            anchors.push(Anchor::take(self.segment.facts.clock));
+            anchors.push(own);
         }
         let end = header::ANCHORS + header::ANCHORS_COUNT * header::ANCHOR_SIZE;
         h[header::ANCHORS as usize..end as usize].fill(0);

@@ -134,7 +134,9 @@ impl Segment {
     /// The first anchor stays for good: the further apart two anchors are, the better the tick rate. The
     /// others take turns.
     pub fn add_anchor(&self) {
-        let anchor = Anchor::take(self.facts.clock);
+        let Some(anchor) = self.own_anchor(&self.anchors()) else {
+            return;
+        };
         let taken = self.map.u64(header::ANCHORS_TAKEN);
         let serial = taken.load(Ordering::Relaxed);
         let slot = match serial {
@@ -158,7 +160,16 @@ impl Segment {
         taken.store(serial, Ordering::Relaxed);
     }
 
-    /// The anchors that are whole.
+    /// An anchor of this moment to go with these; `None` if its ticks may be others than theirs, because this process does
+    /// not know its time namespace. Without any to compare, it is better than none.
+    pub fn own_anchor(&self, others: &[Anchor]) -> Option<Anchor> {
+        let clock = self.facts.clock;
+        let own = Anchor::take(clock);
+        let is_guess = !own.is_comparable(clock) && others.iter().any(|a| a.is_comparable(clock));
+        (!is_guess).then_some(own)
+    }
+
+    /// The anchors that are whole, in the order in which they were taken.
     pub fn anchors(&self) -> Vec<Anchor> {
         let mut anchors = Vec::new();
         for slot in 0..header::ANCHORS_COUNT {
@@ -172,10 +183,11 @@ impl Segment {
             // Pairs with the fence in `add_anchor`.
             fence(Ordering::Acquire);
             if serial != 0 && self.map.u64(at).load(Ordering::Relaxed) == serial {
-                anchors.push(anchor);
+                anchors.push((serial, anchor));
             }
         }
-        anchors
+        anchors.sort_by_key(|(serial, _)| *serial);
+        anchors.into_iter().map(|(_, anchor)| anchor).collect()
     }
 
     /// The process that samples, if one does. `file`: an opening other than the sampler's own.
@@ -218,6 +230,7 @@ impl Segment {
     pub fn time_base(&self) -> TimeBase {
         let mut anchors = self.anchors();
         if self.clock_runs() {
+            // Also one that does not count: it tells when the clocks were looked at.
             anchors.push(Anchor::take(self.facts.clock));
         }
         TimeBase::new(self.facts.clock, self.facts.tick_rate, anchors)

@@ -9,8 +9,12 @@
 //! Time namespaces shift CLOCK_MONOTONIC_RAW, so an anchor has it as the machine's first namespace does. Where the
 //! shift is not known, an anchor does not have it. A rate far from the one that the creator of the timeline measured is
 //! not believed.
+//!
+//! Where ticks are that clock, an anchor of an unknown shift counts only if there is no other. And since the clock never
+//! goes back, anchors that were not taken in the order of their ticks cannot all be right: those that contradict most of
+//! the others do not count.
 
-use super::{ClockKind, knows_shift, monotonic_raw, realtime};
+use super::{ClockKind, monotonic_raw, realtime, settle};
 
 /// One moment on three clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -26,12 +30,17 @@ pub struct Anchor {
 impl Anchor {
     /// Reads the three clocks as close together as the scheduler lets us.
     pub fn take(kind: ClockKind) -> Anchor {
-        let is_known = knows_shift();
+        let is_known = settle();
         let (mut anchor, _) = read(kind);
         if !is_known {
             anchor.monotonic = 0;
         }
         anchor
+    }
+
+    /// Whether its ticks are those of the machine, whatever namespace it was taken in.
+    pub fn is_comparable(&self, kind: ClockKind) -> bool {
+        kind == ClockKind::Tsc || self.monotonic != 0
     }
 }
 
@@ -66,7 +75,7 @@ const SHARPNESS: u64 = 64;
 /// Ticks per second, right within a thirty-second part; 0 if that cannot be had. Takes some microseconds.
 pub fn measure(kind: ClockKind) -> u64 {
     if kind == ClockKind::Monotonic {
-        return 1_000_000_000;
+        return TICKS_OF_NANOS;
     }
     let (first, blur) = read(kind);
     for _ in 0..10_000 {
@@ -87,20 +96,30 @@ pub fn measure(kind: ClockKind) -> u64 {
 /// What turns ticks into time.
 #[derive(Debug, Clone)]
 pub struct TimeBase {
+    /// By their ticks.
     anchors: Vec<Anchor>,
+    /// Ticks of the anchor that was taken last, also if it does not count.
+    last_look: Option<u64>,
     /// Ticks per second.
     rate: Option<f64>,
 }
 
 impl TimeBase {
-    /// From anchors in any order, of which those of ticks 0 are left out. `tick_rate`: about how many ticks a second
-    /// has; 0 = not known.
+    /// From anchors in the order in which they were taken, of which those of ticks 0 are left out, and those that do not
+    /// count. `tick_rate`: about how many ticks a second has; 0 = not known.
     pub fn new(kind: ClockKind, tick_rate: u64, mut anchors: Vec<Anchor>) -> TimeBase {
         anchors.retain(|a| a.ticks != 0);
+        let last_look = anchors.last().map(|a| a.ticks);
+        if kind == ClockKind::Monotonic {
+            if anchors.iter().any(|a| a.is_comparable(kind)) {
+                anchors.retain(|a| a.is_comparable(kind));
+            }
+            anchors = consistent(anchors);
+        }
         anchors.sort_by_key(|a| a.ticks);
         anchors.dedup_by_key(|a| a.ticks);
         let rate = match kind {
-            ClockKind::Monotonic => Some(1e9),
+            ClockKind::Monotonic => Some(TICKS_OF_NANOS as f64),
             ClockKind::Tsc => {
                 let monotonic = |a: &Anchor| (a.monotonic != 0).then_some(a.monotonic);
                 let by_monotonic = rate(&anchors, tick_rate, monotonic);
@@ -108,13 +127,23 @@ impl TimeBase {
                 by_monotonic.or_else(|| rate(&anchors, tick_rate, |a| Some(a.realtime)))
             }
         };
-        TimeBase { anchors, rate }
+        TimeBase {
+            anchors,
+            last_look,
+            rate,
+        }
     }
 
-    /// Whether `ticks` lie more than a second behind the last anchor: time for another one.
+    /// The anchors that count, by their ticks.
+    #[cfg(any(test, feature = "archive"))]
+    pub fn anchors(&self) -> &[Anchor] {
+        &self.anchors
+    }
+
+    /// Whether `ticks` lie more than a second behind the last look at the clocks: time for another one.
     pub fn is_outrun_by(&self, ticks: u64) -> bool {
-        match (self.anchors.last(), self.ticks_per_second()) {
-            (Some(last), Some(rate)) => ticks.saturating_sub(last.ticks) as f64 > rate,
+        match (self.last_look, self.ticks_per_second()) {
+            (Some(last), Some(rate)) => ticks.saturating_sub(last) as f64 > rate,
             _ => true,
         }
     }
@@ -147,27 +176,62 @@ impl TimeBase {
     }
 }
 
-/// Ticks per second by that clock, from the two anchors farthest apart of those that tell a credible one.
-fn rate(anchors: &[Anchor], tick_rate: u64, clock: impl Fn(&Anchor) -> Option<u64>) -> Option<f64> {
+/// Of anchors of CLOCK_MONOTONIC_RAW, in the order in which they were taken, the most whose ticks rise. Of as many, those
+/// of which the most neighbours tell a credible rate, and then those that were taken last.
+///
+/// One that was taken later has lower ticks only if a process mistook its time namespace. A jump of the wall clock between
+/// two proves nothing: the machine may have been suspended, or its clock been set.
+fn consistent(anchors: Vec<Anchor>) -> Vec<Anchor> {
+    // The best that ends with each: how many anchors, how many credible rates, and the last but one.
+    let mut best: Vec<(usize, usize, Option<usize>)> = Vec::new();
+    for (i, last) in anchors.iter().enumerate() {
+        let before = anchors[..i].iter().zip(&best).enumerate();
+        let rising = before.filter(|(_, (a, _))| a.ticks < last.ticks);
+        let longer = rising.map(|(at, (a, (count, credible, _)))| {
+            let is_credible =
+                credible_rate(a, last, TICKS_OF_NANOS, |a| Some(a.realtime)).is_some();
+            (count + 1, credible + usize::from(is_credible), Some(at))
+        });
+        best.push(longer.max().unwrap_or((1, 0, None)));
+    }
+    let ends = best.iter().enumerate();
+    let end = ends.max_by_key(|(at, (count, credible, _))| (*count, *credible, *at));
+    let chain = std::iter::successors(end.map(|(at, _)| at), |at| best[*at].2);
+    let mut kept: Vec<Anchor> = chain.map(|at| anchors[at]).collect();
+    kept.reverse();
+    kept
+}
+
+/// Ticks of a second where ticks are nanoseconds.
+const TICKS_OF_NANOS: u64 = 1_000_000_000;
+
+/// Ticks per second by that clock between two anchors, of which the first has the lower ticks; `None` if that is absurd.
+fn credible_rate(
+    first: &Anchor,
+    last: &Anchor,
+    tick_rate: u64,
+    clock: impl Fn(&Anchor) -> Option<u64>,
+) -> Option<f64> {
     // No counter is invariant and slower, none is faster.
     let (least, most) = match tick_rate {
         0 => (1e8, 1e10),
         known => (known as f64 * 0.9375, known as f64 * 1.0625),
     };
+    let nanoseconds = clock(last)?.checked_sub(clock(first)?)?;
+    let rate = (last.ticks - first.ticks) as f64 * 1e9 / nanoseconds as f64;
+    (least..=most).contains(&rate).then_some(rate)
+}
+
+/// Ticks per second by that clock, from the two anchors farthest apart of those that tell a credible one.
+fn rate(anchors: &[Anchor], tick_rate: u64, clock: impl Fn(&Anchor) -> Option<u64>) -> Option<f64> {
     let mut widest = (0, None);
     for (i, first) in anchors.iter().enumerate() {
         for last in &anchors[i + 1..] {
             let ticks = last.ticks - first.ticks;
-            let span = clock(last)
-                .zip(clock(first))
-                .map(|(b, a)| b.saturating_sub(a));
-            if let Some(nanoseconds @ 1..) = span
-                && ticks > widest.0
+            if ticks > widest.0
+                && let Some(rate) = credible_rate(first, last, tick_rate, &clock)
             {
-                let rate = ticks as f64 * 1e9 / nanoseconds as f64;
-                if (least..=most).contains(&rate) {
-                    widest = (ticks, Some(rate));
-                }
+                widest = (ticks, Some(rate));
             }
         }
     }
@@ -263,6 +327,92 @@ mod tests {
         let anchors = vec![without(3_000, 1_000), without(6_000, 2_000)];
         let base = TimeBase::new(ClockKind::Tsc, 0, anchors);
         assert_eq!(base.ticks_per_second(), Some(3e9), "by the wall clock");
+    }
+
+    /// Taken so many seconds after the first, where ticks are nanoseconds, by a process whose clock is `ahead`.
+    fn raw(seconds: u64, ahead: i64) -> Anchor {
+        let ticks = (1_000 + seconds)
+            .saturating_add_signed(ahead)
+            .saturating_mul(SECOND);
+        Anchor {
+            monotonic: ticks,
+            ..at(ticks, seconds * SECOND)
+        }
+    }
+
+    fn by_raw(anchors: &[Anchor]) -> TimeBase {
+        TimeBase::new(ClockKind::Monotonic, SECOND, anchors.to_vec())
+    }
+
+    #[test]
+    fn of_a_clock_that_is_shifted_only_anchors_that_agree_count() {
+        let right: Vec<Anchor> = (0..6).map(|s| raw(2 * s, 0)).collect();
+        for ahead in [-999, -500, -5, 5, 500, 86_400] {
+            for place in 0..6 {
+                // The last of all is a reader's own.
+                let mut mixed = right.clone();
+                mixed.insert(place, raw(2 * place as u64, ahead));
+                // What is in order may be due to the wall clock.
+                let is_in_order = mixed.is_sorted_by(|a, b| a.ticks < b.ticks);
+                let expected = if is_in_order { &mixed } else { &right };
+                let base = by_raw(&mixed);
+                assert_eq!(base.anchors(), expected, "{ahead} at {place}");
+            }
+        }
+        // One against one: the rate decides.
+        for (wrong, at) in [(-500, 0), (-500, 1), (86_400, 1)] {
+            let mut anchors = vec![raw(0, 0), raw(2, 0)];
+            anchors.insert(at, raw(1, wrong));
+            assert_eq!(by_raw(&anchors).anchors().len(), 2 + usize::from(at == 0));
+            assert!(by_raw(&anchors).anchors().contains(&raw(2, 0)));
+        }
+        assert_eq!(by_raw(&[]).anchors(), []);
+    }
+
+    #[test]
+    fn where_the_wall_clock_jumped_all_anchors_count() {
+        let jumped = |a: &Anchor, by: i64| Anchor {
+            realtime: a.realtime.saturating_add_signed(by * SECOND as i64),
+            ..*a
+        };
+        let right: Vec<Anchor> = (0..6).map(|s| raw(2 * s, 0)).collect();
+        // Set, or the machine was suspended.
+        for by in [-900, -3, 3, 1_000_000] {
+            for since in 0..6 {
+                let mut all = right.clone();
+                all[since..].iter_mut().for_each(|a| *a = jumped(a, by));
+                assert_eq!(by_raw(&all).anchors(), all, "{by} since {since}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_anchor_of_an_unknown_shift_counts_only_alone() {
+        let unknown = |seconds, ahead| Anchor {
+            monotonic: 0,
+            ..raw(seconds, ahead)
+        };
+        let mixed = [
+            unknown(0, 0),
+            raw(1, 0),
+            unknown(2, 3600),
+            raw(3, 0),
+            unknown(4, 0),
+        ];
+        let base = by_raw(&mixed);
+        assert_eq!(base.anchors(), [raw(1, 0), raw(3, 0)]);
+        let nanos = |seconds: u64| base.unix_nanos((1_000 + seconds) * SECOND);
+        for seconds in [0, 2, 9, 60] {
+            assert_eq!(nanos(seconds), Some(1_000_000_000_000 + seconds * SECOND));
+        }
+        // Somebody looked at the clocks nevertheless, and need not do so again at once.
+        assert!(!base.is_outrun_by(1_005 * SECOND));
+        assert!(base.is_outrun_by(1_006 * SECOND));
+        let alone = [unknown(0, 0), unknown(2, 0)];
+        assert_eq!(by_raw(&alone).anchors(), alone);
+        // The ticks of a counter are comparable all the same.
+        let counted = TimeBase::new(ClockKind::Tsc, 0, mixed.to_vec());
+        assert_eq!(counted.anchors().len(), 5);
     }
 
     #[test]

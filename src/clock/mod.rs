@@ -99,10 +99,11 @@ static SHIFT: AtomicU64 = AtomicU64::new(0);
 static SETTLED: AtomicU64 = AtomicU64::new(0);
 
 /// Finds out how far the time namespace of this process shifts its clock, before it reads ticks: when it opens a
-/// timeline, and when it was forked. Does not allocate.
-pub fn settle() {
+/// timeline, when it was forked, and when it takes an anchor, since it may have moved to another one (`setns`). Whether
+/// that is known. Does not allocate.
+pub fn settle() -> bool {
     let me = u64::from(std::process::id()) << 1;
-    // Relaxed, here and below: it guards nothing, and a process stays where it is.
+    // Relaxed, here and below: it guards nothing, and a process moves only while it has one thread.
     let known = match namespace::shift() {
         Some(shift) => {
             SHIFT.store(shift as u64, Ordering::Relaxed);
@@ -112,15 +113,7 @@ pub fn settle() {
         None => SETTLED.load(Ordering::Relaxed) == me | 1,
     };
     SETTLED.store(me | u64::from(known), Ordering::Relaxed);
-}
-
-/// Whether the shift is known; found out now if nobody did in this process. Looking into /proc each time would cost more
-/// than the rest of an anchor.
-fn knows_shift() -> bool {
-    if SETTLED.load(Ordering::Relaxed) >> 1 != u64::from(std::process::id()) {
-        settle();
-    }
-    SETTLED.load(Ordering::Relaxed) & 1 == 1
+    known
 }
 
 /// Nanoseconds of CLOCK_MONOTONIC_RAW in the machine's first time namespace.

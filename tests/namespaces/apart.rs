@@ -2,6 +2,7 @@
 
 use std::ffi::CString;
 use std::io::{Error, Write};
+use std::os::fd::AsRawFd;
 use std::str::FromStr;
 
 use crate::harness::{Process, deadline, say};
@@ -144,6 +145,17 @@ pub fn in_another_time(f: &mut dyn FnMut() -> i32) -> i32 {
     assert_eq!(unsafe { libc::unshare(CLONE_NEWTIME) }, 0);
     shift_clocks(1_000_000).expect("shifted");
     wait_for(f)
+}
+
+/// Moves this process, which is one thread, into a time namespace of its own.
+pub fn move_into_another_time() {
+    // SAFETY: only the clocks of children change.
+    assert_eq!(unsafe { libc::unshare(CLONE_NEWTIME) }, 0);
+    shift_clocks(1_000_000).expect("shifted");
+    let there = std::fs::File::open("/proc/self/ns/time_for_children").expect("there");
+    // SAFETY: this process is one thread, and its own clocks change.
+    let moved = unsafe { libc::setns(there.as_raw_fd(), CLONE_NEWTIME) };
+    assert_eq!(moved, 0, "setns: {}", Error::last_os_error());
 }
 
 /// linux/sched.h; not in the libc crate for every target.

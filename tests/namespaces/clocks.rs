@@ -154,6 +154,11 @@ fn dates_and_rates_are_right_whoever_looked_at_the_clocks() {
 
 fn log(process: &mut Process, number: u64) -> (u64, u64) {
     process.write(&number.to_string());
+    said_times(process)
+}
+
+/// When it logged an event: not before the one, and not after the other.
+fn said_times(process: &mut Process) -> (u64, u64) {
     let line = process.line();
     let (before, after) = line.split_once(' ').expect("two times");
     (
@@ -183,15 +188,21 @@ fn check(told: &str, times: &[(u64, u64)], here: &Name, place: &str) {
     }
 }
 
-/// Whoever took them, they are of one clock.
-fn anchors_agree(file: &Path, rate: f64, place: &str) {
+/// Ticks and the monotonic time of each anchor of a timeline, 0 where that is not known.
+fn anchors(file: &Path) -> Vec<(u64, u64)> {
     let bytes = std::fs::read(file).expect("read");
     let anchor = |slot| {
         let at = header::ANCHORS + slot * header::ANCHOR_SIZE;
         let [serial, ticks, monotonic] = [0, 8, 16].map(|field| get64(&bytes, at + field));
-        (serial != 0 && monotonic != 0).then_some((ticks, monotonic))
+        (serial != 0).then_some((ticks, monotonic))
     };
-    let anchors: Vec<_> = (0..header::ANCHORS_COUNT).filter_map(anchor).collect();
+    (0..header::ANCHORS_COUNT).filter_map(anchor).collect()
+}
+
+/// Whoever took them, they are of one clock.
+fn anchors_agree(file: &Path, rate: f64, place: &str) {
+    let mut anchors = anchors(file);
+    anchors.retain(|(_, monotonic)| *monotonic != 0);
     let (first, start) = anchors.first().copied().unwrap_or_default();
     for (ticks, monotonic) in &anchors {
         let by_ticks = (*ticks as f64 - first as f64) * 1e3 / rate;
@@ -248,6 +259,148 @@ fn ticks_of_a_clock_that_namespaces_shift_keep_their_order() {
     let numbers: Vec<_> = events.iter().map(|e| checked(e).1 as u64).collect();
     assert_eq!(numbers, (0..next).collect::<Vec<_>>());
     for mut process in writers.into_iter().chain([creates, forks]) {
+        process.tell();
+        process.finish();
+    }
+}
+
+/// Has events logged so long after each other that a wrong anchor between them would put them at other times.
+fn log_slowly(process: &mut Process, next: &mut u64) -> Vec<(u64, u64)> {
+    let mut times = Vec::new();
+    for _ in 0..2 {
+        let begin = now();
+        while now() - begin < 100_000_000 {
+            std::thread::yield_now();
+        }
+        times.push(log(process, *next));
+        *next += 1;
+    }
+    times
+}
+
+/// Of what a process read live, saved and recorded: the numbers and times of the events.
+fn told_by(reader: &[Space], path: &str) -> Option<[String; 3]> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name| folder.path().join(name).to_str().map(str::to_owned);
+    let files = ["saved.timeline", "saved.tla"].map(|name| file(name).expect("a plain name"));
+    let mut reads = apart::start(reader, "reads", &[path, &files[0], &files[1]])?;
+    let live = reads.line();
+    reads.tell();
+    reads.finish();
+    let recorded = Archive::open(&files[1]).expect("whole");
+    let mut archive = String::from("1000000000");
+    for event in recorded.events_by_time(Order::OldestFirst) {
+        let time = recorded.time(&event).expect("a time");
+        archive += &format!(" {} {time}", checked(&event).1);
+    }
+    Some([live, told(&attach(&files[0])), archive])
+}
+
+#[test]
+fn who_cannot_know_his_shift_spoils_no_dates_of_others() {
+    let here = Name::new("here");
+    let _here = Timeline::with_size(here.path(), 256, 2048).expect("created");
+    for stranger in [&[Ahead, NoProc][..], &[Behind, NoProc], &[NoProc]] {
+        let name = Name::new("stranger");
+        let Some(mut creates) = apart::start(&[NoCounter], "creates", &[name.path()]) else {
+            return;
+        };
+        assert_eq!(creates.line(), "created");
+        let Some(mut logs) = apart::start(&[], "logs_when_told", &[name.path()]) else {
+            return;
+        };
+        assert_eq!(logs.line(), "ready");
+        let mut next = 0;
+        let mut times = log_slowly(&mut logs, &mut next);
+        // It joins, and defines: an anchor each time, if it took any.
+        let before = anchors(&name.file());
+        let Some(mut joins) = apart::start(stranger, "logs_when_told", &[name.path()]) else {
+            return;
+        };
+        assert_eq!(joins.line(), "ready");
+        assert_eq!(anchors(&name.file()), before, "{stranger:?}");
+        times.extend(log_slowly(&mut logs, &mut next));
+        // As a reader, it does not believe itself either.
+        for reader in [stranger, &[]] {
+            let Some(told) = told_by(reader, name.path()) else {
+                return;
+            };
+            for told in told {
+                check(&told, &times, &here, &format!("{stranger:?} {reader:?}"));
+            }
+        }
+        for mut process in [creates, logs, joins] {
+            process.tell();
+            process.finish();
+        }
+    }
+}
+
+#[test]
+fn where_nobody_knows_a_shift_times_are_told_as_well_as_can_be() {
+    let here = Name::new("here");
+    let _here = Timeline::with_size(here.path(), 256, 2048).expect("created");
+    let name = Name::new("alone");
+    let Some(mut creates) = apart::start(&[NoCounter, NoProc], "creates", &[name.path()]) else {
+        return;
+    };
+    assert_eq!(creates.line(), "created");
+    let Some(mut logs) = apart::start(&[NoProc], "logs_when_told", &[name.path()]) else {
+        return;
+    };
+    assert_eq!(logs.line(), "ready");
+    let times = log_slowly(&mut logs, &mut 0);
+    assert!(
+        anchors(&name.file())
+            .iter()
+            .all(|(_, monotonic)| *monotonic == 0)
+    );
+    let Some(told) = told_by(&[NoProc], name.path()) else {
+        return;
+    };
+    for told in told {
+        check(&told, &times, &here, "nobody knows");
+    }
+    for mut process in [creates, logs] {
+        process.tell();
+        process.finish();
+    }
+}
+
+/// Logs, moves to another time namespace, and notices that by the anchor of what it defines next.
+pub fn moves_into_another_time(given: &[String]) {
+    let timeline = Timeline::open(&given[0]).expect("joined");
+    let event = define(&timeline);
+    for number in 0..3 {
+        if number == 1 {
+            apart::move_into_another_time();
+            let other = timeline.define("moved", timeline::Priority::Info, "there");
+            other.expect("defined");
+        }
+        let before = now();
+        timeline.log(event, arguments(1, number));
+        say(format!("{before} {}", now()));
+    }
+    hear();
+}
+
+#[test]
+fn who_moves_into_another_time_notices_that_with_the_next_anchor() {
+    let here = Name::new("here");
+    let _here = Timeline::with_size(here.path(), 256, 2048).expect("created");
+    let name = Name::new("moves");
+    let Some(mut creates) = apart::start(&[NoCounter], "creates", &[name.path()]) else {
+        return;
+    };
+    assert_eq!(creates.line(), "created");
+    let Some(mut moves) = apart::start(&[Ahead], "moves_into_another_time", &[name.path()]) else {
+        return;
+    };
+    let times: Vec<(u64, u64)> = (0..3).map(|_| said_times(&mut moves)).collect();
+    let attached = attach(name.path());
+    check(&told(&attached), &times, &here, "moved");
+    anchors_agree(&name.file(), 1e9, "moved");
+    for mut process in [creates, moves] {
         process.tell();
         process.finish();
     }

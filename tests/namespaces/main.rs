@@ -18,6 +18,7 @@ const ROLES: &[(&str, Role)] = &[
     ("logs_when_told", clocks::logs_when_told),
     ("reads", clocks::reads),
     ("forks_into_another_time", clocks::forks_into_another_time),
+    ("moves_into_another_time", clocks::moves_into_another_time),
     ("writes_through_all_lanes", living::writes_through_all_lanes),
     ("samples", living::samples),
     ("storms", living::storms),

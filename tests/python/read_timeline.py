@@ -128,17 +128,29 @@ class Timeline:
             self.defined[event] = (category.decode(), PRIORITIES[priority], message, where)
 
     def read_anchors(self):
-        anchors = []
-        for slot in range(16):
-            serial, ticks, monotonic, realtime = struct.unpack_from("<QQQQ", self.data, 0x940 + 32 * slot)
-            if serial != 0 and ticks != 0:
-                anchors.append((ticks, monotonic, realtime))
+        words = [struct.unpack_from("<QQQQ", self.data, 0x940 + 32 * slot) for slot in range(16)]
+        anchors = [anchor for serial, *anchor in sorted(words) if serial != 0 and anchor[0] != 0]
+        if self.clock == 2:
+            anchors = self.consistent([anchor for anchor in anchors if anchor[1]] or anchors)
         anchors.sort(key=lambda anchor: anchor[0])
         self.anchors = []
         for anchor in anchors:
             if not self.anchors or anchor[0] != self.anchors[-1][0]:
                 self.anchors.append(anchor)
         self.rate = 1e9 if self.clock == 2 else self.rate_by(1) or self.rate_by(2)
+
+    def consistent(self, anchors):
+        """Of all sequences with rising ticks the longest, the one with the most credible rates, the one taken last."""
+        best = [(0, 0, [], [])]
+        for at, anchor in enumerate(anchors):
+            ends = []
+            for count, credible, places, taken in best:
+                if not taken or taken[-1][0] < anchor[0]:
+                    nanos = anchor[2] - taken[-1][2] if taken else 0
+                    rises = nanos > 0 and 15 / 16 <= (anchor[0] - taken[-1][0]) / nanos <= 17 / 16
+                    ends.append((count + 1, credible + rises, [at] + places, taken + [anchor]))
+            best.append(max(ends))
+        return max(best)[3]
 
     def rate_by(self, clock):
         """Ticks per second by the monotonic clock (1) or that of the wall (2), from the widest credible pair."""
