@@ -6,6 +6,7 @@ mod harness;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::sync::Barrier;
 
+use harness::user::{are_root, become_user};
 use harness::{Name, Process, arguments, attach, checked, define, hear, say};
 use timeline::{Control, Error, Level, Order, Timeline, Trust};
 
@@ -13,16 +14,6 @@ harness::roles!(joins_or_makes, acts_as, opens_unknown);
 
 /// A group that two of the users below are in.
 const GROUP: u32 = 12345;
-
-/// Whether there can be other users; says why not.
-fn are_root() -> bool {
-    // SAFETY: geteuid takes nothing and cannot fail.
-    let root = unsafe { libc::geteuid() } == 0;
-    if !root {
-        eprintln!("skipped: only root can act as another user");
-    }
-    root
-}
 
 fn small(path: &str) -> Result<Timeline, Error> {
     let sizes = Timeline::options().entries(4096).string_table_size(4096);
@@ -131,9 +122,7 @@ fn everybody_cannot_be_given_the_right_to_write() {
 pub fn acts_as(given: &[String]) {
     let number = |at: usize| given[at].parse::<u32>().expect("a number");
     let (user, group) = (number(0), number(1));
-    // SAFETY: this process is one thread, and from here on another user's.
-    let became = unsafe { libc::setgroups(1, &group) | libc::setgid(user) | libc::setuid(user) };
-    assert_eq!(became, 0);
+    become_user(user, group);
     let mut options = Timeline::options().entries(256).string_table_size(2048);
     let mut trust = Trust::default();
     for given in &given[4..] {
@@ -320,10 +309,9 @@ fn in_a_namespace_that_knows_no_users_the_number_of_all_is_not_our_own() {
 
 /// As another user of the group, in a user namespace without any users, joins a timeline.
 pub fn opens_unknown(given: &[String]) {
-    // SAFETY: this process is one thread, and from here on another user's, in a namespace of its own.
+    become_user(1002, GROUP);
+    // SAFETY: this process is one thread, and from here on in a namespace of its own.
     unsafe {
-        let became = libc::setgroups(1, &GROUP) | libc::setgid(1002) | libc::setuid(1002);
-        assert_eq!(became, 0);
         if libc::unshare(libc::CLONE_NEWUSER) != 0 {
             // Not permitted here; nothing to see, then.
             return say("not trusted: 65534");

@@ -6,29 +6,11 @@ use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 
+use harness::user::{are_root, become_nobody};
 use harness::{Name, Process, arguments, attach, checked, define, hear, say};
 use timeline::{Attached, Error, ErrorKind, From, Order, Source, Timeline};
 
 harness::roles!(cuts_its_ring, logs_as_another_user, reads_what_is_cut);
-
-/// The other user.
-const NOBODY: u32 = 65534;
-
-/// Whether there can be another user; says why not.
-fn are_root() -> bool {
-    // SAFETY: geteuid takes nothing and cannot fail.
-    let root = unsafe { libc::geteuid() } == 0;
-    if !root {
-        eprintln!("skipped: only root can act as another user");
-    }
-    root
-}
-
-fn become_nobody() {
-    // SAFETY: this process is one thread, and from here on has only the rights of nobody.
-    let became = unsafe { libc::setgid(NOBODY) | libc::setuid(NOBODY) };
-    assert_eq!(became, 0);
-}
 
 /// As another user, makes a ring and cuts it anywhere, and puts back what was there, until it is killed.
 pub fn cuts_its_ring(given: &[String]) {

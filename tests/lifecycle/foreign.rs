@@ -3,30 +3,12 @@
 use std::fs::{File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
+use crate::harness::user::{NOBODY, are_root, become_nobody};
 use crate::harness::{Name, Process, arguments, attach, define, hear, say};
 use timeline::{Attached, Control, Error, ErrorKind, Order, Priority, Timeline};
 
-/// The other user.
-const NOBODY: u32 = 65534;
-
 fn small(path: &str) -> Result<Timeline, Error> {
     Timeline::with_size(path, 256, 2048)
-}
-
-/// Whether there can be another user; says why not.
-fn are_root() -> bool {
-    // SAFETY: geteuid takes nothing and cannot fail.
-    let root = unsafe { libc::geteuid() } == 0;
-    if !root {
-        eprintln!("skipped: only root can act as another user");
-    }
-    root
-}
-
-fn become_nobody() {
-    // SAFETY: this process is one thread, and from here on has only the rights of nobody.
-    let became = unsafe { libc::setgid(NOBODY) | libc::setuid(NOBODY) };
-    assert_eq!(became, 0);
 }
 
 fn owner(file: &std::path::Path) -> (u32, u32) {

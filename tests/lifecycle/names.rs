@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
+use crate::harness::user::{are_root, become_nobody};
 use crate::harness::{Name, Process, Random, arguments, attach, checked, define, hear, say};
 use timeline::{Attached, Error, ErrorKind, Order, Timeline};
 
@@ -146,9 +147,7 @@ fn only_the_owner_may_read_and_write_it() {
 
 /// Tries what its user may not.
 pub fn unprivileged(given: &[String]) {
-    // SAFETY: this process is one thread, and from here on has only the rights of nobody.
-    let kept = unsafe { libc::setgid(65534) | libc::setuid(65534) };
-    assert_eq!(kept, 0);
+    become_nobody();
     let folder = &given[0];
     let file = format!("{folder}/some.timeline");
     for (path, what) in [
@@ -170,8 +169,7 @@ pub fn unprivileged(given: &[String]) {
 
 #[test]
 fn another_user_is_told_what_is_not_permitted() {
-    // SAFETY: geteuid takes nothing and cannot fail.
-    if unsafe { libc::geteuid() } != 0 {
+    if !are_root() {
         // Then this user is the unprivileged one, and the file of another the one it may not write.
         let error = small("/proc/1/timeline").err().expect("not there");
         assert!(matches!(error, Error::Io { .. }), "{error}");
