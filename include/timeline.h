@@ -19,6 +19,9 @@
  * is done as ever, and the thread ends at its next cancellation point. Where cancellation is asynchronous, it acts
  * right before or after a call, or in the middle of logging an event: that one is then logged or not.
  *
+ * Descriptors: the library keeps some, which exec closes. A program that closes those it does not know, as daemons do,
+ * may use their numbers and goes on logging and reading: the library reads and closes only what is its own.
+ *
  * Link with -ltimeline; the static library needs -lpthread -ldl -lm after it (pkg-config --static says so).
  *
  * To read these declarations without a preprocessor (LuaJIT's ffi.cdef): drop all from `#ifdef __cplusplus`
@@ -821,8 +824,10 @@ timeline_status_t timeline_follow(struct timeline_attached_t *attached,
  * the event before pointed to is gone, then.
  *
  * Returns `TIMELINE_OK`; `TIMELINE_END` when there is none (after `timeline_follow`: none just now);
- * `TIMELINE_E_CORRUPT` when somebody cut the file short while it was read, so that events are missing; or
- * `TIMELINE_E_ARGUMENT`. One thread at a time for each cursor.
+ * `TIMELINE_E_CORRUPT` when somebody cut the file short while it was read, so that events are missing;
+ * `TIMELINE_E_IO` when they are missing because this program closed the descriptor of a timeline that
+ * another user could cut short, and its name leads elsewhere by now; or `TIMELINE_E_ARGUMENT`. One
+ * thread at a time for each cursor.
  *
  * # Safety
  * `cursor` is NULL or was returned by `timeline_events` or `timeline_follow` and not freed yet, and no other

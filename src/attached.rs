@@ -17,7 +17,7 @@ use crate::lifecycle;
 use crate::ring::threads::{self, Thread};
 use crate::save::{self, Saved};
 use crate::segment::Segment;
-use crate::shm::{self, Name};
+use crate::shm::{Name, SharedFile};
 use crate::source::{Event, Events, Follow, Frame, From, Order, Source};
 use crate::sync::{AtomicU64, Ordering};
 
@@ -45,7 +45,7 @@ use crate::sync::{AtomicU64, Ordering};
 /// ```
 pub struct Attached {
     segment: Segment,
-    file: File,
+    file: SharedFile,
     time: RwLock<TimeBase>,
     clock_runs: bool,
     definitions: Vec<OnceLock<Box<Definition>>>,
@@ -59,7 +59,7 @@ pub struct Attached {
 /// ones could otherwise name one endless string again and again.
 const SHARING: u64 = 16;
 
-/// System calls for a glance at what another user could cut short: some seconds. A ring of 2^27 entries needs less.
+/// Reads for a glance at what another user could cut short: some seconds. A ring of 2^27 entries needs less.
 const MOST_READS: u64 = 1 << 22;
 
 impl Attached {
@@ -71,6 +71,8 @@ impl Attached {
     pub fn open(path: impl AsRef<Path>) -> Result<Attached> {
         let name = Name::new(path.as_ref())?;
         let (segment, file) = lifecycle::attach(&name)?;
+        let file = SharedFile::new(file, name.c_file())
+            .map_err(|e| Error::io("examine", name.given(), e))?;
         let mut definitions = Vec::new();
         definitions.resize_with(segment.geometry.definitions as usize, OnceLock::new);
         Ok(Attached {
@@ -99,7 +101,7 @@ impl Attached {
 
     /// Whether the name leads elsewhere by now: the program was restarted, or the timeline removed.
     pub fn replaced(&self) -> bool {
-        !shm::is_at(&self.file, self.segment.name.file())
+        !self.file.is_at(self.segment.name.file())
     }
 
     /// An error if the file was cut short while it was read.
@@ -108,8 +110,11 @@ impl Attached {
     /// had ever been there. Call this after reading: if it fails, events, definitions and [`info`](Attached::info) may
     /// be incomplete.
     ///
+    /// Such a file is read through a descriptor. If this program closes it, as daemons close what they do not know, the
+    /// file is opened again by its name. It is lost if the name leads elsewhere by then.
+    ///
     /// # Errors
-    /// `Truncated`.
+    /// `Truncated`; `Io` if it is lost.
     pub fn intact(&self) -> Result<()> {
         self.segment.intact()
     }
@@ -117,7 +122,11 @@ impl Attached {
     /// How it is doing: sizes, fill, writers, losses.
     pub fn info(&self) -> Info {
         let time = |ticks| self.unix_nanos(ticks);
-        info::info(&self.segment, &self.file, self.ticks_per_second(), time)
+        let info =
+            |file: Option<&File>| info::info(&self.segment, file, self.ticks_per_second(), time);
+        let asked = self.file.read(|file| info(Some(file)));
+        // Only the locks are not there to be asked, then.
+        asked.unwrap_or_else(|_| info(None))
     }
 
     /// The same, for whoever asks about all that there are: an error where it would take long.

@@ -114,15 +114,16 @@ impl Dropped {
     }
 }
 
+/// `file`: for its locks; `None` if the host has closed it.
 pub(crate) fn info(
     segment: &Segment,
-    file: &File,
+    file: Option<&File>,
     ticks_per_second: Option<f64>,
     unix_nanos: impl Fn(u64) -> Option<u64>,
 ) -> Info {
     let (ring, geometry, facts) = (&segment.ring, &segment.geometry, &segment.facts);
     let held = Held::of(ring);
-    let live = (!facts.snapshot).then_some(file);
+    let live = !facts.snapshot;
     Info {
         snapshot: facts.snapshot,
         version: facts.version,
@@ -145,7 +146,7 @@ pub(crate) fn info(
         creator_pid: facts.creator_pid,
         creator_exe: facts.creator_exe.clone(),
         boot_id: uuid(&facts.boot_id),
-        writers: processes::writers(&segment.map, geometry, live),
+        writers: processes::writers(&segment.map, geometry, live, file),
         events_written: held.written,
         events_held: held.entries,
         dropped: dropped(segment),

@@ -150,8 +150,8 @@ pub fn refuse_living(name: &Name) -> Result<()> {
 pub fn users(path: impl AsRef<Path>) -> Result<Vec<processes::Writer>> {
     let name = Name::new(path.as_ref())?;
     let (segment, file) = attach(&name)?;
-    let live = (!segment.facts.snapshot).then_some(&file);
-    let mut writers = processes::writers(&segment.map, &segment.geometry, live);
+    let live = !segment.facts.snapshot;
+    let mut writers = processes::writers(&segment.map, &segment.geometry, live, Some(&file));
     writers.retain(|w| w.alive);
     Ok(writers)
 }

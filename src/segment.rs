@@ -1,6 +1,7 @@
 //! A timeline's memory with its header read, checked, and given meaning.
 
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use crate::layout::geometry::{get16, get32, get64, put16, put32, put64};
 use crate::layout::{self, Geometry, HEADER_SIZE, header};
 use crate::ring::life::{Seen, View, Who};
 use crate::ring::memory::{Observed, Shared};
-use crate::shm::{self, Lock, Mapping, Name};
+use crate::shm::{self, Lock, Loss, Mapping, Name};
 use crate::sync::{Ordering, fence};
 
 /// What the header says that never changes.
@@ -86,7 +87,7 @@ impl Segment {
         let map = match purpose {
             Use::Read => match shm::others_may_cut(file) {
                 Ok(false) => Mapping::read_only(file, geometry.total),
-                _ => Mapping::in_pieces(file, geometry.total),
+                _ => Mapping::in_pieces(file, name.c_file(), geometry.total),
             },
             Use::Control => Mapping::writable(file, geometry.total, false),
             Use::Log => Mapping::writable(file, geometry.total, true),
@@ -111,15 +112,20 @@ impl Segment {
         Shared::new(&self.map, &self.geometry).expect("what is written to is mapped")
     }
 
-    /// An error if the file was cut short while it was read.
+    /// An error if the file was cut short while it was read, or the descriptor lost through which it was.
     pub fn intact(&self) -> Result<()> {
-        match self.map.cut_to() {
+        let path = self.name.given();
+        match self.map.loss() {
             None => Ok(()),
-            Some(found) => Err(Error::Truncated {
-                path: self.name.given().into(),
+            Some(Loss::Cut(found)) => Err(Error::Truncated {
+                path: path.into(),
                 expected: self.geometry.total,
                 found,
             }),
+            Some(Loss::Closed) => {
+                let why = "this program has closed the descriptor through which it was read, and the name leads elsewhere by now; attach to it anew, and close only what is your own";
+                Err(Error::io("read", path, io::Error::other(why)))
+            }
         }
     }
 
@@ -190,8 +196,9 @@ impl Segment {
         anchors.into_iter().map(|(_, anchor)| anchor).collect()
     }
 
-    /// The process that samples, if one does. `file`: an opening other than the sampler's own.
-    pub fn sampler(&self, file: &File) -> Option<u32> {
+    /// The process that samples, if one does. `file`: an opening other than the sampler's own; `None` if there is none
+    /// any more, and only the kernel can be asked.
+    pub fn sampler(&self, file: Option<&File>) -> Option<u32> {
         let number = |at| self.map.u64(at).load(Ordering::Relaxed);
         let who = Who {
             pid: self.map.u32(header::SAMPLER_PID).load(Ordering::Relaxed),
@@ -203,7 +210,7 @@ impl Segment {
         let lives = || match View::here().see(&who) {
             Seen::Gone => false,
             Seen::Runs | Seen::Headless => true,
-            Seen::Unknown => Lock::Sample.is_held_elsewhere(file),
+            Seen::Unknown => file.is_none_or(|file| Lock::Sample.is_held_elsewhere(file)),
         };
         (who.pid != 0 && lives()).then_some(who.pid)
     }

@@ -1,14 +1,16 @@
-//! Hosts that have closed their standard streams: no descriptor of the library has the number of one, not for a moment.
+//! Hosts that close descriptors. Of standard streams: no descriptor of the library has the number of one, not for a
+//! moment. Of a reader: it never reads, and never closes, what the host opens under that number.
 
 mod harness;
 
 use std::collections::HashMap;
 use std::path::Path;
 
-use harness::{Name, Process, arguments, define};
-use timeline::{Attached, Control, From, Level, Order, Timeline};
+use harness::user::{are_root, become_nobody};
+use harness::{Name, Process, arguments, attach, checked, define, hear, say};
+use timeline::{Attached, Control, Error, From, Level, Order, Timeline};
 
-harness::roles!(uses_everything);
+harness::roles!(uses_everything, logs_as_nobody, closes_what_it_reads);
 
 /// What the host prints: no header of a timeline begins so.
 const PRINTED: &[u8] = b"printed by the host, who knows nothing of all this\n";
@@ -40,14 +42,14 @@ fn limit_descriptors(count: u64) {
     assert_eq!(set, 0);
 }
 
-/// The lowest descriptor that leads to a file.
-fn lowest_of(file: &Path) -> Option<u64> {
+/// The descriptors that lead to a file.
+fn all_of(file: &Path) -> Vec<i32> {
     let all = std::fs::read_dir("/proc/self/fd").expect("listed");
     let numbers = all.flatten().filter_map(|entry| {
         let leads_there = std::fs::read_link(entry.path()).is_ok_and(|link| link == file);
         leads_there.then(|| entry.file_name().to_str()?.parse().ok())?
     });
-    numbers.min()
+    numbers.collect()
 }
 
 /// Does everything that the library can, after it has closed the streams it is told to. Ends with status 0 if
@@ -81,7 +83,8 @@ pub fn uses_everything(given: &[String]) {
     };
     let timeline = Timeline::with_size(path, 1024, 8192).expect("created");
     if !bare {
-        let lowest = lowest_of(format!("/dev/shm{path}").as_ref()).expect("kept");
+        let kept = all_of(format!("/dev/shm{path}").as_ref());
+        let lowest = *kept.iter().min().expect("kept") as u64;
         assert!(lowest >= limit.min(512 + 8) - 8, "{lowest} of {limit}");
     }
     again();
@@ -297,10 +300,139 @@ fn no_descriptor_is_that_of_a_standard_stream_not_for_a_moment() {
 
 #[test]
 fn nor_where_there_are_no_devices() {
-    // SAFETY: geteuid takes nothing and cannot fail.
-    if unsafe { libc::geteuid() } != 0 {
-        eprintln!("skipped: only root can change its root");
+    if !are_root() {
         return;
     }
     with_closed("012", 256, "bare");
+}
+
+/// How many events a ring holds, and who logged each.
+fn logged(attached: &Attached) -> Vec<i64> {
+    let events = attached.events(Order::OldestFirst);
+    events.map(|event| checked(&event).0).collect()
+}
+
+/// Creates a ring of nobody, and logs in the name of that user.
+pub fn logs_as_nobody(given: &[String]) {
+    become_nobody();
+    let _timeline = log_into(&given[0], 0o600);
+    say("logged");
+    hear();
+}
+
+const EVENTS: usize = 100;
+
+/// Creates a ring and logs.
+fn log_into(path: &str, mode: u32) -> Timeline {
+    let options = Timeline::options().entries(256).string_table_size(2048);
+    let timeline = options.mode(mode).create(path).expect("created");
+    let event = define(&timeline);
+    (0..EVENTS as i64).for_each(|number| timeline.log(event, arguments(1, number)));
+    timeline
+}
+
+/// The host closes each descriptor that leads to a file, and opens another file there. The numbers.
+fn take_over(file: &Path, by: &std::fs::File) -> Vec<i32> {
+    use std::os::fd::AsRawFd;
+    let numbers = all_of(file);
+    for number in &numbers {
+        // SAFETY: what the library does about it is what is tested.
+        assert_eq!(unsafe { libc::dup2(by.as_raw_fd(), *number) }, *number);
+    }
+    numbers
+}
+
+/// Attaches to a ring, closes the descriptors behind the back of the library, and opens a ring of other events there.
+pub fn closes_what_it_reads(given: &[String]) {
+    let [path, decoy, mapped] = given else {
+        panic!("three arguments");
+    };
+    let [file, decoy_file] = [path, decoy].map(|path| Path::new("/dev/shm").join(&path[1..]));
+    let is_mapped = mapped == "mapped";
+    let host = std::fs::File::open(&decoy_file).expect("opened");
+    let attached = attach(path);
+    let here = |what: &str| {
+        assert_eq!(logged(&attached), [1; EVENTS], "{what}");
+        let info = attached.info();
+        assert_eq!(info.events_written, EVENTS as u64, "{what}");
+        assert!(!info.writers.is_empty() && info.writers.iter().all(|w| w.alive));
+        attached.intact().expect("whole");
+        assert!(!attached.replaced());
+    };
+    here("before");
+    // Closed, and not used again by anybody.
+    let first = take_over(&file, &host);
+    // For locks, and for reading what is not mapped.
+    assert_eq!(first.len(), if is_mapped { 1 } else { 2 }, "{first:?}");
+    // SAFETY: as in `take_over`.
+    first.iter().for_each(|number| unsafe {
+        libc::close(*number);
+    });
+    here("closed");
+    let second = take_over(&file, &host);
+    assert!(!second.is_empty(), "it was opened again");
+    here("taken over");
+    // And again, and now the name leads to the other ring.
+    let third = take_over(&file, &host);
+    std::fs::rename(&file, file.with_extension("moved")).expect("moved");
+    std::fs::copy(&decoy_file, &file).expect("copied");
+    let events = logged(&attached);
+    let info = attached.info();
+    assert!(attached.replaced());
+    if is_mapped {
+        assert_eq!(events, [1; EVENTS]);
+        attached.intact().expect("whole");
+    } else {
+        assert_eq!(events, []);
+        let Err(error @ Error::Io { .. }) = attached.intact() else {
+            panic!("it says nothing");
+        };
+        assert!(error.to_string().contains("closed the descriptor"));
+        let saved = attached.save(file.with_extension("saved"));
+        saved.expect_err("nothing is to be had");
+    }
+    // The descriptor was all that the locks could be asked through.
+    assert!(info.writers.iter().all(|writer| writer.alive));
+    drop(attached);
+    let open = all_of(&decoy_file);
+    for number in second.iter().chain(&third) {
+        assert!(open.contains(number), "{number} of the host was closed");
+    }
+}
+
+fn with_taken_over(path: &str, mapped: &str) {
+    let decoy = Name::new("decoy");
+    let other = log_into(decoy.path(), 0o600);
+    let event = define(&other);
+    (0..EVENTS as i64).for_each(|number| other.log(event, arguments(666, number)));
+    Process::start("closes_what_it_reads", &[path, decoy.path(), mapped]).finish();
+    for suffix in ["moved", "saved"] {
+        let left = Path::new("/dev/shm")
+            .join(&path[1..])
+            .with_extension(suffix);
+        let _ = std::fs::remove_file(left);
+    }
+}
+
+#[test]
+fn what_the_host_opens_in_the_place_of_a_descriptor_is_neither_read_nor_closed() {
+    for (mode, how) in [(0o600, "mapped"), (0o660, "in pieces")] {
+        let name = Name::new("closed");
+        let writer = log_into(name.path(), mode);
+        with_taken_over(name.path(), how);
+        drop(writer);
+    }
+}
+
+#[test]
+fn nor_where_the_ring_is_of_another_user() {
+    if !are_root() {
+        return;
+    }
+    let name = Name::new("closed");
+    let mut writer = Process::start("logs_as_nobody", &[name.path()]);
+    assert_eq!(writer.line(), "logged");
+    with_taken_over(name.path(), "in pieces");
+    writer.tell();
+    writer.finish();
 }

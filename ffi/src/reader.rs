@@ -235,8 +235,10 @@ pub unsafe extern "C-unwind" fn timeline_follow(
 /// the event before pointed to is gone, then.
 ///
 /// Returns `TIMELINE_OK`; `TIMELINE_END` when there is none (after `timeline_follow`: none just now);
-/// `TIMELINE_E_CORRUPT` when somebody cut the file short while it was read, so that events are missing; or
-/// `TIMELINE_E_ARGUMENT`. One thread at a time for each cursor.
+/// `TIMELINE_E_CORRUPT` when somebody cut the file short while it was read, so that events are missing;
+/// `TIMELINE_E_IO` when they are missing because this program closed the descriptor of a timeline that
+/// another user could cut short, and its name leads elsewhere by now; or `TIMELINE_E_ARGUMENT`. One
+/// thread at a time for each cursor.
 ///
 /// # Safety
 /// `cursor` is NULL or was returned by `timeline_events` or `timeline_follow` and not freed yet, and no other

@@ -96,7 +96,8 @@ impl Control {
         let lock = LockFile::acquire(opening, Lock::Define)
             .map_err(|e| Error::lock(self.path(), &owner, e))?;
         let definitions = &self.segment().definitions;
-        if definitions.boost() != Level::NONE && self.segment().sampler(lock.file()).is_none() {
+        if definitions.boost() != Level::NONE && self.segment().sampler(Some(lock.file())).is_none()
+        {
             definitions.set_boost(Level::NONE);
         }
         Ok(lock)
@@ -107,7 +108,7 @@ impl Control {
     fn become_sampler(&self) -> Result<Option<LockFile>> {
         let lock = self.lock()?;
         let segment = self.segment();
-        if let Some(pid) = segment.sampler(lock.file()) {
+        if let Some(pid) = segment.sampler(Some(lock.file())) {
             let path = self.path().to_path_buf();
             return Err(Error::SamplerBusy { path, pid });
         }

@@ -41,14 +41,15 @@ fn record(geometry: &Geometry, slot: u32) -> u64 {
 ///
 /// A process whose lock is held is not dead, unless the kernel says that there is no such process: then a child that it
 /// forked holds the lock. A process whose lock is free does not live, unless it is seen to run and to have the file
-/// mapped. (After an exec, id and start are the same, and the mapping is gone.)
+/// mapped. (After an exec, id and start are the same, and the mapping is gone.) Without a `file` to look for, it lives
+/// as long as it runs.
 fn writes(
     view: &View,
     map: &Mapping,
     geometry: &Geometry,
     slot: u32,
     locked: bool,
-    file: &File,
+    file: Option<&File>,
 ) -> bool {
     let at = record(geometry, slot);
     if map.u64(at + process::LEFT).load(Ordering::Acquire) != 0 {
@@ -68,10 +69,10 @@ fn writes(
         Seen::Headless => true,
         // The file may be mapped by this very call.
         Seen::Runs if is_me => false,
-        Seen::Runs => {
+        Seen::Runs => file.is_none_or(|file| {
             let mut text = [0; 32];
             proc_path(who.pid, "maps", &mut text).is_none_or(|maps| maps_file(maps, file))
-        }
+        }),
     }
 }
 
@@ -107,7 +108,7 @@ pub fn join(ring: &Shared, geometry: &Geometry, opening: &Opening, ticks: u64) -
         let at = record(geometry, slot);
         let before = map.u32(at + process::IDENTITY).load(Ordering::Acquire);
         if before != 0 {
-            if writes(&view, map, geometry, slot, false, opening.file()) {
+            if writes(&view, map, geometry, slot, false, Some(opening.file())) {
                 lock.release(opening);
                 continue;
             }
@@ -193,7 +194,7 @@ pub fn reap(ring: &Shared, geometry: &Geometry, opening: &Opening, me: u32) -> u
         let lock = Lock::Slot(slot);
         let ours = lock.try_acquire(opening);
         let locked = !ours && lock.is_held_elsewhere(opening.file());
-        let dead = !writes(&view, map, geometry, slot, locked, opening.file());
+        let dead = !writes(&view, map, geometry, slot, locked, Some(opening.file()));
         if dead && map.u32(at + process::IDENTITY).load(Ordering::Acquire) == who {
             freed += lanes::release_all(ring, who);
             threads::end_all(map, geometry, who);
@@ -211,8 +212,9 @@ fn owns_lanes(ring: &Shared, process: u32) -> bool {
         .any(|lane| lanes::process_of(ring.owner(lane).load(Ordering::Relaxed)) == process)
 }
 
-/// Everybody in the table: those that write now, and those that were killed and not replaced yet.
-pub fn writers(map: &Mapping, geometry: &Geometry, file: Option<&File>) -> Vec<Writer> {
+/// Everybody in the table: those that write now, and those that were killed and not replaced yet. To a snapshot, which
+/// is not `live`, nobody writes. Without a `file`, whose locks tell who lives, those live that are not known to be dead.
+pub fn writers(map: &Mapping, geometry: &Geometry, live: bool, file: Option<&File>) -> Vec<Writer> {
     let view = View::here();
     let mut writers = Vec::new();
     for slot in 0..geometry.processes {
@@ -222,16 +224,17 @@ pub fn writers(map: &Mapping, geometry: &Geometry, file: Option<&File>) -> Vec<W
         if before == 0 {
             continue;
         }
-        let locked = file.is_some_and(|f| Lock::Slot(slot).is_held_elsewhere(f));
+        let is_held = |f| live && Lock::Slot(slot).is_held_elsewhere(f);
+        let locked = file.map(is_held);
         let left = map.u64(at + process::LEFT).load(Ordering::Acquire) != 0;
-        if left && !locked {
+        if left && locked != Some(true) {
             continue;
         }
         let name = map.read_c_str(at + process::NAME, 16);
         let writer = Writer {
             pid: map.u32(at + process::PID).load(Ordering::Relaxed),
             name: String::from_utf8_lossy(&name).into_owned(),
-            alive: file.is_some_and(|f| writes(&view, map, geometry, slot, locked, f)),
+            alive: live && writes(&view, map, geometry, slot, locked.unwrap_or(true), file),
         };
         // Pairs with the fence in `join`: another process is just taking the slot.
         fence(Ordering::Acquire);
@@ -244,7 +247,7 @@ pub fn writers(map: &Mapping, geometry: &Geometry, file: Option<&File>) -> Vec<W
 
 /// Those that live, as an error names them.
 pub fn users(map: &Mapping, geometry: &Geometry, file: &File) -> Vec<User> {
-    writers(map, geometry, Some(file))
+    writers(map, geometry, true, Some(file))
         .into_iter()
         .filter(|w| w.alive)
         .map(|w| User {

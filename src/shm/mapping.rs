@@ -6,12 +6,13 @@
 //! A file that others could cut short is not mapped for reading, because the kernel ends whoever touches a lost page.
 //! It is read piece by piece (pieces.rs), and lost bytes read as zeros.
 
+use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 
 use memmap2::{MmapOptions, MmapRaw};
 
-use super::pieces::{Pieces, Word};
+use super::pieces::{Loss, Pieces, Word};
 use crate::sync::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 /// A whole file.
@@ -65,9 +66,9 @@ impl Mapping {
         })
     }
 
-    /// `length` bytes of a file for reading, of which others may take away any at any time.
-    pub fn in_pieces(file: &File, length: u64) -> io::Result<Mapping> {
-        let pieces = Pieces::new(file.try_clone()?, length);
+    /// `length` bytes of the file at `path` for reading, of which others may take away any at any time.
+    pub fn in_pieces(file: &File, path: &CStr, length: u64) -> io::Result<Mapping> {
+        let pieces = Pieces::new(file.try_clone()?, path, length)?;
         Ok(Mapping {
             bytes: Bytes::Read(pieces),
         })
@@ -94,11 +95,11 @@ impl Mapping {
         matches!(self.bytes, Bytes::Mapped { writable: true, .. })
     }
 
-    /// How many bytes the file had when some were to be read that were gone.
-    pub fn cut_to(&self) -> Option<u64> {
+    /// Why some bytes that were to be read were not there.
+    pub fn loss(&self) -> Option<Loss> {
         match &self.bytes {
             Bytes::Mapped { .. } => None,
-            Bytes::Read(pieces) => pieces.cut_to(),
+            Bytes::Read(pieces) => pieces.loss(),
         }
     }
 

@@ -2,31 +2,51 @@
 //!
 //! Bytes that are gone read as zeros, which mean nothing anywhere in a timeline, and the loss is remembered.
 
+use std::ffi::CStr;
 use std::fs::File;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt;
 
+use memmap2::{MmapOptions, MmapRaw};
+
+use super::shared_file::SharedFile;
 use crate::sync::{AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
 
 /// A file, read where and when it is asked for.
 pub struct Pieces {
-    file: File,
+    file: SharedFile,
     length: u64,
     /// Where the file ended, if that was before its end.
     cut: AtomicU64,
+    /// Whether the host has closed our descriptor, and the name leads elsewhere.
+    lost: AtomicU8,
     /// How many more times it is read.
     left: AtomicU64,
+    /// A page that nobody touches. While it is mapped, no other file can have the inode by which `file` knows its own.
+    _held: Option<MmapRaw>,
+}
+
+/// Why bytes are missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loss {
+    /// The file ended there.
+    Cut(u64),
+    /// The host has closed our descriptor, and the name leads elsewhere.
+    Closed,
 }
 
 impl Pieces {
-    /// So many bytes of a file.
-    pub fn new(file: File, length: u64) -> Pieces {
-        Pieces {
-            file,
+    /// So many bytes of a file, found at `path`.
+    pub fn new(file: File, path: &CStr, length: u64) -> io::Result<Pieces> {
+        Ok(Pieces {
+            // Some file systems cannot map.
+            _held: MmapOptions::new().len(1).map_raw_read_only(&file).ok(),
+            file: SharedFile::new(file, path)?,
             length,
             cut: AtomicU64::new(u64::MAX),
+            lost: AtomicU8::new(0),
             left: AtomicU64::new(u64::MAX),
-        }
+        })
     }
 
     /// How many bytes it had.
@@ -34,10 +54,13 @@ impl Pieces {
         self.length
     }
 
-    /// How many it had when some were to be read that were gone.
-    pub fn cut_to(&self) -> Option<u64> {
+    /// Why some bytes that were to be read were not there.
+    pub fn loss(&self) -> Option<Loss> {
+        if self.lost.load(Ordering::Relaxed) != 0 {
+            return Some(Loss::Closed);
+        }
         let cut = self.cut.load(Ordering::Relaxed);
-        (cut != u64::MAX).then_some(cut)
+        (cut != u64::MAX).then_some(Loss::Cut(cut))
     }
 
     /// Reads it only so many more times. What is not read any more is zeros.
@@ -54,46 +77,71 @@ impl Pieces {
     ///
     /// As strong as any load: nothing that follows is read before.
     pub fn read(&self, offset: u64, out: &mut [u8]) {
-        // Relaxed: only a bound, and not an exact one.
-        let left = self.left.load(Ordering::Relaxed);
-        if left == 0 {
-            return out.fill(0);
+        if !self.look(1, |file| fill(file, offset, out)) {
+            out.fill(0);
         }
-        self.left.store(left - 1, Ordering::Relaxed);
-        let mut done = 0;
-        while done < out.len() {
-            match self.file.read_at(&mut out[done..], offset + done as u64) {
-                Ok(read @ 1..) => done += read,
-                Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                _ => {
-                    out[done..].fill(0);
-                    // Relaxed: it says only that it happened some time.
-                    self.cut.store(offset + done as u64, Ordering::Relaxed);
-                    break;
-                }
-            }
-        }
-        // Acquire, pairs with the Release of whoever stored what was read.
-        fence(Ordering::Acquire);
     }
 
     /// A word. The kernel copies one in one piece, but does not promise to: so it is read until two looks agree. One that
     /// changes all the time is a count that rises, and has been at least the smaller of two.
     fn word<const N: usize>(&self, offset: u64) -> u64 {
-        let look = || {
-            let mut bytes = [0; 8];
-            self.read(offset, &mut bytes[..N]);
-            u64::from_le_bytes(bytes)
-        };
-        let (mut before, mut now) = (look(), look());
-        for _ in 0..3 {
-            if before == now {
-                break;
+        let mut word = 0;
+        let is_read = self.look(2, |file| {
+            let look = || {
+                let mut bytes = [0; 8];
+                let whole = fill(file, offset, &mut bytes[..N]);
+                whole.map(|()| u64::from_le_bytes(bytes))
+            };
+            let (mut before, mut now) = (look()?, look()?);
+            for _ in 0..3 {
+                if before == now {
+                    break;
+                }
+                (before, now) = (now, look()?);
             }
-            (before, now) = (now, look());
-        }
-        before.min(now)
+            word = before.min(now);
+            Ok(())
+        });
+        // Or else it may be of a file of the host.
+        if is_read { word } else { 0 }
     }
+
+    /// Runs `f`, which reads so many times, on the file; an error of `f` says where that ended. False if it is not read
+    /// any more.
+    fn look(&self, reads: u64, f: impl FnMut(&File) -> Result<(), u64>) -> bool {
+        // Relaxed: only a bound, and not an exact one; and what says only that it happened some time.
+        let left = self.left.load(Ordering::Relaxed);
+        if left == 0 || self.lost.load(Ordering::Relaxed) != 0 {
+            return false;
+        }
+        self.left
+            .store(left.saturating_sub(reads), Ordering::Relaxed);
+        let looked = self.file.read(f);
+        match looked {
+            Ok(Ok(())) => {}
+            Ok(Err(end)) => self.cut.store(end, Ordering::Relaxed),
+            Err(_) => self.lost.store(1, Ordering::Relaxed),
+        }
+        // Acquire, pairs with the Release of whoever stored what was read.
+        fence(Ordering::Acquire);
+        looked.is_ok()
+    }
+}
+
+/// Copies bytes out of a file, zeros for those that are gone. The error: where it ended.
+fn fill(file: &File, offset: u64, out: &mut [u8]) -> Result<(), u64> {
+    let mut done = 0;
+    while done < out.len() {
+        match file.read_at(&mut out[done..], offset + done as u64) {
+            Ok(read @ 1..) => done += read,
+            Err(e) if e.kind() == ErrorKind::Interrupted => {}
+            _ => {
+                out[done..].fill(0);
+                return Err(offset + done as u64);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A word of a file. A load gets the value that the file has then.

@@ -1,22 +1,28 @@
-//! The descriptor a writer keeps, whose locks say that it lives; survives what hosts do to descriptors.
+//! A descriptor that is kept for long, a writer's for its locks or a reader's; survives what hosts do to descriptors.
+//!
+//! Hosts close descriptors they do not know (daemons do) and get the number again for files of their own, so
+//! what a descriptor leads to is compared with what it was at the start.
 //!
 //! Locks belong to an *opening* of a file, and a forked child shares its parent's openings. To hold a
-//! lock of its own, a child, or a thread that wants to exclude its siblings, opens the file anew. Hosts
-//! close descriptors they do not know (daemons do) and get the number again for files of their own, so
-//! what a descriptor leads to is compared with what it was at the start.
+//! lock of its own, a child, or a thread that wants to exclude its siblings, opens the file anew.
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, RawFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 use super::descriptor::{keep_high, open_with_flags};
 use super::inherited::close_those_of_our_parent;
 use super::lock::Opening;
 use crate::sync::{AtomicU32, Ordering};
 
-/// A file known by device and inode, and the descriptor that holds our locks on it.
+/// How often a file is opened anew for one look at it: the host closes descriptors once, and not again and again.
+const LOOKS: u32 = 4;
+
+/// A file known by device and inode, and a descriptor of it.
 pub struct SharedFile {
     fd: AtomicU32,
     identity: (u64, u64),
@@ -35,8 +41,14 @@ impl SharedFile {
     }
 
     fn fd(&self) -> RawFd {
-        // Relaxed: changed only by `replace`, in a forked child before its other threads log.
+        // Relaxed: any number that ever stood here does, because each is checked where it is used. `replace` changes it
+        // in a forked child before its other threads log.
         self.fd.load(Ordering::Relaxed) as RawFd
+    }
+
+    /// Whether an open file is this one.
+    fn is(&self, file: &File) -> bool {
+        identity(file).is_ok_and(|found| found == self.identity)
     }
 
     /// The kept descriptor, only borrowed, if it still leads to our file.
@@ -44,7 +56,52 @@ impl SharedFile {
         // SAFETY: the File is never dropped, so the descriptor is only borrowed; whether it is still the
         // one we opened is checked before use.
         let file = ManuallyDrop::new(unsafe { File::from_raw_fd(self.fd()) });
-        (identity(&file).ok()? == self.identity).then_some(file)
+        self.is(&file).then_some(file)
+    }
+
+    /// Whether `path` leads to this file.
+    pub fn is_at(&self, path: &Path) -> bool {
+        let found = path.metadata();
+        found.is_ok_and(|found| (found.dev(), found.ino()) == self.identity)
+    }
+
+    /// What `f` reads of the file, without changing anything. It is opened anew by its name, and `f` run again, if the
+    /// host has closed our descriptor.
+    ///
+    /// # Errors
+    /// `ESTALE` if the name leads elsewhere by then; those of opening it.
+    pub fn read<T>(&self, mut f: impl FnMut(&File) -> T) -> io::Result<T> {
+        for _ in 0..LOOKS {
+            let number = self.fd();
+            // SAFETY: the File is never dropped, so the descriptor is only borrowed. It may be the host's by now: `f`
+            // only reads, at offsets of its own, and what it read is thrown away then.
+            let file = ManuallyDrop::new(unsafe { File::from_raw_fd(number) });
+            let result = f(&file);
+            // Asked after and not before, because the host may close it in between.
+            if self.is(&file) {
+                return Ok(result);
+            }
+            self.open_again(number)?;
+        }
+        Err(io::Error::from_raw_os_error(libc::ESTALE))
+    }
+
+    /// Keeps a new opening by the name in the place of the descriptor `lost`, for reading.
+    fn open_again(&self, lost: RawFd) -> io::Result<()> {
+        // O_NONBLOCK: the name may by now be somebody's pipe.
+        let file = open_with_flags(&self.path, libc::O_RDONLY | libc::O_NONBLOCK)?;
+        if !self.is(&file) {
+            return Err(io::Error::from_raw_os_error(libc::ESTALE));
+        }
+        let fd = keep_high(file).into_raw_fd();
+        let (order, lost) = (Ordering::Relaxed, lost as u32);
+        // Relaxed: as in `fd`.
+        let kept = self.fd.compare_exchange(lost, fd as u32, order, order);
+        if kept.is_err() {
+            // SAFETY: opened here, and another thread keeps its own.
+            drop(unsafe { File::from_raw_fd(fd) });
+        }
+        Ok(())
     }
 
     /// Runs `f` on the kept opening, if it is still ours. Its locks must be our own.
@@ -66,7 +123,7 @@ impl SharedFile {
             let Ok(file) = open_with_flags(path, flags | libc::O_NONBLOCK) else {
                 continue;
             };
-            if identity(&file).is_ok_and(|i| i == self.identity) {
+            if self.is(&file) {
                 return Ok(Opening::own(file));
             }
         }
