@@ -10,7 +10,12 @@ use harness::user::{are_root, become_nobody};
 use harness::{Name, Process, arguments, attach, checked, define, hear, say};
 use timeline::{Attached, Control, Error, From, Level, Order, Timeline};
 
-harness::roles!(uses_everything, logs_as_nobody, closes_what_it_reads);
+harness::roles!(
+    uses_everything,
+    logs_as_nobody,
+    closes_what_it_reads,
+    closes_what_it_samples
+);
 
 /// What the host prints: no header of a timeline begins so.
 const PRINTED: &[u8] = b"printed by the host, who knows nothing of all this\n";
@@ -435,4 +440,32 @@ fn nor_where_the_ring_is_of_another_user() {
     with_taken_over(name.path(), "in pieces");
     writer.tell();
     writer.finish();
+}
+
+/// Samples a ring of its own, closes the descriptors behind the back of the library, and opens another file there.
+pub fn closes_what_it_samples(given: &[String]) {
+    let [file, other] = [0, 1].map(|i| Path::new("/dev/shm").join(&given[i][1..]));
+    let timeline = log_into(&given[0], 0o600);
+    let hour = std::time::Duration::from_secs(3600);
+    let sampler = timeline.sample(Level::ALL, hour, 2 * hour);
+    let sampler = sampler.expect("begun");
+    // Those of the writer, of its control, and of the lock of the sampler, once that has begun its burst.
+    while attach(&given[0]).info().boost == Level::NONE || all_of(&file).len() != 3 {
+        std::thread::yield_now();
+    }
+    std::fs::write(&other, "of the host").expect("written");
+    let host = std::fs::File::open(&other).expect("opened");
+    let numbers = take_over(&file, &host);
+    assert_eq!(numbers.len(), 3, "{numbers:?}");
+    drop((sampler, timeline));
+    let open = all_of(&other);
+    for number in numbers {
+        assert!(open.contains(&number), "{number} of the host was closed");
+    }
+}
+
+#[test]
+fn what_the_host_opens_in_the_place_of_locks_is_not_closed() {
+    let (name, other) = (Name::new("sampled"), Name::new("of-the-host"));
+    Process::start("closes_what_it_samples", &[name.path(), other.path()]).finish();
 }

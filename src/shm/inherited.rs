@@ -36,9 +36,8 @@ static NOTES: [Note; 64] = [const {
 /// An opening that is noted for as long as this lives: not longer than its descriptor is open.
 pub struct Noted(&'static Note);
 
-/// Notes an opening, before anything is locked through it. Does not allocate.
-pub fn note(file: &File) -> Option<Noted> {
-    let (device, inode) = identity(file).ok()?;
+/// Notes an opening of the file of that identity, before anything is locked through it. Does not allocate.
+pub fn note(file: &File, (device, inode): (u64, u64)) -> Option<Noted> {
     let me = this_thread();
     // Acquire, pairs with the Release in `drop`: the former user is done with it.
     let is_free = |note: &&Note| {

@@ -12,6 +12,7 @@ use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 use super::inherited::{Noted, note};
+use super::shared_file::identity;
 use crate::sync::{AtomicU32, Ordering};
 
 /// First of the lock bytes.
@@ -155,6 +156,8 @@ pub struct Opening {
     file: ManuallyDrop<File>,
     /// Whether the file is ours to close, and its locks are ours alone.
     own: bool,
+    /// Which file it is. A sampler has one for long, and hosts close descriptors that they do not know.
+    identity: Option<(u64, u64)>,
     set: libc::c_int,
     /// So that forked children close it.
     noted: Option<Noted>,
@@ -163,10 +166,12 @@ pub struct Opening {
 impl Opening {
     /// One that nobody shares: locks belong to it.
     pub fn own(file: File) -> Opening {
+        let identity = identity(&file).ok();
         Opening {
-            noted: note(&file),
+            noted: identity.and_then(|identity| note(&file, identity)),
             file: ManuallyDrop::new(file),
             own: true,
+            identity,
             set: libc::F_OFD_SETLK,
         }
     }
@@ -174,6 +179,7 @@ impl Opening {
     /// One that we keep anyway and nobody shares.
     pub fn kept(file: ManuallyDrop<File>) -> Opening {
         Opening {
+            identity: identity(&file).ok(),
             file,
             own: false,
             set: libc::F_OFD_SETLK,
@@ -186,6 +192,7 @@ impl Opening {
     /// process closes, so nothing rests on them alone.
     pub fn inherited(file: ManuallyDrop<File>) -> Opening {
         Opening {
+            identity: identity(&file).ok(),
             file,
             own: false,
             set: libc::F_SETLK,
@@ -196,6 +203,11 @@ impl Opening {
     /// The file.
     pub fn file(&self) -> &File {
         &self.file
+    }
+
+    /// Whether the descriptor still leads there, and not to a file that the host has opened since under its number.
+    fn is_open(&self) -> bool {
+        identity(&self.file).ok() == self.identity
     }
 
     /// The file, if it is ours alone to keep.
@@ -241,7 +253,7 @@ impl Drop for Opening {
     fn drop(&mut self) {
         // Before its number can be another file's.
         self.noted = None;
-        if self.own {
+        if self.own && self.is_open() {
             // SAFETY: ours, and dropped only here.
             unsafe { ManuallyDrop::drop(&mut self.file) };
         }
@@ -287,7 +299,9 @@ impl LockFile {
 impl Drop for LockFile {
     // Explicitly, and not by closing: a child forked in the meantime has a copy of the descriptor.
     fn drop(&mut self) {
-        self.lock.release(&self.opening);
+        if self.opening.is_open() {
+            self.lock.release(&self.opening);
+        }
         if self.waited {
             self.opening.leave();
         }
