@@ -48,9 +48,12 @@ static inline bool timeline_enabled(const timeline_t *tl, uint32_t event) {
  * to `TIMELINE_LIBRARY`, also one that varies; any other number logs nothing.
  *
  * A statement defines its event when it first runs for a timeline and a level, which takes locks and
- * allocates. What cannot be defined is never logged; `timeline_last_error` says why. After that it is as
- * `timeline_log`: no lock, no allocation, no waiting, safe in a signal handler. It leaves `errno` alone, and
- * needs at most 6 KiB of stack.
+ * allocates. After that it is as `timeline_log`: no lock, no allocation, no waiting, safe in a signal handler. It leaves
+ * `errno` alone, and needs at most 6 KiB of stack.
+ *
+ * What cannot be defined is never logged; `timeline_last_error` says why. But if others keep the timeline locked, or the
+ * system refuses, that may pass: then one run in 1,024 tries again, outside of signal handlers, and the events until then
+ * are lost and counted. A program waits for such a lock once, for some seconds, and not in each of its statements.
  *
  * All that printf takes will do: `*`, `%.*s`, `%Lf`, `%ls` (as UTF-8). An event has room for 1,526 bytes, in
  * small rings for less (758 in the smallest): numbers always fit, strings share the rest in order, and one

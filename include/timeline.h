@@ -228,7 +228,8 @@ typedef struct timeline_site_t {
   uint32_t flags;
   /**
    * What it was defined as, for up to 8 pairs of a timeline and a level: its `serial` in 32 bits, the
-   * level in 8, the event in 24, at the place `(serial + level) % 8`.
+   * level in 8, the event in 24, at the place `(serial + level) % 8`. Where it could not be defined just
+   * then, 0x80 is added to the level, and the 24 bits count the runs since.
    */
   uint64_t events[8];
   /**
@@ -680,8 +681,11 @@ void timeline_sampler_free(struct timeline_sampler_t *sampler);
  * `TIMELINE_PRINTF` calls where a statement first runs.
  *
  * Returns the event; 0, which is never logged, when it cannot be defined. That is remembered as well, so
- * it is not tried again. Leaves `errno` alone. Takes locks and allocates; any thread, but no signal
- * handler.
+ * it is not tried again. But if others keep the timeline locked, or the system refuses, that may pass:
+ * then one call in 1,024 tries again, and each that returns 0 counts an event as lost, if the level would
+ * have it logged. Leaves `errno` alone. Takes locks and allocates where it tries, and may wait seconds for
+ * the lock, but only until that was in vain once for this timeline. Any thread; a signal handler only where
+ * it was called for this timeline and level before: there it tries nothing again.
  *
  * # Safety
  * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `site` is NULL,
@@ -936,9 +940,12 @@ static inline bool timeline_enabled(const timeline_t *tl, uint32_t event) {
  * to `TIMELINE_LIBRARY`, also one that varies; any other number logs nothing.
  *
  * A statement defines its event when it first runs for a timeline and a level, which takes locks and
- * allocates. What cannot be defined is never logged; `timeline_last_error` says why. After that it is as
- * `timeline_log`: no lock, no allocation, no waiting, safe in a signal handler. It leaves `errno` alone, and
- * needs at most 6 KiB of stack.
+ * allocates. After that it is as `timeline_log`: no lock, no allocation, no waiting, safe in a signal handler. It leaves
+ * `errno` alone, and needs at most 6 KiB of stack.
+ *
+ * What cannot be defined is never logged; `timeline_last_error` says why. But if others keep the timeline locked, or the
+ * system refuses, that may pass: then one run in 1,024 tries again, outside of signal handlers, and the events until then
+ * are lost and counted. A program waits for such a lock once, for some seconds, and not in each of its statements.
  *
  * All that printf takes will do: `*`, `%.*s`, `%Lf`, `%ls` (as UTF-8). An event has room for 1,526 bytes, in
  * small rings for less (758 in the smallest): numbers always fit, strings share the rest in order, and one

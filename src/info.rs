@@ -98,6 +98,9 @@ pub struct Dropped {
     pub no_chunk: u64,
     /// Logged with an event id beyond the definition table. (One in it that nobody defined is just disabled.)
     pub bad_event: u64,
+    /// Logged by a statement of C or C++ (`TIMELINE_PRINTF`) that could not be defined just then: others kept the timeline
+    /// locked, or the system refused. It is tried again with one in 1,024 of its events.
+    pub undefined: u64,
 }
 
 impl Dropped {
@@ -108,6 +111,7 @@ impl Dropped {
             self.no_lane,
             self.no_chunk,
             self.bad_event,
+            self.undefined,
         ]
         .into_iter()
         .fold(0, u64::saturating_add)
@@ -186,6 +190,7 @@ fn dropped(segment: &Segment) -> Dropped {
         no_lane: field(header::DROPPED_NO_LANE),
         no_chunk: field(header::DROPPED_NO_CHUNK),
         bad_event: field(header::DROPPED_BAD_EVENT),
+        undefined: field(header::DROPPED_UNDEFINED),
     }
 }
 

@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::layout;
 use crate::ring::processes;
 use crate::segment::{Segment, Use};
-use crate::shm::{self, Lock, LockFile, Name, Opening, Trust};
+use crate::shm::{self, Lock, LockFile, Name, Opening, Patience, Trust};
 
 /// How often a name is looked at that leads elsewhere each time: nobody replaces it so often but to annoy.
 const LOOKS: u32 = 1000;
@@ -56,7 +56,7 @@ fn locked_at(
             return Ok(None);
         };
         let owner = trusted(path, &file, trust)?;
-        let lock = LockFile::acquire(Opening::own(file), Lock::Lifecycle)
+        let lock = LockFile::acquire(Opening::own(file), Lock::Lifecycle, Patience::SECONDS)
             .map_err(|e| Error::lock(path, &owner, e))?;
         if shm::is_at(lock.file(), name.file()) {
             return Ok(Some(lock));

@@ -150,7 +150,7 @@ impl Timeline {
     ///
     /// # Errors
     /// `TooManyArguments`; `BadText` for an empty text, one with NUL, a category of several lines;
-    /// `StringTableFull`; `DefinitionTableFull`; `Io`. Nothing is then defined.
+    /// `StringTableFull`; `DefinitionTableFull`; `Locked`; `Io`. Nothing is then defined.
     pub fn define(&self, category: &str, priority: Priority, message: &str) -> Result<EventId> {
         self.control.define(category, priority, message)
     }
@@ -174,8 +174,11 @@ impl Timeline {
     /// `format`: of printf; `file` and `line`: where the statement stands, which tells it from others that say the
     /// same. Its values travel in the payload: see [`Timeline::log_payload`].
     ///
+    /// Waits for the lock as `define` does, up to some seconds, but only until that was in vain once: from then on a
+    /// `Locked` comes at once, so that a program does not stand still with each of its statements.
+    ///
     /// # Errors
-    /// As for [`Timeline::define`].
+    /// As for [`Timeline::define`]. `Locked` and `Io` may pass; see [`Timeline::dropped_undefined`].
     pub fn define_printf(
         &self,
         category: &str,
@@ -188,10 +191,20 @@ impl Timeline {
             .define_printf(category, priority, format, (file, line))
     }
 
+    /// Counts an event that was lost because its statement could not be defined just then
+    /// ([`Dropped::undefined`](crate::Dropped::undefined)), if the level would have it logged. No lock and no system call;
+    /// safe in signal handlers.
+    pub fn dropped_undefined(&self, priority: Priority) {
+        let level = self.control.segment().definitions.effective_level();
+        if level.allows(priority) {
+            self.log.undefined();
+        }
+    }
+
     /// Keeps what is needed to read call stacks of this process after its end: an object that it has loaded.
     ///
     /// # Errors
-    /// As for [`Timeline::define`].
+    /// As for [`Timeline::define_printf`].
     pub fn define_module(&self, module: &Module) -> Result<()> {
         self.control.define_module(&module.encode())
     }

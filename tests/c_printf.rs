@@ -161,6 +161,52 @@ fn statements_threads_handlers_and_children() {
     by_both("printf_sites");
 }
 
+/// What printf_later.c leaves: how many events were lost, and that the objects of its child were told of.
+fn found_later(dir: &Path) {
+    let ring = dir.join("ring");
+    let lost = fs::read_to_string(dir.join("lost")).unwrap();
+    let [lost, child] = lost
+        .split(' ')
+        .map(|number| number.parse::<u32>().unwrap())
+        .collect::<Vec<_>>()[..]
+    else {
+        panic!("{lost}");
+    };
+    let at = Attached::open(&ring).unwrap();
+    let dropped = at.info().dropped;
+    assert_eq!(
+        (dropped.undefined, dropped.total()),
+        (lost.into(), lost.into())
+    );
+    assert!(at.modules().any(|module| module.pid == child));
+    let info = succeed(
+        &mut timeline_command(&["info", "--json"], &ring),
+        "coreutils",
+    );
+    let info: Value = serde_json::from_slice(&info.stdout).unwrap();
+    assert_eq!(info["dropped"]["undefined"], lost);
+    let info = succeed(&mut timeline_command(&["info"], &ring), "coreutils");
+    let info = String::from_utf8(info.stdout).unwrap();
+    let said = "by statements that could not be defined just then";
+    assert!(info.contains(said), "{info}");
+}
+
+#[test]
+fn statements_that_cannot_be_defined_at_first_log_later() {
+    let dir = passes(cc(), GNU, "printf_later", Link::Shared);
+    found_later(dir.path());
+    // Compilers of C++ take the same source for theirs.
+    for compiler in [Some(cxx()), clang("clang++")].into_iter().flatten() {
+        let dir = TempDir::new().unwrap();
+        let flags = ["-std=gnu++17", "-Wall", "-Wextra", "-O2", "-pthread"];
+        let source = ["tests/c/printf_later.c"];
+        let program = compile(compiler, &flags, &source, Link::Static, dir.path());
+        let said = execute(&program, dir.path(), &[]);
+        assert_eq!(said, "printf_later: ok\n");
+        found_later(dir.path());
+    }
+}
+
 #[test]
 fn rings_and_priorities_of_cpp() {
     for (number, standard) in ["-std=c++17", "-std=c++20"].into_iter().enumerate() {

@@ -1,5 +1,5 @@
 //! Call stacks: return addresses where an event is logged, and the objects that they lie in.
-use crate::status::{TIMELINE_OK, guard};
+use crate::status::{Failure, RETRY, TIMELINE_OK, guard};
 use crate::writer::{Writer, timeline_t};
 use std::ffi::{CStr, OsStr, c_int, c_void};
 use std::iter;
@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use timeline_core::{Module, Timeline, without_cancellation};
 
 /// Addresses of one event, at most.
@@ -98,7 +98,7 @@ extern "C" fn look_for_signal(context: *mut c_void, found: *mut c_void) -> c_int
 }
 
 /// Whether a signal handler runs, as far as the stack can be read.
-fn in_handler() -> bool {
+pub(crate) fn in_handler() -> bool {
     let mut found = false;
     // SAFETY: `look_for_signal` takes what is given here.
     unsafe { _Unwind_Backtrace(look_for_signal, (&raw mut found).cast()) };
@@ -112,6 +112,8 @@ fn in_handler() -> bool {
 #[derive(Default)]
 pub(crate) struct Modules {
     newest: AtomicPtr<Known>,
+    /// Calls since the timeline could not be told just then, that one included; 0: it could.
+    waiting: AtomicU32,
 }
 
 /// What was told at one time.
@@ -156,9 +158,22 @@ impl Modules {
             .is_none_or(|known| known.loads.load(Ordering::Relaxed) != loads())
     }
 
+    /// Whether to try: if the timeline could not be told just then, only with one call in 1,024.
+    fn may_try(&self) -> bool {
+        // Relaxed: a number that is counted, and guards nothing.
+        match self.waiting.load(Ordering::Relaxed) {
+            0 => true,
+            _ => self
+                .waiting
+                .fetch_add(1, Ordering::Relaxed)
+                .is_multiple_of(RETRY),
+        }
+    }
+
     /// Tells the timeline of what was loaded since the last time. Takes locks and allocates.
     ///
-    /// A module for which the string table has no room is left out: its addresses will have no names.
+    /// A module for which the string table has no room is left out: its addresses will have no names. If the timeline
+    /// cannot be told just then, it is told later.
     pub(crate) fn update(&self, core: &Timeline) {
         // The first walk over a stack may load and sort tables: not when an event is logged.
         in_handler();
@@ -168,12 +183,17 @@ impl Modules {
         if known.is_some_and(|known| known.loads.load(Ordering::Relaxed) == loads) {
             return;
         }
-        let modules = modules(pid);
-        for module in &modules {
-            if core.define_module(module).is_err() {
-                break;
-            }
+        if !self.may_try() {
+            return;
         }
+        let modules = modules(pid);
+        let failure = modules.iter().find_map(|m| core.define_module(m).err());
+        if failure.is_some_and(|error| Failure::from(error).may_pass()) {
+            let order = (Ordering::Relaxed, Ordering::Relaxed);
+            let _ = self.waiting.compare_exchange(0, 1, order.0, order.1);
+            return;
+        }
+        self.waiting.store(0, Ordering::Relaxed);
         let is_new =
             |place: &Range<u64>| !self.known(pid).any(|known| known.places.contains(place));
         let places = modules.iter().map(|module| module.start..module.end);

@@ -1,7 +1,8 @@
 //! The statements that log as printf writes: defined here, and logged with the values that C encoded.
+use crate::backtrace::in_handler;
 use crate::convert::{lossy, place};
 use crate::level::priority_of;
-use crate::status::{Failure, TIMELINE_OK, guard};
+use crate::status::{Failure, RETRY, TIMELINE_OK, guard};
 use crate::writer::{Writer, timeline_t, writer};
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -26,7 +27,8 @@ pub struct timeline_site_t {
     /// `TIMELINE_SITE_BACKTRACE`, or 0.
     pub flags: u32,
     /// What it was defined as, for up to 8 pairs of a timeline and a level: its `serial` in 32 bits, the
-    /// level in 8, the event in 24, at the place `(serial + level) % 8`.
+    /// level in 8, the event in 24, at the place `(serial + level) % 8`. Where it could not be defined just
+    /// then, 0x80 is added to the level, and the 24 bits count the runs since.
     pub events: [u64; 8],
     /// What the format takes, in order, up to the first 0: a letter in the low 8 bits, above it the
     /// precision, or 0xffffff for none.
@@ -68,12 +70,90 @@ impl Drop for Errno {
     }
 }
 
+/// The place where a site remembers what it was defined as for a timeline and a level.
+struct Known<'a> {
+    word: &'a AtomicU64,
+    /// What stands above the lower 24 bits when it was.
+    pair: u64,
+}
+
+/// What a site remembers.
+enum Found {
+    /// Nothing of this timeline and level.
+    Nothing,
+    /// The event; 0 when it cannot be defined.
+    Event(u32),
+    /// That it could not be defined just then, and that it is too early to try again.
+    TooEarly,
+    /// The same, and that it is time.
+    Again,
+}
+
+impl Known<'_> {
+    /// In `pair`: no event, but how many runs since it could not be defined. No level has this bit, so C never takes it for
+    /// an event and calls each time.
+    const FAILED: u64 = 0x80;
+    const LOWER: u64 = 0xff_ffff;
+
+    /// # Safety
+    /// `site` is aligned and lives for as long as this.
+    unsafe fn of(writer: &Writer, site: *mut timeline_site_t, priority: Priority) -> Self {
+        let of = writer.serial().wrapping_add(priority as u32) as usize % 8;
+        Known {
+            // SAFETY: in the site. C and we touch these words by atomic operations only.
+            word: unsafe { AtomicU64::from_ptr(&raw mut (*site).events[of]) },
+            pair: u64::from(writer.serial()) << 8 | priority as u64,
+        }
+    }
+
+    /// Looks, and counts a run if it could not be defined before.
+    fn look(&self) -> Found {
+        // Acquire (pairs with the Release in `put`): the types are there when the event is.
+        let mut found = self.word.load(Ordering::Acquire);
+        while found >> 24 == self.pair | Self::FAILED {
+            let runs = (found + 1) & Self::LOWER;
+            let next = found & !Self::LOWER | runs;
+            let order = (Ordering::Relaxed, Ordering::Acquire);
+            match self
+                .word
+                .compare_exchange_weak(found, next, order.0, order.1)
+            {
+                Ok(_) if runs.is_multiple_of(RETRY.into()) => return Found::Again,
+                Ok(_) => return Found::TooEarly,
+                Err(now) => found = now,
+            }
+        }
+        match found >> 24 == self.pair {
+            true => Found::Event((found & Self::LOWER) as u32),
+            false => Found::Nothing,
+        }
+    }
+
+    /// Remembers what it was defined as.
+    fn put(&self, event: EventId) {
+        // Release (pairs with the Acquire in `look` and in timeline_says_): publishes the types.
+        let word = self.pair << 24 | u64::from(event.0);
+        self.word.store(word, Ordering::Release);
+    }
+
+    /// Remembers that it could not be defined, unless another thread has found out more since `before`.
+    fn put_failure(&self, before: u64) {
+        let word = (self.pair | Self::FAILED) << 24;
+        let _ = self
+            .word
+            .compare_exchange(before, word, Ordering::Relaxed, Ordering::Relaxed);
+    }
+}
+
 /// Defines the event of a statement for a timeline and a level, and remembers it there. What
 /// `TIMELINE_PRINTF` calls where a statement first runs.
 ///
 /// Returns the event; 0, which is never logged, when it cannot be defined. That is remembered as well, so
-/// it is not tried again. Leaves `errno` alone. Takes locks and allocates; any thread, but no signal
-/// handler.
+/// it is not tried again. But if others keep the timeline locked, or the system refuses, that may pass:
+/// then one call in 1,024 tries again, and each that returns 0 counts an event as lost, if the level would
+/// have it logged. Leaves `errno` alone. Takes locks and allocates where it tries, and may wait seconds for
+/// the lock, but only until that was in vain once for this timeline. Any thread; a signal handler only where
+/// it was called for this timeline and level before: there it tries nothing again.
 ///
 /// # Safety
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `site` is NULL,
@@ -85,12 +165,47 @@ pub unsafe extern "C-unwind" fn timeline_site_define(
     level: i32,
 ) -> u32 {
     // SAFETY: the contract of this function.
-    without_cancellation(|| unsafe { define_at(tl, site, level) })
+    let again = match unsafe { look(tl, site, level) } {
+        Found::Event(event) => return event,
+        Found::TooEarly => return EventId::NEVER.0,
+        Found::Nothing => false,
+        Found::Again => true,
+    };
+    // SAFETY: as above.
+    without_cancellation(|| unsafe { define_at(tl, site, level, again) })
+}
+
+/// What the site remembers, which is nothing where an argument is wrong. An event for which it is too early is counted.
+///
+/// No locks, no allocation and nothing to clean up: a signal handler may do this, and a thread be cancelled in it.
+///
+/// # Safety
+/// As [`timeline_site_define`].
+unsafe fn look(tl: *mut timeline_t, site: *mut timeline_site_t, level: i32) -> Found {
+    let priority = u8::try_from(level).ok().and_then(Priority::from_u8);
+    // SAFETY: by contract NULL or the first member of a live Writer.
+    let (Some(writer), Some(priority)) = (unsafe { tl.cast::<Writer>().as_ref() }, priority) else {
+        return Found::Nothing;
+    };
+    if site.is_null() || !site.is_aligned() {
+        return Found::Nothing;
+    }
+    // SAFETY: neither NULL nor misaligned, and alive by contract.
+    let found = unsafe { Known::of(writer, site, priority) }.look();
+    if let Found::TooEarly = found {
+        writer.core.dropped_undefined(priority);
+    }
+    found
 }
 
 /// # Safety
 /// As [`timeline_site_define`].
-unsafe fn define_at(tl: *mut timeline_t, site: *mut timeline_site_t, level: i32) -> u32 {
+unsafe fn define_at(
+    tl: *mut timeline_t,
+    site: *mut timeline_site_t,
+    level: i32,
+    again: bool,
+) -> u32 {
     let _errno = Errno::keep();
     let mut event = EventId::NEVER;
     guard(|| {
@@ -98,17 +213,26 @@ unsafe fn define_at(tl: *mut timeline_t, site: *mut timeline_site_t, level: i32)
         // SAFETY: the contract of this function.
         let writer = unsafe { writer(tl)? };
         let priority = priority_of(level)?;
-        let of = writer.serial().wrapping_add(priority as u32) as usize % 8;
-        // SAFETY: in the site, which lives and is aligned. C and we touch these words by atomic operations only.
-        let known = unsafe { AtomicU64::from_ptr(&raw mut (*site).events[of]) };
-        let word = |event: EventId| {
-            u64::from(writer.serial()) << 32 | (priority as u64) << 24 | u64::from(event.0)
-        };
+        // SAFETY: checked by `place`, and alive by contract.
+        let known = unsafe { Known::of(writer, site, priority) };
+        let before = known.word.load(Ordering::Relaxed);
+        // A handler may have interrupted malloc, and its author relies on an earlier run having defined the statement.
+        if again && in_handler() {
+            writer.core.dropped_undefined(priority);
+            return Ok(TIMELINE_OK);
+        }
         // SAFETY: the contract of this function.
         let defined = unsafe { define(writer, site, priority) };
-        // Release (pairs with the Acquire in timeline_says_): publishes the types.
-        let found = *defined.as_ref().unwrap_or(&EventId::NEVER);
-        known.store(word(found), Ordering::Release);
+        match &defined {
+            Ok(event) => known.put(*event),
+            Err(failure) if failure.may_pass() => {
+                // The first walk over a stack may load and sort tables: not when a handler asks above.
+                in_handler();
+                known.put_failure(before);
+                writer.core.dropped_undefined(priority);
+            }
+            Err(_) => known.put(EventId::NEVER),
+        }
         event = defined?;
         Ok(TIMELINE_OK)
     });

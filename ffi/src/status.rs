@@ -46,12 +46,21 @@ pub(crate) struct Failure {
     message: String,
 }
 
+/// What failed and may pass is tried again with one call in this many.
+pub(crate) const RETRY: u32 = 1024;
+
 impl Failure {
     pub(crate) fn argument(message: impl Into<String>) -> Failure {
         Failure {
             status: TIMELINE_E_ARGUMENT,
             message: message.into(),
         }
+    }
+
+    /// Whether the same call may succeed later: others held a lock, or the system refused. What is wrong with an argument
+    /// stays, and a table that is full.
+    pub(crate) fn may_pass(&self) -> bool {
+        matches!(self.status, TIMELINE_E_IO | TIMELINE_E_BUSY)
     }
 
     pub(crate) fn io(doing: &str, error: impl Display) -> Failure {

@@ -15,7 +15,8 @@ use crate::error::{Error, Result};
 use crate::event::{Definitions, EventId, Level, Priority};
 use crate::lifecycle;
 use crate::segment::{Segment, Use};
-use crate::shm::{self, Lock, LockFile, Name, Opening, SharedFile, Trust};
+use crate::shm::{self, Lock, LockFile, Name, Opening, Patience, SharedFile, Trust};
+use crate::sync::{AtomicU32, Ordering};
 
 /// A live timeline, attached for changing its level.
 ///
@@ -38,6 +39,8 @@ pub struct Control {
 pub(crate) struct Inner {
     pub segment: Segment,
     pub file: SharedFile,
+    /// 1 once a statement could not have the lock: from then on, none waits for it.
+    hasty: AtomicU32,
 }
 
 impl Control {
@@ -67,7 +70,11 @@ impl Control {
         let file = SharedFile::new(file, segment.name.c_file())
             .map_err(|e| Error::io("examine", segment.name.given(), e))?;
         let control = Control {
-            inner: Arc::new(Inner { segment, file }),
+            inner: Arc::new(Inner {
+                segment,
+                file,
+                hasty: AtomicU32::new(0),
+            }),
         };
         let lock = control.lock()?;
         control.segment().add_anchor();
@@ -91,9 +98,26 @@ impl Control {
 
     /// The define lock, with what a dead sampler left behind cleared away.
     pub(crate) fn lock(&self) -> Result<LockFile> {
+        self.lock_within(Patience::SECONDS)
+    }
+
+    /// The same for what a host defines in passing, where it first logs it. Once that could not have the lock, it waits no
+    /// more: each of the host's statements would stand still for seconds.
+    fn lock_in_passing(&self) -> Result<LockFile> {
+        // Relaxed: guards nothing; a thread that sees it late waits as well.
+        let hasty = &self.inner.hasty;
+        let patience = match hasty.load(Ordering::Relaxed) {
+            0 => Patience::SECONDS,
+            _ => Patience::MOMENT,
+        };
+        self.lock_within(patience)
+            .inspect_err(|_| hasty.store(1, Ordering::Relaxed))
+    }
+
+    fn lock_within(&self, patience: Patience) -> Result<LockFile> {
         let opening = self.reopen()?;
         let owner = shm::owner(opening.file()).map_err(|e| Error::io("examine", self.path(), e))?;
-        let lock = LockFile::acquire(opening, Lock::Define)
+        let lock = LockFile::acquire(opening, Lock::Define, patience)
             .map_err(|e| Error::lock(self.path(), &owner, e))?;
         let definitions = &self.segment().definitions;
         if definitions.boost() != Level::NONE && self.segment().sampler(Some(lock.file())).is_none()
@@ -149,7 +173,10 @@ impl Control {
         priority: Priority,
         message: &str,
     ) -> Result<EventId> {
-        self.defining(|all| all.define(self.path(), category, priority, message))
+        let lock = self.lock()?;
+        self.defining(lock, |all| {
+            all.define(self.path(), category, priority, message)
+        })
     }
 
     pub(crate) fn define_printf(
@@ -159,15 +186,22 @@ impl Control {
         format: &str,
         statement: (&str, u32),
     ) -> Result<EventId> {
-        self.defining(|all| all.define_printf(self.path(), category, priority, format, statement))
+        let lock = self.lock_in_passing()?;
+        self.defining(lock, |all| {
+            all.define_printf(self.path(), category, priority, format, statement)
+        })
     }
 
     pub(crate) fn define_module(&self, module: &str) -> Result<()> {
-        self.defining(|all| all.define_module(self.path(), module))
+        let lock = self.lock_in_passing()?;
+        self.defining(lock, |all| all.define_module(self.path(), module))
     }
 
-    fn defining<T>(&self, define: impl FnOnce(&Definitions) -> Result<T>) -> Result<T> {
-        let _lock = self.lock()?;
+    fn defining<T>(
+        &self,
+        _lock: LockFile,
+        define: impl FnOnce(&Definitions) -> Result<T>,
+    ) -> Result<T> {
         let defined = define(&self.segment().definitions)?;
         self.segment().add_anchor();
         Ok(defined)

@@ -93,6 +93,8 @@ pub const DROPPED_NO_LANE: u64 = 0x8c8;
 pub const DROPPED_NO_CHUNK: u64 = 0x8d0;
 /// u64, events dropped because their id was beyond the definition table.
 pub const DROPPED_BAD_EVENT: u64 = 0x8d8;
+/// u64, events dropped because their statement could not be defined just then.
+pub const DROPPED_UNDEFINED: u64 = 0x8e0;
 /// u64, anchors ever taken.
 pub const ANCHORS_TAKEN: u64 = 0x900;
 /// 16 anchors of { serial u64, ticks u64, monotonic u64, realtime u64 }.

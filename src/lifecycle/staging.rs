@@ -11,7 +11,7 @@ use std::path::Path;
 
 use super::LOOKS;
 use crate::error::{Error, Result};
-use crate::shm::{self, Lock, LockFile, Name, Opening, Temporary};
+use crate::shm::{self, Lock, LockFile, Name, Opening, Patience, Temporary};
 
 /// Between the name and a number of sixteen digits.
 const INFIX: &[u8] = b".creating-";
@@ -52,7 +52,7 @@ impl Staging {
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
                 other => other.map_err(|e| fail("create", e))?,
             };
-            let lock = LockFile::acquire(Opening::own(file), Lock::Lifecycle)
+            let lock = LockFile::acquire(Opening::own(file), Lock::Lifecycle, Patience::SECONDS)
                 .map_err(|e| fail("lock", e))?;
             // Another creator that came upon it before it was locked took it for a dead one's.
             if shm::is_at(lock.file(), &path) {

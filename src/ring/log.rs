@@ -269,6 +269,12 @@ impl Log {
         self.dropped(header::DROPPED_BAD_EVENT);
     }
 
+    /// Counts an event whose statement could not be defined just then.
+    #[cold]
+    pub fn undefined(&self) {
+        self.dropped(header::DROPPED_UNDEFINED);
+    }
+
     #[cold]
     fn dropped(&self, why: u64) {
         self.ring.mapping().u64(why).fetch_add(1, Ordering::Relaxed);

@@ -49,9 +49,8 @@ impl Lock {
         range(self.byte(), 1, kind)
     }
 
-    /// Waits until the lock is ours: `TimedOut` if others have it for five seconds.
-    pub fn acquire(self, opening: &Opening) -> io::Result<()> {
-        let mut patience = Patience::default();
+    /// Waits until the lock is ours: `TimedOut` if others have it for longer than we have patience.
+    pub fn acquire(self, opening: &Opening, mut patience: Patience) -> io::Result<()> {
         opening.enter(&mut patience)?;
         let lock = self.flock(libc::F_WRLCK);
         loop {
@@ -93,15 +92,25 @@ impl Lock {
     }
 }
 
-/// How long a lock is waited for, in looks and not by a clock, which may leap: five seconds or somewhat more.
-#[derive(Default)]
-struct Patience {
+/// How long a lock is waited for, in looks and not by a clock, which may leap.
+pub struct Patience {
     looks: u32,
+    most: u32,
 }
 
 impl Patience {
+    /// Five seconds or somewhat more.
+    pub const SECONDS: Patience = Patience {
+        looks: 0,
+        most: 540,
+    };
+    /// Without sleeping: for a lock that is held as shortly as most are.
+    pub const MOMENT: Patience = Patience {
+        looks: 0,
+        most: Patience::SPINS,
+    };
+
     const SPINS: u32 = 32;
-    const LOOKS: u32 = 540;
     const SHORTEST: Duration = Duration::from_micros(50);
     const LONGEST: Duration = Duration::from_millis(10);
 
@@ -109,13 +118,13 @@ impl Patience {
     fn wait(&mut self) -> io::Result<()> {
         self.looks += 1;
         match self.looks {
+            looks if looks >= self.most => return Err(io::ErrorKind::TimedOut.into()),
             // Most are held for some microseconds.
             ..Self::SPINS => std::thread::yield_now(),
-            looks if looks < Self::LOOKS => {
+            looks => {
                 let longer = 1 << (looks - Self::SPINS).min(10);
                 std::thread::sleep((Self::SHORTEST * longer).min(Self::LONGEST));
             }
-            _ => return Err(io::ErrorKind::TimedOut.into()),
         }
         Ok(())
     }
@@ -272,8 +281,8 @@ pub struct LockFile {
 
 impl LockFile {
     /// Waits for `lock`, as [`Lock::acquire`] does.
-    pub fn acquire(opening: Opening, lock: Lock) -> io::Result<LockFile> {
-        lock.acquire(&opening)?;
+    pub fn acquire(opening: Opening, lock: Lock, patience: Patience) -> io::Result<LockFile> {
+        lock.acquire(&opening, patience)?;
         Ok(LockFile {
             opening,
             lock,

@@ -22,7 +22,7 @@ pub use file::{
     reserve, unguessable,
 };
 pub use inherited::prepare as prepare_for_forks;
-pub use lock::{Lock, LockFile, Opening, slots_locked};
+pub use lock::{Lock, LockFile, Opening, Patience, slots_locked};
 pub use mapping::Mapping;
 pub use name::{Name, live_names};
 pub use pieces::{Loss, Word};

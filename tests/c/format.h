@@ -48,8 +48,8 @@ typedef struct {
   uint32_t defined, unused_884;
   uint64_t strings_used, thread_serial, process_serial;
   unsigned char unused_8a0[0x8c0 - 0x8a0];
-  uint64_t dropped_interrupted, dropped_no_lane, dropped_no_chunk, dropped_bad_event;
-  unsigned char unused_8e0[0x900 - 0x8e0];
+  uint64_t dropped_interrupted, dropped_no_lane, dropped_no_chunk, dropped_bad_event, dropped_undefined;
+  unsigned char unused_8e8[0x900 - 0x8e8];
   uint64_t anchors_taken;
   unsigned char unused_908[0x940 - 0x908];
   anchor_t anchors[16];
@@ -142,6 +142,7 @@ AT(header_t, dropped_interrupted, 0x8c0);
 AT(header_t, dropped_no_lane, 0x8c8);
 AT(header_t, dropped_no_chunk, 0x8d0);
 AT(header_t, dropped_bad_event, 0x8d8);
+AT(header_t, dropped_undefined, 0x8e0);
 AT(header_t, anchors_taken, 0x900);
 AT(header_t, anchors, 0x940);
 SIZE(anchor_t, 32);

@@ -68,7 +68,7 @@ impl Small {
         if at < HEADER_SIZE {
             return match at {
                 ..header::CHECKED => "the header",
-                header::DROPPED_INTERRUPTED.. if at < header::DROPPED_BAD_EVENT + 8 => "counts",
+                header::DROPPED_INTERRUPTED.. if at < header::DROPPED_UNDEFINED + 8 => "counts",
                 _ => "the changing header",
             };
         }

@@ -207,6 +207,10 @@ fn dropped(info: &Info, theme: &Theme) -> Line {
         (dropped.no_lane, "for want of a lane"),
         (dropped.no_chunk, "for want of a chunk"),
         (dropped.bad_event, "with an event number out of range"),
+        (
+            dropped.undefined,
+            "by statements that could not be defined just then",
+        ),
     ];
     let causes: Vec<_> = causes
         .iter()
@@ -341,6 +345,7 @@ pub fn object(path: &str, info: &Info) -> Value {
             "no_lane": info.dropped.no_lane,
             "no_chunk": info.dropped.no_chunk,
             "bad_event": info.dropped.bad_event,
+            "undefined": info.dropped.undefined,
         },
         "writers": writers,
         "created": clock.format(info.created_unix_nanos),

@@ -1,0 +1,318 @@
+/* Statements that cannot be defined at first: each event that is lost counts, the program waits for the lock once, and
+ * they log when it is free. Also C++. printf_later DIR */
+#ifndef _GNU_SOURCE /* C++ has it already */
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <timeline.h>
+
+#include "check.h"
+
+/* One run in so many tries again. */
+enum { AGAIN = 1024 };
+
+static char path[4096];
+static timeline_t *tl;
+static const volatile char *header;
+
+/* What the header counts: the field dropped_undefined. */
+static uint64_t lost(void) { return *(const volatile uint64_t *)(header + 0x8e0); }
+
+/* In the place of the C library's own, for this program and all that it loads: who waits for a lock sleeps. */
+static unsigned long slept;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+int nanosleep(const struct timespec *time, struct timespec *rest) {
+  (void)time, (void)rest;
+  slept++;
+  return 0;
+}
+int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *rest) {
+  (void)clock, (void)flags;
+  return nanosleep(time, rest);
+}
+#ifdef __cplusplus
+}
+#endif
+
+/* ---- Another process that holds the lock --------------------------------------------------------- */
+
+static pid_t holder;
+static int end[2];
+
+static void hold(void) {
+  int held[2];
+  char byte = 0;
+  CHECK_EQ(pipe(held), 0);
+  CHECK_EQ(pipe(end), 0);
+  holder = fork();
+  CHECK(holder >= 0);
+  if (holder == 0) {
+    close(end[1]);
+    const int file = open(path, O_RDWR);
+    struct flock lock;
+    memset(&lock, 0, sizeof lock);
+    lock.l_type = F_WRLCK;
+    lock.l_start = (off_t)1 << 62;
+    lock.l_len = 1;
+    if (fcntl(file, F_OFD_SETLKW, &lock) != 0 || write(held[1], "x", 1) != 1) _exit(1);
+    /* Until that end is closed. */
+    _exit(read(end[0], &byte, 1) != 0);
+  }
+  close(held[1]);
+  CHECK_EQ(read(held[0], &byte, 1), 1);
+  close(held[0]);
+  close(end[0]);
+}
+
+static void let_go(void) {
+  int status = 1;
+  close(end[1]);
+  CHECK_EQ(waitpid(holder, &status, 0), holder);
+  CHECK_EQ(status, 0);
+}
+
+/* ---- Statements ---------------------------------------------------------------------------------- */
+
+static int evaluated;
+static int costly(int value) {
+  evaluated++;
+  return value;
+}
+
+static void say(int32_t level, int number) { TIMELINE_PRINTF(tl, level, "number %d", costly(number)); }
+
+/* The events that there are, from the oldest; how many were not of this text. */
+static unsigned count(const char *wanted, unsigned *others) {
+  timeline_attached_t *at = NULL;
+  timeline_cursor_t *cursor = NULL;
+  timeline_event_t event;
+  char text[256];
+  unsigned found = 0;
+  *others = 0;
+  CHECK_EQ(timeline_attach(path, &at), TIMELINE_OK);
+  CHECK_EQ(timeline_events(at, TIMELINE_OLDEST_FIRST, &cursor), TIMELINE_OK);
+  while (timeline_next(cursor, &event) == TIMELINE_OK) {
+    CHECK_EQ(timeline_render(&event, text, sizeof text, NULL), TIMELINE_OK);
+    if (strcmp(text, wanted) == 0) {
+      found++;
+    } else {
+      ++*others;
+    }
+  }
+  timeline_cursor_free(cursor);
+  timeline_attached_free(at);
+  return found;
+}
+
+static void make(void) {
+  CHECK_EQ(timeline_new(path, 65536, 0, &tl), TIMELINE_OK);
+  const int file = open(path, O_RDONLY);
+  header = (const volatile char *)mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, 0);
+  CHECK(header != MAP_FAILED);
+  close(file);
+}
+
+/* What stays, for whoever reads it after this program. */
+static void leave(pid_t child) {
+  char name[4200];
+  snprintf(name, sizeof name, "%.4000s", path);
+  strcpy(strrchr(name, '/'), "/lost");
+  FILE *const file = fopen(name, "w");
+  CHECK(file != NULL);
+  fprintf(file, "%u %d", (unsigned)lost(), (int)child);
+  fclose(file);
+}
+
+static void done(void) {
+  timeline_free(tl);
+  CHECK_EQ(timeline_unlink(path), TIMELINE_OK);
+}
+
+/* ---- Cases --------------------------------------------------------------------------------------- */
+
+/* The host has closed our descriptor, as daemons do, and has none left. */
+static void without_descriptors(void) {
+  struct rlimit few, before;
+  unsigned others;
+  make();
+  CHECK_EQ(syscall(SYS_close_range, 3, ~0u, 0), 0);
+  CHECK_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  few = before;
+  few.rlim_cur = 3;
+  CHECK_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  evaluated = 0;
+  for (int i = 0; i < 2 * AGAIN; i++) {
+    errno = EDOM;
+    say(TIMELINE_INFO, 1);
+    CHECK_EQ(errno, EDOM);
+  }
+  CHECK(strstr(timeline_last_error(), "open") != NULL);
+  CHECK_EQ(lost(), 2 * AGAIN);
+  CHECK_EQ(evaluated, 0);
+  CHECK_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  for (int i = 0; i < 10; i++) say(TIMELINE_INFO, 2);
+  CHECK_EQ(lost(), 2 * AGAIN);
+  CHECK_EQ(count("number 2", &others), 10);
+  CHECK_EQ(others, 0);
+  CHECK_EQ(slept, 0);
+  done();
+}
+
+/* What a level or an argument keeps from being logged is not lost, and what stays wrong is not tried again. */
+static void not_lost(void) {
+  make();
+  CHECK_EQ(timeline_priority(tl, TIMELINE_INFO), TIMELINE_OK);
+  timeline_site_t site = {"two\nlines", "%d", __FILE__, __LINE__, 0, {0}, {0}, 0};
+  for (int i = 0; i < 2 * AGAIN; i++) CHECK_EQ(timeline_site_define(tl, &site, TIMELINE_INFO), 0);
+  CHECK_EQ(timeline_site_define(tl, NULL, TIMELINE_INFO), 0);
+  CHECK_EQ(timeline_site_define(tl, &site, TIMELINE_ALL), 0);
+  site.category = "one line";
+  CHECK_EQ(timeline_site_define(tl, &site, TIMELINE_INFO), 0);
+  hold();
+  for (int i = 0; i < 10; i++) say(TIMELINE_TRACE, i);
+  CHECK_EQ(lost(), 0);
+  say(TIMELINE_ERROR, 1);
+  CHECK_EQ(lost(), 1);
+  let_go();
+  done();
+}
+
+static void while_locked(void) {
+  unsigned others;
+  make();
+  evaluated = 0;
+  slept = 0;
+  hold();
+  say(TIMELINE_INFO, 0);
+  const unsigned long once = slept;
+  CHECK(once > 0);
+  CHECK(strstr(timeline_last_error(), "locked") != NULL);
+  for (int i = 1; i < 100; i++) say(TIMELINE_INFO, 0);
+  /* Other statements, and this one at another level. */
+  say(TIMELINE_ERROR, 0);
+  for (int i = 0; i < 2; i++) {
+    TIMELINE_PRINTF(tl, TIMELINE_INFO, "another %d", costly(0));
+    TIMELINE_BACKTRACE(tl, TIMELINE_INFO, "a third %d", costly(0));
+  }
+  CHECK_EQ(lost(), 105);
+  CHECK_EQ(evaluated, 0);
+  let_go();
+  for (int i = 100; i < AGAIN + 10; i++) say(TIMELINE_INFO, i);
+  CHECK_EQ(lost(), 5 + AGAIN);
+  CHECK_EQ(evaluated, 10);
+  CHECK_EQ(count("number 1024", &others), 1);
+  CHECK_EQ(others, 9);
+  CHECK_EQ(slept, once);
+  done();
+}
+
+static void say_in_handler(int32_t level) { TIMELINE_PRINTF(tl, level, "%s", "in a handler"); }
+
+static void handler(int signal) {
+  (void)signal;
+  for (int i = 0; i < 2 * AGAIN; i++) say_in_handler(TIMELINE_INFO);
+}
+
+/* A handler does not try again: it may have interrupted whoever allocates. */
+static void in_handlers(void) {
+  unsigned others;
+  make();
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = handler;
+  CHECK_EQ(sigaction(SIGUSR1, &action, NULL), 0);
+  hold();
+  say_in_handler(TIMELINE_INFO);
+  let_go();
+  CHECK_EQ(raise(SIGUSR1), 0);
+  CHECK_EQ(lost(), 1 + 2 * AGAIN);
+  for (int i = 0; i < AGAIN; i++) say_in_handler(TIMELINE_INFO);
+  CHECK_EQ(lost(), 3 * AGAIN);
+  CHECK_EQ(count("in a handler", &others), 1);
+  CHECK_EQ(raise(SIGUSR1), 0);
+  CHECK_EQ(lost(), 3 * AGAIN);
+  CHECK_EQ(count("in a handler", &others), 1 + 2 * AGAIN);
+  done();
+}
+
+enum { THREADS = 4, TURNS = 5000 };
+
+static void *work(void *barrier) {
+  pthread_barrier_wait((pthread_barrier_t *)barrier);
+  for (int i = 0; i < TURNS; i++) say(TIMELINE_INFO, 7);
+  return NULL;
+}
+
+/* Each event of each thread is lost and counted, or logged. */
+static void threads(void) {
+  unsigned others;
+  pthread_t ids[THREADS];
+  pthread_barrier_t barrier;
+  make();
+  hold();
+  say(TIMELINE_INFO, 7);
+  let_go();
+  CHECK_EQ(pthread_barrier_init(&barrier, NULL, THREADS), 0);
+  for (int i = 0; i < THREADS; i++) CHECK_EQ(pthread_create(&ids[i], NULL, work, &barrier), 0);
+  for (int i = 0; i < THREADS; i++) CHECK_EQ(pthread_join(ids[i], NULL), 0);
+  const unsigned logged = count("number 7", &others);
+  CHECK_EQ(logged + lost(), 1 + THREADS * TURNS);
+  CHECK(logged > 0);
+  done();
+}
+
+static void trace(void) { TIMELINE_BACKTRACE(tl, TIMELINE_INFO, "from %s", "here"); }
+
+/* A child whose objects the timeline cannot be told of at first. */
+static pid_t told_later(void) {
+  trace();
+  const pid_t child = fork();
+  if (child == 0) {
+    hold();
+    slept = 0;
+    trace();
+    const unsigned long once = slept;
+    CHECK(once > 0);
+    trace();
+    CHECK_EQ(slept, once);
+    let_go();
+    for (int i = 1; i < AGAIN; i++) trace();
+    _exit(0);
+  }
+  int status = 1;
+  CHECK_EQ(waitpid(child, &status, 0), child);
+  CHECK_EQ(status, 0);
+  CHECK_EQ(lost(), 0);
+  return child;
+}
+
+int main(int argc, char **argv) {
+  CHECK_EQ(argc, 2);
+  snprintf(path, sizeof path, "%s/ring", argv[1]);
+  without_descriptors();
+  not_lost();
+  while_locked();
+  in_handlers();
+  threads();
+  make();
+  const pid_t child = told_later();
+  hold();
+  say(TIMELINE_INFO, 0);
+  let_go();
+  leave(child);
+  puts("printf_later: ok");
+  return 0;
+}
