@@ -8,9 +8,9 @@ mod harness;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread::{ScopedJoinHandle, scope, yield_now};
 
-use harness::{Name, arguments, attach, checked, define, in_process_without_rseq};
+use harness::{Name, Random, arguments, attach, checked, define, in_process_without_rseq, naive};
 use timeline::archive::{Archive, Form, Keeping, Output, Recorder};
-use timeline::{Attached, Event, From, Order, Timeline};
+use timeline::{Attached, Event, Follow, From, Order, Timeline};
 
 /// Tokens at most, in a ring that they do not fill.
 const TOKENS: i64 = 400_000;
@@ -199,6 +199,66 @@ fn look(what: &str, threads: i64, all: impl Fn(&Timeline, &Attached) -> Vec<Even
         });
     }
     sum.assert_consistent(what, threads);
+}
+
+/// Has threads hand the token on at random, and then changes when each event says that it was: by `between` ticks after the one
+/// before it. Where another thread had logged that one, mostly `early` ticks before it: as a processor may that reads its
+/// clock too early.
+fn hand_over_at_random(name: &Name, count: i64, between: u64, early: u64) {
+    let timeline = Timeline::with_size(name.path(), ENTRIES >> 2, 4096).expect("created");
+    let event = define(&timeline);
+    let mut random = Random(1);
+    let whose: Vec<u64> = (0..count).map(|_| random.below(3)).collect();
+    let token = Token {
+        number: AtomicI64::new(0),
+        end: AtomicI64::new(count),
+    };
+    scope(|scope| {
+        for who in 0..3 {
+            let (timeline, token, whose) = (&timeline, &token, &whose);
+            scope.spawn(move || {
+                for number in (0..count).filter(|number| whose[*number as usize] == who) {
+                    assert!(token.comes_to(number));
+                    timeline.log(event, arguments(0, number));
+                    token.number.store(number + 1, Ordering::Release);
+                }
+            });
+        }
+    });
+    let mut stamps = vec![between];
+    for pair in whose.windows(2) {
+        let last = stamps.len() as u64 * between;
+        stamps.push(match pair[0] == pair[1] || random.below(4) == 0 {
+            true => last + between,
+            false => last - early,
+        });
+    }
+    naive::change_ticks(&name.file(), |_, ticks, number| match ticks {
+        0 => 0,
+        _ => stamps[number as usize],
+    });
+}
+
+/// Each poll ends somewhere in what is there, and never between a cause and an effect that is stamped before it.
+#[test]
+fn a_follower_that_is_behind_is_given_causes_first() {
+    if in_process_without_rseq("a_follower_that_is_behind_is_given_causes_first") {
+        return;
+    }
+    const COUNT: i64 = 1 << 16;
+    let name = Name::new("behind");
+    hand_over_at_random(&name, COUNT, 4 * EARLY, EARLY / 2);
+    let attached = attach(name.path());
+    let (mut follow, mut given) = (attached.follow(From::Start), Given::default());
+    let poll = |follow: &mut Follow| {
+        let mut events = Vec::new();
+        assert_eq!(follow.poll(&mut events), 0, "nothing is overwritten");
+        events
+    };
+    while given.events(poll(&mut follow)) {}
+    assert_eq!(given.count, COUNT);
+    assert!(given.looks > 20, "{} polls", given.looks);
+    given.assert_consistent("follower that is behind", 3);
 }
 
 fn dump(threads: i64) {

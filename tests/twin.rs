@@ -253,7 +253,7 @@ fn what_claims_to_be_from_the_future_is_overwritten_in_its_turn() {
                 .for_each(|n| timeline.log(event, arguments(0, n)));
         };
         log(3 * ENTRIES);
-        naive::change_ticks(&name.file(), damage);
+        naive::change_ticks(&name.file(), |index, ticks, _| damage(index, ticks));
         // Lanes of up to eight CPUs have each a chunk that they are filling.
         log(ENTRIES + 32);
         let attached = attach(name.path());

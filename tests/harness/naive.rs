@@ -70,9 +70,9 @@ pub fn next_ticket(file: &std::fs::File) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// Gives each entry another time, made of its place in the ring and the time that it has.
+/// Gives each entry another time, made of its place in the ring, the time that it has, and which of its thread it is.
 #[allow(dead_code, reason = "each test uses its part")]
-pub fn change_ticks(file: &Path, change: fn(u64, u64) -> u64) {
+pub fn change_ticks(file: &Path, change: impl Fn(u64, u64, i64) -> u64) {
     use std::os::unix::fs::FileExt;
     let bytes = std::fs::read(file).expect("the file");
     let geometry = Geometry::load(&bytes).expect("a sound header");
@@ -82,7 +82,8 @@ pub fn change_ticks(file: &Path, change: fn(u64, u64) -> u64) {
         .expect("the file");
     for index in 0..geometry.entries {
         let at = geometry.entry().offset + index * 64;
-        let ticks = change(index, get64(&bytes, at));
+        let number = get64(&bytes, at + 32) as i64;
+        let ticks = change(index, get64(&bytes, at), number);
         file.write_all_at(&ticks.to_le_bytes(), at)
             .expect("written");
     }
