@@ -2,6 +2,8 @@
 //! reader (tests/python/read_timeline.py) that was written from that page alone.
 #![cfg(feature = "cli")]
 
+#[path = "format/anchors.rs"]
+mod anchors;
 #[allow(dead_code, reason = "each test uses its part")]
 mod support;
 mod toolchain;
@@ -13,7 +15,6 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-use proptest::prelude::*;
 use serde_json::Value;
 use support::{Name, printed};
 use timeline::{EventId, Priority, Timeline};
@@ -234,97 +235,6 @@ fn the_example_is_read_alike_by_both() {
         ]
     );
     assert_same(&found, &dumped(&file));
-}
-
-/// A timeline with another clock, rate and anchors: ticks, nanoseconds of the monotonic clock, and nanoseconds since some
-/// day in 2023.
-fn with_anchors(good: &[u8], clock: u32, rate: u64, anchors: &[[u64; 3]]) -> Vec<u8> {
-    let mut bytes = good.to_vec();
-    bytes[0x44..0x48].copy_from_slice(&clock.to_le_bytes());
-    bytes[0x140..0x148].copy_from_slice(&rate.to_le_bytes());
-    bytes[0x14..0x18].fill(0);
-    let sum = crc32fast::hash(&bytes[..0x800]);
-    bytes[0x14..0x18].copy_from_slice(&sum.to_le_bytes());
-    bytes[0x940..0xb40].fill(0);
-    for (slot, [ticks, monotonic, time]) in anchors.iter().enumerate() {
-        let time = 1_700_000_000_000_000_000 + time;
-        let words = [slot as u64 + 1, *ticks, *monotonic, time].map(u64::to_le_bytes);
-        bytes[0x940 + 32 * slot..][..32].copy_from_slice(&words.concat());
-    }
-    bytes
-}
-
-/// Anchors of clocks that cannot be compared, or that lie; both readers find the same times.
-#[test]
-fn anchors_of_other_clocks_are_read_alike_by_both() {
-    let good = fs::read(root().join("tests/data/example.timeline")).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("anchors.timeline");
-    let first = u64::from_le_bytes(good[0xa000..0xa008].try_into().unwrap());
-    let (second, day) = (1_000_000_000, 86_400_000_000_000);
-    // Ticks and time from the first event on, of three to the nanosecond, and by how much the monotonic clock is shifted;
-    // `None`: it is not known.
-    let sets: [&[(u64, u64, Option<u64>)]; 6] = [
-        &[(0, 0, Some(0)), (6 * second, 2 * second, Some(0))],
-        &[
-            (0, 0, Some(0)),
-            (3, 1, Some(day)),
-            (6 * second, 2 * second, Some(0)),
-        ],
-        &[(0, 0, Some(day)), (3 * second, second, Some(0))],
-        &[(3 * second, second, None), (6 * second, 2 * second, None)],
-        &[
-            (3 * second, second, None),
-            (6 * second, 2 * second, Some(5)),
-            (9 * second, 3 * second, Some(5)),
-        ],
-        &[
-            (6 * second, 9 * second, Some(0)),
-            (9 * second, 2 * second, Some(0)),
-        ],
-    ];
-    let mut seen = Vec::new();
-    for anchors in sets {
-        for rate in [0_u64, 3_100_000_000] {
-            let anchors = anchors.iter().map(|(ticks, time, shift)| {
-                let monotonic = shift.map_or(0, |shift| 1_000 + time + shift);
-                [first + ticks, monotonic, *time]
-            });
-            let anchors: Vec<_> = anchors.collect();
-            fs::write(&file, with_anchors(&good, 1, rate, &anchors)).unwrap();
-            let found = independent(&file);
-            assert_same(&found, &dumped(&file));
-            seen.push(found[0]["unix_ns"].as_u64());
-        }
-    }
-    // The second event came 6,214 ticks after the first, and what no rate tells is not told.
-    let right = Some(1_700_000_000_000_000_000 + 6214 / 3);
-    assert_eq!(seen[..2], [right; 2]);
-    assert_eq!(seen[seen.len() - 2..], [None; 2], "{seen:?}");
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
-
-    /// The same where ticks are the clock that namespaces shift, for any mixture of shifts and jumps of the wall clock.
-    #[test]
-    fn anchors_of_a_clock_that_is_shifted_are_read_alike_by_both(
-        anchors in proptest::collection::vec((0..4_000u64, 0..6usize, 0..6usize, 0..3u64), 0..17),
-    ) {
-        let good = fs::read(root().join("tests/data/example.timeline")).unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("anchors.timeline");
-        let first = u64::from_le_bytes(good[0xa000..0xa008].try_into().unwrap());
-        let mut taken = 0;
-        let anchors = anchors.into_iter().map(|(passed, shift, jump, known)| {
-            taken += passed;
-            let ticks = first - 10_000 + taken + [0, 0, 0, 0, 5_000, 20_000][shift];
-            [ticks, ticks * known.min(1), taken + [0, 0, 0, 0, 0, 9_000][jump]]
-        });
-        let anchors: Vec<_> = anchors.collect();
-        fs::write(&file, with_anchors(&good, 2, 1_000_000_000, &anchors)).unwrap();
-        assert_same(&independent(&file), &dumped(&file));
-    }
 }
 
 /// Generations of thread records come again after 65,535 threads.

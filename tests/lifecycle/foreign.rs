@@ -284,6 +284,19 @@ fn what_readers_lock_makes_nobody_live_and_no_table_full() {
     Timeline::open(name.path()).expect("free");
 }
 
+#[test]
+fn a_table_whose_every_slot_a_writer_holds_is_full() {
+    let name = Name::new("full");
+    drop(small(name.path()).expect("created"));
+    let file = File::options().read(true).write(true).open(name.file());
+    let file = file.expect("opened");
+    lock_slots(&file, libc::F_WRLCK);
+    let error = Timeline::open(name.path()).err().expect("no slot is free");
+    assert!(matches!(error, Error::ProcessTableFull { .. }), "{error}");
+    drop(file);
+    Timeline::open(name.path()).expect("free");
+}
+
 /// Creates a timeline under a umask, and says what became of its mode.
 pub fn has_a_umask(given: &[String]) {
     let mask = u32::from_str_radix(&given[1], 8).expect("octal");

@@ -1,8 +1,11 @@
 //! Levels: in force at once everywhere, raised in bursts, and never left raised.
 
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
 use crate::harness::{Name, Process, attach, hear, say};
+use timeline::layout::header;
 use timeline::{Attached, Control, Error, EventId, Level, Priority, Timeline};
 
 const EVERY: Duration = Duration::from_millis(4);
@@ -247,6 +250,36 @@ fn a_killed_samplers_boost_goes_although_its_child_lives_on() {
         [std::process::id()],
         "the killed parent does not write"
     );
+}
+
+#[test]
+fn a_sampler_whose_number_another_process_has_by_now_is_gone() {
+    let name = Name::new("number");
+    let timeline = Timeline::with_size(name.path(), 256, 2048).expect("created");
+    let mut child = Process::start("samples", &[name.path()]);
+    assert_eq!(child.line(), "on");
+    let file = File::options().read(true).write(true).open(name.file());
+    let file = file.expect("opened");
+    let add = |field, number: u64| {
+        let mut word = [0; 8];
+        file.read_exact_at(&mut word, field).expect("read");
+        let changed = u64::from_le_bytes(word).wrapping_add(number);
+        file.write_all_at(&changed.to_le_bytes(), field)
+            .expect("written");
+        changed
+    };
+    let attached = attach(name.path());
+    assert!(!attached.info().boost_is_stale);
+    assert_ne!(add(header::SAMPLER_START, 1), 1, "its start is known");
+    assert!(attached.info().boost_is_stale, "it started at another time");
+    // As another time namespace would count it.
+    add(header::SAMPLER_TIME_NAMESPACE, 1);
+    assert!(!attached.info().boost_is_stale, "that cannot be compared");
+    add(header::SAMPLER_TIME_NAMESPACE, u64::MAX);
+    timeline.priority(level(Priority::Error)).expect("set");
+    assert_eq!(attached.info().boost, Level::NONE);
+    child.tell();
+    child.finish();
 }
 
 /// Ends in the middle of a burst, by the way that runs exit handlers but drops nothing.
