@@ -342,8 +342,12 @@ fn what_killed_creators_left_is_removed_by_the_next_of_the_same_user_and_of_no_o
     for path in &near {
         std::fs::write(path, "somebody's notes").expect("written");
     }
+    let elsewhere = Name::new("not-swept");
+    let another = elsewhere.file_beside(".creating-0123456789abcdef");
+    std::fs::write(&another, [0; 8192]).expect("written");
     drop(small(name.path()).expect("created"));
     assert!(!ours.exists());
+    assert!(another.exists(), "it was to have another name");
     assert_eq!(other.exists(), foreign);
     for path in &near {
         assert!(path.exists(), "{}", path.display());
