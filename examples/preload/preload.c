@@ -13,8 +13,8 @@
  *   allocations are served from a small static heap.
  * - The first event of a process makes the timeline and the first of a thread registers it; both make
  *   calls of their own. They run with `inside` set to OWN, which turns logging off, and with signals
- *   blocked and the thread not to be cancelled, so that what is not logged then is the library's own and
- *   never the program's.
+ *   blocked, so that what is not logged then is the library's own and never the program's. The library
+ *   itself lets nobody cancel the thread meanwhile.
  * - Later events make no calls. Should a signal handler interrupt one and make calls itself, those are
  *   not logged but counted, and the count is logged next.
  * - So are the calls of a child of vfork, which runs in this memory but must not log: see `vfork`.
@@ -177,8 +177,6 @@ static void start(void)
 static void log_first(enum event event, int64_t a0, int64_t a1, int64_t a2, int64_t a3)
 {
     sigset_t before;
-    int cancel_state;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     block_signals(&before);
     inside = OWN;
     if (atomic_load(&state) == NOT_STARTED)
@@ -194,7 +192,6 @@ static void log_first(enum event event, int64_t a0, int64_t a1, int64_t a2, int6
     }
     inside = NOTHING;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_setcancelstate(cancel_state, NULL);
 }
 
 static void log_event(enum event event, int64_t a0, int64_t a1, int64_t a2, int64_t a3)
