@@ -52,11 +52,12 @@ impl Staging {
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
                 other => other.map_err(|e| fail("create", e))?,
             };
+            // Before anything can fail.
+            let place = Temporary::new(path);
             let lock = LockFile::acquire(Opening::own(file), Lock::Lifecycle, Patience::SECONDS)
                 .map_err(|e| fail("lock", e))?;
             // Another creator that came upon it before it was locked took it for a dead one's.
-            if shm::is_at(lock.file(), &path) {
-                let place = Temporary::new(path);
+            if shm::is_at(lock.file(), place.path()) {
                 return Ok(Staging { place, lock });
             }
         }
@@ -113,7 +114,8 @@ fn sweep(name: &Name, except: Option<&Path>) -> bool {
     others
 }
 
-/// Whether another process of our own user is creating a timeline there; what a dead one left is removed.
+/// Whether another process of our own user is creating a timeline there; what a dead one left is removed. Where nobody
+/// can lock a file, nobody creates a timeline, and it is not known who left one.
 fn is_alive(path: &Path) -> bool {
     let Ok(file) = shm::open(path, true) else {
         return false;
@@ -121,8 +123,10 @@ fn is_alive(path: &Path) -> bool {
     if !shm::is_own(&file) {
         return false;
     }
-    let Some(lock) = LockFile::try_acquire(Opening::own(file), Lock::Lifecycle) else {
-        return true;
+    let lock = match LockFile::try_acquire(Opening::own(file), Lock::Lifecycle) {
+        Ok(Some(lock)) => lock,
+        Ok(None) => return true,
+        Err(_) => return false,
     };
     if shm::is_at(lock.file(), path) {
         // If it cannot be removed, it stays, and stands in nobody's way.

@@ -52,16 +52,11 @@ impl Lock {
     /// Waits until the lock is ours: `TimedOut` if others have it for longer than we have patience.
     pub fn acquire(self, opening: &Opening, mut patience: Patience) -> io::Result<()> {
         opening.enter(&mut patience)?;
-        let lock = self.flock(libc::F_WRLCK);
         loop {
-            let error = match control(opening.file(), opening.set, lock) {
-                Ok(_) => return Ok(()),
-                Err(e) => e,
-            };
-            let held = matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EACCES));
-            let again = match held {
-                true => patience.wait(),
-                false => Err(error),
+            let again = match self.take(opening) {
+                Ok(true) => return Ok(()),
+                Ok(false) => patience.wait(),
+                Err(error) => Err(error),
             };
             if let Err(error) = again {
                 opening.leave();
@@ -72,7 +67,16 @@ impl Lock {
 
     /// Takes the lock if it is free; whether it is ours now.
     pub fn try_acquire(self, opening: &Opening) -> bool {
-        control(opening.file(), opening.set, self.flock(libc::F_WRLCK)).is_ok()
+        self.take(opening).is_ok_and(|taken| taken)
+    }
+
+    /// Takes the lock, or false if others have it. The error: nobody can take it, as on a file system without locks.
+    fn take(self, opening: &Opening) -> io::Result<bool> {
+        match control(opening.file(), opening.set, self.flock(libc::F_WRLCK)) {
+            Ok(_) => Ok(true),
+            Err(e) if matches!(e.raw_os_error(), Some(libc::EAGAIN | libc::EACCES)) => Ok(false),
+            Err(e) => Err(e),
+        }
     }
 
     /// Gives a lock back that was taken at once.
@@ -290,13 +294,16 @@ impl LockFile {
         })
     }
 
-    /// Takes `lock` if it is free.
-    pub fn try_acquire(opening: Opening, lock: Lock) -> Option<LockFile> {
-        lock.try_acquire(&opening).then_some(LockFile {
+    /// Takes `lock` if it is free; `None` if others have it.
+    ///
+    /// # Errors
+    /// Nobody can take it, as on a file system without locks.
+    pub fn try_acquire(opening: Opening, lock: Lock) -> io::Result<Option<LockFile>> {
+        Ok(lock.take(&opening)?.then_some(LockFile {
             opening,
             lock,
             waited: false,
-        })
+        }))
     }
 
     /// The file, for as long as it is locked.
@@ -314,5 +321,29 @@ impl Drop for LockFile {
         if self.waited {
             self.opening.leave();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_that_others_have_is_told_from_one_that_nobody_can_take() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("locked");
+        let file = super::super::create(&path).expect("created");
+        let open = |write| Opening::own(super::super::open(&path, write).expect("opened"));
+        let held = LockFile::acquire(Opening::own(file), Lock::Lifecycle, Patience::MOMENT);
+        let held = held.expect("free");
+        let tried = LockFile::try_acquire(open(true), Lock::Lifecycle);
+        assert!(matches!(tried, Ok(None)));
+        drop(held);
+        let tried = LockFile::try_acquire(open(true), Lock::Lifecycle);
+        assert!(matches!(tried, Ok(Some(_))));
+        // Through an opening that cannot write, nobody can.
+        let tried = LockFile::try_acquire(open(false), Lock::Lifecycle);
+        let error = tried.err().expect("refused");
+        assert_eq!(error.raw_os_error(), Some(libc::EBADF));
     }
 }

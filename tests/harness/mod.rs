@@ -6,6 +6,7 @@
     reason = "each test uses its part"
 )]
 
+pub mod kernel;
 pub mod naive;
 pub mod user;
 

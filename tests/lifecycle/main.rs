@@ -8,6 +8,7 @@ mod define;
 mod foreign;
 mod level;
 mod names;
+mod refusing;
 mod saving;
 mod space;
 
@@ -33,6 +34,10 @@ harness::roles!(
     shares_a_small_space,
     has_little_shared_memory,
     share_little_shared_memory,
+    has_no_locks,
+    renames_by_links,
+    races_by_links,
+    has_a_quota,
 );
 
 use alive::{executes_itself, loses_its_first_thread};
@@ -40,6 +45,7 @@ use define::defines;
 use foreign::{dies_unseen, has_a_umask, locks_everything, locks_slots, squats};
 use level::{exits_in_a_burst, levels, samples};
 use names::{creates, holds, races, unprivileged};
+use refusing::{has_a_quota, has_no_locks, races_by_links, renames_by_links};
 use saving::logs_a_lap;
 use space::{
     fills, has_a_limit, has_little_shared_memory, share_little_shared_memory, shares_a_small_space,
