@@ -482,7 +482,8 @@ int32_t timeline_level(const struct timeline_t *tl);
 
 /**
  * Makes a timeline and opens it for writing. When the name is left over from processes that all died,
- * their timeline is kept as `NAME.prev` and this one starts afresh.
+ * their timeline is kept as `NAME.prev` and this one starts afresh. (As `NAME.prev-` and a number, if
+ * something has the name `NAME.prev` that is not ours to replace.)
  *
  * `path`: one leading slash and no other (`"/timeline"`) names a POSIX shared memory object; anything else is the path
  * of a file. `entries`: how many events the ring holds, a power of two of at least 256; 0 means 1,048,576 (66 MiB in

@@ -17,7 +17,7 @@ use crate::lifecycle;
 use crate::ring::threads::{self, Thread};
 use crate::save::{self, Saved};
 use crate::segment::Segment;
-use crate::shm::{Name, SharedFile};
+use crate::shm::{self, Name, SharedFile};
 use crate::source::{Event, Events, Follow, Frame, From, Order, Source};
 use crate::sync::{AtomicU64, Ordering};
 
@@ -102,6 +102,40 @@ impl Attached {
     /// Whether the name leads elsewhere by now: the program was restarted, or the timeline removed.
     pub fn replaced(&self) -> bool {
         !self.file.is_at(self.segment.name.file())
+    }
+
+    /// The run of the program right before this one, as far as [`Timeline::new`](crate::Timeline::new) has kept it: what
+    /// stands at `NAME.prev`, or at `NAME.prev-` and a number. Of several, the last that belongs to the owner of this
+    /// one, or else the last of all: others may put files at such names.
+    pub fn former(&self) -> Option<Attached> {
+        if self.is_snapshot() {
+            return None;
+        }
+        let name = &self.segment.name;
+        let suffixes = lifecycle::suffixes_of_former(name).into_iter();
+        suffixes
+            .filter_map(|suffix| Attached::open(name.given_sibling(&suffix)).ok())
+            .filter(|former| former.is_before(self))
+            .max_by_key(|former| (former.user() == self.user(), former.run()))
+    }
+
+    /// When this was created, and by which process.
+    fn run(&self) -> (u64, u32) {
+        let facts = &self.segment.facts;
+        (facts.created_unix, facts.creator_pid)
+    }
+
+    /// Whether this is of an earlier run than `next`, which stands, or stood, at the name.
+    fn is_before(&self, next: &Attached) -> bool {
+        let (run, after) = (self.run(), next.run());
+        // While the name belongs to one run, the other cannot be after it, whatever the clock said.
+        run.0 < after.0 || (run != after && !next.replaced())
+    }
+
+    /// Whose it is.
+    fn user(&self) -> Option<u32> {
+        let owner = self.file.read(shm::owner).ok()?;
+        owner.ok().map(|owner| owner.user)
     }
 
     /// An error if the file was cut short while it was read.

@@ -83,7 +83,7 @@ pub use self::{
     },
     info::{Dropped, Info},
     layout::{DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, MAX_ARGUMENTS},
-    lifecycle::{unlink, users},
+    lifecycle::{name_before, unlink, users},
     list::{Listed, list, names},
     ring::processes::Writer,
     ring::threads::Thread,

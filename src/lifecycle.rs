@@ -4,9 +4,11 @@
 //! meanwhile.
 
 mod create;
+mod former;
 mod staging;
 
 pub use create::{Plan, create};
+pub use former::{name_before, suffixes as suffixes_of_former};
 pub use staging::{is_being_created, is_staging};
 
 use std::fs::File;

@@ -82,7 +82,7 @@ pub(crate) fn replace<T>(
 /// A new file beside the one to be: several may save to the same name at once.
 fn create_temporary(name: &Name) -> std::io::Result<(Temporary, File)> {
     loop {
-        let path = name.sibling(&format!(".tmp-{:016x}", shm::unguessable()));
+        let path = name.sibling(&shm::numbered(".tmp-"));
         match shm::create(&path) {
             Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => continue,
             other => return Ok((Temporary::new(path), other?)),

@@ -49,7 +49,9 @@ impl Timeline {
     /// entries; [`Info::reduced`](crate::Info::reduced) says so.
     ///
     /// One leading slash and no other (`/timeline`) names a POSIX shared-memory object; anything else is a file. If the
-    /// name was used before and all its writers have ended, their timeline is kept as `NAME.prev`.
+    /// name was used before and all its writers have ended, their timeline is kept as `NAME.prev`, in the place of the one
+    /// before. If something else has that name, or a timeline that is not ours to replace, it is kept as `NAME.prev-` and
+    /// a number. [`Attached::former`](crate::Attached::former) finds it.
     ///
     /// # Errors
     /// `InUse` while others write to that name, with their names; `NoSpace` if not even 65,536 entries fit, with the

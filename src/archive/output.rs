@@ -20,6 +20,7 @@ use super::preamble::Preamble;
 use super::writer::Known;
 use crate::attached::Attached;
 use crate::error::{Error, Result};
+use crate::lifecycle::name_before;
 use crate::shm;
 
 pub use anew::Change;
@@ -479,7 +480,9 @@ impl Write for Output {
 
 /// What a timeline is called, before and after a restart of its program.
 fn whatever_run(name: &str) -> &str {
-    name.strip_suffix(".prev").unwrap_or(name)
+    name_before(name.as_ref())
+        .and_then(Path::to_str)
+        .unwrap_or(name)
 }
 
 /// How much of frames that were cut is whole.

@@ -5,11 +5,10 @@
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::staging::Staging;
-use super::{LOOKS, locked_at, magic, trusted};
+use super::{LOOKS, former, locked_at, magic};
 use crate::clock::ClockKind;
 use crate::error::{Error, Result, User};
 use crate::layout::{self, Geometry};
@@ -39,7 +38,7 @@ pub struct Plan {
 }
 
 /// Creates the timeline at `name`. Without a number of `entries` it has the default, or the largest power of two below
-/// it that fits. A timeline without a living writer that has the name is kept as `NAME.prev`.
+/// it that fits. A timeline without a living writer that has the name is kept: see `former`.
 ///
 /// Returns with the lifecycle lock of the new timeline held, for the creator to join it undisturbed.
 pub fn create(name: &Name, plan: &Plan) -> Result<(Segment, LockFile)> {
@@ -160,14 +159,12 @@ fn place(name: &Name, staging: Staging, plan: &Plan) -> Result<LockFile> {
         // Held until the old timeline has its new name, so that nobody joins it in between.
         let old = lock_corpse(name, trust)?;
         if let Some(old) = &old {
-            let prev = name.sibling(".prev");
-            may_replace(&prev, trust)?;
-            match std::fs::rename(name.file(), &prev) {
-                Ok(()) if shm::is_at(old.file(), &prev) => {}
-                Ok(()) => {
+            match former::keep(name, trust) {
+                Ok(kept) if shm::is_at(old.file(), &kept) => {}
+                Ok(other) => {
                     // It was removed meanwhile, and created anew by another process, who uses it. If its name is taken
                     // again by now, nothing can be done.
-                    let _ = shm::rename_new(&prev, name.file());
+                    let _ = shm::rename_new(&other, name.file());
                     continue;
                 }
                 Err(e) if e.kind() == std::io::ErrorKind::NotFound => continue,
@@ -222,22 +219,4 @@ fn living(name: &Name, lock: &LockFile) -> Vec<User> {
         // Damaged, or of another version: the locks alone must tell.
         Err(_) => Vec::new(),
     }
-}
-
-/// An error if something stands at NAME.prev that is not ours to replace.
-fn may_replace(prev: &Path, trust: &Trust) -> Result<()> {
-    let fail = |e| Error::io("replace", prev, e);
-    let file = match shm::open_nofollow(prev) {
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        other => other.map_err(fail)?,
-    };
-    trusted(prev, &file, trust)?;
-    let found = magic(prev, &file)?;
-    if found != layout::MAGIC {
-        return Err(Error::NotATimeline {
-            path: PathBuf::from(prev),
-            found,
-        });
-    }
-    Ok(())
 }

@@ -3,7 +3,6 @@
 //! Its name cannot be guessed, so nobody can put a file there beforehand or wait for it. Its creator has its lifecycle
 //! lock: a file of our own user that is not locked was left by a creator that was killed.
 
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -13,20 +12,12 @@ use super::LOOKS;
 use crate::error::{Error, Result};
 use crate::shm::{self, Lock, LockFile, Name, Opening, Patience, Temporary};
 
-/// Between the name and a number of sixteen digits.
-const INFIX: &[u8] = b".creating-";
-const DIGITS: usize = 16;
+/// Between the name and a number.
+const MARK: &str = ".creating-";
 
 /// Whether a name is that of a timeline which is just being created.
 pub fn is_staging(name: &Path) -> bool {
-    final_name(name.as_os_str().as_bytes()).is_some()
-}
-
-/// The name that a timeline is to have.
-fn final_name(staging: &[u8]) -> Option<&[u8]> {
-    let (rest, digits) = staging.split_last_chunk::<DIGITS>()?;
-    let hex = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    rest.strip_suffix(INFIX).filter(|_| digits.iter().all(hex))
+    shm::without_number(name.as_os_str().as_bytes(), MARK).is_some()
 }
 
 /// Whether somebody is creating a timeline at that staging name just now; else its creator died.
@@ -46,8 +37,7 @@ impl Staging {
         sweep(name, None);
         let fail = |doing, e| Error::io(doing, name.given(), e);
         for _ in 0..LOOKS {
-            let infix = String::from_utf8_lossy(INFIX);
-            let path = name.sibling(&format!("{infix}{:016x}", shm::unguessable()));
+            let path = name.sibling(&shm::numbered(MARK));
             let file = match shm::create(&path) {
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
                 other => other.map_err(|e| fail("create", e))?,
@@ -96,18 +86,10 @@ impl Staging {
 /// Removes what killed creators of our own user left of timelines that were to be at `name`; whether there is another
 /// creator than that of `except`.
 fn sweep(name: &Name, except: Option<&Path>) -> bool {
-    let (Some(folder), Some(wanted)) = (name.file().parent(), name.file().file_name()) else {
-        return false;
-    };
-    let Ok(entries) = shm::read_dir(folder) else {
-        return false;
-    };
     let mut others = false;
-    for entry in entries.flatten() {
-        let found = entry.file_name();
-        let path = folder.join(&found);
-        let same = final_name(found.as_bytes()).map(OsStr::from_bytes) == Some(wanted);
-        if same && Some(&*path) != except {
+    for suffix in name.numbered_siblings(MARK) {
+        let path = name.sibling(&suffix);
+        if Some(&*path) != except {
             others |= is_alive(&path);
         }
     }

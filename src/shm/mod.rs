@@ -24,7 +24,7 @@ pub use file::{
 pub use inherited::prepare as prepare_for_forks;
 pub use lock::{Lock, LockFile, Opening, Patience, slots_locked};
 pub use mapping::Mapping;
-pub use name::{Name, live_names};
+pub use name::{Name, live_names, numbered, without_number};
 pub use pieces::{Loss, Word};
 pub use shared_file::SharedFile;
 pub use trust::{Trust, is_own, others_may_cut, owner};

@@ -6,11 +6,14 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use super::descriptor::read_dir;
+use super::file::unguessable;
 use crate::access::{SHM_DIR, live_file};
 use crate::error::{Error, Result};
 
 /// Suffixes we add must still fit a file name of 255 bytes.
 const MAX_NAME: usize = 210;
+/// Digits of the numbers in some of them.
+const DIGITS: usize = 16;
 
 /// A live name (`/timeline`) or a file.
 #[derive(Debug, Clone)]
@@ -85,10 +88,49 @@ impl Name {
 
     /// The file of a sibling: `suffix` appended.
     pub fn sibling(&self, suffix: &str) -> PathBuf {
-        let mut name = OsString::from_vec(self.file.as_os_str().as_bytes().to_vec());
-        name.push(suffix);
-        PathBuf::from(name)
+        appended(&self.file, suffix)
     }
+
+    /// What a user would call that sibling.
+    pub fn given_sibling(&self, suffix: &str) -> PathBuf {
+        appended(&self.given, suffix)
+    }
+
+    /// The suffixes of this mark and a number, of the siblings that are there.
+    pub fn numbered_siblings(&self, mark: &str) -> Vec<String> {
+        let (Some(folder), Some(name)) = (self.file.parent(), self.file.file_name()) else {
+            return Vec::new();
+        };
+        let entries = read_dir(folder).into_iter().flatten().flatten();
+        let suffix = |found: &OsStr| {
+            let found = found.as_bytes();
+            let is_sibling = without_number(found, mark) == Some(name.as_bytes());
+            let suffix = found.strip_prefix(name.as_bytes())?;
+            is_sibling.then(|| String::from_utf8_lossy(suffix).into_owned())
+        };
+        entries
+            .filter_map(|entry| suffix(&entry.file_name()))
+            .collect()
+    }
+}
+
+fn appended(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from_vec(path.as_os_str().as_bytes().to_vec());
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// A suffix that nobody can guess: a mark and a number.
+pub fn numbered(mark: &str) -> String {
+    format!("{mark}{:0DIGITS$x}", unguessable())
+}
+
+/// What stands before a mark and a number, if a name ends in them.
+pub fn without_number<'a>(name: &'a [u8], mark: &str) -> Option<&'a [u8]> {
+    let (rest, digits) = name.split_last_chunk::<DIGITS>()?;
+    let hex = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    rest.strip_suffix(mark.as_bytes())
+        .filter(|_| digits.iter().all(hex))
 }
 
 /// All shared-memory objects by the names they are opened with, in order.

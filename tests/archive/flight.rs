@@ -206,7 +206,12 @@ impl Drop for Flight {
         self.timeline = None;
         // Reported by the test if it matters.
         let _ = timeline::unlink(&self.name);
-        let _ = timeline::unlink(format!("{}.prev", self.name));
+        let begin = format!("{}.prev", &self.name[1..]);
+        for entry in fs::read_dir("/dev/shm").into_iter().flatten().flatten() {
+            if entry.file_name().to_string_lossy().starts_with(&begin) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
     }
 }
 

@@ -251,6 +251,29 @@ fn a_run_that_was_removed_may_have_had_others_after_it() {
 }
 
 #[test]
+fn the_run_before_is_recorded_to_its_end_also_where_its_usual_name_is_taken() {
+    for (output, purpose) in [("flight.tla", "taken"), ("flights/", "taken-files")] {
+        let mut flight = Flight::not_there(purpose, 1 << 12, output);
+        let taken = format!("/dev/shm{}.prev", flight.name);
+        std::fs::write(&taken, "somebody's notes").unwrap();
+        for round in 1..4 {
+            flight.restart();
+            flight.log(100);
+            let recorder = flight.start(&[]);
+            flight.until_recorded();
+            recorder.stop(Signal::SIGKILL);
+            flight.log(100);
+            flight.restart();
+            flight.log(100);
+            assert_eq!(first_arguments(&flight.land(&[])), flight.expected());
+            assert_eq!((runs(&flight), flight.missed()), (2 * round, 0));
+        }
+        assert_eq!(unknown(&flight), 0);
+        assert_eq!(std::fs::read_to_string(&taken).unwrap(), "somebody's notes");
+    }
+}
+
+#[test]
 fn once_ends_with_the_program_and_the_run_before_ends_by_itself() {
     let mut flight = Flight::new("once", 1 << 12);
     flight.log(100);

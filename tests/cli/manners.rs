@@ -181,9 +181,12 @@ fn the_only_timeline_need_not_be_named() {
         "{ran:?}"
     );
     // What `new` moved aside does not count, and nothing of it is written to a live name.
-    let twice = format!("{demo}{demo}test -e /dev/shm/only.prev || exit 1\n");
-    let ran = alone(&format!("{twice}timeline dump -n 1"), directory.path()).unwrap();
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let notes = "echo notes >/dev/shm/only.prev\n";
+    for (before, aside) in [("", "only.prev"), (notes, "only.prev-*")] {
+        let twice = format!("{before}{demo}{demo}test -e /dev/shm/{aside} || exit 1\n");
+        let ran = alone(&format!("{twice}timeline dump -n 1"), directory.path()).unwrap();
+        assert_eq!(ran.code, Some(0), "{aside}: {ran:?}");
+    }
     let ran = alone(&format!("{demo}timeline save /only"), directory.path()).unwrap();
     assert_eq!(ran.code, Some(2), "{ran:?}");
     assert!(

@@ -57,7 +57,17 @@ impl Name {
 
     /// The files in which it is being created, or was when its creator was killed.
     pub fn staged(&self) -> Vec<PathBuf> {
-        let begin = self.beside(".creating-").split_off(1);
+        self.files_beside(".creating-")
+    }
+
+    /// What is kept of the run before where `.prev` is not ours.
+    pub fn kept(&self) -> Vec<PathBuf> {
+        self.files_beside(".prev-")
+    }
+
+    /// All whose names begin with this one and a suffix.
+    fn files_beside(&self, suffix: &str) -> Vec<PathBuf> {
+        let begin = self.beside(suffix).split_off(1);
         let entries = std::fs::read_dir("/dev/shm").expect("listed").flatten();
         entries
             .filter(|entry| entry.file_name().to_string_lossy().starts_with(&begin))
@@ -69,7 +79,7 @@ impl Name {
 impl Drop for Name {
     fn drop(&mut self) {
         let beside = ["", ".prev", ".creating"].map(|suffix| self.file_beside(suffix));
-        for file in beside.into_iter().chain(self.staged()) {
+        for file in beside.into_iter().chain(self.staged()).chain(self.kept()) {
             let _ = std::fs::remove_file(file);
         }
     }

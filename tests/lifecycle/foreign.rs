@@ -4,7 +4,7 @@ use std::fs::{File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use crate::harness::user::{NOBODY, are_root, become_nobody};
-use crate::harness::{Name, Process, arguments, attach, define, hear, say};
+use crate::harness::{Name, Process, arguments, attach, checked, define, hear, say};
 use timeline::{Attached, Control, Error, ErrorKind, Order, Priority, Timeline};
 
 fn small(path: &str) -> Result<Timeline, Error> {
@@ -127,23 +127,91 @@ fn a_ring_of_another_user_is_neither_joined_nor_replaced_nor_waited_for() {
     squatter.finish();
 }
 
+/// The one file that is kept of the run before beside `.prev`, as it is opened.
+fn kept(name: &Name) -> String {
+    let [kept] = &name.kept()[..] else {
+        panic!("{:?}", name.kept());
+    };
+    let leaf = kept.file_name().expect("a name").to_str();
+    format!("/{}", leaf.expect("a plain name"))
+}
+
+/// The number of the one event in a ring.
+fn number(attached: &Attached) -> i64 {
+    let mut events = attached.events(Order::OldestFirst);
+    let number = checked(&events.next().expect("an event")).1;
+    assert!(events.next().is_none());
+    number
+}
+
+/// Creates a ring and logs a number.
+fn logs(path: &str, number: i64) {
+    let timeline = small(path).expect("nothing stands in its way");
+    timeline.log(define(&timeline), arguments(1, number));
+}
+
 #[test]
-fn what_another_user_put_at_the_name_of_the_former_stays_and_so_does_the_former() {
+fn what_another_user_put_at_the_name_of_the_former_stays_and_the_former_has_another() {
     if !are_root() {
         return;
     }
     let name = Name::new("former");
+    let prev = name.file_beside(".prev");
+    logs(name.path(), 1);
     let mut squatter = Process::start("squats", &[&name.beside(".prev")]);
     assert_eq!(squatter.line(), "ready");
-    let first = small(name.path()).expect("created");
-    first.log(define(&first), arguments(1, 1));
-    drop(first);
-    refused(small(name.path()));
-    assert_eq!(attach(name.path()).events(Order::OldestFirst).count(), 1);
-    assert_eq!(owner(&name.file_beside(".prev")).0, NOBODY);
+    let squatted = std::fs::read(&prev).expect("read");
+    for run in 2..=4 {
+        logs(name.path(), run);
+        let live = attach(name.path());
+        assert_eq!(number(&live), run);
+        // Of one generation, under one name.
+        assert_eq!(number(&attach(&kept(&name))), run - 1);
+        // Although that of the other user may be newer.
+        let former = live.former().expect("kept");
+        assert_eq!(former.path().to_str(), Some(&*kept(&name)));
+        assert_eq!(owner(&prev).0, NOBODY);
+        assert_eq!(std::fs::read(&prev).expect("read"), squatted);
+    }
     assert!(name.staged().is_empty());
     squatter.tell();
     squatter.finish();
+    // Who has that name no more stands in nobody's way.
+    std::fs::remove_file(&prev).expect("removed");
+    logs(name.path(), 5);
+    assert_eq!(number(&attach(&name.beside(".prev"))), 4);
+    assert_eq!(number(&attach(name.path()).former().expect("kept")), 4);
+}
+
+/// As another user, creates a ring twice.
+pub fn restarts_as_another_user(given: &[String]) {
+    become_nobody();
+    for run in 1..=3 {
+        logs(&given[0], run);
+    }
+}
+
+#[test]
+fn a_former_that_may_be_trusted_and_not_replaced_stays_as_well() {
+    if !are_root() {
+        return;
+    }
+    // In a folder where nobody may take away what is another user's.
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::set_permissions(folder.path(), Permissions::from_mode(0o1777)).expect("set");
+    let path = |suffix: &str| {
+        let path = folder.path().join(format!("ring{suffix}"));
+        path.to_str().expect("a plain name").to_owned()
+    };
+    logs(&path(".prev"), 0);
+    std::fs::set_permissions(path(".prev"), Permissions::from_mode(0o644)).expect("set");
+    Process::start("restarts_as_another_user", &[&path("")]).finish();
+    assert_eq!(number(&attach(&path(".prev"))), 0);
+    let live = attach(&path(""));
+    assert_eq!(number(&live), 3);
+    assert_eq!(number(&live.former().expect("kept")), 2);
+    let files = std::fs::read_dir(folder.path()).expect("listed");
+    assert_eq!(files.count(), 3);
 }
 
 #[test]

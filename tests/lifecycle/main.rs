@@ -38,11 +38,14 @@ harness::roles!(
     renames_by_links,
     races_by_links,
     has_a_quota,
+    restarts_as_another_user,
 );
 
 use alive::{executes_itself, loses_its_first_thread};
 use define::defines;
-use foreign::{dies_unseen, has_a_umask, locks_everything, locks_slots, squats};
+use foreign::{
+    dies_unseen, has_a_umask, locks_everything, locks_slots, restarts_as_another_user, squats,
+};
 use level::{exits_in_a_burst, levels, samples};
 use names::{creates, holds, races, unprivileged};
 use refusing::{has_a_quota, has_no_locks, races_by_links, renames_by_links};

@@ -1,6 +1,7 @@
 //! Whose a name is: in use, left behind, somebody else's file, contested.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::Path;
 
 use crate::harness::user::{are_root, become_nobody};
 use crate::harness::{Name, Process, Random, arguments, attach, checked, define, hear, say};
@@ -81,44 +82,53 @@ fn each_restart_keeps_what_the_one_before_left() {
 }
 
 #[test]
-fn what_is_no_timeline_is_left_alone_wherever_it_stands() {
-    for suffix in ["", ".prev"] {
-        let name = Name::new("foreign");
-        if suffix == ".prev" {
-            log(&small(name.path()).expect("created"), 1);
-        }
-        let file = name.file_beside(suffix);
-        std::fs::write(&file, "somebody's notes").expect("written");
-        let before = std::fs::metadata(&file).expect("there").ino();
-        let result = small(name.path());
-        let after = std::fs::read_to_string(&file).expect("still there");
-        assert_eq!(
-            after,
-            "somebody's notes",
-            "NAME{suffix}: {:?}",
-            result.err()
-        );
-        assert_eq!(std::fs::metadata(&file).expect("there").ino(), before);
-        assert!(result.is_err(), "NAME{suffix} stands in the way");
-        if suffix.is_empty() {
-            let error = result.err().expect("refused");
-            assert!(matches!(error, Error::NotATimeline { .. }), "{error}");
-            assert!(error.to_string().contains(name.path()), "{error}");
-            for error in [
-                Timeline::open(name.path()).err(),
-                Attached::open(name.path()).err(),
-                timeline::unlink(name.path()).err(),
-            ] {
-                assert!(
-                    matches!(error, Some(Error::NotATimeline { .. })),
-                    "{error:?}"
-                );
-            }
-        }
-        if suffix == ".prev" {
-            assert_eq!(held(name.path()), [1], "the evidence stays");
-        }
+fn what_is_no_timeline_is_left_alone() {
+    let name = Name::new("foreign");
+    std::fs::write(name.file(), "somebody's notes").expect("written");
+    let before = std::fs::metadata(name.file()).expect("there").ino();
+    for error in [
+        small(name.path()).err(),
+        Timeline::open(name.path()).err(),
+        Attached::open(name.path()).err(),
+        timeline::unlink(name.path()).err(),
+    ] {
+        let error = error.expect("refused");
+        assert!(matches!(error, Error::NotATimeline { .. }), "{error}");
+        assert!(error.to_string().contains(name.path()), "{error}");
     }
+    let after = std::fs::read_to_string(name.file()).expect("still there");
+    assert_eq!(after, "somebody's notes");
+    assert_eq!(std::fs::metadata(name.file()).expect("there").ino(), before);
+}
+
+#[test]
+fn what_is_no_timeline_is_left_alone_at_the_name_of_the_former_and_stands_in_nobodys_way() {
+    let target = Name::new("target");
+    log(&small(target.path()).expect("created"), 9);
+    let puts: [fn(&Path, &Name); 4] = [
+        |at, _| std::fs::write(at, "somebody's notes").expect("written"),
+        |at, _| std::fs::create_dir(at).expect("made"),
+        |at, target| symlink(target.file(), at).expect("linked"),
+        |at, _| nix::unistd::mkfifo(at, nix::sys::stat::Mode::S_IRWXU).expect("made"),
+    ];
+    for put in puts {
+        let name = Name::new("notes");
+        let prev = name.file_beside(".prev");
+        put(&prev, &target);
+        let inode = || std::fs::symlink_metadata(&prev).expect("there").ino();
+        let before = inode();
+        for number in 1..=3 {
+            log(&small(name.path()).expect("created"), number);
+        }
+        assert_eq!(inode(), before);
+        assert_eq!(held(name.path()), [3]);
+        let former = attach(name.path()).former().expect("kept");
+        assert_eq!(held(former.path().to_str().expect("a plain name")), [2]);
+        assert_eq!(name.kept().len(), 1);
+        // Only a file would go with the name.
+        let _ = std::fs::remove_dir(&prev);
+    }
+    assert_eq!(held(target.path()), [9]);
 }
 
 #[test]

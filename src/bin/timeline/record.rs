@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use signal_hook::consts::SIGXFSZ;
 use timeline::archive::{Change, Form, Fsync, Keeping, Output, Recorder, Totals};
-use timeline::{Attached, ErrorKind};
+use timeline::{Attached, ErrorKind, name_before};
 
 use crate::args::{self, Example};
 use crate::failure::{Failure, Result};
@@ -235,7 +235,7 @@ impl Recording<'_> {
     fn record_all(&mut self, mut at: Attached) -> Result {
         let mut last = None;
         loop {
-            let before = self.before(&at);
+            let before = at.former();
             if let Some(before) = &before {
                 self.record_before(before, &at, last)?;
             }
@@ -249,20 +249,6 @@ impl Recording<'_> {
                 }
             }
         }
-    }
-
-    /// The run before this one, if it was kept.
-    fn before(&self, at: &Attached) -> Option<Attached> {
-        if at.is_snapshot() {
-            return None;
-        }
-        let mut name = at.path().as_os_str().to_owned();
-        name.push(".prev");
-        let before = Attached::open(&name).ok()?;
-        let (run, next) = (run_of(&before), run_of(at));
-        // While the name belongs to one run, the other cannot be after it, whatever the clock said.
-        let is_before = run.created < next.created || (run != next && !at.replaced());
-        is_before.then_some(before)
     }
 
     /// Records what is left of the run before this one, unless it is the last that was recorded, or of no
@@ -450,7 +436,7 @@ struct Name<'a> {
 impl<'a> Name<'a> {
     fn new(at: &'a Attached, args: &'a Args) -> Name<'a> {
         // What `new` moved aside has no writers, and no next run.
-        let aside = at.path().as_os_str().as_encoded_bytes().ends_with(b".prev");
+        let aside = name_before(at.path()).is_some();
         Name {
             at,
             args,

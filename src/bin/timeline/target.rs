@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use timeline::archive::Archive;
 use timeline::dump::printable;
 use timeline::layout::MAGIC;
-use timeline::{Attached, Control, Error, ErrorKind as Kind, looks_like};
+use timeline::{Attached, Control, Error, ErrorKind as Kind, looks_like, name_before};
 
 use crate::args;
 use crate::failure::{Failure, Result};
@@ -159,7 +159,7 @@ pub fn explain(path: &Path, error: Error) -> Failure {
 /// The live timelines by name, but for what `new` moved aside.
 fn live() -> Vec<String> {
     let mut names = timeline::names().unwrap_or_default();
-    names.retain(|name| !name.ends_with(".prev"));
+    names.retain(|name| name_before(name.as_ref()).is_none());
     names
 }
 

@@ -49,6 +49,10 @@ const FILES: &[(&str, &str)] = &[
         "The timeline of that name from before the last start of the program.",
     ),
     (
+        "/dev/shm/NAME.prev-NUMBER",
+        "The same, if NAME.prev was not to be replaced: another user's, or no timeline.",
+    ),
+    (
         "DIR/timeline-000001.tla",
         "A file of an archive in a directory, numbered from 1 on.",
     ),
