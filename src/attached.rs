@@ -59,8 +59,8 @@ pub struct Attached {
 /// ones could otherwise name one endless string again and again.
 const SHARING: u64 = 16;
 
-/// Reads for a glance at what another user could cut short: some seconds. A ring of 2^27 entries needs less.
-const MOST_READS: u64 = 1 << 22;
+/// System calls for a glance at what another user could cut short: some seconds. A ring of 2^27 entries needs less.
+const MOST_CALLS: u64 = 1 << 22;
 
 impl Attached {
     /// Attaches to the live name or file at `path`.
@@ -167,7 +167,7 @@ impl Attached {
     ///
     /// Another user can make a ring, without any memory, that takes a reader hours.
     pub(crate) fn brief_info(&self) -> Result<Info> {
-        self.segment.map.limit(MOST_READS);
+        self.segment.map.limit(MOST_CALLS);
         let info = self.info();
         if self.segment.map.is_exhausted() {
             let why =

@@ -103,10 +103,10 @@ impl Mapping {
         }
     }
 
-    /// Reads what is not mapped only so many more times; the rest is zeros. See [`Mapping::is_exhausted`].
-    pub fn limit(&self, reads: u64) {
+    /// Reads what is not mapped only by so many more system calls; the rest is zeros. See [`Mapping::is_exhausted`].
+    pub fn limit(&self, calls: u64) {
         if let Bytes::Read(pieces) = &self.bytes {
-            pieces.limit(reads);
+            pieces.limit(calls);
         }
     }
 

@@ -20,7 +20,7 @@ pub struct Pieces {
     cut: AtomicU64,
     /// Whether the host has closed our descriptor, and the name leads elsewhere.
     lost: AtomicU8,
-    /// How many more times it is read.
+    /// How many more system calls may be made to read it.
     left: AtomicU64,
     /// A page that nobody touches. While it is mapped, no other file can have the inode by which `file` knows its own.
     _held: Option<MmapRaw>,
@@ -63,9 +63,9 @@ impl Pieces {
         (cut != u64::MAX).then_some(Loss::Cut(cut))
     }
 
-    /// Reads it only so many more times. What is not read any more is zeros.
-    pub fn limit(&self, reads: u64) {
-        self.left.store(reads, Ordering::Relaxed);
+    /// Reads it only by so many more system calls. What is not read any more is zeros.
+    pub fn limit(&self, calls: u64) {
+        self.left.store(calls, Ordering::Relaxed);
     }
 
     /// Whether it is not read any more.
@@ -77,7 +77,7 @@ impl Pieces {
     ///
     /// As strong as any load: nothing that follows is read before.
     pub fn read(&self, offset: u64, out: &mut [u8]) {
-        if !self.look(1, |file| fill(file, offset, out)) {
+        if !self.look(2, |file| fill(file, offset, out)) {
             out.fill(0);
         }
     }
@@ -86,7 +86,7 @@ impl Pieces {
     /// changes all the time is a count that rises, and has been at least the smaller of two.
     fn word<const N: usize>(&self, offset: u64) -> u64 {
         let mut word = 0;
-        let is_read = self.look(2, |file| {
+        let is_read = self.look(3, |file| {
             let look = || {
                 let mut bytes = [0; 8];
                 let whole = fill(file, offset, &mut bytes[..N]);
@@ -106,16 +106,16 @@ impl Pieces {
         if is_read { word } else { 0 }
     }
 
-    /// Runs `f`, which reads so many times, on the file; an error of `f` says where that ended. False if it is not read
+    /// Runs `f` on the file, by so many system calls at least; an error of `f` says where that ended. False if it is not read
     /// any more.
-    fn look(&self, reads: u64, f: impl FnMut(&File) -> Result<(), u64>) -> bool {
+    fn look(&self, calls: u64, f: impl FnMut(&File) -> Result<(), u64>) -> bool {
         // Relaxed: only a bound, and not an exact one; and what says only that it happened some time.
         let left = self.left.load(Ordering::Relaxed);
         if left == 0 || self.lost.load(Ordering::Relaxed) != 0 {
             return false;
         }
         self.left
-            .store(left.saturating_sub(reads), Ordering::Relaxed);
+            .store(left.saturating_sub(calls), Ordering::Relaxed);
         let looked = self.file.read(f);
         match looked {
             Ok(Ok(())) => {}
