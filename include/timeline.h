@@ -21,6 +21,9 @@
  *
  * Descriptors: the library keeps some, which exec closes. A program that closes those it does not know, as daemons do,
  * may use their numbers and goes on logging and reading: the library reads and closes only what is its own.
+ * None of them is ever 0, 1 or 2. If one of these is closed when the library opens a file, the library takes that
+ * number for good, by a descriptor that leads nowhere. So open("/dev/null") gives a higher number then: a program that
+ * means 0 uses dup2, or closes 0 right before.
  *
  * Link with -ltimeline; the static library needs -lpthread -ldl -lm after it (pkg-config --static says so).
  *
@@ -182,7 +185,9 @@ typedef struct timeline_options_t {
   uint64_t string_table_size;
   /**
    * The permission bits of a timeline that is made, such as 0660, whatever the umask. 0 means 0600. A group can get
-   * the right to write, but everybody cannot: whoever has that right may damage every process that writes.
+   * the right to write, but everybody cannot: whoever has that right may damage every process that writes. Whoever
+   * may read or write it can also hold its locks: then making, joining, defining and setting the level fail with
+   * `TIMELINE_E_BUSY` within some five seconds, and events of processes forked then are dropped and counted.
    */
   uint32_t mode;
   /**

@@ -102,7 +102,9 @@ pub struct timeline_options_t {
     /// As for `timeline_new`.
     pub string_table_size: u64,
     /// The permission bits of a timeline that is made, such as 0660, whatever the umask. 0 means 0600. A group can get
-    /// the right to write, but everybody cannot: whoever has that right may damage every process that writes.
+    /// the right to write, but everybody cannot: whoever has that right may damage every process that writes. Whoever
+    /// may read or write it can also hold its locks: then making, joining, defining and setting the level fail with
+    /// `TIMELINE_E_BUSY` within some five seconds, and events of processes forked then are dropped and counted.
     pub mode: u32,
     /// The group of a timeline that is made; 0 leaves it to the system.
     pub group: u32,
