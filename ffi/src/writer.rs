@@ -4,6 +4,7 @@ use crate::convert::{path, place, shared, text};
 use crate::level::priority_of;
 use crate::status::{Failure, TIMELINE_OK, guard, timeline_status_t};
 use std::ffi::c_char;
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use timeline_core::{Error, EventId, MAX_ARGUMENTS, Options, Timeline};
 
@@ -79,6 +80,23 @@ unsafe fn give(core: Timeline, out: *mut *mut timeline_t) {
     }));
     // SAFETY: the contract of this function.
     unsafe { out.write(handle.cast()) };
+}
+
+/// Hands C the timeline that `made` makes or joins at a path.
+///
+/// # Safety
+/// `path` is NULL or a NUL-terminated string; `out` is NULL or writable.
+unsafe fn give_at(
+    path: *const c_char,
+    out: *mut *mut timeline_t,
+    made: impl FnOnce(&Path) -> Result<Timeline, Failure>,
+) -> Result<timeline_status_t, Failure> {
+    place(out, "out")?;
+    // SAFETY: the contract of this function.
+    let core = made(unsafe { self::path(path, "path")? })?;
+    // SAFETY: checked by `place`, and writable by contract.
+    unsafe { give(core, out) };
+    Ok(TIMELINE_OK)
 }
 
 /// Options with these sizes; 0 for the default.
@@ -165,15 +183,9 @@ pub unsafe extern "C-unwind" fn timeline_new(
     string_table_size: u64,
     out: *mut *mut timeline_t,
 ) -> timeline_status_t {
-    guard(|| {
-        place(out, "out")?;
-        // SAFETY: the contract of this function.
-        let path = unsafe { self::path(path, "path")? };
-        let core = sized(entries, string_table_size).create(path)?;
-        // SAFETY: checked by `place`, and writable by contract.
-        unsafe { give(core, out) };
-        Ok(TIMELINE_OK)
-    })
+    let new = |path: &Path| Ok(sized(entries, string_table_size).create(path)?);
+    // SAFETY: the contract of this function.
+    guard(|| unsafe { give_at(path, out, new) })
 }
 
 /// Opens a timeline that exists for writing, beside the threads and processes that already do.
@@ -193,14 +205,9 @@ pub unsafe extern "C-unwind" fn timeline_open(
     path: *const c_char,
     out: *mut *mut timeline_t,
 ) -> timeline_status_t {
-    guard(|| {
-        place(out, "out")?;
-        // SAFETY: the contract of this function.
-        let core = Timeline::open(unsafe { self::path(path, "path")? })?;
-        // SAFETY: checked by `place`, and writable by contract.
-        unsafe { give(core, out) };
-        Ok(TIMELINE_OK)
-    })
+    let open = |path: &Path| Ok(Timeline::open(path)?);
+    // SAFETY: the contract of this function.
+    guard(|| unsafe { give_at(path, out, open) })
 }
 
 /// Joins a timeline if somebody writes to it, and makes it otherwise. If several processes do this at once, one makes
@@ -220,15 +227,10 @@ pub unsafe extern "C-unwind" fn timeline_open_or_create(
     options: *const timeline_options_t,
     out: *mut *mut timeline_t,
 ) -> timeline_status_t {
-    guard(|| {
-        place(out, "out")?;
-        // SAFETY: the contract of this function.
-        let (path, options) = unsafe { (self::path(path, "path")?, options_of(options)?) };
-        let core = options.open_or_create(path)?;
-        // SAFETY: checked by `place`, and writable by contract.
-        unsafe { give(core, out) };
-        Ok(TIMELINE_OK)
-    })
+    // SAFETY: the contract of this function.
+    let open_or_create = |path: &Path| Ok(unsafe { options_of(options)? }.open_or_create(path)?);
+    // SAFETY: as above.
+    guard(|| unsafe { give_at(path, out, open_or_create) })
 }
 
 /// As `timeline_new`, with options.
@@ -245,15 +247,10 @@ pub unsafe extern "C-unwind" fn timeline_new_with(
     options: *const timeline_options_t,
     out: *mut *mut timeline_t,
 ) -> timeline_status_t {
-    guard(|| {
-        place(out, "out")?;
-        // SAFETY: the contract of this function.
-        let (path, options) = unsafe { (self::path(path, "path")?, options_of(options)?) };
-        let core = options.create(path)?;
-        // SAFETY: checked by `place`, and writable by contract.
-        unsafe { give(core, out) };
-        Ok(TIMELINE_OK)
-    })
+    // SAFETY: the contract of this function.
+    let new = |path: &Path| Ok(unsafe { options_of(options)? }.create(path)?);
+    // SAFETY: as above.
+    guard(|| unsafe { give_at(path, out, new) })
 }
 
 /// As `timeline_open`, with options. Only `trust_user` and `trust_group` count.
@@ -270,15 +267,10 @@ pub unsafe extern "C-unwind" fn timeline_open_with(
     options: *const timeline_options_t,
     out: *mut *mut timeline_t,
 ) -> timeline_status_t {
-    guard(|| {
-        place(out, "out")?;
-        // SAFETY: the contract of this function.
-        let (path, options) = unsafe { (self::path(path, "path")?, options_of(options)?) };
-        let core = options.open(path)?;
-        // SAFETY: checked by `place`, and writable by contract.
-        unsafe { give(core, out) };
-        Ok(TIMELINE_OK)
-    })
+    // SAFETY: the contract of this function.
+    let open = |path: &Path| Ok(unsafe { options_of(options)? }.open(path)?);
+    // SAFETY: as above.
+    guard(|| unsafe { give_at(path, out, open) })
 }
 
 /// Lets go of a timeline. What was logged stays where it is, for readers and for who joins later, until
