@@ -4,7 +4,6 @@
 mod frames;
 
 use std::fs::File;
-use std::io;
 use std::path::Path;
 use std::sync::{OnceLock, PoisonError, RwLock};
 
@@ -60,7 +59,7 @@ pub struct Attached {
 const SHARING: u64 = 16;
 
 /// System calls for a glance at what another user could cut short: some seconds. A ring of 2^27 entries needs less.
-const MOST_CALLS: u64 = 1 << 22;
+const CALLS_OF_A_GLANCE: u64 = 1 << 22;
 
 impl Attached {
     /// Attaches to the live name or file at `path`.
@@ -138,47 +137,43 @@ impl Attached {
         owner.ok().map(|owner| owner.user)
     }
 
-    /// An error if the file was cut short while it was read.
+    /// An error if the file was cut short while it was read, or was not read to the end.
     ///
     /// A file that another user could cut short is not mapped but read piece by piece. Lost parts read as if nothing
-    /// had ever been there. Call this after reading: if it fails, events, definitions and [`info`](Attached::info) may
-    /// be incomplete.
+    /// had ever been there. So do parts of a ring that its owner makes so large, or changes so often, that a look at it
+    /// would take longer than at any honest one. Call this after reading: if it fails, events, definitions and
+    /// [`info`](Attached::info) may be incomplete.
     ///
     /// Such a file is read through a descriptor. If this program closes it, as daemons close what they do not know, the
     /// file is opened again by its name. It is lost if the name leads elsewhere by then.
     ///
     /// # Errors
-    /// `Truncated`; `Io` if it is lost.
+    /// `Truncated`; `Io` if it is lost, or was not read to the end.
     pub fn intact(&self) -> Result<()> {
         self.segment.intact()
     }
 
     /// How it is doing: sizes, fill, writers, losses.
     pub fn info(&self) -> Info {
+        self.segment.look(|| self.unbounded_info())
+    }
+
+    /// The same, for whoever asks about all that there are: an error where it would take long.
+    ///
+    /// Another user can make a ring, without any memory, that takes a reader half a minute.
+    pub(crate) fn brief_info(&self) -> Result<Info> {
+        let map = &self.segment.map;
+        let info = map.at_most(CALLS_OF_A_GLANCE, || self.unbounded_info());
+        self.intact().map(|()| info)
+    }
+
+    fn unbounded_info(&self) -> Info {
         let time = |ticks| self.unix_nanos(ticks);
         let info =
             |file: Option<&File>| info::info(&self.segment, file, self.ticks_per_second(), time);
         let asked = self.file.read(|file| info(Some(file)));
         // Only the locks are not there to be asked, then.
         asked.unwrap_or_else(|_| info(None))
-    }
-
-    /// The same, for whoever asks about all that there are: an error where it would take long.
-    ///
-    /// Another user can make a ring, without any memory, that takes a reader hours.
-    pub(crate) fn brief_info(&self) -> Result<Info> {
-        self.segment.map.limit(MOST_CALLS);
-        let info = self.info();
-        if self.segment.map.is_exhausted() {
-            let why =
-                "it is another user's, and is too large or too damaged to look at in a short time";
-            return Err(Error::io(
-                "count the events of",
-                self.path(),
-                io::Error::other(why),
-            ));
-        }
-        self.intact().map(|()| info)
     }
 
     /// The level up to which events are logged.

@@ -16,6 +16,11 @@ use crate::ring::memory::{Observed, Shared};
 use crate::shm::{self, Lock, Loss, Mapping, Name};
 use crate::sync::{Ordering, fence};
 
+/// System calls for a look at what another user could cut short: some seconds; and further ones for each lane and chunk,
+/// of which an honest ring needs a third.
+const CALLS_OF_A_LOOK: u64 = 1 << 22;
+const CALLS_OF_A_RECORD: u64 = 192;
+
 /// What the header says that never changes.
 #[derive(Debug, Clone)]
 pub struct Facts {
@@ -112,9 +117,19 @@ impl Segment {
         Shared::new(&self.map, &self.geometry).expect("what is written to is mapped")
     }
 
-    /// An error if the file was cut short while it was read, or the descriptor lost through which it was.
+    /// Looks at all of the ring. Of a file that others could cut short, the look is given up where it makes more system calls
+    /// than any honest ring needs: see [`Segment::intact`].
+    pub fn look<T>(&self, look: impl FnOnce() -> T) -> T {
+        let records = u64::from(self.geometry.chunks) + u64::from(self.geometry.lanes());
+        let calls = CALLS_OF_A_LOOK + CALLS_OF_A_RECORD * records;
+        self.map.at_most(calls, look)
+    }
+
+    /// An error if the file was cut short while it was read, or the descriptor lost through which it was, or a look at it
+    /// given up.
     pub fn intact(&self) -> Result<()> {
         let path = self.name.given();
+        let fail = |doing, why| Err(Error::io(doing, path, io::Error::other(why)));
         match self.map.loss() {
             None => Ok(()),
             Some(Loss::Cut(found)) => Err(Error::Truncated {
@@ -122,10 +137,14 @@ impl Segment {
                 expected: self.geometry.total,
                 found,
             }),
-            Some(Loss::Closed) => {
-                let why = "this program has closed the descriptor through which it was read, and the name leads elsewhere by now; attach to it anew, and close only what is your own";
-                Err(Error::io("read", path, io::Error::other(why)))
-            }
+            Some(Loss::Closed) => fail(
+                "read",
+                "this program has closed the descriptor through which it was read, and the name leads elsewhere by now; attach to it anew, and close only what is your own",
+            ),
+            Some(Loss::GivenUp) => fail(
+                "look at",
+                "it is another user's, and is too large, too damaged or changed too often to look at in a short time",
+            ),
         }
     }
 

@@ -73,6 +73,8 @@ pub mod local;
 pub mod log;
 #[cfg(not(loom))]
 pub mod memory;
+#[cfg(all(test, not(loom)))]
+pub mod plain;
 #[cfg(not(loom))]
 pub mod processes;
 #[cfg(not(loom))]

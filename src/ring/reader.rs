@@ -120,12 +120,105 @@ pub fn is_still<S: Storage>(ring: &S, seen: &Chunk) -> bool {
     State(ring.state(seen.chunk).load(Ordering::Relaxed)).ticket() == seen.ticket
 }
 
-/// How many entries a lane has committed in all its life.
+/// A lane as it was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    /// Its cursor.
+    pub cursor: Cursor,
+    /// How many entries it has committed in all its life. `None` if it was just changing chunks each time we looked, or if
+    /// the memory is damaged.
+    pub count: Option<u64>,
+}
+
+/// Looks at these lanes.
 ///
-/// `None` if the lane was just changing chunks each time we looked, or if the memory is damaged.
-pub fn committed<S: Storage>(ring: &S, lane: u32) -> Option<u64> {
+/// For all that have left their chunk, the chunks are gone through once, and again for those that moved meanwhile. In
+/// damaged memory all lanes may have.
+pub fn look<S: Storage>(ring: &S, lanes: &[u32]) -> Vec<Look> {
+    let (cursor, count) = (Cursor(0), None);
+    let mut looks = vec![Look { cursor, count }; lanes.len()];
+    let mut left: Vec<usize> = (0..lanes.len()).collect();
     for _ in 0..64 {
-        // Acquire, as in `inspect`.
+        left.retain(|&at| {
+            // Acquire, as in `inspect`.
+            let cursor = Cursor(ring.cursor(lanes[at]).load(Ordering::Acquire));
+            let count = in_current(ring, lanes[at], cursor);
+            looks[at] = Look { cursor, count };
+            count.is_none()
+        });
+        if left.is_empty() {
+            break;
+        }
+        // After it was seen that they have left their chunks: what was prepared before that may count too little.
+        let sought = left.iter().map(|&at| (lanes[at], looks[at].cursor));
+        let counts = prepared(ring, sought);
+        left.retain(|&at| {
+            let (lane, look) = (lanes[at], &mut looks[at]);
+            // If the cursor has moved since, the chunk that counted may have gone before we came to it. If not, a lane that
+            // has left its chunk has such a one, which goes only after the cursor has moved. Without one the memory is
+            // damaged, and another look would find the same.
+            let is_still = ring.cursor(lane).load(Ordering::Relaxed) == look.cursor.0;
+            if is_still {
+                look.count = counts[lane as usize];
+            }
+            !is_still
+        });
+    }
+    looks
+}
+
+/// How many entries a lane has committed in all its life, if its cursor is in a chunk of its own.
+fn in_current<S: Storage>(ring: &S, lane: u32, cursor: Cursor) -> Option<u64> {
+    if cursor.ticket() == 0 {
+        return Some(0);
+    }
+    let current = inspect(ring, ring.chunk_of(cursor.ticket()));
+    let current = current.filter(|c| c.lane == lane && c.ticket == cursor.ticket());
+    current.map(|chunk| chunk.end())
+}
+
+/// The counts of these lanes, with these cursors, from chunks that they have opened and not installed; of every lane, `None`
+/// where there is no such chunk. The lane's former chunk is closed by then, and may have been taken by others. So it stays
+/// when a writer is killed in between.
+fn prepared<S: Storage>(ring: &S, sought: impl Iterator<Item = (u32, Cursor)>) -> Vec<Option<u64>> {
+    let mut cursors = vec![None; ring.lanes() as usize];
+    sought.for_each(|(lane, cursor)| cursors[lane as usize] = Some(cursor));
+    let mut counts = vec![None; cursors.len()];
+    for chunk in 0..ring.chunks() {
+        let word = ring.state(chunk).load(Ordering::Acquire);
+        let state = State(word);
+        let Some(lane) = state.lane() else { continue };
+        let Some(Some(cursor)) = cursors.get(lane as usize) else {
+            continue;
+        };
+        // Acquire, pairs with the Release in writer::describe: the count belongs to this ticket.
+        let is_described = || ring.opened(chunk).load(Ordering::Acquire) == state.ticket();
+        if state.ticket() <= cursor.ticket() || !is_described() {
+            continue;
+        }
+        let before = ring.before(chunk).load(Ordering::Relaxed);
+        // As in `inspect`. If the cursor has moved, it tells more than this.
+        fence(Ordering::Acquire);
+        let is_same = ring.state(chunk).load(Ordering::Relaxed) == word
+            && ring.cursor(lane).load(Ordering::Relaxed) == cursor.0;
+        if is_same {
+            // On a lane of a CPU there may be several, as writer::prepared says.
+            let count = &mut counts[lane as usize];
+            *count = (*count).max(Some(before));
+        }
+    }
+    counts
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ring::plain::{Plain, damaged};
+
+    /// The count of one lane, which looks for itself.
+    fn committed(ring: &Plain, lane: u32) -> Option<u64> {
         let cursor = Cursor(ring.cursor(lane).load(Ordering::Acquire));
         if cursor.ticket() == 0 {
             return Some(0);
@@ -134,37 +227,40 @@ pub fn committed<S: Storage>(ring: &S, lane: u32) -> Option<u64> {
         if let Some(chunk) = current.filter(|c| c.lane == lane && c.ticket == cursor.ticket()) {
             return Some(chunk.before.saturating_add(chunk.count.into()));
         }
-        let count = prepared(ring, lane, cursor);
-        // If the cursor has moved since, the one that counted may have gone before we came to it. If not, a lane that
-        // has left its chunk has such a one, which goes only after the cursor has moved. Without one the memory is
-        // damaged, and another look would find the same.
-        if ring.cursor(lane).load(Ordering::Relaxed) == cursor.0 {
-            return count;
+        let counted = |chunk| {
+            let state = State(ring.state(chunk).load(Ordering::Relaxed));
+            let is_its_own = state.lane() == Some(lane) && state.ticket() > cursor.ticket();
+            let is_described = ring.opened(chunk).load(Ordering::Relaxed) == state.ticket();
+            (is_its_own && is_described).then(|| ring.before(chunk).load(Ordering::Relaxed))
+        };
+        (0..ring.chunks()).filter_map(counted).max()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn lanes_are_told_together_what_each_would_be_alone(ring in damaged()) {
+            let lanes: Vec<u32> = (0..ring.lanes()).filter(|lane| lane % 3 != 1).collect();
+            let looks = look(&ring, &lanes);
+            prop_assert_eq!(looks.len(), lanes.len());
+            for (lane, look) in lanes.iter().zip(looks) {
+                prop_assert_eq!(look.cursor.0, ring.cursor(*lane).load(Ordering::Relaxed));
+                prop_assert_eq!(look.count, committed(&ring, *lane), "lane {}", lane);
+            }
         }
     }
-    None
-}
 
-/// The lane's count, from a chunk that it has opened and not installed: its former chunk is closed by
-/// then, and may have been taken by others. So it stays when a writer is killed in between.
-fn prepared<S: Storage>(ring: &S, lane: u32, cursor: Cursor) -> Option<u64> {
-    let counted = |chunk| {
-        let word = ring.state(chunk).load(Ordering::Acquire);
-        let state = State(word);
-        if state.lane() != Some(lane) || state.ticket() <= cursor.ticket() {
-            return None;
-        }
-        // Acquire, pairs with the Release in writer::describe: the count belongs to this ticket.
-        if ring.opened(chunk).load(Ordering::Acquire) != state.ticket() {
-            return None;
-        }
-        let before = ring.before(chunk).load(Ordering::Relaxed);
-        // As in `inspect`. If the cursor has moved, it tells more than this.
-        fence(Ordering::Acquire);
-        let same = ring.state(chunk).load(Ordering::Relaxed) == word
-            && ring.cursor(lane).load(Ordering::Relaxed) == cursor.0;
-        same.then_some(before)
-    };
-    // On a lane of a CPU there may be several, as writer::prepared says.
-    (0..ring.chunks()).filter_map(counted).max()
+    #[test]
+    fn chunks_are_gone_through_once_for_all_lanes_that_have_left_theirs() {
+        let (lanes, chunks) = (1 << 10, 1 << 12);
+        let ring = Plain::new(lanes, chunks, 2);
+        let cursor = Cursor::new(1 << 40, 1);
+        (0..lanes).for_each(|lane| ring.cursor(lane).store(cursor.0, Ordering::Relaxed));
+        ring.looks.set(0);
+        let looks = look(&ring, &(0..lanes).collect::<Vec<_>>());
+        assert!(looks.iter().all(|look| look.count.is_none()));
+        let words = ring.looks.get();
+        assert!(words <= 8 * u64::from(lanes + chunks), "{words} words");
+    }
 }

@@ -103,16 +103,13 @@ impl Mapping {
         }
     }
 
-    /// Reads what is not mapped only by so many more system calls; the rest is zeros. See [`Mapping::is_exhausted`].
-    pub fn limit(&self, calls: u64) {
-        if let Bytes::Read(pieces) = &self.bytes {
-            pieces.limit(calls);
+    /// Looks at it, and reads what is not mapped by no more than so many system calls for that; the rest is zeros,
+    /// and a [`Loss`].
+    pub fn at_most<T>(&self, calls: u64, look: impl FnOnce() -> T) -> T {
+        match &self.bytes {
+            Bytes::Mapped { .. } => look(),
+            Bytes::Read(pieces) => pieces.at_most(calls, look),
         }
-    }
-
-    /// Whether that was not enough.
-    pub fn is_exhausted(&self) -> bool {
-        matches!(&self.bytes, Bytes::Read(pieces) if pieces.is_exhausted())
     }
 
     /// The place of a word if it is mapped, or else where it is read.

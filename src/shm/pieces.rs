@@ -22,6 +22,8 @@ pub struct Pieces {
     lost: AtomicU8,
     /// How many more system calls may be made to read it.
     left: AtomicU64,
+    /// Whether a look at it was to make more; not 0 then.
+    exhausted: AtomicU8,
     /// A page that nobody touches. While it is mapped, no other file can have the inode by which `file` knows its own.
     _held: Option<MmapRaw>,
 }
@@ -33,6 +35,8 @@ pub enum Loss {
     Cut(u64),
     /// The host has closed our descriptor, and the name leads elsewhere.
     Closed,
+    /// A look at the file was given up.
+    GivenUp,
 }
 
 impl Pieces {
@@ -46,6 +50,7 @@ impl Pieces {
             cut: AtomicU64::new(u64::MAX),
             lost: AtomicU8::new(0),
             left: AtomicU64::new(u64::MAX),
+            exhausted: AtomicU8::new(0),
         })
     }
 
@@ -59,18 +64,22 @@ impl Pieces {
         if self.lost.load(Ordering::Relaxed) != 0 {
             return Some(Loss::Closed);
         }
-        let cut = self.cut.load(Ordering::Relaxed);
-        (cut != u64::MAX).then_some(Loss::Cut(cut))
+        match self.cut.load(Ordering::Relaxed) {
+            u64::MAX if self.exhausted.load(Ordering::Relaxed) != 0 => Some(Loss::GivenUp),
+            u64::MAX => None,
+            cut => Some(Loss::Cut(cut)),
+        }
     }
 
-    /// Reads it only by so many more system calls. What is not read any more is zeros.
-    pub fn limit(&self, calls: u64) {
+    /// Looks at it, by no more than so many system calls. What is not read any more is zeros, and a [`Loss`].
+    ///
+    /// A look within a look has a bound of its own. If several threads look at once, the bound is that of the last one.
+    pub fn at_most<T>(&self, calls: u64, look: impl FnOnce() -> T) -> T {
+        // Relaxed: only a bound, and not an exact one.
         self.left.store(calls, Ordering::Relaxed);
-    }
-
-    /// Whether it is not read any more.
-    pub fn is_exhausted(&self) -> bool {
-        self.left.load(Ordering::Relaxed) == 0
+        let found = look();
+        self.left.store(u64::MAX, Ordering::Relaxed);
+        found
     }
 
     /// Copies bytes out, zeros for those that are gone.
@@ -111,6 +120,9 @@ impl Pieces {
     fn look(&self, calls: u64, f: impl FnMut(&File) -> Result<(), u64>) -> bool {
         // Relaxed: only a bound, and not an exact one; and what says only that it happened some time.
         let left = self.left.load(Ordering::Relaxed);
+        if left == 0 {
+            self.exhausted.store(1, Ordering::Relaxed);
+        }
         if left == 0 || self.lost.load(Ordering::Relaxed) != 0 {
             return false;
         }

@@ -6,6 +6,7 @@
 //! final count or is the current one, or it is gone. So a gap is a loss, known to the last event, and never
 //! something that was only just being written. It is counted with the event that follows the gap.
 
+use super::gone::Gone;
 use super::groups::{Group, Groups};
 use super::{Event, Events, Order};
 use crate::layout::words::Entry;
@@ -52,8 +53,8 @@ const TAIL: usize = 64;
 pub struct Follow<'a> {
     segment: &'a Segment,
     lanes: Vec<Lane>,
-    /// Lanes, and numbers of entries from and to, that were overwritten before the follower began.
-    gone: Vec<(u32, u64, u64)>,
+    /// What was overwritten before the follower began.
+    gone: Gone,
     missed: u64,
     fresh: Vec<Chunk>,
     entries: Vec<Entry>,
@@ -100,6 +101,10 @@ struct Lane {
 
 impl<'a> Follow<'a> {
     pub(crate) fn new(segment: &'a Segment, from: From) -> Follow<'a> {
+        segment.look(|| Follow::begin(segment, from))
+    }
+
+    fn begin(segment: &'a Segment, from: From) -> Follow<'a> {
         // Before the chunks are looked at: what was logged by then is in one of them, or overwritten.
         let logged = super::logged(segment);
         let lanes = logged.iter().map(|logged| Lane {
@@ -112,7 +117,7 @@ impl<'a> Follow<'a> {
         });
         let mut follow = Follow {
             lanes: lanes.collect(),
-            gone: Vec::new(),
+            gone: Gone::default(),
             segment,
             missed: 0,
             fresh: Vec::new(),
@@ -149,18 +154,7 @@ impl<'a> Follow<'a> {
     fn note_gaps(&mut self, logged: &[Option<u64>]) -> Vec<Chunk> {
         let mut chunks = super::chunks(self.segment, logged);
         chunks.sort_unstable_by_key(|chunk| (chunk.lane, chunk.before));
-        for of_lane in chunks.chunk_by(|a, b| a.lane == b.lane) {
-            let lane = of_lane[0].lane;
-            let gaps = of_lane
-                .windows(2)
-                .map(|pair| (lane, pair[0].end(), pair[1].before));
-            self.gone.extend(gaps.filter(|(_, from, to)| from < to));
-            let end = of_lane.last().map_or(0, Chunk::end);
-            let logged = logged[lane as usize].unwrap_or(0);
-            if end < logged {
-                self.gone.push((lane, end, logged));
-            }
-        }
+        self.gone = Gone::between(&chunks, logged);
         chunks
     }
 
@@ -206,11 +200,12 @@ impl<'a> Follow<'a> {
 
     /// How many entries were committed and not yet polled, with those that are overwritten by now.
     pub fn unread(&self) -> u64 {
-        let unread = |(number, lane): (u32, &Lane)| {
-            let committed = reader::committed(&self.segment.ring, number)?;
+        let unread = |(lane, committed): (&Lane, Option<u64>)| {
+            let committed = committed?;
             Some(committed.saturating_sub(lane.next.unwrap_or(committed)))
         };
-        let lanes = (0..).zip(&self.lanes);
+        let committed = (self.segment).look(|| super::committed(&self.segment.ring));
+        let lanes = self.lanes.iter().zip(committed);
         lanes.filter_map(unread).fold(0, u64::saturating_add)
     }
 
@@ -289,10 +284,10 @@ impl<'a> Follow<'a> {
     /// How many entries were committed by now, of each lane; 0 where it is not known.
     #[cfg(feature = "archive")]
     pub(crate) fn committed(&self) -> Vec<u64> {
-        let ring = &self.segment.ring;
-        let lanes = 0..ring.lanes();
-        lanes
-            .map(|lane| reader::committed(ring, lane).unwrap_or(0))
+        let committed = (self.segment).look(|| super::committed(&self.segment.ring));
+        committed
+            .into_iter()
+            .map(Option::unwrap_or_default)
             .collect()
     }
 
@@ -314,6 +309,10 @@ impl<'a> Follow<'a> {
 
     /// Copies what is new, lane by lane; returns how many entries were missed.
     fn gather(&mut self) -> u64 {
+        self.segment.look(|| self.gather_all())
+    }
+
+    fn gather_all(&mut self) -> u64 {
         self.entries.clear();
         self.runs.clear();
         // They lead to entries that were there before.
@@ -475,15 +474,13 @@ impl Run {
 
 impl Lane {
     /// Notes that nothing is there before this number; how many entries were overwritten since the follower began.
-    fn miss(&mut self, lane: u32, end: u64, gone: &[(u32, u64, u64)]) -> u64 {
+    fn miss(&mut self, lane: u32, end: u64, gone: &Gone) -> u64 {
         let next = self.next.unwrap_or(end);
         let gap = end.saturating_sub(next);
         if gap == 0 {
             return 0;
         }
-        let of_lane = gone.iter().filter(|gone| gone.0 == lane);
-        let shared = |(_, from, to): &(u32, u64, u64)| end.min(*to).saturating_sub(next.max(*from));
-        let earlier = of_lane.map(shared).fold(0, u64::saturating_add).min(gap);
+        let earlier = gone.count(lane, next, end).min(gap);
         let missing = &mut self.missing;
         missing.earlier = missing.earlier.saturating_add(earlier);
         missing.unread = missing.unread.saturating_add(gap - earlier);

@@ -4,11 +4,16 @@
 //! a CPU that has been idle since, while others overwrote the events that came after them. Chunks say how many entries
 //! their lane wrote before them, so gaps are known to the last entry. All entries that are missing in a lane were
 //! logged before the first entry behind its last gap.
+//!
+//! All that is asked of the chunks is asked once for all lanes: a damaged ring may have a million chunks, and thousands
+//! of lanes without one.
+
+use std::cell::OnceCell;
 
 use crate::layout::words::{Cursor, State};
-use crate::ring::Storage;
 use crate::ring::memory::Observed;
 use crate::ring::reader::{self, Chunk};
+use crate::ring::{Storage, Word};
 use crate::sync::Ordering;
 
 /// How much a ring holds. Ticks are those of its clock.
@@ -31,7 +36,12 @@ pub struct Held {
 impl Held {
     /// By a ring now.
     pub fn of(ring: &Observed) -> Held {
-        let lanes = lanes(ring);
+        Held::by(ring, &saved(ring))
+    }
+
+    /// The same of any ring, of which so many entries of each lane were saved; 0 in a live one.
+    fn by(ring: &impl Storage, saved: &[u64]) -> Held {
+        let lanes = lanes(ring, saved);
         let sum = |of: &dyn Fn(&Lane) -> u64| lanes.iter().map(of).fold(0, u64::saturating_add);
         let complete_since = lanes.iter().filter_map(|lane| lane.complete_since).max();
         Held {
@@ -49,6 +59,8 @@ impl Held {
 #[derive(Default)]
 struct Lane {
     written: u64,
+    /// Whether it is that of a snapshot.
+    is_saved: bool,
     /// Where they are, in their order.
     chunks: Vec<Chunk>,
     oldest: Option<u64>,
@@ -57,13 +69,15 @@ struct Lane {
 }
 
 /// Only a few entries of each lane are looked at: the others are pages to map for nothing.
-fn lanes(ring: &Observed) -> Vec<Lane> {
-    let lane = |lane| Lane {
-        // Before the chunks are looked at: what was logged by then is in one of them, or overwritten.
-        written: written(ring, lane),
+fn lanes(ring: &impl Storage, saved: &[u64]) -> Vec<Lane> {
+    // Before the chunks are looked at: what was logged by then is in one of them, or overwritten.
+    let lane = |(written, saved): (u64, &u64)| Lane {
+        written,
+        is_saved: *saved != 0,
         ..Lane::default()
     };
-    let mut lanes: Vec<Lane> = (0..ring.lanes()).map(lane).collect();
+    let lanes = written_by(ring, saved).into_iter().zip(saved);
+    let mut lanes: Vec<Lane> = lanes.map(lane).collect();
     let mut chunks: Vec<Chunk> = (0..ring.chunks())
         .filter_map(|chunk| reader::inspect(ring, chunk))
         .filter_map(|chunk| chunk.up_to(Some(lanes[chunk.lane as usize].written)))
@@ -72,27 +86,40 @@ fn lanes(ring: &Observed) -> Vec<Lane> {
     for of_lane in chunks.chunk_by(|a, b| a.lane == b.lane) {
         lanes[of_lane[0].lane as usize].chunks = of_lane.to_vec();
     }
+    let ends = OnceCell::new();
     for (number, lane) in (0..).zip(&mut lanes) {
-        lane.settle(ring, number);
+        lane.settle(ring, || ends.get_or_init(|| Ends::of(ring)).after(number));
     }
     lanes
 }
 
-/// How many entries a lane has committed in all its life.
-pub fn written(ring: &Observed, lane: u32) -> u64 {
-    // Of a snapshot, which may have lost the end of a lane.
-    let saved = ring.saved(lane).load(Ordering::Relaxed);
-    reader::committed(ring, lane).unwrap_or(0).max(saved)
+/// How many entries of each lane were committed when this snapshot was taken; 0 in a live ring.
+fn saved(ring: &Observed) -> Vec<u64> {
+    let saved = |lane| ring.saved(lane).load(Ordering::Relaxed);
+    (0..ring.lanes()).map(saved).collect()
 }
 
-fn ticks(ring: &Observed, chunk: &Chunk, index: u32) -> u64 {
+/// How many entries each lane of a snapshot had committed, which may have lost the end of one.
+pub fn written(ring: &Observed) -> Vec<u64> {
+    written_by(ring, &saved(ring))
+}
+
+fn written_by(ring: &impl Storage, saved: &[u64]) -> Vec<u64> {
+    let committed = super::committed(ring).into_iter().zip(saved);
+    committed
+        .map(|(committed, saved)| committed.unwrap_or(0).max(*saved))
+        .collect()
+}
+
+fn ticks(ring: &impl Storage, chunk: &Chunk, index: u32) -> u64 {
     // Relaxed: of a chunk that may be overwritten meanwhile, which `Lane::settle` asks where it matters.
     ring.word(chunk.chunk, index, 0).load(Ordering::Relaxed)
 }
 
 impl Lane {
-    /// Finds the ends, without the chunks that are overwritten meanwhile.
-    fn settle(&mut self, ring: &Observed, number: u32) {
+    /// Finds the ends, without the chunks that are overwritten meanwhile. `after`: ticks behind its last entry, where that
+    /// was overwritten.
+    fn settle(&mut self, ring: &impl Storage, after: impl Fn() -> u64) {
         let first = |of: &mut Vec<Chunk>, place: usize| {
             let ticks = ticks(ring, &of[place], 0);
             let still = reader::is_still(ring, &of[place]);
@@ -107,7 +134,8 @@ impl Lane {
         loop {
             let (gap, end) = self.last_gap();
             if end < self.written {
-                self.complete_since = Some(after_its_end(ring, number));
+                // A snapshot does not know what the lane took last.
+                self.complete_since = Some(if self.is_saved { u64::MAX } else { after() });
                 break;
             }
             let Some(place) = gap else { break };
@@ -134,13 +162,13 @@ impl Lane {
         self.chunks.iter().map(|chunk| u64::from(chunk.count)).sum()
     }
 
-    fn newest(&self, ring: &Observed) -> Option<u64> {
+    fn newest(&self, ring: &impl Storage) -> Option<u64> {
         let last = self.chunks.last()?;
         Some(ticks(ring, last, last.count - 1))
     }
 
     /// How many entries were logged before these ticks.
-    fn older(&self, ring: &Observed, since: u64) -> u64 {
+    fn older(&self, ring: &impl Storage, since: u64) -> u64 {
         let begin = |chunk: &Chunk| ticks(ring, chunk, 0) < since;
         let place = self.chunks.partition_point(begin);
         let Some((last, before)) = self.chunks[..place].split_last() else {
@@ -159,23 +187,120 @@ impl Lane {
     }
 }
 
-/// Ticks behind the last entry of a lane, which was overwritten: a chunk that was taken after the lane's last one was logged to
-/// later. Beyond all ticks if there is none, and in a snapshot, which does not know what the lane took last.
-#[cold]
-fn after_its_end(ring: &Observed, lane: u32) -> u64 {
-    if ring.saved(lane).load(Ordering::Relaxed) != 0 {
-        return u64::MAX;
+/// What tells when entries at the ends of lanes were logged at the latest that were overwritten.
+struct Ends {
+    /// Of each lane, the greatest ticket that it has taken.
+    taken: Vec<u64>,
+    /// Tickets of chunks with entries, in order, and the least ticks of the first entries of these chunks and of all behind.
+    later: Vec<(u64, u64)>,
+}
+
+impl Ends {
+    /// By a ring now.
+    #[cold]
+    fn of(ring: &impl Storage) -> Ends {
+        let cursor = |lane| Cursor(ring.cursor(lane).load(Ordering::Relaxed)).ticket();
+        let mut taken: Vec<u64> = (0..ring.lanes()).map(cursor).collect();
+        for chunk in 0..ring.chunks() {
+            let state = State(ring.state(chunk).load(Ordering::Relaxed));
+            let of_lane = state.lane().and_then(|lane| taken.get_mut(lane as usize));
+            if let Some(ticket) = of_lane {
+                *ticket = state.ticket().max(*ticket);
+            }
+        }
+        let chunks = (0..ring.chunks()).filter_map(|chunk| reader::inspect(ring, chunk));
+        let first = |chunk: Chunk| {
+            let ticks = ticks(ring, &chunk, 0);
+            reader::is_still(ring, &chunk).then_some((chunk.ticket, ticks))
+        };
+        let mut later: Vec<(u64, u64)> = chunks.filter(|c| c.count > 0).filter_map(first).collect();
+        later.sort_unstable();
+        let mut least = u64::MAX;
+        for (_, ticks) in later.iter_mut().rev() {
+            least = least.min(*ticks);
+            *ticks = least;
+        }
+        Ends { taken, later }
     }
-    let cursor = Cursor(ring.cursor(lane).load(Ordering::Relaxed)).ticket();
-    let state = |chunk| State(ring.state(chunk).load(Ordering::Relaxed));
-    let opened = (0..ring.chunks()).map(state);
-    let opened = opened.filter(|state| state.lane() == Some(lane));
-    let last = opened.map(State::ticket).max().unwrap_or(0).max(cursor);
-    let chunks = (0..ring.chunks()).filter_map(|chunk| reader::inspect(ring, chunk));
-    let later = chunks.filter(|chunk| chunk.ticket > last && chunk.count > 0);
-    let first = later.filter_map(|chunk| {
-        let ticks = ticks(ring, &chunk, 0);
-        reader::is_still(ring, &chunk).then_some(ticks)
-    });
-    first.min().unwrap_or(u64::MAX)
+
+    /// Ticks behind the last entry of a lane: a chunk that was taken after the lane's last one was logged to later. Beyond
+    /// all ticks if there is none.
+    fn after(&self, lane: usize) -> u64 {
+        let place = self
+            .later
+            .partition_point(|(ticket, _)| *ticket <= self.taken[lane]);
+        self.later.get(place).map_or(u64::MAX, |(_, ticks)| *ticks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ring::plain::{Plain, damaged};
+
+    /// What is behind the end of one lane, which looks for itself.
+    fn after_its_end(ring: &Plain, lane: u32) -> u64 {
+        let cursor = Cursor(ring.cursor(lane).load(Ordering::Relaxed)).ticket();
+        let state = |chunk| State(ring.state(chunk).load(Ordering::Relaxed));
+        let opened = (0..ring.chunks()).map(state);
+        let opened = opened.filter(|state| state.lane() == Some(lane));
+        let last = opened.map(State::ticket).max().unwrap_or(0).max(cursor);
+        let chunks = (0..ring.chunks()).filter_map(|chunk| reader::inspect(ring, chunk));
+        let later = chunks.filter(|chunk| chunk.ticket > last && chunk.count > 0);
+        later
+            .map(|chunk| ticks(ring, &chunk, 0))
+            .min()
+            .unwrap_or(u64::MAX)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn the_ends_of_all_lanes_are_those_of_each(ring in damaged()) {
+            let ends = Ends::of(&ring);
+            for lane in 0..ring.lanes() {
+                prop_assert_eq!(ends.after(lane as usize), after_its_end(&ring, lane), "lane {}", lane);
+            }
+            // And nothing else is amiss with it.
+            let _ = Held::by(&ring, &vec![0; ring.lanes() as usize]);
+        }
+    }
+
+    #[test]
+    fn chunks_are_gone_through_once_for_all_lanes_that_have_none() {
+        let (lanes, chunks) = (1 << 10, 1 << 12);
+        let ring = Plain::new(lanes, chunks, 2);
+        let put = |word: &crate::sync::AtomicU64, value| word.store(value, Ordering::Relaxed);
+        for lane in 0..lanes {
+            // Each was interrupted in a refill, and had lost its last chunk by then.
+            let (chunk, ticket) = (lane, u64::from(chunks + lane));
+            put(ring.cursor(lane), Cursor::new(1, 2).0);
+            put(ring.state(chunk), State::open(ticket, lane).0);
+            put(ring.before(chunk), 1_000);
+            put(ring.chunk_lane(chunk), lane.into());
+            put(ring.opened(chunk), ticket);
+        }
+        let last = chunks - 1;
+        put(
+            ring.state(last),
+            State::closed(u64::from(chunks + last), 2).0,
+        );
+        put(ring.word(last, 0, 0), 77);
+        ring.looks.set(0);
+        let held = Held::by(&ring, &vec![0; lanes as usize]);
+        let expected = Held {
+            written: u64::from(lanes) * 1_000,
+            entries: 2,
+            oldest: Some(77),
+            newest: Some(0),
+            complete_since: Some(77),
+            older: 0,
+        };
+        assert_eq!(held, expected);
+        let words = ring.looks.get();
+        assert!(words <= 32 * u64::from(lanes + chunks), "{words} words");
+    }
 }

@@ -2,6 +2,7 @@
 
 mod events;
 mod follow;
+mod gone;
 mod groups;
 mod held;
 
@@ -21,11 +22,17 @@ use crate::segment::Segment;
 /// How many entries were logged through each lane. `None`: that could not be told.
 fn logged(segment: &Segment) -> Vec<Option<u64>> {
     let ring = &segment.ring;
-    let logged = |lane| match segment.facts.snapshot {
-        true => Some(held::written(ring, lane)),
-        false => reader::committed(ring, lane),
-    };
-    (0..ring.lanes()).map(logged).collect()
+    match segment.facts.snapshot {
+        true => held::written(ring).into_iter().map(Some).collect(),
+        false => committed(ring),
+    }
+}
+
+/// How many entries each lane has committed by now. `None`: that could not be told.
+fn committed(ring: &impl Storage) -> Vec<Option<u64>> {
+    let lanes: Vec<u32> = (0..ring.lanes()).collect();
+    let looks = reader::look(ring, &lanes).into_iter();
+    looks.map(|look| look.count).collect()
 }
 
 /// How far each lane may be read: a consistent cut of a live ring, and all of a snapshot. `None`: that could not be told.
@@ -41,18 +48,26 @@ pub(crate) fn cut(segment: &Segment) -> Vec<Option<u64>> {
 pub(crate) const ATTEMPTS: usize = 8;
 
 /// What a ring holds up to a cut, and that cut. A small ring may be overwritten as a whole while the cut is taken: then
-/// the next one is tried.
+/// the next one is tried, unless it is the same one.
 pub(crate) fn contents(segment: &Segment) -> (Vec<Option<u64>>, Vec<Chunk>) {
-    for _ in 1..ATTEMPTS {
-        let cut = cut(segment);
+    let up_to = |cut: Vec<Option<u64>>| {
         let chunks = chunks(segment, &cut);
-        if !chunks.is_empty() || cut.iter().all(|count| *count == Some(0)) {
-            return (cut, chunks);
+        (cut, chunks)
+    };
+    segment.look(|| {
+        let mut found = up_to(cut(segment));
+        for _ in 1..ATTEMPTS {
+            if !found.1.is_empty() {
+                break;
+            }
+            let next = cut(segment);
+            if next == found.0 {
+                break;
+            }
+            found = up_to(next);
         }
-    }
-    let cut = cut(segment);
-    let chunks = chunks(segment, &cut);
-    (cut, chunks)
+        found
+    })
 }
 
 /// What chunks hold up to a cut.

@@ -22,8 +22,9 @@ mod quiet;
 pub use quiet::widest_gap;
 
 use std::cell::OnceCell;
+use std::cmp::Reverse;
 
-use super::reader::{self, Chunk};
+use super::reader::{self, Chunk, Look};
 use super::{Storage, Word};
 use crate::layout::words::{Cursor, Entry};
 use crate::sync::Ordering;
@@ -46,7 +47,8 @@ const STAMPS: usize = 1 << 14;
 ///
 /// `now` reads the clock of the ring.
 pub fn take<S: Storage>(ring: &S, now: impl Fn() -> u64) -> Vec<Option<u64>> {
-    let first: Vec<Look> = (0..ring.lanes()).map(|lane| Look::at(ring, lane)).collect();
+    let lanes: Vec<u32> = (0..ring.lanes()).collect();
+    let first = reader::look(ring, &lanes);
     if again(ring, &first) == first {
         return first.iter().map(|look| look.count).collect();
     }
@@ -76,36 +78,20 @@ fn wait(now: &impl Fn() -> u64) -> u64 {
     read
 }
 
-/// A lane as it was found.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Look {
-    cursor: Cursor,
-    count: Option<u64>,
-}
-
-impl Look {
-    fn at<S: Storage>(ring: &S, lane: u32) -> Look {
-        // Acquire (pairs with the commit): what happened before a counted entry is visible to later looks.
-        let cursor = Cursor(ring.cursor(lane).load(Ordering::Acquire));
-        let count = match cursor.ticket() {
-            0 => Some(0),
-            _ => reader::committed(ring, lane),
-        };
-        Look { cursor, count }
-    }
-}
-
 /// The same lanes now. A cursor that stayed the same counts the same entries.
 fn again<S: Storage>(ring: &S, looks: &[Look]) -> Vec<Look> {
-    let look = |(lane, look): (u32, &Look)| {
-        // Acquire, as in `Look::at`.
-        let cursor = Cursor(ring.cursor(lane).load(Ordering::Acquire));
-        match look.count {
-            Some(_) if cursor == look.cursor => *look,
-            _ => Look::at(ring, lane),
-        }
+    let has_moved = |(lane, look): &(u32, &Look)| {
+        // Acquire (pairs with the commit): what happened before a counted entry is visible to later looks.
+        let cursor = Cursor(ring.cursor(*lane).load(Ordering::Acquire));
+        look.count.is_none() || cursor != look.cursor
     };
-    (0..).zip(looks).map(look).collect()
+    let moved = (0..).zip(looks).filter(has_moved);
+    let moved: Vec<u32> = moved.map(|(lane, _)| lane).collect();
+    let mut now = looks.to_vec();
+    for (lane, look) in moved.iter().zip(reader::look(ring, &moved)) {
+        now[*lane as usize] = look;
+    }
+    now
 }
 
 /// The newest events of a lane.
@@ -168,7 +154,9 @@ fn tails<S: Storage>(ring: &S, first: &[Look], last: &[Look], read: u64) -> Vec<
         let mut tail = back.over(ring, lane, near.iter().flatten());
         if !tail.whole && tail.bound() > read.saturating_sub(WINDOW) {
             let all = all.get_or_init(|| newest_first(ring));
-            tail = back.over(ring, lane, all.iter());
+            let from = all.partition_point(|chunk| chunk.lane < lane);
+            let of_lane = all[from..].iter().take_while(|chunk| chunk.lane == lane);
+            tail = back.over(ring, lane, of_lane);
         }
         tail
     };
@@ -184,10 +172,11 @@ fn newest<S: Storage>(ring: &S, cursor: Cursor) -> Option<u64> {
     (cursor.ticket() != 0).then(|| ring.word(chunk, index, 0).load(Ordering::Relaxed))
 }
 
+/// All chunks, those of one lane together, and of these the newest first.
 fn newest_first<S: Storage>(ring: &S) -> Vec<Chunk> {
     let chunks = (0..ring.chunks()).filter_map(|chunk| reader::inspect(ring, chunk));
     let mut chunks: Vec<Chunk> = chunks.collect();
-    chunks.sort_unstable_by_key(|chunk| std::cmp::Reverse(chunk.before));
+    chunks.sort_unstable_by_key(|chunk| (chunk.lane, Reverse(chunk.before)));
     chunks
 }
 
@@ -271,73 +260,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::ring::plain::Plain;
     use crate::ring::writer;
     use crate::sync::AtomicU64;
-
-    /// A ring in plain memory.
-    struct Plain {
-        words: Vec<AtomicU64>,
-        lanes: u32,
-        chunks: u32,
-        chunk_entries: u32,
-    }
-
-    impl Plain {
-        fn new(lanes: u32, chunks: u32, chunk_entries: u32) -> Plain {
-            let count = 1 + lanes + 4 * chunks + 8 * chunks * chunk_entries;
-            let words: Vec<_> = (0..count).map(|_| AtomicU64::new(0)).collect();
-            let ring = Plain {
-                words,
-                lanes,
-                chunks,
-                chunk_entries,
-            };
-            let (ticket, cursor) = writer::initial(&ring);
-            ring.next_ticket().store(ticket, Ordering::Relaxed);
-            (0..lanes).for_each(|lane| ring.cursor(lane).store(cursor, Ordering::Relaxed));
-            ring
-        }
-
-        fn chunk_word(&self, chunk: u32, word: u32) -> &AtomicU64 {
-            &self.words[(1 + self.lanes + 4 * chunk + word) as usize]
-        }
-    }
-
-    impl Storage for Plain {
-        type Word<'a> = &'a AtomicU64;
-
-        fn chunk_entries(&self) -> u32 {
-            self.chunk_entries
-        }
-        fn chunks(&self) -> u32 {
-            self.chunks
-        }
-        fn lanes(&self) -> u32 {
-            self.lanes
-        }
-        fn next_ticket(&self) -> &AtomicU64 {
-            &self.words[0]
-        }
-        fn cursor(&self, lane: u32) -> &AtomicU64 {
-            &self.words[1 + lane as usize]
-        }
-        fn state(&self, chunk: u32) -> &AtomicU64 {
-            self.chunk_word(chunk, 0)
-        }
-        fn before(&self, chunk: u32) -> &AtomicU64 {
-            self.chunk_word(chunk, 1)
-        }
-        fn chunk_lane(&self, chunk: u32) -> &AtomicU64 {
-            self.chunk_word(chunk, 2)
-        }
-        fn opened(&self, chunk: u32) -> &AtomicU64 {
-            self.chunk_word(chunk, 3)
-        }
-        fn word(&self, chunk: u32, index: u32, word: usize) -> &AtomicU64 {
-            let entry = chunk * self.chunk_entries + index;
-            &self.words[(1 + self.lanes + 4 * self.chunks + 8 * entry) as usize + word]
-        }
-    }
 
     /// A ring whose writers go on while a reader looks at it. They hand a token to each other: each event is the
     /// cause of the next one.
@@ -377,7 +302,7 @@ mod tests {
 
         fn log(&self, at: u64) {
             // The last lane is idle.
-            let lane = self.below(u64::from(self.ring.lanes) - 1) as u32;
+            let lane = self.below(u64::from(self.ring.lanes()) - 1) as u32;
             let last = self.stamped.borrow()[lane as usize];
             let stamp = at.saturating_sub(self.below(self.early + 1)).max(last);
             self.stamped.borrow_mut()[lane as usize] = stamp;
@@ -415,13 +340,13 @@ mod tests {
         type Word<'a> = &'a AtomicU64;
 
         fn chunk_entries(&self) -> u32 {
-            self.ring.chunk_entries
+            self.ring.chunk_entries()
         }
         fn chunks(&self) -> u32 {
-            self.ring.chunks
+            self.ring.chunks()
         }
         fn lanes(&self) -> u32 {
-            self.ring.lanes
+            self.ring.lanes()
         }
         fn next_ticket(&self) -> &AtomicU64 {
             self.ring.next_ticket()
