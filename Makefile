@@ -19,7 +19,7 @@ help:
 all: build
 
 build:
-	$(CARGO) build --release --workspace
+	$(CARGO) build --release
 
 test:
 	scripts/bootstrap.sh test
@@ -32,7 +32,7 @@ lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) clippy -p timeline --no-default-features --lib -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps -p timeline --lib
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps -p timeline -p timeline-archive --lib
 
 # Once more as where there are no restartable sequences: what depends on which lanes are written through.
 unit:
@@ -42,7 +42,7 @@ unit:
 
 # Built apart, because the flag would build everything else anew; without the command, which no model needs.
 loom:
-	RUSTFLAGS="--cfg loom" $(CARGO) test --release --no-default-features --test loom --target-dir target/loom
+	RUSTFLAGS="--cfg loom" $(CARGO) test -p timeline --release --no-default-features --test loom --target-dir target/loom
 
 # Needs a nightly compiler. What it begins with, and what it has found, is part of every `cargo test`: tests/fuzz/.
 fuzz:
@@ -53,11 +53,11 @@ demo:
 	$(MAKE) build
 	TARGET_DIR="$(TARGET_DIR)" scripts/demo.sh
 
-# The Rust programs that measure are examples of the package.
+# The Rust programs that measure are a package of their own.
 bench:
 	scripts/bootstrap.sh test
 	$(MAKE) build
-	$(CARGO) build --release --example bench-log --example bench-cold --example bench-archive
+	$(CARGO) build --release -p timeline-bench-programs
 	TARGET_DIR="$(TARGET_DIR)" benches/bench.py --json "$(TARGET_DIR)/../bench.json" $(if $(QUICK),--quick) $(if $(SVG),--svg "$(SVG)") \
 	  $(if $(PAGE),--page "$(PAGE)")
 

@@ -33,7 +33,7 @@ version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Carg
 major=${version%%.*}
 minor=${version#*.}
 minor=${minor%%.*}
-# As ffi/build.rs names it; the tests compare the two.
+# As build.rs names it; the tests compare the two.
 so=0
 
 to=$DESTDIR$PREFIX

@@ -28,8 +28,6 @@
 
 #[cfg(not(loom))]
 mod access;
-#[cfg(all(feature = "archive", not(loom)))]
-pub mod archive;
 #[cfg(not(loom))]
 mod attached;
 #[cfg(not(loom))]
@@ -42,6 +40,8 @@ pub mod dump;
 mod error;
 #[cfg(not(loom))]
 mod event;
+#[cfg(not(loom))]
+pub mod files;
 #[cfg(not(loom))]
 mod info;
 #[doc(hidden)]
@@ -79,7 +79,7 @@ pub use self::{
     error::{Error, ErrorKind, Result, User, looks_like},
     event::{
         Definition, EventId, Format, Level, Module, Priority, Syntax, Value, argument_names,
-        by_position, values,
+        bounded, by_position, values,
     },
     info::{Dropped, Info},
     layout::{DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, MAX_ARGUMENTS},

@@ -12,14 +12,14 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::files::Replacement;
 use crate::layout::geometry::{get32, get64, put32, put64};
 use crate::layout::words::{Cursor, Entry, State};
 use crate::layout::{ENTRY_SIZE, HEADER_SIZE, Region, header, records};
-use crate::lifecycle;
 use crate::ring::Storage;
 use crate::ring::reader::{self, Chunk};
 use crate::segment::{self, Segment};
-use crate::shm::{self, Name, Temporary};
+use crate::shm;
 use crate::source::{self, Groups};
 use crate::sync::Ordering;
 
@@ -36,7 +36,7 @@ pub struct Saved {
 
 /// Saves `segment` to `file`, by way of a temporary name.
 pub(crate) fn save(segment: &Segment, file: &Path) -> Result<Saved> {
-    let name = replaceable(file)?;
+    let replacement = Replacement::of(file)?;
     if segment.geometry.total > shm::file_size_limit() {
         return Err(Error::NoSpace {
             path: file.to_path_buf(),
@@ -44,50 +44,12 @@ pub(crate) fn save(segment: &Segment, file: &Path) -> Result<Saved> {
             free: shm::file_size_limit(),
         });
     }
-    replace(&name, |out| {
+    replacement.write(|out| {
         let saved = Snapshot { segment, out }.write()?;
         // Or else what is gone would be saved as if it had never been.
         segment.intact().map_err(std::io::Error::other)?;
         Ok(saved)
     })
-}
-
-/// The name of a file that may be replaced: not a timeline in use, nor what is no file.
-pub(crate) fn replaceable(file: &Path) -> Result<Name> {
-    let name = Name::new(file)?;
-    lifecycle::refuse_living(&name)?;
-    if std::fs::symlink_metadata(name.file()).is_ok_and(|m| !m.is_file()) {
-        return Err(Error::BadName {
-            name: file.display().to_string(),
-            why: "a snapshot replaces a file; this is a directory, a link, a device or a pipe",
-        });
-    }
-    Ok(name)
-}
-
-/// Writes a file and gives it this name, for its owner alone; or else leaves what was there as it was.
-pub(crate) fn replace<T>(
-    name: &Name,
-    write: impl FnOnce(&File) -> std::io::Result<T>,
-) -> Result<T> {
-    let fail = |doing| move |e| Error::io(doing, name.given(), e);
-    let (temporary, out) = create_temporary(name).map_err(fail("create"))?;
-    let written = write(&out).map_err(fail("write"))?;
-    out.sync_all().map_err(fail("write"))?;
-    std::fs::rename(temporary.path(), name.file()).map_err(fail("rename"))?;
-    temporary.keep();
-    Ok(written)
-}
-
-/// A new file beside the one to be: several may save to the same name at once.
-fn create_temporary(name: &Name) -> std::io::Result<(Temporary, File)> {
-    loop {
-        let path = name.sibling(&shm::numbered(".tmp-"));
-        match shm::create(&path) {
-            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => continue,
-            other => return Ok((Temporary::new(path), other?)),
-        }
-    }
 }
 
 /// Entries that are copied before they are written: 1 MiB.

@@ -28,12 +28,8 @@ fn build_programs() {
         .args([
             "build",
             "--quiet",
-            "--example",
-            "bench-log",
-            "--example",
-            "bench-cold",
-            "--example",
-            "bench-archive",
+            "-p",
+            "timeline-bench-programs",
         ])
         .args(["--profile", profile, "--target-dir"])
         .arg(

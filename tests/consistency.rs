@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread::{ScopedJoinHandle, scope, yield_now};
 
 use harness::{Name, Random, arguments, attach, checked, define, in_process_without_rseq, naive};
-use timeline::archive::{Archive, Form, Keeping, Output, Recorder};
 use timeline::{Attached, Event, Follow, From, Order, Timeline};
+use timeline_archive::{Archive, Form, Keeping, Output, Recorder};
 
 /// Tokens at most, in a ring that they do not fill.
 const TOKENS: i64 = 400_000;

@@ -152,9 +152,8 @@ pub fn uses_everything(given: &[String]) {
     again();
 }
 
-#[cfg(feature = "archive")]
 fn record(attached: &Attached, folder: &str) {
-    use timeline::archive::{Archive, Form, Keeping, Output, Recorder};
+    use timeline_archive::{Archive, Form, Keeping, Output, Recorder};
     for path in [format!("{folder}/one.tla"), format!("{folder}/many/")] {
         let mut output = Output::open(&path, Keeping::default()).expect("opened");
         let mut recorder = Recorder::new(attached, &mut output, Form::Plain).expect("begun");
@@ -166,9 +165,6 @@ fn record(attached: &Attached, folder: &str) {
         assert!(!archive.is_recorded());
     }
 }
-
-#[cfg(not(feature = "archive"))]
-fn record(_: &Attached, _: &str) {}
 
 /// System calls that return a new descriptor.
 fn makes_a_descriptor(call: &libc::__c_anonymous_ptrace_syscall_info_entry) -> bool {

@@ -1,6 +1,5 @@
 //! docs/format.md against the source and the library: its tables, its worked example, and an independent
 //! reader (tests/python/read_timeline.py) that was written from that page alone.
-#![cfg(feature = "cli")]
 
 #[path = "format/anchors.rs"]
 mod anchors;

@@ -8,8 +8,8 @@ use std::thread::scope;
 
 use harness::{Name, arguments, attach, checked, cpus, define, in_process_without_rseq, run_on};
 use proptest::prelude::*;
-use timeline::archive::{Archive, Form, Keeping, Output, Recorded, Recorder};
 use timeline::{Attached, Event, EventId, From, Order, Timeline};
+use timeline_archive::{Archive, Form, Keeping, Output, Recorded, Recorder};
 
 /// Has each thread log so many events, one thread after the other, and each on its CPU.
 fn in_turn(timeline: &Timeline, event: EventId, story: &[(usize, u64)]) {
@@ -132,7 +132,7 @@ fn assert_told(name: &Name, lanes: &[usize]) {
     }
 }
 
-fn record(at: &Attached, file: &std::path::Path, form: Form) -> timeline::archive::Totals {
+fn record(at: &Attached, file: &std::path::Path, form: Form) -> timeline_archive::Totals {
     let mut output = Output::open(file, Keeping::default()).expect("opened");
     let mut recorder = Recorder::new(at, &mut output, form).expect("begun");
     while recorder.step() {}

@@ -1,7 +1,8 @@
 //! scripts/check-header.sh: blames the header when building it changed it, and never for what git says.
 
+mod tree;
+
 use std::fs;
-use std::path::Path;
 use std::process::{Command, Output};
 
 use tempfile::TempDir;
@@ -9,7 +10,7 @@ use tempfile::TempDir;
 /// Runs the script in a tree without git's knowledge, where building does this.
 fn check(build: &str) -> Output {
     let tree = TempDir::new().unwrap();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = tree::root();
     for file in ["scripts/check-header.sh", "include/timeline.h"] {
         let copy = tree.path().join(file);
         fs::create_dir_all(copy.parent().unwrap()).unwrap();

@@ -250,7 +250,6 @@ fn users_of_a_group_join_one_another_if_they_say_whom_they_trust() {
 }
 
 #[test]
-#[cfg(feature = "cli")]
 fn the_command_changes_the_ring_of_another_user_if_it_is_told_to_trust_them() {
     use std::process::Command;
     if !are_root() {

@@ -116,7 +116,6 @@ fn a_reader_of_a_ring_that_another_user_cuts_gets_an_error_and_no_signal() {
 }
 
 #[test]
-#[cfg(feature = "cli")]
 fn no_verb_dies_of_a_ring_that_another_user_cuts() {
     if !are_root() {
         return;

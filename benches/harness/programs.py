@@ -37,9 +37,9 @@ class Programs:
         self.outdir, self.warm_up = Path(outdir), warm_up
         self.target = (ROOT / os.environ.get("TARGET_DIR", "target/release")).resolve()
         self.command = self.target / "timeline"
-        self.cold = self.target / "examples/bench-cold"
-        self.rust = self.target / "examples/bench-log"
-        self.archive = self.target / "examples/bench-archive"
+        self.cold = self.target / "bench-cold"
+        self.rust = self.target / "bench-log"
+        self.archive = self.target / "bench-archive"
         for needed in [self.command, self.target / "libtimeline.so", self.cold, self.rust, self.archive]:
             if not needed.exists():
                 raise Failed(f"there is no {needed}: run \"make bench\", which builds it")

@@ -12,7 +12,7 @@
 //! two threads log what they find, when they find it, so that times and arguments are those of real work. BENCH_RING
 //! names the timeline.
 
-#[path = "../../src/bin/timeline/demo/lz.rs"]
+#[path = "../../crates/cli/src/demo/lz.rs"]
 #[allow(dead_code, reason = "nothing is expanded here")]
 mod lz;
 #[allow(dead_code, reason = "each program uses its part")]
@@ -22,8 +22,8 @@ use std::io::Read;
 use std::time::{Duration, Instant};
 
 use measure::{arguments, cpu_ns, fail, number, ring};
-use timeline::archive::Archive;
 use timeline::{DEFAULT_ENTRIES, EventId, Level, Order, Priority, Timeline};
+use timeline_archive::Archive;
 
 /// Threads that fill a ring.
 const WORKERS: u64 = 2;

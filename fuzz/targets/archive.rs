@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use timeline::archive::{Archive, Recorded};
 use timeline::dump::{Rows, Table, Text};
 use timeline::{Order, Source};
+use timeline_archive::{Archive, Recorded};
 
 use super::frames::{self, Frame};
 

@@ -1,7 +1,7 @@
 //! What a recorder finds where it is to go on: what stands there stays, and nothing is recorded twice.
 
-use timeline::archive::{Archive, Form, Keeping, Output, Recorder, Totals};
 use timeline::{Attached, Error};
+use timeline_archive::{Archive, Form, Keeping, Output, Recorder, Totals};
 
 use super::scratch::Scratch;
 use super::{frames, ring};

@@ -5,10 +5,10 @@
 
 use std::sync::OnceLock;
 
-use timeline::archive::{Archive, Form, Keeping, Output, Recorder};
 use timeline::layout::geometry::{get64, put32};
 use timeline::layout::{MAGIC, header};
 use timeline::{Attached, Error, EventId, From, Order, dump};
+use timeline_archive::{Archive, Form, Keeping, Output, Recorder};
 
 use super::scratch::Scratch;
 

@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::text::BLOCK;
 use crate::event::{Piece, first_line, pieces};
 use crate::layout::MAX_ARGUMENTS;
+
+/// Bytes that are stored at once. Most pieces of messages fit.
+pub(super) const BLOCK: usize = 32;
 
 /// A text with places for an event's arguments, to be filled in by [`Text::fill`](super::Text::fill).
 ///

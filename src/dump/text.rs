@@ -5,11 +5,9 @@
 
 use std::fmt;
 
-use super::template::{Part, Template};
+use super::template::{BLOCK, Part, Template};
 use crate::layout::MAX_ARGUMENTS;
 
-/// What a block holds. Most pieces of messages fit.
-pub(super) const BLOCK: usize = 32;
 /// Digits and sign of the longest number, rounded up to the stores that write it.
 const NUMBER: usize = 24;
 

@@ -51,7 +51,7 @@ pub enum Syntax {
 }
 
 /// A text of a definition as readers have it: no longer than one may be.
-pub(crate) fn bounded(text: &str) -> Cow<'_, str> {
+pub fn bounded(text: &str) -> Cow<'_, str> {
     if text.len() <= Definition::LONGEST_TEXT {
         return text.into();
     }

@@ -9,6 +9,7 @@ use std::ffi::CStr;
 use std::fs::{File, OpenOptions, ReadDir};
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// The lowest number that is no standard stream.
@@ -24,6 +25,17 @@ pub fn open_as(options: &OpenOptions, path: &Path) -> io::Result<File> {
 /// Opens a file to read it.
 pub fn open_to_read(path: &Path) -> io::Result<File> {
     open_as(File::options().read(true), path)
+}
+
+/// Opens a regular file, and nothing else, not even for a moment: opening a device may already do something.
+pub fn open_regular(path: &Path) -> Option<File> {
+    let options = |flags| OpenOptions::new().read(true).custom_flags(flags).clone();
+    let place = open_as(&options(libc::O_PATH), path).ok()?;
+    if !place.metadata().ok()?.is_file() {
+        return None;
+    }
+    let again = format!("/proc/self/fd/{}", place.as_raw_fd());
+    open_as(&options(libc::O_NONBLOCK | libc::O_NOCTTY), again.as_ref()).ok()
 }
 
 /// Opens a file with flags of the system, and does not allocate.

@@ -12,11 +12,7 @@ mod shared_file;
 mod trust;
 
 pub use cancel::{unnoticed, without_cancellation};
-#[cfg(feature = "symbols")]
-pub use descriptor::open_as;
-#[cfg(feature = "archive")]
-pub use descriptor::open_to_read;
-pub use descriptor::{read_dir, read_to_string};
+pub use descriptor::{open_as, open_regular, open_to_read, read_dir, read_to_string};
 pub use file::{
     Temporary, create, file_size_limit, is_at, is_in_memory, open, open_nofollow, rename_new,
     reserve, unguessable,

@@ -188,8 +188,7 @@ impl<'a> Follow<'a> {
 
     /// What is missing behind the last event of each lane: the lane, the number that comes next in it, how many entries were
     /// overwritten unread since the follower began, and how many before.
-    #[cfg(feature = "archive")]
-    pub(crate) fn untold(&self) -> Vec<(u32, u64, u64, u64)> {
+    pub fn untold(&self) -> Vec<(u32, u64, u64, u64)> {
         let lanes = (0..).zip(&self.lanes);
         let untold = lanes.map(|(number, lane)| {
             let Missing { earlier, unread } = lane.missing;
@@ -282,8 +281,7 @@ impl<'a> Follow<'a> {
     }
 
     /// How many entries were committed by now, of each lane; 0 where it is not known.
-    #[cfg(feature = "archive")]
-    pub(crate) fn committed(&self) -> Vec<u64> {
+    pub fn committed(&self) -> Vec<u64> {
         let committed = (self.segment).look(|| super::committed(&self.segment.ring));
         committed
             .into_iter()
@@ -292,8 +290,7 @@ impl<'a> Follow<'a> {
     }
 
     /// How many of these, as [`Follow::committed`] gave them, are still to be read.
-    #[cfg(feature = "archive")]
-    pub(crate) fn left_of(&self, committed: &[u64]) -> u64 {
+    pub fn left_of(&self, committed: &[u64]) -> u64 {
         let lanes = committed.iter().zip(&self.lanes);
         let left = lanes.map(|(until, lane)| until.saturating_sub(lane.next.unwrap_or(*until)));
         left.fold(0, u64::saturating_add)

@@ -1,9 +1,7 @@
 //! The symbols of one ELF file, of which only what is needed is read, and only so much.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use object::elf::{self, FileHeader32, FileHeader64};
@@ -122,17 +120,6 @@ impl Image {
     }
 }
 
-/// Opens a regular file, and nothing else, not even for a moment: opening a device may already do something.
-pub(crate) fn open_regular(path: &Path) -> Option<File> {
-    let options = |flags| OpenOptions::new().read(true).custom_flags(flags).clone();
-    let place = shm::open_as(&options(libc::O_PATH), path).ok()?;
-    if !place.metadata().ok()?.is_file() {
-        return None;
-    }
-    let again = format!("/proc/self/fd/{}", place.as_raw_fd());
-    shm::open_as(&options(libc::O_NONBLOCK | libc::O_NOCTTY), again.as_ref()).ok()
-}
-
 /// A file, and how many more bytes may be read of all files together.
 struct Reader<'a> {
     file: File,
@@ -144,7 +131,7 @@ impl Reader<'_> {
         if !path.is_absolute() {
             return None;
         }
-        let file = open_regular(path)?;
+        let file = shm::open_regular(path)?;
         Some(Reader { file, left })
     }
 

@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 pub use self::demangle::demangled;
-pub(crate) use self::image::open_regular;
 pub use crate::event::Module;
 
 use self::cover::{Cover, Interval};

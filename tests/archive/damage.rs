@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use timeline::archive::{Archive, Form, Recorded, Statement, Text, Writer};
 use timeline::{Frame, Order, Source};
+use timeline_archive::{Archive, Form, Recorded, Statement, Text, Writer};
 
 use crate::support::{archive, frame_at, framed, frames, symbol};
 

@@ -2,13 +2,13 @@
 //! count of the entries that it leaves.
 
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;
-use timeline::archive::Archive;
+use timeline_archive::Archive;
 
 use crate::flight::{Flight, Running, eventually, first_arguments};
 
@@ -23,7 +23,7 @@ struct Slow {
 impl Slow {
     fn new() -> Slow {
         let folder = tempfile::tempdir().unwrap();
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/archive/slow.c");
+        let source = crate::tree::root().join("tests/archive/slow.c");
         let mut compiler = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
         compiler.args(["-shared", "-fPIC", "-Wall", "-Werror", "-o"]);
         compiler.arg(folder.path().join("slow.so"));

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tempfile::TempDir;
-use timeline::archive::{Archive, Recorded};
 use timeline::{EventId, Module, Priority, Timeline, Value, values};
+use timeline_archive::{Archive, Recorded};
 
 /// Far longer than anything takes: only a hang comes here.
 const DEADLINE: Duration = Duration::from_secs(60);

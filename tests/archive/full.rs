@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use nix::sys::signal::Signal;
-use timeline::archive::Archive;
+use timeline_archive::Archive;
 
 use crate::flight::{Flight, Running, eventually, first_arguments, said, size};
 

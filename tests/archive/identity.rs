@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use timeline::Order;
-use timeline::archive::{Archive, Data, Form, Kind, PRINTF, Recorded, Source, Writer};
+use timeline_archive::{Archive, Data, Form, Kind, PRINTF, Recorded, Source, Writer};
 
 fn number() -> impl Strategy<Value = Option<u64>> {
     prop_oneof![

@@ -1,16 +1,14 @@
 //! The format is what docs/archive.md says: a reader that has no code of ours agrees, and so do bytes made by hand.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use timeline::archive::{Archive, Data, Form, PRINTF, Preamble, Recorded, Writer};
+use timeline_archive::{Archive, Data, Form, PRINTF, Preamble, Recorded, Writer};
 
 use crate::support::{all_values, archive, frames};
 
-pub fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-}
+use crate::tree::root;
 
 /// The first Python of PATH that has the module msgpack: without it, our programs would only agree with themselves.
 fn interpreter() -> Command {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
-use timeline::archive::Archive;
+use timeline_archive::Archive;
 
 use crate::flight::{Flight, eventually, first_arguments, size};
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use proptest::prelude::*;
-use timeline::archive::{Archive, Form, Keeping, Output, Recorder};
 use timeline::{Attached, EventId, Priority, Timeline, Value};
+use timeline_archive::{Archive, Form, Keeping, Output, Recorder};
 
 use crate::flight::size;
 

@@ -17,3 +17,5 @@ mod recording;
 mod restart;
 mod rotation;
 mod support;
+#[path = "../tree/mod.rs"]
+mod tree;

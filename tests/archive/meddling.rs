@@ -3,7 +3,7 @@
 use std::fs;
 
 use nix::sys::signal::Signal;
-use timeline::archive::Archive;
+use timeline_archive::Archive;
 
 use crate::flight::{Flight, eventually, first_arguments};
 

@@ -3,8 +3,8 @@
 use std::fs;
 use std::process::{Command, Output, Stdio};
 
-use timeline::archive::{Archive, Data, Form, Kind, PRINTF, Source, Writer};
 use timeline::{Definition, Order, Source as _};
+use timeline_archive::{Archive, Data, Form, Kind, PRINTF, Source, Writer};
 
 use crate::support::framed;
 

@@ -6,8 +6,8 @@ use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
 
 use proptest::prelude::*;
-use timeline::archive::{Archive, Data, Form, Preamble, Writer};
 use timeline::{Event, Order};
+use timeline_archive::{Archive, Data, Form, Preamble, Writer};
 
 /// Nanoseconds since the epoch at the first event.
 const BEGIN: u64 = 1_700_000_000_000_000_000;

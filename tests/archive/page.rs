@@ -1,11 +1,12 @@
 //! Rules of docs/archive.md that are not about bytes: limits, and where a reader goes on.
 
 use serde_json::json;
-use timeline::archive::limits;
 use timeline::{Definition, Format, dump};
+use timeline_archive::limits;
 
-use crate::independent::{agree, root};
+use crate::independent::agree;
 use crate::support::framed;
+use crate::tree::root;
 
 /// The numbers in the tables of a section of the page, each with what it limits.
 fn limits_of(page: &str) -> Vec<(String, usize)> {

@@ -7,8 +7,8 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use nix::sys::signal::Signal;
-use timeline::archive::Archive;
 use timeline::{Order, Priority};
+use timeline_archive::Archive;
 
 use crate::flight::{Flight, eventually, first_arguments, said, size};
 use crate::support::frames;

@@ -1,7 +1,7 @@
 //! Recording a name over the comings and goings of its program.
 
 use nix::sys::signal::Signal;
-use timeline::archive::Archive;
+use timeline_archive::Archive;
 
 use crate::flight::{Flight, eventually, first_arguments, said};
 

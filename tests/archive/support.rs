@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use timeline::Frame;
-use timeline::archive::{Data, Form, Kind, PRINTF, Preamble, Source, Writer};
+use timeline_archive::{Data, Form, Kind, PRINTF, Preamble, Source, Writer};
 
 /// Arguments of `printf`, one of each type, and each with the bytes that stand for it.
 pub const VALUES: [(&str, &[u8]); 22] = [

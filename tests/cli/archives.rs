@@ -2,7 +2,7 @@
 
 use std::fs;
 use timeline::Attached;
-use timeline::archive::{Form, Fsync, Keeping, Output, Recorder};
+use timeline_archive::{Form, Fsync, Keeping, Output, Recorder};
 
 use crate::mixture::Mixture;
 use crate::support::*;

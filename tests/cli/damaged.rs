@@ -6,7 +6,7 @@ use std::path::Path;
 
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
-use timeline::archive::{Data, Form, Preamble, Writer};
+use timeline_archive::{Data, Form, Preamble, Writer};
 
 use crate::mixture::Mixture;
 use crate::support::*;

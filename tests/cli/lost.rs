@@ -4,8 +4,8 @@ use std::fs;
 
 use serde_json::Value as Json;
 use serde_json::json;
-use timeline::archive::{Data, Form, PRINTF, Writer};
 use timeline::{Priority, Value};
+use timeline_archive::{Data, Form, PRINTF, Writer};
 
 use crate::damaged::frames;
 use crate::mixture::Mixture;

@@ -8,10 +8,12 @@ mod mutate;
 mod seeds;
 #[path = "../../fuzz/targets/mod.rs"]
 mod targets;
+#[path = "../tree/mod.rs"]
+mod tree;
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A target's name, what it does, and how many changed inputs it is tried with here.
 type Target = (&'static str, fn(&[u8]), usize);
@@ -27,7 +29,7 @@ const TARGETS: [Target; 6] = [
 
 /// Where the corpora are.
 fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus")
+    tree::root().join("fuzz/corpus")
 }
 
 /// What is committed for a target, in the order of the names.

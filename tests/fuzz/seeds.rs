@@ -1,12 +1,12 @@
 //! What fuzzing begins with: small archives in each form, records, rings, formats and programs, as they are made today.
 
 use rmp::decode::{read_bin_len, read_int, read_map_len, read_pfix};
-use timeline::archive::{
-    Archive, Data, Form, Keeping, Kind, Output, PRINTF, Preamble, Recorder, Source, Writer,
-};
 use timeline::layout::geometry::{put32, put64};
 use timeline::layout::header;
 use timeline::{Attached, Frame, Module, Priority, Timeline, Value};
+use timeline_archive::{
+    Archive, Data, Form, Keeping, Kind, Output, PRINTF, Preamble, Recorder, Source, Writer,
+};
 
 use crate::elf;
 use crate::harness::Name;

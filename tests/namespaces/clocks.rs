@@ -5,9 +5,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::apart::{self, Space};
 use crate::harness::{Name, Process, arguments, attach, checked, define, hear, say};
-use timeline::archive::{Archive, Form, Keeping, Output, Recorder};
 use timeline::layout::{geometry::get64, header};
 use timeline::{Attached, ClockKind, Order, Source, Timeline};
+use timeline_archive::{Archive, Form, Keeping, Output, Recorder};
 
 use Space::{Ahead, Behind, NoCounter, NoProc};
 

@@ -1,5 +1,4 @@
 //! Writers and readers in namespaces of their own: pid, time, user and mount.
-#![cfg(feature = "cli")]
 
 #[path = "../harness/mod.rs"]
 mod harness;

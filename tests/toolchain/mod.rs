@@ -4,6 +4,8 @@
 pub mod installed;
 pub mod pages;
 pub mod programs;
+#[path = "../tree/mod.rs"]
+mod tree;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -34,10 +36,7 @@ pub const CPP17: &[&str] = &[
     "-pthread",
 ];
 
-/// The root of the source tree.
-pub fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
+pub use tree::root;
 
 /// Where the libraries are, built anew if need be, and whether building them changed the header.
 pub struct Built {

@@ -1,0 +1,46 @@
+//! Generates include/timeline.h from the sources of the C ABI, and says how the shared library is linked.
+use std::path::Path;
+
+/// In the order in which the header is to be read.
+const SOURCES: [&str; 9] = [
+    "status",
+    "level",
+    "writer",
+    "sampler",
+    "printf",
+    "backtrace",
+    "dump",
+    "reader",
+    "event",
+];
+
+fn main() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut config = cbindgen::Config::from_file(here.join("cbindgen.toml"))
+        .expect("ffi/cbindgen.toml is readable");
+    let inline = std::fs::read_to_string(here.join("inline.h")).expect("ffi/inline.h is readable");
+    // The last line ends what the header of the header begins: nothing is left of it for an older compiler.
+    config.trailer = Some(format!("\n{}\n\n#endif /* C99 */", inline.trim_end()));
+    let mut header = cbindgen::Builder::new().with_config(config);
+    for source in SOURCES {
+        header = header.with_src(here.join("src").join(source).with_extension("rs"));
+    }
+    let header = header.generate().expect("the sources of the C ABI parse");
+
+    // Touches the file only when the text differs, so that nothing else is rebuilt for it.
+    header.write_to_file(here.join("../include/timeline.h"));
+    for input in [
+        "src",
+        "../build.rs",
+        "cbindgen.toml",
+        "inline.h",
+        "../include/timeline.h",
+    ] {
+        println!("cargo:rerun-if-changed={input}");
+    }
+
+    // The number changes with the ABI. nodelete: the kernel and exiting threads may still look at our
+    // thread-local storage after a host (LuaJIT at exit, for one) has called dlclose.
+    println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libtimeline.so.0");
+    println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
+}

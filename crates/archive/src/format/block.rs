@@ -1,0 +1,305 @@
+//! Blocks: many events in columns of small numbers, which compress well.
+//!
+//! A number is written as the difference to what was to be expected: ticks from the event before, the time from
+//! the ticks, the number in its lane from the event of that lane before, an argument from the same argument
+//! of the event of its kind before. What events share stands in two tables. This is what writing (packer.rs) and
+//! reading (rows.rs) have in common.
+
+use std::collections::HashMap;
+
+use crate::format::event::{Kind, Source};
+use crate::format::varint::{Cursor, put};
+
+/// The name of the compression.
+pub const CODEC: &str = "lz4";
+/// Most bytes that a block may expand to.
+pub const MAX_EXPANDED: usize = 16 << 20;
+/// Columns before those of the arguments.
+pub(crate) const FIXED: usize = 8;
+/// The place of each of them.
+pub(crate) const KIND: usize = 0;
+pub(crate) const SOURCE: usize = 1;
+pub(crate) const TICKS: usize = 2;
+pub(crate) const TIME: usize = 3;
+pub(crate) const CORE: usize = 4;
+pub(crate) const LANE: usize = 5;
+pub(crate) const NUMBER: usize = 6;
+pub(crate) const BACKTRACE: usize = 7;
+/// Most events in a block, and rows in each of its tables.
+pub const MAX_EVENTS: usize = 1 << 16;
+/// Most arguments of an event in a block.
+pub const MAX_ARGS: usize = 1 << 10;
+/// Most columns of a block.
+pub const MAX_COLUMNS: usize = FIXED + MAX_ARGS + 1;
+/// Bytes of an expanded block for each of its payload, of which LZ4 makes 255 at most.
+pub const MAX_EXPANSION: usize = 256;
+/// Most bytes in the payload of an event.
+pub const MAX_PAYLOAD: usize = 1 << 20;
+/// Most bytes of a number.
+pub const MOST_NUMBER: usize = 10;
+/// A longer span of time is not used for expecting.
+const MAX_SPAN: u64 = 1 << 62;
+
+/// What events of one row of the table of kinds share; fields are named by their numbers in a data record.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// What they say.
+    pub kind: Kind,
+    /// Which of 7 (ticks), 8 (time), 12 (core), 16 (lane) and 17 (number) they have, as bits.
+    pub has: u64,
+    /// How many return addresses.
+    pub backtrace: u64,
+    /// How many arguments.
+    pub args: u64,
+    /// Whether they have a payload.
+    pub payload: bool,
+}
+
+pub(crate) const HAS_TICKS: u64 = 1 << 7;
+pub(crate) const HAS_TIME: u64 = 1 << 8;
+pub(crate) const HAS_CORE: u64 = 1 << 12;
+pub(crate) const HAS_LANE: u64 = 1 << 16;
+pub(crate) const HAS_NUMBER: u64 = 1 << 17;
+const HAS: u64 = HAS_TICKS | HAS_TIME | HAS_CORE | HAS_LANE | HAS_NUMBER;
+const HAS_BACKTRACE: u64 = 1 << 4;
+const HAS_ARGS: u64 = 1 << 10;
+const HAS_PAYLOAD: u64 = 1 << 19;
+
+impl Shape {
+    /// The fields that have a value of their own in the table, and that value.
+    fn fields(&mut self) -> [(u32, &mut Option<u64>); 7] {
+        let kind = &mut self.kind;
+        [
+            (2, &mut kind.file),
+            (3, &mut kind.line),
+            (6, &mut kind.level),
+            (9, &mut kind.format),
+            (11, &mut kind.category),
+            (18, &mut kind.event),
+            (20, &mut kind.syntax),
+        ]
+    }
+
+    pub(crate) fn encode(mut self, out: &mut Vec<u8>) {
+        let mut mask = self.has;
+        if self.backtrace > 0 {
+            mask |= HAS_BACKTRACE;
+        }
+        if self.args > 0 {
+            mask |= HAS_ARGS;
+        }
+        if self.payload {
+            mask |= HAS_PAYLOAD;
+        }
+        let counts = [self.backtrace, self.args];
+        encode_row(mask, &mut self.fields(), out);
+        for count in counts.into_iter().filter(|count| *count > 0) {
+            put(out, count);
+        }
+    }
+
+    pub(crate) fn decode(input: &mut Cursor) -> Option<Shape> {
+        let mut shape = Shape::default();
+        let mask = decode_row(&mut shape.fields(), input)?;
+        shape.has = mask & HAS;
+        if mask & HAS_BACKTRACE != 0 {
+            shape.backtrace = input.get()?;
+        }
+        if mask & HAS_ARGS != 0 {
+            shape.args = input.get()?;
+        }
+        shape.payload = mask & HAS_PAYLOAD != 0;
+        Some(shape)
+    }
+}
+
+pub(crate) fn source_fields(source: &mut Source) -> [(u32, &mut Option<u64>); 4] {
+    [
+        (5, &mut source.thread),
+        (13, &mut source.tid),
+        (14, &mut source.pid),
+        (15, &mut source.process),
+    ]
+}
+
+pub(crate) fn encode_row(mut mask: u64, fields: &mut [(u32, &mut Option<u64>)], out: &mut Vec<u8>) {
+    for (field, value) in fields.iter() {
+        mask |= u64::from(value.is_some()) << field;
+    }
+    put(out, mask);
+    for value in fields.iter().filter_map(|(_, value)| **value) {
+        put(out, value);
+    }
+}
+
+pub(crate) fn decode_row(
+    fields: &mut [(u32, &mut Option<u64>)],
+    input: &mut Cursor,
+) -> Option<u64> {
+    let mask = input.get()?;
+    for (field, value) in fields {
+        if mask >> *field & 1 == 1 {
+            **value = Some(input.get()?);
+        }
+    }
+    Some(mask)
+}
+
+/// What times are expected: those between the first and the last event in time with the ticks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pace {
+    pub(crate) ticks: u64,
+    ticks_span: u64,
+    time: u64,
+    time_span: u64,
+}
+
+impl Pace {
+    /// Reads it; `None` if it is not what it should be.
+    pub(crate) fn decode(input: &mut Cursor) -> Option<Pace> {
+        let pace = Pace {
+            ticks: input.get()?,
+            ticks_span: input.get()?,
+            time: input.get()?,
+            time_span: input.get()?,
+        };
+        (pace.time_span < MAX_SPAN).then_some(pace)
+    }
+
+    /// Of the first and the last event that have both, as ticks and time; the span of ticks becomes a power of two,
+    /// so that what is expected is found without dividing.
+    pub(crate) fn between(first: (u64, u64), last: (u64, u64)) -> Pace {
+        let pace = Pace {
+            ticks: first.0,
+            time: first.1,
+            ..Pace::default()
+        };
+        let (Some(ticks), Some(time)) = (last.0.checked_sub(first.0), last.1.checked_sub(first.1))
+        else {
+            return pace;
+        };
+        let (1.., Some(power)) = (ticks, ticks.checked_next_power_of_two()) else {
+            return pace;
+        };
+        let time_span = u128::from(time) * u128::from(power) / u128::from(ticks);
+        match u64::try_from(time_span) {
+            Ok(time_span) if time_span < MAX_SPAN => Pace {
+                ticks_span: power,
+                time_span,
+                ..pace
+            },
+            _ => pace,
+        }
+    }
+
+    /// The numbers that stand for it.
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+        for number in [self.ticks, self.ticks_span, self.time, self.time_span] {
+            put(out, number);
+        }
+    }
+
+    /// The time that is expected at these ticks.
+    #[inline]
+    pub(crate) fn expect(&self, ticks: Option<u64>) -> u64 {
+        let Some(ticks) = ticks.filter(|_| self.ticks_span > 0) else {
+            return self.time;
+        };
+        // The common case: no more than 64 bits, and a span that is a power of two.
+        let since = ticks.wrapping_sub(self.ticks) as i64;
+        let product = since.checked_mul(self.time_span as i64);
+        match product.filter(|_| (ticks >= self.ticks) == (since >= 0)) {
+            Some(product) if self.ticks_span.is_power_of_two() => {
+                let passed = product >> self.ticks_span.trailing_zeros();
+                self.time.wrapping_add(passed as u64)
+            }
+            _ => self.expect_exactly(ticks),
+        }
+    }
+
+    fn expect_exactly(&self, ticks: u64) -> u64 {
+        let since = i128::from(ticks) - i128::from(self.ticks);
+        let passed = (since * i128::from(self.time_span)).div_euclid(self.ticks_span.into());
+        self.time.wrapping_add(passed as u64)
+    }
+}
+
+/// What was last, for expecting what comes.
+#[derive(Default)]
+pub(crate) struct Last {
+    pub(crate) ticks: u64,
+    pub(crate) core: u64,
+    pub(crate) address: u64,
+    /// By the lane, of those with small numbers.
+    pub(crate) numbers: Vec<u64>,
+    pub(crate) other_numbers: HashMap<Option<u64>, u64>,
+    pub(crate) args: Vec<Vec<i64>>,
+}
+
+impl Last {
+    /// Forgets everything, for another block.
+    pub(crate) fn clear(&mut self) {
+        (self.ticks, self.core, self.address) = (0, 0, 0);
+        self.numbers.clear();
+        self.other_numbers.clear();
+        self.args.clear();
+    }
+
+    /// The number that is expected next in a lane.
+    #[inline]
+    pub(crate) fn next_number(&mut self, lane: Option<u64>) -> &mut u64 {
+        match lane {
+            Some(lane) if lane < 4096 => {
+                let lane = lane as usize;
+                if self.numbers.len() <= lane {
+                    self.numbers.resize(lane + 1, 0);
+                }
+                &mut self.numbers[lane]
+            }
+            _ => self.other_numbers.entry(lane).or_default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_expected_between_the_first_and_the_last() {
+        let first = (1_000_000, 1_700_000_000_000_000_000);
+        for ticks in [1, 2, 3, 1_000, 2_596_000_001, u64::from(u32::MAX) * 5] {
+            let nanos = ticks / 3;
+            let last = (first.0 + ticks, first.1 + nanos);
+            let pace = Pace::between(first, last);
+            assert!(pace.ticks_span.is_power_of_two());
+            for passed in [0, 1, ticks / 7, ticks / 2, ticks] {
+                let at = Some(first.0 + passed);
+                let exact = first.1 + (passed as u128 * nanos as u128 / ticks as u128) as u64;
+                assert!(pace.expect(at).abs_diff(exact) <= 1, "{passed} of {ticks}");
+            }
+        }
+    }
+
+    #[test]
+    fn whatever_is_expected_is_that_of_exact_arithmetic() {
+        let words = [0, 1, 3, 1 << 31, 1 << 61, 1 << 62, 1 << 63, u64::MAX];
+        for (ticks, ticks_span, time_span, at) in words
+            .iter()
+            .flat_map(|a| words.iter().map(move |b| (*a, *b)))
+            .flat_map(|(a, b)| words.iter().map(move |c| (a, b, *c)))
+            .flat_map(|(a, b, c)| words.iter().map(move |d| (a, b, c, *d)))
+            .filter(|(_, ticks_span, time_span, _)| *ticks_span > 0 && *time_span < MAX_SPAN)
+        {
+            let pace = Pace {
+                ticks,
+                ticks_span,
+                time: 5,
+                time_span,
+            };
+            let since = i128::from(at) - i128::from(ticks);
+            let passed = (since * i128::from(time_span)).div_euclid(ticks_span.into());
+            assert_eq!(pace.expect(Some(at)), 5_u64.wrapping_add(passed as u64));
+        }
+    }
+}

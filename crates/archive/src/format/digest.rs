@@ -1,0 +1,7 @@
+//! Numbers that stand for what has a digest: strings and rings.
+
+/// The first eight bytes of a digest as a number.
+pub fn first_word(digest: &[u8]) -> u64 {
+    let bytes = digest.iter().take(8);
+    bytes.fold(0, |word, b| word << 8 | u64::from(*b))
+}

@@ -1,0 +1,12 @@
+//! What stands in an archive: frames around records, in msgpack, and blocks of events in columns.
+
+pub(crate) mod block;
+pub(crate) mod digest;
+pub(crate) mod event;
+pub(crate) mod file_name;
+pub(crate) mod frame;
+pub(crate) mod msgpack;
+pub(crate) mod preamble;
+pub(crate) mod record;
+pub(crate) mod tag;
+pub(crate) mod varint;

@@ -1,0 +1,358 @@
+//! Records: what stands in the frames of an archive. docs/archive.md numbers the tags and fields.
+//!
+//! Every field may be missing, and what is not known is passed over, so that older and newer files are read
+//! as far as they can be.
+
+use crate::format::event::Data;
+use crate::format::frame::{Frames, Part};
+use crate::format::msgpack::{Fields, Input};
+use crate::format::preamble::Preamble;
+use crate::format::tag;
+
+/// What a string's number stands for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StringDefinition {
+    /// Whose.
+    pub magic: Option<u64>,
+    /// The number.
+    pub id: Option<u64>,
+    /// The string.
+    pub string: Option<String>,
+}
+
+/// What an address in a call stack stands for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Symbol {
+    /// Whose.
+    pub magic: Option<u64>,
+    /// The address.
+    pub address: Option<u64>,
+    /// The file it was loaded from (`dli_fname`).
+    pub file: Option<String>,
+    /// Where that was loaded to (`dli_fbase`).
+    pub base: Option<u64>,
+    /// The function (`dli_sname`).
+    pub name: Option<String>,
+    /// Where it begins (`dli_saddr`).
+    pub start: Option<u64>,
+    /// The process: several may write to one ring.
+    pub pid: Option<u64>,
+}
+
+/// Many events, compressed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Block<'a> {
+    /// Whose.
+    pub magic: Option<u64>,
+    /// How it is compressed.
+    pub codec: Option<&'a [u8]>,
+    /// Bytes when expanded.
+    pub expanded: Option<u64>,
+    /// How many events.
+    pub count: Option<u64>,
+    /// The least ticks.
+    pub first_ticks: Option<u64>,
+    /// The most ticks.
+    pub last_ticks: Option<u64>,
+    /// The earliest time, in nanoseconds since the epoch.
+    pub first_unix: Option<u64>,
+    /// The latest time.
+    pub last_unix: Option<u64>,
+    /// The events.
+    pub payload: Option<&'a [u8]>,
+    /// Lanes, and the number of the next event of each.
+    pub places: Vec<(u64, u64)>,
+}
+
+/// Events that were overwritten before they were recorded.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Missed {
+    /// Whose.
+    pub magic: Option<u64>,
+    /// How many; 0 where a recorder says only from where on it records. Missing where nobody knows.
+    pub count: Option<u64>,
+    /// Of the event before which they are missing.
+    pub ticks: Option<u64>,
+    /// How many entries were overwritten there before the recording began.
+    pub earlier: Option<u64>,
+    /// The lane of that event.
+    pub lane: Option<u64>,
+    /// The number of that event in its lane.
+    pub number: Option<u64>,
+    /// Lanes, and the number of the next event of each.
+    pub places: Vec<(u64, u64)>,
+}
+
+impl Missed {
+    /// The place where entries are missing, if that is told: lane and number of the event behind it. And how many.
+    pub fn gap(&self) -> Option<(u64, u64, u64)> {
+        let count = self.count?.saturating_add(self.earlier.unwrap_or(0));
+        Some((self.lane?, self.number?, count))
+    }
+}
+
+/// What stands in a frame.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Record<'a> {
+    /// See [`Preamble`].
+    Preamble(Preamble),
+    /// See [`StringDefinition`].
+    String(StringDefinition),
+    /// See [`Symbol`].
+    Symbol(Symbol),
+    /// See [`Data`].
+    Data(Data),
+    /// See [`Block`].
+    Block(Block<'a>),
+    /// See [`Missed`].
+    Missed(Missed),
+    /// Of a tag that this version does not know.
+    Unknown(i128),
+}
+
+/// Lanes and numbers, one after the other.
+fn flat(places: &[(u64, u64)]) -> Vec<u64> {
+    places
+        .iter()
+        .flat_map(|(lane, next)| [*lane, *next])
+        .collect()
+}
+
+fn paired(flat: &[u64]) -> Vec<(u64, u64)> {
+    flat.chunks_exact(2)
+        .map(|pair| (pair[0], pair[1]))
+        .collect()
+}
+
+impl StringDefinition {
+    /// Appends the record.
+    pub fn encode(&self, fields: &mut Fields, out: &mut Vec<u8>) {
+        fields.number(1, self.magic);
+        fields.number(2, self.id);
+        fields.text(3, self.string.as_deref());
+        fields.finish(tag::STRING, out);
+    }
+
+    fn field(&mut self, field: u8, input: &mut Input) -> Option<()> {
+        match field {
+            1 => self.magic = input.number()?,
+            2 => self.id = input.number()?,
+            3 => self.string = input.text()?,
+            _ => input.skip()?,
+        }
+        Some(())
+    }
+}
+
+impl Symbol {
+    /// Appends the record.
+    pub fn encode(&self, fields: &mut Fields, out: &mut Vec<u8>) {
+        fields.number(1, self.magic);
+        fields.number(2, self.address);
+        fields.text(3, self.file.as_deref());
+        fields.number(4, self.base);
+        fields.text(5, self.name.as_deref());
+        fields.number(6, self.start);
+        fields.number(7, self.pid);
+        fields.finish(tag::SYMBOL, out);
+    }
+
+    fn field(&mut self, field: u8, input: &mut Input) -> Option<()> {
+        match field {
+            1 => self.magic = input.number()?,
+            2 => self.address = input.number()?,
+            3 => self.file = input.text()?,
+            4 => self.base = input.number()?,
+            5 => self.name = input.text()?,
+            6 => self.start = input.number()?,
+            7 => self.pid = input.number()?,
+            _ => input.skip()?,
+        }
+        Some(())
+    }
+}
+
+impl<'a> Block<'a> {
+    /// Appends the record.
+    pub fn encode(&self, fields: &mut Fields, out: &mut Vec<u8>) {
+        fields.number(1, self.magic);
+        // Text, as in every record that names something.
+        fields.text(
+            2,
+            self.codec.and_then(|codec| std::str::from_utf8(codec).ok()),
+        );
+        fields.number(3, self.expanded);
+        fields.number(4, self.count);
+        fields.number(5, self.first_ticks);
+        fields.number(6, self.last_ticks);
+        fields.number(7, self.first_unix);
+        fields.number(8, self.last_unix);
+        fields.bytes(9, self.payload);
+        fields.numbers(10, &flat(&self.places));
+        fields.finish(tag::BLOCK, out);
+    }
+
+    fn field(&mut self, field: u8, input: &mut Input<'a>) -> Option<()> {
+        match field {
+            1 => self.magic = input.number()?,
+            2 => self.codec = input.bytes()?,
+            3 => self.expanded = input.number()?,
+            4 => self.count = input.number()?,
+            5 => self.first_ticks = input.number()?,
+            6 => self.last_ticks = input.number()?,
+            7 => self.first_unix = input.number()?,
+            8 => self.last_unix = input.number()?,
+            9 => self.payload = input.bytes()?,
+            10 => self.places = paired(&input.numbers()?),
+            _ => input.skip()?,
+        }
+        Some(())
+    }
+}
+
+impl Missed {
+    /// Appends the record.
+    pub fn encode(&self, fields: &mut Fields, out: &mut Vec<u8>) {
+        fields.number(1, self.magic);
+        fields.number(2, self.count);
+        fields.number(3, self.ticks);
+        fields.number(4, self.earlier);
+        fields.numbers(10, &flat(&self.places));
+        fields.number(16, self.lane);
+        fields.number(17, self.number);
+        fields.finish(tag::MISSED, out);
+    }
+
+    fn field(&mut self, field: u8, input: &mut Input) -> Option<()> {
+        match field {
+            1 => self.magic = input.number()?,
+            2 => self.count = input.number()?,
+            3 => self.ticks = input.number()?,
+            4 => self.earlier = input.number()?,
+            10 => self.places = paired(&input.numbers()?),
+            16 => self.lane = input.number()?,
+            17 => self.number = input.number()?,
+            _ => input.skip()?,
+        }
+        Some(())
+    }
+}
+
+/// Reads each field of a record that begins as `T` does without any.
+fn read<'a, T: Default>(
+    input: &mut Input<'a>,
+    fields: u32,
+    field: impl Fn(&mut T, u8, &mut Input<'a>) -> Option<()>,
+) -> Option<T> {
+    let mut record = T::default();
+    for _ in 0..fields {
+        let key = input.key()?;
+        field(&mut record, key, input)?;
+    }
+    Some(record)
+}
+
+/// What stands in a record; `None` if it is not msgpack, or no map with a tag.
+pub fn decode(record: &[u8]) -> Option<Record<'_>> {
+    let mut input = Input(record);
+    let (number, n) = input.head()?;
+    let input = &mut input;
+    Some(match u8::try_from(number) {
+        Ok(tag::PREAMBLE) => Record::Preamble(read(input, n, Preamble::field)?),
+        Ok(tag::STRING) => Record::String(read(input, n, StringDefinition::field)?),
+        Ok(tag::SYMBOL) => Record::Symbol(read(input, n, Symbol::field)?),
+        Ok(tag::DATA) => Record::Data(Data::decode(input, n)?),
+        Ok(tag::BLOCK) => Record::Block(read(input, n, Block::field)?),
+        Ok(tag::MISSED) => Record::Missed(read(input, n, Missed::field)?),
+        _ => Record::Unknown(number),
+    })
+}
+
+/// How many events there are in frames.
+pub fn events_in(frames: &[u8]) -> u64 {
+    let count = |part| match part {
+        Part::Frame { record, .. } => match decode(record) {
+            Some(Record::Data(_)) => 1,
+            Some(Record::Block(block)) => block.count.unwrap_or(0),
+            _ => 0,
+        },
+        Part::Damage(_) => 0,
+    };
+    Frames::new(frames).map(count).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(encode: impl FnOnce(&mut Fields, &mut Vec<u8>)) -> Vec<u8> {
+        let mut out = Vec::new();
+        encode(&mut Fields::default(), &mut out);
+        out
+    }
+
+    #[test]
+    fn every_record_comes_back() {
+        let preamble = Preamble {
+            magic: Some(1),
+            path: Some("/bin/true".into()),
+            size: Some(2),
+            sha1: Some(vec![3; 20]),
+            host: Some("host".into()),
+            boot_id: Some("boot".into()),
+            pid: Some(4),
+            timeline: Some("/timeline".into()),
+            anchors: vec![(5, 6), (7, u64::MAX)],
+            clock: Some("tsc".into()),
+            writer: Some("timeline".into()),
+            created: Some(8),
+            nodes: vec![0, 1, 255],
+        };
+        let bytes = written(|f, out| preamble.encode(f, out));
+        assert_eq!(decode(&bytes), Some(Record::Preamble(preamble)));
+        let symbol = Symbol {
+            magic: Some(1),
+            address: Some(u64::MAX),
+            file: Some("libc".into()),
+            base: Some(2),
+            name: Some("main".into()),
+            start: Some(3),
+            pid: Some(4),
+        };
+        let bytes = written(|f, out| symbol.encode(f, out));
+        assert_eq!(decode(&bytes), Some(Record::Symbol(symbol)));
+        let missed = Missed {
+            magic: Some(1),
+            count: Some(2),
+            ticks: Some(3),
+            earlier: Some(7),
+            lane: Some(5),
+            number: Some(u64::MAX),
+            places: vec![(0, 9), (5, u64::MAX)],
+        };
+        let bytes = written(|f, out| missed.encode(f, out));
+        assert_eq!(decode(&bytes), Some(Record::Missed(missed)));
+        let empty = written(|f, out| Data::default().encode(None, f, out));
+        assert_eq!(empty, [127, 0x80]);
+        assert_eq!(decode(&empty), Some(Record::Data(Data::default())));
+    }
+
+    #[test]
+    fn what_is_not_known_is_passed_over() {
+        // Fields 99 (a map with an array), "x", and one of another type than expected.
+        let bytes = [
+            1, 0x85, 99, 0x81, 0xa1, b'k', 0x92, 1, 0xc0, 0xa1, b'x', 0x90, 1, 0xa1, b'y', 2, 7, 3,
+            0xa2, b'o', b'k', 4,
+        ];
+        let string = StringDefinition {
+            magic: None,
+            id: Some(7),
+            string: Some("ok".into()),
+        };
+        assert_eq!(decode(&bytes), Some(Record::String(string)));
+        assert_eq!(decode(&[100, 0x81, 1, 2]), Some(Record::Unknown(100)));
+        assert_eq!(decode(&[1, 0x81, 1]), None);
+        assert_eq!(decode(&[1, 1]), None);
+        assert_eq!(decode(&[]), None);
+    }
+}

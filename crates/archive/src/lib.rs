@@ -1,0 +1,39 @@
+//! Archives: the events of a ring in a file that outlives it and can be read after any damage.
+//!
+//! docs/archive.md states every byte. A file is a sequence of frames, each around a record in msgpack; a block is a
+//! record that holds many events. A damaged byte costs the frame that it is in, and files are joined by writing one
+//! after the other.
+//!
+//! `format` says what stands in a file, `write` makes it of events, `read` makes events of it, and `record` follows a
+//! ring into files. Each uses those before it: `record` uses all.
+
+mod format;
+mod read;
+mod record;
+mod write;
+
+/// The limits of archives that docs/archive.md states.
+pub mod limits {
+    pub use crate::format::block::{
+        MAX_ARGS, MAX_COLUMNS, MAX_EVENTS, MAX_EXPANDED, MAX_EXPANSION, MAX_PAYLOAD,
+    };
+    pub use crate::format::frame::MAX_RECORD;
+    pub use crate::read::archive::SHOWN as SHOWN_SYMBOL;
+    pub use crate::read::decode::{ADDRESSES as SHOWN_ADDRESSES, PAYLOAD as SHOWN_PAYLOAD};
+    pub use crate::write::writer::MOST_TEXT as MAX_TEXT;
+}
+
+pub use format::event::{Data, Kind, PRINTF, Source};
+pub use format::preamble::Preamble;
+pub use format::record::Symbol;
+pub use read::archive::Archive;
+pub use read::bytes::Bytes;
+pub use read::follow::Growth;
+pub use read::merge::ArchiveEvents;
+pub use read::recorded::{Author, InFile, Recorded, Statement, Text};
+pub use read::repair::Copied;
+pub use record::output::Change;
+pub use record::output::{Fsync, Keeping};
+pub use record::output::{Output, Trouble};
+pub use record::recorder::{Recorder, Totals};
+pub use write::writer::{Form, Writer};

@@ -1,0 +1,429 @@
+//! Reads an archive: once through all frames, and then those with events as they are asked for.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Once;
+
+use timeline::{Definition, Error, Event, EventId, Frame, Result, Source, Thread};
+
+use crate::format::block::CODEC;
+use crate::format::event::Data;
+use crate::format::frame::{MARK, Part};
+use crate::format::preamble::Preamble;
+use crate::format::record::{self, Block, Record, Symbol};
+use crate::read::bytes::{Bytes, files_of, sort_files};
+use crate::read::decode::{Loader, Made, Placed, Unit};
+use crate::read::gaps::Gaps;
+use crate::read::names::Names;
+
+/// Single events that are read at once, and bytes of their frames.
+const TOGETHER: u64 = 4096;
+const TOGETHER_BYTES: usize = 1 << 20;
+/// Characters of a symbol that are shown with each address in a call stack.
+pub const SHOWN: usize = 16 << 10;
+
+/// An archive: a file, or the files of a directory as if they were joined.
+///
+/// Opening it looks through all of it, so as to know what is whole. What is kept in memory is where events are, and
+/// what their strings and programs are; the events themselves are read when they are asked for.
+///
+/// As a [`Source`], it gives out copies of strings with definitions and threads. None of them is longer than
+/// [`Definition::LONGEST_TEXT`]. If the copies would become more than 8 MiB and six times the strings of the archive,
+/// which no recorder comes near, further long ones are cut; they end in `…`. Also cut are values above 64 KiB, call
+/// stacks above 1,024 addresses, and symbols above 16,384 characters. [`Archive::events`] and [`Archive::by_time`] give
+/// out everything, and share strings.
+///
+/// # Example
+/// ```
+/// use timeline_archive::{Archive, Form, Writer};
+/// use timeline_archive::{Data, Preamble};
+/// use timeline::{Order, Source};
+///
+/// let mut file = Vec::new();
+/// let mut writer = Writer::new(&mut file, 7, Form::Blocks);
+/// let mut event = Data { args: vec![1500], ticks: Some(1), ..Data::default() };
+/// event.kind.format = Some(writer.string("got $bytes"));
+/// writer.event(&event)?;
+/// writer.flush()?;
+///
+/// let archive = Archive::from_bytes(file);
+/// for event in archive.events_by_time(Order::OldestFirst) {
+///     let definition = archive.definition(event.id).expect("it says something");
+///     let mut text = String::new();
+///     definition.render(&event.args, &mut text)?;
+///     assert_eq!(text, "got bytes(1500)");
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Archive {
+    bytes: Bytes,
+    /// Where the files are, if a directory was given.
+    folder: Option<PathBuf>,
+    names: Names,
+    surveyed: Once,
+    index: Index,
+}
+
+/// What was found where.
+#[derive(Default)]
+struct Index {
+    units: Vec<Unit>,
+    /// Whether a further single event can be read with the last unit.
+    together: bool,
+    gaps: Gaps,
+    damage: Vec<Range<usize>>,
+    frames: u64,
+    unknown: u64,
+    other_codecs: u64,
+    missed: u64,
+    missed_unknown: u64,
+    /// Whose events there are.
+    magics: BTreeSet<u64>,
+    /// Where the last whole frame ends.
+    whole: usize,
+}
+
+impl Archive {
+    /// Reads the archive at `path`: a file, or a directory with the files of one. What a recorder has only just
+    /// created has no events yet; an empty file that nobody records is no archive.
+    ///
+    /// # Errors
+    /// `Io`; `NotFound` if there is none; `NotATimeline` for a file of something else.
+    pub fn open(path: impl AsRef<Path>) -> Result<Archive> {
+        let path = path.as_ref();
+        let archive = if path.is_dir() {
+            Archive::of_files(path, &mut files_of(path)?)?
+        } else {
+            let mut bytes = Bytes::default();
+            bytes.add_file(path)?;
+            Archive::of(bytes)?
+        };
+        if archive.index.frames > 0 {
+            return Ok(archive);
+        }
+        let mut buffer = Vec::new();
+        let found = archive.beginning(&mut buffer).to_vec();
+        let begins = found.starts_with(&[MARK, 0xce]) || found == [MARK];
+        if begins || (found.is_empty() && archive.is_recorded()) {
+            return Ok(archive);
+        }
+        let path = path.into();
+        Err(Error::NotAnArchive { path, found })
+    }
+
+    /// Reads these files of a directory, which are put in order.
+    pub(crate) fn of_files(folder: &Path, files: &mut [PathBuf]) -> Result<Archive> {
+        sort_files(files);
+        let mut bytes = Bytes::default();
+        for file in files {
+            match bytes.add_file(file) {
+                // Its recorder keeps no more than so much, and has just removed it.
+                Err(Error::NoArchive { .. }) => {}
+                other => other?,
+            }
+        }
+        if bytes.pieces().is_empty() {
+            let path = folder.to_path_buf();
+            return Err(Error::NoArchive { path });
+        }
+        let mut archive = Archive::of(bytes)?;
+        archive.folder = Some(folder.to_path_buf());
+        Ok(archive)
+    }
+
+    /// The first bytes of the first file that has any.
+    fn beginning<'a>(&'a self, buffer: &'a mut Vec<u8>) -> &'a [u8] {
+        let mut pieces = self.bytes.pieces().iter();
+        let Some(piece) = pieces.find(|piece| !piece.range().is_empty()) else {
+            return &[];
+        };
+        let Range { start, end } = piece.range();
+        let first = start..end.min(start + 8);
+        self.bytes.read(first, buffer).unwrap_or_default()
+    }
+
+    /// Reads an archive that is in memory already. Whatever the bytes are, what is whole comes out.
+    pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Archive {
+        // Reading them does not fail, since they are there.
+        Archive::of(Bytes::of(bytes.into())).unwrap_or_else(|_| Archive::empty())
+    }
+
+    fn empty() -> Archive {
+        Archive {
+            bytes: Bytes::default(),
+            folder: None,
+            names: Names::default(),
+            surveyed: Once::new(),
+            index: Index::default(),
+        }
+    }
+
+    fn of(bytes: Bytes) -> Result<Archive> {
+        let (names, mut index) = (Names::default(), Index::default());
+        for piece in bytes.pieces() {
+            // No frame goes on in the next file.
+            index.together = false;
+            piece.scan(|part| index.take(part, &names))?;
+        }
+        Ok(Archive {
+            bytes,
+            names,
+            index,
+            ..Archive::empty()
+        })
+    }
+
+    /// Which programs and rings it holds events of, as far as that is known.
+    pub fn preambles(&self) -> Vec<&Preamble> {
+        self.names.preambles().collect()
+    }
+
+    /// One for each program and ring, with what the last of its preambles says; with nothing but the magic where all
+    /// were lost.
+    pub fn programs(&self) -> Vec<Preamble> {
+        let (mut programs, mut places) = (Vec::<Preamble>::new(), HashMap::new());
+        for preamble in self.names.preambles() {
+            let place = *places.entry(preamble.magic).or_insert(programs.len());
+            match programs.get_mut(place) {
+                Some(known) => known.clone_from(preamble),
+                None => programs.push(preamble.clone()),
+            }
+        }
+        for magic in self.magics() {
+            if self.preamble(magic).is_none() {
+                programs.push(Preamble {
+                    magic: Some(magic),
+                    ..Preamble::default()
+                });
+            }
+        }
+        programs
+    }
+
+    /// The program and ring of this magic.
+    pub fn preamble(&self, magic: u64) -> Option<&Preamble> {
+        self.names.program(magic)
+    }
+
+    /// The magics of its events.
+    pub fn magics(&self) -> impl Iterator<Item = u64> {
+        self.index.magics.iter().copied()
+    }
+
+    /// The program and ring of this event.
+    pub fn program(&self, event: &Event) -> Option<&Preamble> {
+        self.preamble(self.names.ring(event.thread).0)
+    }
+
+    /// What an address in a call stack of a process stands for.
+    pub fn symbol(&self, magic: u64, pid: Option<u64>, address: u64) -> Option<&Symbol> {
+        self.names.symbol(magic, pid, address)
+    }
+
+    /// Where it is not an archive, as ranges of bytes.
+    pub fn damage(&self) -> &[Range<usize>] {
+        &self.index.damage
+    }
+
+    /// The bytes of it.
+    pub fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// Where the last whole frame ends: what follows was being written when its writer was killed.
+    pub fn whole(&self) -> usize {
+        self.index.whole
+    }
+
+    /// How many whole frames it has.
+    pub fn frames(&self) -> u64 {
+        self.index.frames
+    }
+
+    /// How many records are of a kind that this version does not know.
+    pub fn unknown(&self) -> u64 {
+        self.index.unknown
+    }
+
+    /// How many events are in blocks of a codec that this version does not know. They are not damaged, and a later one
+    /// may read them; of [`Archive::recoverable`] they are among those that cannot be read.
+    pub fn other_codecs(&self) -> u64 {
+        self.index.other_codecs
+    }
+
+    /// How many entries of the ring were overwritten before they could be recorded: of an event with a payload, several.
+    pub fn missed(&self) -> u64 {
+        self.index.missed
+    }
+
+    /// In how many places runs of a program, or the end of one, may be missing, and nobody knows how much: between two
+    /// recorders, it was started anew more often than its timeline is kept.
+    pub fn missed_unknown(&self) -> u64 {
+        self.index.missed_unknown
+    }
+
+    /// How many events can be read, and how many cannot that its records promise. Reads all.
+    pub fn recoverable(&self) -> (u64, u64) {
+        let (mut loader, mut events) = (self.loader::<()>(), Vec::new());
+        self.units().iter().fold((0, 0), |(found, lost), unit| {
+            events.clear();
+            let missing = loader.load(unit, &mut events);
+            (found + events.len() as u64, missing.saturating_add(lost))
+        })
+    }
+
+    /// How many events its records promise; [`Archive::recoverable`] counts those that keep the promise.
+    pub fn count(&self) -> u64 {
+        let counts = self.units().iter().map(|unit| unit.count);
+        counts.fold(0, u64::saturating_add)
+    }
+
+    pub(crate) fn units(&self) -> &[Unit] {
+        &self.index.units
+    }
+
+    pub(crate) fn gaps(&self) -> &Gaps {
+        &self.index.gaps
+    }
+
+    pub(crate) fn names(&self) -> &Names {
+        &self.names
+    }
+
+    pub(crate) fn folder(&self) -> Option<&PathBuf> {
+        self.folder.as_ref()
+    }
+
+    pub(crate) fn loader<T: Made>(&self) -> Loader<'_, T> {
+        Loader::new(&self.bytes, &self.names)
+    }
+}
+
+impl Source for Archive {
+    fn definition(&self, id: EventId) -> Option<&Definition> {
+        self.names.definition(id)
+    }
+
+    fn thread(&self, event: &Event) -> Option<Thread> {
+        self.names.thread(event.thread)
+    }
+
+    fn time(&self, event: &Event) -> Option<u64> {
+        event.time.map(Into::into)
+    }
+
+    fn frame(&self, event: &Event, address: u64) -> Frame {
+        let (magic, pid) = self.names.ring(event.thread);
+        let symbol = self.symbol(magic, pid, address);
+        let text = |text: &Option<String>| Some(text.as_ref()?.chars().take(SHOWN).collect());
+        symbol.map_or_else(
+            || Frame::unknown(address),
+            |symbol| Frame {
+                address,
+                file: text(&symbol.file),
+                base: symbol.base,
+                name: text(&symbol.name),
+                start: symbol.start,
+            },
+        )
+    }
+
+    /// Of all events that it holds, which are looked through for them the first time.
+    fn definitions(&self) -> Box<dyn Iterator<Item = &Definition> + '_> {
+        self.surveyed.call_once(|| {
+            let mut loader = self.loader::<Placed>();
+            self.units().iter().for_each(|unit| loader.survey(unit));
+        });
+        Box::new(self.names.definitions())
+    }
+}
+
+impl Index {
+    fn take(&mut self, part: Part, names: &Names) {
+        match part {
+            Part::Damage(place) => self.damaged(place),
+            Part::Frame { place, record } => {
+                let start = place.end - record.len();
+                match record::decode(record) {
+                    Some(decoded) => {
+                        self.record(decoded, start, &place, names);
+                        self.frames += 1;
+                    }
+                    None => self.damaged(place.clone()),
+                }
+                self.whole = place.end;
+            }
+        }
+    }
+
+    /// Notes damage, as one with what it follows upon.
+    fn damaged(&mut self, place: Range<usize>) {
+        self.together = false;
+        match self.damage.last_mut() {
+            Some(last) if last.end == place.start => last.end = place.end,
+            _ => self.damage.push(place),
+        }
+    }
+
+    fn record(&mut self, decoded: Record, start: usize, frame: &Range<usize>, names: &Names) {
+        match decoded {
+            Record::Data(data) => self.event(&data, frame),
+            Record::Block(block) => self.block(&block, start..frame.end),
+            Record::Missed(missed) => {
+                self.gaps.take(&missed);
+                self.together &= !self.gaps.is_next();
+                match missed.count {
+                    Some(count) => self.missed = self.missed.saturating_add(count),
+                    None => self.missed_unknown += 1,
+                }
+            }
+            Record::Unknown(_) => self.unknown += 1,
+            naming => names.take(naming),
+        }
+    }
+
+    fn event(&mut self, data: &Data, frame: &Range<usize>) {
+        self.magics.insert(data.magic.unwrap_or(0));
+        let (ticks, unix) = (data.ticks.unwrap_or(0), data.unix_nanos.unwrap_or(0));
+        if self.together
+            && let Some(unit) = self.units.last_mut()
+            && unit.count < TOGETHER
+            && frame.end - unit.place.start <= TOGETHER_BYTES
+        {
+            unit.place.end = frame.end;
+            unit.count += 1;
+            unit.ticks = (unit.ticks.0.min(ticks), unit.ticks.1.max(ticks));
+            unit.unix = (unit.unix.0.min(unix), unit.unix.1.max(unix));
+            return;
+        }
+        self.together = true;
+        self.units.push(Unit {
+            place: frame.clone(),
+            block: false,
+            count: 1,
+            ticks: (ticks, ticks),
+            unix: (unix, unix),
+            gap: self.gaps.next(),
+        });
+    }
+
+    fn block(&mut self, block: &Block, record: Range<usize>) {
+        self.together = false;
+        self.magics.insert(block.magic.unwrap_or(0));
+        if block.codec.is_some_and(|codec| codec != CODEC.as_bytes()) {
+            let count = block.count.unwrap_or(0).max(1);
+            self.other_codecs = self.other_codecs.saturating_add(count);
+        }
+        let span =
+            |least: Option<u64>, most: Option<u64>| (least.unwrap_or(0), most.unwrap_or(u64::MAX));
+        self.units.push(Unit {
+            place: record,
+            block: true,
+            count: block.count.unwrap_or(0),
+            ticks: span(block.first_ticks, block.last_ticks),
+            unix: span(block.first_unix, block.last_unix),
+            gap: self.gaps.next(),
+        });
+    }
+}

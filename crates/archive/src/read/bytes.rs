@@ -1,0 +1,389 @@
+//! The bytes of an archive: in memory, or in one or several files of which a part is read when it is needed.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use timeline::{Error, Result, files};
+
+use crate::format::frame::{Frames, MAX_RECORD, Part};
+
+/// Bytes of a file in memory at once: several times the longest frame.
+pub(crate) const WINDOW: usize = 64 << 20;
+/// Bytes that are copied at once.
+const AT_ONCE: usize = 1 << 20;
+/// Files that stay open, so that they can be read when they were removed. Beyond the first of these, they are opened
+/// when they are read: a process may have some thousand files open.
+const OPEN: usize = 256;
+/// More than a frame can have.
+pub(crate) const FRAME: usize = MAX_RECORD + 64;
+
+/// The bytes of an archive. Several files count as if they were joined.
+#[derive(Default)]
+pub struct Bytes {
+    pieces: Vec<Piece>,
+    length: usize,
+}
+
+/// A file, or a part of memory.
+pub(crate) struct Piece {
+    /// Where it begins in all.
+    start: usize,
+    length: usize,
+    from: From,
+}
+
+enum From {
+    Memory(Vec<u8>),
+    File { path: PathBuf, file: Option<File> },
+}
+
+/// Opens a file for reading, and nothing that would wait for somebody at its other end.
+fn open(path: &Path) -> Result<File> {
+    let fail = |doing| move |error| Error::io(doing, path, error);
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(libc::O_NONBLOCK);
+    let file = files::open_as(&options, path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Error::NoArchive { path: path.into() },
+        _ => Error::io("open", path, error),
+    })?;
+    let metadata = file.metadata().map_err(fail("read"))?;
+    if !metadata.is_file() {
+        let what = "expected a file, this is none";
+        return Err(fail("read")(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            what,
+        )));
+    }
+    Ok(file)
+}
+
+impl Bytes {
+    pub(crate) fn of(bytes: Vec<u8>) -> Bytes {
+        let mut all = Bytes::default();
+        all.add(bytes.len(), From::Memory(bytes));
+        all
+    }
+
+    /// Appends a file, as long as it is now.
+    pub(crate) fn add_file(&mut self, path: &Path) -> Result<()> {
+        let file = open(path)?;
+        let metadata = file.metadata();
+        let length = metadata
+            .map_err(|error| Error::io("read", path, error))?
+            .len();
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        let (path, file) = (
+            path.to_path_buf(),
+            (self.pieces.len() < OPEN).then_some(file),
+        );
+        self.add(length, From::File { path, file });
+        Ok(())
+    }
+
+    fn add(&mut self, length: usize, from: From) {
+        self.pieces.push(Piece {
+            start: self.length,
+            length,
+            from,
+        });
+        self.length = self.length.saturating_add(length);
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// The files they are in, and where each begins. Those that were given in memory have none.
+    pub fn files(&self) -> impl Iterator<Item = (&Path, usize)> {
+        self.pieces.iter().filter_map(|piece| match &piece.from {
+            From::Memory(_) => None,
+            From::File { path, .. } => Some((path.as_path(), piece.start)),
+        })
+    }
+
+    /// The last file, and where it begins.
+    pub(crate) fn last(&self) -> Option<(&Path, Result<File>, usize)> {
+        let last = self.pieces.last()?;
+        match &last.from {
+            From::Memory(_) => None,
+            From::File { path, file: None } => Some((path, open(path), last.start)),
+            From::File {
+                path,
+                file: Some(file),
+            } => {
+                let file = file
+                    .try_clone()
+                    .map_err(|error| Error::io("open", path, error));
+                Some((path, file, last.start))
+            }
+        }
+    }
+
+    pub(crate) fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// Those of a range within one file, in the buffer unless they are in memory already.
+    ///
+    /// # Errors
+    /// Those of reading the file; `UnexpectedEof` also for a range that is in no one file.
+    pub fn read<'a>(
+        &'a self,
+        range: Range<usize>,
+        buffer: &'a mut Vec<u8>,
+    ) -> io::Result<&'a [u8]> {
+        let after = self
+            .pieces
+            .partition_point(|piece| piece.start <= range.start);
+        let piece = after.checked_sub(1).and_then(|at| self.pieces.get(at));
+        let piece = piece.ok_or(io::ErrorKind::UnexpectedEof)?;
+        let (from, to) = (
+            range.start - piece.start,
+            range.end.saturating_sub(piece.start),
+        );
+        if from > to || to > piece.length {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        match &piece.from {
+            From::Memory(bytes) => Ok(&bytes[from..to]),
+            From::File { path, file } => {
+                buffer.resize(to - from, 0);
+                match file {
+                    Some(file) => file.read_exact_at(buffer, from as u64)?,
+                    None => files::open_to_read(path)?.read_exact_at(buffer, from as u64)?,
+                }
+                Ok(buffer)
+            }
+        }
+    }
+}
+
+impl Bytes {
+    /// Writes those of a range, which may go over several files.
+    ///
+    /// # Errors
+    /// Those of reading and of writing.
+    pub fn copy(&self, mut range: Range<usize>, out: &mut impl io::Write) -> io::Result<()> {
+        let mut buffer = Vec::new();
+        for piece in &self.pieces {
+            let end = range.end.min(piece.start + piece.length);
+            while range.start < end {
+                let next = end.min(range.start.saturating_add(AT_ONCE));
+                out.write_all(self.read(range.start..next, &mut buffer)?)?;
+                range.start = next;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Piece {
+    /// Which of all bytes it is.
+    pub fn range(&self) -> Range<usize> {
+        self.start..self.start.saturating_add(self.length)
+    }
+
+    /// Finds the frames, and tells each part with its place in all bytes. Parts of one damage can be told one by one.
+    pub fn scan(&self, mut each: impl FnMut(Part)) -> Result<()> {
+        match &self.from {
+            From::Memory(bytes) => {
+                Frames::new(bytes).for_each(|part| each(moved(part, self.start)));
+                Ok(())
+            }
+            From::File { path, file } => {
+                let sizes = (WINDOW, FRAME);
+                let range = 0..self.length;
+                let each = |part: Part| each(moved(part, self.start));
+                let scanned = match file {
+                    Some(file) => scan(file, range, sizes, each),
+                    None => scan(&open(path)?, range, sizes, each),
+                };
+                scanned.map_err(|error| Error::io("read", path, error))
+            }
+        }
+    }
+}
+
+fn moved(part: Part, by: usize) -> Part {
+    let moved = |place: Range<usize>| place.start + by..place.end + by;
+    match part {
+        Part::Frame { place, record } => Part::Frame {
+            place: moved(place),
+            record,
+        },
+        Part::Damage(place) => Part::Damage(moved(place)),
+    }
+}
+
+/// Finds the frames in a range of a file, of which `window` bytes are in memory at once; a frame has fewer than
+/// `most`. What a window cuts is looked at again in the next, so each byte is looked at twice at most.
+pub(crate) fn scan(
+    file: &File,
+    range: Range<usize>,
+    sizes: (usize, usize),
+    mut each: impl FnMut(Part),
+) -> io::Result<()> {
+    scan_while(file, range, sizes, |part| {
+        each(part);
+        true
+    })
+}
+
+/// As `scan`, until it is told to end.
+pub(crate) fn scan_while(
+    file: &File,
+    range: Range<usize>,
+    (window, most): (usize, usize),
+    mut each: impl FnMut(Part) -> bool,
+) -> io::Result<()> {
+    let (mut bytes, mut base) = (Vec::new(), range.start);
+    while base < range.end {
+        let there = bytes.len();
+        let wanted = (range.end - base).min(window);
+        bytes.resize(wanted.max(there), 0);
+        file.read_exact_at(&mut bytes[there..], (base + there) as u64)?;
+        let last = base + bytes.len() >= range.end;
+        // What begins behind this may go on behind what is in memory.
+        let sure = if last {
+            bytes.len()
+        } else {
+            bytes.len() - most
+        };
+        let mut used = 0;
+        for part in Frames::new(&bytes) {
+            let place = match &part {
+                Part::Frame { place, .. } | Part::Damage(place) => place.clone(),
+            };
+            if place.start > sure {
+                break;
+            }
+            let (part, end) = match part {
+                Part::Damage(place) => {
+                    let end = place.end.min(sure);
+                    (Part::Damage(base + place.start..base + end), end)
+                }
+                frame => (moved(frame, base), place.end),
+            };
+            if !each(part) {
+                return Ok(());
+            }
+            used = end;
+            if used < place.end {
+                break;
+            }
+        }
+        bytes.drain(..used);
+        base += used;
+    }
+    Ok(())
+}
+
+/// The files of a directory that holds an archive, in the order of their names.
+pub(crate) fn files_of(folder: &Path) -> Result<Vec<PathBuf>> {
+    let fail = |error| Error::io("list", folder, error);
+    let mut files = Vec::new();
+    for entry in files::read_dir(folder).map_err(fail)? {
+        let path = entry.map_err(fail)?.path();
+        if path.extension().is_some_and(|extension| extension == "tla") && path.is_file() {
+            files.push(path);
+        }
+    }
+    sort_files(&mut files);
+    Ok(files)
+}
+
+/// Puts the files of a directory in the order in which they were begun.
+pub(crate) fn sort_files(files: &mut [PathBuf]) {
+    // Numbers grow longer beyond a million files.
+    files.sort_by_cached_key(|path| (path.as_os_str().len(), path.clone()));
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::format::frame::put;
+    use std::fs;
+
+    use super::*;
+
+    fn parts(scan: impl FnOnce(&mut dyn FnMut(Part))) -> (Vec<(Range<usize>, usize)>, usize) {
+        let (mut frames, mut damaged) = (Vec::new(), 0);
+        scan(&mut |part: Part| match part {
+            Part::Frame { place, record } => frames.push((place, record.len())),
+            Part::Damage(place) => damaged += place.len(),
+        });
+        (frames, damaged)
+    }
+
+    #[test]
+    fn a_file_scanned_by_windows_is_scanned_as_a_whole() {
+        let mut content = Vec::new();
+        for length in (0..1_000).step_by(7) {
+            put(&vec![length as u8; length], &mut content);
+        }
+        for at in [50, 9_000, 9_001, 40_000] {
+            content[at] ^= 0x55;
+        }
+        content.splice(20_000..20_000, std::iter::repeat_n(0xc1, 5_000));
+        content.truncate(content.len() - 7);
+        let whole = parts(|each| Frames::new(&content).for_each(each));
+        assert!(whole.0.len() > 100 && whole.1 > 5_000);
+        let file = tempfile::tempfile().unwrap();
+        file.write_all_at(&content, 0).unwrap();
+        for window in [2_500, 4_096, 50_000, 1 << 20] {
+            let sizes = (window, 1_100);
+            let found = parts(|each| scan(&file, 0..content.len(), sizes, each).unwrap());
+            assert_eq!(found, whole, "{window}");
+        }
+    }
+
+    #[test]
+    fn a_range_is_read_from_the_file_that_has_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut all = Bytes::default();
+        for (name, content) in [("a.tla", "first"), ("b.tla", ""), ("c.tla", "second")] {
+            let path = folder.path().join(name);
+            fs::write(&path, content).unwrap();
+            all.add_file(&path).unwrap();
+        }
+        assert_eq!(all.len(), 11);
+        let mut buffer = Vec::new();
+        assert_eq!(all.read(1..3, &mut buffer).unwrap(), b"ir");
+        assert_eq!(all.read(5..11, &mut buffer).unwrap(), b"second");
+        assert!(all.read(4..6, &mut buffer).is_err());
+        assert!(all.read(10..12, &mut buffer).is_err());
+        for range in [0..11, 1..5, 4..6, 7..7] {
+            let mut copied = Vec::new();
+            all.copy(range.clone(), &mut copied).unwrap();
+            assert_eq!(copied, b"firstsecond"[range]);
+        }
+        let starts: Vec<_> = all.files().map(|(_, start)| start).collect();
+        assert_eq!(starts, [0, 5, 5]);
+    }
+
+    #[test]
+    fn files_are_in_the_order_of_their_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let names = [
+            "timeline-000002.tla",
+            "timeline-1000000.tla",
+            "timeline-999999.tla",
+        ];
+        for name in names.iter().rev().chain(&["notes", "x.tla.tmp"]) {
+            fs::write(path(name), "").unwrap();
+        }
+        fs::create_dir(path("folder.tla")).unwrap();
+        // Shorter names first: a number more has a digit more.
+        let expected = [names[0], names[2], names[1]].map(path);
+        assert_eq!(files_of(folder.path()).unwrap(), expected);
+    }
+}

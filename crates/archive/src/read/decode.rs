@@ -1,0 +1,432 @@
+//! Makes events of the frames that hold them, sharing what they share.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::num::NonZeroU64;
+use std::ops::Range;
+
+use timeline::{Event, EventId, Payload, ThreadRef, Value, values};
+
+use crate::format::block;
+use crate::format::event::{Data, Kind, Source};
+use crate::format::frame::{Frames, Part};
+use crate::format::record::{self, Block, Record};
+use crate::read::bytes::Bytes;
+use crate::read::gaps::Gap;
+use crate::read::names::Names;
+use crate::read::unpack::{self, Row, Rows};
+
+/// Frames with events that follow one another, and when the first and the last of these were: ticks and time.
+#[derive(Debug, Clone)]
+pub struct Unit {
+    /// A block's record, or whole frames of single events and of what they refer to.
+    pub place: Range<usize>,
+    /// Whether it is a block.
+    pub block: bool,
+    /// How many events, as its record says.
+    pub count: u64,
+    pub ticks: (u64, u64),
+    pub unix: (u64, u64),
+    /// The gap before its first event.
+    pub gap: Option<Gap>,
+}
+
+/// When an event comes: time, ticks, and for events of the same moment whose, the lane and the number in it. What is
+/// not known is 0.
+pub type Moment = (u64, u64, u64, u64, u64);
+
+/// What is made of the events.
+pub trait Made: Sized {
+    /// What those of one statement share.
+    type Statement: Clone;
+    /// What those of one thread share.
+    type Author: Clone;
+
+    fn statement(names: &Names, magic: u64, kind: &Kind) -> Self::Statement;
+    fn author(names: &Names, magic: u64, source: &Source) -> Self::Author;
+    fn make(of: &Of, statement: &Self::Statement, author: &Self::Author, row: &mut Row) -> Self;
+    fn moment(&self) -> Moment;
+    /// Notes what is missing before it, if that is told of this event.
+    fn miss(&mut self, gap: &Gap);
+    /// Takes it out of a list that is done with.
+    fn take(&mut self) -> Self;
+    /// Bytes that it takes beside itself.
+    fn heap(&self) -> usize;
+}
+
+/// The ring that an event is of.
+pub struct Of {
+    /// Its magic.
+    pub magic: u64,
+    /// The NUMA nodes of its CPUs.
+    nodes: Vec<u16>,
+}
+
+/// An event as readers of rings know it, and what orders it.
+pub struct Placed {
+    pub event: Event,
+    magic: u64,
+    lane: u64,
+    number: u64,
+}
+
+/// The meaning of an event.
+#[derive(Clone)]
+pub struct Meaning {
+    id: EventId,
+    /// As in its definition.
+    is_lost: bool,
+}
+
+/// Arguments that stand in an event itself.
+const ARGUMENTS: usize = 4;
+/// Return addresses of an event that readers of rings are given: several times what an event of a ring has.
+pub const ADDRESSES: usize = 1024;
+/// Bytes of values of such an event: dozens of times what an event of a ring has.
+pub const PAYLOAD: usize = 64 << 10;
+
+impl Made for Placed {
+    type Statement = Meaning;
+    type Author = (ThreadRef, u32);
+
+    fn statement(names: &Names, magic: u64, kind: &Kind) -> Meaning {
+        let id = names.event(magic, kind);
+        let is_lost = names.definition(id).is_none_or(|means| means.is_lost);
+        Meaning { id, is_lost }
+    }
+
+    fn author(names: &Names, magic: u64, source: &Source) -> (ThreadRef, u32) {
+        let tid = source.tid.and_then(|tid| u32::try_from(tid).ok());
+        (names.author(magic, source), tid.unwrap_or(0))
+    }
+
+    #[inline]
+    fn make(of: &Of, means: &Meaning, author: &(ThreadRef, u32), row: &mut Row) -> Placed {
+        let mut args = [0; ARGUMENTS];
+        let given = row.args.len().min(ARGUMENTS);
+        args[..given].copy_from_slice(&row.args[..given]);
+        let core = row.core.map_or(u16::MAX, |core| core.min(0xffff) as u16);
+        // Where no message says how many arguments there are, a payload does.
+        let more = row.args.len() > ARGUMENTS
+            || means.is_lost
+            || !row.payload.is_empty()
+            || !row.backtrace.is_empty();
+        Placed {
+            event: Event {
+                ticks: row.ticks.unwrap_or(0),
+                id: means.id,
+                core,
+                node: of.nodes.get(usize::from(core)).copied().unwrap_or(u16::MAX),
+                thread: author.0,
+                tid: author.1,
+                args,
+                payload: more.then(|| payload(row)),
+                time: row.unix_nanos.and_then(NonZeroU64::new),
+                missed: 0,
+            },
+            magic: of.magic,
+            lane: row.lane.unwrap_or(0),
+            number: row.number.unwrap_or(0),
+        }
+    }
+
+    #[inline]
+    fn moment(&self) -> Moment {
+        let unix = self.event.time.map_or(0, NonZeroU64::get);
+        (unix, self.event.ticks, self.magic, self.lane, self.number)
+    }
+
+    fn miss(&mut self, gap: &Gap) {
+        self.event.missed = gap.before(self.magic, self.lane, self.number);
+    }
+
+    #[inline]
+    fn take(&mut self) -> Placed {
+        let payload = self.event.payload.take();
+        let event = Event {
+            payload,
+            ..self.event
+        };
+        Placed { event, ..*self }
+    }
+
+    #[inline]
+    fn heap(&self) -> usize {
+        let payload = self.event.payload.as_ref();
+        payload.map_or(0, |payload| {
+            let lists = payload.values.capacity() + size_of::<u64>() * payload.backtrace.capacity();
+            size_of::<Payload>() + lists
+        })
+    }
+}
+
+/// Nothing but that there is an event, for counting.
+impl Made for () {
+    type Statement = ();
+    type Author = ();
+
+    fn statement(_: &Names, _: u64, _: &Kind) {}
+
+    fn author(_: &Names, _: u64, _: &Source) {}
+
+    #[inline]
+    fn make(_: &Of, (): &(), (): &(), _: &mut Row) {}
+
+    fn moment(&self) -> Moment {
+        Moment::default()
+    }
+
+    fn miss(&mut self, _: &Gap) {}
+
+    fn take(&mut self) {}
+
+    fn heap(&self) -> usize {
+        0
+    }
+}
+
+/// Values up to the bound, of which a text is cut there.
+fn beginning(payload: &[u8]) -> Vec<u8> {
+    // A text takes up to four bytes more than it has.
+    let (mut kept, most) = (Vec::new(), PAYLOAD - 4);
+    for value in values(payload) {
+        let room = most.saturating_sub(kept.len());
+        match value {
+            Value::Text { bytes, .. } if bytes.len() > room => {
+                let bytes = &bytes[..room];
+                Value::Text { bytes, cut: true }.encode(&mut kept);
+            }
+            value => value.encode(&mut kept),
+        }
+        if kept.len() >= most {
+            break;
+        }
+    }
+    kept
+}
+
+/// All that an event says where four arguments are not enough for it: as `printf` would, integers as `long`.
+#[cold]
+fn payload(row: &mut Row) -> Box<Payload> {
+    let mut values = std::mem::take(&mut row.payload);
+    if values.len() > PAYLOAD {
+        values = beginning(&values);
+    }
+    for arg in &row.args {
+        values.push(0xd3);
+        values.extend(arg.to_be_bytes());
+    }
+    let mut backtrace = std::mem::take(&mut row.backtrace);
+    backtrace.truncate(ADDRESSES);
+    Box::new(Payload { values, backtrace })
+}
+
+/// Makes events of frames.
+pub struct Loader<'a, T: Made> {
+    bytes: &'a Bytes,
+    names: &'a Names,
+    statements: Cache<Kind, T::Statement>,
+    authors: Cache<Source, T::Author>,
+    of: Of,
+    /// Room that is used again.
+    buffer: Vec<u8>,
+    expanded: Vec<u8>,
+    row: Row,
+}
+
+impl<'a, T: Made> Loader<'a, T> {
+    pub fn new(bytes: &'a Bytes, names: &'a Names) -> Loader<'a, T> {
+        Loader {
+            bytes,
+            names,
+            statements: Cache::new(),
+            authors: Cache::new(),
+            of: Of {
+                magic: 0,
+                nodes: names.nodes(0),
+            },
+            buffer: Vec::new(),
+            expanded: Vec::new(),
+            row: Row::default(),
+        }
+    }
+
+    /// Appends the events of a unit; how many are not there that it promises, as far as that can be told.
+    pub fn load(&mut self, unit: &Unit, out: &mut Vec<T>) -> u64 {
+        let before = out.len();
+        let mut whole = true;
+        let mut buffer = std::mem::take(&mut self.buffer);
+        match self.bytes.read(unit.place.clone(), &mut buffer) {
+            Ok(bytes) => self.unit(unit, bytes, |loader, record| {
+                whole &= loader.record(record, out);
+            }),
+            Err(_) => whole = false,
+        }
+        self.buffer = buffer;
+        if let Some((gap, first)) = unit.gap.as_ref().zip(out.get_mut(before)) {
+            first.miss(gap);
+        }
+        let found = (out.len() - before) as u64;
+        unit.count.saturating_sub(found).max(u64::from(!whole))
+    }
+
+    /// Has all its statements known by their names.
+    pub fn survey(&mut self, unit: &Unit) {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        if let Ok(bytes) = self.bytes.read(unit.place.clone(), &mut buffer) {
+            self.unit(unit, bytes, |loader, record| match record {
+                Record::Block(block) => {
+                    let mut expanded = std::mem::take(&mut loader.expanded);
+                    if let Some(rows) = rows_of(&block, &mut expanded) {
+                        for shape in &rows.shapes {
+                            loader.statement(block.magic.unwrap_or(0), &shape.kind);
+                        }
+                    }
+                    loader.expanded = expanded;
+                }
+                Record::Data(data) => {
+                    loader.statement(data.magic.unwrap_or(0), &data.kind);
+                }
+                _ => {}
+            });
+        }
+        self.buffer = buffer;
+    }
+
+    fn unit(&mut self, unit: &Unit, bytes: &[u8], mut each: impl FnMut(&mut Self, Record)) {
+        if unit.block {
+            if let Some(record) = record::decode(bytes) {
+                each(self, record);
+            }
+            return;
+        }
+        for part in Frames::new(bytes) {
+            if let Part::Frame { record, .. } = part
+                && let Some(record @ Record::Data(_)) = record::decode(record)
+            {
+                each(self, record);
+            }
+        }
+    }
+
+    /// Appends the events of a record, as far as they are there; whether all are.
+    pub fn record(&mut self, record: Record, out: &mut Vec<T>) -> bool {
+        match record {
+            Record::Data(data) => self.event(data, out),
+            Record::Block(block) => {
+                let mut expanded = std::mem::take(&mut self.expanded);
+                let rows = rows_of(&block, &mut expanded);
+                let whole = rows.is_some_and(|rows| {
+                    let before = out.len();
+                    let whole = self.block(block.magic.unwrap_or(0), rows, out);
+                    let found = (out.len() - before) as u64;
+                    whole && block.count.is_none_or(|promised| promised == found)
+                });
+                self.expanded = expanded;
+                return whole;
+            }
+            _ => {}
+        }
+        true
+    }
+
+    fn event(&mut self, data: Data, out: &mut Vec<T>) {
+        let magic = data.magic.unwrap_or(0);
+        self.turn(magic);
+        let statement = self.statement(magic, &data.kind);
+        let author = self.author(magic, &data.source);
+        let mut row = Row {
+            ticks: data.ticks,
+            unix_nanos: data.unix_nanos,
+            core: data.core,
+            lane: data.lane,
+            number: data.number,
+            args: data.args,
+            payload: data.payload,
+            backtrace: data.backtrace,
+            ..Row::default()
+        };
+        out.push(T::make(&self.of, &statement, &author, &mut row));
+    }
+
+    /// Whether the rows go on to their end.
+    fn block(&mut self, magic: u64, mut rows: Rows, out: &mut Vec<T>) -> bool {
+        self.turn(magic);
+        let shapes = rows.shapes.iter();
+        let statements: Vec<_> = shapes.map(|s| self.statement(magic, &s.kind)).collect();
+        let sources = rows.sources.iter();
+        let authors: Vec<_> = sources.map(|s| self.author(magic, s)).collect();
+        let row = &mut self.row;
+        while rows.next_row(row).is_some() {
+            let (statement, author) = (&statements[row.shape], &authors[row.source]);
+            out.push(T::make(&self.of, statement, author, row));
+        }
+        rows.is_at_end()
+    }
+
+    /// Goes on with events of this ring.
+    fn turn(&mut self, magic: u64) {
+        if self.of.magic != magic {
+            let nodes = self.names.nodes(magic);
+            self.of = Of { magic, nodes };
+        }
+    }
+
+    fn statement(&mut self, magic: u64, kind: &Kind) -> T::Statement {
+        let slot = kind.event.or(kind.format).unwrap_or(0);
+        let make = |kind: &Kind| T::statement(self.names, magic, kind);
+        self.statements.get(magic, kind, slot, make)
+    }
+
+    fn author(&mut self, magic: u64, source: &Source) -> T::Author {
+        let slot = source.tid.unwrap_or(0);
+        let make = |source: &Source| T::author(self.names, magic, source);
+        self.authors.get(magic, source, slot, make)
+    }
+}
+
+/// The rows of a block, if it can be expanded.
+fn rows_of<'a>(block: &Block, expanded: &'a mut Vec<u8>) -> Option<Rows<'a>> {
+    if block.codec != Some(block::CODEC.as_bytes()) {
+        return None;
+    }
+    let expanded = unpack::expand(block.payload?, block.expanded?, expanded)?;
+    Rows::new(expanded)
+}
+
+/// What was made of what many events share.
+struct Cache<K, V> {
+    made: HashMap<(u64, K), V>,
+    /// The last of each slot, which is found without a hash.
+    recent: Vec<Option<(u64, K, V)>>,
+}
+
+/// A power of two, beyond the statements and threads that are busy at a time in most programs.
+const RECENT: usize = 64;
+
+impl<K: Clone + Eq + Hash, V: Clone> Cache<K, V> {
+    fn new() -> Cache<K, V> {
+        Cache {
+            made: HashMap::new(),
+            recent: vec![None; RECENT],
+        }
+    }
+
+    fn get(&mut self, magic: u64, key: &K, slot: u64, make: impl FnOnce(&K) -> V) -> V {
+        if size_of::<V>() == 0 {
+            // Nothing to remember.
+            return make(key);
+        }
+        let recent = &mut self.recent[slot as usize % RECENT];
+        if let Some((of, last, made)) = recent
+            && *of == magic
+            && last == key
+        {
+            return made.clone();
+        }
+        let made = self.made.entry((magic, key.clone()));
+        let made = made.or_insert_with_key(|(_, key)| make(key)).clone();
+        *recent = Some((magic, key.clone(), made.clone()));
+        made
+    }
+}

@@ -1,0 +1,389 @@
+//! What a recorder appends to an archive while it is being read.
+//!
+//! A recorder holds a lock on what it writes as long as it lives, so whether more can come is known without its help.
+//! It writes whole frames, of which a reader may see a part: what is no whole frame at the end is looked at again when
+//! there is more.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
+use timeline::{Error, Event, Result, files::open_to_read};
+
+use crate::format::file_name::file_number;
+use crate::format::frame::Part;
+use crate::format::record::{Record, decode};
+use crate::read::archive::Archive;
+use crate::read::bytes::{FRAME, WINDOW, files_of, scan_while};
+use crate::read::decode::{Loader, Made, Placed};
+use crate::read::gaps::Gaps;
+use crate::read::names::Names;
+
+/// Bytes of events that are read at once, about.
+const AT_ONCE: usize = 64 << 20;
+
+/// Whether a recorder holds the file, or the directory.
+pub fn is_recorded(file: &File) -> bool {
+    let Ok(own) = file.try_clone() else {
+        return false;
+    };
+    // Taken for a moment if it is free.
+    let taken = Flock::lock(own, FlockArg::LockSharedNonblock);
+    matches!(taken, Err((_, Errno::EWOULDBLOCK)))
+}
+
+/// Reads on where [`Archive::open`] stopped; see [`Archive::follow`].
+pub struct Growth<'a> {
+    names: &'a Names,
+    loader: Loader<'a, Placed>,
+    /// Where rotated files are.
+    folder: Option<PathBuf>,
+    path: PathBuf,
+    file: File,
+    /// What the recorder holds.
+    held: File,
+    /// Up to here it is read.
+    at: usize,
+    /// How long it was when it was last looked at.
+    length: usize,
+    batch: Vec<Placed>,
+    gaps: Gaps,
+    /// See [`AT_ONCE`].
+    at_once: usize,
+    missed_unknown: u64,
+    damaged: u64,
+    removed: u64,
+}
+
+impl Archive {
+    /// Whether somebody records it at present.
+    pub fn is_recorded(&self) -> bool {
+        let held = match (self.folder(), self.bytes().last()) {
+            (Some(folder), _) => open_to_read(folder),
+            (None, Some((_, file, _))) => return file.is_ok_and(|file| is_recorded(&file)),
+            _ => return false,
+        };
+        held.is_ok_and(|held| is_recorded(&held))
+    }
+
+    /// The events that are recorded from now on: those behind what was there when it was opened.
+    ///
+    /// # Errors
+    /// `Io`; `NotFound` for an archive that was in memory.
+    pub fn follow(&self) -> Result<Growth<'_>> {
+        let Some((path, file, start)) = self.bytes().last() else {
+            return Err(Error::NoArchive {
+                path: PathBuf::new(),
+            });
+        };
+        let (file, fail) = (file?, |error| Error::io("open", path, error));
+        let held = match self.folder() {
+            Some(folder) => open_to_read(folder),
+            None => file.try_clone(),
+        };
+        Ok(Growth {
+            names: self.names(),
+            loader: self.loader(),
+            folder: self.folder().cloned(),
+            path: path.to_path_buf(),
+            file,
+            held: held.map_err(fail)?,
+            at: self.whole().saturating_sub(start),
+            length: 0,
+            batch: Vec::new(),
+            gaps: self.gaps().clone(),
+            at_once: AT_ONCE,
+            missed_unknown: 0,
+            damaged: 0,
+            removed: 0,
+        })
+    }
+}
+
+impl Growth<'_> {
+    /// Whether more can come. Ask before a [`Growth::poll`] that finds nothing more: then that was all.
+    pub fn is_recorded(&self) -> bool {
+        is_recorded(&self.held)
+    }
+
+    /// Places in what was read where it is not known how much is missing; see [`Archive::missed_unknown`].
+    pub fn missed_unknown(&self) -> u64 {
+        self.missed_unknown
+    }
+
+    /// Bytes among what was read that belong to no whole frame.
+    pub fn damaged(&self) -> u64 {
+        self.damaged
+    }
+
+    /// Files that its recorder removed, to keep no more than so much, before they were read.
+    pub fn removed(&self) -> u64 {
+        self.removed
+    }
+
+    /// Appends what was recorded since the last call to `out`, sorted by time; how many events it says were
+    /// missed. Does not wait. After a long pause it takes several calls to catch up, of which none reads more than 64 MiB of
+    /// events and a block: nothing new and nothing missed means caught up.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn poll(&mut self, out: &mut Vec<Event>) -> Result<u64> {
+        let known = out.len();
+        loop {
+            let before = self.at;
+            let missed = self.read()?;
+            if self.at != before {
+                self.sort(out);
+                if missed > 0 || out.len() > known {
+                    return Ok(missed);
+                }
+                continue;
+            }
+            // Looked for before the last read, so that nothing is left behind.
+            let Some(next) = self.next_file()? else {
+                return Ok(0);
+            };
+            let missed = self.read()?;
+            if self.at == before {
+                self.damaged += self.length.saturating_sub(self.at) as u64;
+                self.file = match open_to_read(&next) {
+                    Ok(file) => file,
+                    // Removed meanwhile: there is one behind it.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                    Err(error) => return Err(Error::io("open", &next, error)),
+                };
+                self.removed += between(&self.path, &next);
+                (self.path, self.at, self.length) = (next, 0, 0);
+                continue;
+            }
+            self.sort(out);
+            return Ok(missed);
+        }
+    }
+
+    /// Reads what was appended, if anything was; how many events it says were missed.
+    fn read(&mut self) -> Result<u64> {
+        let fail = |error| Error::io("read", &self.path, error);
+        let length = self.file.metadata().map_err(fail)?.len() as usize;
+        if length < self.at {
+            // Begun anew: a recorder had written nothing but who it records.
+            (self.at, self.length) = (0, 0);
+        }
+        if length == self.length || length == self.at {
+            return Ok(0);
+        }
+        // What is not read now is there the next time.
+        let end = length.min(self.at.saturating_add(WINDOW));
+        if end == length {
+            self.length = length;
+        }
+        let (mut missed, mut damaged, mut at) = (0u64, 0, self.at);
+        let (loader, batch, names) = (&mut self.loader, &mut self.batch, self.names);
+        let gaps = &mut self.gaps;
+        let (mut bytes, mut unknown) = (0, 0);
+        let each = |part: Part| {
+            let Part::Frame { place, record } = part else {
+                return true;
+            };
+            damaged += (place.start - at) as u64;
+            at = place.end;
+            match decode(record) {
+                Some(Record::Missed(record)) => {
+                    gaps.take(&record);
+                    match record.count {
+                        Some(count) => missed = missed.saturating_add(count),
+                        None => unknown += 1,
+                    }
+                }
+                Some(events @ (Record::Data(_) | Record::Block(_))) => {
+                    let known = batch.len();
+                    loader.record(events, batch);
+                    if let Some((gap, first)) = gaps.next().zip(batch.get_mut(known)) {
+                        first.miss(&gap);
+                    }
+                    let heap: usize = batch[known..].iter().map(Made::heap).sum();
+                    bytes += heap + size_of::<Placed>() * (batch.len() - known);
+                }
+                Some(naming) => names.take(naming),
+                None => damaged += place.len() as u64,
+            }
+            bytes < self.at_once
+        };
+        let scanned = scan_while(&self.file, self.at..end, (WINDOW, FRAME), each);
+        if bytes >= self.at_once {
+            // Further frames are read the next time.
+            self.length = 0;
+        }
+        let cut = match scanned {
+            // While it was being read: what is left of it is seen the next time.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => true,
+            other => other.map(|()| false).map_err(fail)?,
+        };
+        if cut {
+            self.length = 0;
+        } else if at == self.at && end < length {
+            // No frame begins in all of this, except perhaps one that goes on behind it.
+            at = end - FRAME;
+            damaged += (at - self.at) as u64;
+        }
+        self.at = at;
+        self.damaged += damaged;
+        self.missed_unknown += unknown;
+        Ok(missed)
+    }
+
+    /// Hands out what was read, by time.
+    fn sort(&mut self, out: &mut Vec<Event>) {
+        let ring = |placed: &Placed| placed.moment().2;
+        let one_ring = self.batch.iter().all(|p| ring(p) == ring(&self.batch[0]));
+        self.batch.sort_by_key(|placed| {
+            let (unix, ticks, ring, lane, number) = placed.moment();
+            (if one_ring { 0 } else { unix }, ticks, ring, lane, number)
+        });
+        out.extend(self.batch.drain(..).map(|placed| placed.event));
+    }
+
+    /// The file behind the present one, if the recorder has begun it.
+    fn next_file(&self) -> Result<Option<PathBuf>> {
+        let Some(folder) = &self.folder else {
+            return Ok(None);
+        };
+        let files = files_of(folder)?;
+        let place = |path: &PathBuf| (path.as_os_str().len(), path.clone());
+        let present = place(&self.path);
+        Ok(files.into_iter().find(|path| place(path) > present))
+    }
+}
+
+/// How many numbered files there were between two that are there.
+fn between(one: &Path, next: &Path) -> u64 {
+    let number = |path: &Path| file_number(path.file_name()?.to_str()?);
+    match (number(one), number(next)) {
+        (Some(one), Some(next)) => next.saturating_sub(one).saturating_sub(1),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::format::event::Data;
+    use crate::write::writer::{Form, Writer};
+
+    /// The archive of these numbers.
+    fn archive(numbers: &[i64]) -> Vec<u8> {
+        let mut file = Vec::new();
+        let mut writer = Writer::new(&mut file, 7, Form::Plain);
+        for number in numbers {
+            let mut event = Data {
+                args: vec![*number],
+                ticks: Some(1),
+                ..Data::default()
+            };
+            event.kind.format = Some(writer.string("number $n"));
+            writer.event(&event).unwrap();
+        }
+        writer.flush().unwrap();
+        file
+    }
+
+    fn poll(growth: &mut Growth) -> Vec<i64> {
+        let mut events = Vec::new();
+        while {
+            let before = events.len();
+            growth.poll(&mut events).unwrap();
+            events.len() > before
+        } {}
+        events.iter().map(|event| event.args[0]).collect()
+    }
+
+    #[test]
+    fn files_that_went_before_they_were_read_are_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |number: u32| folder.path().join(format!("timeline-{number:06}.tla"));
+        fs::write(file(4), archive(&[1])).unwrap();
+        let opened = Archive::open(folder.path()).unwrap();
+        let mut growth = opened.follow().unwrap();
+        fs::write(file(5), archive(&[2])).unwrap();
+        assert_eq!((poll(&mut growth), growth.removed()), (vec![2], 0));
+        fs::write(file(8), archive(&[3, 4])).unwrap();
+        assert_eq!((poll(&mut growth), growth.removed()), (vec![3, 4], 2));
+        assert_eq!((poll(&mut growth), growth.damaged()), (vec![], 0));
+        assert!(!growth.is_recorded());
+    }
+
+    #[test]
+    fn what_is_too_much_at_once_is_read_by_and_by() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("flight.tla");
+        let known = archive(&[0]);
+        fs::write(&file, &known).unwrap();
+        let opened = Archive::open(&file).unwrap();
+        let mut growth = opened.follow().unwrap();
+        growth.at_once = 3 * size_of::<Placed>();
+        fs::write(&file, [known, archive(&[1, 2, 3, 4, 5, 6, 7])].concat()).unwrap();
+        let mut counts = Vec::new();
+        let mut events = Vec::new();
+        while {
+            let before = events.len();
+            growth.poll(&mut events).unwrap();
+            counts.push(events.len() - before);
+            events.len() > before
+        } {}
+        assert_eq!(counts, [3, 3, 1, 0]);
+        let numbers: Vec<_> = events.iter().map(|event| event.args[0]).collect();
+        assert_eq!(numbers, [1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(growth.damaged(), 0);
+    }
+
+    #[test]
+    fn a_gap_is_told_of_an_event_that_was_written_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("flight.tla");
+        let mut writer = Writer::new(File::create(&path).unwrap(), 7, Form::Plain);
+        let event = Data {
+            lane: Some(3),
+            number: Some(8),
+            ..Data::default()
+        };
+        writer.gap(&event, 5, 2).unwrap();
+        writer.flush().unwrap();
+        let opened = Archive::open(&path).unwrap();
+        let mut growth = opened.follow().unwrap();
+        writer.event(&event).unwrap();
+        writer.flush().unwrap();
+        let mut events = Vec::new();
+        growth.poll(&mut events).unwrap();
+        assert_eq!(events.iter().map(|e| e.missed).collect::<Vec<_>>(), [7]);
+    }
+
+    #[test]
+    fn a_file_that_is_cut_and_written_anew_is_read_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("flight.tla");
+        fs::write(&file, archive(&[1, 2, 3])).unwrap();
+        let opened = Archive::open(&file).unwrap();
+        let mut growth = opened.follow().unwrap();
+        let further = archive(&[4, 5]);
+        let (some, rest) = further.split_at(further.len() - 3);
+        let mut bytes = [archive(&[1, 2, 3]), some.to_vec()].concat();
+        fs::write(&file, &bytes).unwrap();
+        assert_eq!(poll(&mut growth), [4]);
+        bytes.extend(rest);
+        fs::write(&file, &bytes).unwrap();
+        assert_eq!(poll(&mut growth), [5]);
+        fs::write(&file, "").unwrap();
+        assert_eq!(poll(&mut growth), []);
+        fs::write(&file, archive(&[6])).unwrap();
+        assert_eq!((poll(&mut growth), growth.damaged()), (vec![6], 0));
+        // The file is the one that was opened, whatever takes its name.
+        let other = folder.path().join("other.tla");
+        fs::write(&other, archive(&[7, 8, 9])).unwrap();
+        fs::rename(&other, &file).unwrap();
+        assert_eq!(poll(&mut growth), []);
+    }
+}

@@ -1,0 +1,476 @@
+//! The events of an archive in the order of time, of which only the frames around the present are in memory.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
+use timeline::{Event, Order};
+
+use crate::read::archive::Archive;
+use crate::read::decode::{Loader, Made, Moment, Placed, Unit};
+use crate::read::recorded::Recorded;
+
+/// What comes first is the least.
+type Key = Moment;
+
+/// What competes to be next: when it comes, whether that is known of its next event, its unit, and its run.
+type Candidate = (Key, bool, usize, usize);
+
+/// Behind all.
+const LAST: Candidate = (
+    (u64::MAX, u64::MAX, u64::MAX, u64::MAX, u64::MAX),
+    true,
+    usize::MAX,
+    usize::MAX,
+);
+
+/// Bytes of events in memory at once, about, beside those of the frames that are being read; a quarter of it more for
+/// lists that are used again.
+const ROOM: usize = 96 << 20;
+
+/// Events of an archive, merged by time.
+///
+/// Those of one ring are ordered by ticks, as in the ring. Where there are several rings, their ticks
+/// may be those of different machines or boots, and the time of the wall clock counts. Where both are the same, the
+/// order is that of lanes and of the numbers in them, and then that of the file.
+///
+/// Where more units overlap than there is room for, each has a part of its events in memory, and is read again when
+/// those were taken.
+pub struct ByTime<'a, T: Made> {
+    units: &'a [Unit],
+    loader: Loader<'a, T>,
+    order: Order,
+    one_ring: bool,
+    /// Units that are not read yet, by the first key that each can have, and runs, by the key of the next event.
+    waiting: BinaryHeap<Reverse<Candidate>>,
+    /// The run that events are taken from.
+    current: Option<Candidate>,
+    /// The first of the others.
+    bound: Candidate,
+    runs: Vec<Run<T>>,
+    /// Places in `runs` that are at their end.
+    free: Vec<usize>,
+    /// Bytes that may be, and that are, in `runs`.
+    room: usize,
+    held: usize,
+    /// Empty lists, used again, and their bytes.
+    spare: Vec<Vec<T>>,
+    spared: usize,
+    lost: u64,
+}
+
+/// Events of a unit.
+struct Run<T> {
+    /// Some of those to come, the oldest first.
+    events: Vec<T>,
+    /// Which of these were not taken yet.
+    left: Range<usize>,
+    /// The key of the first that comes after these.
+    after: Option<Key>,
+    /// How many of the unit were taken.
+    taken: usize,
+    /// How many of the unit cannot be read.
+    lost: u64,
+    /// What `events` takes.
+    bytes: usize,
+}
+
+impl Archive {
+    /// The events, merged by time, as readers of rings know them.
+    ///
+    /// No more than 128 MiB of them are in memory at once, beside those of one block, whatever the archive is: where blocks
+    /// overlap in time that have more than this, as when hundreds of archives of one time were joined, they are read
+    /// several times.
+    pub fn events_by_time(&self, order: Order) -> ArchiveEvents<'_> {
+        ArchiveEvents {
+            merged: ByTime::new(self, order),
+        }
+    }
+
+    /// The events, merged by time, with everything that the archive says of them. As for memory, see
+    /// [`Archive::events_by_time`].
+    pub fn by_time(&self, order: Order) -> impl Iterator<Item = Recorded> {
+        ByTime::new(self, order)
+    }
+}
+
+/// The events of an archive, merged by time; see [`Archive::events_by_time`].
+///
+/// Where an archive holds several rings, the time of the wall clock orders them, else the ticks.
+pub struct ArchiveEvents<'a> {
+    merged: ByTime<'a, Placed>,
+}
+
+impl ArchiveEvents<'_> {
+    /// How many events there were to be by now that could not be read: their blocks are damaged inside, or packed in a
+    /// way that this version does not know.
+    pub fn lost(&self) -> u64 {
+        self.merged.lost
+    }
+}
+
+impl Iterator for ArchiveEvents<'_> {
+    type Item = Event;
+
+    #[inline]
+    fn next(&mut self) -> Option<Event> {
+        self.merged.next().map(|placed| placed.event)
+    }
+}
+
+impl<'a, T: Made> ByTime<'a, T> {
+    pub(crate) fn new(archive: &'a Archive, order: Order) -> ByTime<'a, T> {
+        ByTime::with_room(archive, order, ROOM)
+    }
+
+    fn with_room(archive: &'a Archive, order: Order, room: usize) -> ByTime<'a, T> {
+        let units = archive.units();
+        let mut merged = ByTime {
+            units,
+            loader: archive.loader(),
+            order,
+            one_ring: archive.magics().count() < 2,
+            waiting: BinaryHeap::new(),
+            current: None,
+            bound: LAST,
+            runs: Vec::new(),
+            free: Vec::new(),
+            room,
+            held: 0,
+            spare: Vec::new(),
+            spared: 0,
+            lost: 0,
+        };
+        let waiting = units.iter().enumerate().map(|(i, unit)| {
+            // Not after any event of it, whatever the rest of the key. A block's greatest time need not be that
+            // of its greatest ticks.
+            let (unix, ticks, rest) = match order {
+                Order::OldestFirst => (unit.unix.0, unit.ticks.0, 0),
+                Order::NewestFirst => (unit.unix.1, unit.ticks.1, u64::MAX),
+            };
+            let ticks = if merged.one_ring { ticks } else { rest };
+            let key = merged.key((unix, ticks, rest, rest, rest));
+            Reverse((key, false, merged.turned(i), usize::MAX))
+        });
+        merged.waiting = waiting.collect();
+        merged
+    }
+
+    #[inline]
+    fn key(&self, (unix, ticks, magic, lane, number): Moment) -> Key {
+        let unix = if self.one_ring { 0 } else { unix };
+        match self.order {
+            Order::OldestFirst => (unix, ticks, magic, lane, number),
+            Order::NewestFirst => (!unix, !ticks, !magic, !lane, !number),
+        }
+    }
+
+    /// The place of a unit among those with the same key.
+    fn turned(&self, unit: usize) -> usize {
+        match self.order {
+            Order::OldestFirst => unit,
+            Order::NewestFirst => !unit,
+        }
+    }
+
+    /// Reads a unit for the first time, whose events then wait.
+    fn load(&mut self, turned: usize) {
+        let place = self.free.pop().unwrap_or(self.runs.len());
+        let run = Run {
+            events: Vec::new(),
+            left: 0..0,
+            after: None,
+            taken: 0,
+            lost: 0,
+            bytes: 0,
+        };
+        match self.runs.get_mut(place) {
+            Some(old) => *old = run,
+            None => self.runs.push(run),
+        }
+        self.fill(turned, place);
+        match self.next_of(place) {
+            Some(key) => self.waiting.push(Reverse((key, true, turned, place))),
+            None => self.release(place),
+        }
+    }
+
+    /// Reads events of a unit that were not taken yet: all, where there is room.
+    fn fill(&mut self, turned: usize, place: usize) {
+        self.empty(place);
+        let one_ring = self.one_ring;
+        let moment = |event: &T| {
+            let (unix, ticks, magic, lane, number) = event.moment();
+            (if one_ring { 0 } else { unix }, ticks, magic, lane, number)
+        };
+        let unit = &self.units[self.turned(turned)];
+        let mut events = self.spare.pop().unwrap_or_default();
+        self.spared -= events.capacity() * size_of::<T>();
+        let lost = self.loader.load(unit, &mut events);
+        if !events.is_sorted_by_key(moment) {
+            events.sort_by_key(moment);
+        }
+        let (count, weight) = self.fitting(&events, turned, place);
+        if self.held + weight > self.room {
+            for other in (0..self.runs.len()).filter(|other| *other != place) {
+                self.empty(other);
+            }
+        }
+        let total = events.len();
+        let run = &mut self.runs[place];
+        let first = run.taken.min(total);
+        // Read again, it has less than it had only if the file was changed meanwhile.
+        let more = lost.saturating_sub(run.lost);
+        let more = more.saturating_sub((run.taken - first) as u64);
+        self.lost = self.lost.saturating_add(more);
+        run.lost = run.lost.saturating_add(more);
+        let in_order = |range: Range<usize>| match self.order {
+            Order::OldestFirst => range,
+            Order::NewestFirst => total - range.end..total - range.start,
+        };
+        let wanted = in_order(first..first + count);
+        let beyond = events.get(in_order(first + count..total)).unwrap_or(&[]);
+        let after = match self.order {
+            Order::OldestFirst => beyond.first(),
+            Order::NewestFirst => beyond.last(),
+        };
+        let after = after.map(|event| self.key(event.moment()));
+        let run = &mut self.runs[place];
+        run.after = after;
+        if count == total {
+            (run.events, run.left) = (events, wanted);
+        } else {
+            (run.events, run.left) = (events.drain(wanted).collect(), 0..count);
+            self.keep(events);
+        }
+        let run = &mut self.runs[place];
+        run.bytes = weight + (run.events.capacity() - count) * size_of::<T>();
+        self.held += run.bytes;
+    }
+
+    /// How many of a unit's events a run takes, and their bytes: an equal share of the room, and what comes before all others.
+    fn fitting(&self, events: &[T], turned: usize, place: usize) -> (usize, usize) {
+        // Half of it, so that runs seldom have to give up what they hold.
+        let most = self.room / 2;
+        let share = most / (self.runs.len() - self.free.len());
+        let bound = match self.waiting.peek() {
+            Some(Reverse(first)) => *first,
+            None => LAST,
+        };
+        let (mut count, mut bytes) = (0, 0);
+        let mut take = |event: &T| {
+            let is_first = || (self.key(event.moment()), true, turned, place) <= bound;
+            let fits = count == 0 || bytes < share || bytes < most && is_first();
+            if fits {
+                count += 1;
+                bytes += size_of::<T>() + event.heap();
+            }
+            fits
+        };
+        let left = events.len() - self.runs[place].taken.min(events.len());
+        match self.order {
+            Order::OldestFirst => events[events.len() - left..].iter().all(&mut take),
+            Order::NewestFirst => events[..left].iter().rev().all(&mut take),
+        };
+        (count, bytes)
+    }
+
+    /// Gives up the events of a run; what comes next is still known.
+    fn empty(&mut self, place: usize) {
+        let next = self.next_of(place);
+        let run = &mut self.runs[place];
+        run.taken += run.events.len() - run.left.len();
+        (run.after, run.left) = (next, 0..0);
+        self.held -= std::mem::take(&mut run.bytes);
+        let events = std::mem::take(&mut run.events);
+        self.keep(events);
+    }
+
+    /// Keeps a list that is done with, if there is room for it.
+    fn keep(&mut self, mut events: Vec<T>) {
+        events.clear();
+        let bytes = events.capacity() * size_of::<T>();
+        // The list of the unit that is being read is kept in any case.
+        if bytes > 0 && (self.spare.is_empty() || self.spared + bytes <= self.room / 4) {
+            self.spared += bytes;
+            self.spare.push(events);
+        }
+    }
+
+    /// Has another unit take the place of a run that is at its end.
+    fn release(&mut self, place: usize) {
+        self.empty(place);
+        self.free.push(place);
+    }
+
+    /// The key of the next event of a run.
+    #[inline]
+    fn next_of(&self, place: usize) -> Option<Key> {
+        let run = &self.runs[place];
+        match self.next_in_memory(run) {
+            Some(event) => Some(self.key(event.moment())),
+            None => run.after,
+        }
+    }
+
+    #[inline]
+    fn next_in_memory<'r>(&self, run: &'r Run<T>) -> Option<&'r T> {
+        match self.order {
+            Order::OldestFirst => run.events[run.left.clone()].first(),
+            Order::NewestFirst => run.events[run.left.clone()].last(),
+        }
+    }
+
+    /// Goes on with whatever is next; whether there is something.
+    fn turn(&mut self) -> bool {
+        while let Some(Reverse(next)) = self.waiting.pop() {
+            if self.starts(next) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Goes on with what was the first of the others, if it is a run; reads it, if it is a unit.
+    #[inline]
+    fn starts(&mut self, next: Candidate) -> bool {
+        let (_, is_run, unit, _) = next;
+        if !is_run {
+            self.current = None;
+            self.load(unit);
+            return false;
+        }
+        self.current = Some(next);
+        self.bound = self.waiting.peek().map_or(LAST, |Reverse(first)| *first);
+        true
+    }
+
+    /// Lets a run wait, and the first of the others go on.
+    #[inline]
+    fn change(&mut self, run: Candidate) {
+        let next = match self.waiting.peek_mut() {
+            Some(mut first) => std::mem::replace(&mut *first, Reverse(run)).0,
+            None => run,
+        };
+        self.starts(next);
+    }
+
+    /// Goes on where a run has no more events in memory.
+    #[cold]
+    fn go_on(&mut self, unit: usize, place: usize) {
+        match self.runs[place].after.map(|key| (key, true, unit, place)) {
+            Some(next) if next <= self.bound => self.fill(unit, place),
+            Some(next) => self.change(next),
+            None => {
+                self.release(place);
+                self.current = None;
+            }
+        }
+    }
+}
+
+impl<T: Made> Iterator for ByTime<'_, T> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        loop {
+            let Some((.., unit, place)) = self.current else {
+                if self.turn() {
+                    continue;
+                }
+                return None;
+            };
+            let Some(event) = self.next_in_memory(&self.runs[place]) else {
+                self.go_on(unit, place);
+                continue;
+            };
+            let next = (self.key(event.moment()), true, unit, place);
+            if next > self.bound {
+                self.change(next);
+                continue;
+            }
+            let run = &mut self.runs[place];
+            let taken = match self.order {
+                Order::OldestFirst => run.left.next(),
+                Order::NewestFirst => run.left.next_back(),
+            };
+            return taken.map(|taken| run.events[taken].take());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::event::{Data, Kind};
+    use crate::write::writer::{Form, Writer};
+
+    /// Blocks of 50 events of this ring, of which each overlaps the next, and is out of order inside; without ticks in
+    /// every third archive.
+    fn archive(magic: u64, seed: u64) -> Vec<u8> {
+        let mut file = Vec::new();
+        let mut writer = Writer::new(&mut file, magic, Form::Blocks);
+        for i in 0..200 {
+            let at = i + seed + i * 7_919 % 60;
+            let event = Data {
+                kind: Kind {
+                    event: Some(1),
+                    ..Kind::default()
+                },
+                ticks: (seed % 3 != 1).then_some(at),
+                unix_nanos: Some(1 + at / 2),
+                lane: Some(i % 2),
+                number: Some(i / 2),
+                args: vec![(seed * 1_000 + i) as i64; 6],
+                ..Data::default()
+            };
+            writer.event(&event).unwrap();
+            if i % 50 == 49 {
+                writer.flush().unwrap();
+            }
+        }
+        writer.flush().unwrap();
+        file
+    }
+
+    /// All events in this order, with so much room, and the most that was held.
+    fn merged(archive: &Archive, order: Order, room: usize) -> (Vec<Recorded>, usize) {
+        let mut merged = ByTime::with_room(archive, order, room);
+        let (mut events, mut most) = (Vec::new(), 0);
+        while let Some(event) = merged.next() {
+            most = most.max(merged.held);
+            let held: usize = merged.runs.iter().map(|run| run.bytes).sum();
+            assert_eq!(held, merged.held);
+            events.push(event);
+        }
+        assert_eq!((merged.lost, merged.held), (0, 0));
+        (events, most)
+    }
+
+    #[test]
+    fn the_order_does_not_depend_on_the_room() {
+        let same: Vec<_> = (0..15).map(|_| archive(1, 0)).collect();
+        let of_one_ring: Vec<_> = (0..15).map(|seed| archive(1, seed)).collect();
+        let of_several: Vec<_> = (0..15).map(|seed| archive(seed % 4, seed)).collect();
+        for parts in [same, of_one_ring, of_several] {
+            let archive = Archive::from_bytes(parts.concat());
+            let one_ring = archive.magics().count() < 2;
+            let mut expected: Vec<_> = archive.events().collect();
+            assert_eq!(expected.len(), 15 * 200);
+            expected.sort_by_key(|event| {
+                let (unix, ticks, ring, lane, number) = event.moment();
+                (if one_ring { 0 } else { unix }, ticks, ring, lane, number)
+            });
+            for order in [Order::OldestFirst, Order::NewestFirst] {
+                for room in [usize::MAX, 1 << 20, 100_000, 10_000, 0] {
+                    let (events, most) = merged(&archive, order, room);
+                    assert!(events == expected, "{order:?} with {room} bytes");
+                    // An event at least.
+                    assert!(most <= room.saturating_add(10_000), "{most} of {room}");
+                }
+                expected.reverse();
+            }
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! What the numbers in an archive stand for: strings, programs, symbols, and what is made of them for readers.
+//!
+//! It only grows, behind shared references: events are found to be of a new statement while others are being shown,
+//! and an archive that is being recorded is read on.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use elsa::sync::{FrozenMap, FrozenVec};
+use timeline::{Definition, EventId, Priority, Syntax, Thread, ThreadRef, bounded};
+
+use crate::format::event::{self, Kind, PRINTF};
+use crate::format::preamble::Preamble;
+use crate::format::record::{Record, Symbol};
+
+/// Events keep the numbers of their ring below this, where no other ring's event has it already.
+const OF_THE_RING: u32 = 1 << 16;
+/// Where the numbers of other events begin.
+const OTHERS: u32 = 1 << 12;
+/// Bytes of copies of strings that definitions and threads may have in any archive, and for each byte of its strings.
+/// Beyond them, a copy is cut to so many characters.
+const COPIES: usize = 8 << 20;
+const COPIES_OF_EACH: usize = 6;
+const CUT: usize = 48;
+
+/// What the numbers in an archive stand for.
+#[derive(Default)]
+pub struct Names {
+    preambles: FrozenVec<Box<Preamble>>,
+    /// The first of each magic.
+    programs: FrozenMap<u64, Box<Preamble>>,
+    /// By magic and number.
+    strings: FrozenMap<(u64, u64), Box<Arc<str>>>,
+    /// How many bytes they have.
+    length: Mutex<usize>,
+    /// By magic, process and address.
+    symbols: FrozenMap<(u64, Option<u64>, u64), Box<Symbol>>,
+    definitions: FrozenMap<u32, Box<Definition>>,
+    statements: Mutex<Statements>,
+    authors: Mutex<Authors>,
+}
+
+/// The numbers that statements were given.
+#[derive(Default)]
+struct Statements {
+    numbers: HashMap<(u64, Kind), u32>,
+    taken: HashSet<u32>,
+    /// All below it from [`OTHERS`] on are taken.
+    next: u32,
+    /// All of them, in the order in which they were found.
+    found: Vec<u32>,
+    /// Bytes of strings in these.
+    copied: usize,
+}
+
+#[derive(Default)]
+struct Authors {
+    numbers: HashMap<(u64, event::Source), u32>,
+    threads: Vec<Author>,
+    /// Bytes of strings in these.
+    copied: usize,
+}
+
+/// Whoever logged events: to the ring of which magic, as which process, and what is shown of it.
+struct Author {
+    magic: u64,
+    pid: Option<u64>,
+    thread: Option<Thread>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Names {
+    /// Takes a record that names something.
+    pub fn take(&self, decoded: Record) {
+        match decoded {
+            Record::Preamble(preamble) => {
+                if let Some(magic) = preamble.magic
+                    && self.program(magic).is_none()
+                {
+                    self.programs.insert(magic, Box::new(preamble.clone()));
+                }
+                self.preambles.push(Box::new(preamble));
+            }
+            Record::String(string) => {
+                if let (Some(id), Some(text)) = (string.id, string.string) {
+                    let key = (string.magic.unwrap_or(0), id);
+                    *lock(&self.length) += text.len();
+                    self.strings.insert(key, Box::new(text.into()));
+                }
+            }
+            Record::Symbol(symbol) => {
+                if let Some(address) = symbol.address {
+                    let key = (symbol.magic.unwrap_or(0), symbol.pid, address);
+                    self.symbols.insert(key, Box::new(symbol));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Those of all programs and rings.
+    pub fn preambles(&self) -> impl Iterator<Item = &Preamble> {
+        self.preambles.iter()
+    }
+
+    /// The first preamble of a magic.
+    pub fn program(&self, magic: u64) -> Option<&Preamble> {
+        self.programs.get(&magic)
+    }
+
+    /// The NUMA nodes of a ring's CPUs.
+    pub fn nodes(&self, magic: u64) -> Vec<u16> {
+        let known = self.program(magic);
+        let node = |node: &u64| match u16::try_from(*node) {
+            Ok(node) if node < 255 => node,
+            _ => u16::MAX,
+        };
+        // Events have no CPU beyond that.
+        let most = usize::from(u16::MAX);
+        known.map_or(Vec::new(), |p| {
+            p.nodes.iter().take(most).map(node).collect()
+        })
+    }
+
+    /// What an address of a process stands for.
+    pub fn symbol(&self, magic: u64, pid: Option<u64>, address: u64) -> Option<&Symbol> {
+        let of = |pid| self.symbols.get(&(magic, pid, address));
+        of(pid).or_else(|| of(None))
+    }
+
+    /// A string; its number in its place where it was lost.
+    pub fn text(&self, magic: u64, id: Option<u64>) -> Option<Arc<str>> {
+        let id = id?;
+        Some(match self.strings.get(&(magic, id)) {
+            Some(text) => Arc::clone(text),
+            None => format!("<string {id:#x}?>").into(),
+        })
+    }
+
+    /// A copy of a string, no longer than texts of definitions are; cut further if there are too many already: statements take a
+    /// few bytes in an archive, and may all refer to one string that is long.
+    fn copy(&self, magic: u64, id: Option<u64>, copied: &mut usize) -> Option<String> {
+        let text = self.text(magic, id)?;
+        let text = bounded(&text);
+        let most = COPIES.saturating_add(COPIES_OF_EACH.saturating_mul(*lock(&self.length)));
+        let left = most.saturating_sub(*copied);
+        if text.len() <= left.max(CUT) {
+            *copied = copied.saturating_add(text.len());
+            return Some(text.to_string());
+        }
+        Some(text.chars().take(CUT).chain(['…']).collect())
+    }
+
+    /// The number of what a statement of a ring logs, the same each time.
+    pub fn event(&self, magic: u64, kind: &Kind) -> EventId {
+        let mut statements = lock(&self.statements);
+        let key = (magic, kind.clone());
+        if let Some(number) = statements.numbers.get(&key) {
+            return EventId(*number);
+        }
+        let number = statements.free(kind.event);
+        statements.numbers.insert(key, number);
+        let definition = self.define(magic, kind, &mut statements.copied);
+        self.definitions.insert(number, Box::new(definition));
+        statements.found.push(number);
+        EventId(number)
+    }
+
+    fn define(&self, magic: u64, kind: &Kind, copied: &mut usize) -> Definition {
+        let mut text = |id| self.copy(magic, id, copied);
+        let level = kind.level.and_then(|level| u8::try_from(level).ok());
+        let own = kind.event.and_then(|event| u32::try_from(event).ok());
+        let is_there = |id| self.strings.get(&(magic, id)).is_some();
+        Definition {
+            id: own.map_or(EventId::NEVER, EventId),
+            category: text(kind.category).unwrap_or_default(),
+            priority: level.and_then(Priority::from_u8),
+            message: text(kind.format).unwrap_or_default(),
+            is_lost: !kind.format.is_some_and(is_there),
+            syntax: match kind.syntax {
+                Some(PRINTF) => Syntax::Printf,
+                _ => Syntax::Template,
+            },
+            file: text(kind.file),
+            line: kind.line.and_then(|line| u32::try_from(line).ok()),
+        }
+    }
+
+    /// What an event means.
+    pub fn definition(&self, id: EventId) -> Option<&Definition> {
+        self.definitions.get(&id.0)
+    }
+
+    /// All that were found by now.
+    pub fn definitions(&self) -> impl Iterator<Item = &Definition> {
+        let found = lock(&self.statements).found.clone();
+        found.into_iter().filter_map(|id| self.definitions.get(&id))
+    }
+
+    /// The number of whoever logged an event, the same each time.
+    pub fn author(&self, magic: u64, source: &event::Source) -> ThreadRef {
+        let mut authors = lock(&self.authors);
+        let key = (magic, source.clone());
+        if let Some(number) = authors.numbers.get(&key) {
+            return ThreadRef(*number);
+        }
+        let number = authors.threads.len() as u32;
+        let thread = self.thread_of(magic, source, &mut authors.copied);
+        authors.threads.push(Author {
+            magic,
+            pid: source.pid,
+            thread,
+        });
+        authors.numbers.insert(key, number);
+        ThreadRef(number)
+    }
+
+    fn thread_of(&self, magic: u64, source: &event::Source, copied: &mut usize) -> Option<Thread> {
+        // The kernel's id alone stands in the event.
+        if source.thread.is_none() && source.process.is_none() && source.pid.is_none() {
+            return None;
+        }
+        let mut text = |id| self.copy(magic, id, copied);
+        let number = |number: Option<u64>| number.and_then(|n| u32::try_from(n).ok());
+        Some(Thread {
+            tid: number(source.tid).unwrap_or(0),
+            pid: number(source.pid).unwrap_or(0),
+            name: text(source.thread),
+            process: text(source.process),
+        })
+    }
+
+    /// The thread that logged an event, as far as that is known.
+    pub fn thread(&self, thread: ThreadRef) -> Option<Thread> {
+        let authors = lock(&self.authors);
+        authors.threads.get(thread.0 as usize)?.thread.clone()
+    }
+
+    /// The magic of the ring that a thread logged to, and its process.
+    pub fn ring(&self, thread: ThreadRef) -> (u64, Option<u64>) {
+        let authors = lock(&self.authors);
+        let author = authors.threads.get(thread.0 as usize);
+        author.map_or((0, None), |author| (author.magic, author.pid))
+    }
+}
+
+impl Statements {
+    /// A number that no other statement has: that of its ring if possible, so that it is shown also where nothing
+    /// else of it is known.
+    fn free(&mut self, own: Option<u64>) -> u32 {
+        let own = own.and_then(|own| u32::try_from(own).ok());
+        if let Some(own) = own
+            && (1..OF_THE_RING).contains(&own)
+            && self.taken.insert(own)
+        {
+            return own;
+        }
+        self.next = self.next.max(OTHERS);
+        while !self.taken.insert(self.next) {
+            self.next += 1;
+        }
+        self.next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::record::StringDefinition;
+
+    fn kind(event: u64, format: Option<u64>) -> Kind {
+        Kind {
+            event: Some(event),
+            format,
+            ..Kind::default()
+        }
+    }
+
+    #[test]
+    fn statements_have_numbers_of_their_own() {
+        let names = Names::default();
+        names.take(Record::String(StringDefinition {
+            magic: Some(7),
+            id: Some(1),
+            string: Some("got $bytes".into()),
+        }));
+        let first = names.event(7, &kind(5, Some(1)));
+        assert_eq!(first, EventId(5));
+        // Of another ring; of another line; nothing known but the number; no number at all.
+        let other = names.event(8, &kind(5, Some(1)));
+        let lost = names.event(7, &kind(6, None));
+        let none = names.event(7, &Kind::default());
+        assert_eq!((other.0, lost.0, none.0), (OTHERS, 6, OTHERS + 1));
+        assert_eq!(names.event(7, &kind(5, Some(1))), first);
+        let told = |id| {
+            let definition = names.definition(id).expect("of each");
+            (
+                definition.id.0,
+                definition.message.as_str(),
+                definition.is_lost,
+            )
+        };
+        assert_eq!(told(first), (5, "got $bytes", false));
+        assert_eq!(told(other), (5, "<string 0x1?>", true));
+        assert_eq!(told(lost), (6, "", true));
+        assert_eq!(told(none), (0, "", true));
+        let found: Vec<_> = names.definitions().map(|d| d.message.as_str()).collect();
+        assert_eq!(found, ["got $bytes", "<string 0x1?>", "", ""]);
+    }
+
+    #[test]
+    fn each_process_has_addresses_of_its_own() {
+        let names = Names::default();
+        for (pid, name) in [(Some(3), "three"), (Some(4), "four"), (None, "any")] {
+            names.take(Record::Symbol(Symbol {
+                magic: Some(1),
+                address: Some(0x1000),
+                name: Some(name.into()),
+                pid,
+                ..Symbol::default()
+            }));
+        }
+        let name = |magic, pid| names.symbol(magic, pid, 0x1000)?.name.as_deref();
+        assert_eq!(name(1, Some(3)), Some("three"));
+        assert_eq!(name(1, Some(4)), Some("four"));
+        assert_eq!(name(1, Some(5)), Some("any"));
+        assert_eq!((name(1, None), name(2, Some(3))), (Some("any"), None));
+    }
+
+    #[test]
+    fn an_author_of_whom_only_the_thread_id_is_known_is_not_made_up() {
+        let names = Names::default();
+        let source = |pid| event::Source {
+            tid: Some(7),
+            pid,
+            ..event::Source::default()
+        };
+        let [known, unknown] = [Some(3), None].map(|pid| names.author(1, &source(pid)));
+        assert_eq!(names.thread(unknown), None);
+        let thread = names.thread(known).expect("a process");
+        assert_eq!((thread.tid, thread.pid, thread.name), (7, 3, None));
+        assert_eq!(names.author(1, &source(None)), unknown);
+        assert_ne!(names.author(2, &source(None)), unknown);
+    }
+}

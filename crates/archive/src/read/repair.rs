@@ -1,0 +1,59 @@
+//! The whole frames of an archive, written to another file.
+
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use timeline::{
+    Error, Result,
+    files::{Replacement, open_to_read},
+};
+
+use crate::read::archive::Archive;
+use crate::read::follow::is_recorded;
+
+/// What was written of an archive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Copied {
+    /// Bytes of whole frames.
+    pub bytes: u64,
+    /// Bytes that belong to none, and were left out.
+    pub left_out: u64,
+}
+
+impl Archive {
+    /// Writes its whole frames, one after the other.
+    ///
+    /// # Errors
+    /// Those of reading and of writing.
+    pub fn copy(&self, out: &mut impl Write) -> io::Result<Copied> {
+        let (mut at, mut left_out) = (0, 0);
+        for place in self.damage() {
+            self.bytes().copy(at..place.start, out)?;
+            left_out += place.len() as u64;
+            at = place.end;
+        }
+        self.bytes().copy(at..self.bytes().len(), out)?;
+        let bytes = self.bytes().len() as u64 - left_out;
+        Ok(Copied { bytes, left_out })
+    }
+
+    /// Saves its whole frames as one file, by way of a temporary name. A file of that name is replaced at once and in
+    /// full, or not at all.
+    ///
+    /// # Errors
+    /// `Io`, also for lack of space; `InUse` for a timeline in use, `Busy` for an archive that is being recorded:
+    /// neither is replaced.
+    pub fn save(&self, file: impl AsRef<Path>) -> Result<Copied> {
+        let file = file.as_ref();
+        let replacement = Replacement::of(file)?;
+        if open_to_read(replacement.path()).is_ok_and(|there| is_recorded(&there)) {
+            return Err(Error::RecorderBusy { path: file.into() });
+        }
+        replacement.write(|out| {
+            let mut out = BufWriter::new(out);
+            let copied = self.copy(&mut out)?;
+            out.flush()?;
+            Ok(copied)
+        })
+    }
+}

@@ -1,0 +1,314 @@
+//! The events of a block, one after the other.
+
+use crate::format::block::{
+    BACKTRACE, CORE, FIXED, HAS_CORE, HAS_LANE, HAS_NUMBER, HAS_TICKS, HAS_TIME, KIND, LANE, Last,
+    MAX_COLUMNS, MAX_EVENTS, MAX_EXPANDED, MAX_EXPANSION, NUMBER, Pace, SOURCE, Shape, TICKS, TIME,
+    decode_row, source_fields,
+};
+use crate::format::event::{PRINTF, Source};
+use crate::format::msgpack::all_integers;
+use crate::format::varint::Cursor;
+
+/// Expands a payload to the length that its record tells, into a buffer that can be used again; `None` if it is not
+/// what it should be.
+pub fn expand<'a>(payload: &[u8], length: u64, out: &'a mut Vec<u8>) -> Option<&'a [u8]> {
+    let length = usize::try_from(length).ok()?;
+    if length > MAX_EXPANDED || length / MAX_EXPANSION > payload.len() {
+        return None;
+    }
+    out.resize(length, 0);
+    let expanded = lz4_flex::block::decompress_into(payload, out).ok()?;
+    (expanded == length).then_some(out)
+}
+
+/// An event of a block, less what stands in the tables.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Row {
+    /// Its place in the table of shapes.
+    pub shape: usize,
+    /// Its place in the table of sources.
+    pub source: usize,
+    /// As in [`Data`].
+    pub ticks: Option<u64>,
+    /// As in [`Data`].
+    pub unix_nanos: Option<u64>,
+    /// As in [`Data`].
+    pub core: Option<u64>,
+    /// As in [`Data`].
+    pub lane: Option<u64>,
+    /// As in [`Data`].
+    pub number: Option<u64>,
+    /// As in [`Data`].
+    pub args: Vec<i64>,
+    /// As in [`Data`].
+    pub payload: Vec<u8>,
+    /// As in [`Data`].
+    pub backtrace: Vec<u64>,
+}
+
+impl Row {
+    /// Empty, with the room that its lists have.
+    #[inline]
+    fn clear(&mut self) {
+        self.args.clear();
+        self.payload.clear();
+        self.backtrace.clear();
+        *self = Row {
+            args: std::mem::take(&mut self.args),
+            payload: std::mem::take(&mut self.payload),
+            backtrace: std::mem::take(&mut self.backtrace),
+            ..Row::default()
+        };
+    }
+}
+
+/// The events of an expanded block.
+pub struct Rows<'a> {
+    /// The table of shapes.
+    pub shapes: Vec<Shape>,
+    /// The table of sources.
+    pub sources: Vec<Source>,
+    pace: Pace,
+    columns: Vec<Cursor<'a>>,
+    /// The last column, if any event has one.
+    payloads: Cursor<'a>,
+    last: Last,
+}
+
+impl<'a> Rows<'a> {
+    /// Reads the tables; `None` if they are not what they should be.
+    pub fn new(expanded: &'a [u8]) -> Option<Rows<'a>> {
+        let mut input = Cursor(expanded);
+        let pace = Pace::decode(&mut input)?;
+        let mut shapes = Vec::new();
+        for _ in 0..input.count(MAX_EVENTS)? {
+            shapes.push(Shape::decode(&mut input)?);
+        }
+        let mut sources = Vec::new();
+        for _ in 0..input.count(MAX_EVENTS)? {
+            let mut source = Source::default();
+            decode_row(&mut source_fields(&mut source), &mut input)?;
+            sources.push(source);
+        }
+        let mut columns = Vec::new();
+        for _ in 0..input.count(MAX_COLUMNS)? {
+            let length = input.get()?;
+            columns.push(input.take(length)?);
+        }
+        let mut payloads = Cursor(&[]);
+        if shapes.iter().any(|shape| shape.payload) {
+            payloads = columns.pop()?;
+        }
+        if columns.len() < FIXED || columns[KIND].numbers() > MAX_EVENTS {
+            return None;
+        }
+        let last = Last {
+            ticks: pace.ticks,
+            args: vec![Vec::new(); shapes.len()],
+            ..Last::default()
+        };
+        Some(Rows {
+            shapes,
+            sources,
+            pace,
+            columns,
+            payloads,
+            last,
+        })
+    }
+
+    /// Whether all events have been read.
+    pub fn is_at_end(&self) -> bool {
+        self.columns[KIND].0.is_empty()
+    }
+
+    /// The next event, into a row that can be used again; `None` at the end, or where the block is not what it
+    /// should be.
+    #[inline]
+    pub fn next_row(&mut self, row: &mut Row) -> Option<()> {
+        let (fixed, arguments) = self.columns.split_at_mut(FIXED);
+        let shape_number = usize::try_from(fixed[KIND].get()?).ok()?;
+        let shape = self.shapes.get(shape_number)?;
+        let source = usize::try_from(fixed[SOURCE].get()?).ok()?;
+        if source >= self.sources.len() {
+            return None;
+        }
+        let (has, last) = (shape.has, &mut self.last);
+        row.clear();
+        (row.shape, row.source) = (shape_number, source);
+        if has & HAS_TICKS != 0 {
+            last.ticks = fixed[TICKS].difference(last.ticks)?;
+            row.ticks = Some(last.ticks);
+        }
+        if has & HAS_TIME != 0 {
+            row.unix_nanos = Some(fixed[TIME].difference(self.pace.expect(row.ticks))?);
+        }
+        if has & HAS_CORE != 0 {
+            last.core = fixed[CORE].difference(last.core)?;
+            row.core = Some(last.core);
+        }
+        if has & HAS_LANE != 0 {
+            row.lane = Some(fixed[LANE].get()?);
+        }
+        if has & HAS_NUMBER != 0 {
+            let next = last.next_number(row.lane);
+            let number = fixed[NUMBER].difference(*next)?;
+            *next = number.wrapping_add(1);
+            row.number = Some(number);
+        }
+        for _ in 0..shape.backtrace {
+            last.address = fixed[BACKTRACE].difference(last.address)?;
+            row.backtrace.push(last.address);
+        }
+        let count = usize::try_from(shape.args).ok()?;
+        let columns = arguments.get_mut(..count)?;
+        let before = &mut last.args[shape_number];
+        before.resize(count, 0);
+        for (before, column) in before.iter_mut().zip(columns) {
+            *before = column.difference(*before as u64)? as i64;
+            row.args.push(*before);
+        }
+        if shape.payload {
+            let length = self.payloads.get()?;
+            row.payload.extend_from_slice(self.payloads.take(length)?.0);
+            if shape.kind.syntax != Some(PRINTF) && all_integers(&row.payload, &mut row.args) {
+                row.payload.clear();
+            }
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::event::{Data, Kind};
+    use crate::write::packer::{compress, pack};
+
+    fn unpacked(packed: &[u8]) -> Vec<Data> {
+        let mut rows = Rows::new(packed).expect("tables");
+        let (mut events, mut row) = (Vec::new(), Row::default());
+        while rows.next_row(&mut row).is_some() {
+            let row = row.clone();
+            events.push(Data {
+                magic: None,
+                kind: rows.shapes[row.shape].kind.clone(),
+                source: rows.sources[row.source].clone(),
+                ticks: row.ticks,
+                unix_nanos: row.unix_nanos,
+                core: row.core,
+                lane: row.lane,
+                number: row.number,
+                next: None,
+                args: row.args,
+                payload: row.payload,
+                backtrace: row.backtrace,
+            });
+        }
+        assert!(rows.is_at_end());
+        events
+    }
+
+    fn event(i: u64) -> Data {
+        Data {
+            kind: Kind {
+                format: Some(1),
+                level: Some(4),
+                ..Kind::default()
+            },
+            source: Source {
+                tid: Some(7),
+                ..Source::default()
+            },
+            ticks: Some(1_000_000 + 3_000 * i + i % 7),
+            unix_nanos: Some(1_700_000_000_000_000_000 + 1_000 * i),
+            core: Some(i / 100 % 4),
+            lane: Some(i / 100 % 4),
+            number: Some(i),
+            args: vec![i as i64, -(i as i64), 1 << (i % 60), 5],
+            ..Data::default()
+        }
+    }
+
+    #[test]
+    fn events_come_back() {
+        let mut events: Vec<Data> = (0..1_000).map(event).collect();
+        events.push(Data::default());
+        events.push(Data {
+            ticks: Some(0),
+            unix_nanos: Some(u64::MAX),
+            backtrace: vec![u64::MAX, 0, 5],
+            args: vec![i64::MIN, i64::MAX, 0, 0, 0, 1],
+            ..Data::default()
+        });
+        for payload in [vec![0xc0, 0xd9, 2, b'h', b'i'], vec![7], vec![0; 300]] {
+            let mut event = event(2);
+            event.kind.syntax = Some(PRINTF);
+            event.args.clear();
+            events.push(Data { payload, ..event });
+        }
+        events.push(event(1));
+        let packed = pack(&events);
+        let mut buffer = vec![7; 100_000];
+        let expanded = expand(&compress(&packed), packed.len() as u64, &mut buffer);
+        assert_eq!(unpacked(expanded.expect("LZ4")), events);
+        assert_eq!(unpacked(&pack(&[])), []);
+    }
+
+    #[test]
+    fn arguments_are_told_from_a_payload() {
+        let of = |args: &[i64], payload: &[u8], syntax| {
+            let mut event = event(3);
+            (event.args, event.payload) = (args.to_vec(), payload.to_vec());
+            event.kind.syntax = syntax;
+            event
+        };
+        let read = unpacked(&pack(&[
+            of(&[], &[0xd2, 0, 0, 0, 7, 5], None),
+            of(&[], &[5, 0xc0], None),
+            of(&[], &[5, 6, 0xd9], Some(PRINTF)),
+            // A payload counts instead of arguments.
+            of(&[1, 2], &[5, 0xc0], None),
+            of(&[1, 2], &[5], Some(PRINTF)),
+        ]));
+        let expected = [
+            of(&[7, 5], &[], None),
+            of(&[], &[5, 0xc0], None),
+            of(&[], &[5, 6], Some(PRINTF)),
+            of(&[], &[5, 0xc0], None),
+            of(&[], &[5], Some(PRINTF)),
+        ];
+        assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn a_block_has_no_more_events_than_it_may() {
+        let packed = |count| pack(&vec![Data::default(); count]);
+        let most = packed(MAX_EVENTS);
+        assert_eq!(unpacked(&most).len(), MAX_EVENTS);
+        assert!(Rows::new(&packed(MAX_EVENTS + 1)).is_none());
+    }
+
+    #[test]
+    fn any_damage_to_a_block_is_noticed_or_does_no_harm() {
+        let mut events: Vec<Data> = (0..50).map(event).collect();
+        events[20].payload = vec![0xd9, 3, 1, 2, 3];
+        let packed = pack(&events);
+        for at in 0..packed.len() {
+            for bit in 0..8 {
+                let mut damaged = packed.clone();
+                damaged[at] ^= 1 << bit;
+                if let Some(mut rows) = Rows::new(&damaged) {
+                    while rows.next_row(&mut Row::default()).is_some() {}
+                }
+            }
+            if let Some(mut rows) = Rows::new(&packed[..at]) {
+                while rows.next_row(&mut Row::default()).is_some() {}
+            }
+        }
+        let mut buffer = Vec::new();
+        assert!(expand(&[0; 10], u64::MAX, &mut buffer).is_none());
+        assert!(buffer.is_empty());
+        assert!(expand(&[0; 10], 2_600, &mut buffer).is_none());
+    }
+}

@@ -1,0 +1,7 @@
+//! Follows a ring into files that are rotated, resumed after a crash, and reopened when somebody removes them.
+
+pub(crate) mod numbered_files;
+pub(crate) mod output;
+pub(crate) mod recorder;
+pub(crate) mod resume;
+pub(crate) mod tick_clock;

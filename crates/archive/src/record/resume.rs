@@ -1,0 +1,194 @@
+//! What an earlier recorder left in a file: of which runs, how far, and where its last whole frame ends.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use crate::format::frame::Part;
+use crate::format::preamble::Preamble;
+use crate::format::record::{Record, decode};
+use crate::read::bytes::{FRAME, WINDOW, scan};
+use crate::write::writer::Known;
+
+/// What an earlier recorder left.
+#[derive(Default)]
+pub struct Left {
+    /// The runs whose preambles are there.
+    pub runs: Vec<Preamble>,
+    /// Of each magic what is defined.
+    pub known: HashMap<u64, Known>,
+    /// Of each magic the lanes, and the number of the next event of each.
+    pub places: HashMap<u64, BTreeMap<u64, u64>>,
+    /// Of each magic the lanes in which a gap was told, and the number of the event behind the last one.
+    pub gaps: HashMap<u64, BTreeMap<u64, u64>>,
+    /// Whole frames.
+    pub frames: u64,
+    /// Where the last of them ends.
+    pub end: u64,
+    /// Whether it begins as an archive does.
+    begins: bool,
+    size: u64,
+}
+
+impl Left {
+    /// Reads a file, of any size.
+    pub fn read(file: &File) -> io::Result<Left> {
+        Left::read_by(file, WINDOW, FRAME)
+    }
+
+    fn read_by(file: &File, window: usize, frame: usize) -> io::Result<Left> {
+        let size = file.metadata()?.len();
+        let mut mark = vec![0; size.min(2) as usize];
+        file.read_exact_at(&mut mark, 0)?;
+        let mut left = Left {
+            begins: mark
+                .iter()
+                .zip([0xc1, 0xce])
+                .all(|(byte, mark)| *byte == mark),
+            size,
+            ..Left::default()
+        };
+        scan(file, 0..size as usize, (window, frame), |part| {
+            if let Part::Frame { place, record } = part {
+                left.frames += 1;
+                left.end = place.end as u64;
+                left.take(record);
+            }
+        })?;
+        Ok(left)
+    }
+
+    fn take(&mut self, record: &[u8]) {
+        let (magic, places) = match decode(record) {
+            Some(Record::Preamble(preamble)) => return self.runs.push(preamble),
+            Some(Record::String(string)) => {
+                let known = self.known.entry(string.magic.unwrap_or(0)).or_default();
+                known.strings.extend(string.id);
+                return;
+            }
+            Some(Record::Symbol(symbol)) => {
+                let known = self.known.entry(symbol.magic.unwrap_or(0)).or_default();
+                let address = symbol.address.map(|address| (symbol.pid, address));
+                known.addresses.extend(address);
+                return;
+            }
+            Some(Record::Data(data)) => {
+                let place = data.lane.zip(data.number);
+                let next = |number: u64| data.next.unwrap_or(number.saturating_add(1));
+                let next = place.map(|(lane, number)| (lane, next(number)));
+                (data.magic, Vec::from_iter(next))
+            }
+            Some(Record::Block(block)) => (block.magic, block.places),
+            Some(Record::Missed(missed)) => {
+                if let Some((lane, number, _)) = missed.gap() {
+                    let gaps = self.gaps.entry(missed.magic.unwrap_or(0)).or_default();
+                    gaps.insert(lane, number);
+                }
+                (missed.magic, missed.places)
+            }
+            _ => return,
+        };
+        self.reach(magic.unwrap_or(0), places);
+    }
+
+    /// Notes how far a run is recorded.
+    pub fn reach(&mut self, magic: u64, places: impl IntoIterator<Item = (u64, u64)>) {
+        let lanes = self.places.entry(magic).or_default();
+        for (lane, next) in places {
+            let place = lanes.entry(lane).or_default();
+            *place = next.max(*place);
+        }
+    }
+
+    /// Whether a recorder has written nothing yet: it was killed at its first frame, or before.
+    pub fn is_nothing_yet(&self) -> bool {
+        let torn = self.frames == 0 && self.begins && self.size < 1 << 16;
+        // A preamble alone: it does not say yet where the recorder begins.
+        torn || (self.frames == 1 && self.runs.len() == 1)
+    }
+
+    /// Whether there is anything that is no part of an archive.
+    pub fn is_foreign(&self) -> bool {
+        self.frames == 0 && !self.is_nothing_yet()
+    }
+
+    /// Adds what stands in an older file of the same archive; its strings stand there only.
+    pub fn add_older(&mut self, mut older: Left) {
+        // The oldest run first, as in a file.
+        older.runs.append(&mut self.runs);
+        self.runs = older.runs;
+        self.frames += older.frames;
+        for (magic, places) in older.places {
+            self.reach(magic, places);
+        }
+        for (magic, older) in older.gaps {
+            let gaps = self.gaps.entry(magic).or_default();
+            for (lane, number) in older {
+                let last = gaps.entry(lane).or_default();
+                *last = number.max(*last);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::event::Data;
+    use crate::write::writer::{Form, Writer};
+
+    fn file(content: &[u8]) -> File {
+        let file = tempfile::tempfile().unwrap();
+        file.write_all_at(content, 0).unwrap();
+        file
+    }
+
+    fn sample() -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut writer = Writer::new(&mut out, 7, Form::Plain);
+        for number in 0..200 {
+            let mut data = Data {
+                lane: Some(number % 3),
+                number: Some(number / 3),
+                ..Data::default()
+            };
+            data.kind.format = Some(writer.string(&"text ".repeat(number as usize)));
+            writer.event(&data).unwrap();
+        }
+        writer.flush().unwrap();
+        out
+    }
+
+    #[test]
+    fn a_file_read_piece_by_piece_is_read_as_a_whole() {
+        let mut content = sample();
+        // Damage of every kind of length, and a torn end.
+        for at in [50, 9_000, 9_001, 40_000] {
+            content[at] ^= 0x55;
+        }
+        content.splice(20_000..20_000, std::iter::repeat_n(0xc1, 5_000));
+        content.truncate(content.len() - 7);
+        let whole = Left::read(&file(&content)).unwrap();
+        assert!(whole.frames > 300 && whole.end < content.len() as u64);
+        for window in [2_500, 4_096, 50_000] {
+            let pieces = Left::read_by(&file(&content), window, 1_200).unwrap();
+            assert_eq!(
+                (pieces.frames, pieces.end, &pieces.places, &pieces.known),
+                (whole.frames, whole.end, &whole.places, &whole.known),
+                "{window}"
+            );
+        }
+    }
+
+    #[test]
+    fn nothing_yet_is_told_from_something_else() {
+        let left = |content: &[u8]| Left::read(&file(content)).unwrap();
+        let whole = sample();
+        for nothing in [&b""[..], &whole[..1], &whole[..9]] {
+            assert!(left(nothing).is_nothing_yet() && !left(nothing).is_foreign());
+        }
+        assert!(left(b"my diary").is_foreign());
+        assert!(!left(&whole).is_nothing_yet() && !left(&whole).is_foreign());
+    }
+}

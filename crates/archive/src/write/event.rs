@@ -1,0 +1,183 @@
+//! The record of an event, put together from left to right of what stands ready.
+//!
+//! docs/archive.md numbers the fields. They come in the order of their numbers.
+
+use super::interned::{DefinitionId, Fields, Interned, MOST_FIELDS, ThreadId};
+use crate::format::event::Data;
+use crate::format::msgpack::{packed, packed_signed, whole_values};
+use crate::format::tag;
+
+/// An event as a writer takes it: what it shares with others by number, the rest borrowed.
+#[derive(Debug, Clone, Copy)]
+pub struct Event<'a> {
+    /// What it says.
+    pub definition: DefinitionId,
+    /// The thread that logged it.
+    pub thread: ThreadId,
+    /// Ticks of the ring's clock.
+    pub ticks: Option<u64>,
+    /// Nanoseconds since the epoch.
+    pub unix_nanos: Option<u64>,
+    /// The CPU.
+    pub core: Option<u64>,
+    /// The lane of the ring it was logged through.
+    pub lane: Option<u64>,
+    /// How many entries were logged through that lane before it.
+    pub number: Option<u64>,
+    /// How many entries there are with those that it takes itself, if that is not one more.
+    pub next: Option<u64>,
+    /// Its arguments, if all are integers; none count beside a payload.
+    pub args: &'a [i64],
+    /// Its arguments as msgpack, one value after the other; they count as far as the values are whole.
+    pub payload: &'a [u8],
+    /// Return addresses, innermost first.
+    pub backtrace: &'a [u64],
+}
+
+impl<'a> Event<'a> {
+    /// The event of a record, whose definition and thread have these numbers.
+    pub fn of(data: &'a Data, definition: DefinitionId, thread: ThreadId) -> Event<'a> {
+        Event {
+            definition,
+            thread,
+            ticks: data.ticks,
+            unix_nanos: data.unix_nanos,
+            core: data.core,
+            lane: data.lane,
+            number: data.number,
+            next: data.next,
+            args: &data.args,
+            payload: &data.payload,
+            backtrace: &data.backtrace,
+        }
+    }
+
+    /// The arguments that count: none beside a payload.
+    #[inline]
+    pub fn integers(&self) -> &'a [i64] {
+        match self.payload.is_empty() {
+            true => self.args,
+            false => &[],
+        }
+    }
+
+    /// The number that comes next in its lane.
+    #[inline]
+    pub fn next(&self) -> Option<u64> {
+        self.next.or(Some(self.number?.saturating_add(1)))
+    }
+}
+
+/// Most bytes of a record without its lists and its payload.
+const MOST: usize = 512;
+/// Most bytes of a number.
+const NUMBER: usize = 9;
+
+/// A record that is put together from left to right, in a buffer that is used again and again.
+#[derive(Default)]
+pub struct EventRecord {
+    bytes: Vec<u8>,
+    length: usize,
+}
+
+impl EventRecord {
+    /// The record of an event.
+    pub fn encode(&mut self, event: &Event, interned: &Interned) -> &[u8] {
+        let shared = interned.definition_fields(event.definition);
+        let [first, level, format, category, own] = shared;
+        let [name, process] = interned.thread_fields(event.thread);
+        let (args, (values, payload)) = (event.integers(), whole_values(event.payload));
+        let lists = [args.len(), event.backtrace.len(), values as usize];
+        self.clear(MOST + NUMBER * (args.len() + event.backtrace.len()) + payload.len());
+
+        let shared = shared.iter().chain([name, process]);
+        let numbers = [event.ticks, event.unix_nanos, event.core, event.lane];
+        let count = shared.map(|fields| fields.count).sum::<usize>()
+            + numbers.iter().filter(|number| number.is_some()).count()
+            + usize::from(event.number.is_some())
+            + usize::from(event.next.is_some())
+            + lists.iter().filter(|list| **list > 0).count();
+        self.put(&[tag::DATA], 1);
+        match count {
+            0..=15 => self.put(&[0x80 | count as u8], 1),
+            _ => self.put(&[0xde, 0, count as u8], 3),
+        }
+        self.fields(first);
+        self.list(4, event.backtrace, packed);
+        self.fields(name);
+        self.fields(level);
+        self.number(7, event.ticks);
+        self.number(8, event.unix_nanos);
+        self.fields(format);
+        self.list(10, args, packed_signed);
+        if values > 0 {
+            self.array(10, values as usize);
+            self.bytes[self.length..][..payload.len()].copy_from_slice(payload);
+            self.length += payload.len();
+        }
+        self.fields(category);
+        self.number(12, event.core);
+        self.fields(process);
+        self.number(16, event.lane);
+        self.number(17, event.number);
+        self.fields(own);
+        self.number(21, event.next);
+        &self.bytes[..self.length]
+    }
+
+    /// Makes room for so many bytes at most.
+    #[inline]
+    fn clear(&mut self, most: usize) {
+        self.length = 0;
+        if self.bytes.len() < most {
+            self.bytes.resize(most, 0);
+        }
+    }
+
+    /// Appends the first bytes of these. All are copied, which takes less than looking how many.
+    #[inline]
+    fn put<const N: usize>(&mut self, bytes: &[u8; N], length: usize) {
+        self.bytes[self.length..][..N].copy_from_slice(bytes);
+        self.length += length;
+    }
+
+    #[inline]
+    fn fields(&mut self, fields: &Fields) {
+        self.put::<MOST_FIELDS>(&fields.bytes, fields.length);
+    }
+
+    #[inline]
+    fn number(&mut self, field: u8, number: Option<u64>) {
+        if let Some(number) = number {
+            self.put(&[field], 1);
+            let (bytes, length) = packed(number);
+            self.put(&bytes, length);
+        }
+    }
+
+    /// A list, if it has anything.
+    #[inline]
+    fn list<T: Copy>(&mut self, field: u8, list: &[T], pack: impl Fn(T) -> ([u8; 9], usize)) {
+        if list.is_empty() {
+            return;
+        }
+        self.array(field, list.len());
+        for value in list {
+            let (bytes, length) = pack(*value);
+            self.put(&bytes, length);
+        }
+    }
+
+    #[inline]
+    fn array(&mut self, field: u8, count: usize) {
+        self.put(&[field], 1);
+        match count {
+            0..=15 => self.put(&[0x90 | count as u8], 1),
+            16..=0xffff => self.put(&[0xdc, (count >> 8) as u8, count as u8], 3),
+            _ => {
+                let [a, b, c, d] = (count as u32).to_be_bytes();
+                self.put(&[0xdd, a, b, c, d], 5);
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! What many events share, known by numbers: definitions and threads, each with its bytes in a record.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use crate::format::event::{Kind, Source};
+use crate::format::msgpack::packed;
+
+/// Most bytes of [`Fields`]: three numbers with their keys.
+pub(super) const MOST_FIELDS: usize = 32;
+
+/// The number of a definition in an [`Interned`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct DefinitionId(pub(super) u32);
+
+/// The number of a thread in an [`Interned`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ThreadId(pub(super) u32);
+
+/// The definitions and threads of one writer.
+pub struct Interned {
+    magic: u64,
+    definitions: Numbered<Kind, 5>,
+    threads: Numbered<Source, 2>,
+}
+
+/// Values by number, and the fields of each as they stand in a record.
+struct Numbered<T, const N: usize> {
+    values: Vec<(T, [Fields; N])>,
+    numbers: HashMap<T, u32>,
+}
+
+impl<T: Clone + Eq + Hash, const N: usize> Numbered<T, N> {
+    fn new() -> Self {
+        Numbered {
+            values: Vec::new(),
+            numbers: HashMap::new(),
+        }
+    }
+
+    fn number(&mut self, value: &T, fields: impl FnOnce(&T) -> [Fields; N]) -> u32 {
+        if let Some(number) = self.numbers.get(value) {
+            return *number;
+        }
+        let number = self.values.len() as u32;
+        self.numbers.insert(value.clone(), number);
+        self.values.push((value.clone(), fields(value)));
+        number
+    }
+}
+
+impl Interned {
+    /// None yet, of a ring of this magic.
+    pub fn new(magic: u64) -> Interned {
+        Interned {
+            magic,
+            definitions: Numbered::new(),
+            threads: Numbered::new(),
+        }
+    }
+
+    /// The number of a definition.
+    pub fn definition(&mut self, kind: &Kind) -> DefinitionId {
+        let magic = Some(self.magic);
+        DefinitionId(self.definitions.number(kind, |kind| {
+            [
+                Fields::of(&[(1, magic), (2, kind.file), (3, kind.line)]),
+                Fields::of(&[(6, kind.level)]),
+                Fields::of(&[(9, kind.format)]),
+                Fields::of(&[(11, kind.category)]),
+                Fields::of(&[(18, kind.event), (20, kind.syntax)]),
+            ]
+        }))
+    }
+
+    /// The number of a thread.
+    pub fn thread(&mut self, source: &Source) -> ThreadId {
+        ThreadId(self.threads.number(source, |source| {
+            [
+                Fields::of(&[(5, source.thread)]),
+                Fields::of(&[(13, source.tid), (14, source.pid), (15, source.process)]),
+            ]
+        }))
+    }
+
+    /// How many of both there are.
+    pub fn len(&self) -> usize {
+        self.definitions.values.len() + self.threads.values.len()
+    }
+
+    pub(super) fn kind(&self, id: DefinitionId) -> &Kind {
+        &self.definitions.values[id.0 as usize].0
+    }
+
+    pub(super) fn source(&self, id: ThreadId) -> &Source {
+        &self.threads.values[id.0 as usize].0
+    }
+
+    /// The fields of a definition: up to the line, level, format, category, and those of the event itself.
+    #[inline]
+    pub(super) fn definition_fields(&self, id: DefinitionId) -> &[Fields; 5] {
+        &self.definitions.values[id.0 as usize].1
+    }
+
+    /// The fields of a thread: its name, and the others.
+    #[inline]
+    pub(super) fn thread_fields(&self, id: ThreadId) -> &[Fields; 2] {
+        &self.threads.values[id.0 as usize].1
+    }
+}
+
+/// Fields of numbers as they stand in a record.
+#[derive(Clone, Copy)]
+pub(super) struct Fields {
+    pub bytes: [u8; MOST_FIELDS],
+    pub length: usize,
+    pub count: usize,
+}
+
+impl Fields {
+    fn of(numbers: &[(u8, Option<u64>)]) -> Fields {
+        let (mut bytes, mut length, mut count) = ([0; MOST_FIELDS], 0, 0);
+        for (field, number) in numbers {
+            if let Some(number) = number {
+                let (number, size) = packed(*number);
+                bytes[length] = *field;
+                bytes[length + 1..][..size].copy_from_slice(&number[..size]);
+                length += 1 + size;
+                count += 1;
+            }
+        }
+        Fields {
+            bytes,
+            length,
+            count,
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Writes an archive: a frame for each event, or blocks of many.
+//!
+//! writer.rs frames records; packer.rs packs events into the columns of a block.
+
+pub(crate) mod packer;
+pub(crate) mod positions;
+pub(crate) mod range;
+pub(crate) mod usual;
+pub(crate) mod writer;

@@ -1,0 +1,488 @@
+//! Writes an archive: a frame for each event, or blocks of many.
+
+mod room;
+mod usual;
+
+use std::collections::HashSet;
+use std::io::{self, Write};
+
+use sha1::{Digest, Sha1};
+use timeline::Frame;
+
+use crate::format::block;
+use crate::format::digest::first_word;
+use crate::format::event::Data;
+use crate::format::frame;
+use crate::format::msgpack::Fields;
+use crate::format::preamble::Preamble;
+use crate::format::record::{Block, Missed, StringDefinition, Symbol};
+use crate::write::packer::{self, Packer};
+use crate::write::positions::Places;
+use crate::write::range::Span;
+use crate::write::usual::Line;
+
+/// How events are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Each in a frame of its own: nothing to expand, and several times as large.
+    Plain,
+    /// Many in a frame, compressed.
+    Blocks,
+}
+
+/// What a file says once: strings by their numbers, and addresses by their processes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Known {
+    /// Strings.
+    pub strings: HashSet<u64>,
+    /// Addresses, whose meaning is another one in each process.
+    pub addresses: HashSet<(Option<u64>, u64)>,
+}
+
+/// Events in a block at most: a few hundred kilobytes, and no more than that to lose to a damaged byte.
+const BLOCK: usize = 8192;
+/// Longer strings are cut, so that a record with one stays within its bounds.
+pub const MOST_TEXT: usize = 1 << 20;
+/// Written at once, when there is so much.
+const BUFFER: usize = 1 << 20;
+
+/// Writes the archive of one ring.
+///
+/// What it was given is in the file after [`Writer::flush`]; whatever was written before is whole frames.
+pub struct Writer<W> {
+    out: W,
+    form: Form,
+    magic: u64,
+    known: Known,
+    /// Events that wait for others to share a block with.
+    packer: Packer,
+    waiting: usize,
+    /// How much they take, about.
+    weight: usize,
+    /// The least and the most of their ticks and of their times.
+    ticks: Span,
+    unix: Span,
+    /// What they were packed into.
+    packed: Vec<u8>,
+    /// Bytes that the output has room for, at least, beside all that waits. 0 asks it again.
+    room: u64,
+    places: Places,
+    fields: Fields,
+    record: Vec<u8>,
+    /// The record of an event, if it is one of the usual.
+    line: Line,
+    frames: Vec<u8>,
+    written: u64,
+}
+
+impl<W: Write> Writer<W> {
+    /// Writes to `out` what belongs to `magic`. A new archive begins with a preamble.
+    pub fn new(out: W, magic: u64, form: Form) -> Writer<W> {
+        Writer {
+            out,
+            form,
+            magic,
+            known: Known::default(),
+            packer: Packer::new(),
+            waiting: 0,
+            weight: 0,
+            ticks: Span::new(),
+            unix: Span::new(),
+            packed: Vec::new(),
+            room: 0,
+            places: Places::default(),
+            fields: Fields::default(),
+            record: Vec::new(),
+            line: Line::new(),
+            frames: Vec::new(),
+            written: 0,
+        }
+    }
+
+    /// Leaves out what stands in the file already.
+    pub fn knows(&mut self, known: Known) {
+        self.known = known;
+    }
+
+    /// Says to which program and ring the records of this magic belong.
+    pub fn preamble(&mut self, preamble: &Preamble) {
+        preamble.encode(&mut self.fields, &mut self.record);
+        self.frame();
+    }
+
+    /// The number of a string, which is defined in the file from here on.
+    ///
+    /// It follows from the string, so that it is the same in all archives of a ring, and after any restart.
+    pub fn string(&mut self, text: &str) -> u64 {
+        let text = cut(text);
+        let id = first_word(&Sha1::digest(text));
+        if self.known.strings.insert(id) {
+            let definition = StringDefinition {
+                magic: Some(self.magic),
+                id: Some(id),
+                string: Some(text.to_string()),
+            };
+            definition.encode(&mut self.fields, &mut self.record);
+            self.frame();
+        }
+        id
+    }
+
+    /// Whether it is said in the file what an address of a process stands for.
+    pub fn knows_address(&self, pid: Option<u64>, address: u64) -> bool {
+        self.known.addresses.contains(&(pid, address))
+    }
+
+    /// Says what an address of a process stands for. It is said once.
+    pub fn symbol(&mut self, pid: Option<u64>, frame: &Frame) {
+        if self.known.addresses.insert((pid, frame.address)) {
+            let symbol = Symbol {
+                magic: Some(self.magic),
+                address: Some(frame.address),
+                file: frame.file.as_deref().map(|file| cut(file).to_string()),
+                base: frame.base,
+                name: frame.name.as_deref().map(|name| cut(name).to_string()),
+                start: frame.start,
+                pid,
+            };
+            symbol.encode(&mut self.fields, &mut self.record);
+            self.frame();
+        }
+    }
+
+    /// Forgets what stands in the file: what is written next goes into another one.
+    pub(crate) fn forget(&mut self) {
+        self.known = Known::default();
+    }
+
+    /// What stands in the file.
+    pub(crate) fn known(&self) -> &Known {
+        &self.known
+    }
+
+    /// Writes an event, of this writer's magic. Its strings have been defined.
+    ///
+    /// # Errors
+    /// Those of the output, which keep what was given for the next attempt; `InvalidInput` for more arguments,
+    /// payload or addresses than a record holds.
+    #[inline]
+    pub fn event(&mut self, event: &Data) -> io::Result<()> {
+        let Some(weight) = packer::weight(event) else {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "an event of an archive has at most 1024 arguments and return addresses, and 1 MiB of payload",
+            ));
+        };
+        let next = || Some(event.next.unwrap_or(event.number?.saturating_add(1)));
+        if let Some((lane, next)) = event.lane.zip(next()) {
+            self.places.note(lane, next);
+        }
+        match self.form {
+            Form::Plain => {
+                let magic = Some(self.magic);
+                event.encode(magic, &mut self.fields, &mut self.record);
+                self.frame();
+            }
+            Form::Blocks => {
+                self.packer.push(event);
+                self.ticks.add(event.ticks);
+                self.unix.add(event.unix_nanos);
+                self.room = 0;
+                self.weighs(weight);
+            }
+        }
+        self.write_if_much()
+    }
+
+    /// Counts an event that was packed, and ends the block if that is enough.
+    #[inline]
+    fn weighs(&mut self, weight: usize) {
+        self.weight += weight;
+        self.waiting += 1;
+        if self.waiting >= BLOCK || self.weight > frame::MAX_RECORD / 4 {
+            self.end_block();
+        }
+    }
+
+    /// Notes which number comes next in a lane, for whoever goes on with the file.
+    pub fn place(&mut self, lane: u64, next: u64) {
+        self.places.note(lane, next);
+    }
+
+    /// Lanes, and the number of the next event of each.
+    pub fn places(&self) -> &[(u64, u64)] {
+        self.places.all()
+    }
+
+    /// Writes how many events were overwritten before they could be written, and which number comes next in
+    /// lanes because of that; a count of 0 writes only where all lanes are.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn missed(
+        &mut self,
+        count: u64,
+        ticks: Option<u64>,
+        next: &[(u64, u64)],
+    ) -> io::Result<()> {
+        self.end_block();
+        for (lane, next) in next {
+            self.places.note(*lane, *next);
+        }
+        self.write_missed(Missed {
+            count: Some(count),
+            ticks,
+            places: self.places.all().to_vec(),
+            ..Missed::default()
+        })
+    }
+
+    /// Writes that entries of a lane are missing right before the event that is written next: so many that were
+    /// overwritten before they could be written, and so many that were overwritten before the recording began.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn gap(&mut self, event: &Data, count: u64, earlier: u64) -> io::Result<()> {
+        let missed = Missed {
+            count: Some(count),
+            ticks: event.ticks,
+            earlier: (earlier > 0).then_some(earlier),
+            lane: event.lane,
+            number: event.number,
+            ..Missed::default()
+        };
+        // What is before the gap, with the places before it: whoever stops in between misses nothing.
+        self.end_block();
+        let next = event.lane.zip(event.number);
+        if let Some((lane, next)) = next {
+            self.places.note(lane, next);
+        }
+        self.write_missed(Missed {
+            places: Vec::from_iter(next),
+            ..missed
+        })
+    }
+
+    fn write_missed(&mut self, missed: Missed) -> io::Result<()> {
+        let missed = Missed {
+            magic: Some(self.magic),
+            ..missed
+        };
+        missed.encode(&mut self.fields, &mut self.record);
+        self.frame();
+        self.write_if_much()
+    }
+
+    /// Writes that nobody knows how much is missing before this, and where all lanes are.
+    pub(crate) fn missed_unknown(&mut self) {
+        self.end_block();
+        let missed = Missed {
+            magic: Some(self.magic),
+            places: self.places.all().to_vec(),
+            ..Missed::default()
+        };
+        missed.encode(&mut self.fields, &mut self.record);
+        self.frame();
+    }
+
+    /// Writes how far a run is recorded, this one or another.
+    pub(crate) fn reached(&mut self, magic: Option<u64>, places: Vec<(u64, u64)>) {
+        let missed = Missed {
+            magic,
+            count: Some(0),
+            places,
+            ..Missed::default()
+        };
+        missed.encode(&mut self.fields, &mut self.record);
+        self.frame();
+    }
+
+    /// Events that no frame holds yet.
+    pub fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    /// Bytes written, by this writer.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Whose records these are.
+    pub(crate) fn magic(&self) -> u64 {
+        self.magic
+    }
+
+    /// Where it writes to.
+    pub(crate) fn output(&mut self) -> &mut W {
+        &mut self.out
+    }
+
+    /// Frames that are not written yet.
+    pub(crate) fn unwritten(&self) -> &[u8] {
+        &self.frames
+    }
+
+    /// Takes back the frames behind so many bytes that are not written yet.
+    pub(crate) fn take_back(&mut self, length: usize) -> Vec<u8> {
+        self.frames.split_off(length)
+    }
+
+    /// Writes frames that were taken back, after all.
+    pub(crate) fn put_back(&mut self, frames: &[u8]) {
+        self.frames.extend_from_slice(frames);
+    }
+
+    /// Writes everything that it was given.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.end_block();
+        self.write()?;
+        self.out.flush()
+    }
+
+    /// Puts the events that wait for others into a frame.
+    pub(crate) fn end_block(&mut self) {
+        if self.waiting == 0 {
+            return;
+        }
+        self.packer.finish(&mut self.packed);
+        let payload = packer::compress(&self.packed);
+        let (first_ticks, last_ticks) = self.ticks.take();
+        let (first_unix, last_unix) = self.unix.take();
+        let block = Block {
+            magic: Some(self.magic),
+            codec: Some(block::CODEC.as_bytes()),
+            expanded: Some(self.packed.len() as u64),
+            count: Some(self.waiting as u64),
+            first_ticks,
+            last_ticks,
+            first_unix,
+            last_unix,
+            payload: Some(&payload),
+            places: self.places.all().to_vec(),
+        };
+        block.encode(&mut self.fields, &mut self.record);
+        self.frame();
+        self.waiting = 0;
+        self.weight = 0;
+    }
+
+    /// Puts a frame around the record that was just encoded.
+    fn frame(&mut self) {
+        frame::put(&self.record, &mut self.frames);
+        self.record.clear();
+        self.room = 0;
+    }
+
+    fn write_if_much(&mut self) -> io::Result<()> {
+        if self.frames.len() >= BUFFER {
+            self.write()?;
+        }
+        Ok(())
+    }
+
+    /// Writes the frames that are whole, and leaves events that wait for others.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn write(&mut self) -> io::Result<()> {
+        let mut done = 0;
+        let result = loop {
+            if done == self.frames.len() {
+                break Ok(());
+            }
+            match self.out.write(&self.frames[done..]) {
+                Ok(0) => break Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => done += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => break Err(error),
+            }
+        };
+        self.written += done as u64;
+        self.frames.drain(..done);
+        result
+    }
+}
+
+fn cut(text: &str) -> &str {
+    let mut end = text.len().min(MOST_TEXT);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::frame::{Frames, Part};
+    use crate::format::record::{Record, decode};
+
+    #[test]
+    fn a_string_is_defined_once_and_before_its_event() {
+        let mut file = Vec::new();
+        let mut writer = Writer::new(&mut file, 7, Form::Plain);
+        for _ in 0..3 {
+            let format = writer.string("got $bytes");
+            let mut event = Data::default();
+            event.kind.format = Some(format);
+            writer.event(&event).unwrap();
+        }
+        writer.flush().unwrap();
+        let tags: Vec<u8> = Frames::new(&file)
+            .map(|part| match part {
+                Part::Frame { record, .. } => record[0],
+                Part::Damage(place) => panic!("damage at {place:?}"),
+            })
+            .collect();
+        assert_eq!(tags, [1, 127, 127, 127]);
+    }
+
+    #[test]
+    fn blocks_tell_where_to_go_on() {
+        let mut file = Vec::new();
+        let mut writer = Writer::new(&mut file, 7, Form::Blocks);
+        for number in 0..BLOCK as u64 + 5 {
+            let event = Data {
+                lane: Some(number % 2),
+                number: Some(number / 2),
+                ticks: Some(number),
+                ..Data::default()
+            };
+            writer.event(&event).unwrap();
+        }
+        writer.flush().unwrap();
+        let blocks: Vec<_> = Frames::new(&file)
+            .map(|part| match part {
+                Part::Frame { record, .. } => match decode(record) {
+                    Some(Record::Block(block)) => (block.count, block.first_ticks, block.places),
+                    other => panic!("{other:?}"),
+                },
+                Part::Damage(place) => panic!("damage at {place:?}"),
+            })
+            .collect();
+        let half = BLOCK as u64 / 2;
+        assert_eq!(
+            blocks,
+            [
+                (Some(BLOCK as u64), Some(0), vec![(0, half), (1, half)]),
+                (
+                    Some(5),
+                    Some(BLOCK as u64),
+                    vec![(0, half + 3), (1, half + 2)]
+                ),
+            ]
+        );
+    }
+
+    #[test]
+    fn text_is_cut_between_characters() {
+        let text = "ä".repeat(MOST_TEXT);
+        assert_eq!(cut(&text).len(), MOST_TEXT);
+        let text = format!("a{text}");
+        assert_eq!(cut(&text).len(), MOST_TEXT - 1);
+        assert_eq!(cut("short"), "short");
+    }
+}

@@ -1,0 +1,162 @@
+//! How many bytes a writer is going to write at most, and whether its file has room for them.
+
+use super::{Form, Writer};
+use crate::format::block::MOST_NUMBER;
+use crate::format::event::Data;
+use crate::write::packer::most_compressed;
+
+/// Most bytes of a number in a record.
+const NUMBER: usize = 9;
+/// Most bytes of a frame without lists, texts and payload: one of the usual events fits as well.
+const FRAME: usize = 512;
+
+impl<W> Writer<W> {
+    /// How many bytes it is going to write without being given more, at least: none if nothing waits.
+    #[inline]
+    pub(crate) fn least(&self) -> u64 {
+        (self.frames.len() + self.waiting) as u64
+    }
+
+    /// How many bytes it is going to write without being given more, at most. The frame of a block counts also before
+    /// that has events.
+    pub(crate) fn most(&self) -> u64 {
+        let block = match self.form {
+            Form::Plain => 0,
+            Form::Blocks => most_compressed(self.packer.most()) + self.most_of_places(),
+        };
+        (self.frames.len() + block) as u64
+    }
+
+    /// How much more that gets at most by an event, without what it refers to.
+    pub(crate) fn most_of(event: &Data) -> u64 {
+        let numbers = event.args.len() + event.backtrace.len();
+        let event = most_compressed(event.payload.len() + 2 * MOST_NUMBER * numbers);
+        (FRAME + event) as u64
+    }
+
+    /// The same, by a record of what was missed in so many lanes.
+    pub(crate) fn most_of_missed(&self, lanes: usize) -> u64 {
+        (self.most_of_places() + 2 * NUMBER * lanes) as u64
+    }
+
+    /// What a record that says where all lanes are takes at most.
+    fn most_of_places(&self) -> usize {
+        FRAME + 2 * NUMBER * self.places.all().len()
+    }
+
+    /// Whether the file has room for one of the usual events behind all that waits. `room` says how many bytes more it
+    /// may have, and is asked for many events at once.
+    #[inline]
+    pub(crate) fn has_room(&mut self, room: impl FnOnce(&W) -> u64) -> bool {
+        match self.room.checked_sub(FRAME as u64) {
+            Some(room) => {
+                self.room = room;
+                true
+            }
+            None => self.look_for_room(room),
+        }
+    }
+
+    #[cold]
+    fn look_for_room(&mut self, room: impl FnOnce(&W) -> u64) -> bool {
+        let room = match room(&self.out) {
+            u64::MAX => u64::MAX,
+            room => room.saturating_sub(self.most()),
+        };
+        let rest = room.checked_sub(FRAME as u64);
+        self.room = rest.unwrap_or(0);
+        rest.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::format::event::{Kind, Source};
+
+    fn word() -> impl Strategy<Value = u64> {
+        prop_oneof![0..4u64, any::<u64>()]
+    }
+
+    /// Any event: of few statements and threads or of many, with small numbers or large ones.
+    fn event() -> impl Strategy<Value = Data> {
+        let field = || proptest::option::of(word());
+        let kind = (field(), field(), field(), field(), field());
+        let source = (field(), field(), field(), field());
+        let place = (field(), field(), field(), field(), field());
+        let lists = (
+            proptest::collection::vec(any::<i64>(), 0..30),
+            proptest::collection::vec(word(), 0..30),
+            proptest::collection::vec(any::<u8>(), 0..300),
+        );
+        (kind, source, place, lists).prop_map(|(kind, source, place, lists)| {
+            let (file, line, format, category, event) = kind;
+            let (thread, tid, pid, process) = source;
+            let (ticks, unix_nanos, core, lane, number) = place;
+            let (args, backtrace, payload) = lists;
+            Data {
+                magic: None,
+                kind: Kind {
+                    file,
+                    line,
+                    level: Some(3),
+                    format,
+                    category,
+                    event,
+                    syntax: line,
+                },
+                source: Source {
+                    thread,
+                    tid,
+                    pid,
+                    process,
+                },
+                ticks,
+                unix_nanos,
+                core,
+                lane,
+                number,
+                next: number.map(|number| number ^ 7),
+                args,
+                payload,
+                backtrace,
+            }
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn no_more_is_written_than_was_said(
+            events in proptest::collection::vec((event(), 0..12u8), 1..60),
+        ) {
+            for form in [Form::Plain, Form::Blocks] {
+                let mut file = Vec::new();
+                let mut writer = Writer::new(&mut file, u64::MAX, form);
+                for (event, then) in &events {
+                    let most = writer.most() + Writer::<Vec<u8>>::most_of(event);
+                    writer.event(event).unwrap();
+                    prop_assert!(writer.most() <= most, "{} > {most}", writer.most());
+                    let before = writer.written();
+                    let most = before + writer.most();
+                    match then {
+                        0 => writer.flush().unwrap(),
+                        1 => {
+                            let most = writer.most() + writer.most_of_missed(1);
+                            writer.gap(event, u64::MAX, u64::MAX).unwrap();
+                            writer.write().unwrap();
+                            let written = writer.written() - before;
+                            prop_assert!(written <= most, "{written} > {most}");
+                        }
+                        _ => {}
+                    }
+                    if *then == 0 {
+                        let written = writer.written();
+                        prop_assert!(written <= most, "{written} > {most}");
+                    }
+                }
+            }
+        }
+    }
+}

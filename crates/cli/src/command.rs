@@ -1,0 +1,147 @@
+//! The command line: its verbs, their help, and what is said of a misuse.
+
+use std::borrow::Cow;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use timeline::dump::printable;
+
+use crate::args::Example;
+use crate::failure::Result;
+use crate::target::Target;
+use crate::{
+    demo, dump, generate, info, list, priority, record, repair, rm, sample, save, style, tail,
+    verify,
+};
+
+/// A flight recorder: look into the timelines that programs write, while they run or after they died
+///
+/// Programs log events into a ring in shared memory. This command attaches to such a ring from
+/// outside, without disturbing the program, and the ring is still there when the program is not.
+///
+/// PATH is a live name, which has one leading slash and no other (/timeline), or else a file, such
+/// as a snapshot written by `timeline save`, or an archive written by `timeline record`: one file, or a
+/// directory with several.
+#[derive(Parser)]
+#[command(name = "timeline", version, styles = style::HELP, max_term_width = 80)]
+#[command(arg_required_else_help = true)]
+#[command(subcommand_value_name = "VERB", subcommand_help_heading = "Verbs")]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+/// One variant per verb.
+#[derive(Subcommand)]
+pub enum Verb {
+    List(list::Args),
+    Info(info::Args),
+    Dump(dump::Args),
+    Tail(tail::Args),
+    Save(save::Args),
+    Record(record::Args),
+    Verify(verify::Args),
+    Repair(repair::Args),
+    Priority(priority::Args),
+    Sample(sample::Args),
+    Rm(rm::Args),
+    Demo(demo::Args),
+    #[command(hide = true)]
+    Generate(generate::Args),
+}
+
+impl Verb {
+    /// The timeline that the verb is about, which need not be named where there is only one.
+    fn target(&mut self) -> Option<(&'static str, &mut Target)> {
+        match self {
+            Verb::Info(args) => Some(("info", &mut args.target)),
+            Verb::Dump(args) => Some(("dump", &mut args.target)),
+            Verb::Tail(args) => Some(("tail", &mut args.target)),
+            Verb::Save(args) => Some(("save", &mut args.target)),
+            Verb::Record(args) => Some(("record", &mut args.target)),
+            Verb::Priority(args) => Some(("priority", args.target())),
+            Verb::Sample(args) => Some(("sample", &mut args.target)),
+            _ => None,
+        }
+    }
+}
+
+/// The examples of each verb, in the order of the verbs.
+pub const EXAMPLES: &[(&str, &[Example])] = &[
+    ("list", list::EXAMPLES),
+    ("info", info::EXAMPLES),
+    ("dump", dump::EXAMPLES),
+    ("tail", tail::EXAMPLES),
+    ("save", save::EXAMPLES),
+    ("record", record::EXAMPLES),
+    ("verify", verify::EXAMPLES),
+    ("repair", repair::EXAMPLES),
+    ("priority", priority::EXAMPLES),
+    ("sample", sample::EXAMPLES),
+    ("rm", rm::EXAMPLES),
+    ("demo", demo::EXAMPLES),
+];
+
+/// The whole command line, with the examples in place.
+pub fn command() -> clap::Command {
+    let mut command = Cli::command().after_help(
+        "Try `timeline demo` for something to look at, and `timeline help VERB` for examples.",
+    );
+    for (verb, examples) in EXAMPLES {
+        command = command.mut_subcommand(verb, |verb| verb.after_help(examples_help(examples)));
+    }
+    // Built, so that there is a verb to help.
+    command.build();
+    command.mut_subcommand("help", |help| help.about("Show the help of a verb"))
+}
+
+fn examples_help(examples: &[Example]) -> String {
+    let (bold, dim) = (style::HELP.get_header(), anstyle::Style::new().dimmed());
+    let mut help = format!("{bold}Examples:{bold:#}");
+    for (what, line) in examples {
+        help += &format!("\n  {dim}# {what}{dim:#}\n  {line}");
+    }
+    help
+}
+
+/// Reads the command line. Prints and exits by itself on `--help` (0) and on words that mean nothing (2).
+pub fn parse() -> Result<Verb> {
+    let matches = command().try_get_matches();
+    match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
+        Ok(mut cli) => {
+            if let Some((verb, target)) = cli.verb.target() {
+                target.choose(verb)?;
+            }
+            Ok(cli.verb)
+        }
+        Err(error) => shown(error.format(&mut command())).exit(),
+    }
+}
+
+/// The error, with the words of the command line in it as far as they are printable.
+fn shown(mut error: clap::Error) -> clap::Error {
+    let words = error.context().map(|(kind, value)| (kind, value.clone()));
+    for (kind, value) in words.collect::<Vec<_>>() {
+        let ContextValue::String(word) = value else {
+            continue;
+        };
+        if let Cow::Owned(shown) = printable(&word) {
+            error.insert(kind, ContextValue::String(shown));
+            // Tips repeat the word among styles.
+            error.remove(ContextKind::Suggested);
+        }
+    }
+    error
+}
+
+/// Ends with status 2 over values that are each well-formed but make no sense together. The message may have several lines.
+pub fn misuse(verb: &str, message: &str) -> ! {
+    let mut command = command();
+    let verb = command
+        .find_subcommand_mut(verb)
+        .expect("misuse is reported by verbs that exist");
+    let lines: Vec<_> = message.split('\n').map(printable).collect();
+    let error = verb.error(ErrorKind::ValueValidation, lines.join("\n"));
+    error.exit()
+}

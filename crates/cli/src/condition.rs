@@ -1,0 +1,107 @@
+//! What an archive says that it does not hold, told beside its events.
+
+use std::path::Path;
+
+use timeline_archive::Archive;
+
+use crate::failure::{Failure, Result};
+use crate::human::{Count, agree, things};
+use crate::output;
+
+/// Tells on standard error what was missed and what is damaged, if anything; `lost` events could not be read.
+pub fn tell(path: &Path, archive: &Archive, lost: u64) {
+    let path = path.display();
+    if archive.missed() > 0 {
+        let missed = things(archive.missed(), "entry");
+        output::talk(format_args!(
+            "{path}: {missed} missed, overwritten before they were recorded"
+        ));
+    }
+    if archive.missed_unknown() > 0 {
+        let places = things(archive.missed_unknown(), "place");
+        output::talk(format_args!(
+            "{path}: what was logged before {places} may be missing, since nobody recorded between two runs"
+        ));
+    }
+    if let Some(damage) = damage(archive, lost) {
+        output::talk(format_args!("{path}: {damage}"));
+    }
+}
+
+/// How much was missed, as far as that is known.
+pub fn missed(counted: u64, unknown: u64) -> String {
+    let counted = Count(counted);
+    match unknown {
+        0 => counted.to_string(),
+        places => format!(
+            "{counted}, and an unknown number in {}",
+            things(places, "place")
+        ),
+    }
+}
+
+/// Refuses to write among the files of an archive in a directory, which would then hold its events twice.
+pub fn outside(archive: &Path, out: &Path) -> Result {
+    let folder = out
+        .parent()
+        .map(|folder| match folder.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => folder,
+        });
+    let same = |one: &Path, other: &Path| matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other);
+    let is_one_of_it = out.extension().is_some_and(|extension| extension == "tla");
+    if is_one_of_it && folder.is_some_and(|folder| same(archive, folder)) {
+        let (out, archive) = (out.display(), archive.display());
+        return Err(Failure::Message(format!(
+            "{out} would be one of the files of {archive}, which would then hold its events twice; write it elsewhere"
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses an archive without a whole frame.
+pub fn whole(path: &Path, archive: &Archive) -> Result {
+    match archive.frames() {
+        0 => Err(Failure::Message(format!(
+            "{} has no whole frame: expected one at least, there is nothing to write",
+            path.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// What is damaged, in one line.
+pub fn damage(archive: &Archive, lost: u64) -> Option<String> {
+    let places = archive.damage();
+    let count = places.iter().map(ExactSizeIterator::len).sum::<usize>() as u64;
+    let bytes = things(count, "byte");
+    let mut told = Vec::new();
+    match places {
+        [] => {}
+        // It is being written.
+        [tail] if tail.end == archive.bytes().len() && archive.is_recorded() => {}
+        [tail] if tail.end == archive.bytes().len() => {
+            let are = agree(count, "is", "are");
+            told.push(format!("the last {bytes} {are} not a whole frame"));
+        }
+        _ => {
+            let places = things(places.len() as u64, "place");
+            let belong = agree(count, "belongs", "belong");
+            told.push(format!("{bytes} in {places} {belong} to no whole frame"));
+        }
+    }
+    told.extend(in_blocks(archive, lost));
+    (!told.is_empty()).then(|| told.join(", and "))
+}
+
+/// Why `lost` events do not come out of their blocks: of a codec not known here, or damaged.
+pub fn in_blocks(archive: &Archive, lost: u64) -> Vec<String> {
+    let other = archive.other_codecs().min(lost);
+    let told = |count, why: &str| (count > 0).then(|| format!("{} {why}", things(count, "event")));
+    let broken = told(lost - other, "cannot be read from their blocks");
+    let other = told(
+        other,
+        "in blocks of a codec not known here; a later version may read them",
+    );
+    broken.into_iter().chain(other).collect()
+}

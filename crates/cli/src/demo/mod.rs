@@ -1,0 +1,157 @@
+//! `timeline demo`: something to look at, and a timeline to play with.
+
+mod lz;
+mod view;
+mod workload;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use timeline::{Attached, Level, Priority, Timeline};
+
+use crate::args::Example;
+use crate::failure::{Failure, Result};
+use crate::human::{agree, things};
+use crate::output::{self, Line};
+use crate::signals::{Signals, Woken};
+use crate::style::Theme;
+use view::View;
+use workload::Workload;
+
+/// Enough to hold a minute of the demo, and small enough to be there at once.
+const ENTRIES: u64 = 64 * 1024;
+const STRINGS: u64 = 64 * 1024;
+
+/// Run a small multi-threaded program that logs to a timeline, and show it live
+///
+/// One thread makes blocks of text, three compress them. The timeline stays when the demo is over,
+/// and the commands to try on it are printed.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Name of the timeline (/timeline-demo), or the path of a file
+    #[arg(value_name = "NAME", default_value = "/timeline-demo")]
+    name: PathBuf,
+
+    /// How long to run
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    seconds: u64,
+}
+
+/// Shown by `--help`.
+pub const EXAMPLES: &[Example] = &[
+    ("Watch five seconds of it", "timeline demo"),
+    (
+        "Have a minute to try `timeline tail` and the others meanwhile",
+        "timeline demo --seconds 60",
+    ),
+];
+
+/// Runs the verb.
+pub fn run(args: &Args) -> Result {
+    if !args.name.as_os_str().as_encoded_bytes().contains(&b'/') {
+        let name = args.name.display();
+        return Err(Failure::misuse(
+            "demo",
+            format!(
+                "{name} would be a file of 4 MiB in this directory; write /{name} for a live timeline, or ./{name} for the file"
+            ),
+        ));
+    }
+    let signals = Signals::catch()?;
+    let tl = Arc::new(Timeline::with_size(&args.name, ENTRIES, STRINGS)?);
+    tl.priority(Level::from(Priority::Packet))?;
+    let at = Attached::open(&args.name)?;
+    let workload = Workload::start(tl.clone())?;
+    let shown = show(&at, args, &signals);
+    workload.stop();
+    shown?;
+    epilogue(&at, args)
+}
+
+/// Shows the timeline until the time is over or a signal comes.
+fn show(at: &Attached, args: &Args, signals: &Signals) -> Result {
+    let mut view = View::new(at, output::theme(), output::is_terminal());
+    let mut out = output::stdout();
+    let start = Instant::now();
+    let length = Duration::from_secs(args.seconds);
+    let mut next = Duration::ZERO;
+    while next < length {
+        next = length.min(next + view.period());
+        match signals.wait(next.saturating_sub(start.elapsed())) {
+            Woken::Timeout => {}
+            Woken::Interrupted => break,
+            Woken::OutputClosed => return Err(Failure::ClosedPipe),
+        }
+        view.draw(length - next, &mut out)?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
+/// What there is to do now.
+fn epilogue(at: &Attached, args: &Args) -> Result {
+    let theme = output::theme();
+    let mut out = output::stdout();
+    let held = at.info().events_held;
+    let (held, are) = (things(held, "event"), agree(held, "is", "are"));
+    let name = args.name.display();
+    writeln!(out)?;
+    Line::from(format!(
+        "The program is over, and its {held} {are} still in {name}. Try:"
+    ))
+    .write(&mut out)?;
+    writeln!(out)?;
+    let tries = [
+        (
+            format!("timeline dump {name} -n 20 --long"),
+            "the newest events, with threads",
+        ),
+        (
+            format!("timeline info {name}"),
+            "how full, how far back, by whom",
+        ),
+        (
+            format!("timeline dump {name} --json | head -n 3"),
+            "for programs",
+        ),
+        (
+            format!("timeline save {name} demo.timeline"),
+            "keep it in a file, and dump that",
+        ),
+        (format!("timeline rm {name}"), "and it is gone"),
+    ];
+    write_tries(&tries, &theme, &mut out)?;
+    writeln!(out)?;
+    Line::from(format!(
+        "Or run `timeline demo {name} --seconds 600`, and in another terminal:"
+    ))
+    .write(&mut out)?;
+    writeln!(out)?;
+    let tries = [
+        (format!("timeline tail {name}"), "follow it"),
+        (
+            format!("timeline priority {name} warning"),
+            "only what goes wrong",
+        ),
+        (
+            format!("timeline sample {name} --level all --for 100us --every 10ms"),
+            "see inside the compressor",
+        ),
+    ];
+    write_tries(&tries, &theme, &mut out)?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Each below what it is for: side by side they would not fit into 80 columns.
+fn write_tries(tries: &[(String, &str)], theme: &Theme, out: &mut impl Write) -> Result {
+    for (line, what) in tries {
+        Line::from("  ")
+            .styled(theme.dim, format_args!("# {what}"))
+            .write(out)?;
+        Line::from("  ").styled(theme.name, line).write(out)?;
+    }
+    Ok(())
+}

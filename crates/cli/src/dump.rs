@@ -1,0 +1,164 @@
+//! `timeline dump`: the events of a timeline, newest to oldest.
+
+use std::io::Write;
+
+use timeline::{
+    Order, Source,
+    dump::{Row, Rows, Table, Text},
+};
+
+use crate::args::Example;
+use crate::condition;
+use crate::failure::Result;
+use crate::json::Lines;
+use crate::output;
+use crate::programs::Programs;
+use crate::style::Theme;
+use crate::target::{Opened, Target};
+use crate::who::Who;
+
+/// Print the events of a timeline or an archive, newest to oldest
+///
+/// The columns are the NUMA node and core that logged the event, the cycles since the next older event, the category
+/// and the message. If entries of its CPU or thread are missing before an event, a line "… 1,024 entries overwritten …"
+/// stands below it.
+///
+/// With --json, each line is an object with the fields ticks, time (RFC 3339, UTC), unix_ns, cycles (since the next
+/// older event), core, node, tid, pid, thread, process, category, priority, message, template, event (the number of the
+/// definition) and args (an object; an argument name that a message uses again becomes name_2). Unknown fields are
+/// null. If a message was lost, its values are named by their positions, from 0 on. An event in the manner of printf
+/// has its values in order as args, and file and line; one with a call stack has backtrace. If entries of its CPU or
+/// thread were overwritten before an event, missed is their number.
+///
+/// An archive of several programs is in the order of the wall clock. With --json, host and timeline
+/// tell them apart; with --long, the machine stands before the thread, if there are several.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    pub target: Target,
+
+    /// Print only the newest N events. Of a rotated archive, only the files that may hold them are read; gaps and
+    /// damage of the others are not reported
+    #[arg(short = 'n', long, value_name = "N")]
+    max_entries: Option<usize>,
+
+    /// Add time, thread and priority
+    #[arg(short, long)]
+    long: bool,
+
+    /// Print one JSON object a line
+    #[arg(long, conflicts_with = "long")]
+    json: bool,
+}
+
+/// Shown by `--help`.
+pub const EXAMPLES: &[Example] = &[
+    (
+        "The newest 20 events of a running (or crashed) program",
+        "timeline dump /timeline -n 20",
+    ),
+    (
+        "A whole snapshot, with time, thread and priority",
+        "timeline dump snapshot.timeline --long",
+    ),
+    (
+        "The newest 20 of what was recorded, whatever became of the file",
+        "timeline dump flight.tla -n 20",
+    ),
+    (
+        "Messages of errors",
+        "timeline dump /timeline --json | jq -r 'select(.priority == \"error\").message'",
+    ),
+];
+
+/// Runs the verb.
+pub fn run(args: &Args) -> Result {
+    let most = args.max_entries.unwrap_or(usize::MAX);
+    match args.target.open_newest(most)? {
+        Opened::Ring(at) => {
+            show(&*at, None, Rows::new(at.events(Order::NewestFirst)), args)?;
+            Ok(at.intact()?)
+        }
+        Opened::Archive(archive) => {
+            let mut events = archive.events_by_time(Order::NewestFirst);
+            let (rows, programs) = (Rows::new(events.by_ref()), Programs::of(&archive));
+            let among = Some(programs);
+            match programs.share_a_clock() {
+                true => show(&*archive, among, rows, args)?,
+                false => show(&*archive, among, programs.rows(rows), args)?,
+            }
+            condition::tell(args.target.path(), &archive, events.lost());
+            Ok(())
+        }
+    }
+}
+
+fn show(
+    at: &dyn Source,
+    programs: Option<Programs>,
+    rows: impl Iterator<Item = Row>,
+    args: &Args,
+) -> Result {
+    let mut out = output::stdout();
+    let rows = rows.take(args.max_entries.unwrap_or(usize::MAX));
+    if args.json {
+        json(rows, Lines::new(at).among(programs), &mut out)?;
+    } else {
+        let who = args.long.then(|| Who::new(at).among(programs));
+        text(at, rows, who, &output::theme(), &mut out)?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn json(rows: impl Iterator<Item = Row>, mut lines: Lines, out: &mut impl Write) -> Result {
+    let mut text = Text::new();
+    for row in rows {
+        lines.write(&row.event, row.cycles, &mut text);
+        output::write_if_much(&mut text, out)?;
+    }
+    out.write_all(text.as_bytes())?;
+    Ok(())
+}
+
+/// Writes rows under a heading, in the colours of their priority, with who logged them if that is given.
+pub fn text(
+    at: &dyn Source,
+    rows: impl Iterator<Item = Row>,
+    mut who: Option<Who>,
+    theme: &Theme,
+    out: &mut impl Write,
+) -> Result {
+    let mut table = Table::new(at);
+    let mut text = Text::new();
+    let bold = theme.bold;
+    text.push(&bold.to_string());
+    if who.is_some() {
+        text.push(&Who::heading());
+    }
+    table.heading(&mut text);
+    text.push(&format!("{bold:#}\n"));
+    let styles = theme.priorities();
+    let coloured = styles.iter().any(|(start, _)| !start.is_empty());
+    for row in rows {
+        let definition = coloured.then(|| at.definition(row.event.id)).flatten();
+        let priority = definition.and_then(|definition| definition.priority);
+        let (start, end) = &styles[priority.map_or(0, |priority| priority as usize)];
+        text.push(start);
+        if let Some(who) = &mut who {
+            who.write(&row.event, &mut text);
+        }
+        table.row(&row, &mut text);
+        text.push(end);
+        text.push("\n");
+        if row.event.missed > 0 {
+            let dim = theme.dim;
+            text.push(&dim.to_string());
+            table.gap(row.event.missed, &mut text);
+            text.push(&format!("{dim:#}\n"));
+        }
+        output::write_if_much(&mut text, out)?;
+    }
+    out.write_all(text.as_bytes())?;
+    Ok(())
+}

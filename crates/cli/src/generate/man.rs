@@ -1,0 +1,190 @@
+//! Man pages: one for the command, and one for each of its verbs.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use clap::{Arg, ArgAction, Command};
+use clap_mangen::Man;
+
+use super::Examples;
+use crate::args::Example;
+
+/// The meanings of its status.
+const EXIT_STATUS: &[(&str, &str)] = &[
+    (
+        "0",
+        "Success. That includes an interrupted tail, record or sample, and a verb whose output went into a pipe that \
+         nobody reads any more.",
+    ),
+    (
+        "1",
+        "Failure. The reason is on standard error. Also: verify found damage.",
+    ),
+    (
+        "2",
+        "The command line is wrong. Also: it names no timeline, and none is live, or several are.",
+    ),
+];
+
+/// The variables that it reads.
+const ENVIRONMENT: &[(&str, &str)] = &[
+    ("NO_COLOR", "No colours, if it is set and not empty."),
+    ("CLICOLOR", "No colours, if it is 0."),
+    (
+        "CLICOLOR_FORCE",
+        "Colours also where the output is no terminal, if it is set and not empty.",
+    ),
+    ("TERM", "No colours, if it is dumb."),
+    (
+        "TZ",
+        "The time zone of the times that are shown. Those of --json are in UTC.",
+    ),
+];
+
+/// The files that it reads and writes.
+const FILES: &[(&str, &str)] = &[
+    ("/dev/shm/NAME", "The timeline of the live name /NAME."),
+    (
+        "/dev/shm/NAME.prev",
+        "The timeline of that name from before the last start of the program.",
+    ),
+    (
+        "/dev/shm/NAME.prev-NUMBER",
+        "The same, if NAME.prev was not to be replaced: another user's, or no timeline.",
+    ),
+    (
+        "DIR/timeline-000001.tla",
+        "A file of an archive in a directory, numbered from 1 on.",
+    ),
+];
+
+/// Writes all of them.
+pub fn write(directory: &Path, command: Command, examples: Examples) -> io::Result<()> {
+    fs::create_dir_all(directory)?;
+    let mut command = command.disable_help_flag(true);
+    // The help of a verb is its page.
+    command = command.mut_subcommand("help", |help| help.hide(true));
+    command.build();
+    page(directory, "timeline", &command, |text| {
+        let first = |(_, examples): &(&str, &'static [Example])| examples.first();
+        write_examples(text, examples.iter().filter_map(first))?;
+        section(text, "EXIT STATUS", EXIT_STATUS)?;
+        section(text, "ENVIRONMENT", ENVIRONMENT)?;
+        section(text, "FILES", FILES)
+    })?;
+    for (verb, examples) in examples {
+        let verb = command
+            .find_subcommand(verb)
+            .expect("examples belong to verbs that exist");
+        let name = format!("timeline-{}", verb.get_name());
+        page(directory, &name, verb, |text| {
+            write_examples(text, examples.iter())?;
+            writeln!(text, ".SH SEE ALSO\n.BR timeline (1)")
+        })?;
+    }
+    Ok(())
+}
+
+fn page(
+    directory: &Path,
+    name: &str,
+    command: &Command,
+    more: impl Fn(&mut Vec<u8>) -> io::Result<()>,
+) -> io::Result<()> {
+    // The man page has its own section of examples, with the lines kept apart.
+    let mut command = command.clone().after_help("").after_long_help("");
+    if command.has_subcommands() {
+        command = command.subcommand_help_heading("VERBS");
+    }
+    let version = env!("CARGO_PKG_VERSION");
+    let man = Man::new(command.clone())
+        .title(name)
+        .manual("Timeline")
+        .source(format!("timeline {version}"));
+    let mut text = Vec::new();
+    man.render_title(&mut text)?;
+    man.render_name_section(&mut text)?;
+    write_synopsis(&mut text, &command)?;
+    man.render_description_section(&mut text)?;
+    man.render_options_section(&mut text)?;
+    if command.has_subcommands() {
+        man.render_subcommands_section(&mut text)?;
+    }
+    more(&mut text)?;
+    fs::write(directory.join(format!("{name}.1")), text)
+}
+
+/// With the values of options by name, which that of clap_mangen leaves out.
+fn write_synopsis(text: &mut Vec<u8>, command: &Command) -> io::Result<()> {
+    let name = command.get_bin_name().unwrap_or(command.get_name());
+    write!(text, ".SH SYNOPSIS\n\\fB{}\\fR", roff(name))?;
+    let is_shown = |arg: &&Arg| !arg.is_hide_set() && arg.get_id() != "help";
+    let shown: Vec<_> = command.get_arguments().filter(is_shown).collect();
+    let rank = |arg: &&&Arg| (arg.is_positional(), arg.is_required_set());
+    let mut options: Vec<_> = shown.iter().filter(|arg| !arg.is_positional()).collect();
+    options.sort_by_key(rank);
+    let positionals = shown.iter().filter(|arg| arg.is_positional());
+    for arg in options.into_iter().chain(positionals) {
+        let (open, close) = match arg.is_required_set() {
+            true => ("", ""),
+            false => ("[", "]"),
+        };
+        write!(text, " {open}{}{close}", words(arg))?;
+    }
+    if command.has_subcommands() {
+        write!(text, " \\fIVERB\\fR \\fR[\\fIARGUMENTS\\fR]")?;
+    }
+    writeln!(text)
+}
+
+/// `-n|--max-entries N`, `PATH`.
+fn words(arg: &Arg) -> String {
+    let short = arg.get_short().map(|short| format!("-{short}"));
+    let long = arg.get_long().map(|long| format!("--{long}"));
+    let bold = |word: String| format!("\\fB{}\\fR", roff(&word));
+    let names: Vec<_> = short.into_iter().chain(long).map(bold).collect();
+    let mut words = vec![names.join("|")];
+    if matches!(arg.get_action(), ArgAction::Set | ArgAction::Append) {
+        let values = arg.get_value_names().unwrap_or_default();
+        words.extend(
+            values
+                .iter()
+                .map(|value| format!("\\fI{}\\fR", roff(value))),
+        );
+    }
+    let dots = if matches!(arg.get_action(), ArgAction::Append) {
+        "..."
+    } else {
+        ""
+    };
+    words.retain(|word| !word.is_empty());
+    words.join(" ") + dots
+}
+
+fn section(text: &mut Vec<u8>, heading: &str, items: &[(&str, &str)]) -> io::Result<()> {
+    writeln!(text, ".SH {heading}")?;
+    for (item, what) in items {
+        writeln!(text, ".TP\n\\fB{}\\fR\n{}", roff(item), roff(what))?;
+    }
+    Ok(())
+}
+
+fn write_examples<'a>(
+    text: &mut Vec<u8>,
+    examples: impl Iterator<Item = &'a Example>,
+) -> io::Result<()> {
+    writeln!(text, ".SH EXAMPLES")?;
+    for (what, line) in examples {
+        let (what, line) = (roff(what), roff(line));
+        writeln!(text, ".TP\n{what}\n.nf\n\\fB{line}\\fR\n.fi")?;
+    }
+    Ok(())
+}
+
+/// Text as roff takes it literally.
+fn roff(text: &str) -> String {
+    text.replace('\\', "\\(rs")
+        .replace('-', "\\-")
+        .replace('\'', "\\(aq")
+}

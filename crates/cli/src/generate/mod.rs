@@ -1,0 +1,56 @@
+//! `timeline generate`: man pages and shell completions, for packages.
+
+mod completions;
+mod man;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Command, Subcommand};
+use clap_complete::Shell;
+
+use crate::args::Example;
+use crate::failure::{Failure, Result};
+use crate::output;
+use crate::permission;
+
+/// The examples of each verb.
+pub type Examples = &'static [(&'static str, &'static [Example])];
+
+/// Generate what packages install beside the command
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Write a man page for the command and each of its verbs
+    Man {
+        /// Directory to write to, made where it is missing
+        #[arg(value_name = "DIR")]
+        directory: PathBuf,
+    },
+    /// Print a completion script
+    Completions {
+        /// Shell to complete in
+        #[arg(value_name = "SHELL")]
+        shell: Shell,
+    },
+}
+
+/// Runs the verb, for the whole command line and its examples.
+pub fn run(args: &Args, command: Command, examples: Examples) -> Result {
+    match &args.what {
+        What::Man { directory } => man::write(directory, command, examples).map_err(|error| {
+            Failure::Message(permission::failed("write man pages to", directory, &error))
+        }),
+        What::Completions { shell } => {
+            let mut out = output::stdout();
+            out.write_all(completions::script(*shell, command).as_bytes())?;
+            out.flush()?;
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! What is known about an archive.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use timeline::{Order, Source};
+use timeline_archive::{Archive, Preamble};
+
+use super::spaced;
+use crate::condition;
+use crate::failure::INFALLIBLE;
+use crate::human::{self, Bytes, Count, Rate, things};
+use crate::time::{Form, Span, WallClock};
+
+/// What was found out about an archive.
+pub struct Found<'a> {
+    archive: &'a Archive,
+    /// The times of the first and of the last event, in nanoseconds since 1970.
+    first: Option<u64>,
+    last: Option<u64>,
+    recorded: bool,
+}
+
+impl<'a> Found<'a> {
+    /// Looks at it.
+    pub fn of(archive: &'a Archive) -> Found<'a> {
+        let end = |order| archive.time(&archive.events_by_time(order).next()?);
+        Found {
+            archive,
+            first: end(Order::OldestFirst),
+            last: end(Order::NewestFirst),
+            recorded: archive.is_recorded(),
+        }
+    }
+
+    fn span(&self) -> Option<Duration> {
+        Some(Duration::from_nanos(self.last?.checked_sub(self.first?)?))
+    }
+
+    fn rate(&self) -> Option<f64> {
+        let rate = self.archive.count() as f64 / self.span()?.as_secs_f64();
+        rate.is_finite().then_some(rate)
+    }
+
+    fn bytes_per_event(&self) -> Option<f64> {
+        let bytes = self.archive.bytes().len() as f64 / self.archive.count() as f64;
+        bytes.is_finite().then_some(bytes)
+    }
+
+    /// Label and text of each line.
+    pub fn lines(&self) -> Vec<(&'static str, String)> {
+        let archive = self.archive;
+        let size = Bytes(archive.bytes().len() as u64);
+        let mut size = match archive.bytes().files().count() {
+            0 | 1 => size.to_string(),
+            files => format!("{size} in {}", things(files as u64, "file")),
+        };
+        write!(size, ", {}", things(archive.frames(), "frame")).expect(INFALLIBLE);
+        if self.recorded {
+            size += ", being recorded";
+        }
+        let mut events = Count(archive.count()).to_string();
+        if let Some(bytes) = self.bytes_per_event() {
+            write!(events, ", {bytes:.1} bytes each").expect(INFALLIBLE);
+        }
+        let mut lines = vec![
+            ("size", size),
+            ("events", events),
+            ("reach", self.reach()),
+            (
+                "missed",
+                condition::missed(archive.missed(), archive.missed_unknown()),
+            ),
+            (
+                "damage",
+                condition::damage(archive, 0).unwrap_or_else(|| "none".into()),
+            ),
+        ];
+        for program in archive.programs() {
+            lines.extend(lines_of(&program));
+        }
+        lines
+    }
+
+    fn reach(&self) -> String {
+        let (Some(first), Some(span)) = (self.first, self.span()) else {
+            return "no times known".into();
+        };
+        let mut clock = WallClock::new(Form::DateTime);
+        let first = clock.format(first).split('.').next().unwrap_or_default();
+        let rate = self.rate().map_or(String::new(), |rate| {
+            format!(", {} on average", human::rate(rate, "event"))
+        });
+        format!("{} from {first} on{rate}", Span(span))
+    }
+
+    /// For programs. The field names are part of the interface.
+    pub fn object(&self, path: &str) -> Value {
+        let (archive, damage) = (self.archive, self.archive.damage());
+        let damaged: usize = damage.iter().map(ExactSizeIterator::len).sum();
+        let mut clock = WallClock::new(Form::Rfc3339);
+        let mut time = |nanos: Option<u64>| nanos.map(|nanos| clock.format(nanos).to_string());
+        let programs: Vec<_> = archive.programs().iter().map(object_of).collect();
+        json!({
+            "path": path,
+            "archive": true,
+            "recorded": self.recorded,
+            "size": archive.bytes().len(),
+            "files": archive.bytes().files().count(),
+            "frames": archive.frames(),
+            "unknown_records": archive.unknown(),
+            "events": archive.count(),
+            "missed": archive.missed(),
+            "missed_unknown": archive.missed_unknown(),
+            "damaged_bytes": damaged,
+            "damaged_places": damage.len(),
+            "first": time(self.first),
+            "first_unix_ns": self.first,
+            "last": time(self.last),
+            "last_unix_ns": self.last,
+            "span_seconds": self.span().map(|span| span.as_secs_f64()),
+            "events_per_second": self.rate(),
+            "bytes_per_event": self.bytes_per_event(),
+            "programs": programs,
+        })
+    }
+}
+
+/// Ticks per second, from the first and the last anchor.
+fn ticks_per_second(program: &Preamble) -> Option<f64> {
+    let (first, last) = (program.anchors.first()?, program.anchors.last()?);
+    let ticks = last.0.checked_sub(first.0)? as f64;
+    let seconds = last.1.checked_sub(first.1)? as f64 / 1e9;
+    Some(ticks / seconds).filter(|rate| rate.is_finite() && *rate > 0.0)
+}
+
+/// The SHA-1 of the executable, as other tools print it.
+fn fingerprint(program: &Preamble) -> Option<String> {
+    let sha1 = program.sha1.as_deref()?;
+    Some(sha1.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn lines_of(program: &Preamble) -> Vec<(&'static str, String)> {
+    let text = |text: &Option<String>| match text {
+        Some(text) => text.clone(),
+        None => "?".to_string(),
+    };
+    let pid = program.pid.map_or("?".to_string(), |pid| pid.to_string());
+    let mut lines = vec![("program", format!("{} ({pid})", text(&program.path)))];
+    let Some(_) = program.path.as_ref().or(program.timeline.as_ref()) else {
+        let magic = program.magic.unwrap_or(0);
+        lines[0].1 = format!("not known (magic {magic:#x}): its preamble was lost");
+        return lines;
+    };
+    lines.push(("  timeline", text(&program.timeline)));
+    if let Some(created) = program.created {
+        let mut clock = WallClock::new(Form::DateTime);
+        let created = clock.format(created).split('.').next().unwrap_or_default();
+        lines.push(("  created", created.to_string()));
+    }
+    let host = format!("{}, boot {}", text(&program.host), text(&program.boot_id));
+    lines.push(("  host", host));
+    let clock = match ticks_per_second(program) {
+        Some(rate) => format!("{} at {}Hz", text(&program.clock), spaced(Rate(rate))),
+        None => text(&program.clock),
+    };
+    lines.push(("  clock", clock));
+    if let (Some(sha1), Some(size)) = (fingerprint(program), program.size) {
+        let size = things(size, "byte");
+        lines.push(("  executable", format!("{size}, SHA-1 {sha1}")));
+    }
+    lines
+}
+
+fn object_of(program: &Preamble) -> Value {
+    let mut clock = WallClock::new(Form::Rfc3339);
+    json!({
+        "magic": human::hex(program.magic),
+        "executable": program.path,
+        "executable_size": program.size,
+        "executable_sha1": fingerprint(program),
+        "host": program.host,
+        "boot_id": program.boot_id,
+        "pid": program.pid,
+        "timeline": program.timeline,
+        "clock": program.clock,
+        "ticks_per_second": ticks_per_second(program),
+        "created": program.created.map(|created| clock.format(created).to_string()),
+        "writer": program.writer,
+    })
+}

@@ -1,0 +1,247 @@
+//! Events as JSON, one object a line. The field names are part of the interface.
+
+pub mod escaped;
+mod payload;
+
+use std::collections::{HashMap, HashSet};
+
+use serde::Serialize;
+
+use timeline::{
+    Definition, Event, EventId, MAX_ARGUMENTS, Source, Syntax, Thread,
+    dump::{Messages, Template, Text},
+};
+
+use crate::failure::INFALLIBLE;
+use crate::programs::Programs;
+use crate::time::{Form, WallClock};
+use crate::who::{self, Threads};
+
+/// Writes events of one source, remembering what many of them share. What is not known is null.
+///
+/// The fields, in this order: ticks, the raw clock reading; time, in RFC 3339 with nanoseconds, in UTC, and
+/// unix_ns, the same in nanoseconds since 1970; cycles, the ticks since the next older event, null for the
+/// oldest; missed, how many entries of its lane were overwritten right before it, if any were; core; node; tid; pid; thread; process; category; priority; message, the first line with its
+/// arguments filled in; template, the whole message as it was defined; event, the number of its definition;
+/// args, the arguments by name, or by "0", "1" and so on where the message was lost. An event in the manner of printf has
+/// its values in order as args, and file and line of its statement; one with a call stack has backtrace, in which each
+/// address has function, offset and object. Behind process stand host and timeline, in an archive that holds several.
+pub struct Lines<'a> {
+    at: &'a dyn Source,
+    clock: WallClock,
+    /// Core and node by the number of the core, of those seen, and the node.
+    places: Vec<Option<(u16, Template)>>,
+    /// From tid to process.
+    threads: Threads<'a>,
+    programs: Option<Programs<'a>>,
+    /// From category to the end of the line, by the number of the event, of those seen.
+    definitions: Vec<Option<Template>>,
+    messages: Messages,
+}
+
+impl<'a> Lines<'a> {
+    /// A writer for events of this timeline.
+    pub fn new(at: &'a dyn Source) -> Lines<'a> {
+        Lines {
+            at,
+            clock: WallClock::new(Form::Rfc3339),
+            places: Vec::new(),
+            threads: Threads::new(at),
+            programs: None,
+            definitions: Vec::new(),
+            messages: Messages::new(),
+        }
+    }
+
+    /// With the program of each event, if there are several.
+    pub fn among(mut self, programs: Option<Programs<'a>>) -> Lines<'a> {
+        self.programs = programs;
+        self
+    }
+
+    /// Appends one event and ends the line.
+    #[inline]
+    pub fn write(&mut self, event: &Event, cycles: Option<u64>, out: &mut Text) {
+        out.push("{\"ticks\":");
+        number((event.ticks != 0).then_some(event.ticks), out);
+        match self.at.time(event) {
+            Some(nanos) => {
+                out.push(",\"time\":\"");
+                self.clock.write(nanos, out);
+                out.push("\",\"unix_ns\":");
+                self.clock.write_number(nanos, out);
+            }
+            None => out.push(",\"time\":null,\"unix_ns\":null"),
+        }
+        out.push(",\"cycles\":");
+        number(cycles, out);
+        if event.missed > 0 {
+            out.push(",\"missed\":");
+            out.number(event.missed);
+        }
+        match self.places.get(usize::from(event.core)) {
+            Some(Some((node, place))) if *node == event.node => out.fill(place, &event.args),
+            _ => self.new_place(event, out),
+        }
+        let programs = self.programs;
+        let made = |event: &Event, known| thread(event, known) + &program(programs, event);
+        out.push(self.threads.of(event, made));
+        match self.definitions.get(event.id.0 as usize) {
+            Some(Some(definition)) if event.payload.is_none() => out.fill(definition, &event.args),
+            _ => self.new_definition(event, out),
+        }
+    }
+
+    /// The core and node of an event, on a core not seen before or not known.
+    #[cold]
+    fn new_place(&mut self, event: &Event, out: &mut Text) {
+        let [core, node] = [event.core, event.node].map(|number| match who::known(number) {
+            Some(number) => number.to_string(),
+            None => "null".to_string(),
+        });
+        let text = format!(",\"core\":{core},\"node\":{node}");
+        out.push(&text);
+        // No room for all the cores there can be, for the sake of one that is none.
+        if let Some(core) = who::known(event.core).map(usize::from) {
+            let mut place = Template::new();
+            place.push(&text);
+            if self.places.len() <= core {
+                self.places.resize_with(core + 1, || None);
+            }
+            self.places[core] = Some((event.node, place));
+        }
+    }
+
+    /// The end of the line of an event not seen before, not defined, or with a payload.
+    #[cold]
+    fn new_definition(&mut self, event: &Event, out: &mut Text) {
+        let definition = match self.at.definition(event.id) {
+            Some(known) if event.payload.is_none() && known.syntax == Syntax::Template => known,
+            other => {
+                let mut message = String::new();
+                self.messages
+                    .write(event, other, &mut message)
+                    .expect(INFALLIBLE);
+                return out.push(&payload::line_end(self.at, event, other, &message));
+            }
+        };
+        let template = template(definition);
+        out.fill(&template, &event.args);
+        // Only what is defined makes this longer.
+        let place = event.id.0 as usize;
+        if self.definitions.len() <= place {
+            self.definitions.resize_with(place + 1, || None);
+        }
+        self.definitions[place] = Some(template);
+    }
+}
+
+#[inline]
+fn number(number: Option<u64>, out: &mut Text) {
+    match number {
+        Some(number) => out.number(number),
+        None => out.push("null"),
+    }
+}
+
+fn thread(event: &Event, thread: Option<Thread>) -> String {
+    let id = |id: u32| or_null(who::known_id(id));
+    let pid = id(thread.as_ref().map_or(0, |thread| thread.pid));
+    let (name, process) = thread.map_or((None, None), |thread| (thread.name, thread.process));
+    let (name, process) = (or_null(name), or_null(process));
+    let tid = id(event.tid);
+    format!(",\"tid\":{tid},\"pid\":{pid},\"thread\":{name},\"process\":{process}")
+}
+
+/// The machine and timeline of an event, if there are several in what is read.
+fn program(programs: Option<Programs>, event: &Event) -> String {
+    let program = programs.and_then(|programs| programs.program(event));
+    program.map_or(String::new(), |program| {
+        let host = or_null(program.and_then(|program| program.host.as_ref()));
+        let timeline = or_null(program.and_then(|program| program.timeline.as_ref()));
+        format!(",\"host\":{host},\"timeline\":{timeline}")
+    })
+}
+
+fn template(definition: &Definition) -> Template {
+    let mut text = Template::new();
+    let (category, priority) = (category(definition), priority(definition));
+    text.push(&format!(
+        ",\"category\":{category},\"priority\":{priority},\"message\":\""
+    ));
+    text.message(&definition.message, |text| unquoted(text).into());
+    let (message, id) = (quoted(&definition.message), own_number(definition));
+    text.push(&format!(
+        "\",\"template\":{message},\"event\":{id},\"args\":{{"
+    ));
+    let names = unique_names(definition.arguments().take(MAX_ARGUMENTS));
+    for (argument, name) in names.iter().enumerate() {
+        let comma = if argument == 0 { "" } else { "," };
+        text.push(&format!("{comma}{}:", quoted(name)));
+        text.value(argument);
+    }
+    text.push("}}\n");
+    text
+}
+
+fn category(definition: &Definition) -> String {
+    let category = &definition.category;
+    or_null((!category.is_empty()).then_some(category))
+}
+
+fn priority(definition: &Definition) -> String {
+    or_null(definition.priority.map(|priority| priority.name()))
+}
+
+fn own_number(definition: &Definition) -> String {
+    or_null((definition.id != EventId::NEVER).then_some(definition.id.0))
+}
+
+fn or_null<T: Serialize>(value: Option<T>) -> String {
+    escaped::to_string(&value)
+}
+
+fn quoted(text: &str) -> String {
+    escaped::to_string(text)
+}
+
+fn unquoted(text: &str) -> String {
+    let quoted = quoted(text);
+    quoted[1..quoted.len() - 1].to_string()
+}
+
+/// The names of a message's arguments, made unique: a name that is used again becomes `name_2`,
+/// `name_3`, so that no value hides another in the object.
+fn unique_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let given: Vec<&str> = names.collect();
+    // Never the name of another argument either: `$x $x $x_2` keeps x_2 for the third.
+    let mut taken: HashSet<String> = given.iter().map(|name| name.to_string()).collect();
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    let unique = given.iter().map(|name| {
+        let number = numbers.entry(name).and_modify(|n| *n += 1).or_insert(1);
+        if *number == 1 {
+            return name.to_string();
+        }
+        let mut candidate = format!("{name}_{number}");
+        while !taken.insert(candidate.clone()) {
+            *number += 1;
+            candidate = format!("{name}_{number}");
+        }
+        candidate
+    });
+    unique.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeated_argument_names_stay_apart() {
+        let unique = |names: &[&str]| unique_names(names.iter().copied());
+        assert_eq!(unique(&["tcp", "udp"]), ["tcp", "udp"]);
+        assert_eq!(unique(&["x", "x", "x"]), ["x", "x_2", "x_3"]);
+        assert_eq!(unique(&["x", "x", "x_2"]), ["x", "x_3", "x_2"]);
+        assert_eq!(unique(&["x_2", "x", "x"]), ["x_2", "x", "x_3"]);
+    }
+}

@@ -1,0 +1,105 @@
+//! The end of an event's line in JSON, from its category on, if its values are in a payload or their names are lost.
+
+use serde_json::{Number, Value as Json, json};
+use timeline::{Definition, Event, Format, Frame, Source, Syntax, Value, dump::STACK, values};
+
+use super::{category, escaped, or_null, own_number, priority, quoted, unique_names};
+
+/// From category to the end of the line.
+pub fn line_end(
+    source: &dyn Source,
+    event: &Event,
+    definition: Option<&Definition>,
+    message: &str,
+) -> String {
+    let is_lost = definition.is_none_or(|definition| definition.is_lost);
+    let shown: Vec<Json> = match &event.payload {
+        None if is_lost => event.args.map(Json::from).to_vec(),
+        _ => values(event.values()).map(value).collect(),
+    };
+    let is_printf = definition.is_some_and(|d| d.syntax == Syntax::Printf);
+    let mut end = String::new();
+    let mut field = |name: &str, value: &str| end += &format!(",\"{name}\":{value}");
+    // Nothing is known of a message if not even the number of its string is.
+    let known = definition.filter(|definition| !is_lost || !definition.message.is_empty());
+    field("category", &definition.map_or("null".into(), category));
+    field("priority", &definition.map_or("null".into(), priority));
+    field("message", &or_null(known.map(|_| message)));
+    field(
+        "template",
+        &or_null(known.map(|definition| &definition.message)),
+    );
+    field(
+        "event",
+        &definition.map_or(event.id.0.to_string(), own_number),
+    );
+    match is_printf {
+        true => field("args", &escaped::to_string(&shown)),
+        false => {
+            let names = match definition.filter(|_| !is_lost) {
+                Some(definition) => unique_names(definition.arguments().take(shown.len())),
+                None => (0..shown.len()).map(|place| place.to_string()).collect(),
+            };
+            // In their order, which a map of serde_json would not keep.
+            let named = names.iter().zip(&shown);
+            let named = named
+                .map(|(name, value)| format!("{}:{}", quoted(name), escaped::to_string(value)));
+            field(
+                "args",
+                &format!("{{{}}}", named.collect::<Vec<_>>().join(",")),
+            );
+        }
+    }
+    if let Some(definition) = definition.filter(|_| is_printf) {
+        field("file", &or_null(definition.file.as_deref()));
+        field("line", &or_null(definition.line));
+    }
+    let mut room = STACK;
+    let frames = event.backtrace().iter().map(|address| {
+        let frame = match room {
+            0 => Frame::unknown(*address),
+            _ => source.frame(event, *address),
+        };
+        let names = [&frame.name, &frame.file].map(|name| name.as_ref().map_or(0, String::len));
+        room = room.saturating_sub(names.iter().sum());
+        let offset = frame.start.and_then(|start| address.checked_sub(start));
+        json!({
+            "address": address,
+            "function": frame.name,
+            "offset": offset,
+            "object": frame.file,
+            "base": frame.base,
+        })
+    });
+    let frames: Vec<Json> = frames.collect();
+    if !frames.is_empty() {
+        field("backtrace", &escaped::to_string(&frames));
+    }
+    end + "}\n"
+}
+
+/// Numbers as numbers, where JSON has them. A text that was cut ends in `…`.
+fn value(value: Value) -> Json {
+    match value {
+        Value::Int(value) => value.into(),
+        Value::Uint(value) => value.into(),
+        Value::Float(value) => match Number::from_f64(value) {
+            Some(number) => number.into(),
+            None => printed("%f", Value::Float(value)).into(),
+        },
+        Value::LongDouble(_) => printed("%.21Lg", value).into(),
+        Value::Text { bytes, cut } => {
+            let mut text = String::from_utf8_lossy(bytes).into_owned();
+            text.push_str(if cut { "…" } else { "" });
+            text.into()
+        }
+        Value::Nil => Json::Null,
+        Value::Addresses(addresses) => addresses.into(),
+    }
+}
+
+fn printed(format: &str, value: Value) -> String {
+    let mut text = Vec::new();
+    Format::parse(format).render(std::iter::once(value), &mut text);
+    String::from_utf8_lossy(&text).into_owned()
+}

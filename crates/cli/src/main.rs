@@ -1,0 +1,65 @@
+//! The `timeline` command: parses its command line and hands over to one file per verb.
+
+mod args;
+mod command;
+mod condition;
+mod demo;
+mod dump;
+mod failure;
+mod generate;
+mod human;
+mod info;
+mod json;
+mod list;
+mod output;
+mod permission;
+mod priority;
+mod programs;
+mod record;
+mod repair;
+mod rm;
+mod sample;
+mod save;
+mod signals;
+mod style;
+mod tail;
+mod target;
+mod time;
+mod trust;
+mod verify;
+mod who;
+
+use std::process::ExitCode;
+
+use command::Verb;
+use failure::{Failure, Result};
+
+fn main() -> ExitCode {
+    match command::parse().and_then(run) {
+        // Whoever read our output has seen enough: `timeline dump /x | head` succeeded.
+        Ok(()) | Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
+        Err(Failure::Misuse { verb, message }) => command::misuse(verb, &message),
+        Err(Failure::Message(message)) => {
+            output::talk(&message);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(verb: Verb) -> Result {
+    match verb {
+        Verb::List(args) => list::run(&args),
+        Verb::Info(args) => info::run(&args),
+        Verb::Dump(args) => dump::run(&args),
+        Verb::Tail(args) => tail::run(&args),
+        Verb::Save(args) => save::run(&args),
+        Verb::Record(args) => record::run(&args),
+        Verb::Verify(args) => verify::run(&args),
+        Verb::Repair(args) => repair::run(&args),
+        Verb::Priority(args) => priority::run(&args),
+        Verb::Sample(args) => sample::run(&args),
+        Verb::Rm(args) => rm::run(&args),
+        Verb::Demo(args) => demo::run(&args),
+        Verb::Generate(args) => generate::run(&args, command::command(), command::EXAMPLES),
+    }
+}

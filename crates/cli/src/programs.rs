@@ -1,0 +1,76 @@
+//! Which program an event is of, for archives that hold several.
+
+use std::collections::HashSet;
+use std::hash::Hash;
+
+use timeline::{Event, dump::Row};
+use timeline_archive::{Archive, Preamble};
+
+/// The programs of an archive, and in what they differ. Several runs of one do not count as several.
+#[derive(Clone, Copy)]
+pub struct Programs<'a> {
+    archive: &'a Archive,
+    hosts: bool,
+    /// Of a name, or of a machine.
+    timelines: bool,
+    /// What ticks count.
+    clocks: bool,
+}
+
+impl<'a> Programs<'a> {
+    /// Those that are recorded by now.
+    pub fn of(archive: &'a Archive) -> Programs<'a> {
+        let programs = archive.programs();
+        // One whose preamble was lost is another program; where it ran is not known.
+        let known = programs.iter().filter(|program| program.host.is_some());
+        Programs {
+            archive,
+            hosts: differ(known.map(|p| &p.host)),
+            timelines: differ(programs.iter().map(|p| (&p.host, &p.timeline))),
+            clocks: differ(programs.iter().map(|p| (&p.host, &p.boot_id))),
+        }
+    }
+
+    /// The machine of an event, if there are several.
+    pub fn host(&self, event: &Event) -> Option<&'a str> {
+        let host = || self.archive.program(event)?.host.as_deref();
+        self.hosts.then(|| host().unwrap_or("?"))
+    }
+
+    /// The program of an event, if there are several, and as far as that is known.
+    pub fn program(&self, event: &Event) -> Option<Option<&'a Preamble>> {
+        self.timelines.then(|| self.archive.program(event))
+    }
+
+    /// Whether the ticks of all events are of one clock.
+    pub fn share_a_clock(&self) -> bool {
+        !self.clocks
+    }
+
+    /// Whether the ticks of two events are of one clock.
+    pub fn have_one_clock(&self, one: &Event, other: &Event) -> bool {
+        let clock = |event| {
+            let program = self.archive.program(event);
+            program.map(|program| (&program.host, &program.boot_id))
+        };
+        !self.clocks || one.thread == other.thread || clock(one) == clock(other)
+    }
+
+    /// Rows, in which ticks of different clocks are not compared.
+    pub fn rows(&self, rows: impl Iterator<Item = Row>) -> impl Iterator<Item = Row> {
+        let mut rows = rows.peekable();
+        std::iter::from_fn(move || {
+            let mut row = rows.next()?;
+            if let Some(older) = rows.peek()
+                && !self.have_one_clock(&row.event, &older.event)
+            {
+                row.cycles = None;
+            }
+            Some(row)
+        })
+    }
+}
+
+fn differ<T: Eq + Hash>(what: impl Iterator<Item = T>) -> bool {
+    what.collect::<HashSet<T>>().len() > 1
+}

@@ -1,0 +1,484 @@
+//! `timeline record`: follows a timeline into an archive.
+
+mod progress;
+mod size;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use signal_hook::consts::SIGXFSZ;
+use timeline::{Attached, ErrorKind, name_before};
+use timeline_archive::{Change, Form, Fsync, Keeping, Output, Recorder, Totals};
+
+use crate::args::Example;
+use crate::failure::{Failure, Result};
+use crate::human::{Bytes, Count, things};
+use crate::info;
+use crate::output;
+use crate::permission;
+use crate::signals::{Signals, Woken};
+use crate::target::{Target, lacks_slash, meant};
+use crate::time::{self, WallClock, parse_duration};
+use progress::{Progress, State};
+use size::parse_file_size;
+
+/// How long to wait between looks: shortest while events come, doubling to longest while none do.
+const BUSY: Duration = Duration::from_millis(1);
+const IDLE: Duration = Duration::from_millis(50);
+/// For how long the ring is still read after a signal. The rest of two seconds is for writing the last events.
+const REST: Duration = Duration::from_millis(1500);
+/// Upon so many signals a recorder ends without another look into the ring.
+const AT_ONCE: usize = 2;
+/// How often to ask what the name leads to, and to show progress.
+const ASK: Duration = Duration::from_millis(200);
+
+/// Record a timeline into an archive, until interrupted
+///
+/// Waits for a timeline that is not there yet, begins with the oldest event that is still there, and
+/// goes on over restarts of the program. An archive that an earlier recording left is continued where
+/// that one stopped, however it did: no event is missing or there twice, as long as the timeline still
+/// held it. What was overwritten before it was recorded is counted in entries of the timeline, of which
+/// an event takes one, or several with a payload, and the count is recorded. On a full disk it waits for
+/// room.
+///
+/// A signal (Ctrl-C, SIGTERM) ends it within two seconds. It records the events that were logged until then. If two
+/// seconds are too short for that, it says how many entries are left in the ring, and the next recording finds them. A
+/// second signal ends it at once.
+///
+/// A snapshot, and what `new` kept of the run before (/timeline.prev), is recorded to its end.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    pub target: Target,
+
+    /// Where to write: a file, or a directory (one that exists, or with / at its end) of numbered
+    /// files
+    #[arg(short, long, value_name = "FILE|DIR")]
+    output: PathBuf,
+
+    /// End when the program does, instead of waiting for its next run
+    #[arg(long)]
+    once: bool,
+
+    /// Write each event by itself, without compression
+    #[arg(long)]
+    plain: bool,
+
+    /// Begin a new file before one gets larger than this (64M, 1GiB; at least 64K)
+    #[arg(long, value_name = "SIZE", value_parser = parse_file_size)]
+    rotate_size: Option<u64>,
+
+    /// Begin a new file after this time (10m, 1h)
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    rotate_every: Option<Duration>,
+
+    /// Remove the oldest files when all together get larger than this (at least 64K), but never the one being written
+    #[arg(long, value_name = "SIZE", value_parser = parse_file_size)]
+    keep_size: Option<u64>,
+
+    /// When to make sure that it survives the machine: after every write, when a file is finished, or
+    /// never
+    #[arg(long, value_name = "WHEN", value_parser = fsync(), default_value = "rotate")]
+    fsync: Fsync,
+}
+
+/// Shown by `--help`.
+pub const EXAMPLES: &[Example] = &[
+    (
+        "Keep everything that a program logs, over its restarts; Ctrl-C stops",
+        "timeline record /timeline -o flight.tla",
+    ),
+    (
+        "Keep the last gigabyte, in files of at most 64 MiB",
+        "timeline record /timeline -o flights/ --rotate-size 64M --keep-size 1G",
+    ),
+    (
+        "What the run before the last restart left, as an archive",
+        "timeline record /timeline.prev -o before.tla",
+    ),
+];
+
+/// Parses when to make durable, offering all in the help, in errors and to the shell.
+fn fsync() -> impl TypedValueParser<Value = Fsync> {
+    PossibleValuesParser::new(["every", "rotate", "never"]).map(|when| match when.as_str() {
+        "every" => Fsync::Every,
+        "never" => Fsync::Never,
+        _ => Fsync::Rotate,
+    })
+}
+
+impl Args {
+    /// How the archive is kept, as far as that makes sense.
+    fn keeping(&self) -> Result<Keeping> {
+        let keeping = Keeping {
+            rotate_size: self.rotate_size,
+            rotate_every: self.rotate_every,
+            keep_size: self.keep_size,
+            fsync: self.fsync,
+        };
+        if keeping.rotates() && !Output::is_directory(&self.output) {
+            let name = self.output.display();
+            return Err(Failure::misuse(
+                "record",
+                format!(
+                    "--rotate-size, --rotate-every and --keep-size are for a directory; write -o {name}/"
+                ),
+            ));
+        }
+        let rotates = self.rotate_size.is_some() || self.rotate_every.is_some();
+        if self.keep_size.is_some() && !rotates {
+            return Err(Failure::misuse(
+                "record",
+                "--keep-size removes whole files, and needs --rotate-size or --rotate-every to have several",
+            ));
+        }
+        if let (Some(keep), Some(size)) = (self.keep_size, self.rotate_size)
+            && keep < size
+        {
+            let (keep, size) = (Bytes(keep), Bytes(size));
+            return Err(Failure::misuse(
+                "record",
+                format!(
+                    "--keep-size must be at least as large as --rotate-size ({size}), got {keep}"
+                ),
+            ));
+        }
+        Ok(keeping)
+    }
+}
+
+/// Runs the verb.
+pub fn run(args: &Args) -> Result {
+    let keeping = args.keeping()?;
+    let signals = Signals::catch()?;
+    // A file that reached its limit is like a full disk, and no reason to be killed.
+    let ignored = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(SIGXFSZ, ignored)
+        .map_err(|error| Failure::Message(format!("cannot catch signals: {error}")))?;
+    // What can never be recorded leaves no file behind.
+    look(&args.target)?;
+    let mut recording = Recording {
+        args,
+        signals: &signals,
+        output: Output::open(&args.output, keeping)?,
+        totals: Totals::default(),
+        until: None,
+        left: 0,
+        progress: Progress::new(),
+        trouble: None,
+    };
+    if let Some(at) = recording.wait()? {
+        recording.record_all(at)?;
+    }
+    recording.end()
+}
+
+/// What the name leads to; `None` where there is nothing yet.
+fn look(target: &Target) -> Result<Option<Attached>> {
+    match Attached::open(target.path()) {
+        Ok(at) => Ok(Some(at)),
+        Err(error) if error.kind() == ErrorKind::NotFound && !lacks_slash(target.path()) => {
+            Ok(None)
+        }
+        Err(error) => Err(target.explain(error)),
+    }
+}
+
+/// A recording of one run of a program after the other.
+struct Recording<'a> {
+    args: &'a Args,
+    signals: &'a Signals,
+    output: Output,
+    /// Of the runs before.
+    totals: Totals,
+    /// When the ring is not read any more, since a signal came.
+    until: Option<Instant>,
+    /// Entries that were there then and stay unread.
+    left: u64,
+    progress: Progress,
+    /// What was told that does not work.
+    trouble: Option<&'static str>,
+}
+
+/// What ended the recording of one run.
+enum Ended {
+    /// By a signal, or because no more can come.
+    Done,
+    /// The name belongs to this timeline now.
+    Replaced(Box<Attached>),
+}
+
+impl Recording<'_> {
+    /// Waits until the name leads to a timeline; `None` if a signal came first.
+    fn wait(&self) -> Result<Option<Attached>> {
+        let mut told = false;
+        loop {
+            if let Some(at) = look(&self.args.target)? {
+                return Ok(Some(at));
+            }
+            if !std::mem::replace(&mut told, true) {
+                let path = self.args.target.path();
+                let meant =
+                    meant(path).map_or(String::new(), |name| format!("; did you mean {name}?"));
+                output::talk(format_args!("waiting for {}{meant}", path.display()));
+            }
+            if self.signals.wait_for_signal(IDLE) == Woken::Interrupted {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Records run after run, from this one on.
+    fn record_all(&mut self, mut at: Attached) -> Result {
+        let mut last = None;
+        loop {
+            let before = at.former();
+            if let Some(before) = &before {
+                self.record_before(before, &at, last)?;
+            }
+            match self.record(&at, before.as_ref())? {
+                Ended::Done => return Ok(()),
+                Ended::Replaced(next) => {
+                    let (path, creator) = (at.path().display(), info::creator(&next.info()));
+                    output::talk(format_args!("{path} was started anew by {creator}"));
+                    last = Some(run_of(&at));
+                    at = *next;
+                }
+            }
+        }
+    }
+
+    /// Records what is left of the run before this one, unless it is the last that was recorded, or of no
+    /// concern to this archive.
+    fn record_before(&mut self, before: &Attached, at: &Attached, last: Option<Run>) -> Result {
+        if Some(run_of(before)) != last && self.output.continues_with(before, at)? {
+            // Of the runs before that one, none is kept.
+            self.record(before, None)?;
+        }
+        Ok(())
+    }
+
+    /// Records one run until something ends it; `before` is the one right before it, if that is known.
+    fn record(&mut self, at: &Attached, before: Option<&Attached>) -> Result<Ended> {
+        let form = match self.args.plain {
+            true => Form::Plain,
+            false => Form::Blocks,
+        };
+        self.signals.end_at_once(false);
+        let mut recorder = Recorder::after(before, at, &mut self.output, form)?;
+        if let Some(last) = recorder.gap() {
+            let path = self.args.target.path().display();
+            let (last, this) = (moment(last.created), moment(Some(run_of(at).created)));
+            output::talk(format_args!(
+                "what {path} logged between its run of {last} and that of {this} may be missing, and is not counted"
+            ));
+        }
+        let mut name = Name::new(at, self.args);
+        let (mut nap, mut next, mut left) = (BUSY, None, 0);
+        let ended = loop {
+            // Asked before the last look, so that nothing logged before the answer is left behind.
+            if name.is_to_be_asked() {
+                next = next.or_else(|| name.replacement());
+                self.progress.show(&State {
+                    totals: sum(&self.totals, &recorder.totals()),
+                    unread: recorder.unread(),
+                    entries: name.entries,
+                    full: recorder.is_full(),
+                });
+            }
+            let new = recorder.step();
+            if let Err(error) = at.intact() {
+                self.totals = sum(&self.totals, &recorder.finish());
+                self.progress.clear();
+                return Err(error.into());
+            }
+            tell(&mut self.trouble, &mut self.progress, &mut recorder);
+            if let Some(change) = recorder.change() {
+                self.progress.clear();
+                let to = self.args.output.display();
+                output::talk(match change {
+                    Change::Gone => format!("{to} was removed or moved; begun anew"),
+                    Change::Cut => format!("{to} was cut; recording goes on behind what is left"),
+                });
+            }
+            // What there is no room for is not done with.
+            let ends = name.is_done || next.is_some();
+            let idle = !new && ends && recorder.flush();
+            if idle && name.is_done {
+                break Ended::Done;
+            }
+            if idle && let Some(next) = next {
+                break Ended::Replaced(Box::new(next));
+            }
+            nap = if new { BUSY } else { (nap * 2).min(IDLE) };
+            if self.signals.wait_for_signal(nap) == Woken::Interrupted {
+                let until = *self.until.get_or_insert_with(|| Instant::now() + REST);
+                left = recorder.wind_up(until, || self.signals.count() < AT_ONCE);
+                break Ended::Done;
+            }
+        };
+        // What there is no room for counts as missed, with all that is behind it in the ring.
+        if recorder.flush() {
+            self.left = self.left.saturating_add(left);
+            // Whole frames stand there, and nothing more is written.
+            self.signals.end_at_once(self.signals.count() > 0);
+        }
+        let totals = match self.signals.count() < AT_ONCE {
+            true => recorder.finish(),
+            false => recorder.finish_at_once(),
+        };
+        self.totals = sum(&self.totals, &totals);
+        self.progress.clear();
+        Ok(ended)
+    }
+
+    /// Says what was recorded.
+    fn end(&mut self) -> Result {
+        let Totals {
+            events,
+            missed,
+            missed_unknown,
+            bytes,
+        } = self.totals;
+        let (from, to) = (
+            self.args.target.path().display(),
+            self.args.output.display(),
+        );
+        let (events, missed) = (things(events, "event"), Count(missed));
+        let size = Bytes(bytes);
+        let unknown = match missed_unknown {
+            0 => String::new(),
+            places => format!(", and an unknown number in {}", things(places, "place")),
+        };
+        let left = match self.left {
+            0 => String::new(),
+            left => format!(", {} left in the ring", things(left, "entry")),
+        };
+        output::talk(format_args!(
+            "recorded {events} of {from} to {to} ({size}), {missed} missed{unknown}{left}"
+        ));
+        match self.output.trouble() {
+            None => Ok(()),
+            Some(trouble) => {
+                let told = permission::failed(trouble.doing, &trouble.path, &trouble.error);
+                Err(Failure::Message(told))
+            }
+        }
+    }
+}
+
+fn sum(a: &Totals, b: &Totals) -> Totals {
+    Totals {
+        events: a.events + b.events,
+        missed: a.missed.saturating_add(b.missed),
+        missed_unknown: a.missed_unknown + b.missed_unknown,
+        bytes: a.bytes + b.bytes,
+    }
+}
+
+/// Says, once, that something does not work, and that it works again.
+fn tell(told: &mut Option<&'static str>, progress: &mut Progress, recorder: &mut Recorder) {
+    let trouble = recorder.trouble();
+    let doing = trouble.map(|trouble| trouble.doing);
+    if doing == *told {
+        return;
+    }
+    progress.clear();
+    match (trouble, *told) {
+        (Some(trouble), _) => {
+            let told = permission::failed(trouble.doing, &trouble.path, &trouble.error);
+            output::talk(format_args!("{told}; trying again until it works"));
+        }
+        (None, _) => output::talk("recording goes on"),
+    }
+    *told = doing;
+}
+
+/// When a run began.
+fn moment(created: Option<u64>) -> String {
+    let Some(created) = created else {
+        return "an unknown time".into();
+    };
+    let mut clock = WallClock::new(time::Form::DateTime);
+    let text = clock.format(created);
+    text.split('.').next().unwrap_or_default().to_string()
+}
+
+/// Which run of a program a timeline is of.
+#[derive(PartialEq, Eq)]
+struct Run {
+    created: u64,
+    pid: u32,
+}
+
+fn run_of(at: &Attached) -> Run {
+    let info = at.info();
+    Run {
+        created: info.created_unix_nanos,
+        pid: info.creator_pid,
+    }
+}
+
+/// Watches what the name leads to, and whether events can still come.
+struct Name<'a> {
+    at: &'a Attached,
+    args: &'a Args,
+    entries: u64,
+    asked: Option<Instant>,
+    gone: bool,
+    /// Whether no event can come any more, or none that is wanted.
+    is_done: bool,
+}
+
+impl<'a> Name<'a> {
+    fn new(at: &'a Attached, args: &'a Args) -> Name<'a> {
+        // What `new` moved aside has no writers, and no next run.
+        let aside = name_before(at.path()).is_some();
+        Name {
+            at,
+            args,
+            entries: at.info().entries,
+            asked: None,
+            gone: false,
+            is_done: at.is_snapshot() || aside,
+        }
+    }
+
+    fn is_to_be_asked(&mut self) -> bool {
+        let now = Instant::now();
+        let due = self.asked.is_none_or(|asked| now - asked >= ASK);
+        if due {
+            self.asked = Some(now);
+        }
+        due
+    }
+
+    /// The timeline that took the name, if one did since.
+    fn replacement(&mut self) -> Option<Attached> {
+        if self.is_done {
+            return None;
+        }
+        let replaced = self.at.replaced();
+        if self.args.once {
+            let users = timeline::users(self.at.path());
+            self.is_done = replaced || users.is_ok_and(|users| users.is_empty());
+            return None;
+        }
+        if !replaced {
+            return None;
+        }
+        // Not there, or not finished yet: ask again later.
+        let next = Attached::open(self.args.target.path()).ok();
+        if next.is_none() && !self.gone {
+            self.gone = true;
+            let path = self.at.path().display();
+            output::talk(format_args!(
+                "{path} was removed; waiting for it to come back"
+            ));
+        }
+        next
+    }
+}

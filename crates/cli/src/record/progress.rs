@@ -1,0 +1,195 @@
+//! How a recording goes: one line on a terminal that is written again and again.
+
+use std::collections::VecDeque;
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use terminal_size::terminal_size_of;
+use timeline_archive::Totals;
+
+use crate::human::{Bytes, Count, Rate, percent, things};
+
+/// The rate is that of so long a time.
+const RECENT: Duration = Duration::from_secs(2);
+
+/// The line.
+pub struct Progress {
+    shown: bool,
+    /// When it was looked, and how many events there were.
+    looks: VecDeque<(Instant, u64)>,
+}
+
+/// What it shows.
+pub struct State {
+    /// What was recorded.
+    pub totals: Totals,
+    /// Entries of the ring that are not read.
+    pub unread: u64,
+    /// Entries that the ring holds.
+    pub entries: u64,
+    /// Whether there is no room to write.
+    pub full: bool,
+}
+
+impl Progress {
+    /// A line that is not shown yet.
+    pub fn new() -> Progress {
+        Progress {
+            shown: false,
+            looks: VecDeque::new(),
+        }
+    }
+
+    /// Shows how it goes, if there is a terminal.
+    pub fn show(&mut self, state: &State) {
+        let mut terminal = std::io::stderr().lock();
+        if !terminal.is_terminal() {
+            return;
+        }
+        self.shown = true;
+        let width = terminal_size_of(&terminal).map(|(width, _)| width.0.into());
+        let line = self.line(state, width.unwrap_or(usize::MAX), Instant::now());
+        // Nobody listening is no reason to stop recording.
+        let _ = write!(terminal, "\r\x1b[K{line}");
+    }
+
+    /// What there is to be said, as far as it fits: a line that is longer would stay when it is written again.
+    fn line(&mut self, state: &State, width: usize, now: Instant) -> String {
+        let State { totals, .. } = state;
+        let events = things(totals.events, "event");
+        let rate = Rate(self.rate(totals.events, now));
+        let size = Bytes(totals.bytes);
+        // What was passed over is gone.
+        let gone = state.unread.saturating_sub(state.entries);
+        let missed = Count(totals.missed.saturating_add(gone));
+        let lag = percent(state.unread, state.entries);
+        // With what goes first where there is not enough room.
+        let mut parts = vec![
+            (3, events),
+            (1, format!("{rate}/s")),
+            (0, size.to_string()),
+            (2, format!("{lag} of the ring unread")),
+            (4, format!("{missed} missed")),
+        ];
+        if state.full {
+            parts.push((5, "no room to write".into()));
+        }
+        loop {
+            let texts: Vec<_> = parts.iter().map(|(_, text)| text.as_str()).collect();
+            let line = texts.join(", ");
+            if line.len() <= width {
+                return line;
+            }
+            if parts.len() == 1 {
+                // All of it is ASCII.
+                return format!("{}…", &line[..width.saturating_sub(1)]);
+            }
+            let least = parts.iter().map(|(rank, _)| *rank).min();
+            parts.retain(|(rank, _)| Some(*rank) != least);
+        }
+    }
+
+    /// Events a second, of late.
+    fn rate(&mut self, events: u64, now: Instant) -> f64 {
+        self.looks.push_back((now, events));
+        let old = |look: &&(Instant, u64)| now.duration_since(look.0) >= RECENT;
+        while self.looks.get(1).as_ref().is_some_and(old) {
+            self.looks.pop_front();
+        }
+        let Some((since, before)) = self.looks.front() else {
+            return 0.0;
+        };
+        let seconds = now.duration_since(*since).as_secs_f64();
+        match seconds > 0.0 {
+            true => events.saturating_sub(*before) as f64 / seconds,
+            false => 0.0,
+        }
+    }
+
+    /// Takes the line away, so that something else can be said.
+    pub fn clear(&mut self) {
+        if std::mem::take(&mut self.shown) {
+            let _ = write!(std::io::stderr().lock(), "\r\x1b[K");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_tells_what_happens_now() {
+        let mut progress = Progress::new();
+        let begin = Instant::now();
+        let mut at = |seconds, events, unread, full| {
+            let totals = Totals {
+                events,
+                missed: 7,
+                bytes: 5 << 20,
+                ..Totals::default()
+            };
+            let state = State {
+                totals,
+                unread,
+                entries: 1000,
+                full,
+            };
+            progress.line(&state, 200, begin + Duration::from_secs(seconds))
+        };
+        assert_eq!(
+            at(0, 5_000_000, 0, false),
+            "5,000,000 events, 0/s, 5 MiB, 0% of the ring unread, 7 missed"
+        );
+        assert_eq!(
+            at(1, 5_003_000, 250, false),
+            "5,003,000 events, 3 k/s, 5 MiB, 25% of the ring unread, 7 missed"
+        );
+        // What was before the last two seconds does not count.
+        for second in 2..10 {
+            at(second, 5_003_000, 0, false);
+        }
+        assert_eq!(
+            at(10, 5_003_001, 3_000, true),
+            "5,003,001 events, 0.5/s, 5 MiB, 100% of the ring unread, 2,007 missed, no room to write"
+        );
+    }
+
+    #[test]
+    fn the_line_fits_the_terminal() {
+        let state = State {
+            totals: Totals {
+                events: 12_000,
+                missed: 7,
+                bytes: 5 << 20,
+                ..Totals::default()
+            },
+            unread: 500,
+            entries: 1000,
+            full: true,
+        };
+        let mut progress = Progress::new();
+        let now = Instant::now();
+        let mut at = |width| progress.line(&state, width, now);
+        let whole = "12,000 events, 0/s, 5 MiB, 50% of the ring unread, 7 missed, no room to write";
+        assert_eq!((at(whole.len()), whole.len()), (whole.into(), 77));
+        for (width, line) in [
+            (
+                76,
+                "12,000 events, 0/s, 50% of the ring unread, 7 missed, no room to write",
+            ),
+            (
+                69,
+                "12,000 events, 50% of the ring unread, 7 missed, no room to write",
+            ),
+            (64, "12,000 events, 7 missed, no room to write"),
+            (40, "7 missed, no room to write"),
+            (25, "no room to write"),
+            (16, "no room to write"),
+            (15, "no room to wri…"),
+            (1, "…"),
+        ] {
+            assert_eq!(at(width), line);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! `timeline repair`: an archive without its damaged parts.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+
+use timeline_archive::{Archive, Copied};
+
+use crate::args::Example;
+use crate::condition;
+use crate::failure::{Failure, Result};
+use crate::human::things;
+use crate::output;
+use crate::permission;
+
+/// Write the whole frames of a damaged archive to a new file
+#[derive(clap::Args)]
+pub struct Args {
+    /// Archive to read: a file, or a directory of rotated files
+    #[arg(value_name = "FILE|DIR")]
+    path: PathBuf,
+
+    /// File to write, which must not exist yet
+    #[arg(short, long, value_name = "OUT")]
+    output: PathBuf,
+}
+
+/// Shown by `--help`.
+pub const EXAMPLES: &[Example] = &[(
+    "Leave out what is damaged",
+    "timeline repair crash.tla -o whole.tla",
+)];
+
+/// Runs the verb.
+pub fn run(args: &Args) -> Result {
+    let archive = Archive::open(&args.path)?;
+    condition::outside(&args.path, &args.output)?;
+    condition::whole(&args.path, &archive)?;
+    let to = args.output.display();
+    let fail = |error| Failure::Message(permission::failed("write", &args.output, &error));
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600);
+    let out = options.open(&args.output).map_err(fail)?;
+    let copied = write(&archive, &out).map_err(|error| {
+        // It is ours, and nobody should take it for the whole.
+        let _ = fs::remove_file(&args.output);
+        fail(error)
+    })?;
+    let (frames, dropped) = (
+        things(archive.frames(), "frame"),
+        things(copied.left_out, "byte"),
+    );
+    let from = args.path.display();
+    output::talk(format_args!(
+        "wrote {frames} of {from} to {to}, without {dropped} of damage"
+    ));
+    Ok(())
+}
+
+fn write(archive: &Archive, out: &File) -> io::Result<Copied> {
+    let mut buffered = BufWriter::new(out);
+    let copied = archive.copy(&mut buffered)?;
+    buffered.flush()?;
+    out.sync_all()?;
+    Ok(copied)
+}

@@ -1,0 +1,103 @@
+//! `timeline sample`: bursts of detail at the price of a part of it.
+
+use std::time::{Duration, Instant};
+
+use timeline::{Attached, Level};
+
+use crate::args::{self, Example};
+use crate::failure::{Failure, Result};
+use crate::output;
+use crate::signals::{Signals, Woken};
+use crate::target::Target;
+use crate::time::{Span, parse_duration};
+use crate::trust::Trusted;
+
+/// How often to ask whether the name still means the timeline being sampled.
+const IDENTITY: Duration = Duration::from_millis(200);
+
+/// Raise the level for short bursts, until interrupted
+///
+/// Everything that happens within a burst is logged, and the program pays for the bursts only. The
+/// level before is back in force between bursts, and when this ends, by Ctrl-C or otherwise.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    pub target: Target,
+
+    /// Level during a burst
+    #[arg(long, value_name = "LEVEL", value_parser = args::level())]
+    level: Level,
+
+    /// Length of a burst
+    #[arg(long = "for", value_name = "TIME", value_parser = parse_duration)]
+    length: Duration,
+
+    /// From the start of a burst to the start of the next
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    every: Duration,
+
+    /// Stop by itself after this time
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    duration: Option<Duration>,
+
+    #[command(flatten)]
+    trusted: Trusted,
+}
+
+/// Shown by `--help`.
+pub const EXAMPLES: &[Example] = &[
+    (
+        "All events of 100 µs, every 10 ms, until Ctrl-C",
+        "timeline sample /timeline --level all --for 100us --every 10ms",
+    ),
+    (
+        "The same, for five seconds",
+        "timeline sample /timeline --level all --for 100us --every 10ms --duration 5s",
+    ),
+];
+
+/// Runs the verb.
+pub fn run(args: &Args) -> Result {
+    let (level, length, every) = (args.level, Span(args.length), Span(args.every));
+    if args.length >= args.every {
+        return Err(Failure::misuse(
+            "sample",
+            format!("--for must be shorter than --every ({every}), got {length}"),
+        ));
+    }
+    let control = args.target.control(&args.trusted)?;
+    let watched = args.target.attach()?;
+    // Before the level is touched: from here on, a signal ends this in good order.
+    let signals = Signals::catch()?;
+    let path = args.target.path().display();
+    let sampler = control.sample(level, args.length, args.every)?;
+    output::talk(format_args!(
+        "{path}: {level} for {length} every {every}; Ctrl-C stops"
+    ));
+    let result = wait(args, &watched, &signals);
+    drop(sampler);
+    result?;
+    output::talk(format_args!(
+        "{path}: stopped, the level is {} again",
+        control.level()
+    ));
+    Ok(())
+}
+
+/// Waits until interrupted or done. Sampling what nobody can see any more is an error.
+fn wait(args: &Args, watched: &Attached, signals: &Signals) -> Result {
+    let end = args.duration.map(|duration| Instant::now() + duration);
+    loop {
+        let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+        let nap = left.unwrap_or(IDENTITY).min(IDENTITY);
+        if nap.is_zero() || signals.wait_for_signal(nap) == Woken::Interrupted {
+            return Ok(());
+        }
+        if watched.replaced() {
+            return Err(Failure::Message(format!(
+                "{} was removed or started anew, and is not sampled any more",
+                args.target.path().display()
+            )));
+        }
+    }
+}

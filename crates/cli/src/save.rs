@@ -1,0 +1,89 @@
+//! `timeline save`: keeps a timeline or an archive in a file.
+
+use std::path::PathBuf;
+
+use timeline::live_file;
+use timeline_archive::Archive;
+
+use crate::args::Example;
+use crate::condition;
+use crate::failure::{Failure, Result};
+use crate::human::{Bytes, things};
+use crate::output;
+use crate::target::{Opened, Target};
+
+/// Save a timeline to a file, while it is written
+///
+/// Every event in the file is whole. A file of that name is replaced at once and in full, or not at
+/// all. All verbs that read a live timeline read the file alike.
+///
+/// Of an archive, or of the files of a directory, one archive is written, without what is damaged.
+#[derive(clap::Args)]
+#[command(allow_missing_positional = true)]
+pub struct Args {
+    #[command(flatten)]
+    pub target: Target,
+
+    /// File to write
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+/// Shown by `--help`.
+pub const EXAMPLES: &[Example] = &[
+    (
+        "Keep what a program has just done",
+        "timeline save /timeline snapshot.timeline",
+    ),
+    (
+        "What the run before the last restart left behind",
+        "timeline save /timeline.prev crash.timeline",
+    ),
+    (
+        "All that is recorded by now, as one file",
+        "timeline save flights/ until-now.tla",
+    ),
+];
+
+/// Runs the verb.
+pub fn run(args: &Args) -> Result {
+    if args.target.was_chosen() && live_file(&args.file).is_some() {
+        let name = args.file.display();
+        return Err(Failure::misuse(
+            "save",
+            format!("the FILE to write is missing: {name} is a live name"),
+        ));
+    }
+    match args.target.open()? {
+        Opened::Ring(at) => {
+            let saved = at.save(&args.file)?;
+            let lost = match saved.overwritten {
+                0 => String::new(),
+                lost => format!("; {} overwritten meanwhile", things(lost, "older entry")),
+            };
+            tell(args, saved.events, saved.bytes, &lost);
+        }
+        Opened::Archive(archive) => save(&archive, args)?,
+    }
+    Ok(())
+}
+
+fn save(archive: &Archive, args: &Args) -> Result {
+    condition::outside(args.target.path(), &args.file)?;
+    condition::whole(args.target.path(), archive)?;
+    let saved = archive.save(&args.file)?;
+    let left_out = match saved.left_out {
+        0 => String::new(),
+        bytes => format!("; left out {} of no whole frame", things(bytes, "byte")),
+    };
+    tell(args, archive.count(), saved.bytes, &left_out);
+    Ok(())
+}
+
+fn tell(args: &Args, events: u64, bytes: u64, lost: &str) {
+    let (from, to) = (args.target.path().display(), args.file.display());
+    let (events, size) = (things(events, "event"), Bytes(bytes));
+    output::talk(format_args!(
+        "saved {events} of {from} to {to} ({size}){lost}"
+    ));
+}

@@ -1,0 +1,79 @@
+//! The newest events of an archive, and what is recorded after them.
+
+use std::io::Write;
+
+use timeline::{Event, Order};
+use timeline_archive::Archive;
+
+use super::printer::Printer;
+use super::{Args, BUSY, IDLE, look};
+use crate::condition;
+use crate::failure::{Failure, Result};
+use crate::human::{agree, things};
+use crate::output;
+use crate::programs::Programs;
+use crate::signals::{self, SignalledOutput, Signals, Woken};
+
+/// Prints events until nobody records any more, or a signal comes; how many entries were missed.
+pub fn follow(
+    archive: &Archive,
+    args: &Args,
+    signals: &Signals,
+    out: &mut SignalledOutput,
+) -> Result<u64> {
+    let path = args.target.path();
+    let mut events = archive.events_by_time(Order::NewestFirst);
+    let mut batch: Vec<Event> = events.by_ref().take(args.max_entries).collect();
+    batch.reverse();
+    condition::tell(path, archive, events.lost());
+    drop(events);
+    let mut growth = archive.follow()?;
+    let mut printer = Printer::new(archive, Some(Programs::of(archive)), look(args));
+    let (mut nap, mut total) = (BUSY, 0);
+    let (mut unknown, mut damaged, mut removed) = (0, 0, 0);
+    loop {
+        match printer.print(&batch, out).and_then(|()| out.flush()) {
+            Err(error) if signals::is_interrupted(&error) => return Ok(total),
+            other => other?,
+        }
+        batch.clear();
+        // Asked before the last look, so that nothing recorded before the answer is left behind.
+        let recorded = growth.is_recorded();
+        let missed = growth.poll(&mut batch)?;
+        total += missed;
+        if missed > 0 {
+            let what = things(missed, "entry");
+            output::talk(format_args!(
+                "{what} missed here, overwritten before they were recorded"
+            ));
+        }
+        if growth.missed_unknown() > unknown {
+            unknown = growth.missed_unknown();
+            output::talk(
+                "what was logged before this may be missing, since nobody recorded between two runs",
+            );
+        }
+        if growth.damaged() > damaged {
+            let new = growth.damaged() - damaged;
+            let what = things(new, "byte");
+            damaged = growth.damaged();
+            let belong = agree(new, "belongs", "belong");
+            output::talk(format_args!("{what} here {belong} to no whole frame"));
+        }
+        if growth.removed() > removed {
+            let what = things(growth.removed() - removed, "file");
+            removed = growth.removed();
+            output::talk(format_args!("{what} removed here before they were read"));
+        }
+        let idle = batch.is_empty() && missed == 0;
+        if idle && !recorded {
+            return Ok(total);
+        }
+        nap = if idle { (nap * 2).min(IDLE) } else { BUSY };
+        match signals.wait(nap) {
+            Woken::Timeout => {}
+            Woken::Interrupted => return Ok(total),
+            Woken::OutputClosed => return Err(Failure::ClosedPipe),
+        }
+    }
+}

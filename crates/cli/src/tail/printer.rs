@@ -1,0 +1,160 @@
+//! The events of a tail, oldest first: `17:53:30.123456  category      message`, or more of it.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use timeline::{
+    Event, Source,
+    dump::{FRAME, Messages, Text, one_line, printable, stack},
+};
+
+use crate::failure::INFALLIBLE;
+use crate::json::Lines;
+use crate::output;
+use crate::programs::Programs;
+use crate::style::Theme;
+use crate::time::{Form, WallClock};
+use crate::who::Who;
+
+/// How an event is written.
+#[derive(Clone, Copy)]
+pub enum Look {
+    /// Time, category and message.
+    Short,
+    /// Date, thread, priority and core as well.
+    Long,
+    /// A JSON object.
+    Json,
+}
+
+/// Writes the events of one timeline.
+pub struct Printer<'a> {
+    look: LookOf<'a>,
+    /// The event before: its ticks count from there.
+    before: Option<Event>,
+    programs: Option<Programs<'a>>,
+    line: Text,
+}
+
+enum LookOf<'a> {
+    Json(Box<Lines<'a>>),
+    Columns(Box<Columns<'a>>),
+}
+
+impl<'a> Printer<'a> {
+    /// For the events of this timeline, or of these programs.
+    pub fn new(at: &'a dyn Source, programs: Option<Programs<'a>>, look: Look) -> Printer<'a> {
+        let who = || Who::new(at).among(programs);
+        let look = match look {
+            Look::Json => LookOf::Json(Box::new(Lines::new(at).among(programs))),
+            Look::Short => LookOf::Columns(Box::new(Columns::new(at, None))),
+            Look::Long => LookOf::Columns(Box::new(Columns::new(at, Some(who())))),
+        };
+        Printer {
+            look,
+            before: None,
+            programs,
+            line: Text::new(),
+        }
+    }
+
+    /// Writes events, the oldest first.
+    pub fn print(&mut self, events: &[Event], out: &mut impl Write) -> io::Result<()> {
+        for event in events {
+            self.line.clear();
+            match &mut self.look {
+                LookOf::Json(lines) => {
+                    let programs = self.programs;
+                    let one_clock = |before: &Event| {
+                        programs.is_none_or(|programs| programs.have_one_clock(before, event))
+                    };
+                    let before = self.before.as_ref().filter(|before| {
+                        before.ticks != 0 && event.ticks != 0 && one_clock(before)
+                    });
+                    let cycles = before.map(|before| event.ticks.saturating_sub(before.ticks));
+                    self.before = Some(Event {
+                        payload: None,
+                        ..*event
+                    });
+                    lines.write(event, cycles, &mut self.line);
+                }
+                LookOf::Columns(columns) => {
+                    columns.write(event, &mut self.line).expect(INFALLIBLE);
+                }
+            }
+            out.write_all(self.line.as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+/// Events as lines of text.
+struct Columns<'a> {
+    at: &'a dyn Source,
+    theme: Theme,
+    clock: WallClock,
+    who: Option<Who<'a>>,
+    /// Grows with the longest category seen, so that messages stay in line.
+    category_width: usize,
+    message: String,
+    messages: Messages,
+}
+
+impl<'a> Columns<'a> {
+    fn new(at: &'a dyn Source, who: Option<Who<'a>>) -> Columns<'a> {
+        Columns {
+            at,
+            theme: output::theme(),
+            clock: WallClock::new(Form::TimeOfDay),
+            who,
+            category_width: 12,
+            message: String::new(),
+            messages: Messages::new(),
+        }
+    }
+
+    fn write(&mut self, event: &Event, out: &mut Text) -> std::fmt::Result {
+        self.write_head(event, out)?;
+        self.write_tail(event, out)
+    }
+
+    /// When, and with `--long` who and where.
+    fn write_head(&mut self, event: &Event, out: &mut Text) -> std::fmt::Result {
+        let dim = self.theme.dim;
+        write!(out, "{dim}")?;
+        if let Some(who) = &mut self.who {
+            who.write(event, out);
+            out.right(crate::who::known(event.core).map(u64::from), 4);
+        } else {
+            match self.at.time(event) {
+                Some(nanos) => self.clock.write(nanos, out),
+                None if event.ticks == 0 => write!(out, "?")?,
+                None => write!(out, "{} ticks", event.ticks)?,
+            }
+        }
+        write!(out, "{dim:#}  ")
+    }
+
+    /// What.
+    fn write_tail(&mut self, event: &Event, out: &mut Text) -> std::fmt::Result {
+        let definition = self.at.definition(event.id);
+        let priority = definition.and_then(|definition| definition.priority);
+        let style = priority.map_or(self.theme.bad, |priority| self.theme.priority(priority));
+        let category = match definition.map_or("", |definition| &definition.category) {
+            "" => "?",
+            category => category,
+        };
+        let category = printable(category);
+        self.category_width = category.chars().count().clamp(self.category_width, 32);
+        let width = self.category_width;
+        self.message.clear();
+        self.messages.write(event, definition, &mut self.message)?;
+        let message = one_line(&self.message);
+        let message = printable(&message);
+        writeln!(out, "{style}{category:<width$}  {message}{style:#}")?;
+        for frame in stack(self.at, event) {
+            writeln!(out, "{FRAME}{}", printable(&frame))?;
+        }
+        Ok(())
+    }
+}

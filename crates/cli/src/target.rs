@@ -1,0 +1,209 @@
+//! The timeline or archive of a verb: found by its name, or because it is the only one.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use timeline::dump::printable;
+use timeline::layout::MAGIC;
+use timeline::{Attached, Control, Error, ErrorKind as Kind, looks_like, name_before};
+use timeline_archive::Archive;
+
+use crate::failure::{Failure, Result};
+use crate::output;
+use crate::permission;
+use crate::trust::Trusted;
+
+/// The timeline or archive.
+#[derive(clap::Args)]
+pub struct Target {
+    /// Live name (/timeline), file (snapshot.timeline, flight.tla), or directory of a rotated archive. Without PATH,
+    /// the only live timeline, if there is just one
+    #[arg(value_name = "PATH")]
+    path: Option<PathBuf>,
+
+    #[arg(skip)]
+    chosen: bool,
+}
+
+/// The timeline or archive that was found.
+pub enum Opened {
+    /// A live timeline, one that a dead program left, or a snapshot.
+    Ring(Box<Attached>),
+    /// The archive of one or several of them.
+    Archive(Box<Archive>),
+}
+
+impl Target {
+    /// Its name, as it was given or chosen.
+    pub fn path(&self) -> &Path {
+        self.path.as_deref().unwrap_or(Path::new(""))
+    }
+
+    /// Whether it was not named, and was chosen because it is the only one.
+    pub fn was_chosen(&self) -> bool {
+        self.chosen
+    }
+
+    /// Takes the word that was given as PATH, if it is something else.
+    pub fn take_if(&mut self, is_other: impl Fn(&str) -> bool) -> Option<String> {
+        let word = self.path.as_ref()?.to_str()?;
+        is_other(word)
+            .then(|| word.to_owned())
+            .inspect(|_| self.path = None)
+    }
+
+    /// Chooses the only live timeline, if none was named. Ends with status 2 if there is none, or several.
+    pub fn choose(&mut self, verb: &'static str) -> Result<()> {
+        if self.path.is_some() {
+            return Ok(());
+        }
+        let live = live();
+        if let [only] = &live[..] {
+            output::talk(format_args!("{only} is the only timeline there is"));
+            self.path = Some(only.into());
+            self.chosen = true;
+            return Ok(());
+        }
+        if live.is_empty() {
+            return Err(Failure::misuse(
+                verb,
+                "no timeline is live; name a PATH, or try `timeline demo`",
+            ));
+        }
+        let names = live.iter().map(|name| format!("\n  {}", printable(name)));
+        let names: String = names.collect();
+        Err(Failure::misuse(
+            verb,
+            format!("several timelines are live; name one:{names}"),
+        ))
+    }
+
+    /// Attaches for reading.
+    pub fn attach(&self) -> Result<Attached> {
+        Attached::open(self.path()).map_err(|error| self.explain(error))
+    }
+
+    /// Attaches for changing the level.
+    pub fn control(&self, trusted: &Trusted) -> Result<Control> {
+        Control::open_trusting(self.path(), trusted.trust()).map_err(|error| match &error {
+            Error::NotTrusted { owner, .. } if owner.mode & 0o002 == 0 => {
+                let (told, user) = (permission::told(&error), owner.user);
+                Failure::Message(format!("{told} (--trust-user {user})"))
+            }
+            _ => self.explain(error),
+        })
+    }
+
+    /// The error, with a hint at the name that may have been meant.
+    pub fn explain(&self, error: Error) -> Failure {
+        explain(self.path(), error)
+    }
+
+    /// Opens it for reading. A file that does not begin as a timeline is an archive if anything of one is in it.
+    pub fn open(&self) -> Result<Opened> {
+        self.open_newest(usize::MAX)
+    }
+
+    /// As `open`, for the newest `count` events only: of a rotated archive, no more is read than these need.
+    pub fn open_newest(&self, count: usize) -> Result<Opened> {
+        let path = self.path();
+        let archive = |archive| Ok(Opened::Archive(Box::new(archive)));
+        let error = match Attached::open(path) {
+            Ok(at) => return Ok(Opened::Ring(Box::new(at))),
+            Err(error) => error,
+        };
+        if path.is_dir() {
+            return archive(match count {
+                usize::MAX => Archive::open(path)?,
+                _ => Archive::open_newest(path, count)?,
+            });
+        }
+        if !matches!(
+            error.kind(),
+            Kind::NotATimeline | Kind::Corrupt | Kind::NotFound
+        ) {
+            return Err(explain(path, error));
+        }
+        match Archive::open(path) {
+            Ok(found) if !begins_with(path, &MAGIC) => archive(found),
+            Err(Error::NotAnArchive { found, .. }) if !found.starts_with(&MAGIC) => {
+                Err(Failure::Message(format!(
+                    "{} is neither a timeline nor an archive: it is {}",
+                    path.display(),
+                    looks_like(&found)
+                )))
+            }
+            _ => Err(explain(path, error)),
+        }
+    }
+}
+
+/// The error, with the name that may have been meant, or what reads an archive, which has no writers to command.
+pub fn explain(path: &Path, error: Error) -> Failure {
+    let mut message = permission::told(&error);
+    let path_shown = path.display();
+    if error.kind() == Kind::NotFound {
+        if let Some(meant) = meant(path) {
+            message = format!("no timeline at {path_shown}; did you mean {meant}?");
+        }
+    } else if is_archive(path) {
+        message = format!(
+            "{path_shown} is an archive, not a timeline; dump, tail, info, save, verify and repair read archives"
+        );
+    }
+    Failure::Message(message)
+}
+
+/// The live timelines by name, but for what `new` moved aside.
+fn live() -> Vec<String> {
+    let mut names = timeline::names().unwrap_or_default();
+    names.retain(|name| name_before(name.as_ref()).is_none());
+    names
+}
+
+/// The live timeline whose name is so much like this one that it may have been meant.
+pub fn meant(path: &Path) -> Option<String> {
+    let given = path.to_str()?;
+    let bare = given.strip_prefix('/').unwrap_or(given);
+    if bare.contains('/') {
+        return None;
+    }
+    let names = timeline::names().unwrap_or_default().into_iter();
+    let near = names.filter_map(|name| Some((distance(bare, &name[1..])?, name)));
+    near.min().map(|(_, name)| name)
+}
+
+/// How many letters to change, add, remove or swap: at most one in four. None, if one is the beginning of the other.
+fn distance(given: &str, name: &str) -> Option<usize> {
+    let (given, name) = (given.to_lowercase(), name.to_lowercase());
+    let letters = given.chars().count();
+    if letters > 2 && name.starts_with(&given) {
+        return Some(0);
+    }
+    let distance = strsim::damerau_levenshtein(&given, &name);
+    (distance * 4 <= letters.max(4)).then_some(distance)
+}
+
+/// Whether only the leading slash of a live name was left out.
+pub fn lacks_slash(path: &Path) -> bool {
+    let slashed = PathBuf::from(format!("/{}", path.display()));
+    path.components().count() == 1 && Attached::open(slashed).is_ok()
+}
+
+/// Whether it begins as an archive, or is a directory with files of one.
+fn is_archive(path: &Path) -> bool {
+    if let Ok(entries) = fs::read_dir(path) {
+        let mut paths = entries.flatten().map(|entry| entry.path());
+        return paths.any(|path| path.extension().is_some_and(|extension| extension == "tla"));
+    }
+    begins_with(path, &[0xc1, 0xce])
+}
+
+/// Whether it is a file that begins so. A pipe is not opened, which would wait for its other end.
+fn begins_with(path: &Path, expected: &[u8]) -> bool {
+    let mut beginning = vec![0; expected.len()];
+    path.is_file()
+        && File::open(path).is_ok_and(|mut file| file.read_exact(&mut beginning).is_ok())
+        && beginning == expected
+}

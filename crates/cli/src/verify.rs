@@ -1,0 +1,140 @@
+//! `timeline verify`: what of an archive is whole.
+
+use std::io::Write;
+use std::ops::Range;
+use std::path::PathBuf;
+
+use serde_json::json;
+use timeline_archive::Archive;
+
+use crate::args::Example;
+use crate::condition;
+use crate::failure::{Failure, Result};
+use crate::human::{self, Bytes, Count, agree, things};
+use crate::json;
+use crate::output::{self, Line};
+
+/// Check an archive: its frames, what is damaged, and how many events can be recovered
+///
+/// Ends with status 1 if anything is damaged, or cannot be read by this version.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Archive to check: a file, or a directory of rotated files
+    #[arg(value_name = "FILE|DIR")]
+    path: PathBuf,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Shown by `--help`.
+pub const EXAMPLES: &[Example] = &[
+    (
+        "Is it whole, and what is in it?",
+        "timeline verify crash.tla",
+    ),
+    (
+        "Where it is damaged",
+        "timeline verify crash.tla --json | jq .damage",
+    ),
+];
+
+/// Runs the verb.
+pub fn run(args: &Args) -> Result {
+    let archive = Archive::open(&args.path)?;
+    let (recoverable, incomplete) = archive.recoverable();
+    let damage = archive.damage();
+    let damaged: usize = damage.iter().map(ExactSizeIterator::len).sum();
+    let mut out = output::stdout();
+    if args.json {
+        let ranges = damage.iter().map(|place| [place.start, place.end]);
+        let files = archive.bytes().files();
+        let files = files
+            .map(|(path, start)| json!({ "file": path.display().to_string(), "start": start }));
+        let programs = archive.programs();
+        let programs = programs.iter().map(|preamble| {
+            json!({
+                "magic": human::hex(preamble.magic),
+                "path": preamble.path,
+                "timeline": preamble.timeline,
+                "host": preamble.host,
+                "pid": preamble.pid,
+                "boot_id": preamble.boot_id,
+            })
+        });
+        let object = json!({
+            "file": args.path.display().to_string(),
+            "size": archive.bytes().len(),
+            "files": files.collect::<Vec<_>>(),
+            "frames": archive.frames(),
+            "events": recoverable,
+            "events_lost_in_blocks": incomplete.saturating_sub(archive.other_codecs()),
+            "events_of_other_codecs": archive.other_codecs(),
+            "missed": archive.missed(),
+            "missed_unknown": archive.missed_unknown(),
+            "unknown_records": archive.unknown(),
+            "damaged_bytes": damaged,
+            "damage": ranges.collect::<Vec<_>>(),
+            "programs": programs.collect::<Vec<_>>(),
+        });
+        json::escaped::write_line(&object, &mut out)?;
+    } else {
+        let theme = output::theme();
+        let size = Bytes(archive.bytes().len() as u64);
+        let title = Line::new().styled(theme.name, args.path.display());
+        title.text("  ").text(size).write(&mut out)?;
+        let mut line = |label, text: String| {
+            let line = Line::from("  ").styled(theme.bold, format_args!("{label:<9}"));
+            line.text(" ").text(text).write(&mut out)
+        };
+        line("frames", Count(archive.frames()).to_string())?;
+        line("events", format!("{} recoverable", Count(recoverable)))?;
+        let missed = condition::missed(archive.missed(), archive.missed_unknown());
+        line("missed", missed)?;
+        for preamble in archive.programs() {
+            let text = |text: &Option<String>| text.clone().unwrap_or("?".into());
+            let (timeline, path) = (text(&preamble.timeline), text(&preamble.path));
+            line("program", format!("{path}, {timeline}"))?;
+        }
+        for place in damage {
+            line("damage", told(&archive, place))?;
+        }
+    }
+    out.flush()?;
+    if damage.is_empty() && incomplete == 0 {
+        return Ok(());
+    }
+    let mut told = condition::in_blocks(&archive, incomplete);
+    let is_whole = damage.is_empty() && incomplete <= archive.other_codecs();
+    if damaged > 0 {
+        let belong = agree(damaged as u64, "belongs", "belong");
+        let (bytes, places) = (
+            things(damaged as u64, "byte"),
+            things(damage.len() as u64, "place"),
+        );
+        told.push(format!(
+            "{bytes} in {places} {belong} to no whole frame; `timeline repair` keeps the rest"
+        ));
+    }
+    let (file, told) = (args.path.display(), told.join(", and "));
+    let state = if is_whole {
+        "whole, but not all can be read"
+    } else {
+        "damaged"
+    };
+    Err(Failure::Message(format!("{file} is {state}: {told}")))
+}
+
+/// How much is damaged, and where in which file.
+fn told(archive: &Archive, place: &Range<usize>) -> String {
+    let length = things(place.len() as u64, "byte");
+    let files = archive.bytes().files();
+    match files.take_while(|(_, start)| *start <= place.start).last() {
+        Some((path, start)) if archive.bytes().files().count() > 1 => {
+            let (path, from) = (path.display(), Count((place.start - start) as u64));
+            format!("{length} from byte {from} of {path} on")
+        }
+        _ => format!("{length} from byte {} on", Count(place.start as u64)),
+    }
+}

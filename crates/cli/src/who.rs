@@ -1,0 +1,174 @@
+//! Who logged an event, when, and how grave it is: what `--long` adds.
+
+use std::collections::HashMap;
+
+use timeline::{
+    Event, Priority, Source, Thread, ThreadRef,
+    dump::{Text, printable},
+};
+
+use crate::programs::Programs;
+use crate::time::{Form, WallClock};
+
+/// A number of a core or node, unless it stands for an unknown one.
+pub fn known(number: u16) -> Option<u16> {
+    (number != u16::MAX).then_some(number)
+}
+
+/// The kernel's id of a thread or process, unless it stands for an unknown one.
+pub fn known_id(id: u32) -> Option<u32> {
+    (id != 0).then_some(id)
+}
+
+/// What is shown of each thread of a timeline, looked up and made once while there is room for it.
+pub struct Threads<'a> {
+    at: &'a dyn Source,
+    // A reference names one thread for good, until its record is reused: then it names nobody.
+    found: HashMap<Key, usize>,
+    made: Vec<String>,
+    /// Bytes of these.
+    length: usize,
+    /// Where some of `found` are, so that most events need no hash.
+    recent: [(Key, usize); RECENT],
+}
+
+type Key = (ThreadRef, u32);
+
+/// A power of two, beyond the threads of most programs.
+const RECENT: usize = 256;
+const NOT_RECENT: (Key, usize) = ((ThreadRef(0), 0), usize::MAX);
+/// Bytes that are kept: an archive may tell of millions of threads, each on a machine with a long name.
+const ROOM: usize = 32 << 20;
+
+impl<'a> Threads<'a> {
+    /// None looked up yet.
+    pub fn new(at: &'a dyn Source) -> Threads<'a> {
+        Threads {
+            at,
+            found: HashMap::new(),
+            made: Vec::new(),
+            length: 0,
+            recent: [NOT_RECENT; RECENT],
+        }
+    }
+
+    /// What `make` made, now or before, of the thread that logged this event, if it was known then.
+    #[inline]
+    pub fn of(
+        &mut self,
+        event: &Event,
+        make: impl FnOnce(&Event, Option<Thread>) -> String,
+    ) -> &str {
+        let key = (event.thread, event.tid);
+        // The lower half of a reference is a place in a table that is filled from its start.
+        let recent = event.thread.0 as usize % RECENT;
+        let (last, place) = self.recent[recent];
+        if last == key && place < self.made.len() {
+            return &self.made[place];
+        }
+        self.look_up(event, recent, make)
+    }
+
+    #[cold]
+    fn look_up(
+        &mut self,
+        event: &Event,
+        recent: usize,
+        make: impl FnOnce(&Event, Option<Thread>) -> String,
+    ) -> &str {
+        let key = (event.thread, event.tid);
+        if self.length > ROOM {
+            (self.length, self.recent) = (0, [NOT_RECENT; RECENT]);
+            self.found.clear();
+            self.made.clear();
+        }
+        let place = *self.found.entry(key).or_insert_with(|| {
+            let made = make(event, self.at.thread(event));
+            self.length += made.len();
+            self.made.push(made);
+            self.made.len() - 1
+        });
+        self.recent[recent] = (key, place);
+        &self.made[place]
+    }
+}
+
+/// Writes the columns that come before those of a dump.
+pub struct Who<'a> {
+    at: &'a dyn Source,
+    threads: Threads<'a>,
+    programs: Option<Programs<'a>>,
+    clock: WallClock,
+}
+
+/// Enough for names of the usual length; longer ones push the rest of their line aside.
+const THREAD_WIDTH: usize = 26;
+
+impl<'a> Who<'a> {
+    /// The names of the columns.
+    pub fn heading() -> String {
+        format!(
+            "{:<29} {:<THREAD_WIDTH$} {:<8} ",
+            "time", "thread", "priority"
+        )
+    }
+
+    /// For the events of this timeline.
+    pub fn new(at: &'a dyn Source) -> Who<'a> {
+        let (threads, clock) = (Threads::new(at), WallClock::new(Form::DateTime));
+        Who {
+            at,
+            threads,
+            programs: None,
+            clock,
+        }
+    }
+
+    /// With the machine before the thread, if there are several.
+    pub fn among(mut self, programs: Option<Programs<'a>>) -> Who<'a> {
+        self.programs = programs;
+        self
+    }
+
+    /// Writes the columns of one event. Names are shown as far as they are printable.
+    pub fn write(&mut self, event: &Event, out: &mut Text) {
+        match self.at.time(event) {
+            Some(nanos) => self.clock.write(nanos, out),
+            None => {
+                out.right((event.ticks != 0).then_some(event.ticks), 23);
+                out.push(" ticks");
+            }
+        }
+        let host = |event: &Event| self.programs.and_then(|programs| programs.host(event));
+        let column = |event: &Event, thread| thread_column(event, thread, host(event));
+        out.push(self.threads.of(event, column));
+        let definition = self.at.definition(event.id);
+        out.push(priority_column(definition.and_then(|d| d.priority)));
+    }
+}
+
+fn thread_column(event: &Event, thread: Option<Thread>, host: Option<&str>) -> String {
+    let or = |name: Option<String>| name.unwrap_or("?".to_string());
+    let who = match thread {
+        Some(Thread { name, process, .. }) if name == process => or(name),
+        Some(Thread { name, process, .. }) => format!("{}/{}", or(process), or(name)),
+        None => "?".to_string(),
+    };
+    let host = host.map_or(String::new(), |host| format!("{host}:"));
+    let tid = known_id(event.tid).map_or("?".to_string(), |tid| tid.to_string());
+    let who = printable(&format!("{host}{who} {tid}")).into_owned();
+    format!(" {who:<THREAD_WIDTH$} ")
+}
+
+fn priority_column(priority: Option<Priority>) -> &'static str {
+    match priority {
+        Some(Priority::Error) => "error    ",
+        Some(Priority::Warning) => "warning  ",
+        Some(Priority::Info) => "info     ",
+        Some(Priority::Trace) => "trace    ",
+        Some(Priority::App) => "app      ",
+        Some(Priority::Packet) => "packet   ",
+        Some(Priority::Library) => "library  ",
+        None => "?        ",
+    }
+}

@@ -1,0 +1,434 @@
+//! What can go wrong, each said as: what was expected, what came, what to do.
+
+mod contents;
+
+pub use contents::looks_like;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error as ThisError;
+
+use crate::access::{Owner, Refusal};
+
+/// The result of every fallible call of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A process named in an error: its id and the name it went by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct User {
+    /// Process id, as seen in the pid namespace of that process.
+    pub pid: u32,
+    /// The process' name (`comm`), at most 15 bytes.
+    pub name: String,
+}
+
+/// The broad class of an [`Error`], stable enough to branch on (the C status codes follow it).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The operating system refused.
+    Io,
+    /// No timeline of that name.
+    NotFound,
+    /// The name belongs to living writers.
+    InUse,
+    /// Not enough space for the timeline.
+    NoSpace,
+    /// The file belongs to a user that the writer does not trust.
+    NotTrusted,
+    /// The file is something else, or was never finished.
+    NotATimeline,
+    /// A format version this library does not read.
+    Version,
+    /// The header or file contradicts itself.
+    Corrupt,
+    /// The caller passed something that cannot be meant.
+    Argument,
+    /// A table of the timeline, or of this process, is full.
+    Full,
+    /// Somebody else is doing this now.
+    Busy,
+}
+
+/// Everything that can go wrong in this crate.
+#[derive(Debug, ThisError)]
+#[non_exhaustive]
+pub enum Error {
+    /// A system call failed.
+    #[error("cannot {doing} {}: {}", .path.display(), told(.source, .refusal.as_deref()))]
+    Io {
+        /// What was being done, as a verb: "open", "map".
+        doing: &'static str,
+        /// On which file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+        /// Who may, if permission was denied and that is known.
+        refusal: Option<Box<Refusal>>,
+    },
+
+    /// There is no timeline of this name.
+    #[error("no timeline at {}: the program that creates it has not run, or it was removed; `timeline list` shows what there is", .path.display())]
+    NotFound {
+        /// The name or file asked for.
+        path: PathBuf,
+    },
+
+    /// `new` on a name that living processes write to.
+    #[error("{} is in use by {}; join it with open, or stop them first", .path.display(), users(.by))]
+    InUse {
+        /// The name or file asked for.
+        path: PathBuf,
+        /// Who writes to it, as far as it is known.
+        by: Vec<User>,
+    },
+
+    /// A file of a user that this process does not trust, where it was to write.
+    #[error("{}", not_trusted(.path, .owner))]
+    NotTrusted {
+        /// The file.
+        path: PathBuf,
+        /// Whose it is.
+        owner: Owner,
+    },
+
+    /// Another process holds a lock of the timeline, and does not give it back.
+    #[error("{} is locked by another process, which does not let go of it; the file belongs to {owner}, and whoever may open it may lock it. Stop that process, or remove the timeline and create it anew", .path.display())]
+    Locked {
+        /// The timeline.
+        path: PathBuf,
+        /// Whose it is.
+        owner: Owner,
+    },
+
+    /// The file system has not enough room for the whole timeline.
+    #[error("not enough space for {}: it needs {needed} bytes and {free} are free; free some, or ask for fewer entries", .path.display())]
+    NoSpace {
+        /// The name or file asked for.
+        path: PathBuf,
+        /// Bytes the timeline needs.
+        needed: u64,
+        /// Bytes the file system has left.
+        free: u64,
+    },
+
+    /// The file does not start with the magic.
+    #[error("{} is not a timeline: it is {}", .path.display(), looks_like(.found))]
+    NotATimeline {
+        /// The file.
+        path: PathBuf,
+        /// Its first bytes.
+        found: [u8; 8],
+    },
+
+    /// The creator died before the timeline was whole.
+    #[error("{} was never finished: its creator died, or is still busy, creating it; run the program again", .path.display())]
+    Unfinished {
+        /// The name or file.
+        path: PathBuf,
+    },
+
+    /// Joining a timeline that an earlier boot of the machine left in a file.
+    #[error("{} was written before this machine's last boot and nobody can go on with it; create it anew with new, which keeps it as {}.prev", .path.display(), .path.display())]
+    OtherBoot {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// Joining a timeline in a file without knowing which boot of the machine wrote it.
+    #[error("cannot tell whether {} was written since this machine's last boot: the boot id is in /proc, which is not mounted here. Mount it (in a chroot: mount -t proc proc /proc), or create the timeline anew with new", .path.display())]
+    UnknownBoot {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// A format of another major version.
+    #[error("{} has format version {found_major}.{found_minor}, this program reads {}.x; use a timeline of that version", .path.display(), crate::layout::VERSION_MAJOR)]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Major version found.
+        found_major: u16,
+        /// Minor version found.
+        found_minor: u16,
+    },
+
+    /// The file is shorter than its header says, or than any header.
+    #[error("{} is truncated: expected {expected} bytes, found {found}; take the snapshot again, or copy the whole file", .path.display())]
+    Truncated {
+        /// The file.
+        path: PathBuf,
+        /// Bytes it should have.
+        expected: u64,
+        /// Bytes it has.
+        found: u64,
+    },
+
+    /// A header field contradicts the rest.
+    #[error("{} has a damaged header: {field} should be {expected}, found {found}", .path.display())]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// The header field, named as in docs/format.md.
+        field: &'static str,
+        /// What would have been right.
+        expected: String,
+        /// What was there.
+        found: String,
+    },
+
+    /// There is no archive of this name.
+    #[error("no archive at {}: `timeline record` writes one", .path.display())]
+    NoArchive {
+        /// The file asked for.
+        path: PathBuf,
+    },
+
+    /// A file without a single whole frame.
+    #[error("{} is {}", .path.display(), no_archive(found))]
+    NotAnArchive {
+        /// The file.
+        path: PathBuf,
+        /// Its first bytes.
+        found: Vec<u8>,
+    },
+
+    /// Recording into the archive of another ring.
+    #[error("{} already holds something that is no recording of {}, and is left as it is; record into another file (`cat` joins archives)", .path.display(), .timeline.display())]
+    OtherRing {
+        /// The file.
+        path: PathBuf,
+        /// The timeline to be recorded.
+        timeline: PathBuf,
+    },
+
+    /// Rotating what is one file.
+    #[error("{} is one file, and only the files of a directory are rotated and removed; name a directory, with a / at its end", .path.display())]
+    NotADirectory {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// Two recorders on one file.
+    #[error("{} is being written by another recorder; choose another file, or stop that one first", .path.display())]
+    RecorderBusy {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// A name that cannot be a timeline.
+    #[error("{name:?} cannot name a timeline: {why}")]
+    BadName {
+        /// The name given.
+        name: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+
+    /// A size out of range.
+    #[error("{what} must be {expected}, got {found}")]
+    BadSize {
+        /// Which size.
+        what: &'static str,
+        /// What it may be.
+        expected: &'static str,
+        /// What was given.
+        found: u64,
+    },
+
+    /// Not one of the seven priorities.
+    #[error(
+        "unknown priority {found:?}: expected error, warning, info, trace, app, packet or library"
+    )]
+    BadPriority {
+        /// The word given.
+        found: String,
+    },
+
+    /// Not a priority, nor `all` or `none`.
+    #[error(
+        "unknown level {found:?}: expected error, warning, info, trace, app, packet, library, all or none"
+    )]
+    BadLevel {
+        /// The word given.
+        found: String,
+    },
+
+    /// A message with more arguments than an event carries.
+    #[error(
+        "an event carries at most {} arguments, this message has {found}: {message:?}; split it into two events",
+        crate::layout::MAX_ARGUMENTS
+    )]
+    TooManyArguments {
+        /// How many `$names` its first line has.
+        found: usize,
+        /// The first line.
+        message: String,
+    },
+
+    /// A category or message that cannot be stored.
+    #[error("the {what} must be {expected}, got {found}")]
+    BadText {
+        /// "category" or "message".
+        what: &'static str,
+        /// What it must be.
+        expected: &'static str,
+        /// What came.
+        found: String,
+    },
+
+    /// The string table cannot take this definition.
+    #[error("the string table of {} is full: this definition needs {needed} bytes, {free} of {size} are free; create the timeline with a larger string table", .path.display())]
+    StringTableFull {
+        /// The timeline.
+        path: PathBuf,
+        /// Bytes needed, terminators included.
+        needed: u64,
+        /// Bytes left.
+        free: u64,
+        /// Size of the table.
+        size: u64,
+    },
+
+    /// The definition table cannot take another event.
+    #[error("the definition table of {} is full: it holds {capacity} events; create the timeline with a larger string table (64 bytes an event)", .path.display())]
+    DefinitionTableFull {
+        /// The timeline.
+        path: PathBuf,
+        /// How many events it can define.
+        capacity: u32,
+    },
+
+    /// No slot left for a further writing process.
+    #[error("{} has {capacity} writing processes already, and takes no more; stop one of them", .path.display())]
+    ProcessTableFull {
+        /// The timeline.
+        path: PathBuf,
+        /// How many there may be.
+        capacity: u32,
+    },
+
+    /// This process has too many timelines open for writing.
+    #[error(
+        "this process writes to {limit} timelines already, and can have no more open; close one of them"
+    )]
+    TooManyOpen {
+        /// How many there may be.
+        limit: usize,
+    },
+
+    /// Another sampler runs.
+    #[error("{} is being sampled already, by process {pid}; stop that one first", .path.display())]
+    SamplerBusy {
+        /// The timeline.
+        path: PathBuf,
+        /// Whose sampler it is.
+        pid: u32,
+    },
+
+    /// Writing to something that can only be read.
+    #[error("{} is a snapshot and cannot be changed; name the live timeline", .path.display())]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+impl Error {
+    /// The broad class of this error.
+    pub fn kind(&self) -> ErrorKind {
+        use Error::*;
+        match self {
+            Io { .. } => ErrorKind::Io,
+            NotFound { .. } | NoArchive { .. } => ErrorKind::NotFound,
+            InUse { .. } => ErrorKind::InUse,
+            NoSpace { .. } => ErrorKind::NoSpace,
+            NotTrusted { .. } => ErrorKind::NotTrusted,
+            NotATimeline { .. }
+            | NotAnArchive { .. }
+            | Unfinished { .. }
+            | OtherBoot { .. }
+            | UnknownBoot { .. } => ErrorKind::NotATimeline,
+            Version { .. } => ErrorKind::Version,
+            Truncated { .. } | Corrupt { .. } => ErrorKind::Corrupt,
+            BadName { .. }
+            | BadSize { .. }
+            | BadPriority { .. }
+            | BadLevel { .. }
+            | TooManyArguments { .. }
+            | BadText { .. }
+            | OtherRing { .. }
+            | NotADirectory { .. }
+            | ReadOnly { .. } => ErrorKind::Argument,
+            StringTableFull { .. }
+            | DefinitionTableFull { .. }
+            | ProcessTableFull { .. }
+            | TooManyOpen { .. } => ErrorKind::Full,
+            SamplerBusy { .. } | RecorderBusy { .. } | Locked { .. } => ErrorKind::Busy,
+        }
+    }
+
+    /// Of a lock that was waited for.
+    pub(crate) fn lock(path: &Path, owner: &Owner, source: io::Error) -> Error {
+        if source.kind() != io::ErrorKind::TimedOut {
+            return Error::io("lock", path, source);
+        }
+        Error::Locked {
+            path: path.to_path_buf(),
+            owner: *owner,
+        }
+    }
+
+    /// A call of the system that failed, with who may do it where it was refused for lack of permission.
+    pub fn io(doing: &'static str, path: &Path, source: impl Into<io::Error>) -> Error {
+        let source = source.into();
+        let refusal = Refusal::of(doing, path, &source).map(Box::new);
+        Error::Io {
+            doing,
+            path: path.to_path_buf(),
+            source,
+            refusal,
+        }
+    }
+}
+
+/// Why a writer stays away from a file, and what helps.
+fn not_trusted(path: &Path, owner: &Owner) -> String {
+    let path = path.display();
+    match owner.mode & 0o002 {
+        0 => format!(
+            "{path} belongs to {owner}, who could damage every program that writes to it; expected a file of our own user or of root. Name that user or group as trusted, or have the file removed"
+        ),
+        _ => format!(
+            "{path} belongs to {owner}: everybody may write to it, and could damage every program that does; expected a file that only its user or a group may write to. Take that right away (`chmod o-w`) and share the file with a group, or have it removed"
+        ),
+    }
+}
+
+/// The words of the system, and who has permission.
+fn told(source: &io::Error, refusal: Option<&Refusal>) -> String {
+    refusal.map_or(source.to_string(), Refusal::to_string)
+}
+
+/// What a file is that is no archive, by its first bytes.
+fn no_archive(found: &[u8]) -> String {
+    match found.starts_with(&crate::layout::MAGIC) {
+        true => "a timeline or a snapshot of one, not an archive; `timeline info` and `timeline dump` read it, and `timeline record --once` makes an archive of it".into(),
+        false => format!("not an archive: it is {}", looks_like(found)),
+    }
+}
+
+fn users(by: &[User]) -> String {
+    if by.is_empty() {
+        return "another process that is just creating or joining it".to_string();
+    }
+    let mut text = String::new();
+    for (i, user) in by.iter().enumerate() {
+        if i > 0 {
+            text.push_str(", ");
+        }
+        text.push_str(&format!("{} (pid {})", user.name, user.pid));
+    }
+    text
+}
