@@ -25,12 +25,7 @@ fn build_programs() {
     let mut build = Command::new(cargo);
     build
         .current_dir(root())
-        .args([
-            "build",
-            "--quiet",
-            "-p",
-            "timeline-bench-programs",
-        ])
+        .args(["build", "--quiet", "-p", "timeline-bench-programs"])
         .args(["--profile", profile, "--target-dir"])
         .arg(
             dir.parent()

@@ -332,7 +332,7 @@ mod tests {
         };
         let bytes = written(|f, out| missed.encode(f, out));
         assert_eq!(decode(&bytes), Some(Record::Missed(missed)));
-        let empty = written(|f, out| Data::default().encode(None, f, out));
+        let empty = crate::format::event::tests::naive(&Data::default(), None);
         assert_eq!(empty, [127, 0x80]);
         assert_eq!(decode(&empty), Some(Record::Data(Data::default())));
     }

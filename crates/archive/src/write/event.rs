@@ -83,20 +83,27 @@ pub struct EventRecord {
 impl EventRecord {
     /// The record of an event.
     pub fn encode(&mut self, event: &Event, interned: &Interned) -> &[u8] {
-        let shared = interned.definition_fields(event.definition);
-        let [first, level, format, category, own] = shared;
-        let [name, process] = interned.thread_fields(event.thread);
-        let (args, (values, payload)) = (event.integers(), whole_values(event.payload));
-        let lists = [args.len(), event.backtrace.len(), values as usize];
+        let (of_definition, [first, level, format, category, own]) =
+            interned.definition_fields(event.definition);
+        let (of_thread, [name, process]) = interned.thread_fields(event.thread);
+        let args = event.integers();
+        let (values, payload) = match event.payload {
+            [] => (0, event.payload),
+            payload => whole_values(payload),
+        };
         self.clear(MOST + NUMBER * (args.len() + event.backtrace.len()) + payload.len());
 
-        let shared = shared.iter().chain([name, process]);
-        let numbers = [event.ticks, event.unix_nanos, event.core, event.lane];
-        let count = shared.map(|fields| fields.count).sum::<usize>()
-            + numbers.iter().filter(|number| number.is_some()).count()
+        let count = of_definition
+            + of_thread
+            + usize::from(event.ticks.is_some())
+            + usize::from(event.unix_nanos.is_some())
+            + usize::from(event.core.is_some())
+            + usize::from(event.lane.is_some())
             + usize::from(event.number.is_some())
             + usize::from(event.next.is_some())
-            + lists.iter().filter(|list| **list > 0).count();
+            + usize::from(!args.is_empty())
+            + usize::from(!event.backtrace.is_empty())
+            + usize::from(values > 0);
         self.put(&[tag::DATA], 1);
         match count {
             0..=15 => self.put(&[0x80 | count as u8], 1),
@@ -179,5 +186,96 @@ impl EventRecord {
                 self.put(&[0xdd, a, b, c, d], 5);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::format::event::tests::naive;
+    use crate::format::event::{Kind, Source};
+
+    /// Every size of a number, or none.
+    fn field() -> impl Strategy<Value = Option<u64>> {
+        let number = (0..64u32, any::<u64>()).prop_map(|(shift, number)| number >> shift);
+        prop_oneof![Just(None), Just(Some(u64::MAX)), number.prop_map(Some)]
+    }
+
+    fn data() -> impl Strategy<Value = Data> {
+        let kind = proptest::collection::vec(field(), 7);
+        let source = proptest::collection::vec(field(), 4);
+        let place = proptest::collection::vec(field(), 6);
+        let arg = (0..64u32, any::<i64>()).prop_map(|(shift, number)| number >> shift);
+        let lists = (
+            proptest::collection::vec(arg, 0..20),
+            proptest::collection::vec(field().prop_map(Option::unwrap_or_default), 0..20),
+            proptest::collection::vec(0..0xc0u8, 0..20),
+        );
+        (kind, source, place, lists).prop_map(
+            |(kind, source, place, (args, backtrace, payload))| Data {
+                magic: None,
+                kind: Kind {
+                    file: kind[0],
+                    line: kind[1],
+                    level: kind[2],
+                    format: kind[3],
+                    category: kind[4],
+                    event: kind[5],
+                    syntax: kind[6],
+                },
+                source: Source {
+                    thread: source[0],
+                    tid: source[1],
+                    pid: source[2],
+                    process: source[3],
+                },
+                ticks: place[0],
+                unix_nanos: place[1],
+                core: place[2],
+                lane: place[3],
+                number: place[4],
+                next: place[5],
+                args,
+                payload,
+                backtrace,
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn a_record_is_that_of_its_naive_twin(
+            magic in any::<u64>(),
+            events in proptest::collection::vec(data(), 1..20),
+        ) {
+            let mut interned = Interned::new(magic);
+            let mut record = EventRecord::default();
+            for data in &events {
+                let (definition, thread) = (interned.definition(&data.kind), interned.thread(&data.source));
+                let event = Event::of(data, definition, thread);
+                prop_assert_eq!(record.encode(&event, &interned), naive(data, Some(magic)));
+            }
+        }
+    }
+
+    #[test]
+    fn long_lists_have_room() {
+        let data = Data {
+            args: vec![i64::MIN; 70_000],
+            backtrace: vec![u64::MAX; 300],
+            ..Data::default()
+        };
+        let mut interned = Interned::new(1);
+        let (definition, thread) = (
+            interned.definition(&data.kind),
+            interned.thread(&data.source),
+        );
+        let event = Event::of(&data, definition, thread);
+        assert_eq!(
+            EventRecord::default().encode(&event, &interned),
+            naive(&data, Some(1))
+        );
     }
 }

@@ -24,9 +24,10 @@ pub struct Interned {
     threads: Numbered<Source, 2>,
 }
 
-/// Values by number, and the fields of each as they stand in a record.
+/// Values by number, and the fields of each as they stand in a record, with how many there are.
 struct Numbered<T, const N: usize> {
-    values: Vec<(T, [Fields; N])>,
+    values: Vec<T>,
+    fields: Vec<(usize, [Fields; N])>,
     numbers: HashMap<T, u32>,
 }
 
@@ -34,6 +35,7 @@ impl<T: Clone + Eq + Hash, const N: usize> Numbered<T, N> {
     fn new() -> Self {
         Numbered {
             values: Vec::new(),
+            fields: Vec::new(),
             numbers: HashMap::new(),
         }
     }
@@ -44,7 +46,10 @@ impl<T: Clone + Eq + Hash, const N: usize> Numbered<T, N> {
         }
         let number = self.values.len() as u32;
         self.numbers.insert(value.clone(), number);
-        self.values.push((value.clone(), fields(value)));
+        let fields = fields(value);
+        let count = fields.iter().map(|fields| fields.count).sum();
+        self.values.push(value.clone());
+        self.fields.push((count, fields));
         number
     }
 }
@@ -89,23 +94,23 @@ impl Interned {
     }
 
     pub(super) fn kind(&self, id: DefinitionId) -> &Kind {
-        &self.definitions.values[id.0 as usize].0
+        &self.definitions.values[id.0 as usize]
     }
 
     pub(super) fn source(&self, id: ThreadId) -> &Source {
-        &self.threads.values[id.0 as usize].0
+        &self.threads.values[id.0 as usize]
     }
 
     /// The fields of a definition: up to the line, level, format, category, and those of the event itself.
     #[inline]
-    pub(super) fn definition_fields(&self, id: DefinitionId) -> &[Fields; 5] {
-        &self.definitions.values[id.0 as usize].1
+    pub(super) fn definition_fields(&self, id: DefinitionId) -> &(usize, [Fields; 5]) {
+        &self.definitions.fields[id.0 as usize]
     }
 
     /// The fields of a thread: its name, and the others.
     #[inline]
-    pub(super) fn thread_fields(&self, id: ThreadId) -> &[Fields; 2] {
-        &self.threads.values[id.0 as usize].1
+    pub(super) fn thread_fields(&self, id: ThreadId) -> &(usize, [Fields; 2]) {
+        &self.threads.fields[id.0 as usize]
     }
 }
 
@@ -114,7 +119,7 @@ impl Interned {
 pub(super) struct Fields {
     pub bytes: [u8; MOST_FIELDS],
     pub length: usize,
-    pub count: usize,
+    count: usize,
 }
 
 impl Fields {

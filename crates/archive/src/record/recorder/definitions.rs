@@ -1,36 +1,23 @@
-//! What events say and who says it, as an archive refers to it: defined in the file before it is.
+//! The definitions and threads of events, as an archive refers to them: their strings stand in the file before.
 
-use super::{MOST_SOURCES, RECENT, Recorder};
 use timeline::{Event, EventId, Source as _, Syntax};
 
-use crate::format::event::{Data, Kind, PRINTF, Source};
-use crate::write::usual::{By, Said};
+use super::{MOST_THREADS, RECENT, Recorder};
+use crate::format::event::{Kind, PRINTF, Source};
+use crate::write::interned::{DefinitionId, ThreadId};
 
 impl Recorder<'_> {
-    /// Takes over what an event says, and defines what that refers to.
-    pub(crate) fn define(&mut self, event: &Event) {
-        let (kind, arguments) = self.kind(event.id);
-        self.data.kind = kind;
-        self.data.source = self.source(event);
-        let pid = self.data.source.pid;
-        for address in event.backtrace() {
-            if !self.writer.knows_address(pid, *address) {
-                self.writer.symbol(pid, &self.at.frame(event, *address));
-            }
+    /// The definition of an event, and how many arguments it has: all there is room for, if that is not known.
+    #[inline]
+    pub(super) fn definition(&mut self, id: EventId) -> (DefinitionId, usize) {
+        match self.definitions.get(id.0 as usize) {
+            Some(Some(known)) => *known,
+            _ => self.new_definition(id),
         }
-        fill(event, arguments, &mut self.data);
-    }
-
-    /// What an event says, and how many arguments it has: all there is room for, if that is not known.
-    fn kind(&mut self, id: EventId) -> (Kind, usize) {
-        if let Some(Some(said)) = self.kinds.get(id.0 as usize) {
-            return (said.kind.clone(), said.args);
-        }
-        self.new_kind(id)
     }
 
     #[cold]
-    fn new_kind(&mut self, id: EventId) -> (Kind, usize) {
+    fn new_definition(&mut self, id: EventId) -> (DefinitionId, usize) {
         let place = id.0 as usize;
         let unknown = Kind {
             event: Some(id.0.into()),
@@ -38,7 +25,7 @@ impl Recorder<'_> {
         };
         let Some(definition) = self.at.definition(id) else {
             // It may be soon.
-            return (unknown, 4);
+            return (self.writer.definition(&unknown), 4);
         };
         let kind = Kind {
             level: definition.priority.map(|priority| priority as u64),
@@ -49,39 +36,42 @@ impl Recorder<'_> {
             syntax: (definition.syntax == Syntax::Printf).then_some(PRINTF),
             ..unknown
         };
-        let args = definition.argument_count().min(4);
-        let magic = self.writer.magic();
+        let known = (
+            self.writer.definition(&kind),
+            definition.argument_count().min(4),
+        );
         // Only what is defined makes this longer.
-        if self.kinds.len() <= place {
-            self.kinds.resize_with(place + 1, || None);
+        if self.definitions.len() <= place {
+            self.definitions.resize(place + 1, None);
         }
-        self.kinds[place] = Some(Said::new(magic, kind.clone(), args));
-        (kind, args)
+        self.definitions[place] = Some(known);
+        known
     }
 
-    /// Who logged an event.
-    fn source(&mut self, event: &Event) -> Source {
+    /// The thread that logged an event.
+    #[inline]
+    pub(super) fn thread(&mut self, event: &Event) -> ThreadId {
         let thread = (event.thread, event.tid);
         match &self.recent[event.tid as usize % RECENT] {
-            Some((recent, by)) if *recent == thread => by.source.clone(),
-            _ => self.other_source(event),
+            Some((recent, known)) if *recent == thread => *known,
+            _ => self.other_thread(event),
         }
     }
 
     #[cold]
-    fn other_source(&mut self, event: &Event) -> Source {
+    fn other_thread(&mut self, event: &Event) -> ThreadId {
         let thread = (event.thread, event.tid);
-        let made = match self.sources.get(&thread) {
-            Some(made) => made.clone(),
-            None => self.new_source(event),
+        let known = match self.threads.get(&thread) {
+            Some(known) => *known,
+            None => self.new_thread(event),
         };
-        self.recent[event.tid as usize % RECENT] = Some((thread, By::new(made.clone())));
-        made
+        self.recent[event.tid as usize % RECENT] = Some((thread, known));
+        known
     }
 
-    fn new_source(&mut self, event: &Event) -> Source {
+    fn new_thread(&mut self, event: &Event) -> ThreadId {
         let tid = Some(event.tid.into());
-        let made = match self.at.thread(event) {
+        let source = match self.at.thread(event) {
             Some(thread) => Source {
                 thread: thread.name.map(|name| self.writer.string(&name)),
                 tid,
@@ -93,29 +83,34 @@ impl Recorder<'_> {
                 ..Source::default()
             },
         };
-        if self.sources.len() >= MOST_SOURCES {
-            self.forget_sources();
-        }
-        self.sources.insert((event.thread, event.tid), made.clone());
-        made
+        let known = self.writer.thread(&source);
+        self.threads.insert((event.thread, event.tid), known);
+        known
     }
 
-    pub(crate) fn forget_sources(&mut self) {
-        self.sources.clear();
+    /// Forgets the threads if there are many. A block ends before, because it refers to them.
+    pub(super) fn forget_many_threads(&mut self) {
+        if self.threads.len() >= MOST_THREADS {
+            self.writer.end_block();
+            self.writer.forget_interned();
+            self.forget_interned();
+        }
+    }
+
+    /// Forgets the numbers of definitions and threads.
+    pub(super) fn forget_interned(&mut self) {
+        self.definitions.clear();
+        self.threads.clear();
         self.recent.fill(None);
     }
-}
 
-/// What an event says: integers of its own, or a payload.
-fn fill(event: &Event, arguments: usize, data: &mut Data) {
-    data.args.clear();
-    data.payload.clear();
-    data.backtrace.clear();
-    match &event.payload {
-        None => data.args.extend(&event.args[..arguments]),
-        Some(payload) => {
-            data.payload.extend(&payload.values);
-            data.backtrace.extend(&payload.backtrace);
+    /// Says what the addresses of a call stack stand for.
+    pub(super) fn define_addresses(&mut self, event: &Event, thread: ThreadId) {
+        let pid = self.writer.pid(thread);
+        for address in event.backtrace() {
+            if !self.writer.knows_address(pid, *address) {
+                self.writer.symbol(pid, &self.at.frame(event, *address));
+            }
         }
     }
 }

@@ -12,22 +12,23 @@ use std::time::{Duration, Instant};
 
 use timeline::{Attached, Follow, From, Placed, Result, ThreadRef};
 
-use crate::format::event::{Data, Source};
+use crate::format::event::Data;
 use crate::format::preamble::Preamble;
 use crate::format::record::events_in;
 use crate::record::output::{Change, Output, Trouble};
 use crate::record::tick_clock::Times;
-use crate::write::usual::{By, Said, Usual};
+use crate::write::event::Event;
+use crate::write::interned::{DefinitionId, ThreadId};
 use crate::write::writer::{Form, Writer};
 
 /// How long events wait for others to share a block with.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Threads whose names are remembered; then they are looked up anew.
-const MOST_SOURCES: usize = 1 << 16;
-/// What an event takes with what it refers to, about.
-const BEHIND_GAP: u64 = 2048;
+const MOST_THREADS: usize = 1 << 16;
 /// Of them, those that are found without a hash.
 const RECENT: usize = 64;
+/// What an event takes with what it refers to, about.
+const BEHIND_GAP: u64 = 2048;
 
 /// What a recorder has done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -86,12 +87,11 @@ pub struct Recorder<'a> {
     /// Whether the file is still to say so.
     unsaid: bool,
     times: Times,
-    /// By event, what it says.
-    kinds: Vec<Option<Said>>,
-    sources: HashMap<Thread, Source>,
-    recent: Vec<Option<(Thread, By)>>,
-    /// The event that is just being written, if it is not one of the usual.
-    data: Data,
+    /// By event: its definition, and how many arguments it has.
+    definitions: Vec<Option<(DefinitionId, usize)>>,
+    threads: HashMap<Thread, ThreadId>,
+    /// Of them, those that are found without a hash.
+    recent: Vec<Option<(Thread, ThreadId)>>,
     /// Since when events wait.
     waiting: Option<Instant>,
     totals: Totals,
@@ -167,10 +167,9 @@ impl<'a> Recorder<'a> {
             unsaid: gap.is_some(),
             gap,
             times: Times::default(),
-            kinds: Vec::new(),
-            sources: HashMap::new(),
+            definitions: Vec::new(),
+            threads: HashMap::new(),
             recent: vec![None; RECENT],
-            data: Data::default(),
             waiting: None,
             change: None,
         };
@@ -200,6 +199,7 @@ impl<'a> Recorder<'a> {
                 self.begin();
             }
         }
+        self.forget_many_threads();
         self.totals.events += self.follow.placed() as u64;
         self.totals.missed = self.totals.missed.saturating_add(missed);
         while let Some(placed) = self.follow.next_placed() {
@@ -390,61 +390,46 @@ impl<'a> Recorder<'a> {
     /// Writes an event; if there is no room, it waits with the others of its batch.
     #[inline]
     fn record(&mut self, placed: &Placed) {
-        if !self.record_usual(placed) {
-            self.record_any(placed);
-        }
-    }
-
-    /// Writes an event of integers that says nothing new, if it is one and the file has room for it.
-    #[inline]
-    fn record_usual(&mut self, placed: &Placed) -> bool {
-        let event = &placed.event;
-        let by = &mut self.recent[event.tid as usize % RECENT];
-        let (Some(Some(said)), Some((thread, by))) = (self.kinds.get_mut(event.id.0 as usize), by)
-        else {
-            return false;
-        };
-        if event.payload.is_some() || event.core == u16::MAX || *thread != (event.thread, event.tid)
-        {
-            return false;
-        }
-        if !self.writer.has_room(|output| output.room()) {
-            return false;
-        }
-        let Some(unix_nanos) = self.times.at(self.at, event.ticks) else {
-            return false;
-        };
-        let event = Usual {
-            ticks: event.ticks,
-            unix_nanos,
-            core: event.core.into(),
-            lane: placed.lane.into(),
-            number: placed.number,
-            args: event.args,
-        };
-        let _ = self.writer.usual(&event, said, by, placed.next);
-        true
-    }
-
-    /// Writes any event.
-    #[inline(never)]
-    fn record_any(&mut self, placed: &Placed) {
-        let event = &placed.event;
+        let from = &placed.event;
         let before = self.writer.unwritten().len();
-        self.define(event);
-        let more = Writer::<&mut Output>::most_of(&self.data);
-        if self.is_long(more) && self.turn(before, more) {
-            self.define(event);
+        let mut event = self.event(placed);
+        let is_small = from.payload.is_none();
+        if !(is_small && self.writer.has_room(|output| output.room())) {
+            let more = Writer::<&mut Output>::most_of(&event);
+            if self.is_long(more) && self.turn(before, more) {
+                event = self.event(placed);
+            }
         }
-        let unix_nanos = self.times.at(self.at, event.ticks);
-        let data = &mut self.data;
-        data.ticks = Some(event.ticks);
-        data.unix_nanos = unix_nanos;
-        data.core = (event.core != u16::MAX).then_some(event.core.into());
-        data.lane = Some(placed.lane.into());
-        data.number = Some(placed.number);
-        data.next = (placed.next != placed.number.saturating_add(1)).then_some(placed.next);
-        let _ = self.writer.event(data);
+        event.unix_nanos = self.times.at(self.at, from.ticks);
+        let _ = self.writer.log(&event);
+    }
+
+    /// An event as the writer takes it, without its time. What it refers to is defined in the file.
+    #[inline]
+    fn event<'e>(&mut self, placed: &'e Placed) -> Event<'e> {
+        let event = &placed.event;
+        let (definition, arguments) = self.definition(event.id);
+        let thread = self.thread(event);
+        let mut made = Event {
+            definition,
+            thread,
+            ticks: Some(event.ticks),
+            unix_nanos: None,
+            core: (event.core != u16::MAX).then_some(event.core.into()),
+            lane: Some(placed.lane.into()),
+            number: Some(placed.number),
+            next: (placed.next != placed.number.saturating_add(1)).then_some(placed.next),
+            args: &event.args[..arguments],
+            payload: &[],
+            backtrace: &[],
+        };
+        if let Some(payload) = &event.payload {
+            made.args = &[];
+            made.payload = &payload.values;
+            made.backtrace = &payload.backtrace;
+            self.define_addresses(event, thread);
+        }
+        made
     }
 
     /// Begins a new file before an event, whose definitions stand behind `before` bytes that are not written yet:

@@ -41,8 +41,7 @@ impl Recorder<'_> {
     /// Says anew what a file needs to be read by itself.
     pub(crate) fn renew(&mut self) {
         self.writer.forget();
-        self.kinds.clear();
-        self.forget_sources();
+        self.forget_interned();
         let introduction = self.introduction();
         self.introduce(&introduction);
         if !self.is_new {

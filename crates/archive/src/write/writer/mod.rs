@@ -1,25 +1,23 @@
 //! Writes an archive: a frame for each event, or blocks of many.
 
+mod known;
 mod room;
-mod usual;
 
-use std::collections::HashSet;
 use std::io::{self, Write};
 
-use sha1::{Digest, Sha1};
-use timeline::Frame;
-
 use crate::format::block;
-use crate::format::digest::first_word;
-use crate::format::event::Data;
+use crate::format::event::{Data, Kind, Source};
 use crate::format::frame;
 use crate::format::msgpack::Fields;
 use crate::format::preamble::Preamble;
-use crate::format::record::{Block, Missed, StringDefinition, Symbol};
+use crate::format::record::{Block, Missed};
+use crate::write::event::{Event, EventRecord};
+use crate::write::interned::{DefinitionId, Interned, ThreadId};
 use crate::write::packer::{self, Packer};
 use crate::write::positions::Places;
 use crate::write::range::Span;
-use crate::write::usual::Line;
+
+pub use known::{Known, MOST_TEXT};
 
 /// How events are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,19 +28,10 @@ pub enum Form {
     Blocks,
 }
 
-/// What a file says once: strings by their numbers, and addresses by their processes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Known {
-    /// Strings.
-    pub strings: HashSet<u64>,
-    /// Addresses, whose meaning is another one in each process.
-    pub addresses: HashSet<(Option<u64>, u64)>,
-}
-
 /// Events in a block at most: a few hundred kilobytes, and no more than that to lose to a damaged byte.
 const BLOCK: usize = 8192;
-/// Longer strings are cut, so that a record with one stays within its bounds.
-pub const MOST_TEXT: usize = 1 << 20;
+/// Definitions and threads that are known by numbers at once, if a writer is given whole events.
+const MOST_INTERNED: usize = 1 << 16;
 /// Written at once, when there is so much.
 const BUFFER: usize = 1 << 20;
 
@@ -54,6 +43,7 @@ pub struct Writer<W> {
     form: Form,
     magic: u64,
     known: Known,
+    interned: Interned,
     /// Events that wait for others to share a block with.
     packer: Packer,
     waiting: usize,
@@ -69,8 +59,7 @@ pub struct Writer<W> {
     places: Places,
     fields: Fields,
     record: Vec<u8>,
-    /// The record of an event, if it is one of the usual.
-    line: Line,
+    event: EventRecord,
     frames: Vec<u8>,
     written: u64,
 }
@@ -83,6 +72,7 @@ impl<W: Write> Writer<W> {
             form,
             magic,
             known: Known::default(),
+            interned: Interned::new(magic),
             packer: Packer::new(),
             waiting: 0,
             weight: 0,
@@ -93,7 +83,7 @@ impl<W: Write> Writer<W> {
             places: Places::default(),
             fields: Fields::default(),
             record: Vec::new(),
-            line: Line::new(),
+            event: EventRecord::default(),
             frames: Vec::new(),
             written: 0,
         }
@@ -110,49 +100,10 @@ impl<W: Write> Writer<W> {
         self.frame();
     }
 
-    /// The number of a string, which is defined in the file from here on.
-    ///
-    /// It follows from the string, so that it is the same in all archives of a ring, and after any restart.
-    pub fn string(&mut self, text: &str) -> u64 {
-        let text = cut(text);
-        let id = first_word(&Sha1::digest(text));
-        if self.known.strings.insert(id) {
-            let definition = StringDefinition {
-                magic: Some(self.magic),
-                id: Some(id),
-                string: Some(text.to_string()),
-            };
-            definition.encode(&mut self.fields, &mut self.record);
-            self.frame();
-        }
-        id
-    }
-
-    /// Whether it is said in the file what an address of a process stands for.
-    pub fn knows_address(&self, pid: Option<u64>, address: u64) -> bool {
-        self.known.addresses.contains(&(pid, address))
-    }
-
-    /// Says what an address of a process stands for. It is said once.
-    pub fn symbol(&mut self, pid: Option<u64>, frame: &Frame) {
-        if self.known.addresses.insert((pid, frame.address)) {
-            let symbol = Symbol {
-                magic: Some(self.magic),
-                address: Some(frame.address),
-                file: frame.file.as_deref().map(|file| cut(file).to_string()),
-                base: frame.base,
-                name: frame.name.as_deref().map(|name| cut(name).to_string()),
-                start: frame.start,
-                pid,
-            };
-            symbol.encode(&mut self.fields, &mut self.record);
-            self.frame();
-        }
-    }
-
     /// Forgets what stands in the file: what is written next goes into another one.
     pub(crate) fn forget(&mut self) {
         self.known = Known::default();
+        self.forget_interned();
     }
 
     /// What stands in the file.
@@ -165,29 +116,58 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// Those of the output, which keep what was given for the next attempt; `InvalidInput` for more arguments,
     /// payload or addresses than a record holds.
-    #[inline]
     pub fn event(&mut self, event: &Data) -> io::Result<()> {
+        if self.interned.len() >= MOST_INTERNED {
+            self.end_block();
+            self.forget_interned();
+        }
+        let definition = self.interned.definition(&event.kind);
+        let thread = self.interned.thread(&event.source);
+        self.log(&Event::of(event, definition, thread))
+    }
+
+    /// The number of a definition, until [`Writer::forget_interned`].
+    pub(crate) fn definition(&mut self, kind: &Kind) -> DefinitionId {
+        self.interned.definition(kind)
+    }
+
+    /// The number of a thread, until [`Writer::forget_interned`].
+    pub(crate) fn thread(&mut self, source: &Source) -> ThreadId {
+        self.interned.thread(source)
+    }
+
+    /// The process of a thread.
+    pub(crate) fn pid(&self, thread: ThreadId) -> Option<u64> {
+        self.interned.source(thread).pid
+    }
+
+    /// Forgets what the numbers of definitions and threads stand for. No event waits for others.
+    pub(crate) fn forget_interned(&mut self) {
+        debug_assert_eq!(self.waiting, 0, "a block refers to what is forgotten");
+        self.interned = Interned::new(self.magic);
+    }
+
+    /// As [`Writer::event`], of an event whose definition and thread are known by their numbers.
+    #[inline]
+    pub(crate) fn log(&mut self, event: &Event) -> io::Result<()> {
         let Some(weight) = packer::weight(event) else {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "an event of an archive has at most 1024 arguments and return addresses, and 1 MiB of payload",
             ));
         };
-        let next = || Some(event.next.unwrap_or(event.number?.saturating_add(1)));
-        if let Some((lane, next)) = event.lane.zip(next()) {
+        if let Some((lane, next)) = event.lane.zip(event.next()) {
             self.places.note(lane, next);
         }
+        if event.args.len() > 4 || !event.backtrace.is_empty() || !event.payload.is_empty() {
+            self.room = 0;
+        }
         match self.form {
-            Form::Plain => {
-                let magic = Some(self.magic);
-                event.encode(magic, &mut self.fields, &mut self.record);
-                self.frame();
-            }
+            Form::Plain => frame::put(self.event.encode(event, &self.interned), &mut self.frames),
             Form::Blocks => {
                 self.packer.push(event);
                 self.ticks.add(event.ticks);
                 self.unix.add(event.unix_nanos);
-                self.room = 0;
                 self.weighs(weight);
             }
         }
@@ -347,7 +327,7 @@ impl<W: Write> Writer<W> {
         if self.waiting == 0 {
             return;
         }
-        self.packer.finish(&mut self.packed);
+        self.packer.finish(&self.interned, &mut self.packed);
         let payload = packer::compress(&self.packed);
         let (first_ticks, last_ticks) = self.ticks.take();
         let (first_unix, last_unix) = self.unix.take();
@@ -404,14 +384,6 @@ impl<W: Write> Writer<W> {
         self.frames.drain(..done);
         result
     }
-}
-
-fn cut(text: &str) -> &str {
-    let mut end = text.len().min(MOST_TEXT);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
 }
 
 #[cfg(test)]
@@ -475,14 +447,5 @@ mod tests {
                 ),
             ]
         );
-    }
-
-    #[test]
-    fn text_is_cut_between_characters() {
-        let text = "ä".repeat(MOST_TEXT);
-        assert_eq!(cut(&text).len(), MOST_TEXT);
-        let text = format!("a{text}");
-        assert_eq!(cut(&text).len(), MOST_TEXT - 1);
-        assert_eq!(cut("short"), "short");
     }
 }

@@ -2,12 +2,12 @@
 
 use super::{Form, Writer};
 use crate::format::block::MOST_NUMBER;
-use crate::format::event::Data;
+use crate::write::event::Event;
 use crate::write::packer::most_compressed;
 
 /// Most bytes of a number in a record.
 const NUMBER: usize = 9;
-/// Most bytes of a frame without lists, texts and payload: one of the usual events fits as well.
+/// Most bytes of a frame without texts, payload and long lists: an event of a few integers fits as well.
 const FRAME: usize = 512;
 
 impl<W> Writer<W> {
@@ -28,7 +28,7 @@ impl<W> Writer<W> {
     }
 
     /// How much more that gets at most by an event, without what it refers to.
-    pub(crate) fn most_of(event: &Data) -> u64 {
+    pub(crate) fn most_of(event: &Event) -> u64 {
         let numbers = event.args.len() + event.backtrace.len();
         let event = most_compressed(event.payload.len() + 2 * MOST_NUMBER * numbers);
         (FRAME + event) as u64
@@ -44,7 +44,7 @@ impl<W> Writer<W> {
         FRAME + 2 * NUMBER * self.places.all().len()
     }
 
-    /// Whether the file has room for one of the usual events behind all that waits. `room` says how many bytes more it
+    /// Whether the file has room for an event of a few integers behind all that waits. `room` says how many bytes more it
     /// may have, and is asked for many events at once.
     #[inline]
     pub(crate) fn has_room(&mut self, room: impl FnOnce(&W) -> u64) -> bool {
@@ -74,7 +74,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::format::event::{Kind, Source};
+    use crate::format::event::{Data, Kind, Source};
 
     fn word() -> impl Strategy<Value = u64> {
         prop_oneof![0..4u64, any::<u64>()]
@@ -135,7 +135,10 @@ mod tests {
                 let mut file = Vec::new();
                 let mut writer = Writer::new(&mut file, u64::MAX, form);
                 for (event, then) in &events {
-                    let most = writer.most() + Writer::<Vec<u8>>::most_of(event);
+                    let definition = writer.definition(&event.kind);
+                    let thread = writer.thread(&event.source);
+                    let row = Event::of(event, definition, thread);
+                    let most = writer.most() + Writer::<Vec<u8>>::most_of(&row);
                     writer.event(event).unwrap();
                     prop_assert!(writer.most() <= most, "{} > {most}", writer.most());
                     let before = writer.written();

@@ -1,39 +1,23 @@
 //! Packs events into a block, one by one, without keeping them.
 
-mod usual;
-
 use std::collections::HashMap;
-use std::hash::Hash;
 
+use super::event::Event;
+use super::interned::{DefinitionId, Interned, ThreadId};
 use crate::format::block::{
     BACKTRACE, CORE, FIXED, HAS_CORE, HAS_LANE, HAS_NUMBER, HAS_TICKS, HAS_TIME, KIND, LANE, Last,
     MAX_ARGS, MAX_PAYLOAD, MOST_NUMBER, NUMBER, Pace, SOURCE, Shape, TICKS, TIME, encode_row,
     source_fields,
 };
-use crate::format::event::{Data, Kind, Source};
 use crate::format::msgpack::whole_values;
 use crate::format::varint::{put, put_difference};
 
 /// How many bytes an event takes at most in a block, about; `None` if it has more of something than a record holds.
-pub fn weight(event: &Data) -> Option<usize> {
-    let lists = event.args.len().max(event.backtrace.len());
-    let fits = lists <= MAX_ARGS && event.payload.len() <= MAX_PAYLOAD;
-    fits.then(|| usual_weight(event.args.len() + event.backtrace.len()) + event.payload.len())
-}
-
-/// The same, of one with so many arguments and addresses, and no payload.
 #[inline]
-pub fn usual_weight(numbers: usize) -> usize {
-    MOST_NUMBER * (16 + numbers)
-}
-
-/// The arguments of an event that stand in columns: none beside a payload, which counts instead of them.
-#[inline]
-fn integers(event: &Data) -> &[i64] {
-    match event.payload.is_empty() {
-        true => &event.args,
-        false => &[],
-    }
+pub fn weight(event: &Event) -> Option<usize> {
+    let (args, backtrace) = (event.args.len(), event.backtrace.len());
+    let fits = args.max(backtrace) <= MAX_ARGS && event.payload.len() <= MAX_PAYLOAD;
+    fits.then(|| MOST_NUMBER * (16 + args + backtrace) + event.payload.len())
 }
 
 /// Compresses what was packed.
@@ -46,57 +30,35 @@ pub fn most_compressed(packed: usize) -> usize {
     packed + packed / 255 + 16
 }
 
-/// Rows of a table, each with its place.
-struct Table<T> {
-    rows: Vec<T>,
-    places: HashMap<T, usize>,
-    /// Where a row of this sort was found last.
-    recent: [usize; RECENT],
+/// What events of one row of a block share.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Alike {
+    definition: DefinitionId,
+    /// Which fields they have, as bits.
+    has: u64,
+    backtrace: usize,
+    args: usize,
+    payload: bool,
 }
 
-/// Rows that are found without a hash.
-const RECENT: usize = 64;
-
-impl<T: Clone + Eq + Hash> Table<T> {
-    fn new() -> Table<T> {
-        Table {
-            rows: Vec::new(),
-            places: HashMap::new(),
-            recent: [0; RECENT],
-        }
-    }
-
-    /// The place of a row, and whether it is new. The sort is any number that tells most rows apart.
-    #[inline]
-    fn place(
-        &mut self,
-        sort: u64,
-        same: impl FnOnce(&T) -> bool,
-        make: impl FnOnce() -> T,
-    ) -> (usize, bool) {
-        let recent = &mut self.recent[sort as usize % RECENT];
-        if self.rows.get(*recent).is_some_and(same) {
-            return (*recent, false);
-        }
-        let (row, next) = (make(), self.rows.len());
-        *recent = *self.places.entry(row.clone()).or_insert(next);
-        let new = *recent == next;
-        if new {
-            self.rows.push(row);
-        }
-        (*recent, new)
-    }
-
-    fn clear(&mut self) {
-        self.rows.clear();
-        self.places.clear();
-    }
+/// The row in which a definition or a thread was found last.
+#[derive(Clone, Copy)]
+struct Found<T> {
+    /// In which block: in others the row is another one.
+    block: u64,
+    row: usize,
+    what: T,
 }
 
 /// A block that is being made.
 pub struct Packer {
-    shapes: Table<Shape>,
-    sources: Table<Source>,
+    alike: Vec<Alike>,
+    rows: HashMap<Alike, usize>,
+    threads: Vec<ThreadId>,
+    /// By definition.
+    last_alike: Vec<Option<Found<Alike>>>,
+    /// By thread.
+    last_thread: Vec<Option<Found<()>>>,
     columns: [Vec<u8>; FIXED],
     args: Vec<Vec<u8>>,
     payloads: Vec<u8>,
@@ -105,7 +67,7 @@ pub struct Packer {
     first: Option<u64>,
     /// Ticks and time of the events that have a time: what was to be expected is known at the end.
     times: Vec<(Option<u64>, u64)>,
-    /// Which block this is, from 1.
+    /// Which block this is.
     block: u64,
 }
 
@@ -113,26 +75,29 @@ impl Packer {
     /// Without events.
     pub fn new() -> Packer {
         Packer {
-            shapes: Table::new(),
-            sources: Table::new(),
+            alike: Vec::new(),
+            rows: HashMap::new(),
+            threads: Vec::new(),
+            last_alike: Vec::new(),
+            last_thread: Vec::new(),
             columns: Default::default(),
             args: Vec::new(),
             payloads: Vec::new(),
             last: Last::default(),
             first: None,
             times: Vec::new(),
-            block: 1,
+            block: 0,
         }
     }
 
     /// Adds an event; its magic is the block's.
     #[inline]
-    pub fn push(&mut self, event: &Data) {
-        let shape = self.shape(event);
-        let source = self.source(&event.source);
+    pub fn push(&mut self, event: &Event) {
+        let alike = self.alike(event);
+        let thread = self.thread(event.thread);
         let (columns, last) = (&mut self.columns, &mut self.last);
-        put(&mut columns[KIND], shape as u64);
-        put(&mut columns[SOURCE], source as u64);
+        put(&mut columns[KIND], alike as u64);
+        put(&mut columns[SOURCE], thread as u64);
         if let Some(ticks) = event.ticks {
             let before = match self.first {
                 Some(_) => last.ticks,
@@ -156,83 +121,75 @@ impl Packer {
             put_difference(&mut columns[NUMBER], number, *next);
             *next = number.wrapping_add(1);
         }
-        for address in &event.backtrace {
+        for address in event.backtrace {
             put_difference(&mut columns[BACKTRACE], *address, last.address);
             last.address = *address;
         }
-        let before = &mut last.args[shape];
-        for ((arg, before), column) in integers(event).iter().zip(before).zip(&mut self.args) {
+        let before = &mut last.args[alike];
+        for ((arg, before), column) in event.integers().iter().zip(before).zip(&mut self.args) {
             put_difference(column, *arg as u64, *before as u64);
             *before = *arg;
         }
         if !event.payload.is_empty() {
-            let (_, values) = whole_values(&event.payload);
+            let (_, values) = whole_values(event.payload);
             put(&mut self.payloads, values.len() as u64);
             self.payloads.extend_from_slice(values);
         }
     }
 
-    /// The place of an event's shape.
+    /// The row of what an event shares with others.
     #[inline]
-    fn shape(&mut self, event: &Data) -> usize {
+    fn alike(&mut self, event: &Event) -> usize {
         let bit = |present: bool, bit| if present { bit } else { 0 };
-        let has = bit(event.ticks.is_some(), HAS_TICKS)
-            | bit(event.unix_nanos.is_some(), HAS_TIME)
-            | bit(event.core.is_some(), HAS_CORE)
-            | bit(event.lane.is_some(), HAS_LANE)
-            | bit(event.number.is_some(), HAS_NUMBER);
-        let args = integers(event).len();
-        let payload = !event.payload.is_empty();
-        self.shape_of(
-            &event.kind,
-            has,
-            event.backtrace.len() as u64,
-            args,
-            payload,
-        )
+        let alike = Alike {
+            definition: event.definition,
+            has: bit(event.ticks.is_some(), HAS_TICKS)
+                | bit(event.unix_nanos.is_some(), HAS_TIME)
+                | bit(event.core.is_some(), HAS_CORE)
+                | bit(event.lane.is_some(), HAS_LANE)
+                | bit(event.number.is_some(), HAS_NUMBER),
+            backtrace: event.backtrace.len(),
+            args: event.integers().len(),
+            payload: !event.payload.is_empty(),
+        };
+        match self.last_alike.get(alike.definition.0 as usize) {
+            Some(Some(last)) if last.block == self.block && last.what == alike => last.row,
+            _ => self.other_alike(alike),
+        }
     }
 
-    #[inline]
-    fn shape_of(
-        &mut self,
-        kind: &Kind,
-        has: u64,
-        backtrace: u64,
-        args: usize,
-        payload: bool,
-    ) -> usize {
-        let (shape, new) = self.shapes.place(
-            kind.event.or(kind.format).unwrap_or(0),
-            |row| {
-                (row.has, row.args, row.backtrace, row.payload)
-                    == (has, args as u64, backtrace, payload)
-                    && row.kind == *kind
-            },
-            || Shape {
-                kind: kind.clone(),
-                has,
-                backtrace,
-                args: args as u64,
-                payload,
-            },
-        );
-        if new {
-            self.last.args.push(vec![0; args]);
-            if self.args.len() < args {
-                self.args.resize_with(args, Vec::new);
+    #[cold]
+    fn other_alike(&mut self, alike: Alike) -> usize {
+        let next = self.alike.len();
+        let row = *self.rows.entry(alike).or_insert(next);
+        if row == next {
+            self.alike.push(alike);
+            self.last.args.push(vec![0; alike.args]);
+            if self.args.len() < alike.args {
+                self.args.resize_with(alike.args, Vec::new);
             }
         }
-        shape
+        let block = self.block;
+        let what = alike;
+        *at(&mut self.last_alike, alike.definition.0) = Some(Found { block, row, what });
+        row
     }
 
-    /// The place of who logged an event.
+    /// The row of a thread.
     #[inline]
-    fn source(&mut self, source: &Source) -> usize {
-        let sort = source.tid.unwrap_or(0);
-        let (source, _) = self
-            .sources
-            .place(sort, |row| row == source, || source.clone());
-        source
+    fn thread(&mut self, thread: ThreadId) -> usize {
+        match self.last_thread.get(thread.0 as usize) {
+            Some(Some(last)) if last.block == self.block => last.row,
+            _ => self.new_thread(thread),
+        }
+    }
+
+    #[cold]
+    fn new_thread(&mut self, thread: ThreadId) -> usize {
+        let (block, row, what) = (self.block, self.threads.len(), ());
+        self.threads.push(thread);
+        *at(&mut self.last_thread, thread.0) = Some(Found { block, row, what });
+        row
     }
 
     /// Most bytes of the block of these events, not compressed yet.
@@ -240,7 +197,7 @@ impl Packer {
         // The pace, how many rows and columns there are, and how long each column is.
         let beside = 7 + FIXED + self.args.len() + 1;
         // A row has a mask and its fields.
-        let rows = 10 * self.shapes.rows.len() + 5 * self.sources.rows.len();
+        let rows = 10 * self.alike.len() + 5 * self.threads.len();
         // How far times are from those expected is worked out at the end.
         let numbers = beside + rows + self.times.len();
         let columns = self.columns.iter().chain(&self.args);
@@ -249,19 +206,27 @@ impl Packer {
     }
 
     /// Puts the block of these events in place of what is in `out`, not compressed yet, and begins another one.
-    pub fn finish(&mut self, out: &mut Vec<u8>) {
+    pub fn finish(&mut self, interned: &Interned, out: &mut Vec<u8>) {
         out.clear();
         let pace = self.pace();
         pace.encode(out);
         for (ticks, time) in self.times.drain(..) {
             put_difference(&mut self.columns[TIME], time, pace.expect(ticks));
         }
-        put(out, self.shapes.rows.len() as u64);
-        for shape in self.shapes.rows.drain(..) {
+        put(out, self.alike.len() as u64);
+        for alike in self.alike.drain(..) {
+            let shape = Shape {
+                kind: interned.kind(alike.definition).clone(),
+                has: alike.has,
+                backtrace: alike.backtrace as u64,
+                args: alike.args as u64,
+                payload: alike.payload,
+            };
             shape.encode(out);
         }
-        put(out, self.sources.rows.len() as u64);
-        for mut source in self.sources.rows.drain(..) {
+        put(out, self.threads.len() as u64);
+        for thread in self.threads.drain(..) {
+            let mut source = interned.source(thread).clone();
             encode_row(0, &mut source_fields(&mut source), out);
         }
         let most = self.last.args.iter().map(Vec::len).max().unwrap_or(0);
@@ -272,8 +237,7 @@ impl Packer {
             put(out, column.len() as u64);
             out.append(column);
         }
-        self.shapes.clear();
-        self.sources.clear();
+        self.rows.clear();
         self.last.clear();
         self.first = None;
         self.block += 1;
@@ -299,13 +263,25 @@ impl Packer {
     }
 }
 
+/// The place of this number, which is made if there is none.
+fn at<T>(list: &mut Vec<Option<T>>, number: u32) -> &mut Option<T> {
+    let number = number as usize;
+    if list.len() <= number {
+        list.resize_with(number + 1, || None);
+    }
+    &mut list[number]
+}
+
 /// The bytes of these events, not compressed.
 #[cfg(test)]
-pub fn pack(events: &[Data]) -> Vec<u8> {
+pub fn pack(events: &[crate::format::event::Data]) -> Vec<u8> {
     let (mut packer, mut out) = (Packer::new(), Vec::new());
+    let mut interned = Interned::new(0);
     for event in events {
-        packer.push(event);
+        let definition = interned.definition(&event.kind);
+        let thread = interned.thread(&event.source);
+        packer.push(&Event::of(event, definition, thread));
     }
-    packer.finish(&mut out);
+    packer.finish(&interned, &mut out);
     out
 }

@@ -1,0 +1,86 @@
+//! What a file says once: strings, and what addresses stand for.
+
+use std::collections::HashSet;
+use std::io::Write;
+
+use sha1::{Digest, Sha1};
+use timeline::Frame;
+
+use super::Writer;
+use crate::format::digest::first_word;
+use crate::format::record::{StringDefinition, Symbol};
+
+/// What a file says once: strings by their numbers, and addresses by their processes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Known {
+    /// Strings.
+    pub strings: HashSet<u64>,
+    /// Addresses, whose meaning is another one in each process.
+    pub addresses: HashSet<(Option<u64>, u64)>,
+}
+
+/// Longer strings are cut, so that a record with one stays within its bounds.
+pub const MOST_TEXT: usize = 1 << 20;
+impl<W: Write> Writer<W> {
+    /// The number of a string, which is defined in the file from here on.
+    ///
+    /// It follows from the string, so that it is the same in all archives of a ring, and after any restart.
+    pub fn string(&mut self, text: &str) -> u64 {
+        let text = cut(text);
+        let id = first_word(&Sha1::digest(text));
+        if self.known.strings.insert(id) {
+            let definition = StringDefinition {
+                magic: Some(self.magic),
+                id: Some(id),
+                string: Some(text.to_string()),
+            };
+            definition.encode(&mut self.fields, &mut self.record);
+            self.frame();
+        }
+        id
+    }
+
+    /// Whether it is said in the file what an address of a process stands for.
+    pub fn knows_address(&self, pid: Option<u64>, address: u64) -> bool {
+        self.known.addresses.contains(&(pid, address))
+    }
+
+    /// Says what an address of a process stands for. It is said once.
+    pub fn symbol(&mut self, pid: Option<u64>, frame: &Frame) {
+        if self.known.addresses.insert((pid, frame.address)) {
+            let symbol = Symbol {
+                magic: Some(self.magic),
+                address: Some(frame.address),
+                file: frame.file.as_deref().map(|file| cut(file).to_string()),
+                base: frame.base,
+                name: frame.name.as_deref().map(|name| cut(name).to_string()),
+                start: frame.start,
+                pid,
+            };
+            symbol.encode(&mut self.fields, &mut self.record);
+            self.frame();
+        }
+    }
+}
+
+fn cut(text: &str) -> &str {
+    let mut end = text.len().min(MOST_TEXT);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_cut_between_characters() {
+        let text = "ä".repeat(MOST_TEXT);
+        assert_eq!(cut(&text).len(), MOST_TEXT);
+        let text = format!("a{text}");
+        assert_eq!(cut(&text).len(), MOST_TEXT - 1);
+        assert_eq!(cut("short"), "short");
+    }
+}
