@@ -2,8 +2,9 @@
 use std::path::Path;
 
 /// In the order in which the header is to be read.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 10] = [
     "status",
+    "priority",
     "level",
     "writer",
     "sampler",

@@ -1,7 +1,7 @@
 //! The statements that log as printf writes: defined here, and logged with the values that C encoded.
-use crate::backtrace::in_handler;
 use crate::convert::{lossy, place};
-use crate::level::priority_of;
+use crate::priority::priority_of;
+use crate::stack::in_handler;
 use crate::status::{Failure, RETRY, TIMELINE_OK, guard};
 use crate::writer::{Writer, timeline_t, writer};
 use std::ffi::{c_char, c_int, c_void};

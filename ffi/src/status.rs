@@ -1,5 +1,5 @@
 //! Status codes, the last error of each thread, and the wall that no panic crosses.
-use crate::convert::to_c_string;
+use crate::text::to_c_string;
 use std::cell::RefCell;
 use std::ffi::{CString, c_char};
 use std::fmt::Display;

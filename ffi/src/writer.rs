@@ -1,7 +1,7 @@
 //! Timelines to write to: made, joined, defined in, logged to, freed.
-use crate::backtrace::Modules;
 use crate::convert::{path, place, shared, text};
-use crate::level::priority_of;
+use crate::modules::Modules;
+use crate::priority::priority_of;
 use crate::status::{Failure, TIMELINE_OK, guard, timeline_status_t};
 use std::ffi::c_char;
 use std::path::Path;

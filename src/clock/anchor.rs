@@ -135,7 +135,6 @@ impl TimeBase {
     }
 
     /// The anchors that count, by their ticks.
-    #[cfg(any(test, feature = "archive"))]
     pub fn anchors(&self) -> &[Anchor] {
         &self.anchors
     }

@@ -120,3 +120,16 @@ pub fn keep_high(file: File) -> File {
     }
     file
 }
+
+/// Device and inode. By fstat and not File::metadata, whose statx probing is more than this needs.
+pub(super) fn identity(file: &File) -> io::Result<(u64, u64)> {
+    let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: `stat` is a valid place for one, and is read only when the call filled it.
+    unsafe {
+        if libc::fstat(file.as_raw_fd(), stat.as_mut_ptr()) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let stat = stat.assume_init();
+        Ok((stat.st_dev, stat.st_ino))
+    }
+}

@@ -8,7 +8,7 @@
 use std::fs::File;
 use std::os::fd::{AsRawFd, FromRawFd};
 
-use super::shared_file::identity;
+use super::descriptor::identity;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
 /// A descriptor, and its file, which tells it from a later one of the same number.

@@ -11,8 +11,8 @@ use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
+use super::descriptor::identity;
 use super::inherited::{Noted, note};
-use super::shared_file::identity;
 use crate::sync::{AtomicU32, Ordering};
 
 /// First of the lock bytes.

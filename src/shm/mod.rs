@@ -25,7 +25,7 @@ pub use pieces::{Loss, Word};
 pub use shared_file::SharedFile;
 pub use trust::{Trust, is_own, others_may_cut, owner};
 
-use shared_file::identity;
+use descriptor::identity;
 
 use std::ffi::CStr;
 use std::fs::File;

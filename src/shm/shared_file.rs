@@ -10,11 +10,11 @@ use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io;
 use std::mem::ManuallyDrop;
-use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, RawFd};
+use std::os::fd::{FromRawFd, IntoRawFd, RawFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::descriptor::{keep_high, open_with_flags};
+use super::descriptor::{identity, keep_high, open_with_flags};
 use super::inherited::close_those_of_our_parent;
 use super::lock::Opening;
 use crate::sync::{AtomicU32, Ordering};
@@ -153,19 +153,6 @@ impl Drop for SharedFile {
             // SAFETY: it leads to our file, so it is the one we opened; `self` is going away.
             drop(unsafe { File::from_raw_fd(self.fd()) });
         }
-    }
-}
-
-/// Device and inode. By fstat and not File::metadata, whose statx probing is more than this needs.
-pub(super) fn identity(file: &File) -> io::Result<(u64, u64)> {
-    let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
-    // SAFETY: `stat` is a valid place for one, and is read only when the call filled it.
-    unsafe {
-        if libc::fstat(file.as_raw_fd(), stat.as_mut_ptr()) != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        let stat = stat.assume_init();
-        Ok((stat.st_dev, stat.st_ino))
     }
 }
 

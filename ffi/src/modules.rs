@@ -1,0 +1,245 @@
+//! What a timeline is told of the objects that a process has loaded, for the names of addresses.
+use crate::stack::in_handler;
+use crate::status::{Failure, RETRY};
+use std::ffi::{CStr, OsStr, c_int, c_void};
+use std::iter;
+use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use timeline_core::{Module, Timeline};
+
+/// What a timeline was told of the objects that this process has loaded.
+///
+/// Read without locks, also by signal handlers: nothing goes before the timeline is freed. It grows by some
+/// bytes for each place to which an object was loaded, and where one went, the next usually comes to the same.
+#[derive(Default)]
+pub(crate) struct Modules {
+    newest: AtomicPtr<Known>,
+    /// Calls since the timeline could not be told just then, that one included; 0: it could.
+    waiting: AtomicU32,
+}
+
+/// What was told at one time.
+struct Known {
+    pid: u32,
+    /// How many objects had ever been loaded by then, or later, when nothing was in a new place.
+    loads: AtomicU64,
+    /// Places that were not told of before.
+    places: Box<[Range<u64>]>,
+    before: *mut Known,
+}
+
+impl Modules {
+    /// All that this process, not one that forked it, has told, the newest first. Its id costs a call of the kernel.
+    fn known(&self, pid: u32) -> impl Iterator<Item = &Known> {
+        // Acquire (pairs with the Release in `update`).
+        let mut next = self.newest.load(Ordering::Acquire);
+        let all = iter::from_fn(move || {
+            // SAFETY: NULL or from Box::into_raw, freed with `self`.
+            let known = unsafe { next.as_ref() }?;
+            next = known.before;
+            Some(known)
+        });
+        all.take_while(move |known| known.pid == pid)
+    }
+
+    /// Whether the timeline was told of objects in the places of all addresses.
+    pub(crate) fn have(&self, addresses: &[u64]) -> bool {
+        let pid = std::process::id();
+        addresses.iter().all(|at| {
+            self.known(pid)
+                .any(|known| known.places.iter().any(|place| place.contains(at)))
+        })
+    }
+
+    /// Whether objects have been loaded since the timeline was told: perhaps to where another one was. Takes the loader's
+    /// lock for some steps.
+    pub(crate) fn is_old(&self) -> bool {
+        // Relaxed: a number that is compared, and stands for nothing else.
+        self.known(std::process::id())
+            .next()
+            .is_none_or(|known| known.loads.load(Ordering::Relaxed) != loads())
+    }
+
+    /// Whether to try: if the timeline could not be told just then, only with one call in 1,024.
+    fn may_try(&self) -> bool {
+        // Relaxed: a number that is counted, and guards nothing.
+        match self.waiting.load(Ordering::Relaxed) {
+            0 => true,
+            _ => self
+                .waiting
+                .fetch_add(1, Ordering::Relaxed)
+                .is_multiple_of(RETRY),
+        }
+    }
+
+    /// Tells the timeline of what was loaded since the last time. Takes locks and allocates.
+    ///
+    /// A module for which the string table has no room is left out: its addresses will have no names. If the timeline
+    /// cannot be told just then, it is told later.
+    pub(crate) fn update(&self, core: &Timeline) {
+        // The first walk over a stack may load and sort tables: not when an event is logged.
+        in_handler();
+        let newest = self.newest.load(Ordering::Acquire);
+        let (pid, loads) = (std::process::id(), loads());
+        let known = self.known(pid).next();
+        if known.is_some_and(|known| known.loads.load(Ordering::Relaxed) == loads) {
+            return;
+        }
+        if !self.may_try() {
+            return;
+        }
+        let modules = modules(pid);
+        let failure = modules.iter().find_map(|m| core.define_module(m).err());
+        if failure.is_some_and(|error| Failure::from(error).may_pass()) {
+            let order = (Ordering::Relaxed, Ordering::Relaxed);
+            let _ = self.waiting.compare_exchange(0, 1, order.0, order.1);
+            return;
+        }
+        self.waiting.store(0, Ordering::Relaxed);
+        let is_new =
+            |place: &Range<u64>| !self.known(pid).any(|known| known.places.contains(place));
+        let places = modules.iter().map(|module| module.start..module.end);
+        let places: Box<[Range<u64>]> = places.filter(is_new).collect();
+        if let Some(known) = known.filter(|_| places.is_empty()) {
+            known.loads.store(loads, Ordering::Relaxed);
+            return;
+        }
+        let fresh = Box::into_raw(Box::new(Known {
+            pid,
+            loads: loads.into(),
+            places,
+            before: newest,
+        }));
+        // Release: publishes what it points to. Whoever was quicker has told the same, or will be asked again.
+        let order = (Ordering::Release, Ordering::Relaxed);
+        if self
+            .newest
+            .compare_exchange(newest, fresh, order.0, order.1)
+            .is_err()
+        {
+            // SAFETY: made above, and given to nobody.
+            drop(unsafe { Box::from_raw(fresh) });
+        }
+    }
+}
+
+impl Drop for Modules {
+    fn drop(&mut self) {
+        let mut next = *self.newest.get_mut();
+        while !next.is_null() {
+            // SAFETY: from Box::into_raw in `update`, and nobody reads it any more.
+            next = unsafe { Box::from_raw(next) }.before;
+        }
+    }
+}
+
+/// How many objects have ever been loaded into this process.
+fn loads() -> u64 {
+    extern "C" fn first(info: *mut libc::dl_phdr_info, size: usize, loads: *mut c_void) -> c_int {
+        if size > std::mem::offset_of!(libc::dl_phdr_info, dlpi_adds) {
+            // SAFETY: the loader gives what it says; `loads` is that of the function around.
+            unsafe { *loads.cast::<u64>() = (*info).dlpi_adds };
+        }
+        1
+    }
+    let mut loads = 0u64;
+    // SAFETY: `first` takes what is given here.
+    unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut loads).cast()) };
+    loads
+}
+
+/// The program and the libraries it has loaded.
+fn modules(pid: u32) -> Vec<Module> {
+    extern "C" fn next(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
+        // SAFETY: the loader gives what it says; `found` is that of the function around.
+        let (info, (pid, modules)) = unsafe { (&*info, &mut *found.cast::<(u32, Vec<Module>)>()) };
+        // SAFETY: the loader's own tables, which stay while it calls this.
+        if let Some(module) = unsafe { module(info, *pid, modules.is_empty()) } {
+            modules.push(module);
+        }
+        0
+    }
+    let mut found = (pid, Vec::new());
+    // SAFETY: `next` takes what is given here.
+    unsafe { libc::dl_iterate_phdr(Some(next), (&raw mut found).cast()) };
+    found.1
+}
+
+/// # Safety
+/// `info` is what the loader gave, and this is called while it holds its lock.
+unsafe fn module(info: &libc::dl_phdr_info, pid: u32, is_program: bool) -> Option<Module> {
+    let headers = match info.dlpi_phdr.is_null() {
+        true => &[],
+        // SAFETY: by contract.
+        false => unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) },
+    };
+    let place = |header: &libc::Elf64_Phdr| {
+        let start = info.dlpi_addr.wrapping_add(header.p_vaddr);
+        start..start.wrapping_add(header.p_memsz)
+    };
+    let loaded = || headers.iter().filter(|h| h.p_type == libc::PT_LOAD);
+    let start = loaded().map(|h| place(h).start).min()?;
+    let end = loaded().map(|h| place(h).end).max()?;
+    let path = match is_program {
+        true => std::env::current_exe().ok()?,
+        // SAFETY: by contract.
+        false => file(unsafe { CStr::from_ptr(info.dlpi_name) })?,
+    };
+    let notes = headers.iter().filter(|note| {
+        let note_at = place(note);
+        let holds = |h: &libc::Elf64_Phdr| {
+            let at = place(h);
+            h.p_flags & libc::PF_R != 0 && at.start <= note_at.start && note_at.end <= at.end
+        };
+        note.p_type == libc::PT_NOTE && loaded().any(holds)
+    });
+    let build_id = notes.into_iter().find_map(|note| {
+        let at = place(note);
+        let length = (at.end - at.start) as usize;
+        // SAFETY: inside of a segment that is loaded and readable.
+        let bytes = unsafe {
+            std::slice::from_raw_parts(ptr::with_exposed_provenance(at.start as usize), length)
+        };
+        build_id(bytes, if note.p_align == 8 { 8 } else { 4 })
+    });
+    Some(Module {
+        pid,
+        // Segments begin on pages, and the first bytes of the file with the first of them.
+        base: start & !0xfff,
+        start,
+        end,
+        path,
+        build_id,
+    })
+}
+
+/// The path of a library, absolute; the vDSO's has no folder.
+fn file(name: &CStr) -> Option<PathBuf> {
+    let path = Path::new(OsStr::from_bytes(name.to_bytes()));
+    match name.to_bytes().contains(&b'/') {
+        true => std::path::absolute(path).ok(),
+        false => (!name.is_empty()).then(|| path.to_owned()),
+    }
+}
+
+/// The build id among notes: each three numbers of 32 bits (length of the name, of the content, type),
+/// the name, the content, both filled up to `align`.
+fn build_id(mut notes: &[u8], align: usize) -> Option<Vec<u8>> {
+    const NT_GNU_BUILD_ID: u32 = 3;
+    while let Some((head, rest)) = notes.split_first_chunk::<12>() {
+        let number =
+            |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let (name, content) = (number(0) as usize, number(4) as usize);
+        let filled = |length: usize| length.next_multiple_of(align);
+        let (name, rest) = (rest.get(..name)?, rest.get(filled(name)..)?);
+        let found = rest.get(..content)?;
+        if number(8) == NT_GNU_BUILD_ID && name == b"GNU\0" {
+            return Some(found.to_vec());
+        }
+        notes = rest.get(filled(content)..).unwrap_or_default();
+    }
+    None
+}

@@ -1,0 +1,97 @@
+//! Call stacks as the unwinder gives them: return addresses, and whether a signal handler runs.
+use std::ffi::{c_int, c_void};
+
+/// Addresses of one event, at most.
+const DEPTH: usize = 32;
+
+// The level 2 interface of the Itanium C++ ABI, of libgcc or LLVM's libunwind; every Rust program has it.
+unsafe extern "C" {
+    fn _Unwind_Backtrace(
+        trace: extern "C" fn(*mut c_void, *mut c_void) -> c_int,
+        data: *mut c_void,
+    ) -> c_int;
+    fn _Unwind_GetIPInfo(context: *mut c_void, before: *mut c_int) -> usize;
+}
+
+const GO_ON: c_int = 0;
+const STOP: c_int = 5;
+
+pub(crate) struct Stack {
+    /// Where it begins; what is further in belongs to this library. 0: at once.
+    from: u64,
+    begun: bool,
+    most: usize,
+    pub(crate) count: usize,
+    pub(crate) addresses: [u64; DEPTH],
+    /// Whether it was followed to its end, and not just to a function that nothing is known of.
+    pub(crate) is_whole: bool,
+    /// Whether a signal interrupted one of the frames: so this is its handler.
+    pub(crate) in_handler: bool,
+}
+
+extern "C" fn frame(context: *mut c_void, stack: *mut c_void) -> c_int {
+    let mut before = 0;
+    // SAFETY: `capture` gave its own Stack, and the unwinder a context for this call.
+    let (stack, ip) = unsafe {
+        (
+            &mut *stack.cast::<Stack>(),
+            _Unwind_GetIPInfo(context, &raw mut before) as u64,
+        )
+    };
+    stack.in_handler |= before != 0;
+    stack.begun |= ip == stack.from;
+    // The outermost frame of a thread returns nowhere.
+    stack.is_whole = ip == 0;
+    if stack.begun && ip != 0 {
+        let Some(address) = stack.addresses[..stack.most].get_mut(stack.count) else {
+            return STOP;
+        };
+        // Of an interrupted frame this is not where a call returns to, but what was to be done next. Readers look
+        // at the byte before a return address.
+        *address = ip + u64::from(before != 0);
+        stack.count += 1;
+    }
+    GO_ON
+}
+
+/// The stack from `from` outwards. Where the frames up to there are not described (compiled without
+/// unwind tables), just `from`.
+pub(crate) fn capture(from: u64, most: usize) -> Stack {
+    let mut stack = Stack {
+        from,
+        begun: from == 0,
+        most: most.min(DEPTH),
+        count: 0,
+        addresses: [0; DEPTH],
+        is_whole: false,
+        in_handler: false,
+    };
+    // SAFETY: `frame` takes what is given here.
+    unsafe { _Unwind_Backtrace(frame, (&raw mut stack).cast()) };
+    if stack.count == 0 && stack.most > 0 {
+        stack.addresses[0] = from;
+        stack.count = 1;
+    }
+    stack
+}
+
+extern "C" fn look_for_signal(context: *mut c_void, found: *mut c_void) -> c_int {
+    let mut before = 0;
+    // SAFETY: `in_handler` gave a truth value of its own, and the unwinder a context for this call.
+    unsafe {
+        _Unwind_GetIPInfo(context, &raw mut before);
+        if before != 0 {
+            *found.cast::<bool>() = true;
+            return STOP;
+        }
+    }
+    GO_ON
+}
+
+/// Whether a signal handler runs, as far as the stack can be read.
+pub(crate) fn in_handler() -> bool {
+    let mut found = false;
+    // SAFETY: `look_for_signal` takes what is given here.
+    unsafe { _Unwind_Backtrace(look_for_signal, (&raw mut found).cast()) };
+    found
+}
