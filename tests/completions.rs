@@ -95,7 +95,7 @@ fn shells_complete_live_names() {
             dir.path(),
         );
         assert!(
-            shown.contains(&format!("{name}\u{1b}[0m  live")),
+            shown.contains(&format!("{name}\u{1b}[0m  no writer")),
             "{shell}: {shown}"
         );
         assert!(

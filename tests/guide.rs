@@ -8,6 +8,7 @@ mod toolchain;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::sync::OnceLock;
 
 use support::{Name, library_dir, printed};
 use toolchain::installed::with_another_installed;
@@ -89,6 +90,20 @@ PIECE
 }
 "#;
 
+const RUST: &str = r#"
+use timeline::{Attached, Priority, Timeline};
+#[allow(unused_variables)]
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let tl = Timeline::new("/timeline")?;
+    let processed = tl.define("example", Priority::Trace, "processed $tcp, $udp, and $other")?;
+    {
+PIECE
+    }
+    let _ = Attached::open("/timeline")?;
+    Ok(())
+}
+"#;
+
 /// LuaJIT, which runs the program.
 fn lua(program: &str, folder: &Path) -> Command {
     let file = folder.join("piece.lua");
@@ -125,6 +140,89 @@ fn cpp(program: &str, folder: &Path) -> Command {
     compiled(cxx(), CPP17, &folder.join("piece.cpp"), program)
 }
 
+/// The library of that name among what cargo says that it has built.
+fn rlib(built: &str, name: &str) -> String {
+    let messages = built
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"));
+    let of_name = |message: &serde_json::Value| message["target"]["name"] == name;
+    let mut files = messages
+        .filter(of_name)
+        .map(|message| message["filenames"][0].clone());
+    let file = files.next().expect("cargo has built it");
+    file.as_str().expect("a path").to_owned()
+}
+
+/// The flags of rustc with which a program uses both crates.
+fn crates() -> &'static [String] {
+    static FLAGS: OnceLock<Vec<String>> = OnceLock::new();
+    FLAGS.get_or_init(|| {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut build = Command::new(cargo);
+        build
+            .current_dir(root())
+            .args([
+                "build",
+                "--quiet",
+                "--lib",
+                "-p",
+                "timeline",
+                "-p",
+                "timeline-archive",
+            ])
+            .arg("--message-format=json")
+            .arg("--target-dir")
+            .arg(library_dir().parent().expect("target"));
+        let built = printed(&mut build, "cargo itself");
+        let mut flags = Vec::new();
+        for name in ["timeline", "timeline_archive"] {
+            flags.push("--extern".into());
+            flags.push(format!("{name}={}", rlib(&built, name)));
+        }
+        let of = |flag: &String| flag.starts_with("timeline=");
+        let file = flags.iter().find(|flag| of(flag)).expect("one of them");
+        let file = Path::new(file.split_once('=').expect("a path").1);
+        let folder = file
+            .parent()
+            .expect("a folder")
+            .join("deps")
+            .display()
+            .to_string();
+        flags.extend(["-L".into(), format!("dependency={folder}")]);
+        flags
+    })
+}
+
+fn rust(program: &str, folder: &Path) -> Command {
+    let (source, made) = (folder.join("piece.rs"), folder.join("piece"));
+    fs::write(&source, program).expect("a file for the piece");
+    let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+    rustc
+        .args(["--edition", "2024", "-D", "warnings"])
+        .args(crates());
+    printed(rustc.arg(&source).arg("-o").arg(&made), "rustc");
+    limited(made)
+}
+
+#[test]
+fn the_pieces_of_the_guide_for_rust() {
+    let small = |program: String| {
+        program.replace(
+            "Timeline::new(\"/timeline\")",
+            "Timeline::with_size(\"/timeline\", 1024, 16384)",
+        )
+    };
+    let program = around(RUST, "fn main(");
+    assert!(
+        run_all(
+            "docs/guide/rust.md",
+            "rust",
+            |code| small(program(code)),
+            rust
+        ) > 10
+    );
+}
+
 #[test]
 fn the_pieces_of_the_guide_for_lua() {
     let program = around(LUA, "require \"timeline\"");
@@ -151,7 +249,7 @@ fn the_pieces_of_the_readme_and_the_format() {
     }
 }
 
-const PAGES: [&str; 8] = [
+const PAGES: [&str; 10] = [
     "README.md",
     "ARCHITECTURE.md",
     "CHANGELOG.md",
@@ -160,6 +258,8 @@ const PAGES: [&str; 8] = [
     "docs/format.md",
     "docs/guide/c.md",
     "docs/guide/lua.md",
+    "docs/guide/rust.md",
+    "docs/recipes.md",
 ];
 
 fn page(path: &str) -> String {

@@ -68,7 +68,7 @@ fn what_is_moved_is_whole_and_the_rest_is_at_the_name() {
 
 #[test]
 fn what_is_cut_is_gone_on_with_behind_what_is_left() {
-    let says = " was cut; recording goes on behind what is left";
+    let says = " was truncated; recording continues at its end";
     for length in [0, 1, 700] {
         for form in [&["--plain"][..], &[]] {
             let mut flight = Flight::new("cut", 1 << 12);

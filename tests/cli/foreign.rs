@@ -104,7 +104,10 @@ fn what_one_may_not_read_is_listed_with_its_owner() {
         ran.stderr.contains("you may not read ") && ran.stderr.contains("sudo"),
         "{ran:?}"
     );
-    assert!(!ran.stderr.contains("no timeline is live"), "{ran:?}");
+    assert!(
+        !ran.stderr.contains("no timeline in shared memory"),
+        "{ran:?}"
+    );
 
     let rows = stranger.run(&["list", "--json"]).json();
     let row = rows

@@ -160,7 +160,7 @@ fn the_only_timeline_need_not_be_named() {
     let demo = "timeline demo /only --seconds 1 >/dev/null 2>&1\n";
     for (verb, out) in [
         ("dump -n 1", "numa core "),
-        ("info", "/only  live\n"),
+        ("info", "/only  no writer\n"),
         ("priority", "packet\n"),
         ("save kept.timeline", ""),
         ("record --once -o kept.tla", ""),
@@ -214,15 +214,16 @@ fn none_or_several_are_told_with_status_2() {
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
         assert!(
             ran.stderr
-                .starts_with("error: no timeline is live; name a PATH"),
+                .starts_with("error: there is no timeline in shared memory; name a PATH"),
             "{ran:?}"
         );
     }
     let ran = alone(&format!("{demos}timeline dump"), directory.path()).unwrap();
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
     assert!(
-        ran.stderr
-            .starts_with("error: several timelines are live; name one:\n  /a\n  /b\n"),
+        ran.stderr.starts_with(
+            "error: there are several timelines in shared memory; name one:\n  /a\n  /b\n"
+        ),
         "{ran:?}"
     );
     let ran = alone("timeline list", directory.path()).unwrap();
@@ -306,7 +307,7 @@ fn the_demo_makes_no_file_that_nobody_asked_for() {
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
     assert!(
         ran.stderr
-            .contains("write /mine for a live timeline, or ./mine for the file"),
+            .contains("write /mine for a timeline in shared memory, or ./mine for the file"),
         "{ran:?}"
     );
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);

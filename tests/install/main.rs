@@ -3,6 +3,7 @@
 
 mod guide;
 mod readme;
+mod recipes;
 #[path = "../toolchain/mod.rs"]
 mod toolchain;
 

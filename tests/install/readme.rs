@@ -14,9 +14,11 @@ use crate::toolchain::{limited, root, run};
 
 /// Runs a script with what was installed, where /dev/shm is its own and of this size; `None` where the machine does
 /// not let us make such a place.
-fn in_shared_memory(size: &str, script: &str, dir: &Path) -> Option<Output> {
+pub fn in_shared_memory(size: &str, script: &str, dir: &Path) -> Option<Output> {
     let mut unshare = limited("unshare");
-    unshare.args(["--mount", "--map-root-user", "sh", "-c"]);
+    // Root can act as other users there; others can not, but can mount.
+    let alone = if is_root() { "-m" } else { "-rm" };
+    unshare.args([alone, "sh", "-c"]);
     unshare.arg(format!(
         "mount -t tmpfs -o size={size} none /dev/shm || exit 77\nulimit -c 0\n{script}"
     ));
@@ -45,20 +47,27 @@ fn block(part: &str) -> Block {
     block.expect("it is shown")
 }
 
-/// The commands of a block, each behind the line that shows it.
-fn commands(block: &Block) -> String {
-    let lines = block.code.lines();
-    let commands = lines.filter_map(|line| line.strip_prefix("$ "));
-    let commands = commands.map(|command| {
+/// Whether we can act as other users.
+pub fn is_root() -> bool {
+    // SAFETY: geteuid only looks.
+    unsafe { libc::geteuid() == 0 }
+}
+
+/// The commands of a block as a script that prints them with what they print, as a terminal shows both.
+pub fn transcript(code: &str, after: impl Fn(&str) -> &'static str) -> String {
+    let commands = code.lines().filter_map(|line| line.strip_prefix("$ "));
+    let mut script = "exec 2>&1\n".to_string();
+    for command in commands {
         let quoted = command.replace('\'', "'\\''");
-        format!("printf '%s\\n' '$ {quoted}'\n{command}\n")
-    });
-    commands.collect()
+        let after = after(command);
+        script += &format!("printf '%s\\n' '$ {quoted}'\n{command}\n{after}\n");
+    }
+    script
 }
 
 /// A transcript less what differs from machine to machine: the first columns of a dump, sizes, and where in memory
 /// and in which C library a call stack was.
-fn comparable(transcript: &str) -> Vec<String> {
+pub fn comparable(transcript: &str) -> Vec<String> {
     let mut lines = steady(transcript);
     lines.retain(|line| !line.starts_with("at ") || line.ends_with("/accounts)"));
     let lines = lines
@@ -66,7 +75,7 @@ fn comparable(transcript: &str) -> Vec<String> {
         .map(|line| match line.strip_prefix("at ") {
             Some(frame) => format!("at {}", frame.split('+').next().unwrap()),
             None => match line.split_once(" (") {
-                Some((before, after)) if line.contains(" KiB)") => {
+                Some((before, after)) if line.contains(" KiB)") || line.contains(" B)") => {
                     format!("{before}{}", after.split_once(')').unwrap().1)
                 }
                 _ => line,
@@ -132,7 +141,7 @@ fn the_two_programs_and_the_ring_look_as_is_shown() {
     let pid = pid.lines().next().expect("a number");
     // By then, what it did last it has done under the level that was set.
     let wait = "until timeline dump /timeline --long | grep -m 3 'demo PID' | grep -c ' info ' | grep -q 3; do :; done";
-    let commands = commands(&block).replace(pid, "PID");
+    let commands = transcript(&block.code, |_| "").replace(pid, "PID");
     let commands = commands.replace("\nkill ", &format!("\n{wait}\nkill "));
     let dir = TempDir::new().unwrap();
     symlink(root().join("examples"), dir.path().join("examples")).unwrap();
@@ -156,7 +165,7 @@ fn the_two_programs_and_the_ring_look_as_is_shown() {
 #[test]
 fn the_program_that_aborts_does_what_is_shown() {
     let block = block("./accounts");
-    let script = format!("exec 2>&1\n{}", commands(&block));
+    let script = transcript(&block.code, |_| "");
     // In a copy of the directory, as far as it is used.
     let dir = TempDir::new().unwrap();
     symlink(root().join("examples"), dir.path().join("examples")).unwrap();

@@ -36,7 +36,7 @@ pub fn blocks(page: &str) -> Vec<Block> {
                         assert!(shown.output.is_none(), "{page}:{}: of what?", block.line);
                         shown.output = Some(block.code);
                     }
-                    "c" | "cpp" | "lua" | "cmake" | "console" => blocks.push(block),
+                    "c" | "cpp" | "lua" | "rust" | "cmake" | "console" => blocks.push(block),
                     "text" | "hexdump" | "" => {}
                     other => panic!("{page}:{}: {other} is run by nobody", block.line),
                 }

@@ -15,14 +15,14 @@ use crate::{
     verify,
 };
 
-/// A flight recorder: look into the timelines that programs write, while they run or after they died
+/// A flight recorder: read and control the timelines of programs, while they run and after they ended
 ///
 /// Programs log events into a ring in shared memory. This command attaches to such a ring from
-/// outside, without disturbing the program, and the ring is still there when the program is not.
+/// outside, without disturbing the program. The ring stays when the program ends.
 ///
-/// PATH is a live name, which has one leading slash and no other (/timeline), or else a file, such
-/// as a snapshot written by `timeline save`, or an archive written by `timeline record`: one file, or a
-/// directory with several.
+/// PATH is a name in shared memory, with one leading slash and no other (/timeline), or a file: a
+/// snapshot of `timeline save`, or an archive of `timeline record`, which is one file or a directory
+/// of files. A timeline is live while a process has it open for writing.
 #[derive(Parser)]
 #[command(name = "timeline", version, styles = style::HELP, max_term_width = 80)]
 #[command(arg_required_else_help = true)]

@@ -20,7 +20,7 @@ pub fn tell(path: &Path, archive: &Archive, lost: u64) {
     if archive.missed_unknown() > 0 {
         let places = things(archive.missed_unknown(), "place");
         output::talk(format_args!(
-            "{path}: what was logged before {places} may be missing, since nobody recorded between two runs"
+            "{path}: events before {places} may be missing, because no recorder ran between two runs"
         ));
     }
     if let Some(damage) = damage(archive, lost) {

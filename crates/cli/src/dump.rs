@@ -20,25 +20,25 @@ use crate::who::Who;
 /// Print the events of a timeline or an archive, newest to oldest
 ///
 /// The columns are the NUMA node and core that logged the event, the cycles since the next older event, the category
-/// and the message. If entries of its CPU or thread are missing before an event, a line "… 1,024 entries overwritten …"
-/// stands below it.
+/// and the message. If entries of the same CPU or thread are missing right before an event, the next line says so:
+/// "… 1,024 entries overwritten …".
 ///
 /// With --json, each line is an object with the fields ticks, time (RFC 3339, UTC), unix_ns, cycles (since the next
 /// older event), core, node, tid, pid, thread, process, category, priority, message, template, event (the number of the
 /// definition) and args (an object; an argument name that a message uses again becomes name_2). Unknown fields are
-/// null. If a message was lost, its values are named by their positions, from 0 on. An event in the manner of printf
-/// has its values in order as args, and file and line; one with a call stack has backtrace. If entries of its CPU or
-/// thread were overwritten before an event, missed is their number.
+/// null. If a message was lost, its values are named by their positions, from 0 on. An event with a printf format has
+/// file and line, and args is an array of its values. An event with a call stack has backtrace. If entries of the same
+/// CPU or thread were overwritten right before the event, missed is their number.
 ///
-/// An archive of several programs is in the order of the wall clock. With --json, host and timeline
-/// tell them apart; with --long, the machine stands before the thread, if there are several.
+/// Events of several programs in one archive are ordered by the wall clock. Then --json adds host and
+/// timeline. If there are several machines, --long adds the machine before the thread.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     pub target: Target,
 
-    /// Print only the newest N events. Of a rotated archive, only the files that may hold them are read; gaps and
-    /// damage of the others are not reported
+    /// Print only the newest N events. Only those files of a rotated archive are read that can hold them; gaps and
+    /// damage in the others are not reported
     #[arg(short = 'n', long, value_name = "N")]
     max_entries: Option<usize>,
 
@@ -62,7 +62,7 @@ pub const EXAMPLES: &[Example] = &[
         "timeline dump snapshot.timeline --long",
     ),
     (
-        "The newest 20 of what was recorded, whatever became of the file",
+        "The newest 20 recorded events, also of a damaged archive",
         "timeline dump flight.tla -n 20",
     ),
     (

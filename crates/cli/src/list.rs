@@ -1,4 +1,4 @@
-//! `timeline list`: what is live, by whom, and how full.
+//! `timeline list`: the timelines in shared memory, with their writers and fill.
 
 use std::io::Write;
 
@@ -15,9 +15,9 @@ use crate::permission::{self, refused};
 use crate::style::Theme;
 use crate::time::{self, Span};
 
-/// List the live timelines: who writes them, how full they are, and their level
+/// List the timelines in shared memory, with their writers, fill and level
 ///
-/// Lists the timelines in shared memory, those whose program has died included. A timeline that cannot be read is
+/// The list includes timelines whose programs have ended. A timeline that cannot be read is
 /// listed with the reason. A file that you may not read is listed with its owner and mode, if its size is that of a
 /// timeline.
 #[derive(clap::Args)]
@@ -33,7 +33,7 @@ pub struct Args {
 
 /// Shown by `--help`.
 pub const EXAMPLES: &[Example] = &[
-    ("What is there to look at?", "timeline list"),
+    ("All timelines in shared memory", "timeline list"),
     ("The same for programs", "timeline list --json"),
 ];
 
@@ -88,7 +88,7 @@ pub fn run(args: &Args) -> Result {
         ));
     }
     if listed.is_empty() {
-        output::talk("no timeline is live; `timeline demo` makes one to try");
+        output::talk("no timeline in shared memory; `timeline demo` makes one to try");
     }
     Ok(())
 }

@@ -14,14 +14,14 @@ use crate::trust::Trusted;
 /// Show or set the level: which events a program logs
 ///
 /// The priorities are, from the fewest events to the most: error, warning, info, trace, app, packet,
-/// library. A level lets through its own priority and those before it; `all` lets everything
-/// through, `none` nothing. It takes effect at once, in every process that writes the timeline.
+/// library. A level enables the events of its own priority and of those before it; `all` enables all
+/// events, `none` none. It takes effect at once, in every process that writes to the timeline.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     target: Target,
 
-    /// Level to set; without it, the present one is printed
+    /// Level to set. Without it, the current level is printed
     #[arg(value_name = "LEVEL", value_parser = args::level())]
     level: Option<Level>,
 
@@ -47,7 +47,7 @@ pub const EXAMPLES: &[Example] = &[
     ("Which events are logged?", "timeline priority /timeline"),
     ("Log everything", "timeline priority /timeline all"),
     (
-        "Only what goes wrong",
+        "Only errors and warnings",
         "timeline priority /timeline warning",
     ),
 ];

@@ -28,7 +28,7 @@ pub struct Args {
 
 /// Shown by `--help`.
 pub const EXAMPLES: &[Example] = &[(
-    "Leave out what is damaged",
+    "Copy the archive without the damaged frames",
     "timeline repair crash.tla -o whole.tla",
 )];
 

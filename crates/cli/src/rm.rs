@@ -10,23 +10,26 @@ use crate::info;
 use crate::output;
 use crate::target::explain;
 
-/// Remove timelines, unless living programs write to them
+/// Remove timelines that have no writer
 #[derive(clap::Args)]
 pub struct Args {
-    /// Live names (/timeline) or files (snapshot.timeline)
+    /// Names in shared memory (/timeline) or files (snapshot.timeline)
     #[arg(value_name = "NAME", required = true)]
     names: Vec<PathBuf>,
 
-    /// Remove what is in use, or cannot be read, as well
+    /// Also remove timelines that have a writer or cannot be read
     #[arg(short, long)]
     force: bool,
 }
 
 /// Shown by `--help`.
 pub const EXAMPLES: &[Example] = &[
-    ("Remove what a program left behind", "timeline rm /timeline"),
     (
-        "And the run before it, whoever uses them",
+        "Remove the ring of a program that has ended",
+        "timeline rm /timeline",
+    ),
+    (
+        "Remove it and the ring of the previous run, also while they have writers",
         "timeline rm --force /timeline /timeline.prev",
     ),
 ];

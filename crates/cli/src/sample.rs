@@ -17,8 +17,8 @@ const IDENTITY: Duration = Duration::from_millis(200);
 
 /// Raise the level for short bursts, until interrupted
 ///
-/// Everything that happens within a burst is logged, and the program pays for the bursts only. The
-/// level before is back in force between bursts, and when this ends, by Ctrl-C or otherwise.
+/// All events of a burst up to its level are logged. Between the bursts the former level is in force, so the program
+/// pays for the detail during the bursts only. The former level is restored when sampling ends, also by Ctrl-C.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -36,7 +36,7 @@ pub struct Args {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     every: Duration,
 
-    /// Stop by itself after this time
+    /// Stop after this time
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     duration: Option<Duration>,
 

@@ -12,12 +12,12 @@ use crate::human::{Bytes, things};
 use crate::output;
 use crate::target::{Opened, Target};
 
-/// Save a timeline to a file, while it is written
+/// Save a snapshot of a timeline to a file, also while programs log
 ///
-/// Every event in the file is whole. A file of that name is replaced at once and in full, or not at
-/// all. All verbs that read a live timeline read the file alike.
+/// Every event in the file is complete. A file of that name is replaced completely or not at all. All verbs that read a
+/// timeline also read the snapshot.
 ///
-/// Of an archive, or of the files of a directory, one archive is written, without what is damaged.
+/// If PATH is an archive or a directory of files, FILE is one archive without the damaged frames.
 #[derive(clap::Args)]
 #[command(allow_missing_positional = true)]
 pub struct Args {
@@ -32,15 +32,15 @@ pub struct Args {
 /// Shown by `--help`.
 pub const EXAMPLES: &[Example] = &[
     (
-        "Keep what a program has just done",
+        "Keep the latest events of a program",
         "timeline save /timeline snapshot.timeline",
     ),
     (
-        "What the run before the last restart left behind",
+        "The ring of the previous run",
         "timeline save /timeline.prev crash.timeline",
     ),
     (
-        "All that is recorded by now, as one file",
+        "All events recorded until now, as one file",
         "timeline save flights/ until-now.tla",
     ),
 ];
@@ -51,7 +51,7 @@ pub fn run(args: &Args) -> Result {
         let name = args.file.display();
         return Err(Failure::misuse(
             "save",
-            format!("the FILE to write is missing: {name} is a live name"),
+            format!("the FILE to write is missing: {name} is a name in shared memory"),
         ));
     }
     match args.target.open()? {

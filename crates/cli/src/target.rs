@@ -17,8 +17,8 @@ use crate::trust::Trusted;
 /// The timeline or archive.
 #[derive(clap::Args)]
 pub struct Target {
-    /// Live name (/timeline), file (snapshot.timeline, flight.tla), or directory of a rotated archive. Without PATH,
-    /// the only live timeline, if there is just one
+    /// Name in shared memory (/timeline), file (snapshot.timeline, flight.tla), or directory of a rotated archive. It
+    /// can be omitted if there is exactly one timeline in shared memory
     #[arg(value_name = "PATH")]
     path: Option<PathBuf>,
 
@@ -28,7 +28,7 @@ pub struct Target {
 
 /// The timeline or archive that was found.
 pub enum Opened {
-    /// A live timeline, one that a dead program left, or a snapshot.
+    /// A timeline, live or not, or a snapshot.
     Ring(Box<Attached>),
     /// The archive of one or several of them.
     Archive(Box<Archive>),
@@ -53,29 +53,29 @@ impl Target {
             .inspect(|_| self.path = None)
     }
 
-    /// Chooses the only live timeline, if none was named. Ends with status 2 if there is none, or several.
+    /// Chooses the only timeline in shared memory, if none was named. Ends with status 2 if there is none, or several.
     pub fn choose(&mut self, verb: &'static str) -> Result<()> {
         if self.path.is_some() {
             return Ok(());
         }
-        let live = live();
-        if let [only] = &live[..] {
+        let names = in_shared_memory();
+        if let [only] = &names[..] {
             output::talk(format_args!("{only} is the only timeline there is"));
             self.path = Some(only.into());
             self.chosen = true;
             return Ok(());
         }
-        if live.is_empty() {
+        if names.is_empty() {
             return Err(Failure::misuse(
                 verb,
-                "no timeline is live; name a PATH, or try `timeline demo`",
+                "there is no timeline in shared memory; name a PATH, or try `timeline demo`",
             ));
         }
-        let names = live.iter().map(|name| format!("\n  {}", printable(name)));
+        let names = names.iter().map(|name| format!("\n  {}", printable(name)));
         let names: String = names.collect();
         Err(Failure::misuse(
             verb,
-            format!("several timelines are live; name one:{names}"),
+            format!("there are several timelines in shared memory; name one:{names}"),
         ))
     }
 
@@ -155,14 +155,14 @@ pub fn explain(path: &Path, error: Error) -> Failure {
     Failure::Message(message)
 }
 
-/// The live timelines by name, but for what `new` moved aside.
-fn live() -> Vec<String> {
+/// The timelines in shared memory by name, without those that `new` renamed to NAME.prev.
+fn in_shared_memory() -> Vec<String> {
     let mut names = timeline::names().unwrap_or_default();
     names.retain(|name| name_before(name.as_ref()).is_none());
     names
 }
 
-/// The live timeline whose name is so much like this one that it may have been meant.
+/// The timeline in shared memory whose name is so much like this one that it may have been meant.
 pub fn meant(path: &Path) -> Option<String> {
     let given = path.to_str()?;
     let bare = given.strip_prefix('/').unwrap_or(given);
@@ -185,7 +185,7 @@ fn distance(given: &str, name: &str) -> Option<usize> {
     (distance * 4 <= letters.max(4)).then_some(distance)
 }
 
-/// Whether only the leading slash of a live name was left out.
+/// Whether only the leading slash of a name in shared memory was left out.
 pub fn lacks_slash(path: &Path) -> bool {
     let slashed = PathBuf::from(format!("/{}", path.display()));
     path.components().count() == 1 && Attached::open(slashed).is_ok()

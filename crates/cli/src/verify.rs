@@ -14,9 +14,9 @@ use crate::human::{self, Bytes, Count, agree, things};
 use crate::json;
 use crate::output::{self, Line};
 
-/// Check an archive: its frames, what is damaged, and how many events can be recovered
+/// Check an archive for damage, and count the events that can be recovered
 ///
-/// Ends with status 1 if anything is damaged, or cannot be read by this version.
+/// The exit status is 1 if anything is damaged, or cannot be read by this version.
 #[derive(clap::Args)]
 pub struct Args {
     /// Archive to check: a file, or a directory of rotated files
@@ -31,11 +31,11 @@ pub struct Args {
 /// Shown by `--help`.
 pub const EXAMPLES: &[Example] = &[
     (
-        "Is it whole, and what is in it?",
+        "Check an archive, and count its events",
         "timeline verify crash.tla",
     ),
     (
-        "Where it is damaged",
+        "The places of the damage",
         "timeline verify crash.tla --json | jq .damage",
     ),
 ];

@@ -24,10 +24,10 @@ use workload::Workload;
 const ENTRIES: u64 = 64 * 1024;
 const STRINGS: u64 = 64 * 1024;
 
-/// Run a small multi-threaded program that logs to a timeline, and show it live
+/// Run a small multi-threaded program that logs to a timeline, and show its events
 ///
-/// One thread makes blocks of text, three compress them. The timeline stays when the demo is over,
-/// and the commands to try on it are printed.
+/// One thread makes blocks of text, three compress them. The timeline stays when the demo ends.
+/// Then the demo prints commands to try on it.
 #[derive(clap::Args)]
 pub struct Args {
     /// Name of the timeline (/timeline-demo), or the path of a file
@@ -55,7 +55,7 @@ pub fn run(args: &Args) -> Result {
         return Err(Failure::misuse(
             "demo",
             format!(
-                "{name} would be a file of 4 MiB in this directory; write /{name} for a live timeline, or ./{name} for the file"
+                "{name} would be a file of 4 MiB in this directory; write /{name} for a timeline in shared memory, or ./{name} for the file"
             ),
         ));
     }
@@ -133,7 +133,7 @@ fn epilogue(at: &Attached, args: &Args) -> Result {
         (format!("timeline tail {name}"), "follow it"),
         (
             format!("timeline priority {name} warning"),
-            "only what goes wrong",
+            "only errors and warnings",
         ),
         (
             format!("timeline sample {name} --level all --for 100us --every 10ms"),

@@ -1,4 +1,4 @@
-//! Completion scripts: those of clap_complete, which also offer the names of live timelines.
+//! Completion scripts: those of clap_complete, which also offer the names of timelines in shared memory.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ pub fn script(shell: Shell, mut command: Command) -> String {
     }
 }
 
-/// The argument of a verb that may be a live name.
+/// The argument of a verb that may be a name in shared memory.
 fn name_of(verb: &Command) -> Option<&Arg> {
     let is_name = |arg: &&Arg| {
         let values = arg.get_value_names().unwrap_or_default();
@@ -92,7 +92,7 @@ _timeline_names() {{
     local expl ret=1
     local -a names
     names=(${{(f)"$({ASK})"}})
-    _wanted names expl 'live timeline' compadd -a names && ret=0
+    _wanted names expl 'timeline' compadd -a names && ret=0
     _files && ret=0
     return ret
 }}

@@ -23,7 +23,7 @@ const EXIT_STATUS: &[(&str, &str)] = &[
     ),
     (
         "2",
-        "The command line is wrong. Also: it names no timeline, and none is live, or several are.",
+        "The command line is wrong. Also: it names no timeline, and there is none in shared memory, or several.",
     ),
 ];
 
@@ -44,7 +44,7 @@ const ENVIRONMENT: &[(&str, &str)] = &[
 
 /// The files that it reads and writes.
 const FILES: &[(&str, &str)] = &[
-    ("/dev/shm/NAME", "The timeline of the live name /NAME."),
+    ("/dev/shm/NAME", "The timeline of the name /NAME."),
     (
         "/dev/shm/NAME.prev",
         "The timeline of that name from before the last start of the program.",

@@ -17,10 +17,9 @@ use crate::style::Theme;
 use crate::target::{Opened, Target};
 use crate::time::{self, Form, Span, WallClock};
 
-/// Show everything about one timeline: size, level, clock, writers, and what was dropped
+/// Show size, level, clock, writers and dropped events of one timeline
 ///
-/// Of an archive: its size, the time it spans, what was missed, what is damaged, and which programs it
-/// is of.
+/// Of an archive: its size, its time span, its programs, and the entries that were missed or damaged.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -34,15 +33,15 @@ pub struct Args {
 /// Shown by `--help`.
 pub const EXAMPLES: &[Example] = &[
     (
-        "Who writes to /timeline, how much, and how far back does it reach?",
+        "Writers, fill and time span of /timeline",
         "timeline info /timeline",
     ),
     (
-        "Was anything dropped?",
+        "Events that were dropped, by cause",
         "timeline info snapshot.timeline --json | jq .dropped",
     ),
     (
-        "What does an archive hold, and of which programs?",
+        "Contents and programs of an archive",
         "timeline info flight.tla",
     ),
 ];
@@ -54,7 +53,12 @@ pub fn run(args: &Args) -> Result {
         Opened::Ring(at) => {
             let info = at.info();
             at.intact()?;
-            let kind = if info.snapshot { "snapshot" } else { "live" };
+            let has_writer = info.writers.iter().any(|writer| writer.alive);
+            let kind = match (info.snapshot, has_writer) {
+                (true, _) => "snapshot",
+                (false, true) => "live",
+                (false, false) => "no writer",
+            };
             (object(&path, &info), kind, lines(&info, &output::theme()))
         }
         Opened::Archive(found) => {

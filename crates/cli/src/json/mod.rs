@@ -23,7 +23,7 @@ use crate::who::{self, Threads};
 /// unix_ns, the same in nanoseconds since 1970; cycles, the ticks since the next older event, null for the
 /// oldest; missed, how many entries of its lane were overwritten right before it, if any were; core; node; tid; pid; thread; process; category; priority; message, the first line with its
 /// arguments filled in; template, the whole message as it was defined; event, the number of its definition;
-/// args, the arguments by name, or by "0", "1" and so on where the message was lost. An event in the manner of printf has
+/// args, the arguments by name, or by "0", "1" and so on where the message was lost. An event with a printf format has
 /// its values in order as args, and file and line of its statement; one with a call stack has backtrace, in which each
 /// address has function, offset and object. Behind process stand host and timeline, in an archive that holds several.
 pub struct Lines<'a> {

@@ -37,29 +37,29 @@ const ASK: Duration = Duration::from_millis(200);
 
 /// Record a timeline into an archive, until interrupted
 ///
-/// Waits for a timeline that is not there yet, begins with the oldest event that is still there, and
-/// goes on over restarts of the program. An archive that an earlier recording left is continued where
-/// that one stopped, however it did: no event is missing or there twice, as long as the timeline still
-/// held it. What was overwritten before it was recorded is counted in entries of the timeline, of which
-/// an event takes one, or several with a payload, and the count is recorded. On a full disk it waits for
-/// room.
+/// The recorder waits until the timeline exists. It begins with the oldest event in the ring, and
+/// continues over restarts of the program. If the archive holds an earlier recording, the recorder
+/// continues it, also if the earlier recorder was killed: it repeats no event, and misses no event that
+/// is still in the ring. Entries that were overwritten before they could be recorded are counted, and
+/// the count is recorded; an event takes one entry, an event with a payload takes several. If the disk
+/// is full, the recorder waits for room.
 ///
-/// A signal (Ctrl-C, SIGTERM) ends it within two seconds. It records the events that were logged until then. If two
-/// seconds are too short for that, it says how many entries are left in the ring, and the next recording finds them. A
-/// second signal ends it at once.
+/// A signal (Ctrl-C, SIGTERM) ends the recorder within two seconds. It first records the events that are in the ring.
+/// If two seconds are too short, it says how many entries it leaves, and the next recording takes them. A second signal
+/// ends it at once.
 ///
-/// A snapshot, and what `new` kept of the run before (/timeline.prev), is recorded to its end.
+/// A snapshot and the ring of the previous run (/timeline.prev) are recorded to their end.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     pub target: Target,
 
-    /// Where to write: a file, or a directory (one that exists, or with / at its end) of numbered
-    /// files
+    /// Archive to write: a file, or a directory of numbered files. A path is a directory if it exists as
+    /// one or ends with /
     #[arg(short, long, value_name = "FILE|DIR")]
     output: PathBuf,
 
-    /// End when the program does, instead of waiting for its next run
+    /// End when the program ends, instead of waiting for its next run
     #[arg(long)]
     once: bool,
 
@@ -67,7 +67,7 @@ pub struct Args {
     #[arg(long)]
     plain: bool,
 
-    /// Begin a new file before one gets larger than this (64M, 1GiB; at least 64K)
+    /// Begin a new file before a file becomes larger than this (64M, 1GiB; at least 64K)
     #[arg(long, value_name = "SIZE", value_parser = parse_file_size)]
     rotate_size: Option<u64>,
 
@@ -75,12 +75,12 @@ pub struct Args {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     rotate_every: Option<Duration>,
 
-    /// Remove the oldest files when all together get larger than this (at least 64K), but never the one being written
+    /// Remove the oldest files when all files together become larger than this (at least 64K). The file being written
+    /// stays
     #[arg(long, value_name = "SIZE", value_parser = parse_file_size)]
     keep_size: Option<u64>,
 
-    /// When to make sure that it survives the machine: after every write, when a file is finished, or
-    /// never
+    /// When to sync the archive to disk: after every write, when a file is finished, or never
     #[arg(long, value_name = "WHEN", value_parser = fsync(), default_value = "rotate")]
     fsync: Fsync,
 }
@@ -88,7 +88,7 @@ pub struct Args {
 /// Shown by `--help`.
 pub const EXAMPLES: &[Example] = &[
     (
-        "Keep everything that a program logs, over its restarts; Ctrl-C stops",
+        "Record all events of a program, over its restarts; Ctrl-C stops",
         "timeline record /timeline -o flight.tla",
     ),
     (
@@ -96,7 +96,7 @@ pub const EXAMPLES: &[Example] = &[
         "timeline record /timeline -o flights/ --rotate-size 64M --keep-size 1G",
     ),
     (
-        "What the run before the last restart left, as an archive",
+        "Record the ring of the previous run",
         "timeline record /timeline.prev -o before.tla",
     ),
 ];
@@ -273,7 +273,7 @@ impl Recording<'_> {
             let path = self.args.target.path().display();
             let (last, this) = (moment(last.created), moment(Some(run_of(at).created)));
             output::talk(format_args!(
-                "what {path} logged between its run of {last} and that of {this} may be missing, and is not counted"
+                "the log of {path} between its runs of {last} and {this} may be missing, and is not counted"
             ));
         }
         let mut name = Name::new(at, self.args);
@@ -301,7 +301,7 @@ impl Recording<'_> {
                 let to = self.args.output.display();
                 output::talk(match change {
                     Change::Gone => format!("{to} was removed or moved; begun anew"),
-                    Change::Cut => format!("{to} was cut; recording goes on behind what is left"),
+                    Change::Cut => format!("{to} was truncated; recording continues at its end"),
                 });
             }
             // What there is no room for is not done with.

@@ -9,7 +9,7 @@ const LEAST: u64 = 64 << 10;
 pub fn parse_file_size(text: &str) -> Result<u64, String> {
     match parse_size(text)? {
         size if size < LEAST => Err(format!(
-            "expected at least 64K, since each file repeats what its events refer to, got {text}"
+            "expected at least 64K, since each file repeats the definitions of its events, got {text}"
         )),
         size => Ok(size),
     }

@@ -50,7 +50,7 @@ pub fn follow(
         if growth.missed_unknown() > unknown {
             unknown = growth.missed_unknown();
             output::talk(
-                "what was logged before this may be missing, since nobody recorded between two runs",
+                "events before this may be missing, because no recorder ran between two runs",
             );
         }
         if growth.damaged() > damaged {

@@ -25,12 +25,12 @@ const IDENTITY: Duration = Duration::from_millis(200);
 
 /// Follow a timeline: print events as they are logged, until interrupted
 ///
-/// Prints the newest events and then every further one, oldest first. Events that were overwritten
-/// before they could be printed are counted and reported, in entries of the ring: one with a payload
-/// takes several. When the program is restarted, goes on with its new timeline.
+/// Prints the newest events and then every new event, oldest first. Entries of the ring that were
+/// overwritten before they could be printed are counted and reported; an event with a payload takes
+/// several entries. When the program is restarted, tail continues with its new timeline.
 ///
-/// Of an archive it prints what is recorded, over all files of a directory, and ends when nobody
-/// records it any more.
+/// If PATH is an archive, tail prints new events while a recorder writes them, over all files of a
+/// directory. It ends when the recorder ends.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -56,15 +56,15 @@ pub const EXAMPLES: &[Example] = &[
         "timeline tail /timeline",
     ),
     (
-        "Only what comes from now on, with threads and priorities",
+        "Only new events, with threads and priorities",
         "timeline tail /timeline -n 0 --long",
     ),
     (
-        "What a recorder running elsewhere has just written",
+        "The newest events that another process records",
         "timeline tail flights/",
     ),
     (
-        "Categories and arguments as they come",
+        "Categories and arguments of new events",
         "timeline tail /timeline --json | jq -c '[.category, .args]'",
     ),
 ];
