@@ -690,8 +690,12 @@ void timeline_sampler_free(struct timeline_sampler_t *sampler);
  * it is not tried again. But if others keep the timeline locked, or the system refuses, that may pass:
  * then one call in 1,024 tries again, and each that returns 0 counts an event as lost, if the level would
  * have it logged. Leaves `errno` alone. Takes locks and allocates where it tries, and may wait seconds for
- * the lock, but only until that was in vain once for this timeline. Any thread; a signal handler only where
- * it was called for this timeline and level before: there it tries nothing again.
+ * the lock; after a wait in vain for this timeline only some 2 milliseconds, until the lock could be had.
+ *
+ * Any thread; a signal handler only where it was called for this timeline and level before. There it tries
+ * nothing again, nor where the call stack cannot be read to its end (a function without unwind tables). To
+ * know, one call in 1,024 walks over the stack: with libgcc before 12 or glibc before 2.35 that takes the
+ * loader's lock, and a handler that interrupted dlopen in its own thread may wait for ever.
  *
  * # Safety
  * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `site` is NULL,
@@ -732,7 +736,9 @@ void timeline_log_payload(const struct timeline_t *tl,
  * and when a stack leads through an object that the timeline does not know, the timeline is told of all
  * objects, which takes locks and allocates (a child that was forked while another thread was in dlopen may
  * wait for ever); a handler leaves this to the next event. One that was built without unwind tables is taken
- * for a handler only if its object is known already: define the statement before, outside of it. Any thread.
+ * for a handler only if its object is known already: define the statement before, outside of it. If the
+ * timeline cannot be told just then, one call in 1,024 tries again, but only where the stack can be read to
+ * its end and shows no handler. Any thread.
  *
  * # Safety
  * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `payload` has
@@ -950,8 +956,12 @@ static inline bool timeline_enabled(const timeline_t *tl, uint32_t event) {
  * `errno` alone, and needs at most 6 KiB of stack.
  *
  * What cannot be defined is never logged; `timeline_last_error` says why. But if others keep the timeline locked, or the
- * system refuses, that may pass: then one run in 1,024 tries again, outside of signal handlers, and the events until then
- * are lost and counted. A program waits for such a lock once, for some seconds, and not in each of its statements.
+ * system refuses, that may pass: then one run in 1,024 tries again, and the events until then are lost and counted. A
+ * program waits for such a lock for some seconds, and after that in vain only for some 2 milliseconds a try, until it gets
+ * the lock. A signal handler does not try again. Neither does a statement whose call stack leads through a function without
+ * unwind tables, because a handler may be hidden there. To know, that one run in 1,024 walks over the call stack. With
+ * libgcc before 12 or glibc before 2.35 this takes the loader's lock, and a handler that interrupted dlopen in its own
+ * thread may wait for ever.
  *
  * All that printf takes will do: `*`, `%.*s`, `%Lf`, `%ls` (as UTF-8). An event has room for 1,526 bytes, in
  * small rings for less (758 in the smallest): numbers always fit, strings share the rest in order, and one

@@ -161,24 +161,26 @@ fn statements_threads_handlers_and_children() {
     by_both("printf_sites");
 }
 
-/// What printf_later.c leaves: how many events were lost, and that the objects of its child were told of.
+/// What printf_later.c says of itself: how many events were lost, its child, and the child's.
+fn left_later(dir: &Path) -> [u32; 3] {
+    let said = fs::read_to_string(dir.join("lost")).unwrap();
+    let numbers = said.split(' ').map(|number| number.parse().unwrap());
+    numbers.collect::<Vec<_>>().try_into().unwrap()
+}
+
+/// What printf_later.c leaves: how many events were lost, and that the objects of its children were told of.
 fn found_later(dir: &Path) {
     let ring = dir.join("ring");
-    let lost = fs::read_to_string(dir.join("lost")).unwrap();
-    let [lost, child] = lost
-        .split(' ')
-        .map(|number| number.parse::<u32>().unwrap())
-        .collect::<Vec<_>>()[..]
-    else {
-        panic!("{lost}");
-    };
+    let [lost, child, grandchild] = left_later(dir);
     let at = Attached::open(&ring).unwrap();
     let dropped = at.info().dropped;
     assert_eq!(
         (dropped.undefined, dropped.total()),
         (lost.into(), lost.into())
     );
-    assert!(at.modules().any(|module| module.pid == child));
+    for pid in [child, grandchild] {
+        assert!(at.modules().any(|module| module.pid == pid), "{pid}");
+    }
     let info = succeed(
         &mut timeline_command(&["info", "--json"], &ring),
         "coreutils",
@@ -205,6 +207,24 @@ fn statements_that_cannot_be_defined_at_first_log_later() {
         assert_eq!(said, "printf_later: ok\n");
         found_later(dir.path());
     }
+}
+
+/// Compiled so that a walk over the stack ends there.
+const NO_UNWIND_TABLES: &[&str] = &["-fno-asynchronous-unwind-tables", "-fno-unwind-tables"];
+
+#[test]
+fn what_may_be_a_handler_tries_nothing_again() {
+    let dir = TempDir::new().unwrap();
+    let flags = [C99, GNU, &["-O2"], NO_UNWIND_TABLES].concat();
+    let source = ["tests/c/printf_later.c"];
+    let program = compile(cc(), &flags, &source, Link::Shared, dir.path());
+    let said = execute(&program, dir.path(), &["unread"]);
+    assert_eq!(said, "printf_later: ok\n");
+    let [lost, child, _] = left_later(dir.path());
+    let at = Attached::open(dir.path().join("ring")).unwrap();
+    assert_eq!(at.info().dropped.undefined, u64::from(lost));
+    assert!(at.modules().all(|module| module.pid != child));
+    assert!(at.modules().count() > 0);
 }
 
 #[test]
@@ -321,8 +341,7 @@ fn a_handler_that_is_not_known_for_one_takes_no_locks() {
     let dir = TempDir::new().unwrap();
     let library = dir.path().join("libplugin.so");
     plugin(&library, "-DAHEAD=0");
-    let bare = ["-fno-asynchronous-unwind-tables", "-fno-unwind-tables"];
-    let flags = [C99, GNU, &["-O2"], &bare].concat();
+    let flags = [C99, GNU, &["-O2"], NO_UNWIND_TABLES].concat();
     let source = ["tests/c/printf_handler.c"];
     let program = compile(cc(), &flags, &source, Link::Shared, dir.path());
     let said = execute(&program, dir.path(), &[library.to_str().unwrap()]);

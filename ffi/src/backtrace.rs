@@ -1,5 +1,5 @@
 //! Call stacks of events: the addresses in a payload, and the objects that a timeline must be told of for them.
-use crate::stack::{capture, in_handler};
+use crate::stack::capture;
 use crate::status::{TIMELINE_OK, guard};
 use crate::writer::{Writer, timeline_t};
 use std::ffi::c_void;
@@ -19,7 +19,9 @@ use timeline_core::without_cancellation;
 /// and when a stack leads through an object that the timeline does not know, the timeline is told of all
 /// objects, which takes locks and allocates (a child that was forked while another thread was in dlopen may
 /// wait for ever); a handler leaves this to the next event. One that was built without unwind tables is taken
-/// for a handler only if its object is known already: define the statement before, outside of it. Any thread.
+/// for a handler only if its object is known already: define the statement before, outside of it. If the
+/// timeline cannot be told just then, one call in 1,024 tries again, but only where the stack can be read to
+/// its end and shows no handler. Any thread.
 ///
 /// # Safety
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `payload` has
@@ -50,12 +52,7 @@ unsafe fn write(
     let addresses = &stack.addresses[..stack.count];
     // SAFETY: by contract NULL or the first member of a live Writer.
     if let Some(writer) = unsafe { tl.cast::<Writer>().as_ref() }
-        && !stack.in_handler
-        && match writer.modules.have(addresses) {
-            // Only where this is no handler for sure.
-            true => stack.is_whole && writer.modules.is_old(),
-            false => !in_handler(),
-        }
+        && writer.modules.are_due(&stack)
     {
         guard(|| {
             writer.modules.update(&writer.core);

@@ -1,5 +1,5 @@
 //! What a timeline is told of the objects that a process has loaded, for the names of addresses.
-use crate::stack::in_handler;
+use crate::stack::{Handler, Stack, look_for_handler};
 use crate::status::{Failure, RETRY};
 use std::ffi::{CStr, OsStr, c_int, c_void};
 use std::iter;
@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use timeline_core::{Module, Timeline};
 
 /// What a timeline was told of the objects that this process has loaded.
@@ -17,8 +17,20 @@ use timeline_core::{Module, Timeline};
 #[derive(Default)]
 pub(crate) struct Modules {
     newest: AtomicPtr<Known>,
-    /// Calls since the timeline could not be told just then, that one included; 0: it could.
-    waiting: AtomicU32,
+    /// Calls since the timeline could not be told just then, that one included, in 32 bits, and above them the process
+    /// that could not; 0: it could.
+    waiting: AtomicU64,
+}
+
+/// Whether it is time to tell the timeline of objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// Nothing stood in the way the last time.
+    Free,
+    /// It could not be told just then, and that is long enough ago.
+    Again,
+    /// It could not, and it is too early to try again.
+    TooEarly,
 }
 
 /// What was told at one time.
@@ -46,7 +58,7 @@ impl Modules {
     }
 
     /// Whether the timeline was told of objects in the places of all addresses.
-    pub(crate) fn have(&self, addresses: &[u64]) -> bool {
+    fn have(&self, addresses: &[u64]) -> bool {
         let pid = std::process::id();
         addresses.iter().all(|at| {
             self.known(pid)
@@ -56,22 +68,44 @@ impl Modules {
 
     /// Whether objects have been loaded since the timeline was told: perhaps to where another one was. Takes the loader's
     /// lock for some steps.
-    pub(crate) fn is_old(&self) -> bool {
+    fn is_old(&self) -> bool {
         // Relaxed: a number that is compared, and stands for nothing else.
         self.known(std::process::id())
             .next()
             .is_none_or(|known| known.loads.load(Ordering::Relaxed) != loads())
     }
 
-    /// Whether to try: if the timeline could not be told just then, only with one call in 1,024.
-    fn may_try(&self) -> bool {
+    /// Counts a call if the timeline could not be told just then: one in 1,024 is to try again.
+    pub(crate) fn turn(&self) -> Turn {
         // Relaxed: a number that is counted, and guards nothing.
-        match self.waiting.load(Ordering::Relaxed) {
-            0 => true,
-            _ => self
-                .waiting
-                .fetch_add(1, Ordering::Relaxed)
-                .is_multiple_of(RETRY),
+        let waiting = self.waiting.load(Ordering::Relaxed);
+        if waiting >> 32 != u64::from(std::process::id()) {
+            return Turn::Free;
+        }
+        let calls = self.waiting.fetch_add(1, Ordering::Relaxed) as u32;
+        match calls.is_multiple_of(RETRY) {
+            true => Turn::Again,
+            false => Turn::TooEarly,
+        }
+    }
+
+    /// Whether to tell the timeline before an event with this stack is logged.
+    ///
+    /// A handler that is not known for one may have interrupted malloc. Its author relies on the objects being known
+    /// already; where that failed, only what is no handler for sure tries again.
+    pub(crate) fn are_due(&self, stack: &Stack) -> bool {
+        if stack.in_handler {
+            return false;
+        }
+        let known = self.have(&stack.addresses[..stack.count]);
+        if known && !stack.is_whole {
+            return false;
+        }
+        match (self.turn(), known) {
+            (Turn::TooEarly, _) => false,
+            (_, true) => self.is_old(),
+            (Turn::Free, false) => look_for_handler() != Handler::Runs,
+            (Turn::Again, false) => look_for_handler() == Handler::None,
         }
     }
 
@@ -81,21 +115,18 @@ impl Modules {
     /// cannot be told just then, it is told later.
     pub(crate) fn update(&self, core: &Timeline) {
         // The first walk over a stack may load and sort tables: not when an event is logged.
-        in_handler();
+        look_for_handler();
         let newest = self.newest.load(Ordering::Acquire);
         let (pid, loads) = (std::process::id(), loads());
         let known = self.known(pid).next();
         if known.is_some_and(|known| known.loads.load(Ordering::Relaxed) == loads) {
             return;
         }
-        if !self.may_try() {
-            return;
-        }
         let modules = modules(pid);
         let failure = modules.iter().find_map(|m| core.define_module(m).err());
         if failure.is_some_and(|error| Failure::from(error).may_pass()) {
-            let order = (Ordering::Relaxed, Ordering::Relaxed);
-            let _ = self.waiting.compare_exchange(0, 1, order.0, order.1);
+            self.waiting
+                .store(u64::from(pid) << 32 | 1, Ordering::Relaxed);
             return;
         }
         self.waiting.store(0, Ordering::Relaxed);

@@ -1,7 +1,8 @@
 //! The statements that log as printf writes: defined here, and logged with the values that C encoded.
 use crate::convert::{lossy, place};
+use crate::modules::Turn;
 use crate::priority::priority_of;
-use crate::stack::in_handler;
+use crate::stack::{Handler, look_for_handler};
 use crate::status::{Failure, RETRY, TIMELINE_OK, guard};
 use crate::writer::{Writer, timeline_t, writer};
 use std::ffi::{c_char, c_int, c_void};
@@ -152,8 +153,12 @@ impl Known<'_> {
 /// it is not tried again. But if others keep the timeline locked, or the system refuses, that may pass:
 /// then one call in 1,024 tries again, and each that returns 0 counts an event as lost, if the level would
 /// have it logged. Leaves `errno` alone. Takes locks and allocates where it tries, and may wait seconds for
-/// the lock, but only until that was in vain once for this timeline. Any thread; a signal handler only where
-/// it was called for this timeline and level before: there it tries nothing again.
+/// the lock; after a wait in vain for this timeline only some 2 milliseconds, until the lock could be had.
+///
+/// Any thread; a signal handler only where it was called for this timeline and level before. There it tries
+/// nothing again, nor where the call stack cannot be read to its end (a function without unwind tables). To
+/// know, one call in 1,024 walks over the stack: with libgcc before 12 or glibc before 2.35 that takes the
+/// loader's lock, and a handler that interrupted dlopen in its own thread may wait for ever.
 ///
 /// # Safety
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `site` is NULL,
@@ -217,7 +222,8 @@ unsafe fn define_at(
         let known = unsafe { Known::of(writer, site, priority) };
         let before = known.word.load(Ordering::Relaxed);
         // A handler may have interrupted malloc, and its author relies on an earlier run having defined the statement.
-        if again && in_handler() {
+        // So nothing is tried where the stack cannot be read to its end.
+        if again && look_for_handler() != Handler::None {
             writer.core.dropped_undefined(priority);
             return Ok(TIMELINE_OK);
         }
@@ -227,7 +233,7 @@ unsafe fn define_at(
             Ok(event) => known.put(*event),
             Err(failure) if failure.may_pass() => {
                 // The first walk over a stack may load and sort tables: not when a handler asks above.
-                in_handler();
+                look_for_handler();
                 known.put_failure(before);
                 writer.core.dropped_undefined(priority);
             }
@@ -261,7 +267,8 @@ unsafe fn define(
         .core
         .define_printf(&category, priority, &format, &file, line)?;
     // SAFETY: as above.
-    if unsafe { (*site).flags } & TIMELINE_SITE_BACKTRACE != 0 {
+    let backtrace = unsafe { (*site).flags } & TIMELINE_SITE_BACKTRACE != 0;
+    if backtrace && writer.modules.turn() != Turn::TooEarly {
         writer.modules.update(&writer.core);
     }
 

@@ -75,22 +75,39 @@ pub(crate) fn capture(from: u64, most: usize) -> Stack {
     stack
 }
 
-extern "C" fn look_for_signal(context: *mut c_void, found: *mut c_void) -> c_int {
-    let mut before = 0;
-    // SAFETY: `in_handler` gave a truth value of its own, and the unwinder a context for this call.
-    unsafe {
-        _Unwind_GetIPInfo(context, &raw mut before);
-        if before != 0 {
-            *found.cast::<bool>() = true;
-            return STOP;
-        }
-    }
-    GO_ON
+/// What a walk over the whole stack says of signal handlers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Handler {
+    /// One runs.
+    Runs,
+    /// None does: the walk came to the outermost frame.
+    None,
+    /// There may be one beyond a function of which nothing is known, where the walk ended.
+    Unknown,
 }
 
-/// Whether a signal handler runs, as far as the stack can be read.
-pub(crate) fn in_handler() -> bool {
-    let mut found = false;
+extern "C" fn look_for_signal(context: *mut c_void, found: *mut c_void) -> c_int {
+    let mut before = 0;
+    // SAFETY: `look_for_handler` gave a Handler of its own, and the unwinder a context for this call.
+    let (found, ip) = unsafe {
+        let found = &mut *found.cast::<Handler>();
+        (found, _Unwind_GetIPInfo(context, &raw mut before))
+    };
+    *found = match (before, ip) {
+        // The outermost frame of a thread returns nowhere.
+        (0, 0) => Handler::None,
+        (0, _) => Handler::Unknown,
+        _ => Handler::Runs,
+    };
+    match found {
+        Handler::Runs => STOP,
+        _ => GO_ON,
+    }
+}
+
+/// Walks over the stack to see whether a signal handler runs.
+pub(crate) fn look_for_handler() -> Handler {
+    let mut found = Handler::Unknown;
     // SAFETY: `look_for_signal` takes what is given here.
     unsafe { _Unwind_Backtrace(look_for_signal, (&raw mut found).cast()) };
     found

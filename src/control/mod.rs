@@ -39,7 +39,7 @@ pub struct Control {
 pub(crate) struct Inner {
     pub segment: Segment,
     pub file: SharedFile,
-    /// 1 once a statement could not have the lock: from then on, none waits for it.
+    /// The process in which a statement waited for the lock in vain: until one gets it, none waits for long. 0 = none.
     hasty: AtomicU32,
 }
 
@@ -101,17 +101,24 @@ impl Control {
         self.lock_within(Patience::SECONDS)
     }
 
-    /// The same for what a host defines in passing, where it first logs it. Once that could not have the lock, it waits no
-    /// more: each of the host's statements would stand still for seconds.
+    /// The same for what a host defines in passing, where it first logs it. After a wait in vain it waits only for a moment,
+    /// until it gets the lock again: each of the host's statements would stand still for seconds.
     fn lock_in_passing(&self) -> Result<LockFile> {
         // Relaxed: guards nothing; a thread that sees it late waits as well.
         let hasty = &self.inner.hasty;
-        let patience = match hasty.load(Ordering::Relaxed) {
-            0 => Patience::SECONDS,
-            _ => Patience::MOMENT,
+        let me = std::process::id();
+        let patience = match hasty.load(Ordering::Relaxed) == me {
+            true => Patience::MOMENT,
+            false => Patience::SECONDS,
         };
-        self.lock_within(patience)
-            .inspect_err(|_| hasty.store(1, Ordering::Relaxed))
+        let locked = self.lock_within(patience);
+        match &locked {
+            Ok(_) => hasty.store(0, Ordering::Relaxed),
+            Err(Error::Locked { .. }) => hasty.store(me, Ordering::Relaxed),
+            // Says nothing about who has the lock.
+            Err(_) => {}
+        }
+        locked
     }
 
     fn lock_within(&self, patience: Patience) -> Result<LockFile> {

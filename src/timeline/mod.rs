@@ -176,8 +176,9 @@ impl Timeline {
     /// `format`: of printf; `file` and `line`: where the statement stands, which tells it from others that say the
     /// same. Its values travel in the payload: see [`Timeline::log_payload`].
     ///
-    /// Waits for the lock as `define` does, up to some seconds, but only until that was in vain once: from then on a
-    /// `Locked` comes at once, so that a program does not stand still with each of its statements.
+    /// Waits for the lock as `define` does, up to some seconds. Once that was in vain, this and
+    /// [`Timeline::define_module`] wait for some 2 milliseconds, until one of them gets the lock, so that a program does
+    /// not stand still for seconds with each of its statements. A forked child begins anew.
     ///
     /// # Errors
     /// As for [`Timeline::define`]. `Locked` and `Io` may pass; see [`Timeline::dropped_undefined`].

@@ -1,5 +1,7 @@
-/* Statements that cannot be defined at first: each event that is lost counts, the program waits for the lock once, and
- * they log when it is free. Also C++. printf_later DIR */
+/* Statements that cannot be defined at first: each event that is lost counts, the program waits long for the lock once
+ * while it is held, and they log when it is free. Also C++. printf_later DIR
+ *
+ * printf_later DIR unread: built without unwind tables, so that nothing tells a signal handler from other functions. */
 #ifndef _GNU_SOURCE /* C++ has it already */
 #define _GNU_SOURCE
 #endif
@@ -28,15 +30,23 @@ static const volatile char *header;
 /* What the header counts: the field dropped_undefined. */
 static uint64_t lost(void) { return *(const volatile uint64_t *)(header + 0x8e0); }
 
-/* In the place of the C library's own, for this program and all that it loads: who waits for a lock sleeps. */
-static unsigned long slept;
+/* In the place of the C library's own, for this program and all that it loads: who waits for a lock sleeps. In
+ * nanoseconds, and what happens during the next one. */
+static uint64_t slept;
+static void (*asleep)(void);
+
+/* What a long wait is at least, and a short one at most. */
+static const uint64_t LONG = 5000000000u, SHORT = 2000000;
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 int nanosleep(const struct timespec *time, struct timespec *rest) {
-  (void)time, (void)rest;
-  slept++;
+  void (*const now)(void) = asleep;
+  (void)rest;
+  slept += (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec;
+  asleep = NULL;
+  if (now) now();
   return 0;
 }
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *rest) {
@@ -126,13 +136,13 @@ static void make(void) {
 }
 
 /* What stays, for whoever reads it after this program. */
-static void leave(pid_t child) {
+static void leave(pid_t child, pid_t grandchild) {
   char name[4200];
   snprintf(name, sizeof name, "%.4000s", path);
   strcpy(strrchr(name, '/'), "/lost");
   FILE *const file = fopen(name, "w");
   CHECK(file != NULL);
-  fprintf(file, "%u %d", (unsigned)lost(), (int)child);
+  fprintf(file, "%u %d %d", (unsigned)lost(), (int)child, (int)grandchild);
   fclose(file);
 }
 
@@ -163,11 +173,16 @@ static void without_descriptors(void) {
   CHECK_EQ(lost(), 2 * AGAIN);
   CHECK_EQ(evaluated, 0);
   CHECK_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  CHECK_EQ(slept, 0);
+  /* That says nothing about the lock. */
+  hold();
+  TIMELINE_PRINTF(tl, TIMELINE_INFO, "another %d", costly(0));
+  CHECK(slept >= LONG);
+  let_go();
   for (int i = 0; i < 10; i++) say(TIMELINE_INFO, 2);
-  CHECK_EQ(lost(), 2 * AGAIN);
+  CHECK_EQ(lost(), 2 * AGAIN + 1);
   CHECK_EQ(count("number 2", &others), 10);
   CHECK_EQ(others, 0);
-  CHECK_EQ(slept, 0);
   done();
 }
 
@@ -197,10 +212,11 @@ static void while_locked(void) {
   slept = 0;
   hold();
   say(TIMELINE_INFO, 0);
-  const unsigned long once = slept;
-  CHECK(once > 0);
+  CHECK(slept >= LONG);
   CHECK(strstr(timeline_last_error(), "locked") != NULL);
+  slept = 0;
   for (int i = 1; i < 100; i++) say(TIMELINE_INFO, 0);
+  CHECK_EQ(slept, 0);
   /* Other statements, and this one at another level. */
   say(TIMELINE_ERROR, 0);
   for (int i = 0; i < 2; i++) {
@@ -209,13 +225,27 @@ static void while_locked(void) {
   }
   CHECK_EQ(lost(), 105);
   CHECK_EQ(evaluated, 0);
+  CHECK(slept > 0 && slept <= 3 * SHORT);
+  /* Who has the lock only lost its CPU. */
+  asleep = let_go;
+  TIMELINE_PRINTF(tl, TIMELINE_INFO, "in a moment %d", costly(0));
+  CHECK(asleep == NULL);
+  CHECK_EQ(lost(), 105);
+  CHECK_EQ(evaluated, 1);
+  /* The lock could be had: the next time that it is held, it is worth a long wait. */
+  hold();
+  slept = 0;
+  TIMELINE_PRINTF(tl, TIMELINE_INFO, "locked again %d", costly(0));
+  CHECK(slept >= LONG);
+  CHECK_EQ(lost(), 106);
   let_go();
+  slept = 0;
   for (int i = 100; i < AGAIN + 10; i++) say(TIMELINE_INFO, i);
-  CHECK_EQ(lost(), 5 + AGAIN);
-  CHECK_EQ(evaluated, 10);
+  CHECK_EQ(lost(), 6 + AGAIN);
+  CHECK_EQ(evaluated, 11);
   CHECK_EQ(count("number 1024", &others), 1);
-  CHECK_EQ(others, 9);
-  CHECK_EQ(slept, once);
+  CHECK_EQ(others, 10);
+  CHECK_EQ(slept, 0);
   done();
 }
 
@@ -226,14 +256,18 @@ static void handler(int signal) {
   for (int i = 0; i < 2 * AGAIN; i++) say_in_handler(TIMELINE_INFO);
 }
 
+static void handle(int signal, void (*with)(int)) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = with;
+  CHECK_EQ(sigaction(signal, &action, NULL), 0);
+}
+
 /* A handler does not try again: it may have interrupted whoever allocates. */
 static void in_handlers(void) {
   unsigned others;
   make();
-  struct sigaction action;
-  memset(&action, 0, sizeof action);
-  action.sa_handler = handler;
-  CHECK_EQ(sigaction(SIGUSR1, &action, NULL), 0);
+  handle(SIGUSR1, handler);
   hold();
   say_in_handler(TIMELINE_INFO);
   let_go();
@@ -276,43 +310,99 @@ static void threads(void) {
 
 static void trace(void) { TIMELINE_BACKTRACE(tl, TIMELINE_INFO, "from %s", "here"); }
 
-/* A child whose objects the timeline cannot be told of at first. */
-static pid_t told_later(void) {
+static void ended(pid_t child) {
+  int status = 1;
+  CHECK_EQ(waitpid(child, &status, 0), child);
+  CHECK_EQ(status, 0);
+}
+
+/* A child whose objects the timeline cannot be told of at first, and children of that one, which wait for themselves. */
+static pid_t told_later(pid_t *grandchild) {
   trace();
   const pid_t child = fork();
   if (child == 0) {
     hold();
     slept = 0;
     trace();
-    const unsigned long once = slept;
-    CHECK(once > 0);
+    CHECK(slept >= LONG);
+    slept = 0;
     trace();
-    CHECK_EQ(slept, once);
+    CHECK_EQ(slept, 0);
+    const pid_t waits = fork();
+    if (waits == 0) {
+      say(TIMELINE_INFO, 0);
+      CHECK(slept >= LONG);
+      _exit(0);
+    }
+    ended(waits);
     let_go();
+    const pid_t tells = fork();
+    if (tells == 0) {
+      trace();
+      _exit(0);
+    }
+    ended(tells);
+    *grandchild = tells;
     for (int i = 1; i < AGAIN; i++) trace();
     _exit(0);
   }
-  int status = 1;
-  CHECK_EQ(waitpid(child, &status, 0), child);
-  CHECK_EQ(status, 0);
-  CHECK_EQ(lost(), 0);
+  ended(child);
+  CHECK_EQ(lost(), 1);
+  return child;
+}
+
+static void trace_in_handler(int signal) {
+  (void)signal;
+  for (int i = 0; i < 2 * AGAIN; i++) trace();
+}
+
+/* What may be a handler tries nothing again; a child of which nothing is told. */
+static pid_t unread(void) {
+  unsigned others;
+  make();
+  handle(SIGUSR1, handler);
+  handle(SIGUSR2, trace_in_handler);
+  trace();
+  hold();
+  say_in_handler(TIMELINE_INFO);
+  let_go();
+  CHECK_EQ(raise(SIGUSR1), 0);
+  CHECK_EQ(lost(), 1 + 2 * AGAIN);
+  CHECK_EQ(count("in a handler", &others), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    hold();
+    slept = 0;
+    trace();
+    CHECK(slept > 0);
+    let_go();
+    CHECK_EQ(raise(SIGUSR2), 0);
+    _exit(0);
+  }
+  ended(child);
   return child;
 }
 
 int main(int argc, char **argv) {
-  CHECK_EQ(argc, 2);
+  CHECK(argc == 2 || argc == 3);
   snprintf(path, sizeof path, "%s/ring", argv[1]);
+  if (argc == 3) {
+    CHECK_EQ(strcmp(argv[2], "unread"), 0);
+    leave(unread(), 0);
+    puts("printf_later: ok");
+    return 0;
+  }
   without_descriptors();
   not_lost();
   while_locked();
   in_handlers();
   threads();
   make();
-  const pid_t child = told_later();
-  hold();
-  say(TIMELINE_INFO, 0);
-  let_go();
-  leave(child);
+  pid_t *const grandchild =
+      (pid_t *)mmap(NULL, sizeof(pid_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  CHECK(grandchild != MAP_FAILED);
+  const pid_t child = told_later(grandchild);
+  leave(child, *grandchild);
   puts("printf_later: ok");
   return 0;
 }
