@@ -51,13 +51,13 @@ static inline bool timeline_enabled(const timeline_t *tl, uint32_t event) {
  * allocates. After that it is as `timeline_log`: no lock, no allocation, no waiting, safe in a signal handler. It leaves
  * `errno` alone, and needs at most 6 KiB of stack.
  *
- * What cannot be defined is never logged; `timeline_last_error` says why. But if others keep the timeline locked, or the
- * system refuses, that may pass: then one run in 1,024 tries again, and the events until then are lost and counted. A
- * program waits for such a lock for some seconds, and after that in vain only for some 2 milliseconds a try, until it gets
- * the lock. A signal handler does not try again. Neither does a statement whose call stack leads through a function without
- * unwind tables, because a handler may be hidden there. To know, that one run in 1,024 walks over the call stack. With
- * libgcc before 12 or glibc before 2.35 this takes the loader's lock, and a handler that interrupted dlopen in its own
- * thread may wait for ever.
+ * What cannot be defined is never logged; `timeline_last_error` says why. But if others keep the timeline locked, or
+ * the system refuses, that may pass: then one run in 1,024 tries again, and the events until then are lost and
+ * counted. A program waits for such a lock for some seconds, and after that in vain only for some 2 milliseconds a
+ * try, until it gets the lock. A signal handler does not try again. Neither does a statement whose call stack leads
+ * through a function without unwind tables, because a handler may be hidden there. To know, that one run in 1,024
+ * walks over the call stack. With libgcc before 12 or glibc before 2.35 this takes the loader's lock, and a handler
+ * that interrupted dlopen in its own thread may wait for ever.
  *
  * All that printf takes will do: `*`, `%.*s`, `%Lf`, `%ls` (as UTF-8). An event has room for 1,526 bytes, in
  * small rings for less (758 in the smallest): numbers always fit, strings share the rest in order, and one

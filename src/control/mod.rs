@@ -101,8 +101,8 @@ impl Control {
         self.lock_within(Patience::SECONDS)
     }
 
-    /// The same for what a host defines in passing, where it first logs it. After a wait in vain it waits only for a moment,
-    /// until it gets the lock again: each of the host's statements would stand still for seconds.
+    /// The same for what a host defines in passing, where it first logs it. After a wait in vain it waits only for a
+    /// moment, until it gets the lock again: each of the host's statements would stand still for seconds.
     fn lock_in_passing(&self) -> Result<LockFile> {
         // Relaxed: guards nothing; a thread that sees it late waits as well.
         let hasty = &self.inner.hasty;

@@ -177,8 +177,8 @@ impl Timeline {
     /// same. Its values travel in the payload: see [`Timeline::log_payload`].
     ///
     /// Waits for the lock as `define` does, up to some seconds. Once that was in vain, this and
-    /// [`Timeline::define_module`] wait for some 2 milliseconds, until one of them gets the lock, so that a program does
-    /// not stand still for seconds with each of its statements. A forked child begins anew.
+    /// [`Timeline::define_module`] wait for some 2 milliseconds, until one of them gets the lock, so that a program
+    /// does not stand still for seconds with each of its statements. A forked child begins anew.
     ///
     /// # Errors
     /// As for [`Timeline::define`]. `Locked` and `Io` may pass; see [`Timeline::dropped_undefined`].
