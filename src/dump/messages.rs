@@ -96,17 +96,15 @@ pub fn one_line(message: &str) -> Cow<'_, str> {
 /// Bytes of the names in a call stack that are shown.
 pub const STACK: usize = 256 << 10;
 
-/// The call stack of an event, each frame as people read it. Where all before have very long names, frames have none.
+/// The call stack of an event, each frame as people read it. From the first on for whose names there is no room, frames
+/// have none: those before have very long ones.
 pub fn stack<'a>(source: &'a dyn Source, event: &'a Event) -> impl Iterator<Item = String> + 'a {
-    let mut room = STACK;
+    let mut room = Some(STACK);
     event.backtrace().iter().map(move |address| {
-        let frame = match room {
-            0 => Frame::unknown(*address),
-            _ => source.frame(event, *address),
-        };
-        let text = frame.to_string();
-        room = room.saturating_sub(text.len());
-        text
+        let named = room.map(|room| (room, source.frame(event, *address).to_string()));
+        let fits = named.and_then(|(room, text)| Some((room.checked_sub(text.len())?, text)));
+        room = fits.as_ref().map(|(left, _)| *left);
+        fits.map_or_else(|| Frame::unknown(*address).to_string(), |(_, text)| text)
     })
 }
 

@@ -1,5 +1,6 @@
 //! Archives: written and read alike, by us and by others, and read after any damage.
 
+mod amount;
 mod damage;
 mod ending;
 mod flight;

@@ -54,14 +54,15 @@ pub fn line_end(
         field("file", &or_null(definition.file.as_deref()));
         field("line", &or_null(definition.line));
     }
-    let mut room = STACK;
+    let mut room = Some(STACK);
     let frames = event.backtrace().iter().map(|address| {
-        let frame = match room {
-            0 => Frame::unknown(*address),
-            _ => source.frame(event, *address),
-        };
-        let names = [&frame.name, &frame.file].map(|name| name.as_ref().map_or(0, String::len));
-        room = room.saturating_sub(names.iter().sum());
+        let named = room.map(|room| (room, source.frame(event, *address)));
+        let fits = named.and_then(|(room, frame)| {
+            let names = [&frame.name, &frame.file].map(|name| name.as_ref().map_or(0, String::len));
+            Some((room.checked_sub(names.iter().sum())?, frame))
+        });
+        room = fits.as_ref().map(|(left, _)| *left);
+        let frame = fits.map_or_else(|| Frame::unknown(*address), |(_, frame)| frame);
         let offset = frame.start.and_then(|start| address.checked_sub(start));
         json!({
             "address": address,
