@@ -90,10 +90,10 @@ const BESIDE_BOTH: &str = r#"
 cc -O2 -pthread examples/c/demo.c $(pkg-config --cflags --libs timeline) -o demo || exit
 ./demo /timeline 0 2 >/dev/null & c=$!
 trap 'kill $c $lua 2>/dev/null' EXIT
-until [ -e /dev/shm/timeline ]; do kill -0 $c || exit; done
+until [ -e /dev/shm/timeline ]; do kill -0 $c || exit; sleep 0.1; done
 luajit examples/lua/demo.lua /timeline >/dev/null & lua=$!
 until timeline info /timeline >info && grep -q 'complete *since' info && timeline dump /timeline >all &&
-  grep -q ' demo  ' all; do kill -0 $c && kill -0 $lua || exit; done
+  grep -q ' demo  ' all; do kill -0 $c && kill -0 $lua || exit; sleep 0.1; done
 sed "s/PID/$c/g" commands >now
 exec 2>&1
 . ./now
@@ -140,7 +140,7 @@ fn the_two_programs_and_the_ring_look_as_is_shown() {
     let (_, pid) = block.code.split_once("kill -9 ").expect("a number");
     let pid = pid.lines().next().expect("a number");
     // By then, what it did last it has done under the level that was set.
-    let wait = "until timeline dump /timeline --long | grep -m 3 'demo PID' | grep -c ' info ' | grep -q 3; do :; done";
+    let wait = "until timeline dump /timeline --long | grep -m 3 'demo PID' | grep -c ' info ' | grep -q 3; do sleep 0.1; done";
     let commands = transcript(&block.code, |_| "").replace(pid, "PID");
     let commands = commands.replace("\nkill ", &format!("\n{wait}\nkill "));
     let dir = TempDir::new().unwrap();
