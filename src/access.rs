@@ -1,6 +1,7 @@
 //! The file behind a live name, and who may open a file.
 
 use std::fmt::{Display, Formatter};
+use std::fs::Metadata;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -27,6 +28,17 @@ pub struct Owner {
     pub group: u32,
     /// Who may read and write it: the permission bits.
     pub mode: u32,
+}
+
+impl Owner {
+    /// Of a file about which the system says this.
+    pub(crate) fn of(found: &Metadata) -> Owner {
+        Owner {
+            user: found.uid(),
+            group: found.gid(),
+            mode: found.permissions().mode() & 0o7777,
+        }
+    }
 }
 
 impl Display for Owner {
@@ -90,11 +102,7 @@ impl Refusal {
         let found = of.metadata().ok()?;
         Some(Refusal {
             file: of.to_path_buf(),
-            owner: Owner {
-                user: found.uid(),
-                group: found.gid(),
-                mode: found.permissions().mode() & 0o7777,
-            },
+            owner: Owner::of(&found),
             why,
         })
     }

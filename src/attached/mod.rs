@@ -70,6 +70,11 @@ impl Attached {
     pub fn open(path: impl AsRef<Path>) -> Result<Attached> {
         let name = Name::new(path.as_ref())?;
         let (segment, file) = lifecycle::attach(&name)?;
+        Attached::of(segment, file)
+    }
+
+    fn of(segment: Segment, file: File) -> Result<Attached> {
+        let name = &segment.name;
         let file = SharedFile::new(file, name.c_file())
             .map_err(|e| Error::io("examine", name.given(), e))?;
         let mut definitions = Vec::new();
@@ -105,15 +110,16 @@ impl Attached {
 
     /// The run of the program right before this one, as far as [`Timeline::new`](crate::Timeline::new) has kept it: what
     /// stands at `NAME.prev`, or at `NAME.prev-` and a number. Of several, the last that belongs to the owner of this
-    /// one, or else the last of all: others may put files at such names.
+    /// one, or else the last of all.
+    ///
+    /// Any user may put files at such names. So those of other users than the owner of this one, root and the user of
+    /// this process are left out, and those that everybody may write to. Of the numbered ones at most 64 are opened.
     pub fn former(&self) -> Option<Attached> {
         if self.is_snapshot() {
             return None;
         }
-        let name = &self.segment.name;
-        let suffixes = lifecycle::suffixes_of_former(name).into_iter();
-        suffixes
-            .filter_map(|suffix| Attached::open(name.given_sibling(&suffix)).ok())
+        lifecycle::attach_kept(&self.segment.name, self.user())
+            .filter_map(|(segment, file)| Attached::of(segment, file).ok())
             .filter(|former| former.is_before(self))
             .max_by_key(|former| (former.user() == self.user(), former.run()))
     }

@@ -4,17 +4,22 @@
 //! replace. Then the other serves, which nobody can guess.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::{magic, trusted};
+use super::{magic, open_existing, trusted};
+use crate::access::Owner;
 use crate::layout;
+use crate::segment::{Segment, Use};
 use crate::shm::{self, Name, Trust};
 
 const SUFFIX: &str = ".prev";
 /// Between the name and a number.
 const MARK: &str = ".prev-";
+/// Numbered files that are opened at most. One is kept; only who is trusted can put more there.
+const MOST: usize = 64;
 
 /// The name that a timeline had before [`Timeline::new`](crate::Timeline::new) moved it aside: `/timeline` of
 /// `/timeline.prev`, and of `/timeline.prev-0123456789abcdef`. `None` of any other name. Looks at no file.
@@ -35,16 +40,38 @@ pub fn name_before(path: &Path) -> Option<&Path> {
     is_name.then(|| Path::new(OsStr::from_bytes(name)))
 }
 
-/// The suffixes of names that may be those of what is kept.
-pub fn suffixes(name: &Name) -> Vec<String> {
-    let mut suffixes = name.numbered_siblings(MARK);
-    suffixes.insert(0, SUFFIX.to_owned());
-    suffixes
+/// The suffixes of names that may be those of what is kept: the usual one, and [`MOST`] others.
+///
+/// Anybody may put files there, in any number. So each is first asked for its owner, by its name, and only those that
+/// `trust` may include are given: of the others, none is ever opened.
+fn suffixes(name: &Name, trust: &Trust) -> Vec<String> {
+    let is_known = |suffix: &String| {
+        let found = name.sibling(suffix).symlink_metadata();
+        found.is_ok_and(|found| trust.may_include(&Owner::of(&found)))
+    };
+    let numbered = name.numbered_siblings(MARK).into_iter().filter(is_known);
+    let usual = std::iter::once(SUFFIX.to_owned());
+    usual.chain(numbered.take(MOST)).collect()
+}
+
+/// Maps for reading, one by one, what may be kept of the timeline at `name`: files of root, of our own user, and of
+/// `user`.
+pub fn attach_kept(name: &Name, user: Option<u32>) -> impl Iterator<Item = (Segment, File)> {
+    let trust = Trust { user, group: None };
+    let attach = move |suffix: String| {
+        let name = Name::new(&name.given_sibling(&suffix)).ok()?;
+        let file = open_existing(&name, false).ok()?;
+        // It may be another file by now, or one that a link leads to.
+        trusted(name.given(), &file, &trust).ok()?;
+        let segment = Segment::load(&name, &file, Use::Read).ok()?;
+        Some((segment, file))
+    };
+    suffixes(name, &trust).into_iter().filter_map(attach)
 }
 
 /// Moves the file at `name` aside, in the place of what was kept before, and says where it is now.
 pub fn keep(name: &Name, trust: &Trust) -> io::Result<PathBuf> {
-    for suffix in suffixes(name) {
+    for suffix in suffixes(name, trust) {
         let to = name.sibling(&suffix);
         let moved = match is_ours(&to, trust) {
             Some(true) => std::fs::rename(name.file(), &to),
@@ -75,7 +102,36 @@ fn is_ours(path: &Path, trust: &Trust) -> Option<bool> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::MetadataExt;
+
     use super::*;
+
+    #[test]
+    fn few_of_many_numbered_files_are_opened_and_none_of_an_unknown_user() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let name = Name::new(&folder.path().join("ring")).expect("a name");
+        let plant = |number: usize| {
+            let path = name.sibling(&format!("{MARK}{number:016x}"));
+            std::fs::write(&path, "planted").expect("written");
+            path
+        };
+        let ours: Vec<_> = (0..2 * MOST).map(plant).collect();
+        let trust = Trust::default();
+        assert_eq!(suffixes(&name, &trust).len(), 1 + MOST);
+        if ours[0].metadata().expect("written").uid() != 0 {
+            eprintln!("in part only: root alone can give files to another user");
+            return;
+        }
+        const OTHER: u32 = 65534;
+        for path in &ours[1..] {
+            std::os::unix::fs::lchown(path, Some(OTHER), Some(OTHER)).expect("given away");
+        }
+        let only_ours = [SUFFIX.to_owned(), format!("{MARK}{:016x}", 0)];
+        assert_eq!(suffixes(&name, &trust), only_ours);
+        let user = Some(OTHER);
+        let named = Trust { user, group: None };
+        assert_eq!(suffixes(&name, &named).len(), 1 + MOST);
+    }
 
     #[test]
     fn names_of_what_is_kept_are_told_from_others() {

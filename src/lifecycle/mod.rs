@@ -8,7 +8,7 @@ mod former;
 mod staging;
 
 pub use create::{Plan, create};
-pub use former::{name_before, suffixes as suffixes_of_former};
+pub use former::{attach_kept, name_before};
 pub use staging::{is_being_created, is_staging};
 
 use std::fs::File;

@@ -50,9 +50,13 @@ pub fn others_may_cut(file: &File) -> io::Result<bool> {
 
 /// Whether a file belongs to the user of this process.
 pub fn is_own(file: &File) -> bool {
+    owner(file).is_ok_and(|owner| owner.user == own_user()) && kernel_agrees(file)
+}
+
+/// The user of this process, by number.
+fn own_user() -> u32 {
     // SAFETY: geteuid only reads.
-    let me = unsafe { libc::geteuid() };
-    owner(file).is_ok_and(|owner| owner.user == me) && kernel_agrees(file)
+    unsafe { libc::geteuid() }
 }
 
 /// Whether the file is ours in the eyes of the kernel: it lets only an owner ask for this.
@@ -73,10 +77,16 @@ impl Trust {
     /// Whether a writer may join a file: it is root's, our own user's, or that of one who is named; and not everybody
     /// may write to it. Whether a group may is its owner's to say.
     pub fn includes(&self, file: &File, owner: &Owner) -> bool {
-        let known = owner.user == 0
-            || self.user == Some(owner.user)
-            || self.group == Some(owner.group)
-            || is_own(file);
+        let known = owner.user == 0 || self.names(owner) || is_own(file);
         known && owner.mode & BY_ANYBODY == 0
+    }
+
+    /// Whether [`includes`](Trust::includes) may be true of a file of this owner: all that its name alone can tell.
+    pub fn may_include(&self, owner: &Owner) -> bool {
+        owner.user == 0 || self.names(owner) || owner.user == own_user()
+    }
+
+    fn names(&self, owner: &Owner) -> bool {
+        self.user == Some(owner.user) || self.group == Some(owner.group)
     }
 }

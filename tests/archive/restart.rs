@@ -1,6 +1,7 @@
 //! Recording a name over the comings and goings of its program.
 
 use nix::sys::signal::Signal;
+use timeline::{Priority, Timeline};
 use timeline_archive::Archive;
 
 use crate::flight::{Flight, eventually, first_arguments, said};
@@ -270,6 +271,34 @@ fn the_run_before_is_recorded_to_its_end_also_where_its_usual_name_is_taken() {
         }
         assert_eq!(unknown(&flight), 0);
         assert_eq!(std::fs::read_to_string(&taken).unwrap(), "somebody's notes");
+    }
+}
+
+#[test]
+fn what_another_user_put_at_the_name_of_the_run_before_is_not_recorded() {
+    // SAFETY: geteuid takes nothing and cannot fail.
+    if unsafe { libc::geteuid() } != 0 {
+        eprintln!("skipped: only root can act as another user");
+        return;
+    }
+    const NOBODY: Option<u32> = Some(65534);
+    for (output, purpose) in [("flight.tla", "planted"), ("flights/", "planted-files")] {
+        let mut flight = Flight::not_there(purpose, 1 << 12, output);
+        flight.restart();
+        flight.log(100);
+        flight.land(&[]);
+        timeline::unlink(&flight.name).unwrap();
+        // One that would be the run before, had it been of our own user.
+        let planted = format!("{}.prev-0123456789abcdef", flight.name);
+        let forged = Timeline::with_size(&planted, 256, 4096).unwrap();
+        let event = forged.define("test", Priority::Info, "number $n of $all");
+        forged.log(event.unwrap(), [-1, -1]);
+        drop(forged);
+        std::os::unix::fs::chown(format!("/dev/shm{planted}"), NOBODY, NOBODY).unwrap();
+        flight.restart();
+        flight.log(100);
+        assert_eq!(first_arguments(&flight.land(&[])), flight.expected());
+        assert_eq!(runs(&flight), 2);
     }
 }
 

@@ -183,6 +183,30 @@ fn what_another_user_put_at_the_name_of_the_former_stays_and_the_former_has_anot
     assert_eq!(number(&attach(name.path()).former().expect("kept")), 4);
 }
 
+#[test]
+fn what_another_user_put_at_a_numbered_name_is_never_the_former() {
+    if !are_root() {
+        return;
+    }
+    let name = Name::new("planted");
+    let planted = name.beside(".prev-0123456789abcdef");
+    logs(&planted, -1);
+    let planted = format!("/dev/shm{planted}");
+    std::os::unix::fs::chown(&planted, Some(NOBODY), Some(NOBODY)).expect("given away");
+    logs(name.path(), 1);
+    let live = attach(name.path());
+    assert!(live.former().is_none(), "there was no run before");
+    logs(name.path(), 2);
+    let live = attach(name.path());
+    assert_eq!(number(&live.former().expect("kept")), 1);
+    assert_eq!(owner(planted.as_ref()).0, NOBODY, "it is left alone");
+    // What stands at the name is nobody's: then that user's run before is, too.
+    std::fs::remove_file(name.file_beside(".prev")).expect("removed");
+    std::os::unix::fs::chown(name.file(), Some(NOBODY), Some(NOBODY)).expect("given away");
+    let former = attach(name.path()).former();
+    assert_eq!(number(&former.expect("of the same owner")), -1);
+}
+
 /// As another user, creates a ring twice.
 pub fn restarts_as_another_user(given: &[String]) {
     become_nobody();
