@@ -143,7 +143,7 @@ impl Control {
             let path = self.path().to_path_buf();
             return Err(Error::SamplerBusy { path, pid });
         }
-        let held = LockFile::try_acquire(self.reopen()?, Lock::Sample)
+        let held = LockFile::try_acquire(self.reopen()?.for_long(), Lock::Sample)
             .map_err(|e| Error::io("lock", self.path(), e))?;
         segment.set_sampler(true);
         Ok(held)

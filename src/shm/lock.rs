@@ -11,7 +11,7 @@ use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-use super::descriptor::identity;
+use super::descriptor::{identity, keep_high};
 use super::inherited::{Noted, note};
 use crate::sync::{AtomicU32, Ordering};
 
@@ -169,7 +169,7 @@ pub struct Opening {
     file: ManuallyDrop<File>,
     /// Whether the file is ours to close, and its locks are ours alone.
     own: bool,
-    /// Which file it is. A sampler has one for long, and hosts close descriptors that they do not know.
+    /// Which file it is: hosts close descriptors that they do not know, and open others under their numbers.
     identity: Option<(u64, u64)>,
     set: libc::c_int,
     /// So that forked children close it.
@@ -223,11 +223,25 @@ impl Opening {
         identity(&self.file).ok() == self.identity
     }
 
-    /// The file, if it is ours alone to keep.
-    pub fn into_own(mut self) -> Option<File> {
+    /// The file, if it is ours alone to keep; or else the opening as it was.
+    pub fn into_own(mut self) -> Result<File, Opening> {
+        if !self.own {
+            return Err(self);
+        }
         self.noted = None;
+        self.own = false;
         // SAFETY: taken at most once: `self.own` is cleared, so `drop` leaves it alone.
-        std::mem::take(&mut self.own).then(|| unsafe { ManuallyDrop::take(&mut self.file) })
+        Ok(unsafe { ManuallyDrop::take(&mut self.file) })
+    }
+
+    /// The same for a lock that is held for long, under a number that no opening for a short time gets. If the host
+    /// closes our descriptors, the number may become that of another opening of the same file: device and inode do not
+    /// tell them apart, and dropping this one would close the other in the middle of its work.
+    pub fn for_long(self) -> Opening {
+        match self.into_own() {
+            Ok(file) => Opening::own(keep_high(file)),
+            Err(inherited) => inherited,
+        }
     }
 
     fn is_process_wide(&self) -> bool {

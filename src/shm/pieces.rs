@@ -25,6 +25,7 @@ pub struct Pieces {
     /// Whether a look at it was to make more; not 0 then.
     exhausted: AtomicU8,
     /// A page that nobody touches. While it is mapped, no other file can have the inode by which `file` knows its own.
+    /// `None` if nobody may map the file.
     _held: Option<MmapRaw>,
 }
 
@@ -41,10 +42,12 @@ pub enum Loss {
 
 impl Pieces {
     /// So many bytes of a file, found at `path`.
+    ///
+    /// # Errors
+    /// Those of mapping a page of it, as where the limit on memory is reached; not that it cannot be mapped.
     pub fn new(file: File, path: &CStr, length: u64) -> io::Result<Pieces> {
         Ok(Pieces {
-            // Some file systems cannot map.
-            _held: MmapOptions::new().len(1).map_raw_read_only(&file).ok(),
+            _held: hold(&file)?,
             file: SharedFile::new(file, path)?,
             length,
             cut: AtomicU64::new(u64::MAX),
@@ -137,6 +140,15 @@ impl Pieces {
         // Acquire, pairs with the Release of whoever stored what was read.
         fence(Ordering::Acquire);
         looked.is_ok()
+    }
+}
+
+/// Maps a page of a file; `None` if its file system, or a rule of the system, lets nobody map it.
+fn hold(file: &File) -> io::Result<Option<MmapRaw>> {
+    match MmapOptions::new().len(1).map_raw_read_only(file) {
+        Ok(held) => Ok(Some(held)),
+        Err(e) if matches!(e.raw_os_error(), Some(libc::ENODEV | libc::EACCES)) => Ok(None),
+        Err(e) => Err(e),
     }
 }
 

@@ -118,7 +118,7 @@ impl Timeline {
         let file = lifecycle.file().try_clone().map_err(fail)?;
         let file = SharedFile::new(file, segment.name.c_file()).map_err(fail)?;
         // An opening of its own, on which nothing is locked: the lifecycle lock goes with this call.
-        if let Some(own) = file.reopen().map_err(fail)?.into_own() {
+        if let Ok(own) = file.reopen().map_err(fail)?.into_own() {
             file.replace(own);
         }
         let (geometry, clock) = (segment.geometry, segment.facts.clock);
@@ -136,8 +136,8 @@ impl Timeline {
         };
         // One of its own, too: a child that is forked now must not have the lifecycle lock for as long as it runs.
         let file = match log.file().reopen().map_err(fail)?.into_own() {
-            Some(own) => own,
-            None => lifecycle.file().try_clone().map_err(fail)?,
+            Ok(own) => own,
+            Err(_) => lifecycle.file().try_clone().map_err(fail)?,
         };
         let control = Control::over(segment, file)?;
         Ok(Timeline { log, control })

@@ -179,7 +179,7 @@ impl Log {
         settle();
         let now = self.clock.now();
         let process = processes::join(&self.ring, &self.geometry, &opening, now)?;
-        if let Some(file) = opening.into_own() {
+        if let Ok(file) = opening.into_own() {
             self.index.hold(&file);
             self.file.replace(file);
         }

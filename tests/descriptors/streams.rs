@@ -1,21 +1,12 @@
-//! Hosts that close descriptors. Of standard streams: no descriptor of the library has the number of one, not for a
-//! moment. Of a reader: it never reads, and never closes, what the host opens under that number.
-
-mod harness;
+//! Closed standard streams: nothing that the library opens has their numbers.
 
 use std::collections::HashMap;
-use std::path::Path;
 
-use harness::user::{are_root, become_nobody};
-use harness::{Name, Process, arguments, attach, checked, define, hear, say};
-use timeline::{Attached, Control, Error, From, Level, Order, Timeline};
+use timeline::{Attached, Control, From, Level, Order, Timeline};
 
-harness::roles!(
-    uses_everything,
-    logs_as_nobody,
-    closes_what_it_reads,
-    closes_what_it_samples
-);
+use crate::all_of;
+use crate::harness::user::are_root;
+use crate::harness::{Name, Process, arguments, define};
 
 /// What the host prints: no header of a timeline begins so.
 const PRINTED: &[u8] = b"printed by the host, who knows nothing of all this\n";
@@ -45,16 +36,6 @@ fn limit_descriptors(count: u64) {
     // SAFETY: a limit on this process alone.
     let set = unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) };
     assert_eq!(set, 0);
-}
-
-/// The descriptors that lead to a file.
-fn all_of(file: &Path) -> Vec<i32> {
-    let all = std::fs::read_dir("/proc/self/fd").expect("listed");
-    let numbers = all.flatten().filter_map(|entry| {
-        let leads_there = std::fs::read_link(entry.path()).is_ok_and(|link| link == file);
-        leads_there.then(|| entry.file_name().to_str()?.parse().ok())?
-    });
-    numbers.collect()
 }
 
 /// Does everything that the library can, after it has closed the streams it is told to. Ends with status 0 if
@@ -308,158 +289,4 @@ fn nor_where_there_are_no_devices() {
         return;
     }
     with_closed("012", 256, "bare");
-}
-
-/// How many events a ring holds, and who logged each.
-fn logged(attached: &Attached) -> Vec<i64> {
-    let events = attached.events(Order::OldestFirst);
-    events.map(|event| checked(&event).0).collect()
-}
-
-/// Creates a ring of nobody, and logs in the name of that user.
-pub fn logs_as_nobody(given: &[String]) {
-    become_nobody();
-    let _timeline = log_into(&given[0], 0o600);
-    say("logged");
-    hear();
-}
-
-const EVENTS: usize = 100;
-
-/// Creates a ring and logs.
-fn log_into(path: &str, mode: u32) -> Timeline {
-    let options = Timeline::options().entries(256).string_table_size(2048);
-    let timeline = options.mode(mode).create(path).expect("created");
-    let event = define(&timeline);
-    (0..EVENTS as i64).for_each(|number| timeline.log(event, arguments(1, number)));
-    timeline
-}
-
-/// The host closes each descriptor that leads to a file, and opens another file there. The numbers.
-fn take_over(file: &Path, by: &std::fs::File) -> Vec<i32> {
-    use std::os::fd::AsRawFd;
-    let numbers = all_of(file);
-    for number in &numbers {
-        // SAFETY: what the library does about it is what is tested.
-        assert_eq!(unsafe { libc::dup2(by.as_raw_fd(), *number) }, *number);
-    }
-    numbers
-}
-
-/// Attaches to a ring, closes the descriptors behind the back of the library, and opens a ring of other events there.
-pub fn closes_what_it_reads(given: &[String]) {
-    let [path, decoy, mapped] = given else {
-        panic!("three arguments");
-    };
-    let [file, decoy_file] = [path, decoy].map(|path| Path::new("/dev/shm").join(&path[1..]));
-    let is_mapped = mapped == "mapped";
-    let host = std::fs::File::open(&decoy_file).expect("opened");
-    let attached = attach(path);
-    let here = |what: &str| {
-        assert_eq!(logged(&attached), [1; EVENTS], "{what}");
-        let info = attached.info();
-        assert_eq!(info.events_written, EVENTS as u64, "{what}");
-        assert!(!info.writers.is_empty() && info.writers.iter().all(|w| w.alive));
-        attached.intact().expect("whole");
-        assert!(!attached.replaced());
-    };
-    here("before");
-    // Closed, and not used again by anybody.
-    let first = take_over(&file, &host);
-    // For locks, and for reading what is not mapped.
-    assert_eq!(first.len(), if is_mapped { 1 } else { 2 }, "{first:?}");
-    // SAFETY: as in `take_over`.
-    first.iter().for_each(|number| unsafe {
-        libc::close(*number);
-    });
-    here("closed");
-    let second = take_over(&file, &host);
-    assert!(!second.is_empty(), "it was opened again");
-    here("taken over");
-    // And again, and now the name leads to the other ring.
-    let third = take_over(&file, &host);
-    std::fs::remove_file(&file).expect("removed");
-    std::fs::copy(&decoy_file, &file).expect("copied");
-    let events = logged(&attached);
-    let info = attached.info();
-    assert!(attached.replaced());
-    if is_mapped {
-        assert_eq!(events, [1; EVENTS]);
-        attached.intact().expect("whole");
-    } else {
-        assert_eq!(events, []);
-        let Err(error @ Error::Io { .. }) = attached.intact() else {
-            panic!("it says nothing");
-        };
-        assert!(error.to_string().contains("closed the descriptor"));
-        let folder = tempfile::tempdir().expect("a folder");
-        let saved = attached.save(folder.path().join("saved"));
-        saved.expect_err("nothing is to be had");
-    }
-    // The descriptor was all that the locks could be asked through.
-    assert!(info.writers.iter().all(|writer| writer.alive));
-    drop(attached);
-    let open = all_of(&decoy_file);
-    for number in second.iter().chain(&third) {
-        assert!(open.contains(number), "{number} of the host was closed");
-    }
-}
-
-fn with_taken_over(path: &str, mapped: &str) {
-    let decoy = Name::new("decoy");
-    let other = log_into(decoy.path(), 0o600);
-    let event = define(&other);
-    (0..EVENTS as i64).for_each(|number| other.log(event, arguments(666, number)));
-    Process::start("closes_what_it_reads", &[path, decoy.path(), mapped]).finish();
-}
-
-#[test]
-fn what_the_host_opens_in_the_place_of_a_descriptor_is_neither_read_nor_closed() {
-    for (mode, how) in [(0o600, "mapped"), (0o660, "in pieces")] {
-        let name = Name::new("closed");
-        let writer = log_into(name.path(), mode);
-        with_taken_over(name.path(), how);
-        drop(writer);
-    }
-}
-
-#[test]
-fn nor_where_the_ring_is_of_another_user() {
-    if !are_root() {
-        return;
-    }
-    let name = Name::new("closed");
-    let mut writer = Process::start("logs_as_nobody", &[name.path()]);
-    assert_eq!(writer.line(), "logged");
-    with_taken_over(name.path(), "in pieces");
-    writer.tell();
-    writer.finish();
-}
-
-/// Samples a ring of its own, closes the descriptors behind the back of the library, and opens another file there.
-pub fn closes_what_it_samples(given: &[String]) {
-    let [file, other] = [0, 1].map(|i| Path::new("/dev/shm").join(&given[i][1..]));
-    let timeline = log_into(&given[0], 0o600);
-    let hour = std::time::Duration::from_secs(3600);
-    let sampler = timeline.sample(Level::ALL, hour, 2 * hour);
-    let sampler = sampler.expect("begun");
-    // Those of the writer, of its control, and of the lock of the sampler, once that has begun its burst.
-    while attach(&given[0]).info().boost == Level::NONE || all_of(&file).len() != 3 {
-        std::thread::yield_now();
-    }
-    std::fs::write(&other, "of the host").expect("written");
-    let host = std::fs::File::open(&other).expect("opened");
-    let numbers = take_over(&file, &host);
-    assert_eq!(numbers.len(), 3, "{numbers:?}");
-    drop((sampler, timeline));
-    let open = all_of(&other);
-    for number in numbers {
-        assert!(open.contains(&number), "{number} of the host was closed");
-    }
-}
-
-#[test]
-fn what_the_host_opens_in_the_place_of_locks_is_not_closed() {
-    let (name, other) = (Name::new("sampled"), Name::new("of-the-host"));
-    Process::start("closes_what_it_samples", &[name.path(), other.path()]).finish();
 }
