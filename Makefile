@@ -42,7 +42,7 @@ unit:
 
 # Built apart, because the flag would build everything else anew; without the command, which no model needs.
 loom:
-	RUSTFLAGS="--cfg loom" $(CARGO) test -p timeline --release --no-default-features --test loom --target-dir target/loom
+	RUSTFLAGS="--cfg loom" $(CARGO) test -p timeline --profile loom --no-default-features --test loom --target-dir target/loom
 
 # Needs a nightly compiler. What it begins with, and what it has found, is part of every `cargo test`: tests/fuzz/.
 fuzz:
