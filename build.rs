@@ -1,5 +1,7 @@
-//! Generates include/timeline.h from the sources of the C ABI, and says how the shared library is linked.
-use std::path::Path;
+//! Generates include/timeline.h from the sources of the C ABI, and says how the shared library is
+//! linked.
+
+use std::path::PathBuf;
 
 /// In the order in which the header is to be read.
 const SOURCES: [&str; 10] = [
@@ -16,11 +18,13 @@ const SOURCES: [&str; 10] = [
 ];
 
 fn main() {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    // Asked when it runs: a build script may be kept while the tree is copied or moved.
+    let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let mut config = cbindgen::Config::from_file(here.join("cbindgen.toml"))
         .expect("ffi/cbindgen.toml is readable");
     let inline = std::fs::read_to_string(here.join("inline.h")).expect("ffi/inline.h is readable");
-    // The last line ends what the header of the header begins: nothing is left of it for an older compiler.
+    // The last line ends what the header of the header begins: nothing is left of it for an older
+    // compiler.
     config.trailer = Some(format!("\n{}\n\n#endif /* C99 */", inline.trim_end()));
     let mut header = cbindgen::Builder::new().with_config(config);
     for source in SOURCES {
@@ -40,8 +44,8 @@ fn main() {
         println!("cargo:rerun-if-changed={input}");
     }
 
-    // The number changes with the ABI. nodelete: the kernel and exiting threads may still look at our
-    // thread-local storage after a host (LuaJIT at exit, for one) has called dlclose.
+    // The number changes with the ABI. nodelete: the kernel and exiting threads may still look at
+    // our thread-local storage after a host (LuaJIT at exit, for one) has called dlclose.
     println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libtimeline.so.0");
     println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
 }

@@ -1,9 +1,10 @@
-//! Why a timeline is laid out as it is: `cargo bench --bench layout` logs to rings of other chunk sizes and strides.
+//! Why a timeline is laid out as it is: `cargo bench --bench layout` logs to rings of other chunk
+//! sizes and strides.
 //!
-//! Each ring is a default one whose header was rewritten before anybody logged. The rounds take turns, and each
-//! measures the bare clock beside, on as many threads; what is printed are medians of ratios of processor time, and
-//! quartiles. Whatever the system decides for itself (pages of 2 MiB for shared memory, say) is compared by
-//! running this twice.
+//! Each ring is a default one whose header was rewritten before anybody logged. The rounds take
+//! turns, and each measures the bare clock beside, on as many threads; what is printed are medians
+//! of ratios of processor time, and quartiles. Whatever the system decides for itself (pages of 2
+//! MiB for shared memory, say) is compared by running this twice.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -25,7 +26,8 @@ struct Ring {
 }
 
 impl Ring {
-    /// A default ring but for `chunk` entries in a chunk, and `stride` bytes from one lane or chunk record to the next.
+    /// A default ring but for `chunk` entries in a chunk, and `stride` bytes from one lane or chunk
+    /// record to the next.
     fn new(chunk: u32, stride: u64) -> Ring {
         let path = format!("/timeline-layout-{}-{chunk}-{stride}", std::process::id());
         drop(Timeline::new(&path).expect("64 MiB in /dev/shm"));
@@ -172,7 +174,8 @@ fn main() {
         "event / clock, by processor time: median [quartiles] of {ROUNDS} rounds of {EVENTS} events"
     );
     println!(
-        "chunk  stride  1 thread                2 threads               4 threads               99.9 % / median         99.99 % / median"
+        "chunk  stride  1 thread                2 threads               4 threads               \
+         99.9 % / median         99.99 % / median"
     );
     let rings: Vec<(u32, u64, Ring)> = CHUNKS
         .into_iter()

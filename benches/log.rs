@@ -1,4 +1,5 @@
-//! Regressions of writing: `cargo bench --bench log`. How it compares with the clock and with others: `make bench`.
+//! Regressions of writing: `cargo bench --bench log`. How it compares with the clock and with
+//! others: `make bench`.
 
 use std::hint::black_box;
 

@@ -114,8 +114,8 @@
 #define TIMELINE_FROM_NOW 1
 
 /**
- * As a syntax: the words of the message's first line that begin with `$` are the arguments, `args` their
- * values.
+ * As a syntax: the words of the message's first line that begin with `$` are the arguments, `args`
+ * their values.
  */
 #define TIMELINE_TEMPLATE 1
 
@@ -130,8 +130,8 @@
 typedef struct timeline_attached_t timeline_attached_t;
 
 /**
- * A walk over events, from `timeline_events` or `timeline_follow`. One thread at a time may use it; it goes
- * on working when its `timeline_attached_t` was freed.
+ * A walk over events, from `timeline_events` or `timeline_follow`. One thread at a time may use
+ * it; it goes on working when its `timeline_attached_t` was freed.
  */
 typedef struct timeline_cursor_t timeline_cursor_t;
 
@@ -141,20 +141,21 @@ typedef struct timeline_cursor_t timeline_cursor_t;
 typedef struct timeline_sampler_t timeline_sampler_t;
 
 /**
- * What a function returns: `TIMELINE_OK`, `TIMELINE_END`, or an error, one of `TIMELINE_E_...`. The numbers
- * never change their meaning; later versions may add to them.
+ * What a function returns: `TIMELINE_OK`, `TIMELINE_END`, or an error, one of `TIMELINE_E_...`.
+ * The numbers never change their meaning; later versions may add to them.
  */
 typedef int32_t timeline_status_t;
 
 /**
- * A timeline to write to, from `timeline_new`, `timeline_open`, `timeline_open_or_create` and their forms with
- * options. No other function makes one: more lies behind the members shown, which are here for the inline check
- * `timeline_enabled` and are not to be written. Every function that takes one may be called from any thread at any
- * time, but for `timeline_free`.
+ * A timeline to write to, from `timeline_new`, `timeline_open`, `timeline_open_or_create` and
+ * their forms with options. No other function makes one: more lies behind the members shown, which
+ * are here for the inline check `timeline_enabled` and are not to be written. Every function that
+ * takes one may be called from any thread at any time, but for `timeline_free`.
  */
 typedef struct timeline_t {
   /**
-   * One byte for each event, not 0 when it is to be logged. Other threads and processes change it.
+   * One byte for each event, not 0 when it is to be logged. Other threads and processes change
+   * it.
    */
   const uint8_t *enabled;
   /**
@@ -172,7 +173,8 @@ typedef struct timeline_t {
 } timeline_t;
 
 /**
- * How a timeline is made or joined. All members 0, as in `timeline_options_t options = {0}`, are the defaults.
+ * How a timeline is made or joined. All members 0, as in `timeline_options_t options = {0}`, are
+ * the defaults.
  */
 typedef struct timeline_options_t {
   /**
@@ -184,10 +186,11 @@ typedef struct timeline_options_t {
    */
   uint64_t string_table_size;
   /**
-   * The permission bits of a timeline that is made, such as 0660, whatever the umask. 0 means 0600. A group can get
-   * the right to write, but everybody cannot: whoever has that right may damage every process that writes. Whoever
-   * may read or write it can also hold its locks: then making, joining, defining and setting the level fail with
-   * `TIMELINE_E_BUSY` within some five seconds, and events of processes forked then are dropped and counted.
+   * The permission bits of a timeline that is made, such as 0660, whatever the umask. 0 means
+   * 0600. A group can get the right to write, but everybody cannot: whoever has that right may
+   * damage every process that writes. Whoever may read or write it can also hold its locks: then
+   * making, joining, defining and setting the level fail with `TIMELINE_E_BUSY` within some five
+   * seconds, and events of processes forked then are dropped and counted.
    */
   uint32_t mode;
   /**
@@ -195,8 +198,9 @@ typedef struct timeline_options_t {
    */
   uint32_t group;
   /**
-   * A user to trust: this user's timelines are joined, and kept as `NAME.prev`, like those of root and of our own
-   * user. 0 is nobody. That user can damage this process, by cutting the file short or by forging events.
+   * A user to trust: this user's timelines are joined, and kept as `NAME.prev`, like those of
+   * root and of our own user. 0 is nobody. That user can damage this process, by cutting the
+   * file short or by forging events.
    */
   uint32_t trust_user;
   /**
@@ -206,9 +210,9 @@ typedef struct timeline_options_t {
 } timeline_options_t;
 
 /**
- * One statement that logs as printf writes. `TIMELINE_PRINTF` makes it, in static memory; `category`,
- * `format`, `file`, `line` and `flags` are its own, all else is 0 in the beginning, and for the library
- * to write.
+ * One statement that logs as printf writes. `TIMELINE_PRINTF` makes it, in static memory;
+ * `category`, `format`, `file`, `line` and `flags` are its own, all else is 0 in the beginning,
+ * and for the library to write.
  */
 typedef struct timeline_site_t {
   /**
@@ -232,9 +236,9 @@ typedef struct timeline_site_t {
    */
   uint32_t flags;
   /**
-   * What it was defined as, for up to 8 pairs of a timeline and a level: its `serial` in 32 bits, the
-   * level in 8, the event in 24, at the place `(serial + level) % 8`. Where it could not be defined just
-   * then, 0x80 is added to the level, and the 24 bits count the runs since.
+   * What it was defined as, for up to 8 pairs of a timeline and a level: its `serial` in 32
+   * bits, the level in 8, the event in 24, at the place `(serial + level) % 8`. Where it could
+   * not be defined just then, 0x80 is added to the level, and the 24 bits count the runs since.
    */
   uint64_t events[8];
   /**
@@ -293,13 +297,13 @@ typedef struct timeline_event_t {
    */
   int64_t args[4];
   /**
-   * The category; `""` when the definition cannot be read. Valid until both the attached timeline and the
-   * cursor are freed.
+   * The category; `""` when the definition cannot be read. Valid until both the attached
+   * timeline and the cursor are freed.
    */
   const char *category;
   /**
-   * The message as it was defined, a template with all its lines or a format, for `timeline_render`; valid
-   * as long as `category`.
+   * The message as it was defined, a template with all its lines or a format, for
+   * `timeline_render`; valid as long as `category`.
    */
   const char *message;
   /**
@@ -323,12 +327,13 @@ typedef struct timeline_event_t {
    */
   const char *file;
   /**
-   * The values of the format, for `timeline_render`: msgpack, one after the other. Valid until the cursor
-   * gives the next event or is freed; NULL when there are none.
+   * The values of the format, for `timeline_render`: msgpack, one after the other. Valid until
+   * the cursor gives the next event or is freed; NULL when there are none.
    */
   const uint8_t *payload;
   /**
-   * The call stack's return addresses, innermost first; NULL when there are none. Valid as long as `payload`.
+   * The call stack's return addresses, innermost first; NULL when there are none. Valid as long
+   * as `payload`.
    */
   const uint64_t *backtrace;
   /**
@@ -340,8 +345,9 @@ typedef struct timeline_event_t {
    */
   uint32_t backtrace_count;
   /**
-   * How many entries of the ring are missing right before this event, of the CPU or thread that logged it: they were
-   * overwritten. Entries that `timeline_follow` left out at its beginning do not count.
+   * How many entries of the ring are missing right before this event, of the CPU or thread that
+   * logged it: they were overwritten. Entries that `timeline_follow` left out at its beginning
+   * do not count.
    */
   uint64_t missed;
 } timeline_event_t;
@@ -397,7 +403,8 @@ typedef struct timeline_event_t {
 #define TIMELINE_E_ARGUMENT 9
 
 /**
- * A table of the timeline is full (definitions, strings, writing processes), or that of this process.
+ * A table of the timeline is full (definitions, strings, writing processes), or that of this
+ * process.
  */
 #define TIMELINE_E_FULL 10
 
@@ -407,8 +414,8 @@ typedef struct timeline_event_t {
 #define TIMELINE_E_BUSY 11
 
 /**
- * The file belongs to a user that the writer does not trust, or everybody may write to it. The message names the
- * owner.
+ * The file belongs to a user that the writer does not trust, or everybody may write to it. The
+ * message names the owner.
  */
 #define TIMELINE_E_NOT_TRUSTED 13
 
@@ -422,11 +429,11 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * What went wrong in the last call of this thread that failed: what was expected, what came, what to do.
- * Calls that succeed leave it as it is; `""` when none has failed yet. Never NULL.
+ * What went wrong in the last call of this thread that failed: what was expected, what came, what
+ * to do. Calls that succeed leave it as it is; `""` when none has failed yet. Never NULL.
  *
- * The text is UTF-8 and stays valid until the next failing call of the same thread, or the thread's end.
- * May be called from any thread; each has its own.
+ * The text is UTF-8 and stays valid until the next failing call of the same thread, or the
+ * thread's end. May be called from any thread; each has its own.
  */
 const char *timeline_last_error(void);
 
@@ -461,24 +468,24 @@ timeline_status_t timeline_priority_parse(const char *name, int32_t *priority);
 timeline_status_t timeline_level_parse(const char *name, int32_t *level);
 
 /**
- * Sets the level of a timeline, for every thread and process that writes to it, at once: events of this
- * priority and of more important ones are logged (error < warning < info < trace < app < packet <
- * library), the others cost only the check. A new timeline has the level `TIMELINE_ALL`.
+ * Sets the level of a timeline, for every thread and process that writes to it, at once: events of
+ * this priority and of more important ones are logged (error < warning < info < trace < app <
+ * packet < library), the others cost only the check. A new timeline has the level `TIMELINE_ALL`.
  *
  * `level`: `TIMELINE_NONE` to `TIMELINE_ALL`.
  *
- * Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` for a NULL timeline or a number that is no level, `TIMELINE_E_BUSY`
- * when others keep it locked for seconds, or `TIMELINE_E_IO` when it cannot be locked. Any thread, also while others log.
+ * Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` for a NULL timeline or a number that is no level,
+ * `TIMELINE_E_BUSY` when others keep it locked for seconds, or `TIMELINE_E_IO` when it cannot be
+ * locked. Any thread, also while others log.
  *
  * # Safety
  * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.
  */
-timeline_status_t timeline_priority(struct timeline_t *tl,
-                                    int32_t level);
+timeline_status_t timeline_priority(struct timeline_t *tl, int32_t level);
 
 /**
- * The level of a timeline now, `TIMELINE_NONE` to `TIMELINE_ALL`; of NULL, `TIMELINE_NONE`. What is being
- * sampled just now does not show in it. Any thread.
+ * The level of a timeline now, `TIMELINE_NONE` to `TIMELINE_ALL`; of NULL, `TIMELINE_NONE`. What
+ * is being sampled just now does not show in it. Any thread.
  *
  * # Safety
  * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.
@@ -486,20 +493,22 @@ timeline_status_t timeline_priority(struct timeline_t *tl,
 int32_t timeline_level(const struct timeline_t *tl);
 
 /**
- * Makes a timeline and opens it for writing. When the name is left over from processes that all died,
- * their timeline is kept as `NAME.prev` and this one starts afresh. (As `NAME.prev-` and a number, if
- * something has the name `NAME.prev` that is not ours to replace.)
+ * Makes a timeline and opens it for writing. When the name is left over from processes that all
+ * died, their timeline is kept as `NAME.prev` and this one starts afresh. (As `NAME.prev-` and a
+ * number, if something has the name `NAME.prev` that is not ours to replace.)
  *
- * `path`: one leading slash and no other (`"/timeline"`) names a POSIX shared memory object; anything else is the path
- * of a file. `entries`: how many events the ring holds, a power of two of at least 256; 0 means 1,048,576 (66 MiB in
- * all). If these do not fit, 0 means the largest power of two that fits, of at least 65,536. `string_table_size`:
- * bytes for the texts of the definitions; 0 means 1,048,576. `out`: receives the timeline, to be freed with
- * `timeline_free`; untouched when the call fails.
+ * `path`: one leading slash and no other (`"/timeline"`) names a POSIX shared memory object;
+ * anything else is the path of a file. `entries`: how many events the ring holds, a power of two
+ * of at least 256; 0 means 1,048,576 (66 MiB in all). If these do not fit, 0 means the largest
+ * power of two that fits, of at least 65,536. `string_table_size`: bytes for the texts of the
+ * definitions; 0 means 1,048,576. `out`: receives the timeline, to be freed with `timeline_free`;
+ * untouched when the call fails.
  *
  * Returns `TIMELINE_OK`, `TIMELINE_E_IN_USE`, `TIMELINE_E_NO_SPACE`, `TIMELINE_E_NOT_A_TIMELINE`
- * (something else has that name; it is left alone), `TIMELINE_E_NOT_TRUSTED` (a timeline of another user has that
- * name), `TIMELINE_E_FULL` (this process has 64 open), `TIMELINE_E_BUSY` (others keep it locked for seconds),
- * `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Touches every page: takes a moment. Any thread.
+ * (something else has that name; it is left alone), `TIMELINE_E_NOT_TRUSTED` (a timeline of
+ * another user has that name), `TIMELINE_E_FULL` (this process has 64 open), `TIMELINE_E_BUSY`
+ * (others keep it locked for seconds), `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Touches every
+ * page: takes a moment. Any thread.
  *
  * # Safety
  * `path` is NULL or a NUL-terminated string; `out` is NULL or writable.
@@ -514,30 +523,31 @@ timeline_status_t timeline_new(const char *path,
  *
  * `path` and `out`: as for `timeline_new`.
  *
- * Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_NOT_A_TIMELINE`, `TIMELINE_E_VERSION`,
- * `TIMELINE_E_CORRUPT`, `TIMELINE_E_NOT_TRUSTED` (it belongs neither to root nor to our own user, or everybody may
- * write to it: see `timeline_open_with`), `TIMELINE_E_FULL` (no room for one more writing process, or this one has 64
- * open), `TIMELINE_E_BUSY` (others keep it locked for seconds), `TIMELINE_E_ARGUMENT` (also for a saved timeline,
- * which cannot be written to) or `TIMELINE_E_IO`. Any thread.
+ * Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_NOT_A_TIMELINE`,
+ * `TIMELINE_E_VERSION`, `TIMELINE_E_CORRUPT`, `TIMELINE_E_NOT_TRUSTED` (it belongs neither to root
+ * nor to our own user, or everybody may write to it: see `timeline_open_with`), `TIMELINE_E_FULL`
+ * (no room for one more writing process, or this one has 64 open), `TIMELINE_E_BUSY` (others keep
+ * it locked for seconds), `TIMELINE_E_ARGUMENT` (also for a saved timeline, which cannot be
+ * written to) or `TIMELINE_E_IO`. Any thread.
  *
  * # Safety
  * `path` is NULL or a NUL-terminated string; `out` is NULL or writable.
  */
-timeline_status_t timeline_open(const char *path,
-                                struct timeline_t **out);
+timeline_status_t timeline_open(const char *path, struct timeline_t **out);
 
 /**
- * Joins a timeline if somebody writes to it, and makes it otherwise. If several processes do this at once, one makes
- * it and the others join it. A timeline that an earlier run has left is not joined but kept as `NAME.prev`. A timeline
- * that is joined keeps its size, mode and group.
+ * Joins a timeline if somebody writes to it, and makes it otherwise. If several processes do this
+ * at once, one makes it and the others join it. A timeline that an earlier run has left is not
+ * joined but kept as `NAME.prev`. A timeline that is joined keeps its size, mode and group.
  *
  * `path` and `out`: as for `timeline_new`. `options`: NULL for the defaults.
  *
- * Returns the statuses of `timeline_new` and `timeline_open`, but for `TIMELINE_E_IN_USE` and `TIMELINE_E_NOT_FOUND`.
- * Any thread.
+ * Returns the statuses of `timeline_new` and `timeline_open`, but for `TIMELINE_E_IN_USE` and
+ * `TIMELINE_E_NOT_FOUND`. Any thread.
  *
  * # Safety
- * `path` is NULL or a NUL-terminated string; `options` is NULL or readable; `out` is NULL or writable.
+ * `path` is NULL or a NUL-terminated string; `options` is NULL or readable; `out` is NULL or
+ * writable.
  */
 timeline_status_t timeline_open_or_create(const char *path,
                                           const struct timeline_options_t *options,
@@ -551,7 +561,8 @@ timeline_status_t timeline_open_or_create(const char *path,
  * Returns the statuses of `timeline_new`. Any thread.
  *
  * # Safety
- * `path` is NULL or a NUL-terminated string; `options` is NULL or readable; `out` is NULL or writable.
+ * `path` is NULL or a NUL-terminated string; `options` is NULL or readable; `out` is NULL or
+ * writable.
  */
 timeline_status_t timeline_new_with(const char *path,
                                     const struct timeline_options_t *options,
@@ -565,18 +576,20 @@ timeline_status_t timeline_new_with(const char *path,
  * Returns the statuses of `timeline_open`. Any thread.
  *
  * # Safety
- * `path` is NULL or a NUL-terminated string; `options` is NULL or readable; `out` is NULL or writable.
+ * `path` is NULL or a NUL-terminated string; `options` is NULL or readable; `out` is NULL or
+ * writable.
  */
 timeline_status_t timeline_open_with(const char *path,
                                      const struct timeline_options_t *options,
                                      struct timeline_t **out);
 
 /**
- * Lets go of a timeline. What was logged stays where it is, for readers and for who joins later, until
- * `timeline_unlink`.
+ * Lets go of a timeline. What was logged stays where it is, for readers and for who joins later,
+ * until `timeline_unlink`.
  *
- * `tl`: from `timeline_new` or `timeline_open`, or NULL, which does nothing. No thread may use it any
- * more, during this call or after: freeing twice, or logging to what was freed, is undefined behaviour.
+ * `tl`: from `timeline_new` or `timeline_open`, or NULL, which does nothing. No thread may use it
+ * any more, during this call or after: freeing twice, or logging to what was freed, is undefined
+ * behaviour.
  *
  * # Safety
  * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.
@@ -584,8 +597,8 @@ timeline_status_t timeline_open_with(const char *path,
 void timeline_free(struct timeline_t *tl);
 
 /**
- * Removes the name of a timeline, live or not. Processes that have it open keep it until they let go;
- * nobody else finds it any more.
+ * Removes the name of a timeline, live or not. Processes that have it open keep it until they let
+ * go; nobody else finds it any more.
  *
  * `path`: as for `timeline_new`.
  *
@@ -598,20 +611,22 @@ void timeline_free(struct timeline_t *tl);
 timeline_status_t timeline_unlink(const char *path);
 
 /**
- * Defines an event. The same definition from any thread or process gives the same event. Takes locks:
- * define first, log later.
+ * Defines an event. The same definition from any thread or process gives the same event. Takes
+ * locks: define first, log later.
  *
- * `category`: what the event belongs to, one word. `priority`: `TIMELINE_ERROR` to `TIMELINE_LIBRARY`.
- * `message`: UTF-8, one line or many; the words of the first line that begin with `$` (letters, digits,
- * `_`) are the arguments, at most four: `"processed $tcp, $udp, and $other"`. `event`: receives the number
- * to log with; 0, which is never logged, when the call fails. Both texts have at most 4,096 bytes.
+ * `category`: what the event belongs to, one word. `priority`: `TIMELINE_ERROR` to
+ * `TIMELINE_LIBRARY`. `message`: UTF-8, one line or many; the words of the first line that begin
+ * with `$` (letters, digits, `_`) are the arguments, at most four: `"processed $tcp, $udp, and
+ * $other"`. `event`: receives the number to log with; 0, which is never logged, when the call
+ * fails. Both texts have at most 4,096 bytes.
  *
- * Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` (a text that is too long or not UTF-8, no such priority, a fifth
- * argument), `TIMELINE_E_FULL`, `TIMELINE_E_BUSY` (others keep it locked for seconds) or `TIMELINE_E_IO`. Any thread.
+ * Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` (a text that is too long or not UTF-8, no such
+ * priority, a fifth argument), `TIMELINE_E_FULL`, `TIMELINE_E_BUSY` (others keep it locked for
+ * seconds) or `TIMELINE_E_IO`. Any thread.
  *
  * # Safety
- * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `category` and
- * `message` are NULL or NUL-terminated strings; `event` is NULL or writable.
+ * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `category`
+ * and `message` are NULL or NUL-terminated strings; `event` is NULL or writable.
  */
 timeline_status_t timeline_define(struct timeline_t *tl,
                                   const char *category,
@@ -624,7 +639,8 @@ timeline_status_t timeline_define(struct timeline_t *tl,
  *
  * `message`: as for `timeline_define`. `count`: receives 0 to 4; untouched when the call fails.
  *
- * Returns `TIMELINE_OK`, or `TIMELINE_E_ARGUMENT` for a message that could not be defined. Any thread.
+ * Returns `TIMELINE_OK`, or `TIMELINE_E_ARGUMENT` for a message that could not be defined. Any
+ * thread.
  *
  * # Safety
  * `message` is NULL or a NUL-terminated string; `count` is NULL or writable.
@@ -632,13 +648,14 @@ timeline_status_t timeline_define(struct timeline_t *tl,
 timeline_status_t timeline_argument_count(const char *message, uint32_t *count);
 
 /**
- * Logs an event, if it is enabled. No lock, no allocation and no waiting once the calling thread has logged its first
- * event; safe in a signal handler. Needs at most 2 KiB of stack; 16 KiB if the library was built without optimisation.
- * Check `timeline_enabled` first where the arguments take work to compute.
+ * Logs an event, if it is enabled. No lock, no allocation and no waiting once the calling thread
+ * has logged its first event; safe in a signal handler. Needs at most 2 KiB of stack; 16 KiB if
+ * the library was built without optimisation. Check `timeline_enabled` first where the arguments
+ * take work to compute.
  *
  * `tl`: NULL logs nothing. `event`: from `timeline_define`; 0 logs nothing, and one beyond those
- * that can be defined is dropped and counted. `a0` to `a3`: the arguments of the message in order; those it does not have are
- * not shown (give 0).
+ * that can be defined is dropped and counted. `a0` to `a3`: the arguments of the message in order;
+ * those it does not have are not shown (give 0).
  *
  * # Safety
  * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.
@@ -654,17 +671,17 @@ void timeline_log(const struct timeline_t *tl,
  * Samples: raises the level for a short time at a fixed period, from a thread of its own, until
  * `timeline_sampler_free`, which lets the level before hold again.
  *
- * `level`: what to raise it to, `TIMELINE_ERROR` to `TIMELINE_ALL`. `for_ns`: how long each time, in
- * nanoseconds (100,000 for 100 microseconds). `every_ns`: from the begin of one time to that of the next,
- * in nanoseconds (10,000,000 for 10 milliseconds); longer than `for_ns`. `out`: receives the sampler;
- * untouched when the call fails.
+ * `level`: what to raise it to, `TIMELINE_ERROR` to `TIMELINE_ALL`. `for_ns`: how long each time,
+ * in nanoseconds (100,000 for 100 microseconds). `every_ns`: from the begin of one time to that of
+ * the next, in nanoseconds (10,000,000 for 10 milliseconds); longer than `for_ns`. `out`: receives
+ * the sampler; untouched when the call fails.
  *
  * Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT`, `TIMELINE_E_BUSY` (it is being sampled already) or
  * `TIMELINE_E_IO`. Any thread.
  *
  * # Safety
- * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `out` is NULL or
- * writable.
+ * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `out` is
+ * NULL or writable.
  */
 timeline_status_t timeline_sample(struct timeline_t *tl,
                                   int32_t level,
@@ -673,9 +690,11 @@ timeline_status_t timeline_sample(struct timeline_t *tl,
                                   struct timeline_sampler_t **out);
 
 /**
- * Stops sampling and waits for its thread to end. The timeline may have been freed before. Any thread.
+ * Stops sampling and waits for its thread to end. The timeline may have been freed before. Any
+ * thread.
  *
- * `sampler`: from `timeline_sample`, or NULL, which does nothing. Freeing it twice is undefined behaviour.
+ * `sampler`: from `timeline_sample`, or NULL, which does nothing. Freeing it twice is undefined
+ * behaviour.
  *
  * # Safety
  * `sampler` is NULL or was returned by `timeline_sample` and not freed yet.
@@ -686,34 +705,36 @@ void timeline_sampler_free(struct timeline_sampler_t *sampler);
  * Defines the event of a statement for a timeline and a level, and remembers it there. What
  * `TIMELINE_PRINTF` calls where a statement first runs.
  *
- * Returns the event; 0, which is never logged, when it cannot be defined. That is remembered as well, so
- * it is not tried again. But if others keep the timeline locked, or the system refuses, that may pass:
- * then one call in 1,024 tries again, and each that returns 0 counts an event as lost, if the level would
- * have it logged. Leaves `errno` alone. Takes locks and allocates where it tries, and may wait seconds for
- * the lock; after a wait in vain for this timeline only some 2 milliseconds, until the lock could be had.
+ * Returns the event; 0, which is never logged, when it cannot be defined. That is remembered as
+ * well, so it is not tried again. But if others keep the timeline locked, or the system refuses,
+ * that may pass: then one call in 1,024 tries again, and each that returns 0 counts an event as
+ * lost, if the level would have it logged. Leaves `errno` alone. Takes locks and allocates where
+ * it tries, and may wait seconds for the lock; after a wait in vain for this timeline only some 2
+ * milliseconds, until the lock could be had.
  *
- * Any thread; a signal handler only where it was called for this timeline and level before. There it tries
- * nothing again, nor where the call stack cannot be read to its end (a function without unwind tables). To
- * know, one call in 1,024 walks over the stack: with libgcc before 12 or glibc before 2.35 that takes the
- * loader's lock, and a handler that interrupted dlopen in its own thread may wait for ever.
+ * Any thread; a signal handler only where it was called for this timeline and level before. There
+ * it tries nothing again, nor where the call stack cannot be read to its end (a function without
+ * unwind tables). To know, one call in 1,024 walks over the stack: with libgcc before 12 or glibc
+ * before 2.35 that takes the loader's lock, and a handler that interrupted dlopen in its own
+ * thread may wait for ever.
  *
  * # Safety
- * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `site` is NULL,
- * or a site whose texts are NUL-terminated and which nobody but this library writes to.
+ * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `site` is
+ * NULL, or a site whose texts are NUL-terminated and which nobody but this library writes to.
  */
 uint32_t timeline_site_define(struct timeline_t *tl, struct timeline_site_t *site, int32_t level);
 
 /**
- * Logs an event with values that are encoded already, if it is enabled. What `TIMELINE_PRINTF` calls; as
- * quick and as safe as `timeline_log`, but for what is to be copied.
+ * Logs an event with values that are encoded already, if it is enabled. What `TIMELINE_PRINTF`
+ * calls; as quick and as safe as `timeline_log`, but for what is to be copied.
  *
- * `tl`: NULL logs nothing. `event`: from `timeline_site_define`. `payload` and `size`: the values as
- * msgpack, one after the other; what exceeds the `payload` bytes of the timeline is cut off. `flags`:
- * `TIMELINE_SITE_BACKTRACE` when what `timeline_backtrace` wrote comes first, or 0.
+ * `tl`: NULL logs nothing. `event`: from `timeline_site_define`. `payload` and `size`: the values
+ * as msgpack, one after the other; what exceeds the `payload` bytes of the timeline is cut off.
+ * `flags`: `TIMELINE_SITE_BACKTRACE` when what `timeline_backtrace` wrote comes first, or 0.
  *
  * # Safety
- * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `payload` has
- * `size` readable bytes.
+ * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `payload`
+ * has `size` readable bytes.
  */
 void timeline_log_payload(const struct timeline_t *tl,
                           uint32_t event,
@@ -725,40 +746,42 @@ void timeline_log_payload(const struct timeline_t *tl,
  * Writes down where the calls that are under way will return to, for `timeline_log_payload`. What
  * `TIMELINE_BACKTRACE` calls.
  *
- * `from`: the address at which the stack begins; what is called from there is left out. `payload` and
- * `size`: where to, and how many bytes there are: 3, and 9 for each address, of which there are at most
+ * `from`: the address at which the stack begins; what is called from there is left out. `payload`
+ * and `size`: where to, and how many bytes there are: 3, and 9 for each address, of which there
+ * are at most
  * 32. Returns how many bytes were written.
  *
- * In a signal handler it takes no lock and allocates nothing where the unwinder does not: libgcc 12 or later
- * with glibc 2.35 or later. Elsewhere it takes the loader's lock, and a handler that interrupted dlopen in
- * its own thread may wait for ever. Outside of handlers, on a stack of at most 32 frames, it asks the loader
- * whether it has loaded anything, under a lock that is held for some steps. When it has, in a forked child,
- * and when a stack leads through an object that the timeline does not know, the timeline is told of all
- * objects, which takes locks and allocates (a child that was forked while another thread was in dlopen may
- * wait for ever); a handler leaves this to the next event. One that was built without unwind tables is taken
- * for a handler only if its object is known already: define the statement before, outside of it. If the
- * timeline cannot be told just then, one call in 1,024 tries again, but only where the stack can be read to
- * its end and shows no handler. Any thread.
+ * In a signal handler it takes no lock and allocates nothing where the unwinder does not: libgcc
+ * 12 or later with glibc 2.35 or later. Elsewhere it takes the loader's lock, and a handler that
+ * interrupted dlopen in its own thread may wait for ever. Outside of handlers, on a stack of at
+ * most 32 frames, it asks the loader whether it has loaded anything, under a lock that is held for
+ * some steps. When it has, in a forked child, and when a stack leads through an object that the
+ * timeline does not know, the timeline is told of all objects, which takes locks and allocates (a
+ * child that was forked while another thread was in dlopen may wait for ever); a handler leaves
+ * this to the next event. One that was built without unwind tables is taken for a handler only if
+ * its object is known already: define the statement before, outside of it. If the timeline cannot
+ * be told just then, one call in 1,024 tries again, but only where the stack can be read to its
+ * end and shows no handler. Any thread.
  *
  * # Safety
- * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `payload` has
- * `size` writable bytes.
+ * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `payload`
+ * has `size` writable bytes.
  */
 size_t timeline_backtrace(struct timeline_t *tl, const void *from, void *payload, size_t size);
 
 /**
- * Saves a timeline to a file in its raw binary format: every event in it is whole, also while others log.
- * It is written under a temporary name beside it and then renamed, so that a file of that name is replaced
- * at once or not at all.
+ * Saves a timeline to a file in its raw binary format: every event in it is whole, also while
+ * others log. It is written under a temporary name beside it and then renamed, so that a file of
+ * that name is replaced at once or not at all.
  *
  * `file`: the path of the file.
  *
- * Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO` (also for lack of space; a file that
- * was there stays as it was). Any thread.
+ * Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO` (also for lack of space; a file
+ * that was there stays as it was). Any thread.
  *
  * # Safety
- * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `file` is NULL or a
- * NUL-terminated string.
+ * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `file` is
+ * NULL or a NUL-terminated string.
  */
 timeline_status_t timeline_save(struct timeline_t *tl, const char *file);
 
@@ -766,12 +789,13 @@ timeline_status_t timeline_save(struct timeline_t *tl, const char *file);
  * Writes the events of a timeline as text, newest to oldest, under the header row
  * `numa core -cycles category message`; `-cycles` are the cycles since the next older event.
  *
- * `path`: a live name, what a crash left, or a file that was saved. `max_entries`: how many events at most;
- * 0 means all. `fd`: an open file descriptor to write to (1 for standard output); it stays open. Flush
- * your own buffered output first.
+ * `path`: a live name, what a crash left, or a file that was saved. `max_entries`: how many events
+ * at most; 0 means all. `fd`: an open file descriptor to write to (1 for standard output); it
+ * stays open. Flush your own buffered output first.
  *
- * Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_NOT_A_TIMELINE`, `TIMELINE_E_VERSION`,
- * `TIMELINE_E_CORRUPT`, `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Any thread.
+ * Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_NOT_A_TIMELINE`,
+ * `TIMELINE_E_VERSION`, `TIMELINE_E_CORRUPT`, `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Any
+ * thread.
  *
  * # Safety
  * `path` is NULL or a NUL-terminated string.
@@ -781,11 +805,12 @@ timeline_status_t timeline_dump(const char *path, uint64_t max_entries, int fd);
 /**
  * Attaches to a timeline for reading.
  *
- * `path`: a live name, what a crash left, or a file that was saved. `out`: receives the handle, to be freed
- * with `timeline_attached_free`; untouched when the call fails.
+ * `path`: a live name, what a crash left, or a file that was saved. `out`: receives the handle, to
+ * be freed with `timeline_attached_free`; untouched when the call fails.
  *
- * Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_NOT_A_TIMELINE`, `TIMELINE_E_VERSION`,
- * `TIMELINE_E_CORRUPT`, `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Any thread.
+ * Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_NOT_A_TIMELINE`,
+ * `TIMELINE_E_VERSION`, `TIMELINE_E_CORRUPT`, `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Any
+ * thread.
  *
  * # Safety
  * `path` is NULL or a NUL-terminated string; `out` is NULL or writable.
@@ -795,7 +820,8 @@ timeline_status_t timeline_attach(const char *path, struct timeline_attached_t *
 /**
  * Lets go of an attached timeline. Its cursors go on working until they are freed themselves.
  *
- * `attached`: from `timeline_attach`, or NULL, which does nothing. Freeing it twice is undefined behaviour.
+ * `attached`: from `timeline_attach`, or NULL, which does nothing. Freeing it twice is undefined
+ * behaviour.
  *
  * # Safety
  * `attached` is NULL or was returned by `timeline_attach` and not freed yet.
@@ -805,29 +831,31 @@ void timeline_attached_free(struct timeline_attached_t *attached);
 /**
  * Begins a walk over the events that a timeline holds now, in the order of time.
  *
- * `order`: `TIMELINE_OLDEST_FIRST` or `TIMELINE_NEWEST_FIRST`. `out`: receives the cursor, to be freed with
- * `timeline_cursor_free`; untouched when the call fails.
+ * `order`: `TIMELINE_OLDEST_FIRST` or `TIMELINE_NEWEST_FIRST`. `out`: receives the cursor, to be
+ * freed with `timeline_cursor_free`; untouched when the call fails.
  *
  * Returns `TIMELINE_OK` or `TIMELINE_E_ARGUMENT`. Any thread.
  *
  * # Safety
- * `attached` is NULL or was returned by `timeline_attach` and not freed yet; `out` is NULL or writable.
+ * `attached` is NULL or was returned by `timeline_attach` and not freed yet; `out` is NULL or
+ * writable.
  */
 timeline_status_t timeline_events(struct timeline_attached_t *attached,
                                   int32_t order,
                                   struct timeline_cursor_t **out);
 
 /**
- * Begins to follow a timeline: `timeline_next` gives its events as they come, and `TIMELINE_END` when there
- * is none just now. Never waits: wait yourself and ask again.
+ * Begins to follow a timeline: `timeline_next` gives its events as they come, and `TIMELINE_END`
+ * when there is none just now. Never waits: wait yourself and ask again.
  *
- * `from`: `TIMELINE_FROM_OLDEST` or `TIMELINE_FROM_NOW`. `out`: receives the cursor, to be freed with
- * `timeline_cursor_free`; untouched when the call fails.
+ * `from`: `TIMELINE_FROM_OLDEST` or `TIMELINE_FROM_NOW`. `out`: receives the cursor, to be freed
+ * with `timeline_cursor_free`; untouched when the call fails.
  *
  * Returns `TIMELINE_OK` or `TIMELINE_E_ARGUMENT`. Any thread.
  *
  * # Safety
- * `attached` is NULL or was returned by `timeline_attach` and not freed yet; `out` is NULL or writable.
+ * `attached` is NULL or was returned by `timeline_attach` and not freed yet; `out` is NULL or
+ * writable.
  */
 timeline_status_t timeline_follow(struct timeline_attached_t *attached,
                                   int32_t from,
@@ -836,38 +864,39 @@ timeline_status_t timeline_follow(struct timeline_attached_t *attached,
 /**
  * Gives the next event of a walk.
  *
- * `event`: receives it; untouched unless the call returns `TIMELINE_OK`. What `payload` and `backtrace` of
- * the event before pointed to is gone, then.
+ * `event`: receives it; untouched unless the call returns `TIMELINE_OK`. What `payload` and
+ * `backtrace` of the event before pointed to is gone, then.
  *
- * Returns `TIMELINE_OK`; `TIMELINE_END` when there is none (after `timeline_follow`: none just now);
- * `TIMELINE_E_CORRUPT` when somebody cut the file short while it was read, so that events are missing;
- * `TIMELINE_E_IO` when they are missing because this program closed the descriptor of a timeline that
- * another user could cut short, and its name leads elsewhere by now; or `TIMELINE_E_ARGUMENT`. One
- * thread at a time for each cursor.
+ * Returns `TIMELINE_OK`; `TIMELINE_END` when there is none (after `timeline_follow`: none just
+ * now); `TIMELINE_E_CORRUPT` when somebody cut the file short while it was read, so that events
+ * are missing; `TIMELINE_E_IO` when they are missing because this program closed the descriptor of
+ * a timeline that another user could cut short, and its name leads elsewhere by now; or
+ * `TIMELINE_E_ARGUMENT`. One thread at a time for each cursor.
  *
  * # Safety
- * `cursor` is NULL or was returned by `timeline_events` or `timeline_follow` and not freed yet, and no other
- * thread uses it during the call; `event` is NULL or writable.
+ * `cursor` is NULL or was returned by `timeline_events` or `timeline_follow` and not freed yet,
+ * and no other thread uses it during the call; `event` is NULL or writable.
  */
 timeline_status_t timeline_next(struct timeline_cursor_t *cursor, struct timeline_event_t *event);
 
 /**
- * How many entries a walk could not give because they were overwritten after it began and before it came to them.
- * `missed` of each event says where, and counts entries that were overwritten earlier, too. An event takes one entry,
- * one with a payload takes several, and entries that fill up a chunk count as well. Exact, and final once
- * `timeline_next` has returned `TIMELINE_END`. 0 for NULL. One thread at a time for each cursor.
+ * How many entries a walk could not give because they were overwritten after it began and before
+ * it came to them. `missed` of each event says where, and counts entries that were overwritten
+ * earlier, too. An event takes one entry, one with a payload takes several, and entries that fill
+ * up a chunk count as well. Exact, and final once `timeline_next` has returned `TIMELINE_END`. 0
+ * for NULL. One thread at a time for each cursor.
  *
  * # Safety
- * `cursor` is NULL or was returned by `timeline_events` or `timeline_follow` and not freed yet, and no other
- * thread uses it during the call.
+ * `cursor` is NULL or was returned by `timeline_events` or `timeline_follow` and not freed yet,
+ * and no other thread uses it during the call.
  */
 uint64_t timeline_missed(const struct timeline_cursor_t *cursor);
 
 /**
  * Ends a walk.
  *
- * `cursor`: from `timeline_events` or `timeline_follow`, or NULL, which does nothing. Freeing it twice is
- * undefined behaviour.
+ * `cursor`: from `timeline_events` or `timeline_follow`, or NULL, which does nothing. Freeing it
+ * twice is undefined behaviour.
  *
  * # Safety
  * `cursor` is NULL or was returned by `timeline_events` or `timeline_follow` and not freed yet.
@@ -875,20 +904,21 @@ uint64_t timeline_missed(const struct timeline_cursor_t *cursor);
 void timeline_cursor_free(struct timeline_cursor_t *cursor);
 
 /**
- * Writes an event out as people read it, `processed tcp(10), udp(20), and other(3)`: the first line of its message
- * with the arguments filled in; or, of a format, exactly the text that printf would have written. If the definition
- * cannot be read, all values of the entry: `<event 5?>(10, 20, 3, 0)`.
+ * Writes an event out as people read it, `processed tcp(10), udp(20), and other(3)`: the first
+ * line of its message with the arguments filled in; or, of a format, exactly the text that printf
+ * would have written. If the definition cannot be read, all values of the entry: `<event 5?>(10,
+ * 20, 3, 0)`.
  *
- * `event`: from `timeline_next`, what it points to still valid. `buffer` and `size`: where to, and how many bytes
- * there are; what does not fit is cut between characters, and a NUL always ends it (unless `size` is 0, when
- * `buffer` may be NULL). `needed`: receives the length of the whole text without the NUL, so it was cut when
- * that is `size` or more; may be NULL.
+ * `event`: from `timeline_next`, what it points to still valid. `buffer` and `size`: where to, and
+ * how many bytes there are; what does not fit is cut between characters, and a NUL always ends it
+ * (unless `size` is 0, when `buffer` may be NULL). `needed`: receives the length of the whole text
+ * without the NUL, so it was cut when that is `size` or more; may be NULL.
  *
  * Returns `TIMELINE_OK` or `TIMELINE_E_ARGUMENT`. Any thread.
  *
  * # Safety
- * `event` is NULL or came from `timeline_next`; `buffer` has `size` writable bytes; `needed` is NULL or
- * writable.
+ * `event` is NULL or came from `timeline_next`; `buffer` has `size` writable bytes; `needed` is
+ * NULL or writable.
  */
 timeline_status_t timeline_render(const struct timeline_event_t *event,
                                   char *buffer,

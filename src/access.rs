@@ -71,8 +71,8 @@ enum Why {
 }
 
 impl Refusal {
-    /// Why the system refused to do this with the file or live name; `None` if it did not refuse, or if owner and
-    /// mode do not tell.
+    /// Why the system refused to do this with the file or live name; `None` if it did not refuse,
+    /// or if owner and mode do not tell.
     pub fn of(doing: &str, path: &Path, error: &io::Error) -> Option<Refusal> {
         if error.kind() != io::ErrorKind::PermissionDenied {
             return None;
@@ -119,14 +119,16 @@ impl Display for Refusal {
         match self.why {
             Why::Directory => write!(
                 f,
-                "permission denied: the directory {file} belongs to {owner}; run as {who}, or choose another place"
+                "permission denied: the directory {file} belongs to {owner}; run as {who}, or \
+                 choose another place"
             ),
             Why::Remove => write!(f, "permission denied: it belongs to {owner}; run as {who}"),
             Why::Read | Why::Write => {
                 let right = if self.why == Why::Read { "g+r" } else { "g+w" };
                 write!(
                     f,
-                    "permission denied: it belongs to {owner}; run as {who}, or have the owner share it (chgrp, and chmod {right} {file})"
+                    "permission denied: it belongs to {owner}; run as {who}, or have the owner \
+                     share it (chgrp, and chmod {right} {file})"
                 )
             }
         }

@@ -1,4 +1,5 @@
-//! Files outside of shared memory: opened above the numbers of the standard streams, and replaced whole.
+//! Files outside of shared memory: opened above the numbers of the standard streams, and replaced
+//! whole.
 
 use std::fs::{File, symlink_metadata};
 use std::io::{self, ErrorKind};
@@ -10,7 +11,8 @@ use crate::shm::{self, Name, Temporary};
 
 pub use crate::shm::{open_as, open_regular, open_to_read, read_dir, read_to_string};
 
-/// A file that is written beside its name, and takes the name once it is whole. Only its owner may read it.
+/// A file that is written beside its name, and takes the name once it is whole. Only its owner may
+/// read it.
 ///
 /// ```
 /// use std::io::Write;

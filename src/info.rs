@@ -23,8 +23,8 @@ pub struct Info {
     pub size: u64,
     /// Entries of the ring.
     pub entries: u64,
-    /// Whether that is less than the default of 1,048,576, because there was no room for so many when it was created.
-    /// Only for a creator that named no number of entries.
+    /// Whether that is less than the default of 1,048,576, because there was no room for so many
+    /// when it was created. Only for a creator that named no number of entries.
     pub reduced: bool,
     /// Entries of one chunk.
     pub chunk_entries: u32,
@@ -42,8 +42,8 @@ pub struct Info {
     pub level: Level,
     /// The level a sampler holds up just now; none otherwise.
     pub boost: Level,
-    /// Whether `boost` was left behind by a sampler that died. Whoever next changes the level, defines an
-    /// event or opens the timeline for writing clears it.
+    /// Whether `boost` was left behind by a sampler that died. Whoever next changes the level,
+    /// defines an event or opens the timeline for writing clears it.
     pub boost_is_stale: bool,
     /// What ticks count.
     pub clock: ClockKind,
@@ -59,8 +59,8 @@ pub struct Info {
     pub boot_id: String,
     /// The processes that write, and those that were killed writing.
     pub writers: Vec<Writer>,
-    /// Entries ever written: an event takes one, one with a payload several, and what fills up a chunk between them
-    /// counts as well.
+    /// Entries ever written: an event takes one, one with a payload several, and what fills up a
+    /// chunk between them counts as well.
     pub events_written: u64,
     /// Entries in the ring now, counted in the same way.
     pub events_held: u64,
@@ -78,8 +78,8 @@ pub struct Info {
     pub newest_ticks: Option<u64>,
     /// Ticks of the oldest event.
     pub oldest_ticks: Option<u64>,
-    /// Ticks from which on no event is missing; `None` if nothing was ever overwritten. Beyond the newest event if even
-    /// that one may be missing.
+    /// Ticks from which on no event is missing; `None` if nothing was ever overwritten. Beyond the
+    /// newest event if even that one may be missing.
     pub complete_since: Option<u64>,
     /// The same in nanoseconds since the epoch, if it can be told.
     pub complete_since_unix_nanos: Option<u64>,
@@ -96,10 +96,12 @@ pub struct Dropped {
     pub no_lane: u64,
     /// Logged when every chunk was some lane's current one.
     pub no_chunk: u64,
-    /// Logged with an event id beyond the definition table. (One in it that nobody defined is just disabled.)
+    /// Logged with an event id beyond the definition table. (One in it that nobody defined is just
+    /// disabled.)
     pub bad_event: u64,
-    /// Logged by a statement of C or C++ (`TIMELINE_PRINTF`) that could not be defined just then: others kept the timeline
-    /// locked, or the system refused. It is tried again with one in 1,024 of its events.
+    /// Logged by a statement of C or C++ (`TIMELINE_PRINTF`) that could not be defined just then:
+    /// others kept the timeline locked, or the system refused. It is tried again with one in 1,024
+    /// of its events.
     pub undefined: u64,
 }
 

@@ -1,8 +1,8 @@
 //! A flight recorder for native and LuaJIT programs.
 //!
-//! Programs write 64-byte, cycle-stamped events into a ring in shared memory, at the price of reading
-//! the clock. Anyone with permission attaches to the live ring from outside: dumps it, follows it, turns
-//! detail up and down, saves it. When the program dies, the ring stays.
+//! Programs write 64-byte, cycle-stamped events into a ring in shared memory, at the price of
+//! reading the clock. Anyone with permission attaches to the live ring from outside: dumps it,
+//! follows it, turns detail up and down, saves it. When the program dies, the ring stays.
 //!
 //! ```
 //! use timeline::{Attached, Level, Order, Priority, Timeline};
@@ -10,7 +10,8 @@
 //! # let path = path.as_str();
 //!
 //! let timeline = Timeline::new(path)?; // "/timeline", say
-//! let processed = timeline.define("example", Priority::Trace, "processed $tcp, $udp, and $other")?;
+//! let message = "processed $tcp, $udp, and $other";
+//! let processed = timeline.define("example", Priority::Trace, message)?;
 //! timeline.log(processed, [10, 20, 3]);
 //! timeline.priority(Level::from(Priority::Info))?; // from here on, traces cost next to nothing
 //! timeline.log(processed, [50, 60, 8]);
@@ -23,8 +24,8 @@
 //! # Ok::<(), timeline::Error>(())
 //! ```
 //!
-//! [`Timeline`] writes, [`Attached`] reads, [`Control`] changes the level from outside. ARCHITECTURE.md
-//! draws the whole, docs/format.md states every byte.
+//! [`Timeline`] writes, [`Attached`] reads, [`Control`] changes the level from outside.
+//! ARCHITECTURE.md draws the whole, docs/format.md states every byte.
 
 #[cfg(not(loom))]
 mod access;

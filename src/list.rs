@@ -16,15 +16,17 @@ const PAGE: u64 = 4096;
 pub struct Listed {
     /// The name to open it by: `/timeline`.
     pub name: String,
-    /// Its state, or the error that kept it from being read. An `Io` error with a refusal names the owner.
+    /// Its state, or the error that kept it from being read. An `Io` error with a refusal names the
+    /// owner.
     pub state: Result<Info>,
 }
 
 /// All timelines in shared memory, by name: live ones, and what killed programs left.
 ///
-/// Objects of other kinds are left out. Damaged timelines, and those whose creator was killed before they were
-/// finished, are listed with the error. So are those that the caller may not read, if their size is one that a timeline
-/// may have, and those of other users that would take long to read.
+/// Objects of other kinds are left out. Damaged timelines, and those whose creator was killed
+/// before they were finished, are listed with the error. So are those that the caller may not read,
+/// if their size is one that a timeline may have, and those of other users that would take long to
+/// read.
 ///
 /// # Errors
 /// `Io` if shared memory cannot be listed.
@@ -36,7 +38,8 @@ pub fn list() -> Result<Vec<Listed>> {
     Ok(found()?.map(listed).collect())
 }
 
-/// The names of the timelines in shared memory that can be read. Quicker than [`list`]: only their headers are looked at.
+/// The names of the timelines in shared memory that can be read. Quicker than [`list`]: only their
+/// headers are looked at.
 ///
 /// # Errors
 /// `Io` if shared memory cannot be listed.

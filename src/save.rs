@@ -1,11 +1,12 @@
 //! Snapshots: a timeline copied chunk by chunk into a file, while its writers go on.
 //!
-//! The file has the same format, so every reader of a live timeline reads a snapshot, too. Each chunk is copied by the
-//! reader's rule, so every entry is whole. Chunks are closed in the file, and lanes point at their last one. The
-//! entries are those of a consistent cut. Chunks are copied from the newest to the oldest, so those overwritten
-//! meanwhile are the oldest. Lanes also say how many entries they had in the cut, so a reader knows how many are
-//! missing. Events are copied before definitions and threads, so none of theirs is missing. Where the ring was never
-//! written, the file has holes.
+//! The file has the same format, so every reader of a live timeline reads a snapshot, too. Each
+//! chunk is copied by the reader's rule, so every entry is whole. Chunks are closed in the file,
+//! and lanes point at their last one. The entries are those of a consistent cut. Chunks are copied
+//! from the newest to the oldest, so those overwritten meanwhile are the oldest. Lanes also say how
+//! many entries they had in the cut, so a reader knows how many are missing. Events are copied
+//! before definitions and threads, so none of theirs is missing. Where the ring was never written,
+//! the file has holes.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -99,7 +100,8 @@ impl Snapshot<'_> {
         })
     }
 
-    /// Copies what a cut holds. Where all of it was overwritten meanwhile, as in a small ring that many write to, tries again.
+    /// Copies what a cut holds. Where all of it was overwritten meanwhile, as in a small ring that
+    /// many write to, tries again.
     fn entries(&mut self) -> std::io::Result<Copied> {
         for _ in 1..source::ATTEMPTS {
             let copied = self.attempt()?;
@@ -192,8 +194,8 @@ impl Snapshot<'_> {
         self.out.write_all_at(&bytes, region.offset)
     }
 
-    /// Thread records, without those that changed while they were copied: they belong to threads that
-    /// logged nothing when the events were copied.
+    /// Thread records, without those that changed while they were copied: they belong to threads
+    /// that logged nothing when the events were copied.
     fn threads(&mut self) -> std::io::Result<()> {
         let region = self.segment.geometry.thread();
         let mut bytes = vec![0; region.length as usize];

@@ -16,8 +16,8 @@ use crate::ring::memory::{Observed, Shared};
 use crate::shm::{self, Lock, Loss, Mapping, Name};
 use crate::sync::{Ordering, fence};
 
-/// System calls for a look at what another user could cut short: some seconds; and further ones for each lane and chunk,
-/// of which an honest ring needs a third.
+/// System calls for a look at what another user could cut short: some seconds; and further ones for
+/// each lane and chunk, of which an honest ring needs a third.
 const CALLS_OF_A_LOOK: u64 = 1 << 22;
 const CALLS_OF_A_RECORD: u64 = 192;
 
@@ -76,12 +76,13 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Maps `file` and checks it. Nothing of it is trusted: afterwards, every index below its count in
-    /// the geometry lies inside the mapping.
+    /// Maps `file` and checks it. Nothing of it is trusted: afterwards, every index below its count
+    /// in the geometry lies inside the mapping.
     pub fn load(name: &Name, file: &File, purpose: Use) -> Result<Segment> {
         let path = name.given();
         let (geometry, facts) = read_header(path, file)?;
-        // Before its pages are touched, which would take the space of those that a snapshot leaves out.
+        // Before its pages are touched, which would take the space of those that a snapshot leaves
+        // out.
         if facts.snapshot && purpose != Use::Read {
             return Err(Error::ReadOnly { path: path.into() });
         }
@@ -117,16 +118,16 @@ impl Segment {
         Shared::new(&self.map, &self.geometry).expect("what is written to is mapped")
     }
 
-    /// Looks at all of the ring. Of a file that others could cut short, the look is given up where it makes more system calls
-    /// than any honest ring needs: see [`Segment::intact`].
+    /// Looks at all of the ring. Of a file that others could cut short, the look is given up where
+    /// it makes more system calls than any honest ring needs: see [`Segment::intact`].
     pub fn look<T>(&self, look: impl FnOnce() -> T) -> T {
         let records = u64::from(self.geometry.chunks) + u64::from(self.geometry.lanes());
         let calls = CALLS_OF_A_LOOK + CALLS_OF_A_RECORD * records;
         self.map.at_most(calls, look)
     }
 
-    /// An error if the file was cut short while it was read, or the descriptor lost through which it was, or a look at it
-    /// given up.
+    /// An error if the file was cut short while it was read, or the descriptor lost through which
+    /// it was, or a look at it given up.
     pub fn intact(&self) -> Result<()> {
         let path = self.name.given();
         let fail = |doing, why| Err(Error::io(doing, path, io::Error::other(why)));
@@ -139,11 +140,13 @@ impl Segment {
             }),
             Some(Loss::Closed) => fail(
                 "read",
-                "this program has closed the descriptor through which it was read, and the name leads elsewhere by now; attach to it anew, and close only what is your own",
+                "this program has closed the descriptor through which it was read, and the name \
+                 leads elsewhere by now; attach to it anew, and close only what is your own",
             ),
             Some(Loss::GivenUp) => fail(
                 "look at",
-                "it is another user's, and is too large, too damaged or changed too often to look at in a short time",
+                "it is another user's, and is too large, too damaged or changed too often to look \
+                 at in a short time",
             ),
         }
     }
@@ -156,8 +159,8 @@ impl Segment {
 
     /// Adds an anchor of this moment. The caller holds the define lock, or is alone.
     ///
-    /// The first anchor stays for good: the further apart two anchors are, the better the tick rate. The
-    /// others take turns.
+    /// The first anchor stays for good: the further apart two anchors are, the better the tick
+    /// rate. The others take turns.
     pub fn add_anchor(&self) {
         let Some(anchor) = self.own_anchor(&self.anchors()) else {
             return;
@@ -169,8 +172,8 @@ impl Segment {
             n => 1 + (n - 1) % (header::ANCHORS_COUNT - 1),
         };
         let at = header::ANCHORS + slot * header::ANCHOR_SIZE;
-        // As in a sequence lock: 0 while it changes. The fence keeps the stores below behind it, and the
-        // Release publishes them; both pair with `anchors`.
+        // As in a sequence lock: 0 while it changes. The fence keeps the stores below behind it,
+        // and the Release publishes them; both pair with `anchors`.
         self.map.u64(at).store(0, Ordering::Relaxed);
         fence(Ordering::Release);
         self.map.u64(at + 8).store(anchor.ticks, Ordering::Relaxed);
@@ -185,8 +188,9 @@ impl Segment {
         taken.store(serial, Ordering::Relaxed);
     }
 
-    /// An anchor of this moment to go with these; `None` if its ticks may be others than theirs, because this process does
-    /// not know its time namespace. Without any to compare, it is better than none.
+    /// An anchor of this moment to go with these; `None` if its ticks may be others than theirs,
+    /// because this process does not know its time namespace. Without any to compare, it is better
+    /// than none.
     pub fn own_anchor(&self, others: &[Anchor]) -> Option<Anchor> {
         let clock = self.facts.clock;
         let own = Anchor::take(clock);
@@ -215,8 +219,8 @@ impl Segment {
         anchors.into_iter().map(|(_, anchor)| anchor).collect()
     }
 
-    /// The process that samples, if one does. `file`: an opening other than the sampler's own; `None` if there is none
-    /// any more, and only the kernel can be asked.
+    /// The process that samples, if one does. `file`: an opening other than the sampler's own;
+    /// `None` if there is none any more, and only the kernel can be asked.
     pub fn sampler(&self, file: Option<&File>) -> Option<u32> {
         let number = |at| self.map.u64(at).load(Ordering::Relaxed);
         let who = Who {
@@ -252,7 +256,8 @@ impl Segment {
         !self.facts.snapshot && self.this_boot == Some(true)
     }
 
-    /// What turns this timeline's ticks into time; a live one gets an anchor of the reader's own, too.
+    /// What turns this timeline's ticks into time; a live one gets an anchor of the reader's own,
+    /// too.
     pub fn time_base(&self) -> TimeBase {
         let mut anchors = self.anchors();
         if self.clock_runs() {
@@ -396,8 +401,8 @@ pub fn seal(head: &mut [u8]) {
 
 /// Whether a file was written since the machine's last boot.
 ///
-/// Without /proc the boot id is not known, neither now nor when it was written down. But no shared memory and no lock
-/// of a writer outlives a boot.
+/// Without /proc the boot id is not known, neither now nor when it was written down. But no shared
+/// memory and no lock of a writer outlives a boot.
 fn is_of_this_boot(file: &File, written: &[u8; 16]) -> Option<bool> {
     let (present, unknown) = (boot_id(), [0; 16]);
     if *written != unknown && present != unknown {

@@ -1,4 +1,5 @@
-//! benches/bench.py: every figure is there, nothing is lost, and nothing is left behind. Not how large they are.
+//! benches/bench.py: every figure is there, nothing is lost, and nothing is left behind. Not how
+//! large they are.
 
 #[allow(dead_code, reason = "each test uses its part")]
 mod support;
@@ -14,7 +15,8 @@ use support::library_dir;
 use tempfile::TempDir;
 use toolchain::{root, run, succeed};
 
-/// The programs that measure, in the profile of this test: `cargo test --test bench` builds no examples.
+/// The programs that measure, in the profile of this test: `cargo test --test bench` builds no
+/// examples.
 fn build_programs() {
     let dir = library_dir();
     let profile = match dir.file_name().and_then(OsStr::to_str) {
@@ -34,7 +36,8 @@ fn build_programs() {
     succeed(&mut build, "cargo itself");
 }
 
-/// The bench, on what lies in `target`, with a folder of its own for what it builds. Prints its process id first.
+/// The bench, on what lies in `target`, with a folder of its own for what it builds. Prints its
+/// process id first.
 fn bench(target: &Path, temporary: &Path) -> Command {
     let mut bench = Command::new("timeout");
     bench
@@ -65,7 +68,8 @@ fn printed(output: Output) -> String {
     printed.to_owned()
 }
 
-/// The figures of `loop`s: program, variant, and whether it is measured with all numbers of threads and processes.
+/// The figures of `loop`s: program, variant, and whether it is measured with all numbers of threads
+/// and processes.
 const LOOPS: [(&str, &str, bool); 20] = [
     ("rust", "enabled0", true),
     ("rust", "enabled4", true),

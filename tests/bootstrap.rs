@@ -1,5 +1,5 @@
-//! scripts/bootstrap.sh: what it installs, and what it says where it may not. Every program that it looks for or
-//! runs is a fake one; nothing is installed.
+//! scripts/bootstrap.sh: what it installs, and what it says where it may not. Every program that it
+//! looks for or runs is a fake one; nothing is installed.
 
 mod toolchain;
 
@@ -14,7 +14,8 @@ use toolchain::root;
 struct Machine(TempDir);
 
 impl Machine {
-    /// Root's, with all that is needed and plenty of shared memory. Its apt-get installs what it is asked for.
+    /// Root's, with all that is needed and plenty of shared memory. Its apt-get installs what it is
+    /// asked for.
     fn new() -> Machine {
         let machine = Machine(TempDir::new().unwrap());
         for real in ["sh", "dirname", "sed", "env", "chmod"] {
@@ -35,7 +36,10 @@ impl Machine {
         machine.has(
             "apt-get",
             r#"echo "$@" >>"$MACHINE/asked"
-            for package; do echo '#!/bin/sh' >"$MACHINE/$package"; chmod +x "$MACHINE/$package"; done"#,
+            for package; do
+                echo '#!/bin/sh' >"$MACHINE/$package"
+                chmod +x "$MACHINE/$package"
+            done"#,
         );
         machine
     }

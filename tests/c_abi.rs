@@ -1,5 +1,5 @@
-//! The C ABI and the C++ face, as C and C++ programs see them: built from source with strict warnings, linked
-//! with each library, and run.
+//! The C ABI and the C++ face, as C and C++ programs see them: built from source with strict
+//! warnings, linked with each library, and run.
 
 mod toolchain;
 
@@ -264,7 +264,8 @@ fn luajit_can_parse_the_header() {
     }
     let dir = TempDir::new().unwrap();
     let script = dir.path().join("cdef.lua");
-    let check = "assert(ffi.sizeof('timeline_event_t') == 168 and ffi.typeof('timeline_status_t') == ffi.typeof('int32_t'))";
+    let check = "assert(ffi.sizeof('timeline_event_t') == 168 and ffi.typeof('timeline_status_t') \
+     == ffi.typeof('int32_t'))";
     fs::write(
         &script,
         format!("local ffi = require 'ffi'\nffi.cdef[==[{kept}]==]\n{check}\n"),

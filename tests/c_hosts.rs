@@ -1,5 +1,5 @@
-//! Programs that make it hard for a library: that close it, have it twice, fork by vfork, jump out of handlers, cancel
-//! threads, allow no system calls, and want backtraces.
+//! Programs that make it hard for a library: that close it, have it twice, fork by vfork, jump out
+//! of handlers, cancel threads, allow no system calls, and want backtraces.
 
 mod toolchain;
 
@@ -120,7 +120,8 @@ fn a_thread_without_a_lane_drops_its_events_for_the_price_of_a_count() {
     assert_eq!(events.last().unwrap().args[0], -1);
 }
 
-/// The functions that the library has in assembly: where each begins and how long it is, in hexadecimal.
+/// The functions that the library has in assembly: where each begins and how long it is, in
+/// hexadecimal.
 #[cfg(target_arch = "x86_64")]
 fn appends() -> Vec<String> {
     let library = built().dir.join("libtimeline.so");
@@ -166,7 +167,8 @@ fn what_a_thread_had_comes_back_though_a_handler_jumped_out_of_its_first_event()
     let path = dir.path().join("ring");
     let (events, no_lane, dropped) = logged(&path);
     let attached = timeline::Attached::open(&path).unwrap();
-    // Of the first ten, the three events that followed the jump; of the others four each, and one of the last.
+    // Of the first ten, the three events that followed the jump; of the others four each, and one
+    // of the last.
     let info = attached.info();
     assert_eq!(info.events_written + dropped, 30 + 40 + 1);
     assert!(dropped >= 30 && info.dropped.interrupted == dropped && no_lane == 0);
@@ -225,8 +227,8 @@ fn a_first_event_allocates_nothing_and_later_ones_call_no_kernel() {
         let program = compile(cc(), C99, &["tests/c/quiet.c"], how, dir.path());
         assert_eq!(execute(&program, dir.path(), &[]), "quiet: ok\n");
         let (events, _, dropped) = logged(&dir.path().join("ring"));
-        // After the first two a million, of which the ring holds the last. A thread that was moved leaves an older
-        // chunk in the lane of the other CPU.
+        // After the first two a million, of which the ring holds the last. A thread that was moved
+        // leaves an older chunk in the lane of the other CPU.
         let numbers: Vec<i64> = events
             .iter()
             .map(|e| e.args[0])

@@ -1,4 +1,5 @@
-//! What C and C++ programs log as printf writes: read as snprintf writes it, in every way of reading.
+//! What C and C++ programs log as printf writes: read as snprintf writes it, in every way of
+//! reading.
 
 mod toolchain;
 
@@ -168,7 +169,8 @@ fn left_later(dir: &Path) -> [u32; 3] {
     numbers.collect::<Vec<_>>().try_into().unwrap()
 }
 
-/// What printf_later.c leaves: how many events were lost, and that the objects of its children were told of.
+/// What printf_later.c leaves: how many events were lost, and that the objects of its children were
+/// told of.
 fn found_later(dir: &Path) {
     let ring = dir.join("ring");
     let [lost, child, grandchild] = left_later(dir);
@@ -254,7 +256,8 @@ fn mistakes_that_the_compiler_finds() {
                 .args(["-std=c99", "-Wformat", "-fsyntax-only", "-I"])
                 .arg(root().join("include"))
                 .arg(&file);
-            // What is a warning by itself is an error where the program says so, and points at the statement.
+            // What is a warning by itself is an error where the program says so, and points at the
+            // statement.
             let output = run(compiler.arg("-Werror=format"), "gcc");
             let said = String::from_utf8_lossy(&output.stderr);
             assert!(!output.status.success(), "{} compiles", file.display());
@@ -355,7 +358,8 @@ fn a_handler_that_is_not_known_for_one_takes_no_locks() {
 #[test]
 fn a_library_in_the_place_of_another_lends_it_no_name() {
     let dir = TempDir::new().unwrap();
-    // As large as one another, so that the loader puts the second where the first was; one has a page before its text.
+    // As large as one another, so that the loader puts the second where the first was; one has a
+    // page before its text.
     let libraries = [("libfirst.so", "-DAHEAD=0"), ("libsecond.so", "-DAHEAD=1")];
     let libraries = libraries.map(|(name, ahead)| {
         let library = dir.path().join(name);

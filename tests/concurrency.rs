@@ -1,4 +1,5 @@
-//! Many threads and processes on one ring: each event exactly once while nothing wraps, whole and in order when it does.
+//! Many threads and processes on one ring: each event exactly once while nothing wraps, whole and
+//! in order when it does.
 
 mod harness;
 
@@ -13,7 +14,8 @@ use timeline::{Attached, Event, Follow, From, Order, Timeline};
 
 harness::roles!(writer);
 
-/// Joins the timeline `path` and logs `count` events from each of `threads` threads; count 0: until told.
+/// Joins the timeline `path` and logs `count` events from each of `threads` threads; count 0: until
+/// told.
 fn writer(given: &[String]) {
     let number = |i: usize| given[i].parse::<i64>().expect("a number");
     let timeline = Timeline::open(&given[0]).expect("joined");
@@ -341,7 +343,8 @@ fn of_several_that_save_to_one_file_each_leaves_it_whole() {
     assert_eq!(std::fs::read_dir(folder.path()).expect("listed").count(), 1);
 }
 
-/// As few chunks as there can be, as many lanes, and every one of them always on its way to the next chunk.
+/// As few chunks as there can be, as many lanes, and every one of them always on its way to the
+/// next chunk.
 #[test]
 fn lanes_that_all_refill_a_ring_of_sixteen_chunks_find_a_chunk_each_time() {
     if in_process_without_rseq(

@@ -1,7 +1,8 @@
-//! Consistent cuts: no reader is given an effect without its cause, while threads hand a token to each other.
+//! Consistent cuts: no reader is given an effect without its cause, while threads hand a token to
+//! each other.
 //!
-//! Each holder of the token logs its number before it passes it on, so whoever is given number n must have been given
-//! 0 to n - 1 as well, by then.
+//! Each holder of the token logs its number before it passes it on, so whoever is given number n
+//! must have been given 0 to n - 1 as well, by then.
 
 mod harness;
 
@@ -202,9 +203,10 @@ fn look(what: &str, threads: i64, all: impl Fn(&Timeline, &Attached) -> Vec<Even
     sum.assert_consistent(what, threads);
 }
 
-/// Has threads log each the numbers that fall to it at random, as if they had handed a token on, and then changes when each
-/// event says that it was: by `between` ticks after the one before it. Where another thread had logged that one, mostly
-/// `early` ticks before it: as a processor may that reads its clock too early.
+/// Has threads log each the numbers that fall to it at random, as if they had handed a token on,
+/// and then changes when each event says that it was: by `between` ticks after the one before it.
+/// Where another thread had logged that one, mostly `early` ticks before it: as a processor may
+/// that reads its clock too early.
 fn as_if_handed_over_at_random(name: &Name, count: i64, between: u64, early: u64) {
     let timeline = Timeline::with_size(name.path(), ENTRIES >> 2, 4096).expect("created");
     let event = define(&timeline);
@@ -238,7 +240,8 @@ fn as_if_handed_over_at_random(name: &Name, count: i64, between: u64, early: u64
     });
 }
 
-/// Each poll ends somewhere in what is there, and never between a cause and an effect that is stamped before it.
+/// Each poll ends somewhere in what is there, and never between a cause and an effect that is
+/// stamped before it.
 #[test]
 fn a_follower_that_is_behind_is_given_causes_first() {
     if in_process_without_rseq("a_follower_that_is_behind_is_given_causes_first") {

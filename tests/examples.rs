@@ -1,4 +1,5 @@
-//! The example programs in C and C++: what they log, and what they do with a timeline that is there.
+//! The example programs in C and C++: what they log, and what they do with a timeline that is
+//! there.
 
 #[allow(dead_code, reason = "each test uses its part")]
 mod support;

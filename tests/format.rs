@@ -1,5 +1,5 @@
-//! docs/format.md against the source and the library: its tables, its worked example, and an independent
-//! reader (tests/python/read_timeline.py) that was written from that page alone.
+//! docs/format.md against the source and the library: its tables, its worked example, and an
+//! independent reader (tests/python/read_timeline.py) that was written from that page alone.
 
 #[path = "format/anchors.rs"]
 mod anchors;
@@ -131,15 +131,17 @@ fn an_independent_reader_finds_the_same_events_where_a_program_stopped() {
     log_all(&tl, &events, 5);
     let copy = folder.path().join("corpse.timeline");
     let mut bytes = fs::read(format!("/dev/shm{}", name.0)).unwrap();
-    // As if a writer had been killed between taking a chunk and installing it: chunk 60 of 64 is open in lane 8,
-    // the first of those for threads, under a ticket that the lane's cursor does not carry.
+    // As if a writer had been killed between taking a chunk and installing it: chunk 60 of 64 is
+    // open in lane 8, the first of those for threads, under a ticket that the lane's cursor does
+    // not carry.
     let chunks = u64::from_le_bytes(bytes[0xc0..0xc8].try_into().unwrap()) as usize;
     let taken: u64 = (64 + 60) << 16 | 1 << 15 | 8;
     bytes[chunks + 60 * 64..][..8].copy_from_slice(&taken.to_le_bytes());
     bytes[chunks + 60 * 64 + 16] = 8;
     fs::write(&copy, bytes).unwrap();
 
-    // The command adds an anchor of its own to what is no snapshot, so the times may differ a little.
+    // The command adds an anchor of its own to what is no snapshot, so the times may differ a
+    // little.
     let untimed = |mut events: Vec<Value>| {
         for event in &mut events {
             let fields = event.as_object_mut().unwrap();
@@ -335,7 +337,8 @@ fn constants(source: &str) -> Vec<(String, String, String)> {
     found
 }
 
-/// The constants that are the offsets of fields, with the type that their documentation begins with.
+/// The constants that are the offsets of fields, with the type that their documentation begins
+/// with.
 fn fields_of_the_source(source: &str, others: &[&str]) -> Fields {
     constants(source)
         .into_iter()
@@ -365,7 +368,8 @@ fn assert_tables_agree(what: &str, page: &Fields, source: &Fields) {
     assert_eq!(offsets(page), offsets(source), "{what}: page, then source");
     for (name, (_, kind)) in source {
         let said = &page[name].1;
-        // Where the source says it in words (16 bytes, a byte per CPU), an array of the page will do.
+        // Where the source says it in words (16 bytes, a byte per CPU), an array of the page will
+        // do.
         let agree = kind == said || kind.is_empty() || said.ends_with(&format!("× {kind}"));
         assert!(agree, "{what}: {name} is {said} here and {kind} there");
     }

@@ -1,4 +1,5 @@
-//! Rings, snapshots and archives say alike how much is missing and where, to the last entry: compared with naive models.
+//! Rings, snapshots and archives say alike how much is missing and where, to the last entry:
+//! compared with naive models.
 
 mod harness;
 
@@ -27,7 +28,8 @@ fn in_turn(timeline: &Timeline, event: EventId, story: &[(usize, u64)]) {
     }
 }
 
-/// What is missing right before each event, by its number: a naive model that knows all that was logged, and the lane of each.
+/// What is missing right before each event, by its number: a naive model that knows all that was
+/// logged, and the lane of each.
 fn missing(lanes: &[usize], there: &[i64]) -> HashMap<i64, u64> {
     let mut there = there.to_vec();
     there.sort_unstable();
@@ -184,10 +186,11 @@ fn a_lane_that_goes_from_thread_to_thread_has_one_count() {
     }
 }
 
-/// Of each lane, each number is recorded once or missing; the next numbers, and how many are missing.
+/// Of each lane, each number is recorded once or missing; the next numbers, and how many are
+/// missing.
 ///
-/// Only where a recorder was killed before it wrote the first event of a lane, the next one does not say what was overwritten
-/// before they began.
+/// Only where a recorder was killed before it wrote the first event of a lane, the next one does
+/// not say what was overwritten before they began.
 fn assert_chained(what: &str, events: &[Recorded]) -> (HashMap<u64, u64>, u64) {
     let mut lanes: HashMap<u64, Vec<&Recorded>> = HashMap::new();
     for event in events {

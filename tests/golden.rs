@@ -1,10 +1,10 @@
 //! Snapshots of format version 1: every later version opens them and shows the same.
 //!
-//! tests/data/example.timeline was saved by a real program (docs/format.md walks through it). v1.timeline was
-//! put together from the format, with what one program on one machine would not write: several threads and
-//! nodes, extreme arguments, losses. It and v1.dump are made by this test itself when TIMELINE_GOLDEN=write is
-//! set, which is for a new major version only; whatever a change of the code makes of them otherwise, they
-//! stay.
+//! tests/data/example.timeline was saved by a real program (docs/format.md walks through it).
+//! v1.timeline was put together from the format, with what one program on one machine would not
+//! write: several threads and nodes, extreme arguments, losses. It and v1.dump are made by this
+//! test itself when TIMELINE_GOLDEN=write is set, which is for a new major version only; whatever a
+//! change of the code makes of them otherwise, they stay.
 
 mod harness;
 

@@ -1,5 +1,5 @@
-//! The documents hold what they say: every piece of code in them runs and prints what is shown, every link leads
-//! somewhere, and every file, module and test that they name exists.
+//! The documents hold what they say: every piece of code in them runs and prints what is shown,
+//! every link leads somewhere, and every file, module and test that they name exists.
 
 #[allow(dead_code, reason = "each test uses its part")]
 mod support;
@@ -16,8 +16,8 @@ use toolchain::pages::{blocks, renamed, steady};
 use toolchain::programs::{Link, link};
 use toolchain::{C99, CPP17, cc, cxx, limited, root};
 
-/// Runs each block of a language in a folder and with timelines of its own; how many there were. `program` makes
-/// a program of a block, `command` the command that runs it.
+/// Runs each block of a language in a folder and with timelines of its own; how many there were.
+/// `program` makes a program of a block, `command` the command that runs it.
 fn run_all(
     page: &str,
     language: &str,

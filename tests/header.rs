@@ -1,4 +1,5 @@
-//! scripts/check-header.sh: blames the header when building it changed it, and never for what git says.
+//! scripts/check-header.sh: blames the header when building it changed it, and never for what git
+//! says.
 
 mod tree;
 
@@ -18,7 +19,8 @@ fn check(build: &str) -> Output {
     }
     let cargo = tree.path().join("cargo.sh");
     fs::write(&cargo, build).unwrap();
-    // Read by a shell and not executed: another test's child may still hold the copy open for writing.
+    // Read by a shell and not executed: another test's child may still hold the copy open for
+    // writing.
     Command::new("sh")
         .arg(tree.path().join("scripts/check-header.sh"))
         .env("CARGO", format!("sh {}", cargo.display()))

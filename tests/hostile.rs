@@ -1,4 +1,5 @@
-//! Damaged and hostile files: an error that names what is wrong, or something readable; no crash, no hang, no write.
+//! Damaged and hostile files: an error that names what is wrong, or something readable; no crash,
+//! no hang, no write.
 
 mod harness;
 
@@ -232,7 +233,10 @@ fn nasty() -> impl Strategy<Value = u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(200)
+    })]
 
     #[test]
     fn a_header_with_random_words_is_refused_or_read(

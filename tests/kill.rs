@@ -1,4 +1,5 @@
-//! Writers killed with SIGKILL at random moments: what they had committed stays readable, and what they held comes back.
+//! Writers killed with SIGKILL at random moments: what they had committed stays readable, and what
+//! they held comes back.
 
 mod harness;
 
@@ -56,9 +57,9 @@ fn assert_readable(name: &str, file: &std::path::Path, round: usize) -> Vec<Even
     for event in &events {
         let (who, number) = checked(event);
         if let Some(before) = last.insert(who, number) {
-            // A ticket that a killed writer took with it spares one chunk for a lap; nothing else leaves
-            // a hole, and that one is of whole chunks. With lanes of CPUs, a thread leaves its events in both,
-            // and one of them may rest for many laps.
+            // A ticket that a killed writer took with it spares one chunk for a lap; nothing else
+            // leaves a hole, and that one is of whole chunks. With lanes of CPUs, a thread leaves
+            // its events in both, and one of them may rest for many laps.
             let hole = number - before - 1;
             assert!(
                 hole >= 0 && (rseq() || hole % CHUNK == 0),
@@ -131,16 +132,16 @@ fn a_thousand_kills_tear_nothing_and_leak_nothing() {
         assert_eq!(came + missed, info.events_written, "round {round}");
         assert!(info.thread_lanes_in_use <= info.thread_lanes);
     }
-    // Of each round at least one thread, but for those killed before they had logged, or overwritten unread; with
-    // lanes of their own, more.
+    // Of each round at least one thread, but for those killed before they had logged, or
+    // overwritten unread; with lanes of their own, more.
     let seen = if rseq() { 500 } else { 1000 };
     assert!(
         came > 0 && missed > 0 && last.len() > seen,
         "{came}, {missed}, {}",
         last.len()
     );
-    // Had the lanes of the dead not come back, somebody would have found none; and all eight are there
-    // for the living.
+    // Had the lanes of the dead not come back, somebody would have found none; and all eight are
+    // there for the living.
     let lanes = attached.info().thread_lanes;
     let together = std::sync::Barrier::new(lanes as usize);
     std::thread::scope(|scope| {
@@ -153,7 +154,8 @@ fn a_thousand_kills_tear_nothing_and_leak_nothing() {
                 })
             })
             .collect();
-        // Joined one by one: the scope itself does not wait for what threads do after their closure.
+        // Joined one by one: the scope itself does not wait for what threads do after their
+        // closure.
         for thread in threads {
             thread.join().expect("logged");
         }
@@ -187,8 +189,9 @@ fn the_next_new_keeps_exactly_what_the_killed_left() {
     }
 }
 
-/// A ring as it stands when every one of its lanes of threads, or of CPUs, was killed in the middle of a refill:
-/// `steps` of "taken", "noted", "closed" (src/ring/mod.rs) done; and how many lanes that were.
+/// A ring as it stands when every one of its lanes of threads, or of CPUs, was killed in the middle
+/// of a refill: `steps` of "taken", "noted", "closed" (src/ring/mod.rs) done; and how many lanes
+/// that were.
 fn killed_in_refill(name: &Name, steps: usize, of_cpus: bool) -> (Timeline, i64) {
     use std::os::unix::fs::FileExt;
     use timeline::layout::words::State;

@@ -1,7 +1,7 @@
 //! Every interleaving of the chunk protocol on a tiny ring, under loom's memory model.
 //!
-//! Run with `RUSTFLAGS="--cfg loom" cargo test --release --test loom`. Two lanes, four chunks of one or
-//! two entries; entries carry (lane, number) in every word, so that a torn one shows.
+//! Run with `RUSTFLAGS="--cfg loom" cargo test --release --test loom`. Two lanes, four chunks of
+//! one or two entries; entries carry (lane, number) in every word, so that a torn one shows.
 #![cfg(loom)]
 #![allow(missing_docs)]
 
@@ -32,7 +32,8 @@ impl Fault for NoFenceAfterTaking {
     fn fence_taken() {}
 }
 
-/// The words an entry really has here; the rest of the eight mirror the last, to keep the model small.
+/// The words an entry really has here; the rest of the eight mirror the last, to keep the model
+/// small.
 const WORDS: usize = 2;
 
 struct Tiny<F> {
@@ -118,8 +119,9 @@ fn value(lane: u32, number: u64) -> u64 {
 }
 
 fn write<F: Fault>(ring: &Tiny<F>, lane: u32, number: u64) {
-    // There are more chunks than lanes, but loom lets a thread see old states for as long as nothing
-    // forces new ones on it: then no chunk looks free, and the event would be dropped and counted.
+    // There are more chunks than lanes, but loom lets a thread see old states for as long as
+    // nothing forces new ones on it: then no chunk looks free, and the event would be dropped and
+    // counted.
     while writer::append(ring, lane, 1, |ring, chunk, index| {
         for word in 0..WORDS {
             let place = ring.word(chunk, index, word);
@@ -164,8 +166,9 @@ fn model(preemptions: usize, f: impl Fn() + Sync + Send + 'static) {
 
 /// Runs the writers, then a reader, then looks at what is left, in every order.
 ///
-/// The reader is a thread and the last one: loom finds other orders of two accesses from the later one
-/// back, and forgets a thread's load once another thread has loaded the same word before changing it.
+/// The reader is a thread and the last one: loom finds other orders of two accesses from the later
+/// one back, and forgets a thread's load once another thread has loaded the same word before
+/// changing it.
 fn race<F: Fault>(ring: &Arc<Tiny<F>>, writers: Vec<(u32, u64, u64)>, chunk: u32) {
     let mut threads: Vec<_> = writers
         .into_iter()
@@ -247,8 +250,8 @@ fn a_chunk_overwritten_while_it_is_read_is_not_given_out() {
     overwritten_while_read::<Sound>();
 }
 
-/// A writer is killed after each of the steps of a refill; its lane's next owner goes on, beside another
-/// writer and a reader.
+/// A writer is killed after each of the steps of a refill; its lane's next owner goes on, beside
+/// another writer and a reader.
 #[test]
 fn a_lane_goes_on_after_its_owner_was_killed_in_a_refill() {
     use timeline::layout::words::{Cursor, State};
@@ -314,8 +317,8 @@ fn an_event_of_several_entries_is_seen_whole_or_not_at_all() {
     });
 }
 
-/// An append to the lane of a CPU. Whoever holds the CPU is in a section, alone; it looks around and works out
-/// what to install without holding it, as one does who may be preempted.
+/// An append to the lane of a CPU. Whoever holds the CPU is in a section, alone; it looks around
+/// and works out what to install without holding it, as one does who may be preempted.
 fn write_on_cpu<F: Fault>(ring: &Tiny<F>, cpu: &loom::sync::Mutex<()>, lane: u32, number: u64) {
     use timeline::layout::words::Cursor;
     loop {
@@ -346,8 +349,8 @@ fn write_on_cpu<F: Fault>(ring: &Tiny<F>, cpu: &loom::sync::Mutex<()>, lane: u32
     }
 }
 
-/// Two threads on one CPU fill its lane in turns, beside a reader: each may find what the other installed
-/// between any two of its sections.
+/// Two threads on one CPU fill its lane in turns, beside a reader: each may find what the other
+/// installed between any two of its sections.
 #[test]
 fn a_lane_of_a_cpu_changes_hands_between_any_two_sections() {
     model(2, || {

@@ -1,4 +1,5 @@
-//! The Lua module under a real LuaJIT: the programs in tests/lua, the examples, and finding the library.
+//! The Lua module under a real LuaJIT: the programs in tests/lua, the examples, and finding the
+//! library.
 
 mod support;
 mod toolchain;
@@ -120,7 +121,8 @@ fn the_first_example_runs_in_the_shared_memory_of_a_container() {
         example.as_os_str(),
         env!("CARGO_BIN_EXE_timeline").as_ref(),
     ];
-    let script = "cd \"$3\" && LUA_PATH=\"$1\" TIMELINE_LIBRARY=\"$2\" luajit \"$4\" && \"$5\" info --json /timeline";
+    let script = "cd \"$3\" && LUA_PATH=\"$1\" TIMELINE_LIBRARY=\"$2\" luajit \"$4\" && \"$5\" \
+     info --json /timeline";
     if let Some(said) = with_little_shm(64, script, &words) {
         assert!(said.contains("processed tcp(50)"), "{said}");
         assert!(
@@ -233,7 +235,8 @@ fn found_by(lua_path: &Path, change: impl FnOnce(&mut Command)) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
-/// What the library is called in these copies: nobody has installed that, so only what is laid out can be found.
+/// What the library is called in these copies: nobody has installed that, so only what is laid out
+/// can be found.
 const OURS: &str = "libtimeline-laid-out";
 
 /// A folder with a copy of the module in `lua`, and the library at `library` when that is given.
@@ -333,7 +336,8 @@ fn declarations_are_those_of_the_header() {
         fs::read_to_string(root().join("lua/timeline_cdef.lua")).expect("lua/timeline_cdef.lua");
     assert!(
         generated == committed,
-        "lua/timeline_cdef.lua is stale: luajit scripts/lua-cdef.lua include/timeline.h > lua/timeline_cdef.lua"
+        "lua/timeline_cdef.lua is stale: luajit scripts/lua-cdef.lua include/timeline.h > \
+         lua/timeline_cdef.lua"
     );
 }
 

@@ -1,4 +1,5 @@
-//! Events of several entries: whole whenever they are read, in any ring, beside short ones and after a kill.
+//! Events of several entries: whole whenever they are read, in any ring, beside short ones and
+//! after a kill.
 
 mod harness;
 
@@ -60,7 +61,8 @@ fn logged(event: &Event) -> Logged {
     }
 }
 
-/// Logs short events where a length is 0, and long ones of one byte less else; reads them in every way.
+/// Logs short events where a length is 0, and long ones of one byte less else; reads them in every
+/// way.
 fn every_way(lengths: &[usize]) -> Result<(), TestCaseError> {
     let name = Name::new("payload");
     let timeline = Timeline::with_size(name.path(), 16_384, 4096).expect("created");
@@ -128,7 +130,12 @@ fn every_way(lengths: &[usize]) -> Result<(), TestCaseError> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn any_lengths_come_back(lengths in prop::collection::vec(prop_oneof![Just(0_usize), 1..800_usize, 755..765_usize], 0..600)) {
+    fn any_lengths_come_back(
+        lengths in prop::collection::vec(
+            prop_oneof![Just(0_usize), 1..800_usize, 755..765_usize],
+            0..600,
+        ),
+    ) {
         every_way(&lengths)?;
     }
 }

@@ -1,4 +1,5 @@
-//! Daemons that give their rights away: they may not open the timeline again, and go on with what they have.
+//! Daemons that give their rights away: they may not open the timeline again, and go on with what
+//! they have.
 
 mod harness;
 
@@ -7,8 +8,8 @@ use timeline::{Level, Order, Priority, Timeline};
 
 harness::roles!(gives_rights_away);
 
-/// From here on, this process may not open the timeline: as root it becomes nobody; anybody else closes the
-/// file to himself.
+/// From here on, this process may not open the timeline: as root it becomes nobody; anybody else
+/// closes the file to himself.
 fn give_up(path: &str) {
     // SAFETY: geteuid only reads; setresuid changes only whose process this is.
     let became = unsafe {

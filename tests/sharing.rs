@@ -1,5 +1,5 @@
-//! One timeline for several processes and users: made or joined by one call. Only users whom the owner lets, and who trust
-//! the owner, join it.
+//! One timeline for several processes and users: made or joined by one call. Only users whom the
+//! owner lets, and who trust the owner, join it.
 
 mod harness;
 
@@ -117,8 +117,8 @@ fn everybody_cannot_be_given_the_right_to_write() {
     assert!(!name.file().exists() && name.staged().is_empty());
 }
 
-/// As a user with one further group: makes or joins a timeline as it is told, says how that went, and lets go of it at
-/// the next word.
+/// As a user with one further group: makes or joins a timeline as it is told, says how that went,
+/// and lets go of it at the next word.
 pub fn acts_as(given: &[String]) {
     let number = |at: usize| given[at].parse::<u32>().expect("a number");
     let (user, group) = (number(0), number(1));

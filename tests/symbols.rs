@@ -108,8 +108,9 @@ fn hex(word: &str) -> u64 {
     u64::from_str_radix(word, 16).unwrap()
 }
 
-/// Our answers against those of dladdr, for each byte of the program and its library, and many of the C library.
-/// Whether `exact`, or where the loader knows no name we may: that of what is not exported.
+/// Our answers against those of dladdr, for each byte of the program and its library, and many of
+/// the C library. Whether `exact`, or where the loader knows no name we may: that of what is not
+/// exported.
 fn agrees_with_dladdr(flags: &[&str], exact: bool) -> (Built, Said) {
     let built = build(flags);
     let said = Said::by(&built.program);
@@ -129,7 +130,8 @@ fn agrees_with_dladdr(flags: &[&str], exact: bool) -> (Built, Said) {
             continue;
         }
         assert_eq!(ours.start, Some(hex(start)), "{line:?} {ours:?}");
-        // One function of the C library has several names, as places have that the linker names; any will do.
+        // One function of the C library has several names, as places have that the linker names;
+        // any will do.
         if own && !LINKERS.contains(&name.as_str()) {
             assert_eq!(ours.name.as_ref(), Some(name), "{line:?}");
         }

@@ -1,4 +1,5 @@
-//! No verb prints a character that a terminal would obey, or that hides or reorders the text beside it.
+//! No verb prints a character that a terminal would obey, or that hides or reorders the text beside
+//! it.
 
 mod toolchain;
 
@@ -16,7 +17,8 @@ use tempfile::TempDir;
 use toolchain::programs::{Link, compile};
 use toolchain::{C99, cc, limited, succeed};
 
-/// As in tests/c/hostile_texts.c: the title of the window, what clears the screen, and what reorders, breaks and hides.
+/// As in tests/c/hostile_texts.c: the title of the window, what clears the screen, and what
+/// reorders, breaks and hides.
 const HOSTILE: &str = "\u{1b}]2;x\u{7}\u{9b}2J\u{202e}\u{2028}\u{2029}\u{feff}\u{61c}\u{2066}";
 
 /// The characters of which none may come out.
@@ -171,7 +173,8 @@ impl Shown {
         let output = script.current_dir(&self.folder).output().unwrap();
         let told = String::from_utf8(output.stdout).unwrap();
         assert!(told.contains('\u{1b}'), "no colours: {told:?}");
-        // What sets colours and moves the cursor; it does not know of titles and of the C1 characters.
+        // What sets colours and moves the cursor; it does not know of titles and of the C1
+        // characters.
         let text = ["\u{1b}]", "\u{7}"]
             .iter()
             .fold(told.clone(), |t, hostile| {

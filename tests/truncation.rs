@@ -1,4 +1,5 @@
-//! Readers of a file that its owner, another user, cuts short again and again: a result or an error, and never a signal.
+//! Readers of a file that its owner, another user, cuts short again and again: a result or an
+//! error, and never a signal.
 
 mod harness;
 
@@ -12,7 +13,8 @@ use timeline::{Attached, Error, ErrorKind, From, Order, Source, Timeline};
 
 harness::roles!(cuts_its_ring, logs_as_another_user, reads_what_is_cut);
 
-/// As another user, makes a ring and cuts it anywhere, and puts back what was there, until it is killed.
+/// As another user, makes a ring and cuts it anywhere, and puts back what was there, until it is
+/// killed.
 pub fn cuts_its_ring(given: &[String]) {
     become_nobody();
     let timeline = Timeline::with_size(&given[0], 4096, 8192).expect("created");

@@ -1,4 +1,5 @@
-//! Naive twins, over random interleavings and sizes: what a ring holds, and the order in which it is told.
+//! Naive twins, over random interleavings and sizes: what a ring holds, and the order in which it
+//! is told.
 
 mod harness;
 
@@ -12,8 +13,8 @@ use harness::{
 use proptest::prelude::*;
 use timeline::{Dropped, Event, Follow, From, Order, Timeline};
 
-/// The naive ring: chunks in a circle, taken in turn, but for those that lanes are just filling, and those that they
-/// filled within the last quarter of a turn around.
+/// The naive ring: chunks in a circle, taken in turn, but for those that lanes are just filling,
+/// and those that they filled within the last quarter of a turn around.
 struct Model {
     chunk: usize,
     chunks: Vec<Chunk>,
@@ -80,8 +81,8 @@ impl Model {
         self.current.values().any(|&at| at == self.at(turn))
     }
 
-    /// Whether its last one is newer than the first one of the chunk that was taken a quarter of a turn around ago, or of
-    /// one of the three after that one, where this was passed over.
+    /// Whether its last one is newer than the first one of the chunk that was taken a quarter of a
+    /// turn around ago, or of one of the three after that one, where this was passed over.
     fn is_young(&self, turn: usize) -> bool {
         let since = self.chunks.len().checked_div(self.spared);
         let Some(since) = since.and_then(|since| turn.checked_sub(since)) else {
@@ -105,8 +106,9 @@ impl Model {
     }
 }
 
-/// Of the newest events, how many are held before the first that is not, in the middle of many such numbers: of so many lanes
-/// that log at random to a ring of this size whose chunks are spared for that part of a turn around.
+/// Of the newest events, how many are held before the first that is not, in the middle of many such
+/// numbers: of so many lanes that log at random to a ring of this size whose chunks are spared for
+/// that part of a turn around.
 fn newest_held(entries: u64, lanes: u64, spared: usize) -> usize {
     let mut model = Model::new(entries);
     model.spared = spared;
@@ -133,8 +135,8 @@ fn newest_held(entries: u64, lanes: u64, spared: usize) -> usize {
     found[found.len() / 2]
 }
 
-/// Where most chunks are some slow lane's, the newest events are not worth less than without the rule: they would be, if chunks were
-/// spared for half of a turn around.
+/// Where most chunks are some slow lane's, the newest events are not worth less than without the
+/// rule: they would be, if chunks were spared for half of a turn around.
 #[test]
 fn sparing_chunks_costs_many_lanes_nothing() {
     for (entries, lanes) in [
@@ -147,7 +149,8 @@ fn sparing_chunks_costs_many_lanes_nothing() {
     ] {
         let [without, with, half] = [0, 4, 2].map(|spared| newest_held(entries, lanes, spared));
         println!(
-            "{lanes} lanes on {} chunks: {without} of {entries} without, {with} with it, {half} with half",
+            "{lanes} lanes on {} chunks: {without} of {entries} without, {with} with it, {half} \
+             with half",
             entries / 16
         );
         assert!(
@@ -161,7 +164,8 @@ fn sparing_chunks_costs_many_lanes_nothing() {
     );
 }
 
-/// The lane of a thread: its own, or that of the CPU on which it is made to run. The smallest ring has two of CPUs.
+/// The lane of a thread: its own, or that of the CPU on which it is made to run. The smallest ring
+/// has two of CPUs.
 fn lane_of(who: usize) -> usize {
     if rseq() && cpus() > 0 {
         who % cpus().min(2)
@@ -188,7 +192,8 @@ impl Puppet {
     }
 }
 
-/// A lane that fills its chunk slowly keeps what it logged last, wherever the others are when the chunk is full.
+/// A lane that fills its chunk slowly keeps what it logged last, wherever the others are when the
+/// chunk is full.
 #[test]
 fn what_a_quiet_thread_logged_last_is_not_overwritten_before_what_is_older() {
     if in_process_without_rseq(
@@ -232,12 +237,14 @@ fn what_a_quiet_thread_logged_last_is_not_overwritten_before_what_is_older() {
     }
 }
 
-/// The clock goes back, as that of a machine that was restored from a copy: what is from the future goes in its turn.
+/// The clock goes back, as that of a machine that was restored from a copy: what is from the future
+/// goes in its turn.
 #[test]
 fn what_claims_to_be_from_the_future_is_overwritten_in_its_turn() {
     const ENTRIES: u64 = 1 << 10;
     const HOUR: u64 = 3600 * 3_000_000_000;
-    // All entries; the last ones of chunks; the first ones, that look as if nothing was ever written.
+    // All entries; the last ones of chunks; the first ones, that look as if nothing was ever
+    // written.
     let damages: [fn(u64, u64) -> u64; 3] = [
         |_, ticks| ticks + HOUR,
         |index, ticks| ticks + if index % 16 == 15 { HOUR } else { 0 },
@@ -275,7 +282,10 @@ fn catch_up(follow: &mut Follow, followed: &mut Vec<Event>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(60)
+    })]
 
     #[test]
     fn the_ring_holds_and_tells_what_its_naive_twins_do(
@@ -345,19 +355,22 @@ proptest! {
             let (who, number) = checked(event);
             held.entry(who).or_default().push(number);
         }
-        // On a lane of a CPU, a refill that is interrupted takes a ticket, and perhaps a chunk, with it. That may
-        // happen at any time, and is told by the tickets.
+        // On a lane of a CPU, a refill that is interrupted takes a ticket, and perhaps a chunk,
+        // with it. That may happen at any time, and is told by the tickets.
         let file = std::fs::File::open(name.file()).expect("there");
-        let interrupted = naive::next_ticket(&file) - (1 << exponent) / model.chunk as u64 - model.turns as u64;
+        let interrupted =
+            naive::next_ticket(&file) - (1 << exponent) / model.chunk as u64 - model.turns as u64;
         prop_assert!(interrupted == 0 || rseq(), "{interrupted} tickets lost");
         if interrupted == 0 {
             prop_assert_eq!(&held, &model.held());
         }
-        // Whoever logged them, and however long it took their lanes to fill a chunk. Each lane may have one that it is
-        // filling, one that is spared, and one that was passed over before.
-        let newest = (entries as usize / 4).saturating_sub(3 * threads * model.chunk + 16 * interrupted as usize);
+        // Whoever logged them, and however long it took their lanes to fill a chunk. Each lane may
+        // have one that it is filling, one that is spared, and one that was passed over before.
+        let newest = (entries as usize / 4)
+            .saturating_sub(3 * threads * model.chunk + 16 * interrupted as usize);
         for (who, number) in model.all.iter().rev().take(newest) {
-            prop_assert!(held.get(who).is_some_and(|held| held.contains(number)), "{number} of {who} is gone");
+            prop_assert!(held.get(who).is_some_and(|held| held.contains(number)), "{number} of \
+             {who} is gone");
         }
         let info = attached.info();
         prop_assert_eq!(info.events_written, written);

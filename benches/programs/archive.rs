@@ -1,16 +1,18 @@
-//! What archives are measured with: rings full of the demo's events, writers of a steady rate, and a reader.
+//! What archives are measured with: rings full of the demo's events, writers of a steady rate, and
+//! a reader.
 //!
-//!     bench-archive --mode fill                   makes a full timeline, and leaves it
+//!     bench-archive --mode fill
+//!         makes a full timeline, and leaves it
 //!     bench-archive --mode pace --rate R --threads N --seconds S
-//!                                                 makes a timeline, says "ready", and once standard input has ended
-//!                                                 logs R events a second from N threads; prints how many
+//!         makes a timeline, says "ready", and once standard input has ended logs R events a second
+//!         from N threads; prints how many
 //!     bench-archive --mode read --file FILE --order time|file --repeats R
-//!                                                 reads all events of an archive: merged by time, as the command
-//!                                                 does, or in the order of the file, with all that it says of them
+//!         reads all events of an archive: merged by time, as the command does, or in the order of
+//!         the file, with all fields of each
 //!
-//! An event is what the demo logs of each match that its compressor finds, with the block: four integers. In `fill`
-//! two threads log what they find, when they find it, so that times and arguments are those of real work. BENCH_RING
-//! names the timeline.
+//! An event is what the demo logs of each match that its compressor finds, with the block: four
+//! integers. In `fill` two threads log what they find, when they find it, so that times and
+//! arguments are those of real work. BENCH_RING names the timeline.
 
 #[path = "../../crates/cli/src/demo/lz.rs"]
 #[allow(dead_code, reason = "nothing is expanded here")]
@@ -159,7 +161,8 @@ fn read(file: &str, order: Option<&str>, repeats: u64) {
         drop(archive);
         let (seconds, cpu) = (start.elapsed().as_secs_f64(), (cpu_ns() - before) / 1e9);
         println!(
-            r#"{{"repeat":{repeat},"events":{events},"seconds":{seconds:.6},"cpu_seconds":{cpu:.6}}}"#
+            "{{\"repeat\":{repeat},\"events\":{events},\"seconds\":{seconds:.6},\
+             \"cpu_seconds\":{cpu:.6}}}"
         );
     }
 }

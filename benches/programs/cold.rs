@@ -1,8 +1,11 @@
-//! Measures what is done once: new, define, a thread's first event, attach, save. And holds a full timeline for readers.
+//! Measures what is done once: new, define, a thread's first event, attach, save. And holds a full
+//! timeline for readers.
 //!
-//!     bench-cold --repeats R           prints a JSON object for each figure and repeat, in nanoseconds
-//!     bench-cold --hold NAME           makes NAME, fills it, says "ready", and then logs an event each millisecond
-//!                                      until standard input ends, when it removes NAME
+//!     bench-cold --repeats R
+//!         prints a JSON object for each figure and repeat, in nanoseconds
+//!     bench-cold --hold NAME
+//!         makes NAME, fills it, says "ready", and then logs an event each millisecond until
+//!         standard input ends, when it removes NAME
 
 #[allow(dead_code, reason = "each program uses its part")]
 mod measure;
@@ -73,7 +76,8 @@ fn cold(repeats: u64) {
         let figures = figures(&path, &folder.path().join("snapshot"), ns_per_tick);
         for (figure, ns) in figures {
             println!(
-                r#"{{"peer":"timeline-rust","mode":"cold","figure":"{figure}","repeat":{repeat},"clock_ns":{clock_ns:.3},"event_ns":{ns:.1}}}"#
+                "{{\"peer\":\"timeline-rust\",\"mode\":\"cold\",\"figure\":\"{figure}\",\
+                 \"repeat\":{repeat},\"clock_ns\":{clock_ns:.3},\"event_ns\":{ns:.1}}}"
             );
         }
         must(timeline::unlink(&path));

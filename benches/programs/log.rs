@@ -1,12 +1,15 @@
-//! Measures logging from Rust beside the bare clock. Command line and output are those of benches/peers/common.h, and
-//! `--variant` says what is called; E counts the events of each thread.
+//! Measures logging from Rust beside the bare clock. Command line and output are those of
+//! benches/peers/common.h, and `--variant` says what is called; E counts the events of each thread.
 //!
-//!     bench-log --variant V --mode loop|sustained|latency|endless --threads N --events E --repeats R
+//!     bench-log --variant V --mode loop|sustained|latency|endless
+//!         --threads N --events E --repeats R
 //!
-//! In endless mode it says "ready" and logs until it is killed, for others to be measured beside it.
+//! In endless mode it says "ready" and logs until it is killed, for others to be measured beside
+//! it.
 //!
-//! BENCH_RING names the timeline: joined when it is there, made otherwise, and left for benches/bench.py to look at.
-//! BENCH_WARM_UP is how many events are logged first, once through the ring if it is not set.
+//! BENCH_RING names the timeline: joined when it is there, made otherwise, and left for
+//! benches/bench.py to look at. BENCH_WARM_UP is how many events are logged first, once through the
+//! ring if it is not set.
 
 #[allow(dead_code, reason = "each program uses its part")]
 mod measure;
@@ -99,7 +102,8 @@ fn main() {
         "enabled0" => measure(&options, |_| tl.log(log.none, [])),
         "enabled4" => measure(&options, |i| tl.log(log.four, [i, i + 1, i + 2, i + 3])),
         "disabled" => measure(&options, |i| tl.log(log.detail, [i, i + 1, i + 2, i + 3])),
-        // What the check of a disabled event is compared with: a byte that the compiler cannot know, and a branch.
+        // What the check of a disabled event is compared with: a byte that the compiler cannot
+        // know, and a branch.
         "branch" => {
             let byte = black_box(Box::new(0_u8));
             // SAFETY: the pointer is that of the box above.
@@ -171,7 +175,9 @@ fn measure(options: &Options, event: impl Fn(i64) + Sync) {
                 ..
             } = options;
             println!(
-                r#"{{"peer":"timeline-rust","mode":"{mode}","variant":"{variant}","threads":{threads},"events":{events},"repeat":{repeat},"lost":null,{figures}}}"#
+                "{{\"peer\":\"timeline-rust\",\"mode\":\"{mode}\",\"variant\":\"{variant}\",\
+                 \"threads\":{threads},\"events\":{events},\"repeat\":{repeat},\
+                 \"lost\":null,{figures}}}"
             );
         }
     });
@@ -238,7 +244,8 @@ impl Measure<'_> {
         } = self.taken();
         let all = (self.options.events * self.options.threads) as f64;
         format!(
-            r#""clock_ns":{clock_ns:.3},"event_ns":{event_ns:.3},"clock_cpu_ns":{:.3},"event_cpu_ns":{:.3}"#,
+            "\"clock_ns\":{clock_ns:.3},\"event_ns\":{event_ns:.3},\
+             \"clock_cpu_ns\":{:.3},\"event_cpu_ns\":{:.3}",
             clock_cpu / all,
             event_cpu / all
         )
@@ -257,7 +264,8 @@ impl Measure<'_> {
         let ns = |ticks: u64| ticks as f64 * ns_per_tick;
         let at = |per_10000| ns(calls[last * per_10000 / 10_000]);
         format!(
-            r#""p50_ns":{:.2},"p99_ns":{:.2},"p999_ns":{:.2},"p9999_ns":{:.2},"max_ns":{:.2},"clock_p50_ns":{:.2}"#,
+            "\"p50_ns\":{:.2},\"p99_ns\":{:.2},\"p999_ns\":{:.2},\"p9999_ns\":{:.2},\
+             \"max_ns\":{:.2},\"clock_p50_ns\":{:.2}",
             at(5_000),
             at(9_900),
             at(9_990),
@@ -275,7 +283,8 @@ fn event_loop(events: u64, event: &impl Fn(i64)) -> f64 {
     })
 }
 
-/// Each call by itself, fenced, so that nothing of it is done before the first stamp or after the second.
+/// Each call by itself, fenced, so that nothing of it is done before the first stamp or after the
+/// second.
 fn time_calls(event: &impl Fn(i64), found: &mut Found) {
     for empty in &mut found.empty {
         let before = ticks_before();

@@ -1,4 +1,5 @@
-//! The bare clock, processor time and percentiles, for the Rust programs of the bench; benches/peers/common.h has them for C.
+//! The bare clock, processor time and percentiles, for the Rust programs of the bench;
+//! benches/peers/common.h has them for C.
 
 use std::time::Instant;
 
@@ -31,7 +32,8 @@ pub fn ticks_after() -> u64 {
     }
 }
 
-/// The kernel brings the time of a thread that runs up to date when that thread asks, or at the next timer tick.
+/// The kernel brings the time of a thread that runs up to date when that thread asks, or at the
+/// next timer tick.
 pub fn account() {
     let mut used = libc::timespec {
         tv_sec: 0,
@@ -70,7 +72,8 @@ pub fn timed<R: Into<u64>>(turns: u64, body: impl Fn(i64) -> R) -> f64 {
 /// User and system time of all threads of this process, in nanoseconds.
 pub fn cpu_ns() -> f64 {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: `usage` is a valid place for one rusage, whose fields are integers: zero is a value of it.
+    // SAFETY: `usage` is a valid place for one rusage, whose fields are integers: zero is a value
+    // of it.
     let usage = unsafe {
         libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
         usage.assume_init()

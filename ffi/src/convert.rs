@@ -35,7 +35,8 @@ pub(crate) unsafe fn text<'a>(text: *const c_char, what: &str) -> Result<&'a str
     })
 }
 
-/// A text argument called `what`, with U+FFFD where it is not UTF-8: for texts that a compiler was given.
+/// A text argument called `what`, with U+FFFD where it is not UTF-8: for texts that a compiler was
+/// given.
 ///
 /// # Safety
 /// As [`c_str`].

@@ -13,8 +13,8 @@ use timeline_core::{
     by_position, values,
 };
 
-/// As a syntax: the words of the message's first line that begin with `$` are the arguments, `args` their
-/// values.
+/// As a syntax: the words of the message's first line that begin with `$` are the arguments, `args`
+/// their values.
 pub const TIMELINE_TEMPLATE: i32 = 1;
 /// As a syntax: the message is a format of printf, and `payload` has the values.
 pub const TIMELINE_FORMAT: i32 = 2;
@@ -42,11 +42,11 @@ pub struct timeline_event_t {
     pub node: u16,
     /// The arguments; those after `argument_count` are as they were given.
     pub args: [i64; 4],
-    /// The category; `""` when the definition cannot be read. Valid until both the attached timeline and the
-    /// cursor are freed.
+    /// The category; `""` when the definition cannot be read. Valid until both the attached
+    /// timeline and the cursor are freed.
     pub category: *const c_char,
-    /// The message as it was defined, a template with all its lines or a format, for `timeline_render`; valid
-    /// as long as `category`.
+    /// The message as it was defined, a template with all its lines or a format, for
+    /// `timeline_render`; valid as long as `category`.
     pub message: *const c_char,
     /// The name of the thread, cut to 15 bytes; `""` when not known.
     pub thread: [c_char; 16],
@@ -58,17 +58,19 @@ pub struct timeline_event_t {
     pub line: u32,
     /// The file of that statement, or `""`; valid as long as `category`.
     pub file: *const c_char,
-    /// The values of the format, for `timeline_render`: msgpack, one after the other. Valid until the cursor
-    /// gives the next event or is freed; NULL when there are none.
+    /// The values of the format, for `timeline_render`: msgpack, one after the other. Valid until
+    /// the cursor gives the next event or is freed; NULL when there are none.
     pub payload: *const u8,
-    /// The call stack's return addresses, innermost first; NULL when there are none. Valid as long as `payload`.
+    /// The call stack's return addresses, innermost first; NULL when there are none. Valid as long
+    /// as `payload`.
     pub backtrace: *const u64,
     /// How many bytes `payload` has.
     pub payload_size: u32,
     /// How many addresses `backtrace` has.
     pub backtrace_count: u32,
-    /// How many entries of the ring are missing right before this event, of the CPU or thread that logged it: they were
-    /// overwritten. Entries that `timeline_follow` left out at its beginning do not count.
+    /// How many entries of the ring are missing right before this event, of the CPU or thread that
+    /// logged it: they were overwritten. Entries that `timeline_follow` left out at its beginning
+    /// do not count.
     pub missed: u64,
 }
 
@@ -206,20 +208,21 @@ unsafe fn render(event: &timeline_event_t) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Writes an event out as people read it, `processed tcp(10), udp(20), and other(3)`: the first line of its message
-/// with the arguments filled in; or, of a format, exactly the text that printf would have written. If the definition
-/// cannot be read, all values of the entry: `<event 5?>(10, 20, 3, 0)`.
+/// Writes an event out as people read it, `processed tcp(10), udp(20), and other(3)`: the first
+/// line of its message with the arguments filled in; or, of a format, exactly the text that printf
+/// would have written. If the definition cannot be read, all values of the entry: `<event 5?>(10,
+/// 20, 3, 0)`.
 ///
-/// `event`: from `timeline_next`, what it points to still valid. `buffer` and `size`: where to, and how many bytes
-/// there are; what does not fit is cut between characters, and a NUL always ends it (unless `size` is 0, when
-/// `buffer` may be NULL). `needed`: receives the length of the whole text without the NUL, so it was cut when
-/// that is `size` or more; may be NULL.
+/// `event`: from `timeline_next`, what it points to still valid. `buffer` and `size`: where to, and
+/// how many bytes there are; what does not fit is cut between characters, and a NUL always ends it
+/// (unless `size` is 0, when `buffer` may be NULL). `needed`: receives the length of the whole text
+/// without the NUL, so it was cut when that is `size` or more; may be NULL.
 ///
 /// Returns `TIMELINE_OK` or `TIMELINE_E_ARGUMENT`. Any thread.
 ///
 /// # Safety
-/// `event` is NULL or came from `timeline_next`; `buffer` has `size` writable bytes; `needed` is NULL or
-/// writable.
+/// `event` is NULL or came from `timeline_next`; `buffer` has `size` writable bytes; `needed` is
+/// NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn timeline_render(
     event: *const timeline_event_t,
@@ -244,7 +247,8 @@ pub unsafe extern "C-unwind" fn timeline_render(
         let text = unsafe { render(event) };
         if let Some(room) = size.checked_sub(1) {
             let fits = floor(&text, room);
-            // SAFETY: `fits` bytes and a NUL are at most `size`, writable by contract; C's buffer is not ours.
+            // SAFETY: `fits` bytes and a NUL are at most `size`, writable by contract; C's buffer
+            // is not ours.
             unsafe {
                 buffer
                     .cast::<u8>()

@@ -57,14 +57,15 @@ pub unsafe extern "C-unwind" fn timeline_level_parse(
     })
 }
 
-/// Sets the level of a timeline, for every thread and process that writes to it, at once: events of this
-/// priority and of more important ones are logged (error < warning < info < trace < app < packet <
-/// library), the others cost only the check. A new timeline has the level `TIMELINE_ALL`.
+/// Sets the level of a timeline, for every thread and process that writes to it, at once: events of
+/// this priority and of more important ones are logged (error < warning < info < trace < app <
+/// packet < library), the others cost only the check. A new timeline has the level `TIMELINE_ALL`.
 ///
 /// `level`: `TIMELINE_NONE` to `TIMELINE_ALL`.
 ///
-/// Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` for a NULL timeline or a number that is no level, `TIMELINE_E_BUSY`
-/// when others keep it locked for seconds, or `TIMELINE_E_IO` when it cannot be locked. Any thread, also while others log.
+/// Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` for a NULL timeline or a number that is no level,
+/// `TIMELINE_E_BUSY` when others keep it locked for seconds, or `TIMELINE_E_IO` when it cannot be
+/// locked. Any thread, also while others log.
 ///
 /// # Safety
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.
@@ -81,8 +82,8 @@ pub unsafe extern "C-unwind" fn timeline_priority(
     })
 }
 
-/// The level of a timeline now, `TIMELINE_NONE` to `TIMELINE_ALL`; of NULL, `TIMELINE_NONE`. What is being
-/// sampled just now does not show in it. Any thread.
+/// The level of a timeline now, `TIMELINE_NONE` to `TIMELINE_ALL`; of NULL, `TIMELINE_NONE`. What
+/// is being sampled just now does not show in it. Any thread.
 ///
 /// # Safety
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.

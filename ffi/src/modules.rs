@@ -12,13 +12,14 @@ use timeline_core::{Module, Timeline};
 
 /// What a timeline was told of the objects that this process has loaded.
 ///
-/// Read without locks, also by signal handlers: nothing goes before the timeline is freed. It grows by some
-/// bytes for each place to which an object was loaded, and where one went, the next usually comes to the same.
+/// Read without locks, also by signal handlers: nothing goes before the timeline is freed. It grows
+/// by some bytes for each place to which an object was loaded, and where one went, the next usually
+/// comes to the same.
 #[derive(Default)]
 pub(crate) struct Modules {
     newest: AtomicPtr<Known>,
-    /// Calls since the timeline could not be told just then, that one included, in 32 bits, and above them the process
-    /// that could not; 0: it could.
+    /// Calls since the timeline could not be told just then, that one included, in 32 bits, and
+    /// above them the process that could not; 0: it could.
     waiting: AtomicU64,
 }
 
@@ -44,7 +45,8 @@ struct Known {
 }
 
 impl Modules {
-    /// All that this process, not one that forked it, has told, the newest first. Its id costs a call of the kernel.
+    /// All that this process, not one that forked it, has told, the newest first. Its id costs a
+    /// call of the kernel.
     fn known(&self, pid: u32) -> impl Iterator<Item = &Known> {
         // Acquire (pairs with the Release in `update`).
         let mut next = self.newest.load(Ordering::Acquire);
@@ -66,8 +68,8 @@ impl Modules {
         })
     }
 
-    /// Whether objects have been loaded since the timeline was told: perhaps to where another one was. Takes the loader's
-    /// lock for some steps.
+    /// Whether objects have been loaded since the timeline was told: perhaps to where another one
+    /// was. Takes the loader's lock for some steps.
     fn is_old(&self) -> bool {
         // Relaxed: a number that is compared, and stands for nothing else.
         self.known(std::process::id())
@@ -91,8 +93,9 @@ impl Modules {
 
     /// Whether to tell the timeline before an event with this stack is logged.
     ///
-    /// A handler that is not known for one may have interrupted malloc. Its author relies on the objects being known
-    /// already; where that failed, only what is no handler for sure tries again.
+    /// A handler that is not known for one may have interrupted malloc. Its author relies on the
+    /// objects being known already; where that failed, only what is no handler for sure tries
+    /// again.
     pub(crate) fn are_due(&self, stack: &Stack) -> bool {
         if stack.in_handler {
             return false;
@@ -111,8 +114,8 @@ impl Modules {
 
     /// Tells the timeline of what was loaded since the last time. Takes locks and allocates.
     ///
-    /// A module for which the string table has no room is left out: its addresses will have no names. If the timeline
-    /// cannot be told just then, it is told later.
+    /// A module for which the string table has no room is left out: its addresses will have no
+    /// names. If the timeline cannot be told just then, it is told later.
     pub(crate) fn update(&self, core: &Timeline) {
         // The first walk over a stack may load and sort tables: not when an event is logged.
         look_for_handler();
@@ -144,7 +147,8 @@ impl Modules {
             places,
             before: newest,
         }));
-        // Release: publishes what it points to. Whoever was quicker has told the same, or will be asked again.
+        // Release: publishes what it points to. Whoever was quicker has told the same, or will be
+        // asked again.
         let order = (Ordering::Release, Ordering::Relaxed);
         if self
             .newest
@@ -256,8 +260,8 @@ fn file(name: &CStr) -> Option<PathBuf> {
     }
 }
 
-/// The build id among notes: each three numbers of 32 bits (length of the name, of the content, type),
-/// the name, the content, both filled up to `align`.
+/// The build id among notes: each three numbers of 32 bits (length of the name, of the content,
+/// type), the name, the content, both filled up to `align`.
 fn build_id(mut notes: &[u8], align: usize) -> Option<Vec<u8>> {
     const NT_GNU_BUILD_ID: u32 = 3;
     while let Some((head, rest)) = notes.split_first_chunk::<12>() {

@@ -1,4 +1,5 @@
-//! The statements that log as printf writes: defined here, and logged with the values that C encoded.
+//! The statements that log as printf writes: defined here, and logged with the values that C
+//! encoded.
 use crate::convert::{lossy, place};
 use crate::modules::Turn;
 use crate::priority::priority_of;
@@ -12,9 +13,9 @@ use timeline_core::{EventId, Format, Priority, without_cancellation};
 /// In `flags` of a site, and for `timeline_log_payload`: the payload begins with a call stack.
 pub const TIMELINE_SITE_BACKTRACE: u32 = 1;
 
-/// One statement that logs as printf writes. `TIMELINE_PRINTF` makes it, in static memory; `category`,
-/// `format`, `file`, `line` and `flags` are its own, all else is 0 in the beginning, and for the library
-/// to write.
+/// One statement that logs as printf writes. `TIMELINE_PRINTF` makes it, in static memory;
+/// `category`, `format`, `file`, `line` and `flags` are its own, all else is 0 in the beginning,
+/// and for the library to write.
 #[repr(C)]
 pub struct timeline_site_t {
     /// What its events belong to.
@@ -27,9 +28,9 @@ pub struct timeline_site_t {
     pub line: u32,
     /// `TIMELINE_SITE_BACKTRACE`, or 0.
     pub flags: u32,
-    /// What it was defined as, for up to 8 pairs of a timeline and a level: its `serial` in 32 bits, the
-    /// level in 8, the event in 24, at the place `(serial + level) % 8`. Where it could not be defined just
-    /// then, 0x80 is added to the level, and the 24 bits count the runs since.
+    /// What it was defined as, for up to 8 pairs of a timeline and a level: its `serial` in 32
+    /// bits, the level in 8, the event in 24, at the place `(serial + level) % 8`. Where it could
+    /// not be defined just then, 0x80 is added to the level, and the 24 bits count the runs since.
     pub events: [u64; 8],
     /// What the format takes, in order, up to the first 0: a letter in the low 8 bits, above it the
     /// precision, or 0xffffff for none.
@@ -91,8 +92,8 @@ enum Found {
 }
 
 impl Known<'_> {
-    /// In `pair`: no event, but how many runs since it could not be defined. No level has this bit, so C never takes it for
-    /// an event and calls each time.
+    /// In `pair`: no event, but how many runs since it could not be defined. No level has this bit,
+    /// so C never takes it for an event and calls each time.
     const FAILED: u64 = 0x80;
     const LOWER: u64 = 0xff_ffff;
 
@@ -137,7 +138,8 @@ impl Known<'_> {
         self.word.store(word, Ordering::Release);
     }
 
-    /// Remembers that it could not be defined, unless another thread has found out more since `before`.
+    /// Remembers that it could not be defined, unless another thread has found out more since
+    /// `before`.
     fn put_failure(&self, before: u64) {
         let word = (self.pair | Self::FAILED) << 24;
         let _ = self
@@ -149,20 +151,22 @@ impl Known<'_> {
 /// Defines the event of a statement for a timeline and a level, and remembers it there. What
 /// `TIMELINE_PRINTF` calls where a statement first runs.
 ///
-/// Returns the event; 0, which is never logged, when it cannot be defined. That is remembered as well, so
-/// it is not tried again. But if others keep the timeline locked, or the system refuses, that may pass:
-/// then one call in 1,024 tries again, and each that returns 0 counts an event as lost, if the level would
-/// have it logged. Leaves `errno` alone. Takes locks and allocates where it tries, and may wait seconds for
-/// the lock; after a wait in vain for this timeline only some 2 milliseconds, until the lock could be had.
+/// Returns the event; 0, which is never logged, when it cannot be defined. That is remembered as
+/// well, so it is not tried again. But if others keep the timeline locked, or the system refuses,
+/// that may pass: then one call in 1,024 tries again, and each that returns 0 counts an event as
+/// lost, if the level would have it logged. Leaves `errno` alone. Takes locks and allocates where
+/// it tries, and may wait seconds for the lock; after a wait in vain for this timeline only some 2
+/// milliseconds, until the lock could be had.
 ///
-/// Any thread; a signal handler only where it was called for this timeline and level before. There it tries
-/// nothing again, nor where the call stack cannot be read to its end (a function without unwind tables). To
-/// know, one call in 1,024 walks over the stack: with libgcc before 12 or glibc before 2.35 that takes the
-/// loader's lock, and a handler that interrupted dlopen in its own thread may wait for ever.
+/// Any thread; a signal handler only where it was called for this timeline and level before. There
+/// it tries nothing again, nor where the call stack cannot be read to its end (a function without
+/// unwind tables). To know, one call in 1,024 walks over the stack: with libgcc before 12 or glibc
+/// before 2.35 that takes the loader's lock, and a handler that interrupted dlopen in its own
+/// thread may wait for ever.
 ///
 /// # Safety
-/// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `site` is NULL,
-/// or a site whose texts are NUL-terminated and which nobody but this library writes to.
+/// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `site` is
+/// NULL, or a site whose texts are NUL-terminated and which nobody but this library writes to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn timeline_site_define(
     tl: *mut timeline_t,
@@ -180,9 +184,11 @@ pub unsafe extern "C-unwind" fn timeline_site_define(
     without_cancellation(|| unsafe { define_at(tl, site, level, again) })
 }
 
-/// What the site remembers, which is nothing where an argument is wrong. An event for which it is too early is counted.
+/// What the site remembers, which is nothing where an argument is wrong. An event for which it is
+/// too early is counted.
 ///
-/// No locks, no allocation and nothing to clean up: a signal handler may do this, and a thread be cancelled in it.
+/// No locks, no allocation and nothing to clean up: a signal handler may do this, and a thread be
+/// cancelled in it.
 ///
 /// # Safety
 /// As [`timeline_site_define`].
@@ -221,8 +227,8 @@ unsafe fn define_at(
         // SAFETY: checked by `place`, and alive by contract.
         let known = unsafe { Known::of(writer, site, priority) };
         let before = known.word.load(Ordering::Relaxed);
-        // A handler may have interrupted malloc, and its author relies on an earlier run having defined the statement.
-        // So nothing is tried where the stack cannot be read to its end.
+        // A handler may have interrupted malloc, and its author relies on an earlier run having
+        // defined the statement. So nothing is tried where the stack cannot be read to its end.
         if again && look_for_handler() != Handler::None {
             writer.core.dropped_undefined(priority);
             return Ok(TIMELINE_OK);
@@ -232,7 +238,8 @@ unsafe fn define_at(
         match &defined {
             Ok(event) => known.put(*event),
             Err(failure) if failure.may_pass() => {
-                // The first walk over a stack may load and sort tables: not when a handler asks above.
+                // The first walk over a stack may load and sort tables: not when a handler asks
+                // above.
                 look_for_handler();
                 known.put_failure(before);
                 writer.core.dropped_undefined(priority);
@@ -274,7 +281,8 @@ unsafe fn define(
 
     let types = Format::parse(&format).types().unwrap_or_else(|| vec![ALL]);
     for (index, kind) in types.iter().enumerate().take(32) {
-        // SAFETY: in the site, as above. Whoever else defines this statement just now stores the same.
+        // SAFETY: in the site, as above. Whoever else defines this statement just now stores the
+        // same.
         let kept = unsafe { AtomicU32::from_ptr(&raw mut (*site).types[index]) };
         kept.store(*kind, Ordering::Relaxed);
     }
@@ -284,16 +292,16 @@ unsafe fn define(
     Ok(event)
 }
 
-/// Logs an event with values that are encoded already, if it is enabled. What `TIMELINE_PRINTF` calls; as
-/// quick and as safe as `timeline_log`, but for what is to be copied.
+/// Logs an event with values that are encoded already, if it is enabled. What `TIMELINE_PRINTF`
+/// calls; as quick and as safe as `timeline_log`, but for what is to be copied.
 ///
-/// `tl`: NULL logs nothing. `event`: from `timeline_site_define`. `payload` and `size`: the values as
-/// msgpack, one after the other; what exceeds the `payload` bytes of the timeline is cut off. `flags`:
-/// `TIMELINE_SITE_BACKTRACE` when what `timeline_backtrace` wrote comes first, or 0.
+/// `tl`: NULL logs nothing. `event`: from `timeline_site_define`. `payload` and `size`: the values
+/// as msgpack, one after the other; what exceeds the `payload` bytes of the timeline is cut off.
+/// `flags`: `TIMELINE_SITE_BACKTRACE` when what `timeline_backtrace` wrote comes first, or 0.
 ///
 /// # Safety
-/// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `payload` has
-/// `size` readable bytes.
+/// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `payload`
+/// has `size` readable bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn timeline_log_payload(
     tl: *const timeline_t,

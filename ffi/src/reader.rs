@@ -21,8 +21,8 @@ pub struct timeline_attached_t {
     shared: Arc<Shared>,
 }
 
-/// A walk over events, from `timeline_events` or `timeline_follow`. One thread at a time may use it; it goes
-/// on working when its `timeline_attached_t` was freed.
+/// A walk over events, from `timeline_events` or `timeline_follow`. One thread at a time may use
+/// it; it goes on working when its `timeline_attached_t` was freed.
 pub struct timeline_cursor_t {
     // Declared before `shared`, so dropped before what it borrows from.
     walk: Walk,
@@ -88,11 +88,12 @@ impl Walk {
 
 /// Attaches to a timeline for reading.
 ///
-/// `path`: a live name, what a crash left, or a file that was saved. `out`: receives the handle, to be freed
-/// with `timeline_attached_free`; untouched when the call fails.
+/// `path`: a live name, what a crash left, or a file that was saved. `out`: receives the handle, to
+/// be freed with `timeline_attached_free`; untouched when the call fails.
 ///
-/// Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_NOT_A_TIMELINE`, `TIMELINE_E_VERSION`,
-/// `TIMELINE_E_CORRUPT`, `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Any thread.
+/// Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_NOT_A_TIMELINE`,
+/// `TIMELINE_E_VERSION`, `TIMELINE_E_CORRUPT`, `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Any
+/// thread.
 ///
 /// # Safety
 /// `path` is NULL or a NUL-terminated string; `out` is NULL or writable.
@@ -117,7 +118,8 @@ pub unsafe extern "C-unwind" fn timeline_attach(
 
 /// Lets go of an attached timeline. Its cursors go on working until they are freed themselves.
 ///
-/// `attached`: from `timeline_attach`, or NULL, which does nothing. Freeing it twice is undefined behaviour.
+/// `attached`: from `timeline_attach`, or NULL, which does nothing. Freeing it twice is undefined
+/// behaviour.
 ///
 /// # Safety
 /// `attached` is NULL or was returned by `timeline_attach` and not freed yet.
@@ -160,13 +162,14 @@ unsafe fn give_cursor(
 
 /// Begins a walk over the events that a timeline holds now, in the order of time.
 ///
-/// `order`: `TIMELINE_OLDEST_FIRST` or `TIMELINE_NEWEST_FIRST`. `out`: receives the cursor, to be freed with
-/// `timeline_cursor_free`; untouched when the call fails.
+/// `order`: `TIMELINE_OLDEST_FIRST` or `TIMELINE_NEWEST_FIRST`. `out`: receives the cursor, to be
+/// freed with `timeline_cursor_free`; untouched when the call fails.
 ///
 /// Returns `TIMELINE_OK` or `TIMELINE_E_ARGUMENT`. Any thread.
 ///
 /// # Safety
-/// `attached` is NULL or was returned by `timeline_attach` and not freed yet; `out` is NULL or writable.
+/// `attached` is NULL or was returned by `timeline_attach` and not freed yet; `out` is NULL or
+/// writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn timeline_events(
     attached: *mut timeline_attached_t,
@@ -179,7 +182,8 @@ pub unsafe extern "C-unwind" fn timeline_events(
             TIMELINE_NEWEST_FIRST => Order::NewestFirst,
             other => {
                 return Err(Failure::argument(format!(
-                    "{other} is no order: expected 0 (TIMELINE_OLDEST_FIRST) or 1 (TIMELINE_NEWEST_FIRST)"
+                    "{other} is no order: expected 0 (TIMELINE_OLDEST_FIRST) or 1 \
+                     (TIMELINE_NEWEST_FIRST)"
                 )));
             }
         };
@@ -193,16 +197,17 @@ pub unsafe extern "C-unwind" fn timeline_events(
     })
 }
 
-/// Begins to follow a timeline: `timeline_next` gives its events as they come, and `TIMELINE_END` when there
-/// is none just now. Never waits: wait yourself and ask again.
+/// Begins to follow a timeline: `timeline_next` gives its events as they come, and `TIMELINE_END`
+/// when there is none just now. Never waits: wait yourself and ask again.
 ///
-/// `from`: `TIMELINE_FROM_OLDEST` or `TIMELINE_FROM_NOW`. `out`: receives the cursor, to be freed with
-/// `timeline_cursor_free`; untouched when the call fails.
+/// `from`: `TIMELINE_FROM_OLDEST` or `TIMELINE_FROM_NOW`. `out`: receives the cursor, to be freed
+/// with `timeline_cursor_free`; untouched when the call fails.
 ///
 /// Returns `TIMELINE_OK` or `TIMELINE_E_ARGUMENT`. Any thread.
 ///
 /// # Safety
-/// `attached` is NULL or was returned by `timeline_attach` and not freed yet; `out` is NULL or writable.
+/// `attached` is NULL or was returned by `timeline_attach` and not freed yet; `out` is NULL or
+/// writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn timeline_follow(
     attached: *mut timeline_attached_t,
@@ -215,7 +220,8 @@ pub unsafe extern "C-unwind" fn timeline_follow(
             TIMELINE_FROM_NOW => From::Now,
             other => {
                 return Err(Failure::argument(format!(
-                    "{other} is no place to begin: expected 0 (TIMELINE_FROM_OLDEST) or 1 (TIMELINE_FROM_NOW)"
+                    "{other} is no place to begin: expected 0 (TIMELINE_FROM_OLDEST) or 1 \
+                     (TIMELINE_FROM_NOW)"
                 )));
             }
         };
@@ -231,18 +237,18 @@ pub unsafe extern "C-unwind" fn timeline_follow(
 
 /// Gives the next event of a walk.
 ///
-/// `event`: receives it; untouched unless the call returns `TIMELINE_OK`. What `payload` and `backtrace` of
-/// the event before pointed to is gone, then.
+/// `event`: receives it; untouched unless the call returns `TIMELINE_OK`. What `payload` and
+/// `backtrace` of the event before pointed to is gone, then.
 ///
-/// Returns `TIMELINE_OK`; `TIMELINE_END` when there is none (after `timeline_follow`: none just now);
-/// `TIMELINE_E_CORRUPT` when somebody cut the file short while it was read, so that events are missing;
-/// `TIMELINE_E_IO` when they are missing because this program closed the descriptor of a timeline that
-/// another user could cut short, and its name leads elsewhere by now; or `TIMELINE_E_ARGUMENT`. One
-/// thread at a time for each cursor.
+/// Returns `TIMELINE_OK`; `TIMELINE_END` when there is none (after `timeline_follow`: none just
+/// now); `TIMELINE_E_CORRUPT` when somebody cut the file short while it was read, so that events
+/// are missing; `TIMELINE_E_IO` when they are missing because this program closed the descriptor of
+/// a timeline that another user could cut short, and its name leads elsewhere by now; or
+/// `TIMELINE_E_ARGUMENT`. One thread at a time for each cursor.
 ///
 /// # Safety
-/// `cursor` is NULL or was returned by `timeline_events` or `timeline_follow` and not freed yet, and no other
-/// thread uses it during the call; `event` is NULL or writable.
+/// `cursor` is NULL or was returned by `timeline_events` or `timeline_follow` and not freed yet,
+/// and no other thread uses it during the call; `event` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn timeline_next(
     cursor: *mut timeline_cursor_t,
@@ -265,14 +271,15 @@ pub unsafe extern "C-unwind" fn timeline_next(
     })
 }
 
-/// How many entries a walk could not give because they were overwritten after it began and before it came to them.
-/// `missed` of each event says where, and counts entries that were overwritten earlier, too. An event takes one entry,
-/// one with a payload takes several, and entries that fill up a chunk count as well. Exact, and final once
-/// `timeline_next` has returned `TIMELINE_END`. 0 for NULL. One thread at a time for each cursor.
+/// How many entries a walk could not give because they were overwritten after it began and before
+/// it came to them. `missed` of each event says where, and counts entries that were overwritten
+/// earlier, too. An event takes one entry, one with a payload takes several, and entries that fill
+/// up a chunk count as well. Exact, and final once `timeline_next` has returned `TIMELINE_END`. 0
+/// for NULL. One thread at a time for each cursor.
 ///
 /// # Safety
-/// `cursor` is NULL or was returned by `timeline_events` or `timeline_follow` and not freed yet, and no other
-/// thread uses it during the call.
+/// `cursor` is NULL or was returned by `timeline_events` or `timeline_follow` and not freed yet,
+/// and no other thread uses it during the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn timeline_missed(cursor: *const timeline_cursor_t) -> u64 {
     // SAFETY: the contract of this function.
@@ -287,8 +294,8 @@ pub unsafe extern "C-unwind" fn timeline_missed(cursor: *const timeline_cursor_t
 
 /// Ends a walk.
 ///
-/// `cursor`: from `timeline_events` or `timeline_follow`, or NULL, which does nothing. Freeing it twice is
-/// undefined behaviour.
+/// `cursor`: from `timeline_events` or `timeline_follow`, or NULL, which does nothing. Freeing it
+/// twice is undefined behaviour.
 ///
 /// # Safety
 /// `cursor` is NULL or was returned by `timeline_events` or `timeline_follow` and not freed yet.

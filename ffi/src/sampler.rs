@@ -14,17 +14,17 @@ pub struct timeline_sampler_t {
 /// Samples: raises the level for a short time at a fixed period, from a thread of its own, until
 /// `timeline_sampler_free`, which lets the level before hold again.
 ///
-/// `level`: what to raise it to, `TIMELINE_ERROR` to `TIMELINE_ALL`. `for_ns`: how long each time, in
-/// nanoseconds (100,000 for 100 microseconds). `every_ns`: from the begin of one time to that of the next,
-/// in nanoseconds (10,000,000 for 10 milliseconds); longer than `for_ns`. `out`: receives the sampler;
-/// untouched when the call fails.
+/// `level`: what to raise it to, `TIMELINE_ERROR` to `TIMELINE_ALL`. `for_ns`: how long each time,
+/// in nanoseconds (100,000 for 100 microseconds). `every_ns`: from the begin of one time to that of
+/// the next, in nanoseconds (10,000,000 for 10 milliseconds); longer than `for_ns`. `out`: receives
+/// the sampler; untouched when the call fails.
 ///
 /// Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT`, `TIMELINE_E_BUSY` (it is being sampled already) or
 /// `TIMELINE_E_IO`. Any thread.
 ///
 /// # Safety
-/// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `out` is NULL or
-/// writable.
+/// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `out` is
+/// NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn timeline_sample(
     tl: *mut timeline_t,
@@ -50,9 +50,11 @@ pub unsafe extern "C-unwind" fn timeline_sample(
     })
 }
 
-/// Stops sampling and waits for its thread to end. The timeline may have been freed before. Any thread.
+/// Stops sampling and waits for its thread to end. The timeline may have been freed before. Any
+/// thread.
 ///
-/// `sampler`: from `timeline_sample`, or NULL, which does nothing. Freeing it twice is undefined behaviour.
+/// `sampler`: from `timeline_sample`, or NULL, which does nothing. Freeing it twice is undefined
+/// behaviour.
 ///
 /// # Safety
 /// `sampler` is NULL or was returned by `timeline_sample` and not freed yet.

@@ -4,7 +4,8 @@ use std::ffi::{c_int, c_void};
 /// Addresses of one event, at most.
 const DEPTH: usize = 32;
 
-// The level 2 interface of the Itanium C++ ABI, of libgcc or LLVM's libunwind; every Rust program has it.
+// The level 2 interface of the Itanium C++ ABI, of libgcc or LLVM's libunwind; every Rust program
+// has it.
 unsafe extern "C" {
     fn _Unwind_Backtrace(
         trace: extern "C" fn(*mut c_void, *mut c_void) -> c_int,
@@ -46,8 +47,8 @@ extern "C" fn frame(context: *mut c_void, stack: *mut c_void) -> c_int {
         let Some(address) = stack.addresses[..stack.most].get_mut(stack.count) else {
             return STOP;
         };
-        // Of an interrupted frame this is not where a call returns to, but what was to be done next. Readers look
-        // at the byte before a return address.
+        // Of an interrupted frame this is not where a call returns to, but what was to be done
+        // next. Readers look at the byte before a return address.
         *address = ip + u64::from(before != 0);
         stack.count += 1;
     }
@@ -88,7 +89,8 @@ pub(crate) enum Handler {
 
 extern "C" fn look_for_signal(context: *mut c_void, found: *mut c_void) -> c_int {
     let mut before = 0;
-    // SAFETY: `look_for_handler` gave a Handler of its own, and the unwinder a context for this call.
+    // SAFETY: `look_for_handler` gave a Handler of its own, and the unwinder a context for this
+    // call.
     let (found, ip) = unsafe {
         let found = &mut *found.cast::<Handler>();
         (found, _Unwind_GetIPInfo(context, &raw mut before))

@@ -6,8 +6,8 @@ use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use timeline_core::{Error, ErrorKind, without_cancellation};
 
-/// What a function returns: `TIMELINE_OK`, `TIMELINE_END`, or an error, one of `TIMELINE_E_...`. The numbers
-/// never change their meaning; later versions may add to them.
+/// What a function returns: `TIMELINE_OK`, `TIMELINE_END`, or an error, one of `TIMELINE_E_...`.
+/// The numbers never change their meaning; later versions may add to them.
 pub type timeline_status_t = i32;
 
 /// Done.
@@ -30,12 +30,13 @@ pub const TIMELINE_E_VERSION: timeline_status_t = 7;
 pub const TIMELINE_E_CORRUPT: timeline_status_t = 8;
 /// An argument of the call is wrong; the message says which, and what was expected.
 pub const TIMELINE_E_ARGUMENT: timeline_status_t = 9;
-/// A table of the timeline is full (definitions, strings, writing processes), or that of this process.
+/// A table of the timeline is full (definitions, strings, writing processes), or that of this
+/// process.
 pub const TIMELINE_E_FULL: timeline_status_t = 10;
 /// Another process is at it just now (already sampling, for one); try again later.
 pub const TIMELINE_E_BUSY: timeline_status_t = 11;
-/// The file belongs to a user that the writer does not trust, or everybody may write to it. The message names the
-/// owner.
+/// The file belongs to a user that the writer does not trust, or everybody may write to it. The
+/// message names the owner.
 pub const TIMELINE_E_NOT_TRUSTED: timeline_status_t = 13;
 /// A bug in this library. The call had no effect that it reports; please report the message.
 pub const TIMELINE_E_BUG: timeline_status_t = 12;
@@ -57,8 +58,8 @@ impl Failure {
         }
     }
 
-    /// Whether the same call may succeed later: others held a lock, or the system refused. What is wrong with an argument
-    /// stays, and a table that is full.
+    /// Whether the same call may succeed later: others held a lock, or the system refused. What is
+    /// wrong with an argument stays, and a table that is full.
     pub(crate) fn may_pass(&self) -> bool {
         matches!(self.status, TIMELINE_E_IO | TIMELINE_E_BUSY)
     }
@@ -104,10 +105,11 @@ fn remember(message: &str) {
     let _ = LAST.try_with(|last| *last.borrow_mut() = to_c_string(message));
 }
 
-/// Runs the body of an exported function: nobody can cancel its thread meanwhile, and a panic becomes
-/// `TIMELINE_E_BUG`, never an unwinding C frame.
+/// Runs the body of an exported function: nobody can cancel its thread meanwhile, and a panic
+/// becomes `TIMELINE_E_BUG`, never an unwinding C frame.
 ///
-/// Whatever an exported function does belongs in here, but for the two that log: outside, a thread may be cancelled.
+/// Whatever an exported function does belongs in here, but for the two that log: outside, a thread
+/// may be cancelled.
 #[inline(always)]
 pub(crate) fn guard(
     body: impl FnOnce() -> Result<timeline_status_t, Failure>,
@@ -136,11 +138,11 @@ fn status_of(body: impl FnOnce() -> Result<timeline_status_t, Failure>) -> timel
     }
 }
 
-/// What went wrong in the last call of this thread that failed: what was expected, what came, what to do.
-/// Calls that succeed leave it as it is; `""` when none has failed yet. Never NULL.
+/// What went wrong in the last call of this thread that failed: what was expected, what came, what
+/// to do. Calls that succeed leave it as it is; `""` when none has failed yet. Never NULL.
 ///
-/// The text is UTF-8 and stays valid until the next failing call of the same thread, or the thread's end.
-/// May be called from any thread; each has its own.
+/// The text is UTF-8 and stays valid until the next failing call of the same thread, or the
+/// thread's end. May be called from any thread; each has its own.
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn timeline_last_error() -> *const c_char {
     without_cancellation(|| {

@@ -8,13 +8,14 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use timeline_core::{Error, EventId, MAX_ARGUMENTS, Options, Timeline};
 
-/// A timeline to write to, from `timeline_new`, `timeline_open`, `timeline_open_or_create` and their forms with
-/// options. No other function makes one: more lies behind the members shown, which are here for the inline check
-/// `timeline_enabled` and are not to be written. Every function that takes one may be called from any thread at any
-/// time, but for `timeline_free`.
+/// A timeline to write to, from `timeline_new`, `timeline_open`, `timeline_open_or_create` and
+/// their forms with options. No other function makes one: more lies behind the members shown, which
+/// are here for the inline check `timeline_enabled` and are not to be written. Every function that
+/// takes one may be called from any thread at any time, but for `timeline_free`.
 #[repr(C)]
 pub struct timeline_t {
-    /// One byte for each event, not 0 when it is to be logged. Other threads and processes change it.
+    /// One byte for each event, not 0 when it is to be logged. Other threads and processes change
+    /// it.
     pub enabled: *const u8,
     /// How many bytes `enabled` has: the events that can be defined, and event 0.
     pub events: u32,
@@ -111,7 +112,8 @@ fn sized(entries: u64, string_table_size: u64) -> Options {
     options
 }
 
-/// How a timeline is made or joined. All members 0, as in `timeline_options_t options = {0}`, are the defaults.
+/// How a timeline is made or joined. All members 0, as in `timeline_options_t options = {0}`, are
+/// the defaults.
 #[repr(C)]
 #[derive(Default, Clone, Copy)]
 pub struct timeline_options_t {
@@ -119,15 +121,17 @@ pub struct timeline_options_t {
     pub entries: u64,
     /// As for `timeline_new`.
     pub string_table_size: u64,
-    /// The permission bits of a timeline that is made, such as 0660, whatever the umask. 0 means 0600. A group can get
-    /// the right to write, but everybody cannot: whoever has that right may damage every process that writes. Whoever
-    /// may read or write it can also hold its locks: then making, joining, defining and setting the level fail with
-    /// `TIMELINE_E_BUSY` within some five seconds, and events of processes forked then are dropped and counted.
+    /// The permission bits of a timeline that is made, such as 0660, whatever the umask. 0 means
+    /// 0600. A group can get the right to write, but everybody cannot: whoever has that right may
+    /// damage every process that writes. Whoever may read or write it can also hold its locks: then
+    /// making, joining, defining and setting the level fail with `TIMELINE_E_BUSY` within some five
+    /// seconds, and events of processes forked then are dropped and counted.
     pub mode: u32,
     /// The group of a timeline that is made; 0 leaves it to the system.
     pub group: u32,
-    /// A user to trust: this user's timelines are joined, and kept as `NAME.prev`, like those of root and of our own
-    /// user. 0 is nobody. That user can damage this process, by cutting the file short or by forging events.
+    /// A user to trust: this user's timelines are joined, and kept as `NAME.prev`, like those of
+    /// root and of our own user. 0 is nobody. That user can damage this process, by cutting the
+    /// file short or by forging events.
     pub trust_user: u32,
     /// A group to trust: its timelines are joined, whichever user owns them; 0 is none.
     pub trust_group: u32,
@@ -159,20 +163,22 @@ unsafe fn options_of(options: *const timeline_options_t) -> Result<Options, Fail
     Ok(options)
 }
 
-/// Makes a timeline and opens it for writing. When the name is left over from processes that all died,
-/// their timeline is kept as `NAME.prev` and this one starts afresh. (As `NAME.prev-` and a number, if
-/// something has the name `NAME.prev` that is not ours to replace.)
+/// Makes a timeline and opens it for writing. When the name is left over from processes that all
+/// died, their timeline is kept as `NAME.prev` and this one starts afresh. (As `NAME.prev-` and a
+/// number, if something has the name `NAME.prev` that is not ours to replace.)
 ///
-/// `path`: one leading slash and no other (`"/timeline"`) names a POSIX shared memory object; anything else is the path
-/// of a file. `entries`: how many events the ring holds, a power of two of at least 256; 0 means 1,048,576 (66 MiB in
-/// all). If these do not fit, 0 means the largest power of two that fits, of at least 65,536. `string_table_size`:
-/// bytes for the texts of the definitions; 0 means 1,048,576. `out`: receives the timeline, to be freed with
-/// `timeline_free`; untouched when the call fails.
+/// `path`: one leading slash and no other (`"/timeline"`) names a POSIX shared memory object;
+/// anything else is the path of a file. `entries`: how many events the ring holds, a power of two
+/// of at least 256; 0 means 1,048,576 (66 MiB in all). If these do not fit, 0 means the largest
+/// power of two that fits, of at least 65,536. `string_table_size`: bytes for the texts of the
+/// definitions; 0 means 1,048,576. `out`: receives the timeline, to be freed with `timeline_free`;
+/// untouched when the call fails.
 ///
 /// Returns `TIMELINE_OK`, `TIMELINE_E_IN_USE`, `TIMELINE_E_NO_SPACE`, `TIMELINE_E_NOT_A_TIMELINE`
-/// (something else has that name; it is left alone), `TIMELINE_E_NOT_TRUSTED` (a timeline of another user has that
-/// name), `TIMELINE_E_FULL` (this process has 64 open), `TIMELINE_E_BUSY` (others keep it locked for seconds),
-/// `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Touches every page: takes a moment. Any thread.
+/// (something else has that name; it is left alone), `TIMELINE_E_NOT_TRUSTED` (a timeline of
+/// another user has that name), `TIMELINE_E_FULL` (this process has 64 open), `TIMELINE_E_BUSY`
+/// (others keep it locked for seconds), `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Touches every
+/// page: takes a moment. Any thread.
 ///
 /// # Safety
 /// `path` is NULL or a NUL-terminated string; `out` is NULL or writable.
@@ -192,11 +198,12 @@ pub unsafe extern "C-unwind" fn timeline_new(
 ///
 /// `path` and `out`: as for `timeline_new`.
 ///
-/// Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_NOT_A_TIMELINE`, `TIMELINE_E_VERSION`,
-/// `TIMELINE_E_CORRUPT`, `TIMELINE_E_NOT_TRUSTED` (it belongs neither to root nor to our own user, or everybody may
-/// write to it: see `timeline_open_with`), `TIMELINE_E_FULL` (no room for one more writing process, or this one has 64
-/// open), `TIMELINE_E_BUSY` (others keep it locked for seconds), `TIMELINE_E_ARGUMENT` (also for a saved timeline,
-/// which cannot be written to) or `TIMELINE_E_IO`. Any thread.
+/// Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_NOT_A_TIMELINE`,
+/// `TIMELINE_E_VERSION`, `TIMELINE_E_CORRUPT`, `TIMELINE_E_NOT_TRUSTED` (it belongs neither to root
+/// nor to our own user, or everybody may write to it: see `timeline_open_with`), `TIMELINE_E_FULL`
+/// (no room for one more writing process, or this one has 64 open), `TIMELINE_E_BUSY` (others keep
+/// it locked for seconds), `TIMELINE_E_ARGUMENT` (also for a saved timeline, which cannot be
+/// written to) or `TIMELINE_E_IO`. Any thread.
 ///
 /// # Safety
 /// `path` is NULL or a NUL-terminated string; `out` is NULL or writable.
@@ -210,17 +217,18 @@ pub unsafe extern "C-unwind" fn timeline_open(
     guard(|| unsafe { give_at(path, out, open) })
 }
 
-/// Joins a timeline if somebody writes to it, and makes it otherwise. If several processes do this at once, one makes
-/// it and the others join it. A timeline that an earlier run has left is not joined but kept as `NAME.prev`. A timeline
-/// that is joined keeps its size, mode and group.
+/// Joins a timeline if somebody writes to it, and makes it otherwise. If several processes do this
+/// at once, one makes it and the others join it. A timeline that an earlier run has left is not
+/// joined but kept as `NAME.prev`. A timeline that is joined keeps its size, mode and group.
 ///
 /// `path` and `out`: as for `timeline_new`. `options`: NULL for the defaults.
 ///
-/// Returns the statuses of `timeline_new` and `timeline_open`, but for `TIMELINE_E_IN_USE` and `TIMELINE_E_NOT_FOUND`.
-/// Any thread.
+/// Returns the statuses of `timeline_new` and `timeline_open`, but for `TIMELINE_E_IN_USE` and
+/// `TIMELINE_E_NOT_FOUND`. Any thread.
 ///
 /// # Safety
-/// `path` is NULL or a NUL-terminated string; `options` is NULL or readable; `out` is NULL or writable.
+/// `path` is NULL or a NUL-terminated string; `options` is NULL or readable; `out` is NULL or
+/// writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn timeline_open_or_create(
     path: *const c_char,
@@ -240,7 +248,8 @@ pub unsafe extern "C-unwind" fn timeline_open_or_create(
 /// Returns the statuses of `timeline_new`. Any thread.
 ///
 /// # Safety
-/// `path` is NULL or a NUL-terminated string; `options` is NULL or readable; `out` is NULL or writable.
+/// `path` is NULL or a NUL-terminated string; `options` is NULL or readable; `out` is NULL or
+/// writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn timeline_new_with(
     path: *const c_char,
@@ -260,7 +269,8 @@ pub unsafe extern "C-unwind" fn timeline_new_with(
 /// Returns the statuses of `timeline_open`. Any thread.
 ///
 /// # Safety
-/// `path` is NULL or a NUL-terminated string; `options` is NULL or readable; `out` is NULL or writable.
+/// `path` is NULL or a NUL-terminated string; `options` is NULL or readable; `out` is NULL or
+/// writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn timeline_open_with(
     path: *const c_char,
@@ -273,11 +283,12 @@ pub unsafe extern "C-unwind" fn timeline_open_with(
     guard(|| unsafe { give_at(path, out, open) })
 }
 
-/// Lets go of a timeline. What was logged stays where it is, for readers and for who joins later, until
-/// `timeline_unlink`.
+/// Lets go of a timeline. What was logged stays where it is, for readers and for who joins later,
+/// until `timeline_unlink`.
 ///
-/// `tl`: from `timeline_new` or `timeline_open`, or NULL, which does nothing. No thread may use it any
-/// more, during this call or after: freeing twice, or logging to what was freed, is undefined behaviour.
+/// `tl`: from `timeline_new` or `timeline_open`, or NULL, which does nothing. No thread may use it
+/// any more, during this call or after: freeing twice, or logging to what was freed, is undefined
+/// behaviour.
 ///
 /// # Safety
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.
@@ -292,8 +303,8 @@ pub unsafe extern "C-unwind" fn timeline_free(tl: *mut timeline_t) {
     }
 }
 
-/// Removes the name of a timeline, live or not. Processes that have it open keep it until they let go;
-/// nobody else finds it any more.
+/// Removes the name of a timeline, live or not. Processes that have it open keep it until they let
+/// go; nobody else finds it any more.
 ///
 /// `path`: as for `timeline_new`.
 ///
@@ -311,20 +322,22 @@ pub unsafe extern "C-unwind" fn timeline_unlink(path: *const c_char) -> timeline
     })
 }
 
-/// Defines an event. The same definition from any thread or process gives the same event. Takes locks:
-/// define first, log later.
+/// Defines an event. The same definition from any thread or process gives the same event. Takes
+/// locks: define first, log later.
 ///
-/// `category`: what the event belongs to, one word. `priority`: `TIMELINE_ERROR` to `TIMELINE_LIBRARY`.
-/// `message`: UTF-8, one line or many; the words of the first line that begin with `$` (letters, digits,
-/// `_`) are the arguments, at most four: `"processed $tcp, $udp, and $other"`. `event`: receives the number
-/// to log with; 0, which is never logged, when the call fails. Both texts have at most 4,096 bytes.
+/// `category`: what the event belongs to, one word. `priority`: `TIMELINE_ERROR` to
+/// `TIMELINE_LIBRARY`. `message`: UTF-8, one line or many; the words of the first line that begin
+/// with `$` (letters, digits, `_`) are the arguments, at most four: `"processed $tcp, $udp, and
+/// $other"`. `event`: receives the number to log with; 0, which is never logged, when the call
+/// fails. Both texts have at most 4,096 bytes.
 ///
-/// Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` (a text that is too long or not UTF-8, no such priority, a fifth
-/// argument), `TIMELINE_E_FULL`, `TIMELINE_E_BUSY` (others keep it locked for seconds) or `TIMELINE_E_IO`. Any thread.
+/// Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` (a text that is too long or not UTF-8, no such
+/// priority, a fifth argument), `TIMELINE_E_FULL`, `TIMELINE_E_BUSY` (others keep it locked for
+/// seconds) or `TIMELINE_E_IO`. Any thread.
 ///
 /// # Safety
-/// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `category` and
-/// `message` are NULL or NUL-terminated strings; `event` is NULL or writable.
+/// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `category`
+/// and `message` are NULL or NUL-terminated strings; `event` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn timeline_define(
     tl: *mut timeline_t,
@@ -361,7 +374,8 @@ pub unsafe extern "C-unwind" fn timeline_define(
 ///
 /// `message`: as for `timeline_define`. `count`: receives 0 to 4; untouched when the call fails.
 ///
-/// Returns `TIMELINE_OK`, or `TIMELINE_E_ARGUMENT` for a message that could not be defined. Any thread.
+/// Returns `TIMELINE_OK`, or `TIMELINE_E_ARGUMENT` for a message that could not be defined. Any
+/// thread.
 ///
 /// # Safety
 /// `message` is NULL or a NUL-terminated string; `count` is NULL or writable.
@@ -388,13 +402,14 @@ pub unsafe extern "C-unwind" fn timeline_argument_count(
     })
 }
 
-/// Logs an event, if it is enabled. No lock, no allocation and no waiting once the calling thread has logged its first
-/// event; safe in a signal handler. Needs at most 2 KiB of stack; 16 KiB if the library was built without optimisation.
-/// Check `timeline_enabled` first where the arguments take work to compute.
+/// Logs an event, if it is enabled. No lock, no allocation and no waiting once the calling thread
+/// has logged its first event; safe in a signal handler. Needs at most 2 KiB of stack; 16 KiB if
+/// the library was built without optimisation. Check `timeline_enabled` first where the arguments
+/// take work to compute.
 ///
 /// `tl`: NULL logs nothing. `event`: from `timeline_define`; 0 logs nothing, and one beyond those
-/// that can be defined is dropped and counted. `a0` to `a3`: the arguments of the message in order; those it does not have are
-/// not shown (give 0).
+/// that can be defined is dropped and counted. `a0` to `a3`: the arguments of the message in order;
+/// those it does not have are not shown (give 0).
 ///
 /// # Safety
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.

@@ -1,4 +1,5 @@
-//! Bytes as an archive: what is whole comes out, in every way of reading, and nothing that is not there.
+//! Bytes as an archive: what is whole comes out, in every way of reading, and nothing that is not
+//! there.
 
 use std::collections::BTreeSet;
 

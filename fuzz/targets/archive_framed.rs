@@ -1,6 +1,7 @@
 //! Records, around which the frames are whole: what is behind the sums, and in the blocks.
 //!
-//! The bytes are a list of parts, each of which begins with what it is and its length (2 bytes, little-endian).
+//! The bytes are a list of parts, each of which begins with what it is and its length (2 bytes,
+//! little-endian).
 
 use super::{archive, frames};
 

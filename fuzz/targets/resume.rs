@@ -1,4 +1,5 @@
-//! What a recorder finds where it is to go on: what stands there stays, and nothing is recorded twice.
+//! What a recorder finds where it is to go on: what stands there stays, and nothing is recorded
+//! twice.
 
 use timeline::{Attached, Error};
 use timeline_archive::{Archive, Form, Keeping, Output, Recorder, Totals};

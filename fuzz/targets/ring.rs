@@ -1,7 +1,8 @@
-//! A timeline, or changes to one: attached, dumped, followed, saved and recorded, and never written to.
+//! A timeline, or changes to one: attached, dumped, followed, saved and recorded, and never written
+//! to.
 //!
-//! Bytes that begin as a timeline does are one. Others are a list of changes to a sound one: which one (1 byte), and for
-//! each change where (3 bytes, little-endian), how many bytes, and these.
+//! Bytes that begin as a timeline does are one. Others are a list of changes to a sound one: which
+//! one (1 byte), and for each change where (3 bytes, little-endian), how many bytes, and these.
 
 use std::sync::OnceLock;
 

@@ -1,4 +1,5 @@
-//! Files in memory, for readers that want a path. They need no removing, also where a target is killed.
+//! Files in memory, for readers that want a path. They need no removing, also where a target is
+//! killed.
 
 use std::fs::File;
 use std::io::Write;

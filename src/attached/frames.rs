@@ -23,8 +23,8 @@ struct Found {
 const MOST: usize = 1 << 16;
 
 impl Frames {
-    /// What an address of a process stands for; `None` where nothing was loaded there. `known` tells whether `modules`
-    /// would be others than before.
+    /// What an address of a process stands for; `None` where nothing was loaded there. `known`
+    /// tells whether `modules` would be others than before.
     pub fn find<I: Iterator<Item = Module>>(
         &self,
         pid: u32,

@@ -54,19 +54,20 @@ pub struct Attached {
     frames: frames::Frames,
 }
 
-/// How often the whole string table may be spent on definitions, which share their categories. Damaged
-/// ones could otherwise name one endless string again and again.
+/// How often the whole string table may be spent on definitions, which share their categories.
+/// Damaged ones could otherwise name one endless string again and again.
 const SHARING: u64 = 16;
 
-/// System calls for a glance at what another user could cut short: some seconds. A ring of 2^27 entries needs less.
+/// System calls for a glance at what another user could cut short: some seconds. A ring of 2^27
+/// entries needs less.
 const CALLS_OF_A_GLANCE: u64 = 1 << 22;
 
 impl Attached {
     /// Attaches to the live name or file at `path`.
     ///
     /// # Errors
-    /// `NotFound`; `NotATimeline`, `Unfinished`, `Version`, `Truncated`, `Corrupt`, which say what is
-    /// wrong with the file; `Io`.
+    /// `NotFound`; `NotATimeline`, `Unfinished`, `Version`, `Truncated`, `Corrupt`, which say what
+    /// is wrong with the file; `Io`.
     pub fn open(path: impl AsRef<Path>) -> Result<Attached> {
         let name = Name::new(path.as_ref())?;
         let (segment, file) = lifecycle::attach(&name)?;
@@ -108,12 +109,14 @@ impl Attached {
         !self.file.is_at(self.segment.name.file())
     }
 
-    /// The run of the program right before this one, as far as [`Timeline::new`](crate::Timeline::new) has kept it: what
-    /// stands at `NAME.prev`, or at `NAME.prev-` and a number. Of several, the last that belongs to the owner of this
-    /// one, or else the last of all.
+    /// The run of the program right before this one, as far as
+    /// [`Timeline::new`](crate::Timeline::new) has kept it: what stands at `NAME.prev`, or at
+    /// `NAME.prev-` and a number. Of several, the last that belongs to the owner of this one, or
+    /// else the last of all.
     ///
-    /// Any user may put files at such names. So those of other users than the owner of this one, root and the user of
-    /// this process are left out, and those that everybody may write to. Of the numbered ones at most 64 are opened.
+    /// Any user may put files at such names. So those of other users than the owner of this one,
+    /// root and the user of this process are left out, and those that everybody may write to. Of
+    /// the numbered ones at most 64 are opened.
     pub fn former(&self) -> Option<Attached> {
         if self.is_snapshot() {
             return None;
@@ -145,13 +148,15 @@ impl Attached {
 
     /// An error if the file was cut short while it was read, or was not read to the end.
     ///
-    /// A file that another user could cut short is not mapped but read piece by piece. Lost parts read as if nothing
-    /// had ever been there. So do parts of a ring that its owner makes so large, or changes so often, that a look at it
-    /// would take longer than at any honest one. Call this after reading: if it fails, events, definitions and
-    /// [`info`](Attached::info) may be incomplete.
+    /// A file that another user could cut short is not mapped but read piece by piece. Lost parts
+    /// read as if nothing had ever been there. So do parts of a ring that its owner makes so large,
+    /// or changes so often, that a look at it would take longer than at any honest one. Call this
+    /// after reading: if it fails, events, definitions and [`info`](Attached::info) may be
+    /// incomplete.
     ///
-    /// Such a file is read through a descriptor. If this program closes it, as daemons close what they do not know, the
-    /// file is opened again by its name. It is lost if the name leads elsewhere by then.
+    /// Such a file is read through a descriptor. If this program closes it, as daemons close what
+    /// they do not know, the file is opened again by its name. It is lost if the name leads
+    /// elsewhere by then.
     ///
     /// # Errors
     /// `Truncated`; `Io` if it is lost, or was not read to the end.
@@ -197,13 +202,14 @@ impl Attached {
         Follow::new(&self.segment, from)
     }
 
-    /// The events to come, from given places on: lanes, and the number of the next event of each. Lanes that
-    /// are not named start with their first event. See [`Follow::places`].
+    /// The events to come, from given places on: lanes, and the number of the next event of each.
+    /// Lanes that are not named start with their first event. See [`Follow::places`].
     pub fn follow_at(&self, places: &[(u32, u64)]) -> Follow<'_> {
         Follow::at(&self.segment, places)
     }
 
-    /// Ticks, and nanoseconds since the epoch at them: those that count of what stands in the timeline.
+    /// Ticks, and nanoseconds since the epoch at them: those that count of what stands in the
+    /// timeline.
     pub fn anchors(&self) -> Vec<(u64, u64)> {
         let facts = &self.segment.facts;
         let base = TimeBase::new(facts.clock, facts.tick_rate, self.segment.anchors());
@@ -247,7 +253,8 @@ impl Attached {
         modules.filter_map(|text| Module::parse(&text))
     }
 
-    /// The thread that logged an event; `None` if so many threads came since that its record is gone.
+    /// The thread that logged an event; `None` if so many threads came since that its record is
+    /// gone.
     pub fn thread(&self, event: &Event) -> Option<Thread> {
         let thread = threads::lookup(&self.segment.map, &self.segment.geometry, event.thread.0);
         // Generations come again after 65,535 threads: then the record is that of another.
@@ -256,9 +263,10 @@ impl Attached {
 
     /// Nanoseconds since the epoch at `ticks`; `None` when the timeline holds no way to tell.
     ///
-    /// Interpolated between the moments at which somebody looked at both clocks, of which the attaching
-    /// was one: two attachments can differ by nanoseconds. On a timeline that is followed for long, the
-    /// clocks are looked at again when events are more than a second past the last such moment.
+    /// Interpolated between the moments at which somebody looked at both clocks, of which the
+    /// attaching was one: two attachments can differ by nanoseconds. On a timeline that is followed
+    /// for long, the clocks are looked at again when events are more than a second past the last
+    /// such moment.
     pub fn unix_nanos(&self, ticks: u64) -> Option<u64> {
         {
             let time = self.time.read().unwrap_or_else(PoisonError::into_inner);

@@ -1,18 +1,18 @@
 //! Anchors tie ticks to the wall clock; a time base interpolates between them.
 //!
-//! An anchor is one moment read on three clocks: ticks, CLOCK_MONOTONIC_RAW and CLOCK_REALTIME. Nobody
-//! calibrates and nobody waits: each attacher adds an anchor, so the span between the first and the last
-//! grows while the timeline lives, and with it the precision of the tick rate. Between two anchors the
-//! wall clock is interpolated, so that a step of the system's clock is felt only between its neighbours;
-//! outside of them it goes on at the overall rate.
+//! An anchor is one moment read on three clocks: ticks, CLOCK_MONOTONIC_RAW and CLOCK_REALTIME.
+//! Nobody calibrates and nobody waits: each attacher adds an anchor, so the span between the first
+//! and the last grows while the timeline lives, and with it the precision of the tick rate. Between
+//! two anchors the wall clock is interpolated, so that a step of the system's clock is felt only
+//! between its neighbours; outside of them it goes on at the overall rate.
 //!
-//! Time namespaces shift CLOCK_MONOTONIC_RAW, so an anchor has it as the machine's first namespace does. Where the
-//! shift is not known, an anchor does not have it. A rate far from the one that the creator of the timeline measured is
-//! not believed.
+//! Time namespaces shift CLOCK_MONOTONIC_RAW, so an anchor has it as the machine's first namespace
+//! does. Where the shift is not known, an anchor does not have it. A rate far from the one that the
+//! creator of the timeline measured is not believed.
 //!
-//! Where ticks are that clock, an anchor of an unknown shift counts only if there is no other. And since the clock never
-//! goes back, anchors that were not taken in the order of their ticks cannot all be right: those that contradict most of
-//! the others do not count.
+//! Where ticks are that clock, an anchor of an unknown shift counts only if there is no other. And
+//! since the clock never goes back, anchors that were not taken in the order of their ticks cannot
+//! all be right: those that contradict most of the others do not count.
 
 use super::{ClockKind, monotonic_raw, realtime, settle};
 
@@ -44,8 +44,8 @@ impl Anchor {
     }
 }
 
-/// The three clocks, and in how many ticks they were read: of a few attempts the one whose two tick readings lie
-/// closest, and none whose ticks ran backwards.
+/// The three clocks, and in how many ticks they were read: of a few attempts the one whose two tick
+/// readings lie closest, and none whose ticks ran backwards.
 fn read(kind: ClockKind) -> (Anchor, u64) {
     let mut best = Anchor::default();
     let mut narrowest = u64::MAX;
@@ -72,7 +72,8 @@ fn read(kind: ClockKind) -> (Anchor, u64) {
 /// A span is this many times as long as its two ends are uncertain, before a rate is taken from it.
 const SHARPNESS: u64 = 64;
 
-/// Ticks per second, right within a thirty-second part; 0 if that cannot be had. Takes some microseconds.
+/// Ticks per second, right within a thirty-second part; 0 if that cannot be had. Takes some
+/// microseconds.
 pub fn measure(kind: ClockKind) -> u64 {
     if kind == ClockKind::Monotonic {
         return TICKS_OF_NANOS;
@@ -105,8 +106,8 @@ pub struct TimeBase {
 }
 
 impl TimeBase {
-    /// From anchors in the order in which they were taken, of which those of ticks 0 are left out, and those that do not
-    /// count. `tick_rate`: about how many ticks a second has; 0 = not known.
+    /// From anchors in the order in which they were taken, of which those of ticks 0 are left out,
+    /// and those that do not count. `tick_rate`: about how many ticks a second has; 0 = not known.
     pub fn new(kind: ClockKind, tick_rate: u64, mut anchors: Vec<Anchor>) -> TimeBase {
         anchors.retain(|a| a.ticks != 0);
         let last_look = anchors.last().map(|a| a.ticks);
@@ -123,7 +124,8 @@ impl TimeBase {
             ClockKind::Tsc => {
                 let monotonic = |a: &Anchor| (a.monotonic != 0).then_some(a.monotonic);
                 let by_monotonic = rate(&anchors, tick_rate, monotonic);
-                // The wall clock may have been set in between, but not so far that the rate is still credible.
+                // The wall clock may have been set in between, but not so far that the rate is
+                // still credible.
                 by_monotonic.or_else(|| rate(&anchors, tick_rate, |a| Some(a.realtime)))
             }
         };
@@ -139,7 +141,8 @@ impl TimeBase {
         &self.anchors
     }
 
-    /// Whether `ticks` lie more than a second behind the last look at the clocks: time for another one.
+    /// Whether `ticks` lie more than a second behind the last look at the clocks: time for another
+    /// one.
     pub fn is_outrun_by(&self, ticks: u64) -> bool {
         match (self.last_look, self.ticks_per_second()) {
             (Some(last), Some(rate)) => ticks.saturating_sub(last) as f64 > rate,
@@ -175,13 +178,16 @@ impl TimeBase {
     }
 }
 
-/// Of anchors of CLOCK_MONOTONIC_RAW, in the order in which they were taken, the most whose ticks rise. Of as many, those
-/// of which the most neighbours tell a credible rate, and then those that were taken last.
+/// Of anchors of CLOCK_MONOTONIC_RAW, in the order in which they were taken, the most whose ticks
+/// rise. Of as many, those of which the most neighbours tell a credible rate, and then those that
+/// were taken last.
 ///
-/// One that was taken later has lower ticks only if a process mistook its time namespace. A jump of the wall clock between
-/// two proves nothing: the machine may have been suspended, or its clock been set.
+/// One that was taken later has lower ticks only if a process mistook its time namespace. A jump of
+/// the wall clock between two proves nothing: the machine may have been suspended, or its clock
+/// been set.
 fn consistent(anchors: Vec<Anchor>) -> Vec<Anchor> {
-    // The best that ends with each: how many anchors, how many credible rates, and the last but one.
+    // The best that ends with each: how many anchors, how many credible rates, and the last but
+    // one.
     let mut best: Vec<(usize, usize, Option<usize>)> = Vec::new();
     for (i, last) in anchors.iter().enumerate() {
         let before = anchors[..i].iter().zip(&best).enumerate();
@@ -204,7 +210,8 @@ fn consistent(anchors: Vec<Anchor>) -> Vec<Anchor> {
 /// Ticks of a second where ticks are nanoseconds.
 const TICKS_OF_NANOS: u64 = 1_000_000_000;
 
-/// Ticks per second by that clock between two anchors, of which the first has the lower ticks; `None` if that is absurd.
+/// Ticks per second by that clock between two anchors, of which the first has the lower ticks;
+/// `None` if that is absurd.
 fn credible_rate(
     first: &Anchor,
     last: &Anchor,
@@ -221,7 +228,8 @@ fn credible_rate(
     (least..=most).contains(&rate).then_some(rate)
 }
 
-/// Ticks per second by that clock, from the two anchors farthest apart of those that tell a credible one.
+/// Ticks per second by that clock, from the two anchors farthest apart of those that tell a
+/// credible one.
 fn rate(anchors: &[Anchor], tick_rate: u64, clock: impl Fn(&Anchor) -> Option<u64>) -> Option<f64> {
     let mut widest = (0, None);
     for (i, first) in anchors.iter().enumerate() {
@@ -328,7 +336,8 @@ mod tests {
         assert_eq!(base.ticks_per_second(), Some(3e9), "by the wall clock");
     }
 
-    /// Taken so many seconds after the first, where ticks are nanoseconds, by a process whose clock is `ahead`.
+    /// Taken so many seconds after the first, where ticks are nanoseconds, by a process whose clock
+    /// is `ahead`.
     fn raw(seconds: u64, ahead: i64) -> Anchor {
         let ticks = (1_000 + seconds)
             .saturating_add_signed(ahead)

@@ -36,7 +36,8 @@ pub fn current_cpu() -> u16 {
     getcpu()
 }
 
-/// From the thread pointer to glibc's rseq area, if it registers one for the threads of this process.
+/// From the thread pointer to glibc's rseq area, if it registers one for the threads of this
+/// process.
 pub fn rseq_area() -> Option<i32> {
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
     {
@@ -73,12 +74,13 @@ fn rseq_offset() -> u64 {
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 const RSEQ_SIZE: u32 = 16;
 
-/// glibc's `__rseq_offset`, if its area holds a CPU number at all (`__rseq_size` is 0 when disabled).
+/// glibc's `__rseq_offset`, if its area holds a CPU number at all (`__rseq_size` is 0 when
+/// disabled).
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 #[cold]
 fn find_rseq() -> u64 {
-    // SAFETY: dlsym with constant NUL-terminated names; the symbols, if present, are a ptrdiff_t and an
-    // unsigned int that glibc never changes once a program runs.
+    // SAFETY: dlsym with constant NUL-terminated names; the symbols, if present, are a ptrdiff_t
+    // and an unsigned int that glibc never changes once a program runs.
     unsafe {
         let offset = libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_offset".as_ptr());
         let size = libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_size".as_ptr());

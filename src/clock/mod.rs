@@ -40,8 +40,8 @@ impl ClockKind {
 
     /// The best clock of this machine.
     ///
-    /// The TSC counts only if the CPU says it is invariant *and* the kernel has chosen it as its own
-    /// clock source: the kernel is who tests that the cores agree.
+    /// The TSC counts only if the CPU says it is invariant *and* the kernel has chosen it as its
+    /// own clock source: the kernel is who tests that the cores agree.
     pub fn detect() -> ClockKind {
         let mut name = [0; 16];
         let path = c"/sys/devices/system/clocksource/clocksource0/current_clocksource";
@@ -92,15 +92,16 @@ fn invariant_tsc() -> bool {
     false
 }
 
-/// Nanoseconds by which the clock is ahead of that of the machine's first time namespace, as two's complement.
+/// Nanoseconds by which the clock is ahead of that of the machine's first time namespace, as two's
+/// complement.
 static SHIFT: AtomicU64 = AtomicU64::new(0);
 
 /// The process that knows its shift, and whether it does: its id << 1 | 1 if so.
 static SETTLED: AtomicU64 = AtomicU64::new(0);
 
-/// Finds out how far the time namespace of this process shifts its clock, before it reads ticks: when it opens a
-/// timeline, when it was forked, and when it takes an anchor, since it may have moved to another one (`setns`). Whether
-/// that is known. Does not allocate.
+/// Finds out how far the time namespace of this process shifts its clock, before it reads ticks:
+/// when it opens a timeline, when it was forked, and when it takes an anchor, since it may have
+/// moved to another one (`setns`). Whether that is known. Does not allocate.
 pub fn settle() -> bool {
     let me = u64::from(std::process::id()) << 1;
     // Relaxed, here and below: it guards nothing, and a process moves only while it has one thread.
@@ -109,7 +110,8 @@ pub fn settle() -> bool {
             SHIFT.store(shift as u64, Ordering::Relaxed);
             true
         }
-        // In a chroot by now. What was known before still holds; what a parent knew is the best guess.
+        // In a chroot by now. What was known before still holds; what a parent knew is the best
+        // guess.
         None => SETTLED.load(Ordering::Relaxed) == me | 1,
     };
     SETTLED.store(me | u64::from(known), Ordering::Relaxed);
@@ -127,13 +129,15 @@ pub fn realtime() -> u64 {
     nanoseconds(libc::CLOCK_REALTIME)
 }
 
-// libc and not nix: it runs inside the host's signal handlers and allocators, where nothing may allocate.
+// libc and not nix: it runs inside the host's signal handlers and allocators, where nothing may
+// allocate.
 fn nanoseconds(clock: libc::clockid_t) -> u64 {
     let mut t = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: `t` is a valid place for one timespec, and the clock exists on every supported kernel.
+    // SAFETY: `t` is a valid place for one timespec, and the clock exists on every supported
+    // kernel.
     unsafe { libc::clock_gettime(clock, &mut t) };
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
 }

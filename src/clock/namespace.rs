@@ -1,11 +1,13 @@
-//! How far the time namespace of this process shifts CLOCK_MONOTONIC_RAW against the machine's first one.
+//! How far the time namespace of this process shifts CLOCK_MONOTONIC_RAW against the machine's
+//! first one.
 
 use crate::shm::{inode, read_after};
 
 /// The inode of the first time namespace, which the kernel never changes (`PROC_TIME_INIT_INO`).
 const FIRST: u64 = 0xeffffffa;
 
-/// Nanoseconds that are added to what the clock shows in the first namespace; `None` where that cannot be told.
+/// Nanoseconds that are added to what the clock shows in the first namespace; `None` where that
+/// cannot be told.
 pub fn shift() -> Option<i64> {
     match inode(c"/proc/self/ns/time") {
         FIRST => Some(0),

@@ -1,7 +1,7 @@
 //! What can be done to a timeline from any process: its level, its sampling, its definitions.
 //!
-//! All of it is cold and happens under locks that the kernel drops with their holder. A `Control` is not
-//! a writer of events: a timeline with none but these attached is not in use.
+//! All of it is cold and happens under locks that the kernel drops with their holder. A `Control`
+//! is not a writer of events: a timeline with none but these attached is not in use.
 
 mod sampler;
 
@@ -39,7 +39,8 @@ pub struct Control {
 pub(crate) struct Inner {
     pub segment: Segment,
     pub file: SharedFile,
-    /// The process in which a statement waited for the lock in vain: until one gets it, none waits for long. 0 = none.
+    /// The process in which a statement waited for the lock in vain: until one gets it, none waits
+    /// for long. 0 = none.
     hasty: AtomicU32,
 }
 
@@ -47,14 +48,15 @@ impl Control {
     /// Attaches to the live timeline at `path`.
     ///
     /// # Errors
-    /// `NotFound`; `NotTrusted` if it belongs neither to root nor to our own user, or if everybody may write to it;
-    /// `ReadOnly` for a snapshot; those of a damaged or foreign file; `Locked`; `Io`.
+    /// `NotFound`; `NotTrusted` if it belongs neither to root nor to our own user, or if everybody
+    /// may write to it; `ReadOnly` for a snapshot; those of a damaged or foreign file; `Locked`;
+    /// `Io`.
     pub fn open(path: impl AsRef<Path>) -> Result<Control> {
         Control::open_trusting(path, Trust::default())
     }
 
-    /// As [`open`](Control::open), but also opens a timeline of a user or group that is trusted. They could end this
-    /// process, by cutting the file short.
+    /// As [`open`](Control::open), but also opens a timeline of a user or group that is trusted.
+    /// They could end this process, by cutting the file short.
     ///
     /// # Errors
     /// Those of `open`.
@@ -101,8 +103,9 @@ impl Control {
         self.lock_within(Patience::SECONDS)
     }
 
-    /// The same for what a host defines in passing, where it first logs it. After a wait in vain it waits only for a
-    /// moment, until it gets the lock again: each of the host's statements would stand still for seconds.
+    /// The same for what a host defines in passing, where it first logs it. After a wait in vain it
+    /// waits only for a moment, until it gets the lock again: each of the host's statements would
+    /// stand still for seconds.
     fn lock_in_passing(&self) -> Result<LockFile> {
         // Relaxed: guards nothing; a thread that sees it late waits as well.
         let hasty = &self.inner.hasty;
@@ -134,8 +137,8 @@ impl Control {
         Ok(lock)
     }
 
-    /// Makes this process the one sampler. The result is to be kept while it samples; it is `None` inside
-    /// if a child forked by a dead sampler still has that one's lock.
+    /// Makes this process the one sampler. The result is to be kept while it samples; it is `None`
+    /// inside if a child forked by a dead sampler still has that one's lock.
     fn become_sampler(&self) -> Result<Option<LockFile>> {
         let lock = self.lock()?;
         let segment = self.segment();
@@ -165,8 +168,8 @@ impl Control {
         Ok(())
     }
 
-    /// Raises the level for a short time, again and again: `for_` of every `every`, until the result is
-    /// dropped, which restores it. Meant for bursts of detail such as 100 µs every 10 ms.
+    /// Raises the level for a short time, again and again: `for_` of every `every`, until the
+    /// result is dropped, which restores it. Meant for bursts of detail: 100 µs every 10 ms, say.
     ///
     /// # Errors
     /// `SamplerBusy` if somebody samples already; `BadSize` if `for_` is 0 or not below `every`.

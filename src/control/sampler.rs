@@ -1,9 +1,9 @@
 //! Bursts of detail: the level goes up for a moment, at a fixed period.
 //!
-//! A sampler never touches the level that was asked for. It sets a second one beside it, the boost, and
-//! the higher of the two is in force: a level set meanwhile is kept, and stopping only clears the boost.
-//! If the sampler dies in the middle of a burst, whoever next locks the timeline finds it gone while the boost
-//! still stands, and clears it.
+//! A sampler never touches the level that was asked for. It sets a second one beside it, the boost,
+//! and the higher of the two is in force: a level set meanwhile is kept, and stopping only clears
+//! the boost. If the sampler dies in the middle of a burst, whoever next locks the timeline finds
+//! it gone while the boost still stands, and clears it.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -71,7 +71,8 @@ impl Drop for Sampler {
         *stopped.lock().unwrap_or_else(PoisonError::into_inner) = true;
         changed.notify_all();
         if let Some(thread) = self.thread.take() {
-            // A panic there has been reported by its own thread; the boost is cleared by whoever locks next.
+            // A panic there has been reported by its own thread; the boost is cleared by whoever
+            // locks next.
             let _ = thread.join();
         }
     }
@@ -97,7 +98,8 @@ impl Burst {
                 break;
             }
             next += self.every;
-            // After a stop (SIGSTOP, suspend) go on from now, and do not make up for what was missed.
+            // After a stop (SIGSTOP, suspend) go on from now, and do not make up for what was
+            // missed.
             next = next.max(Instant::now());
             if self.wait_until(next) {
                 break;
@@ -109,7 +111,8 @@ impl Burst {
     }
 
     fn boost(&self, level: Level) {
-        // A timeline that can no longer be locked has lost its file; there is nobody to raise it for.
+        // A timeline that can no longer be locked has lost its file; there is nobody to raise it
+        // for.
         if let Ok(_lock) = self.control.lock() {
             self.control.segment().definitions.set_boost(level);
         }

@@ -1,4 +1,5 @@
-//! Messages whose values are in a payload: those of printf, any with more than four, and those that were lost.
+//! Messages whose values are in a payload: those of printf, any with more than four, and those that
+//! were lost.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -20,11 +21,11 @@ impl Messages {
         Messages::default()
     }
 
-    /// Writes the message of an event with its values: the first line of a template, or exactly what printf would write,
-    /// with all its line breaks. Bytes that are not UTF-8 become U+FFFD.
+    /// Writes the message of an event with its values: the first line of a template, or exactly
+    /// what printf would write, with all its line breaks. Bytes that are not UTF-8 become U+FFFD.
     ///
-    /// If the definition is lost, the values stand in their order: `<string 0x1a40?>(10, "eth0")`, or `<event 5?>(10,
-    /// 20, 3, 0)` with all four arguments of an entry of a ring.
+    /// If the definition is lost, the values stand in their order: `<string 0x1a40?>(10, "eth0")`,
+    /// or `<event 5?>(10, 20, 3, 0)` with all four arguments of an entry of a ring.
     ///
     /// # Errors
     /// Only those of `out`.
@@ -96,8 +97,8 @@ pub fn one_line(message: &str) -> Cow<'_, str> {
 /// Bytes of the names in a call stack that are shown.
 pub const STACK: usize = 256 << 10;
 
-/// The call stack of an event, each frame as people read it. From the first on for whose names there is no room, frames
-/// have none: those before have very long ones.
+/// The call stack of an event, each frame as people read it. From the first on for whose names
+/// there is no room, frames have none: those before have very long ones.
 pub fn stack<'a>(source: &'a dyn Source, event: &'a Event) -> impl Iterator<Item = String> + 'a {
     let mut room = Some(STACK);
     event.backtrace().iter().map(move |address| {

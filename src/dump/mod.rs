@@ -26,7 +26,8 @@ const AT_ONCE: usize = 64 * 1024;
 pub struct Row {
     /// The event.
     pub event: Event,
-    /// Ticks since the next older event; `None` for the oldest, and where one of the two is not known.
+    /// Ticks since the next older event; `None` for the oldest, and where one of the two is not
+    /// known.
     pub cycles: Option<u64>,
 }
 
@@ -107,7 +108,8 @@ impl<'a> Table<'a> {
         self.text(&row.event, out);
     }
 
-    /// Writes how many entries are missing right before an event, in its lane; without a line break.
+    /// Writes how many entries are missing right before an event, in its lane; without a line
+    /// break.
     #[cold]
     pub fn gap(&self, missed: u64, out: &mut Text) {
         let digits = missed.to_string();
@@ -151,8 +153,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Writes category and message, without a line break, as far as they are [printable]; a line break in the message shows
-    /// as `\n`. A call stack follows in lines of its own.
+    /// Writes category and message, without a line break, as far as they are [printable]; a line
+    /// break in the message shows as `\n`. A call stack follows in lines of its own.
     #[inline]
     pub fn text(&mut self, event: &Event, out: &mut Text) {
         match self.texts.get(event.id.0 as usize) {
@@ -203,8 +205,9 @@ fn known(number: u16) -> Option<u64> {
     (number != u16::MAX).then_some(number.into())
 }
 
-/// Writes a dump of at most `max` events, newest to oldest, under a line with the columns' names. If entries of a lane
-/// are missing before an event, a line below it says how many were overwritten.
+/// Writes a dump of at most `max` events, newest to oldest, under a line with the columns' names.
+/// If entries of a lane are missing before an event, a line below it says how many were
+/// overwritten.
 ///
 /// # Example
 /// ```

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-/// The characters that Unicode calls control characters, format characters, line and paragraph separators (the
-/// categories Cc, Cf, Zl and Zp), and those that it wants shown as nothing at all (Default_Ignorable_Code_Point).
+/// The characters that Unicode calls control characters, format characters, line and paragraph
+/// separators (the categories Cc, Cf, Zl and Zp), and those that it wants shown as nothing at all
+/// (Default_Ignorable_Code_Point).
 const UNSAFE: &[RangeInclusive<char>] = &[
     '\0'..='\u{1f}',
     '\u{7f}'..='\u{9f}',
@@ -38,8 +39,8 @@ const UNSAFE: &[RangeInclusive<char>] = &[
 /// Characters that join others in some scripts and emoji, or choose between their shapes.
 const JOINERS: &[RangeInclusive<char>] = &['\u{200c}'..='\u{200d}', '\u{fe00}'..='\u{fe0f}'];
 
-/// Whether a terminal shows this character as such: it commands nothing, breaks no line, changes no order and is not
-/// invisible.
+/// Whether a terminal shows this character as such: it commands nothing, breaks no line, changes no
+/// order and is not invisible.
 ///
 /// # Example
 /// ```
@@ -62,9 +63,9 @@ fn is_in(ranges: &[RangeInclusive<char>], c: char) -> bool {
 
 /// The text as it may be shown: each character that is not [printable](is_printable) as `?`.
 ///
-/// Names and messages are others' input, which must not command the terminal, break its lines, or look like something
-/// else than they are. Joiners and variation selectors stay behind a character that is printable and not ASCII,
-/// where scripts and emoji need them.
+/// Names and messages are others' input, which must not command the terminal, break its lines, or
+/// look like something else than they are. Joiners and variation selectors stay behind a character
+/// that is printable and not ASCII, where scripts and emoji need them.
 ///
 /// # Example
 /// ```

@@ -8,7 +8,8 @@ use crate::layout::MAX_ARGUMENTS;
 /// Bytes that are stored at once. Most pieces of messages fit.
 pub(super) const BLOCK: usize = 32;
 
-/// A text with places for an event's arguments, to be filled in by [`Text::fill`](super::Text::fill).
+/// A text with places for an event's arguments, to be filled in by
+/// [`Text::fill`](super::Text::fill).
 ///
 /// # Example
 /// ```
@@ -85,8 +86,9 @@ impl Template {
         self.open().value = argument;
     }
 
-    /// Appends the first line of a message, each argument as `name(value)`, and the words between the values
-    /// as `show` has them. An argument that an event has no value for shows as `name(?)`.
+    /// Appends the first line of a message, each argument as `name(value)`, and the words between
+    /// the values as `show` has them. An argument that an event has no value for shows as
+    /// `name(?)`.
     pub fn message(&mut self, message: &str, show: impl Fn(&str) -> Cow<'_, str>) {
         let mut arguments = 0..MAX_ARGUMENTS;
         for piece in pieces(first_line(message)) {

@@ -1,7 +1,8 @@
 //! Text put together in one buffer that is used again and again, without the machinery of `fmt`.
 //!
-//! Short pieces are stored in blocks of a fixed size, with whatever stands behind them; the next piece is
-//! stored over that. So a piece costs neither a call nor a loop, and a number no look into a table.
+//! Short pieces are stored in blocks of a fixed size, with whatever stands behind them; the next
+//! piece is stored over that. So a piece costs neither a call nor a loop, and a number no look into
+//! a table.
 
 use std::fmt;
 
@@ -218,8 +219,9 @@ fn eight(number: u64) -> [u8; 8] {
 
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 
-/// The eight digits of a number below 10^8, one in each byte, the first in the lowest: two halves, four
-/// pairs and eight digits are divided side by side (after Paul Khuong, "How to print integers really fast").
+/// The eight digits of a number below 10^8, one in each byte, the first in the lowest: two halves,
+/// four pairs and eight digits are divided side by side (after Paul Khuong, "How to print integers
+/// really fast").
 #[inline(always)]
 fn spread(number: u64) -> u64 {
     let number = number as u32;
@@ -257,7 +259,8 @@ mod tests {
 
     #[test]
     fn the_eight_digits_of_every_number_are_right() {
-        // Halves, pairs and digits do not depend on one another, so that all of one are all there is.
+        // Halves, pairs and digits do not depend on one another, so that all of one are all there
+        // is.
         for half in 0..10_000 {
             let both = format!("{half:04}{half:04}");
             assert_eq!(eight(half * 10_001), both.as_bytes());
@@ -266,19 +269,27 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_agree_with_fmt(number: u64, shift in 0..64, width in 0..30_usize, n in 0..1_000_000_000_u32) {
+        fn numbers_agree_with_fmt(
+            number: u64,
+            shift in 0..64,
+            width in 0..30_usize,
+            n in 0..1_000_000_000_u32,
+        ) {
             let number = number >> shift;
             let signed = number as i64;
             prop_assert_eq!(text(|t| t.number(number)), format!("{number}"));
             prop_assert_eq!(text(|t| t.signed(signed)), format!("{signed}"));
-            prop_assert_eq!(text(|t| t.signed(signed.wrapping_neg())), format!("{}", signed.wrapping_neg()));
+            let negative = signed.wrapping_neg();
+            prop_assert_eq!(text(|t| t.signed(negative)), format!("{negative}"));
             prop_assert_eq!(text(|t| t.right(Some(number), width)), format!("{number:width$}"));
             prop_assert_eq!(text(|t| t.right(None, width)), format!("{:>width$}", "-"));
             prop_assert_eq!(text(|t| t.nanoseconds(n)), format!("{n:09}"));
         }
 
         #[test]
-        fn pieces_follow_one_another(pieces in prop::collection::vec(("\\PC{0,80}", any::<i64>()), 0..40)) {
+        fn pieces_follow_one_another(
+            pieces in prop::collection::vec(("\\PC{0,80}", any::<i64>()), 0..40),
+        ) {
             let plain: String = pieces.iter().map(|(piece, n)| format!("{piece}{n}")).collect();
             let put = text(|t| pieces.iter().for_each(|(piece, n)| {
                 t.push(piece);

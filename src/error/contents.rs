@@ -24,12 +24,13 @@ const KNOWN: [(&[u8], &str); 12] = [
     (b"%PDF-", "a PDF file"),
 ];
 
-/// The kind of a file that begins with these bytes, of which eight are enough: "text", "compressed by gzip; unpack it
-/// first (gunzip)".
+/// The kind of a file that begins with these bytes, of which eight are enough: "text", "compressed
+/// by gzip; unpack it first (gunzip)".
 ///
 /// # Example
 /// ```
-/// assert_eq!(timeline::looks_like(b"\x7fELF\x02\x01\x01"), "a program, a library or a core dump (ELF)");
+/// let kind = timeline::looks_like(b"\x7fELF\x02\x01\x01");
+/// assert_eq!(kind, "a program, a library or a core dump (ELF)");
 /// ```
 pub fn looks_like(beginning: &[u8]) -> &'static str {
     let known = KNOWN.iter().find(|(bytes, _)| beginning.starts_with(bytes));

@@ -69,14 +69,18 @@ pub enum Error {
     },
 
     /// There is no timeline of this name.
-    #[error("no timeline at {}: the program that creates it has not run, or it was removed; `timeline list` shows what there is", .path.display())]
+    #[error("no timeline at {}: the program that creates it has not run, or it was removed; \
+        `timeline list` shows what there is", .path.display())]
     NotFound {
         /// The name or file asked for.
         path: PathBuf,
     },
 
     /// `new` on a name that living processes write to.
-    #[error("{} is in use by {}; join it with open, or stop them first", .path.display(), users(.by))]
+    #[error(
+        "{} is in use by {}; join it with open, or stop them first",
+        .path.display(), users(.by)
+    )]
     InUse {
         /// The name or file asked for.
         path: PathBuf,
@@ -94,7 +98,9 @@ pub enum Error {
     },
 
     /// Another process holds a lock of the timeline, and does not give it back.
-    #[error("{} is locked by another process, which does not let go of it; the file belongs to {owner}, and whoever may open it may lock it. Stop that process, or remove the timeline and create it anew", .path.display())]
+    #[error("{} is locked by another process, which does not let go of it; the file belongs to \
+        {owner}, and whoever may open it may lock it. Stop that process, or remove the timeline \
+        and create it anew", .path.display())]
     Locked {
         /// The timeline.
         path: PathBuf,
@@ -103,7 +109,8 @@ pub enum Error {
     },
 
     /// The file system has not enough room for the whole timeline.
-    #[error("not enough space for {}: it needs {needed} bytes and {free} are free; free some, or ask for fewer entries", .path.display())]
+    #[error("not enough space for {}: it needs {needed} bytes and {free} are free; free some, or \
+        ask for fewer entries", .path.display())]
     NoSpace {
         /// The name or file asked for.
         path: PathBuf,
@@ -123,28 +130,33 @@ pub enum Error {
     },
 
     /// The creator died before the timeline was whole.
-    #[error("{} was never finished: its creator died, or is still busy, creating it; run the program again", .path.display())]
+    #[error("{} was never finished: its creator died, or is still busy, creating it; run the \
+        program again", .path.display())]
     Unfinished {
         /// The name or file.
         path: PathBuf,
     },
 
     /// Joining a timeline that an earlier boot of the machine left in a file.
-    #[error("{} was written before this machine's last boot and nobody can go on with it; create it anew with new, which keeps it as {}.prev", .path.display(), .path.display())]
+    #[error("{} was written before this machine's last boot and nobody can go on with it; create \
+        it anew with new, which keeps it as {}.prev", .path.display(), .path.display())]
     OtherBoot {
         /// The file.
         path: PathBuf,
     },
 
     /// Joining a timeline in a file without knowing which boot of the machine wrote it.
-    #[error("cannot tell whether {} was written since this machine's last boot: the boot id is in /proc, which is not mounted here. Mount it (in a chroot: mount -t proc proc /proc), or create the timeline anew with new", .path.display())]
+    #[error("cannot tell whether {} was written since this machine's last boot: the boot id is in \
+        /proc, which is not mounted here. Mount it (in a chroot: mount -t proc proc /proc), or \
+        create the timeline anew with new", .path.display())]
     UnknownBoot {
         /// The file.
         path: PathBuf,
     },
 
     /// A format of another major version.
-    #[error("{} has format version {found_major}.{found_minor}, this program reads {}.x; use a timeline of that version", .path.display(), crate::layout::VERSION_MAJOR)]
+    #[error("{} has format version {found_major}.{found_minor}, this program reads {}.x; use a \
+        timeline of that version", .path.display(), crate::layout::VERSION_MAJOR)]
     Version {
         /// The file.
         path: PathBuf,
@@ -155,7 +167,8 @@ pub enum Error {
     },
 
     /// The file is shorter than its header says, or than any header.
-    #[error("{} is truncated: expected {expected} bytes, found {found}; take the snapshot again, or copy the whole file", .path.display())]
+    #[error("{} is truncated: expected {expected} bytes, found {found}; take the snapshot again, \
+        or copy the whole file", .path.display())]
     Truncated {
         /// The file.
         path: PathBuf,
@@ -166,7 +179,10 @@ pub enum Error {
     },
 
     /// A header field contradicts the rest.
-    #[error("{} has a damaged header: {field} should be {expected}, found {found}", .path.display())]
+    #[error(
+        "{} has a damaged header: {field} should be {expected}, found {found}",
+        .path.display()
+    )]
     Corrupt {
         /// The file.
         path: PathBuf,
@@ -195,7 +211,8 @@ pub enum Error {
     },
 
     /// Recording into the archive of another ring.
-    #[error("{} already holds something that is no recording of {}, and is left as it is; record into another file (`cat` joins archives)", .path.display(), .timeline.display())]
+    #[error("{} already holds something that is no recording of {}, and is left as it is; record \
+        into another file (`cat` joins archives)", .path.display(), .timeline.display())]
     OtherRing {
         /// The file.
         path: PathBuf,
@@ -204,14 +221,16 @@ pub enum Error {
     },
 
     /// Rotating what is one file.
-    #[error("{} is one file, and only the files of a directory are rotated and removed; name a directory, with a / at its end", .path.display())]
+    #[error("{} is one file, and only the files of a directory are rotated and removed; name a \
+        directory, with a / at its end", .path.display())]
     NotADirectory {
         /// The file.
         path: PathBuf,
     },
 
     /// Two recorders on one file.
-    #[error("{} is being written by another recorder; choose another file, or stop that one first", .path.display())]
+    #[error("{} is being written by another recorder; choose another file, or stop that one \
+        first", .path.display())]
     RecorderBusy {
         /// The file.
         path: PathBuf,
@@ -248,7 +267,8 @@ pub enum Error {
 
     /// Not a priority, nor `all` or `none`.
     #[error(
-        "unknown level {found:?}: expected error, warning, info, trace, app, packet, library, all or none"
+        "unknown level {found:?}: expected error, warning, info, trace, app, packet, library, all \
+         or none"
     )]
     BadLevel {
         /// The word given.
@@ -257,7 +277,8 @@ pub enum Error {
 
     /// A message with more arguments than an event carries.
     #[error(
-        "an event carries at most {} arguments, this message has {found}: {message:?}; split it into two events",
+        "an event carries at most {} arguments, this message has {found}: {message:?}; split it \
+         into two events",
         crate::layout::MAX_ARGUMENTS
     )]
     TooManyArguments {
@@ -279,7 +300,8 @@ pub enum Error {
     },
 
     /// The string table cannot take this definition.
-    #[error("the string table of {} is full: this definition needs {needed} bytes, {free} of {size} are free; create the timeline with a larger string table", .path.display())]
+    #[error("the string table of {} is full: this definition needs {needed} bytes, {free} of \
+        {size} are free; create the timeline with a larger string table", .path.display())]
     StringTableFull {
         /// The timeline.
         path: PathBuf,
@@ -292,7 +314,8 @@ pub enum Error {
     },
 
     /// The definition table cannot take another event.
-    #[error("the definition table of {} is full: it holds {capacity} events; create the timeline with a larger string table (64 bytes an event)", .path.display())]
+    #[error("the definition table of {} is full: it holds {capacity} events; create the timeline \
+        with a larger string table (64 bytes an event)", .path.display())]
     DefinitionTableFull {
         /// The timeline.
         path: PathBuf,
@@ -301,7 +324,10 @@ pub enum Error {
     },
 
     /// No slot left for a further writing process.
-    #[error("{} has {capacity} writing processes already, and takes no more; stop one of them", .path.display())]
+    #[error(
+        "{} has {capacity} writing processes already, and takes no more; stop one of them",
+        .path.display()
+    )]
     ProcessTableFull {
         /// The timeline.
         path: PathBuf,
@@ -311,7 +337,8 @@ pub enum Error {
 
     /// This process has too many timelines open for writing.
     #[error(
-        "this process writes to {limit} timelines already, and can have no more open; close one of them"
+        "this process writes to {limit} timelines already, and can have no more open; close one of \
+         them"
     )]
     TooManyOpen {
         /// How many there may be.
@@ -380,7 +407,8 @@ impl Error {
         }
     }
 
-    /// A call of the system that failed, with who may do it where it was refused for lack of permission.
+    /// A call of the system that failed, with who may do it where it was refused for lack of
+    /// permission.
     pub fn io(doing: &'static str, path: &Path, source: impl Into<io::Error>) -> Error {
         let source = source.into();
         let refusal = Refusal::of(doing, path, &source).map(Box::new);
@@ -398,10 +426,14 @@ fn not_trusted(path: &Path, owner: &Owner) -> String {
     let path = path.display();
     match owner.mode & 0o002 {
         0 => format!(
-            "{path} belongs to {owner}, who could damage every program that writes to it; expected a file of our own user or of root. Name that user or group as trusted, or have the file removed"
+            "{path} belongs to {owner}, who could damage every program that writes to it; expected \
+             a file of our own user or of root. Name that user or group as trusted, or have the \
+             file removed"
         ),
         _ => format!(
-            "{path} belongs to {owner}: everybody may write to it, and could damage every program that does; expected a file that only its user or a group may write to. Take that right away (`chmod o-w`) and share the file with a group, or have it removed"
+            "{path} belongs to {owner}: everybody may write to it, and could damage every program \
+             that does; expected a file that only its user or a group may write to. Take that \
+             right away (`chmod o-w`) and share the file with a group, or have it removed"
         ),
     }
 }
@@ -414,7 +446,9 @@ fn told(source: &io::Error, refusal: Option<&Refusal>) -> String {
 /// What a file is that is no archive, by its first bytes.
 fn no_archive(found: &[u8]) -> String {
     match found.starts_with(&crate::layout::MAGIC) {
-        true => "a timeline or a snapshot of one, not an archive; `timeline info` and `timeline dump` read it, and `timeline record --once` makes an archive of it".into(),
+        true => "a timeline or a snapshot of one, not an archive; `timeline info` and `timeline \
+         dump` read it, and `timeline record --once` makes an archive of it"
+            .into(),
         false => format!("not an archive: it is {}", looks_like(found)),
     }
 }

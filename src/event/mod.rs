@@ -29,8 +29,8 @@ pub struct Definition {
     pub priority: Option<Priority>,
     /// The whole message: the first line is shown with its arguments, further lines explain it.
     pub message: String,
-    /// Whether the message was lost. Then the number of its string is shown in its place, `<string 0x1a40?>`, or
-    /// nothing, and the values are shown by their positions.
+    /// Whether the message was lost. Then the number of its string is shown in its place, `<string
+    /// 0x1a40?>`, or nothing, and the values are shown by their positions.
     pub is_lost: bool,
     /// How the message says where values go.
     pub syntax: Syntax,
@@ -63,8 +63,8 @@ pub fn bounded(text: &str) -> Cow<'_, str> {
 }
 
 impl Definition {
-    /// Most bytes of a category, a message and the name of a file. A longer text cannot be defined. If one is there all
-    /// the same, as in a forged file, readers cut it, and it ends in `…`.
+    /// Most bytes of a category, a message and the name of a file. A longer text cannot be defined.
+    /// If one is there all the same, as in a forged file, readers cut it, and it ends in `…`.
     pub const LONGEST_TEXT: usize = 4096;
 
     /// A message with `$name` arguments, from no statement that is known.
@@ -91,8 +91,8 @@ impl Definition {
         template::first_line(&self.message)
     }
 
-    /// The names of the arguments, in order, without the `$`. A format of printf names none, and a lost message does
-    /// not either.
+    /// The names of the arguments, in order, without the `$`. A format of printf names none, and a
+    /// lost message does not either.
     pub fn arguments(&self) -> impl Iterator<Item = &str> {
         let message = match self.syntax {
             Syntax::Template if !self.is_lost => &self.message,
@@ -106,8 +106,9 @@ impl Definition {
         self.arguments().count()
     }
 
-    /// Writes the first line with the arguments filled in: `processed tcp(10), udp(20), and other(3)`. If the message
-    /// was lost, all arguments by their positions: `<string 0x1a40?>(10, 20, 3)`.
+    /// Writes the first line with the arguments filled in: `processed tcp(10), udp(20), and
+    /// other(3)`. If the message was lost, all arguments by their positions: `<string 0x1a40?>(10,
+    /// 20, 3)`.
     ///
     /// # Example
     /// ```

@@ -1,4 +1,5 @@
-//! The objects a process has loaded, as text for the string table: what finds the names of addresses later.
+//! The objects a process has loaded, as text for the string table: what finds the names of
+//! addresses later.
 
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -40,16 +41,17 @@ pub struct Module {
     pub end: u64,
     /// The file, absolute. The vDSO's, for one, is none that could be opened.
     pub path: PathBuf,
-    /// What its linker called it: the note NT_GNU_BUILD_ID, 1 to 64 bytes. Tells whether a file is still the same.
+    /// What its linker called it: the note NT_GNU_BUILD_ID, 1 to 64 bytes. Tells whether a file is
+    /// still the same.
     pub build_id: Option<Vec<u8>>,
 }
 
 impl Module {
-    /// `pid base start end build-id path`, one space between each: the pid in decimal, the addresses in hexadecimal,
-    /// the build id in hexadecimal or `-`.
+    /// `pid base start end build-id path`, one space between each: the pid in decimal, the
+    /// addresses in hexadecimal, the build id in hexadecimal or `-`.
     ///
-    /// `%` in the path, control characters and bytes that are not UTF-8 stand as `%` and two hexadecimal digits. A build
-    /// id longer than 64 bytes is left out.
+    /// `%` in the path, control characters and bytes that are not UTF-8 stand as `%` and two
+    /// hexadecimal digits. A build id longer than 64 bytes is left out.
     pub fn encode(&self) -> String {
         let path = self.path.as_os_str().as_bytes();
         let mut text = String::with_capacity(128 + path.len());
@@ -83,8 +85,8 @@ impl Module {
         text
     }
 
-    /// Reads what [`encode`](Module::encode) writes. `None` for anything else: a field that is missing or too long, no
-    /// path, no address between `start` and `end`.
+    /// Reads what [`encode`](Module::encode) writes. `None` for anything else: a field that is
+    /// missing or too long, no path, no address between `start` and `end`.
     pub fn parse(text: &str) -> Option<Module> {
         // Longer is no path in any spelling.
         if text.len() > 3 * MAX_PATH + 256 {
@@ -174,7 +176,8 @@ mod tests {
         }
 
         #[test]
-        fn what_is_accepted_is_a_module(text in "[0-3]{0,2} ?[0-9a-g]{1,17} [0-9]{1,3} [0-9]{3,4} (-|[0-9a-g]{0,4}) [/a%0-9é]{0,6}") {
+        fn what_is_accepted_is_a_module(text in "[0-3]{0,2} ?[0-9a-g]{1,17} [0-9]{1,3} [0-9]{3,4} \
+         (-|[0-9a-g]{0,4}) [/a%0-9é]{0,6}") {
             if let Some(module) = Module::parse(&text) {
                 prop_assert_eq!(Module::parse(&module.encode()), Some(module));
             }

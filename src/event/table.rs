@@ -1,8 +1,8 @@
 //! The definition table, the string table and the enable table, as they stand in shared memory.
 //!
 //! All three only grow. A definition is published by the count of definitions, stored last with
-//! Release: whoever is killed in the middle leaves bytes that nobody counts, and that the next define
-//! overwrites. Changes are made under the define lock; readers take none.
+//! Release: whoever is killed in the middle leaves bytes that nobody counts, and that the next
+//! define overwrites. Changes are made under the define lock; readers take none.
 
 use std::hash::Hasher;
 use std::path::Path;
@@ -224,7 +224,8 @@ impl Definitions {
 
     fn find_or_add(&self, path: &Path, wanted: &Wanted) -> Result<EventId> {
         check_text("category", wanted.category)?;
-        // A format may say nothing: what counts is that the statement was reached, or its call stack.
+        // A format may say nothing: what counts is that the statement was reached, or its call
+        // stack.
         if wanted.kind != kind::PRINTF || !wanted.message.is_empty() {
             check_text("message", wanted.message)?;
         }
@@ -304,7 +305,8 @@ impl Definitions {
         }
         let event = wanted.kind != kind::MODULE;
         self.enable(id, event && self.effective_level().allows(wanted.priority));
-        // Release (pairs with the Acquire in `count`): publishes the record, its strings and its enable byte.
+        // Release (pairs with the Acquire in `count`): publishes the record, its strings and its
+        // enable byte.
         self.map
             .u32(header::DEFINED)
             .store(id + 1, Ordering::Release);
@@ -345,7 +347,8 @@ impl Definitions {
         Ok(offsets)
     }
 
-    /// The level in force: what was asked for, or what a sampler holds up just now, whichever is more.
+    /// The level in force: what was asked for, or what a sampler holds up just now, whichever is
+    /// more.
     pub fn effective_level(&self) -> Level {
         self.level().max(self.boost())
     }
@@ -393,15 +396,16 @@ impl Definitions {
     }
 
     fn enable(&self, id: u32, enabled: bool) {
-        // Relaxed: a writer that sees the change a moment late logs, or does not log, one event more.
+        // Relaxed: a writer that sees the change a moment late logs, or does not log, one event
+        // more.
         self.map
             .u8(self.geometry.enable().offset + u64::from(id))
             .store(enabled.into(), Ordering::Relaxed);
     }
 }
 
-/// The string, with its NUL, at the start of a string of the table (the end of another will do too, but
-/// then a reader of the raw file would see words that nobody wrote).
+/// The string, with its NUL, at the start of a string of the table (the end of another will do too,
+/// but then a reader of the raw file would see words that nobody wrote).
 fn find_string(table: &[u8], with_nul: &[u8]) -> Option<usize> {
     memchr::memmem::find_iter(table, with_nul).find(|&at| at > 0 && table[at - 1] == 0)
 }

@@ -17,7 +17,8 @@ pub fn argument_names(message: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Writes the first line, each argument as `name(value)`. An argument without a value shows as `name(?)`.
+/// Writes the first line, each argument as `name(value)`. An argument without a value shows as
+/// `name(?)`.
 pub fn render(message: &str, args: &[i64], out: &mut impl fmt::Write) -> fmt::Result {
     let mut args = args.iter();
     for piece in pieces(first_line(message)) {

@@ -1,7 +1,9 @@
-//! What the payload of an event holds: values in msgpack, one after the other, as a call passed them.
+//! What the payload of an event holds: values in msgpack, one after the other, as a call passed
+//! them.
 //!
-//! Reading takes whatever stands there. Each encoding of an integer, a text or a floating-point number is
-//! understood, lengths are only believed as far as there are bytes, and what cannot be understood ends the values.
+//! Reading takes whatever stands there. Each encoding of an integer, a text or a floating-point
+//! number is understood, lengths are only believed as far as there are bytes, and what cannot be
+//! understood ends the values.
 
 use std::fmt::{self, Write as _};
 
@@ -23,8 +25,8 @@ pub enum Value<'a> {
     Uint(u64),
     /// A `double`.
     Float(f64),
-    /// A `long double` as it stands in memory on x86: 64 bits of significand, of which the highest is the integer,
-    /// 15 of exponent, the sign, and 6 bytes that say nothing; little-endian.
+    /// A `long double` as it stands in memory on x86: 64 bits of significand, of which the highest
+    /// is the integer, 15 of exponent, the sign, and 6 bytes that say nothing; little-endian.
     LongDouble([u8; 16]),
     /// The bytes of a string, in no particular encoding unless it was a wide one: then in UTF-8.
     Text {
@@ -42,8 +44,9 @@ pub enum Value<'a> {
 impl Value<'_> {
     /// Appends the value as a writer does.
     ///
-    /// Integers take the encoding of `int` or `unsigned int` where they fit, else that of their 64-bit kin. Lengths
-    /// have 16 bits: of a longer text the beginning is kept, and it is marked as cut; of more addresses, the first.
+    /// Integers take the encoding of `int` or `unsigned int` where they fit, else that of their
+    /// 64-bit kin. Lengths have 16 bits: of a longer text the beginning is kept, and it is marked
+    /// as cut; of more addresses, the first.
     pub fn encode(&self, out: &mut Vec<u8>) {
         match self {
             Value::Int(value) => match i32::try_from(*value) {
@@ -72,7 +75,8 @@ impl Value<'_> {
     }
 }
 
-/// As a value that stands alone: a text in quotes, with line breaks as `\n`; one that was cut ends in `…`.
+/// As a value that stands alone: a text in quotes, with line breaks as `\n`; one that was cut ends
+/// in `…`.
 impl fmt::Display for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -97,7 +101,8 @@ fn printed(format: &str, value: &Value) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// Writes values without a message that gives them their places: `(10, "eth0")`, or nothing if there are none.
+/// Writes values without a message that gives them their places: `(10, "eth0")`, or nothing if
+/// there are none.
 ///
 /// # Example
 /// ```

@@ -1,4 +1,5 @@
-//! Where everything stands: computed when a timeline is created, read back and distrusted ever after.
+//! Where everything stands: computed when a timeline is created, read back and distrusted ever
+//! after.
 
 use super::{
     ENTRY_SIZE, HEADER_SIZE, MAX_ENTRIES, MAX_STRING_TABLE, MIN_ENTRIES, MIN_STRING_TABLE, header,
@@ -65,12 +66,13 @@ pub struct Fault {
 }
 
 impl Geometry {
-    /// The layout for a ring of `entries` and a string table of `strings` bytes, both within bounds.
+    /// The layout for a ring of `entries` and a string table of `strings` bytes, both within
+    /// bounds.
     ///
-    /// Chunks are 1,024 entries when the ring is large, so that a refill is rare, and shrink with it
-    /// to no less than sixteen, so that there are always more chunks than lanes. Thread lanes are half
-    /// of the chunks and the place kept for CPU lanes an eighth: even with every lane holding a chunk,
-    /// three eighths of the ring still turn over.
+    /// Chunks are 1,024 entries when the ring is large, so that a refill is rare, and shrink with
+    /// it to no less than sixteen, so that there are always more chunks than lanes. Thread lanes
+    /// are half of the chunks and the place kept for CPU lanes an eighth: even with every lane
+    /// holding a chunk, three eighths of the ring still turn over.
     pub fn new(entries: u64, strings: u64) -> Geometry {
         debug_assert!(entries.is_power_of_two());
         debug_assert!((MIN_ENTRIES..=MAX_ENTRIES).contains(&entries));

@@ -1,7 +1,7 @@
 //! Offsets of the header's fields.
 //!
-//! The first half is written once, at creation, and carries a checksum; the second half changes while
-//! the timeline lives.
+//! The first half is written once, at creation, and carries a checksum; the second half changes
+//! while the timeline lives.
 
 /// 8 bytes. A file that starts with zeros instead was never finished.
 pub const MAGIC: u64 = 0x000;

@@ -1,7 +1,8 @@
-//! Every byte of format version 1: magic, version, sizes and offsets. No atomics, no I/O, no allocation.
+//! Every byte of format version 1: magic, version, sizes and offsets. No atomics, no I/O, no
+//! allocation.
 //!
-//! docs/format.md states the same in prose; the compile-time asserts here and the `_Static_assert`s of
-//! tests/c/layout.c keep the three together.
+//! docs/format.md states the same in prose; the compile-time asserts here and the `_Static_assert`s
+//! of tests/c/layout.c keep the three together.
 
 pub mod geometry;
 pub mod header;
@@ -10,8 +11,8 @@ pub mod words;
 
 pub use geometry::{Geometry, Region};
 
-/// The first eight bytes. The first is not ASCII and the last four break under newline translation and
-/// stop a terminal's listing, so that no text file and no mangled copy passes for a timeline.
+/// The first eight bytes. The first is not ASCII and the last four break under newline translation
+/// and stop a terminal's listing, so that no text file and no mangled copy passes for a timeline.
 pub const MAGIC: [u8; 8] = *b"\x89TLN\r\n\x1a\n";
 /// Readers refuse another major version.
 pub const VERSION_MAJOR: u16 = 1;
@@ -29,7 +30,8 @@ pub const MAX_ARGUMENTS: usize = 4;
 
 /// Entries that one event takes at most, and never more than a chunk has.
 pub const MAX_SLOTS: usize = 32;
-/// Bytes of an event's payload in its first entry (two more tell the length of it all) and in each of the others.
+/// Bytes of an event's payload in its first entry (two more tell the length of it all) and in each
+/// of the others.
 pub const PAYLOAD_BYTES: [usize; 2] = [38, 48];
 
 /// Entries of a timeline when the caller does not say.

@@ -98,7 +98,8 @@ pub mod chunk {
     pub const OPENED: u64 = 24;
 }
 
-// The offsets are those of docs/format.md and of tests/c/format.h: a change here is a change of the format.
+// The offsets are those of docs/format.md and of tests/c/format.h: a change here is a change of the
+// format.
 const _: () = {
     assert!(definition::SIZE == 64 && definition::CATEGORY == 8 && definition::MESSAGE == 12);
     assert!(definition::FILE == 16 && definition::LINE == 20 && definition::CHANNEL == 24);

@@ -17,7 +17,8 @@
 
 /// Bits of the count (or lane) below the ticket.
 pub const TICKET_SHIFT: u32 = 16;
-/// The last ticket. The next one would begin again at 0, and be taken for older than all that are in use.
+/// The last ticket. The next one would begin again at 0, and be taken for older than all that are
+/// in use.
 pub const LAST_TICKET: u64 = u64::MAX >> TICKET_SHIFT;
 const LOW: u64 = (1 << TICKET_SHIFT) - 1;
 const OPEN: u64 = 1 << 15;
@@ -89,8 +90,8 @@ pub const fn entry_head(event: u32, core: u16) -> u64 {
     long_entry_head(event, core, 1, 0)
 }
 
-/// Word 1 of the first entry of an event of several slots; of a continuation: event 0, slots 0, and its position
-/// in place of the flags.
+/// Word 1 of the first entry of an event of several slots; of a continuation: event 0, slots 0, and
+/// its position in place of the flags.
 #[inline(always)]
 pub const fn long_entry_head(event: u32, core: u16, slots: u8, flags: u8) -> u64 {
     event as u64 | (core as u64) << 32 | (slots as u64) << 48 | (flags as u64) << 56
@@ -142,7 +143,8 @@ impl Entry {
     pub const fn is_continuation(&self) -> bool {
         self.slots() == 0
     }
-    /// Thread identity: generation above, slot of the thread table below; 0 when there was no slot left.
+    /// Thread identity: generation above, slot of the thread table below; 0 when there was no slot
+    /// left.
     pub const fn thread(&self) -> u32 {
         self.0[2] as u32
     }

@@ -1,7 +1,8 @@
 //! Making a timeline: built whole under a name of its own, and then renamed.
 //!
-//! So NAME never leads to half of one, and a failure (no space) leaves everything as it was. A creator gets the
-//! name only if nothing is there: of several creators one comes first, and the others find it in use.
+//! So NAME never leads to half of one, and a failure (no space) leaves everything as it was. A
+//! creator gets the name only if nothing is there: of several creators one comes first, and the
+//! others find it in use.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -37,16 +38,19 @@ pub struct Plan {
     pub trust: Trust,
 }
 
-/// Creates the timeline at `name`. Without a number of `entries` it has the default, or the largest power of two below
-/// it that fits. A timeline without a living writer that has the name is kept: see `former`.
+/// Creates the timeline at `name`. Without a number of `entries` it has the default, or the largest
+/// power of two below it that fits. A timeline without a living writer that has the name is kept:
+/// see `former`.
 ///
-/// Returns with the lifecycle lock of the new timeline held, for the creator to join it undisturbed.
+/// Returns with the lifecycle lock of the new timeline held, for the creator to join it
+/// undisturbed.
 pub fn create(name: &Name, plan: &Plan) -> Result<(Segment, LockFile)> {
     let trust = &plan.trust;
     let mut sizes = geometries(plan.entries, plan.strings)?.into_iter();
     check_mode(plan.mode)?;
     let (mut geometry, mut reduced) = (sizes.next().expect("one at least"), false);
-    // Before anything is built. What is there may change until it is moved aside, and is then looked at again.
+    // Before anything is built. What is there may change until it is moved aside, and is then
+    // looked at again.
     lock_corpse(name, trust)?;
     let staging = Staging::new(name)?;
     for attempt in 0.. {
@@ -72,8 +76,8 @@ pub fn create(name: &Name, plan: &Plan) -> Result<(Segment, LockFile)> {
     unreachable!("the last attempt returns")
 }
 
-/// What to try, one after the other until there is room: of the size that was asked for, or else of the default and
-/// then half as many entries each time.
+/// What to try, one after the other until there is room: of the size that was asked for, or else of
+/// the default and then half as many entries each time.
 fn geometries(entries: Option<u64>, strings: u64) -> Result<Vec<Geometry>> {
     let bounds = layout::MIN_ENTRIES..=layout::MAX_ENTRIES;
     if let Some(found) = entries.filter(|n| !n.is_power_of_two() || !bounds.contains(n)) {
@@ -131,7 +135,8 @@ fn check_mode(mode: u32) -> Result<()> {
     }
     Err(Error::BadText {
         what: "mode",
-        expected: "0600, or more rights up to 0664: a group may write, everybody else may only read",
+        expected: "0600, or more rights up to 0664: a group may write, everybody else may only \
+         read",
         found: format!("{mode:04o}"),
     })
 }
@@ -162,8 +167,8 @@ fn place(name: &Name, staging: Staging, plan: &Plan) -> Result<LockFile> {
             match former::keep(name, trust) {
                 Ok(kept) if shm::is_at(old.file(), &kept) => {}
                 Ok(other) => {
-                    // It was removed meanwhile, and created anew by another process, who uses it. If its name is taken
-                    // again by now, nothing can be done.
+                    // It was removed meanwhile, and created anew by another process, who uses it.
+                    // If its name is taken again by now, nothing can be done.
                     let _ = shm::rename_new(&other, name.file());
                     continue;
                 }

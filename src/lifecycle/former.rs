@@ -1,7 +1,7 @@
 //! What is kept of the timeline that stood at a name before: NAME.prev, or NAME.prev- and a number.
 //!
-//! The first can be known beforehand, so whoever may write to the folder can put a file there, which is not ours to
-//! replace. Then the other serves, which nobody can guess.
+//! The first can be known beforehand, so whoever may write to the folder can put a file there,
+//! which is not ours to replace. Then the other serves, which nobody can guess.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -21,8 +21,9 @@ const MARK: &str = ".prev-";
 /// Numbered files that are opened at most. One is kept; only who is trusted can put more there.
 const MOST: usize = 64;
 
-/// The name that a timeline had before [`Timeline::new`](crate::Timeline::new) moved it aside: `/timeline` of
-/// `/timeline.prev`, and of `/timeline.prev-0123456789abcdef`. `None` of any other name. Looks at no file.
+/// The name that a timeline had before [`Timeline::new`](crate::Timeline::new) moved it aside:
+/// `/timeline` of `/timeline.prev`, and of `/timeline.prev-0123456789abcdef`. `None` of any other
+/// name. Looks at no file.
 ///
 /// # Example
 /// ```
@@ -42,8 +43,8 @@ pub fn name_before(path: &Path) -> Option<&Path> {
 
 /// The suffixes of names that may be those of what is kept: the usual one, and [`MOST`] others.
 ///
-/// Anybody may put files there, in any number. So each is first asked for its owner, by its name, and only those that
-/// `trust` may include are given: of the others, none is ever opened.
+/// Anybody may put files there, in any number. So each is first asked for its owner, by its name,
+/// and only those that `trust` may include are given: of the others, none is ever opened.
 fn suffixes(name: &Name, trust: &Trust) -> Vec<String> {
     let is_known = |suffix: &String| {
         let found = name.sibling(suffix).symlink_metadata();
@@ -54,8 +55,8 @@ fn suffixes(name: &Name, trust: &Trust) -> Vec<String> {
     usual.chain(numbered.take(MOST)).collect()
 }
 
-/// Maps for reading, one by one, what may be kept of the timeline at `name`: files of root, of our own user, and of
-/// `user`.
+/// Maps for reading, one by one, what may be kept of the timeline at `name`: files of root, of our
+/// own user, and of `user`.
 pub fn attach_kept(name: &Name, user: Option<u32>) -> impl Iterator<Item = (Segment, File)> {
     let trust = Trust { user, group: None };
     let attach = move |suffix: String| {

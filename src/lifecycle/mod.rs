@@ -1,7 +1,7 @@
 //! From nothing to a timeline, to its corpse: creating, joining, keeping the evidence, removing.
 //!
-//! After each wait for a lock, the name is looked at again, because the file it led to may have been renamed
-//! meanwhile.
+//! After each wait for a lock, the name is looked at again, because the file it led to may have
+//! been renamed meanwhile.
 
 mod create;
 mod former;
@@ -23,7 +23,8 @@ use crate::ring::processes;
 use crate::segment::{Segment, Use};
 use crate::shm::{self, Lock, LockFile, Name, Opening, Patience, Trust};
 
-/// How often a name is looked at that leads elsewhere each time: nobody replaces it so often but to annoy.
+/// How often a name is looked at that leads elsewhere each time: nobody replaces it so often but to
+/// annoy.
 const LOOKS: u32 = 1000;
 
 /// The first eight bytes, zeros where the file is shorter.
@@ -46,7 +47,8 @@ fn trusted(path: &Path, file: &File, trust: &Trust) -> Result<Owner> {
     }
 }
 
-/// The file that `open` finds at a name, once it is ours to lock: it is looked at before it is waited for.
+/// The file that `open` finds at a name, once it is ours to lock: it is looked at before it is
+/// waited for.
 fn locked_at(
     name: &Name,
     trust: &Trust,
@@ -111,8 +113,8 @@ fn open_existing(name: &Name, write: bool) -> Result<File> {
 /// Removes the name. Whoever has the timeline open goes on with it; nobody finds it any more.
 ///
 /// # Errors
-/// `NotFound` if nothing is there; `NotATimeline` if it is something else, which stays. (What a creator that
-/// was killed left at `NAME.creating-…` may go.)
+/// `NotFound` if nothing is there; `NotATimeline` if it is something else, which stays. (What a
+/// creator that was killed left at `NAME.creating-…` may go.)
 pub fn unlink(path: impl AsRef<Path>) -> Result<()> {
     let name = Name::new(path.as_ref())?;
     let file = open_existing(&name, false)?;

@@ -1,7 +1,8 @@
 //! The file in which a timeline is built, beside the name it is to have.
 //!
-//! Its name cannot be guessed, so nobody can put a file there beforehand or wait for it. Its creator has its lifecycle
-//! lock: a file of our own user that is not locked was left by a creator that was killed.
+//! Its name cannot be guessed, so nobody can put a file there beforehand or wait for it. Its
+//! creator has its lifecycle lock: a file of our own user that is not locked was left by a creator
+//! that was killed.
 
 use std::fs::File;
 use std::io;
@@ -25,14 +26,16 @@ pub fn is_being_created(name: &Name) -> bool {
     shm::open(name.file(), false).is_ok_and(|file| Lock::Lifecycle.is_held_elsewhere(&file))
 }
 
-/// A file under a name of its own, locked by us; removed when dropped, unless it was given its name.
+/// A file under a name of its own, locked by us; removed when dropped, unless it was given its
+/// name.
 pub struct Staging {
     place: Temporary,
     lock: LockFile,
 }
 
 impl Staging {
-    /// A new one for a timeline that is to be at `name`. What killed creators of our own user left is removed.
+    /// A new one for a timeline that is to be at `name`. What killed creators of our own user left
+    /// is removed.
     pub fn new(name: &Name) -> Result<Staging> {
         sweep(name, None);
         let fail = |doing, e| Error::io(doing, name.given(), e);
@@ -83,8 +86,8 @@ impl Staging {
     }
 }
 
-/// Removes what killed creators of our own user left of timelines that were to be at `name`; whether there is another
-/// creator than that of `except`.
+/// Removes what killed creators of our own user left of timelines that were to be at `name`;
+/// whether there is another creator than that of `except`.
 fn sweep(name: &Name, except: Option<&Path>) -> bool {
     let mut others = false;
     for suffix in name.numbered_siblings(MARK) {
@@ -96,8 +99,9 @@ fn sweep(name: &Name, except: Option<&Path>) -> bool {
     others
 }
 
-/// Whether another process of our own user is creating a timeline there; what a dead one left is removed. Where nobody
-/// can lock a file, nobody creates a timeline, and it is not known who left one.
+/// Whether another process of our own user is creating a timeline there; what a dead one left is
+/// removed. Where nobody can lock a file, nobody creates a timeline, and it is not known who left
+/// one.
 fn is_alive(path: &Path) -> bool {
     let Ok(file) = shm::open(path, true) else {
         return false;

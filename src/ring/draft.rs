@@ -54,7 +54,8 @@ impl Draft<'_> {
     }
 }
 
-/// One event of several entries to be written, as they will stand in the ring, but for time, core and thread.
+/// One event of several entries to be written, as they will stand in the ring, but for time, core
+/// and thread.
 pub struct Image {
     entries: [[u64; ENTRY_WORDS]; MAX_SLOTS],
     slots: usize,
@@ -69,7 +70,8 @@ impl Image {
         }
     }
 
-    /// Makes an empty one that of an event with this payload, of which as much is taken as fits into `most` entries.
+    /// Makes an empty one that of an event with this payload, of which as much is taken as fits
+    /// into `most` entries.
     ///
     /// In place: it has 2 KiB, too much for a copy on the stack of a signal handler.
     pub fn fill(&mut self, event: u32, flags: u8, payload: &[u8], most: usize) {

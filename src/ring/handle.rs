@@ -1,8 +1,10 @@
-//! The handles a process has open for writing, by index: where ending threads find what to give back.
+//! The handles a process has open for writing, by index: where ending threads find what to give
+//! back.
 //!
-//! Each handle has a page that the kernel zeroes in a forked child: the child's process has then not
-//! joined, whatever its parent was doing at the time of the fork. Pages are kept and used again, never
-//! unmapped, so a thread that ends late reads a key that is no longer its own, and nothing worse.
+//! Each handle has a page that the kernel zeroes in a forked child: the child's process has then
+//! not joined, whatever its parent was doing at the time of the fork. Pages are kept and used
+//! again, never unmapped, so a thread that ends late reads a key that is no longer its own, and
+//! nothing worse.
 
 use std::fs::File;
 use std::io;
@@ -14,8 +16,8 @@ use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 /// What a process knows of one handle, and a forked child forgets.
 #[repr(C, align(4096))]
 pub struct Page {
-    /// The handle's key while it is open in this process; 0 = closed, or a forked child that has not
-    /// joined.
+    /// The handle's key while it is open in this process; 0 = closed, or a forked child that has
+    /// not joined.
     pub key: AtomicU64,
     /// Ending threads that look at the handle just now.
     pub pins: AtomicU32,
@@ -100,27 +102,30 @@ impl Index {
         self.page
     }
 
-    /// From here on ending threads find the handle at `owner`, which must stay until [`Index::close`].
+    /// From here on ending threads find the handle at `owner`, which must stay until
+    /// [`Index::close`].
     pub fn open(&self, owner: *const ()) {
         self.page.owner.store(owner.cast_mut(), Ordering::Relaxed);
         // Release, pairs with the SeqCst load in `pinned`: with the key, the owner is there.
         self.page.key.store(self.key, Ordering::Release);
     }
 
-    /// Keeps the lock of this process for as long as the handle is open in it, whatever the host does to descriptors.
-    /// The opening must be our own: to hold one that we share with our parent would be to hold the parent's lock.
+    /// Keeps the lock of this process for as long as the handle is open in it, whatever the host
+    /// does to descriptors. The opening must be our own: to hold one that we share with our parent
+    /// would be to hold the parent's lock.
     pub fn hold(&self, file: &File) {
         let hold = hold_open(file);
         // Relaxed: swapped out by whoever drops the handle, when nobody joins through it any more.
         let former = self.page.hold.swap(hold, Ordering::Relaxed);
-        // SAFETY: a forked child finds null in this page, so it is this process' own, and nobody else has it now.
+        // SAFETY: a forked child finds null in this page, so it is this process' own, and nobody
+        // else has it now.
         unsafe { let_go(former) };
     }
 
     /// Waits until no ending thread looks at the handle; none will from here on.
     pub fn close(&self) {
-        // SeqCst here, on the pins below and in `pinned`: either the ending thread finds the key gone,
-        // or we find its pin.
+        // SeqCst here, on the pins below and in `pinned`: either the ending thread finds the key
+        // gone, or we find its pin.
         self.page.key.store(0, Ordering::SeqCst);
         while self.page.pins.load(Ordering::SeqCst) != 0 {
             std::thread::yield_now();

@@ -14,8 +14,8 @@ pub fn process_of(owner: u64) -> u32 {
     (owner >> 32) as u32
 }
 
-/// Takes a free lane of those from `first` on, starting the search at a place of the caller's own, so
-/// that threads which start together do not fight for the same one.
+/// Takes a free lane of those from `first` on, starting the search at a place of the caller's own,
+/// so that threads which start together do not fight for the same one.
 pub fn acquire(ring: &Shared, first: u32, hint: u32, owner: u64) -> Option<u32> {
     let count = ring.lanes() - first;
     for i in 0..count {
@@ -24,8 +24,8 @@ pub fn acquire(ring: &Shared, first: u32, hint: u32, owner: u64) -> Option<u32> 
         if word.load(Ordering::Relaxed) != 0 {
             continue;
         }
-        // Acquire (pairs with the Release in `release`): the former owner's cursor and entries are ours
-        // to go on from.
+        // Acquire (pairs with the Release in `release`): the former owner's cursor and entries are
+        // ours to go on from.
         if word
             .compare_exchange(0, owner, Ordering::Acquire, Ordering::Relaxed)
             .is_ok()
@@ -39,10 +39,11 @@ pub fn acquire(ring: &Shared, first: u32, hint: u32, owner: u64) -> Option<u32> 
     None
 }
 
-/// Gives a lane back, if `owner` still owns it. Its current chunk stays with it, for the next owner to
-/// go on in.
+/// Gives a lane back, if `owner` still owns it. Its current chunk stays with it, for the next owner
+/// to go on in.
 pub fn release(ring: &Shared, lane: u32, owner: u64) {
-    // Release (pairs with the Acquire in `acquire`). A CAS, because somebody may have judged us dead.
+    // Release (pairs with the Acquire in `acquire`). A CAS, because somebody may have judged us
+    // dead.
     let _ = ring
         .owner(lane)
         .compare_exchange(owner, 0, Ordering::Release, Ordering::Relaxed);

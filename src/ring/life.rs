@@ -1,7 +1,8 @@
 //! Whether a process lives, as far as the kernel tells this process.
 //!
-//! A number names a process only inside of its pid namespace, and /proc may be that of another one. A start time is
-//! shown as the clock of the reader's time namespace has it. So nothing is concluded from numbers of other namespaces.
+//! A number names a process only inside of its pid namespace, and /proc may be that of another one.
+//! A start time is shown as the clock of the reader's time namespace has it. So nothing is
+//! concluded from numbers of other namespaces.
 
 use std::ffi::CStr;
 use std::io::Write;
@@ -76,7 +77,8 @@ impl View {
         if !self.shares_pids_with(who) {
             return Seen::Unknown;
         }
-        // The kernel answers this in our own pid namespace, whatever is mounted at /proc, and whatever that hides.
+        // The kernel answers this in our own pid namespace, whatever is mounted at /proc, and
+        // whatever that hides.
         if !process_exists(who.pid) {
             return Seen::Gone;
         }
@@ -127,8 +129,9 @@ fn stat(path: &CStr) -> Option<Stat> {
 
 /// Whether /proc is that of our own pid namespace.
 ///
-/// That /proc/self has our number would not be enough: the namespace around ours may know us by the same one. `NSpid`
-/// has our number in each namespace from that of /proc down to our own, so in our own /proc it is one number.
+/// That /proc/self has our number would not be enough: the namespace around ours may know us by the
+/// same one. `NSpid` has our number in each namespace from that of /proc down to our own, so in our
+/// own /proc it is one number.
 fn proc_is_ours() -> bool {
     let mut buffer = [0; 64];
     let numbers = read_after(c"/proc/self/status", b"\nNSpid:", &mut buffer);

@@ -1,8 +1,8 @@
 //! What a thread knows of its own: one slot for each timeline the process writes to.
 //!
 //! The slots of a thread are one page that the kernel zeroes in a forked child, so a child never
-//! writes through a lane of its parent: its slots carry no key, and it joins anew. The pointer to the
-//! page is thread-local in the initial-exec model: two instructions, where the general model's
+//! writes through a lane of its parent: its slots carry no key, and it joins anew. The pointer to
+//! the page is thread-local in the initial-exec model: two instructions, where the general model's
 //! `__tls_get_addr` costs more than the rest of an entry. Nothing here allocates from the heap, but
 //! for what `arm` says: the first event of a thread may well be logged inside malloc.
 
@@ -29,7 +29,8 @@ pub struct Slot {
     pub busy: AtomicU32,
     /// Events since the last attempt to get a lane failed; 0 = none failed.
     pub waiting: AtomicU32,
-    /// Events since the thread joined without a record, of those that looked whether there is one now.
+    /// Events since the thread joined without a record, of those that looked whether there is one
+    /// now.
     pub unnamed: AtomicU32,
     /// The key of the writer that `waiting` is for.
     pub wanted: AtomicU64,
@@ -86,9 +87,9 @@ mod tls {
     #[inline(always)]
     pub fn local() -> &'static Local {
         let place: *const Local;
-        // SAFETY: fs:0 holds the thread pointer on x86-64 Linux, and the linker fills in the distance to
-        // our sixteen zeroed bytes of thread-local storage, which hold a Local. The reference is used
-        // only on this thread, within one call.
+        // SAFETY: fs:0 holds the thread pointer on x86-64 Linux, and the linker fills in the
+        // distance to our sixteen zeroed bytes of thread-local storage, which hold a Local. The
+        // reference is used only on this thread, within one call.
         unsafe {
             core::arch::asm!(
                 "mov {place}, qword ptr fs:[0]",
@@ -108,13 +109,17 @@ mod tls {
 
     thread_local! {
         static LOCAL: Local = const {
-            Local { page: AtomicPtr::new(std::ptr::null_mut()), joining: AtomicU32::new(0), ended: AtomicU32::new(0) }
+            Local {
+                page: AtomicPtr::new(std::ptr::null_mut()),
+                joining: AtomicU32::new(0),
+                ended: AtomicU32::new(0),
+            }
         };
     }
 
     pub fn local() -> &'static Local {
-        // SAFETY: the words need no destructor, so they live as long as the thread; the reference is
-        // used only on this thread, within one call.
+        // SAFETY: the words need no destructor, so they live as long as the thread; the reference
+        // is used only on this thread, within one call.
         LOCAL.with(|local| unsafe { &*(local as *const Local) })
     }
 }
@@ -157,8 +162,8 @@ impl Joining {
         slot(index)
     }
 
-    /// Whether this thread has given its lanes back: what it logs now is logged by the C library's last
-    /// clean-up, or by a destructor after ours, and nobody tells us when that is over.
+    /// Whether this thread has given its lanes back: what it logs now is logged by the C library's
+    /// last clean-up, or by a destructor after ours, and nobody tells us when that is over.
     pub fn ended(&self) -> bool {
         tls::local().ended.load(Ordering::Relaxed) != 0
     }
@@ -170,8 +175,8 @@ impl Joining {
             let Some(slot) = slot(index) else { break };
             let key = slot.key.load(Ordering::Relaxed);
             if key != 0 && !at_exit.is_null() {
-                // First, so that a handler which interrupts us from here on finds no lane that may be
-                // another's by then.
+                // First, so that a handler which interrupts us from here on finds no lane that may
+                // be another's by then.
                 slot.key.store(0, Ordering::Relaxed);
                 compiler_fence(Ordering::SeqCst);
                 // SAFETY: only `prepare` stores there, and always a function of this type.
@@ -195,15 +200,16 @@ impl Drop for Joining {
     }
 }
 
-/// What is called with each joined slot of a thread that ends: its index, the writer's key, the slot.
+/// What is called with each joined slot of a thread that ends: its index, the writer's key, the
+/// slot.
 type AtExit = fn(usize, u64, &Slot);
 
 static AT_EXIT: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 /// The pthread key plus one; 0 = not made yet.
 static KEY: AtomicU64 = AtomicU64::new(0);
 
-/// Prepares for threads to end: sets the function to be called (always the same one), makes the key that
-/// calls it, and keeps the code in memory for as long as threads may.
+/// Prepares for threads to end: sets the function to be called (always the same one), makes the key
+/// that calls it, and keeps the code in memory for as long as threads may.
 pub fn prepare(f: AtExit) {
     AT_EXIT.store(f as *mut (), Ordering::Release);
     if KEY.load(Ordering::Acquire) != 0 {
@@ -234,8 +240,8 @@ pub fn prepare(f: AtExit) {
 
 /// Has [`thread_exit`] called with `page` when this thread ends.
 ///
-/// A pthread key and not a Rust destructor: the C library runs it after those of the language. In a process
-/// that has made more than 32 keys before ours, the C library allocates here.
+/// A pthread key and not a Rust destructor: the C library runs it after those of the language. In a
+/// process that has made more than 32 keys before ours, the C library allocates here.
 fn arm(page: *mut Page) {
     if let Some(key) = KEY.load(Ordering::Acquire).checked_sub(1) {
         // SAFETY: the key exists; it is never deleted once it stands in KEY.
@@ -245,8 +251,8 @@ fn arm(page: *mut Page) {
 
 unsafe extern "C-unwind" fn thread_exit(_page: *mut libc::c_void) {
     without_cancellation(|| {
-        // Nobody else is joining in a thread that ends: should the mark be set, a handler jumped out of its first
-        // event.
+        // Nobody else is joining in a thread that ends: should the mark be set, a handler jumped
+        // out of its first event.
         tls::local().joining.store(1, Ordering::Relaxed);
         Joining(()).leave();
         tls::local().ended.store(1, Ordering::Relaxed);
@@ -256,14 +262,14 @@ unsafe extern "C-unwind" fn thread_exit(_page: *mut libc::c_void) {
 /// Attempts at what failed before: one in this many events.
 const RETRY: u32 = 1024;
 
-/// Whether it is time to try what failed before: after a failure, most events are dropped for the price of a
-/// count.
+/// Whether it is time to try what failed before: after a failure, most events are dropped for the
+/// price of a count.
 pub fn may_try(slot: &Slot) -> bool {
     is_time(&slot.waiting)
 }
 
-/// Whether this thread has no lane of the writer with this key, and it is not yet time to look for one again. Then the
-/// event counts as [`may_try`] would count it.
+/// Whether this thread has no lane of the writer with this key, and it is not yet time to look for
+/// one again. Then the event counts as [`may_try`] would count it.
 ///
 /// Not while the thread is joining: what a handler logs then is lost for another reason.
 pub fn is_too_early(slot: &Slot, key: u64) -> bool {

@@ -1,4 +1,5 @@
-//! The ring in shared memory: [`Storage`] over a mapped timeline, with the bounds settled beforehand.
+//! The ring in shared memory: [`Storage`] over a mapped timeline, with the bounds settled
+//! beforehand.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,8 +12,8 @@ use crate::sync::{AtomicU64, Ordering};
 
 /// The words of a mapped ring.
 ///
-/// Copies of the pointers and masks that the hot path needs stand side by side here, so that an append
-/// touches one line of this and never the header.
+/// Copies of the pointers and masks that the hot path needs stand side by side here, so that an
+/// append touches one line of this and never the header.
 #[derive(Clone)]
 pub struct Shared {
     entries: *mut u8,
@@ -34,7 +35,8 @@ unsafe impl Send for Shared {}
 unsafe impl Sync for Shared {}
 
 impl Shared {
-    /// The ring of a mapping whose geometry was checked against its length; `None` of what is not mapped.
+    /// The ring of a mapping whose geometry was checked against its length; `None` of what is not
+    /// mapped.
     pub fn new(mapping: &Arc<Mapping>, geometry: &Geometry) -> Option<Shared> {
         let base = mapping.base()?;
         assert!(geometry.total <= mapping.len());
@@ -65,8 +67,8 @@ impl Shared {
     #[inline(always)]
     fn lane_word(&self, lane: u32, offset: u64) -> &AtomicU64 {
         debug_assert!(lane < self.lane_count);
-        // SAFETY: Geometry::load put lane_count records of this stride inside the mapping, aligned to
-        // 8; lanes are below lane_count (checked where they are taken from shared memory).
+        // SAFETY: Geometry::load put lane_count records of this stride inside the mapping, aligned
+        // to 8; lanes are below lane_count (checked where they are taken from shared memory).
         unsafe {
             let record = self.lanes.add(lane as usize * self.lane_stride);
             AtomicU64::from_ptr(record.add(offset as usize).cast())
@@ -144,8 +146,9 @@ impl Storage for Shared {
         let mask = (1usize << self.chunk_shift) - 1;
         let first = ((chunk & self.chunk_mask) as usize) << self.chunk_shift;
         let entry = first + (index as usize & mask);
-        // SAFETY: the masks keep the entry below the count of entries whatever the indices are, and the
-        // word below eight; Geometry::load put that many entries of 64 bytes inside the mapping.
+        // SAFETY: the masks keep the entry below the count of entries whatever the indices are, and
+        // the word below eight; Geometry::load put that many entries of 64 bytes inside the
+        // mapping.
         unsafe {
             let place = self.entries.add(entry * ENTRY_SIZE as usize);
             AtomicU64::from_ptr(place.add((word & 7) * 8).cast())
@@ -153,7 +156,8 @@ impl Storage for Shared {
     }
 }
 
-/// A ring as a reader sees it: mapped, or read piece by piece where others could cut the file short.
+/// A ring as a reader sees it: mapped, or read piece by piece where others could cut the file
+/// short.
 pub struct Observed {
     mapped: Option<Shared>,
     mapping: Arc<Mapping>,
@@ -301,6 +305,7 @@ impl Storage for Observed {
     }
 }
 
-/// Entries at the beginning of a chunk that are fetched when it is taken. The processor sees by itself that one comes
-/// after the other, but only after some; without this, each of those is a miss of its own (docs/performance.md).
+/// Entries at the beginning of a chunk that are fetched when it is taken. The processor sees by
+/// itself that one comes after the other, but only after some; without this, each of those is a
+/// miss of its own (docs/performance.md).
 const PREFETCHED: u32 = 16;

@@ -1,55 +1,58 @@
-//! The lane and chunk protocol: many writers, one ring, no locks, and readers that never disturb them.
+//! The lane and chunk protocol: many writers, one ring, no locks, and readers that never disturb
+//! them.
 //!
 //! # The idea
 //!
 //! The ring is an array of entries cut into chunks. A *lane* writes into one chunk at a time, its
-//! current one, so two lanes never share a cache line of entries. A lane has one writer at a time: the thread
-//! that owns it, or whoever is in a restartable sequence on the CPU that it belongs to (rseq/mod.rs). Its
-//! cursor, `ticket << 16 | count`, says where it writes next; **storing cursor + 1 is the commit of an
-//! entry, and the only one**.
+//! current one, so two lanes never share a cache line of entries. A lane has one writer at a time:
+//! the thread that owns it, or whoever is in a restartable sequence on the CPU that it belongs to
+//! (rseq/mod.rs). Its cursor, `ticket << 16 | count`, says where it writes next; **storing cursor +
+//! 1 is the commit of an entry, and the only one**.
 //!
-//! Chunks are handed out by ticket: `next_ticket` counts up, and ticket *t* stands for chunk
-//! *t mod chunks*. So the oldest chunk is taken next, except that a chunk which is some lane's current
-//! one is passed over, and one that was so until just now (`writer::is_spared`). Each chunk has a state word: `open(ticket, lane)` while it is being filled,
-//! `closed(ticket, count)` after.
+//! Chunks are handed out by ticket: `next_ticket` counts up, and ticket *t* stands for chunk *t mod
+//! chunks*. So the oldest chunk is taken next, except that a chunk which is some lane's current one
+//! is passed over, and one that was so until just now (`writer::is_spared`). Each chunk has a state
+//! word: `open(ticket, lane)` while it is being filled, `closed(ticket, count)` after.
 //!
 //! # Refill, and why in this order
 //!
 //! 1. take a ticket;
-//! 2. CAS the chunk's state from what it was to `open(ticket, lane)`: from here on, a reader that copied
-//!    the old entries finds another ticket and throws its copy away;
+//! 2. CAS the chunk's state from what it was to `open(ticket, lane)`: from here on, a reader that
+//!    copied the old entries finds another ticket and throws its copy away;
 //! 3. write down beside the state how many entries the lane committed before (`before`);
 //! 4. close the lane's old chunk;
 //! 5. install the new cursor, only if the lane's cursor is still the full one.
 //!
-//! On the lane of a CPU, 2 to 5 are one restartable sequence: who is interrupted in it never goes on, and what it
-//! leaves is what a killed one leaves.
+//! On the lane of a CPU, 2 to 5 are one restartable sequence: who is interrupted in it never goes
+//! on, and what it leaves is what a killed one leaves.
 //!
-//! A writer may be killed between any two steps. Before 4, the old chunk is open and the cursor says it
-//! is full: readable. Between 4 and 5 it is closed and full: readable; the fresh chunk is open under a
-//! ticket that the cursor never carried: it counts as empty. A chunk can hold entries only once its
-//! ticket has been in the cursor, and step 4 before step 5 means that a cursor leaves a ticket only when
-//! that chunk is closed. Hence the reader's rule for an open chunk: as many entries as the cursor says if
-//! it carries the same ticket, none otherwise.
+//! A writer may be killed between any two steps. Before 4, the old chunk is open and the cursor
+//! says it is full: readable. Between 4 and 5 it is closed and full: readable; the fresh chunk is
+//! open under a ticket that the cursor never carried: it counts as empty. A chunk can hold entries
+//! only once its ticket has been in the cursor, and step 4 before step 5 means that a cursor leaves
+//! a ticket only when that chunk is closed. Hence the reader's rule for an open chunk: as many
+//! entries as the cursor says if it carries the same ticket, none otherwise.
 //!
-//! Then the lane's count is in the fresh chunk alone, since its old one may be taken; so step 3 ends with the
-//! ticket that the count belongs to (`opened`).
+//! Then the lane's count is in the fresh chunk alone, since its old one may be taken; so step 3
+//! ends with the ticket that the count belongs to (`opened`).
 //!
-//! An abandoned fresh chunk stays open. It must not be taken while its owner could still install it,
-//! and it can do so only while the cursor is the old one; cursors of a lane only rise; so *a chunk open in
-//! a lane may be taken once that lane's cursor has passed its ticket*, and is passed over until then. If the
-//! dead hold so many that none is left, the lane's next writer goes on in the abandoned one.
+//! An abandoned fresh chunk stays open. It must not be taken while its owner could still install
+//! it, and it can do so only while the cursor is the old one; cursors of a lane only rise; so *a
+//! chunk open in a lane may be taken once that lane's cursor has passed its ticket*, and is passed
+//! over until then. If the dead hold so many that none is left, the lane's next writer goes on in
+//! the abandoned one.
 //!
 //! # Reading
 //!
-//! Load the state, load the count, copy, acquire fence, load the state again. The copy is valid if and
-//! only if both states carry the same ticket: entries of a chunk are written once per ticket, each
-//! before the commit that makes it count, so only a new ticket can change what was committed.
+//! Load the state, load the count, copy, acquire fence, load the state again. The copy is valid if
+//! and only if both states carry the same ticket: entries of a chunk are written once per ticket,
+//! each before the commit that makes it count, so only a new ticket can change what was committed.
 //!
 //! # Sequence numbers
 //!
-//! `before` gives every event a place in its lane's count. Lanes never lose their current chunk, so each
-//! lane's newest event is always there to be read, and a follower knows exactly how many it missed.
+//! `before` gives every event a place in its lane's count. Lanes never lose their current chunk, so
+//! each lane's newest event is always there to be read, and a follower knows exactly how many it
+//! missed.
 //!
 //! The protocol stands apart from its memory ([`Storage`]): shared memory in the product, loom's
 //! atomics in its model (tests/loom.rs).
@@ -135,8 +138,8 @@ impl Word for &AtomicU64 {
 ///
 /// Indices are below the counts the storage itself reports; callers keep to that.
 pub trait Storage {
-    /// The order of the commit: the store of cursor + 1. It pairs with the reader's Acquire load of the
-    /// cursor. Only the model checker's test of its own sharpness changes it.
+    /// The order of the commit: the store of cursor + 1. It pairs with the reader's Acquire load of
+    /// the cursor. Only the model checker's test of its own sharpness changes it.
     const COMMIT: Ordering = Ordering::Release;
 
     /// A word: of memory that is shared, or of a file that is read.
@@ -165,8 +168,8 @@ pub trait Storage {
     /// Word `word` (below 8) of the entry at `index` of `chunk`.
     fn word(&self, chunk: u32, index: u32, word: usize) -> Self::Word<'_>;
 
-    /// Appends entries of a chunk to `out`, as their words are now. Relaxed: whoever needs them ordered has loaded a count
-    /// with Acquire before.
+    /// Appends entries of a chunk to `out`, as their words are now. Relaxed: whoever needs them
+    /// ordered has loaded a count with Acquire before.
     #[inline(always)]
     fn entries(&self, chunk: u32, range: Range<u32>, out: &mut Vec<Entry>) {
         for index in range {
@@ -178,9 +181,10 @@ pub trait Storage {
         }
     }
 
-    /// The fence between taking a chunk and overwriting its entries. It pairs with the acquire fence of
-    /// [`reader::copy`]: whoever read a word stored after this finds the new ticket in the state, and
-    /// knows that its copy is void. Overridden only to show that the model checker would notice.
+    /// The fence between taking a chunk and overwriting its entries. It pairs with the acquire
+    /// fence of [`reader::copy`]: whoever read a word stored after this finds the new ticket in the
+    /// state, and knows that its copy is void. Overridden only to show that the model checker would
+    /// notice.
     #[inline(always)]
     fn fence_taken(&self) {
         fence(Ordering::Release);

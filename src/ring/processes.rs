@@ -1,10 +1,11 @@
 //! The process table: the processes that write to a timeline, and whether they still live.
 //!
-//! A writing process holds the lock on its slot's byte, and the kernel drops the lock with the process: so the holder
-//! lives. Two cases need more. A forked child shares the lock, and keeps it when its parent is killed: then the kernel
-//! says that there is no such process. And a daemon that gave its rights away has a lock that goes when it closes its
-//! descriptors: then it is seen to run, and to have the file mapped. A process that takes a dead slot, or finds no free
-//! lane, gives the lanes and thread records of the dead back.
+//! A writing process holds the lock on its slot's byte, and the kernel drops the lock with the
+//! process: so the holder lives. Two cases need more. A forked child shares the lock, and keeps it
+//! when its parent is killed: then the kernel says that there is no such process. And a daemon that
+//! gave its rights away has a lock that goes when it closes its descriptors: then it is seen to
+//! run, and to have the file mapped. A process that takes a dead slot, or finds no free lane, gives
+//! the lanes and thread records of the dead back.
 
 use std::fs::File;
 
@@ -36,13 +37,13 @@ fn record(geometry: &Geometry, slot: u32) -> u64 {
     geometry.process().offset + u64::from(slot) * geometry.process().stride
 }
 
-/// Whether the process of a record still writes. `locked`: a writer holds the lock on its slot. (Whoever may read the
-/// file can take a lock that readers share, and that says nothing.)
+/// Whether the process of a record still writes. `locked`: a writer holds the lock on its slot.
+/// (Whoever may read the file can take a lock that readers share, and that says nothing.)
 ///
-/// A process whose lock is held is not dead, unless the kernel says that there is no such process: then a child that it
-/// forked holds the lock. A process whose lock is free does not live, unless it is seen to run and to have the file
-/// mapped. (After an exec, id and start are the same, and the mapping is gone.) Without a `file` to look for, it lives
-/// as long as it runs.
+/// A process whose lock is held is not dead, unless the kernel says that there is no such process:
+/// then a child that it forked holds the lock. A process whose lock is free does not live, unless
+/// it is seen to run and to have the file mapped. (After an exec, id and start are the same, and
+/// the mapping is gone.) Without a `file` to look for, it lives as long as it runs.
 fn writes(
     view: &View,
     map: &Mapping,
@@ -56,7 +57,8 @@ fn writes(
         return false;
     }
     let who = who(map, at);
-    // Another copy of this library in our process (a plugin's) has handles that we do not know, and its lock.
+    // Another copy of this library in our process (a plugin's) has handles that we do not know, and
+    // its lock.
     let is_me = view.is_me(&who);
     if is_me && is_joined(map, at) {
         return true;
@@ -114,8 +116,8 @@ pub fn join(ring: &Shared, geometry: &Geometry, opening: &Opening, ticks: u64) -
             }
             bury(ring, geometry, before);
         }
-        // The fence keeps the stores below behind the 0, and the Release at the end keeps them before the
-        // identity (both pair with the Acquires in `writers`).
+        // The fence keeps the stores below behind the 0, and the Release at the end keeps them
+        // before the identity (both pair with the Acquires in `writers`).
         map.u32(at + process::IDENTITY).store(0, Ordering::Relaxed);
         fence(Ordering::Release);
         let serial = map
@@ -155,7 +157,8 @@ pub fn leave(ring: &Shared, geometry: &Geometry, me: u32, ticks: u64) {
     }
 }
 
-/// Whether a slot that no writer has is locked by somebody who may read the file: why the table seems full.
+/// Whether a slot that no writer has is locked by somebody who may read the file: why the table
+/// seems full.
 pub fn is_held_by_readers(geometry: &Geometry, file: &File) -> bool {
     (0..geometry.processes).any(|slot| Lock::Slot(slot).is_held_by_readers(file))
 }
@@ -212,8 +215,9 @@ fn owns_lanes(ring: &Shared, process: u32) -> bool {
         .any(|lane| lanes::process_of(ring.owner(lane).load(Ordering::Relaxed)) == process)
 }
 
-/// Everybody in the table: those that write now, and those that were killed and not replaced yet. To a snapshot, which
-/// is not `live`, nobody writes. Without a `file`, whose locks tell who lives, those live that are not known to be dead.
+/// Everybody in the table: those that write now, and those that were killed and not replaced yet.
+/// To a snapshot, which is not `live`, nobody writes. Without a `file`, whose locks tell who lives,
+/// those live that are not known to be dead.
 pub fn writers(map: &Mapping, geometry: &Geometry, live: bool, file: Option<&File>) -> Vec<Writer> {
     let view = View::here();
     let mut writers = Vec::new();

@@ -56,8 +56,8 @@ pub fn inspect<S: Storage>(ring: &S, chunk: u32) -> Option<Chunk> {
             None => (state.count(), None),
             Some(lane) if lane >= ring.lanes() => return None,
             Some(lane) => {
-                // Acquire (pairs with the commit and the install, both Release): the counted entries are
-                // visible, and so is the close of every chunk that the cursor has left.
+                // Acquire (pairs with the commit and the install, both Release): the counted
+                // entries are visible, and so is the close of every chunk that the cursor has left.
                 let cursor = Cursor(ring.cursor(lane).load(Ordering::Acquire));
                 if cursor.ticket() == state.ticket() {
                     (cursor.count(), Some(lane))
@@ -71,8 +71,8 @@ pub fn inspect<S: Storage>(ring: &S, chunk: u32) -> Option<Chunk> {
         };
         let before = ring.before(chunk).load(Ordering::Relaxed);
         let wrote = ring.chunk_lane(chunk).load(Ordering::Relaxed);
-        // Acquire fence, pairs with the release fence of the next taker: had we read its words, we would
-        // now read its ticket.
+        // Acquire fence, pairs with the release fence of the next taker: had we read its words, we
+        // would now read its ticket.
         fence(Ordering::Acquire);
         if State(ring.state(chunk).load(Ordering::Relaxed)).ticket() != state.ticket() {
             continue;
@@ -94,7 +94,8 @@ pub fn inspect<S: Storage>(ring: &S, chunk: u32) -> Option<Chunk> {
     None
 }
 
-/// Appends the entries `from..seen.count` of a chunk to `out`, or nothing if it was taken meanwhile.
+/// Appends the entries `from..seen.count` of a chunk to `out`, or nothing if it was taken
+/// meanwhile.
 pub fn copy<S: Storage>(
     ring: &S,
     seen: &Chunk,
@@ -114,8 +115,8 @@ pub fn copy<S: Storage>(
 
 /// Whether what was read of a chunk before this call is what it held when it was looked at.
 pub fn is_still<S: Storage>(ring: &S, seen: &Chunk) -> bool {
-    // Acquire fence, pairs with the release fence between taking a chunk and writing into it: if any
-    // word read before came from a later ticket, the load below sees that ticket.
+    // Acquire fence, pairs with the release fence between taking a chunk and writing into it: if
+    // any word read before came from a later ticket, the load below sees that ticket.
     fence(Ordering::Acquire);
     State(ring.state(seen.chunk).load(Ordering::Relaxed)).ticket() == seen.ticket
 }
@@ -125,15 +126,15 @@ pub fn is_still<S: Storage>(ring: &S, seen: &Chunk) -> bool {
 pub struct Look {
     /// Its cursor.
     pub cursor: Cursor,
-    /// How many entries it has committed in all its life. `None` if it was just changing chunks each time we looked, or if
-    /// the memory is damaged.
+    /// How many entries it has committed in all its life. `None` if it was just changing chunks
+    /// each time we looked, or if the memory is damaged.
     pub count: Option<u64>,
 }
 
 /// Looks at these lanes.
 ///
-/// For all that have left their chunk, the chunks are gone through once, and again for those that moved meanwhile. In
-/// damaged memory all lanes may have.
+/// For all that have left their chunk, the chunks are gone through once, and again for those that
+/// moved meanwhile. In damaged memory all lanes may have.
 pub fn look<S: Storage>(ring: &S, lanes: &[u32]) -> Vec<Look> {
     let (cursor, count) = (Cursor(0), None);
     let mut looks = vec![Look { cursor, count }; lanes.len()];
@@ -149,14 +150,16 @@ pub fn look<S: Storage>(ring: &S, lanes: &[u32]) -> Vec<Look> {
         if left.is_empty() {
             break;
         }
-        // After it was seen that they have left their chunks: what was prepared before that may count too little.
+        // After it was seen that they have left their chunks: what was prepared before that may
+        // count too little.
         let sought = left.iter().map(|&at| (lanes[at], looks[at].cursor));
         let counts = prepared(ring, sought);
         left.retain(|&at| {
             let (lane, look) = (lanes[at], &mut looks[at]);
-            // If the cursor has moved since, the chunk that counted may have gone before we came to it. If not, a lane that
-            // has left its chunk has such a one, which goes only after the cursor has moved. Without one the memory is
-            // damaged, and another look would find the same.
+            // If the cursor has moved since, the chunk that counted may have gone before we came to
+            // it. If not, a lane that has left its chunk has such a one, which goes only after the
+            // cursor has moved. Without one the memory is damaged, and another look would find the
+            // same.
             let is_still = ring.cursor(lane).load(Ordering::Relaxed) == look.cursor.0;
             if is_still {
                 look.count = counts[lane as usize];
@@ -177,9 +180,9 @@ fn in_current<S: Storage>(ring: &S, lane: u32, cursor: Cursor) -> Option<u64> {
     current.map(|chunk| chunk.end())
 }
 
-/// The counts of these lanes, with these cursors, from chunks that they have opened and not installed; of every lane, `None`
-/// where there is no such chunk. The lane's former chunk is closed by then, and may have been taken by others. So it stays
-/// when a writer is killed in between.
+/// The counts of these lanes, with these cursors, from chunks that they have opened and not
+/// installed; of every lane, `None` where there is no such chunk. The lane's former chunk is closed
+/// by then, and may have been taken by others. So it stays when a writer is killed in between.
 fn prepared<S: Storage>(ring: &S, sought: impl Iterator<Item = (u32, Cursor)>) -> Vec<Option<u64>> {
     let mut cursors = vec![None; ring.lanes() as usize];
     sought.for_each(|(lane, cursor)| cursors[lane as usize] = Some(cursor));

@@ -1,8 +1,9 @@
 //! The thread table: names for the threads whose numbers stand in the entries.
 //!
-//! An entry carries the thread's id from the kernel and an identity, `generation << 16 | slot`. Slots of
-//! ended threads are used again, oldest first, under another generation: an entry whose generation is
-//! gone keeps its thread id and loses only the name. It is never given another thread's.
+//! An entry carries the thread's id from the kernel and an identity, `generation << 16 | slot`.
+//! Slots of ended threads are used again, oldest first, under another generation: an entry whose
+//! generation is gone keeps its thread id and loses only the name. It is never given another
+//! thread's.
 
 use crate::layout::{Geometry, header, records::thread};
 use crate::shm::{Mapping, process_name, thread_id, thread_name};
@@ -47,9 +48,9 @@ pub fn register(map: &Mapping, geometry: &Geometry, process: u32, ticks: u64) ->
         if claimed.is_err() {
             continue;
         }
-        // The fence keeps the stores below behind the 0, and the Release at the end keeps them before the
-        // identity: a reader that finds the same identity before and after has read one thread's record
-        // (both pair with the Acquires in `lookup`).
+        // The fence keeps the stores below behind the 0, and the Release at the end keeps them
+        // before the identity: a reader that finds the same identity before and after has read one
+        // thread's record (both pair with the Acquires in `lookup`).
         map.u32(at + thread::IDENTITY).store(0, Ordering::Relaxed);
         fence(Ordering::Release);
         map.u32(at + thread::TID).store(tid, Ordering::Relaxed);
@@ -114,7 +115,8 @@ pub fn lookup(map: &Mapping, geometry: &Geometry, identity: u32) -> Option<Threa
     let name = map.read_c_str(at + thread::NAME, 16);
     let process = map.read_c_str(at + thread::PROCESS_NAME, 16);
     fence(Ordering::Acquire);
-    // Pairs with the fence in `register`: unchanged, so nobody has started to write another thread there.
+    // Pairs with the fence in `register`: unchanged, so nobody has started to write another thread
+    // there.
     if map.u32(at + thread::IDENTITY).load(Ordering::Relaxed) != identity {
         return None;
     }

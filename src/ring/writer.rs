@@ -1,4 +1,5 @@
-//! The writer's half: append an entry to a lane of one owner, and give any lane a new chunk when it is full.
+//! The writer's half: append an entry to a lane of one owner, and give any lane a new chunk when it
+//! is full.
 
 use super::{Storage, Word};
 use crate::layout::words::{Cursor, LAST_TICKET, State};
@@ -8,8 +9,8 @@ use crate::sync::{Ordering, fence};
 #[derive(Debug, PartialEq, Eq)]
 pub struct NoChunk;
 
-/// Writes an event of so many entries through `lane`, which the caller owns: `write` is given the chunk and the
-/// index of the first to fill, and they are committed if it says so.
+/// Writes an event of so many entries through `lane`, which the caller owns: `write` is given the
+/// chunk and the index of the first to fill, and they are committed if it says so.
 ///
 /// The lane's chunk has [`room`] for all of them, or is full.
 #[inline(always)]
@@ -19,8 +20,8 @@ pub fn append<S: Storage>(
     slots: u32,
     write: impl FnOnce(&S, u32, u32) -> bool,
 ) -> Result<(), NoChunk> {
-    // Relaxed: only this lane's owner changes its cursor; a former owner's stores happened before the
-    // Acquire with which we took the lane.
+    // Relaxed: only this lane's owner changes its cursor; a former owner's stores happened before
+    // the Acquire with which we took the lane.
     let mut cursor = Cursor(ring.cursor(lane).load(Ordering::Relaxed));
     if cursor.count() >= ring.chunk_entries() {
         refill(ring, lane, cursor, install)?;
@@ -33,7 +34,8 @@ pub fn append<S: Storage>(
     if !write(ring, ring.chunk_of(cursor.ticket()), cursor.count()) {
         return Ok(());
     }
-    // Release (pairs with the Acquire load in reader::inspect): whoever sees the new count sees the entry.
+    // Release (pairs with the Acquire load in reader::inspect): whoever sees the new count sees the
+    // entry.
     ring.cursor(lane)
         .store(cursor.0 + u64::from(slots), S::COMMIT);
     Ok(())
@@ -74,8 +76,8 @@ impl Fresh {
         Cursor::new(self.ticket, 0)
     }
 
-    /// The chunk that the lane leaves, and its state before and after. Before a lane's first chunk: a state that
-    /// no chunk has.
+    /// The chunk that the lane leaves, and its state before and after. Before a lane's first chunk:
+    /// a state that no chunk has.
     pub fn closes<S: Storage>(&self, ring: &S) -> (u32, State, State) {
         let ticket = self.full.ticket();
         (
@@ -93,18 +95,19 @@ pub enum Installed {
     Done,
     /// The chunk's state was another: somebody took it.
     Taken,
-    /// The lane is another's by now, or goes on elsewhere; or we were interrupted. Whatever was done up to there
-    /// stays, as if we had been killed.
+    /// The lane is another's by now, or goes on elsewhere; or we were interrupted. Whatever was
+    /// done up to there stays, as if we had been killed.
     Aborted,
 }
 
 /// Gives the lane a new chunk. `full` is its cursor, which counts a whole chunk.
 ///
-/// Whoever calls `install` and runs it to its end is alone in that lane, by being its one owner ([`install`]),
-/// or the only one in a section on its CPU. Everything before is only looking around, and may be out of date.
+/// Whoever calls `install` and runs it to its end is alone in that lane, by being its one owner
+/// ([`install`]), or the only one in a section on its CPU. Everything before is only looking
+/// around, and may be out of date.
 ///
-/// Tries two laps of tickets: in one lap every chunk comes by, and whatever another thread took in the
-/// meantime comes by again. It waits for nobody.
+/// Tries two laps of tickets: in one lap every chunk comes by, and whatever another thread took in
+/// the meantime comes by again. It waits for nobody.
 #[cold]
 #[inline(never)]
 pub fn refill<S: Storage>(
@@ -115,8 +118,9 @@ pub fn refill<S: Storage>(
 ) -> Result<(), NoChunk> {
     let before = match committed(ring, full) {
         Some(before) => before,
-        // A predecessor closed the full chunk, opened the next one and was killed. Without such a one, the
-        // lane goes on elsewhere already, or memory is damaged; then it goes on counting from nothing.
+        // A predecessor closed the full chunk, opened the next one and was killed. Without such a
+        // one, the lane goes on elsewhere already, or memory is damaged; then it goes on counting
+        // from nothing.
         None => match prepared(ring, lane, full, None) {
             Some(fresh) => {
                 install(ring, &fresh);
@@ -132,7 +136,8 @@ pub fn refill<S: Storage>(
             return Err(NoChunk);
         }
         let chunk = ring.chunk_of(ticket);
-        // Acquire (pairs with the AcqRel and Release of those who changed the state): as in `install`.
+        // Acquire (pairs with the AcqRel and Release of those who changed the state): as in
+        // `install`.
         let was = State(ring.state(chunk).load(Ordering::Acquire));
         // A stale ticket (we slept for a whole lap) must not go back in time.
         if was.ticket() >= ticket || !takeable(ring, was) {
@@ -156,7 +161,8 @@ pub fn refill<S: Storage>(
             Installed::Taken => {}
         }
     }
-    // Every chunk is some lane's. One of them may be ours: prepared by a predecessor that was killed.
+    // Every chunk is some lane's. One of them may be ours: prepared by a predecessor that was
+    // killed.
     let fresh = prepared(ring, lane, full, Some(before)).ok_or(NoChunk)?;
     install(ring, &fresh);
     Ok(())
@@ -164,8 +170,8 @@ pub fn refill<S: Storage>(
 
 /// Installs a chunk in a lane that has one owner, us.
 pub fn install<S: Storage>(ring: &S, fresh: &Fresh) -> Installed {
-    // AcqRel: Acquire, because a closed chunk's entries happened before we overwrite them; Release pairs with
-    // the Acquire of whoever takes it after us.
+    // AcqRel: Acquire, because a closed chunk's entries happened before we overwrite them; Release
+    // pairs with the Acquire of whoever takes it after us.
     let taken = ring.state(fresh.chunk).compare_exchange(
         fresh.was.0,
         fresh.open().0,
@@ -178,8 +184,8 @@ pub fn install<S: Storage>(ring: &S, fresh: &Fresh) -> Installed {
     ring.fence_taken();
     describe(ring, fresh);
     let (chunk, open, closed) = fresh.closes(ring);
-    // Release (pairs with the Acquire load in reader::inspect): the entries happened before the close. It fails
-    // before the first chunk, or when a killed predecessor got as far as this.
+    // Release (pairs with the Acquire load in reader::inspect): the entries happened before the
+    // close. It fails before the first chunk, or when a killed predecessor got as far as this.
     let _ =
         ring.state(chunk)
             .compare_exchange(open.0, closed.0, Ordering::Release, Ordering::Relaxed);
@@ -193,18 +199,20 @@ pub fn install<S: Storage>(ring: &S, fresh: &Fresh) -> Installed {
     );
     match installed {
         Ok(_) => Installed::Done,
-        // We are a child that a handler of our parent forked in the middle of this: the lane is our parent's.
+        // We are a child that a handler of our parent forked in the middle of this: the lane is our
+        // parent's.
         Err(_) => Installed::Aborted,
     }
 }
 
-/// Whether a chunk in this state may be taken: nobody writes into it, nor ever will under this ticket.
+/// Whether a chunk in this state may be taken: nobody writes into it, nor ever will under this
+/// ticket.
 fn takeable<S: Storage>(ring: &S, state: State) -> bool {
     match state.lane() {
         // Damaged memory: no such lane exists, so nobody can be writing.
         Some(lane) if lane >= ring.lanes() => true,
-        // Acquire (pairs with the install's Release): if the cursor has passed, all its stores to this
-        // chunk happened before ours.
+        // Acquire (pairs with the install's Release): if the cursor has passed, all its stores to
+        // this chunk happened before ours.
         Some(lane) => Cursor(ring.cursor(lane).load(Ordering::Acquire)).ticket() > state.ticket(),
         None => true,
     }
@@ -217,15 +225,17 @@ const WITNESSES: u64 = 4;
 
 /// Whether a chunk that may be taken was still written to less than a quarter of a lap ago.
 ///
-/// Chunks are handed out in turn, and each is full soon after it was taken, and then the oldest when its turn comes
-/// again. Not so in a lane that is seldom used: its chunk is passed over for as long as it is current, and gets full
-/// at any time, perhaps right before its turn; then the newest events of that lane would go, while all others keep
-/// theirs for a whole lap. So it is passed over once more.
+/// Chunks are handed out in turn, and each is full soon after it was taken, and then the oldest
+/// when its turn comes again. Not so in a lane that is seldom used: its chunk is passed over for as
+/// long as it is current, and gets full at any time, perhaps right before its turn; then the newest
+/// events of that lane would go, while all others keep theirs for a whole lap. So it is passed over
+/// once more.
 ///
-/// When a quarter of a lap ago was, the chunks tell that were taken then, by their first entries. What claims to be newer
-/// than those taken just now is not believed: a clock that went back, or damage, and would be spared for ever. Not half a
-/// lap: where most lanes fill a chunk as slowly as that, chunks would be taken that are newer than those passed over.
-/// Everything here is only a hint, hence Relaxed: a wrong one takes another chunk that may be taken.
+/// When a quarter of a lap ago was, the chunks tell that were taken then, by their first entries.
+/// What claims to be newer than those taken just now is not believed: a clock that went back, or
+/// damage, and would be spared for ever. Not half a lap: where most lanes fill a chunk as slowly as
+/// that, chunks would be taken that are newer than those passed over. Everything here is only a
+/// hint, hence Relaxed: a wrong one takes another chunk that may be taken.
 fn is_spared<S: Storage>(ring: &S, ticket: u64, full: Cursor) -> bool {
     if ring.chunks() < MANY {
         return false;
@@ -259,24 +269,26 @@ fn describe<S: Storage>(ring: &S, fresh: &Fresh) {
         .store(fresh.before, Ordering::Relaxed);
     ring.chunk_lane(fresh.chunk)
         .store(u64::from(fresh.lane), Ordering::Relaxed);
-    // Release, pairs with the Acquire in `prepared` and in reader::prepared, which come here otherwise.
+    // Release, pairs with the Acquire in `prepared` and in reader::prepared, which come here
+    // otherwise.
     ring.opened(fresh.chunk)
         .store(fresh.ticket, Ordering::Release);
 }
 
 /// How many entries the lane has committed, its full chunk included.
 ///
-/// The count stands beside the full chunk's state. `None` if that chunk was taken by others since: it was closed
-/// first, and then the next one is open, and carries the count.
+/// The count stands beside the full chunk's state. `None` if that chunk was taken by others since:
+/// it was closed first, and then the next one is open, and carries the count.
 fn committed<S: Storage>(ring: &S, full: Cursor) -> Option<u64> {
     if full.ticket() == 0 {
         return Some(0);
     }
     let chunk = ring.chunk_of(full.ticket());
-    // Relaxed: both were stored by this lane's owner, or by one whose stores we acquired with the lane; on a
-    // lane of a CPU, before what `install` finds unchanged.
+    // Relaxed: both were stored by this lane's owner, or by one whose stores we acquired with the
+    // lane; on a lane of a CPU, before what `install` finds unchanged.
     let before = ring.before(chunk).load(Ordering::Relaxed);
-    // Acquire fence, pairs with the release fence of a taker: if `before` is the taker's, so is the state.
+    // Acquire fence, pairs with the release fence of a taker: if `before` is the taker's, so is the
+    // state.
     fence(Ordering::Acquire);
     let state = State(ring.state(chunk).load(Ordering::Relaxed));
     (state.ticket() == full.ticket()).then(|| before.wrapping_add(u64::from(ring.chunk_entries())))
@@ -284,8 +296,9 @@ fn committed<S: Storage>(ring: &S, full: Cursor) -> Option<u64> {
 
 /// The chunk that a killed predecessor opened for this lane and did not install.
 ///
-/// `before`: the lane's count, unless the predecessor is known to have written it down. On a lane of a CPU there
-/// may be several, of writers that were interrupted at different times; the highest count is that of the last.
+/// `before`: the lane's count, unless the predecessor is known to have written it down. On a lane
+/// of a CPU there may be several, of writers that were interrupted at different times; the highest
+/// count is that of the last.
 fn prepared<S: Storage>(ring: &S, lane: u32, full: Cursor, before: Option<u64>) -> Option<Fresh> {
     let opened = |chunk: u32| {
         let was = State(ring.state(chunk).load(Ordering::Acquire));

@@ -1,8 +1,8 @@
 //! Holding off the cancellation of a thread (`pthread_cancel`) while this library works in it.
 //!
-//! Opening, reading, writing and locking files are cancellation points. A thread cancelled there is unwound like one
-//! that throws, and Rust ends the process when that meets its frames. So a call in a cancelled thread is done as ever,
-//! and the thread ends at its next cancellation point.
+//! Opening, reading, writing and locking files are cancellation points. A thread cancelled there is
+//! unwound like one that throws, and Rust ends the process when that meets its frames. So a call in
+//! a cancelled thread is done as ever, and the thread ends at its next cancellation point.
 
 use std::ffi::c_int;
 use std::mem::ManuallyDrop;
@@ -11,8 +11,8 @@ use std::ptr;
 const PTHREAD_CANCEL_DISABLE: c_int = 1;
 const PTHREAD_CANCEL_DEFERRED: c_int = 0;
 
-// The libc crate does not have them, and says of every function that it does not unwind. These do, when cancellation is
-// asynchronous, pending and enabled again.
+// The libc crate does not have them, and says of every function that it does not unwind. These do,
+// when cancellation is asynchronous, pending and enabled again.
 unsafe extern "C-unwind" {
     fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
     fn pthread_setcanceltype(kind: c_int, before: *mut c_int) -> c_int;
@@ -20,15 +20,15 @@ unsafe extern "C-unwind" {
 
 /// Runs `f` in a thread that nobody can cancel meanwhile. A panic of `f` ends the process.
 ///
-/// The frame has nothing to clean up, and neither may those of its callers up to C: then an asynchronous cancellation,
-/// which may come right before and after, unwinds through them all.
+/// The frame has nothing to clean up, and neither may those of its callers up to C: then an
+/// asynchronous cancellation, which may come right before and after, unwinds through them all.
 #[inline(always)]
 pub fn without_cancellation<T: Copy>(f: impl FnOnce() -> T) -> T {
     // Not by itself something to clean up, as far as the compiler knows before it optimises.
     let f = ManuallyDrop::new(f);
     let (mut state, mut kind) = (0, 0);
-    // The type as well: where it is asynchronous glibc cancels by a signal, which may have been sent before and come now, and
-    // whose handler looks at the type and not at the state.
+    // The type as well: where it is asynchronous glibc cancels by a signal, which may have been
+    // sent before and come now, and whose handler looks at the type and not at the state.
     // SAFETY: both are valid places for what they are.
     unsafe {
         pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &mut state);
@@ -43,14 +43,16 @@ pub fn without_cancellation<T: Copy>(f: impl FnOnce() -> T) -> T {
     result
 }
 
-/// A function of C, which nothing unwinds out of. And not inlined: what it has to clean up is its own.
+/// A function of C, which nothing unwinds out of. And not inlined: what it has to clean up is its
+/// own.
 #[inline(never)]
 #[allow(improper_ctypes_definitions, reason = "no C ever calls it")]
 extern "C" fn walled<T>(f: impl FnOnce() -> T) -> T {
     f()
 }
 
-/// Runs what makes system calls, so that the host does not notice: `errno` stays, and the thread is not cancelled.
+/// Runs what makes system calls, so that the host does not notice: `errno` stays, and the thread is
+/// not cancelled.
 #[inline(always)]
 pub fn unnoticed(f: impl FnOnce()) {
     // SAFETY: errno is this thread's own.

@@ -1,9 +1,10 @@
 //! Descriptors: none of ours ever has the number of a standard stream.
 //!
-//! The kernel gives the lowest number that is free. In a host that has closed its standard streams, that is 0, 1 or 2,
-//! and the host's later output would be written into a timeline. So before anything is opened, these numbers are taken
-//! by descriptors that lead nowhere: reading, writing and polling them fails as for a closed one, and exec closes them.
-//! They stay, because closing one could hit a file that the host has put in its place meanwhile.
+//! The kernel gives the lowest number that is free. In a host that has closed its standard streams,
+//! that is 0, 1 or 2, and the host's later output would be written into a timeline. So before
+//! anything is opened, these numbers are taken by descriptors that lead nowhere: reading, writing
+//! and polling them fails as for a closed one, and exec closes them. They stay, because closing one
+//! could hit a file that the host has put in its place meanwhile.
 
 use std::ffi::CStr;
 use std::fs::{File, OpenOptions, ReadDir};
@@ -27,7 +28,8 @@ pub fn open_to_read(path: &Path) -> io::Result<File> {
     open_as(File::options().read(true), path)
 }
 
-/// Opens a regular file, and nothing else, not even for a moment: opening a device may already do something.
+/// Opens a regular file, and nothing else, not even for a moment: opening a device may already do
+/// something.
 pub fn open_regular(path: &Path) -> Option<File> {
     let options = |flags| OpenOptions::new().read(true).custom_flags(flags).clone();
     let place = open_as(&options(libc::O_PATH), path).ok()?;
@@ -78,7 +80,8 @@ fn take_standard_streams() -> io::Result<()> {
         while unsafe { libc::fcntl(number, libc::F_GETFD) } < 0 {
             let taken = open_nothing()?;
             if taken.as_raw_fd() < LOWEST {
-                // Not ours any more: the number is the host's, who may close it or put something in its place.
+                // Not ours any more: the number is the host's, who may close it or put something in
+                // its place.
                 std::mem::forget(taken);
             }
         }
@@ -107,7 +110,8 @@ fn owned(fd: libc::c_int) -> io::Result<OwnedFd> {
     }
 }
 
-/// The same opening under a number that nobody hands out by hand: from 512 on, or else the highest that is free.
+/// The same opening under a number that nobody hands out by hand: from 512 on, or else the highest
+/// that is free.
 pub fn keep_high(file: File) -> File {
     let now = file.as_raw_fd();
     let numbers = std::iter::once(LOWEST_KEPT).chain((LOWEST..LOWEST_KEPT).rev());

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use super::descriptor::open_as;
 
-/// Opens an existing file. A symbolic link at its end is followed for reading only: a folder that all may
-/// write to must not lead a writer elsewhere.
+/// Opens an existing file. A symbolic link at its end is followed for reading only: a folder that
+/// all may write to must not lead a writer elsewhere.
 pub fn open(path: &Path, write: bool) -> io::Result<File> {
     open_with(path, write, write)
 }
@@ -88,8 +88,8 @@ impl Drop for Temporary {
 pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     let [c_from, c_to] = [from, to].map(|path| CString::new(path.as_os_str().as_bytes()));
     let (c_from, c_to) = (c_from?, c_to?);
-    // SAFETY: both names are NUL-terminated and live through the call. Not by a function of the C library, of
-    // which some have none.
+    // SAFETY: both names are NUL-terminated and live through the call. Not by a function of the C
+    // library, of which some have none.
     let renamed = unsafe {
         libc::syscall(
             libc::SYS_renameat2,
@@ -168,8 +168,8 @@ pub fn reserve(file: &File, bytes: u64) -> Result<(), (io::Error, u64)> {
     if bytes > file_size_limit() {
         return Err((io::Error::from_raw_os_error(libc::EFBIG), file_size_limit()));
     }
-    // Asked first: an attempt in vain takes all there is for a moment, in which others get none. Where there is nothing
-    // at all, there is no limit.
+    // Asked first: an attempt in vain takes all there is for a moment, in which others get none.
+    // Where there is nothing at all, there is no limit.
     if space().is_some_and(|(all, left, _)| all > 0 && left < bytes) {
         return Err((io::Error::from_raw_os_error(libc::ENOSPC), free()));
     }

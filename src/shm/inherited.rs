@@ -1,9 +1,11 @@
-//! Openings that a forked child closes, so that no lock outlives a parent that is killed while it holds one.
+//! Openings that a forked child closes, so that no lock outlives a parent that is killed while it
+//! holds one.
 //!
-//! A child has a copy of every descriptor, and a lock goes with the last copy. Nobody in the child goes on with the
-//! work that a thread of the parent did under a lock; but if the parent is killed meanwhile, the child would keep the
-//! lock for as long as it runs. So openings that are made for a short time are noted here. The child closes those of
-//! other threads: as soon as it is forked by the C library, and else before it opens one itself.
+//! A child has a copy of every descriptor, and a lock goes with the last copy. Nobody in the child
+//! goes on with the work that a thread of the parent did under a lock; but if the parent is killed
+//! meanwhile, the child would keep the lock for as long as it runs. So openings that are made for a
+//! short time are noted here. The child closes those of other threads: as soon as it is forked by
+//! the C library, and else before it opens one itself.
 
 use std::fs::File;
 use std::os::fd::{AsRawFd, FromRawFd};
@@ -13,7 +15,8 @@ use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
 /// A descriptor, and its file, which tells it from a later one of the same number.
 struct Note {
-    /// The thread that made it, as the C library knows it, also in a child that the thread forks; 0 = free.
+    /// The thread that made it, as the C library knows it, also in a child that the thread forks; 0
+    /// = free.
     thread: AtomicU64,
     process: AtomicU32,
     /// The descriptor + 1; 0 = not yet, or not any more.
@@ -36,7 +39,8 @@ static NOTES: [Note; 64] = [const {
 /// An opening that is noted for as long as this lives: not longer than its descriptor is open.
 pub struct Noted(&'static Note);
 
-/// Notes an opening of the file of that identity, before anything is locked through it. Does not allocate.
+/// Notes an opening of the file of that identity, before anything is locked through it. Does not
+/// allocate.
 pub fn note(file: &File, (device, inode): (u64, u64)) -> Option<Noted> {
     let me = this_thread();
     // Acquire, pairs with the Release in `drop`: the former user is done with it.
@@ -50,7 +54,8 @@ pub fn note(file: &File, (device, inode): (u64, u64)) -> Option<Noted> {
     note.process.store(std::process::id(), Ordering::Relaxed);
     note.device.store(device, Ordering::Relaxed);
     note.inode.store(inode, Ordering::Relaxed);
-    // Release, pairs with the Acquire in `close_those_of_others`: a child that finds it finds the rest as well.
+    // Release, pairs with the Acquire in `close_those_of_others`: a child that finds it finds the
+    // rest as well.
     note.descriptor
         .store(file.as_raw_fd() as u32 + 1, Ordering::Release);
     Some(Noted(note))
@@ -68,8 +73,9 @@ pub fn prepare() {
     static DONE: AtomicU32 = AtomicU32::new(0);
     // Relaxed: it guards nothing; handlers that run twice do no harm.
     if DONE.swap(1, Ordering::Relaxed) == 0 {
-        // SAFETY: the handler calls only what may be called in a child of a process of several threads. If there is no
-        // memory for it, children close what they find when they open the timeline.
+        // SAFETY: the handler calls only what may be called in a child of a process of several
+        // threads. If there is no memory for it, children close what they find when they open the
+        // timeline.
         unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
     }
 }
@@ -78,7 +84,8 @@ unsafe extern "C" fn in_child() {
     close_those_of_others(0);
 }
 
-/// In a child that was forked without the C library, closes what other threads of the parent had open.
+/// In a child that was forked without the C library, closes what other threads of the parent had
+/// open.
 pub fn close_those_of_our_parent() {
     close_those_of_others(std::process::id());
 }
@@ -88,13 +95,14 @@ fn close_those_of_others(process: u32) {
     let me = this_thread();
     for note in &NOTES {
         let thread = note.thread.load(Ordering::Relaxed);
-        // The one that forked us goes on here with what it has: a handler may have forked in the middle.
+        // The one that forked us goes on here with what it has: a handler may have forked in the
+        // middle.
         if thread == 0 || thread == me || note.process.load(Ordering::Relaxed) == process {
             continue;
         }
         if let Some(fd) = note.descriptor.swap(0, Ordering::Acquire).checked_sub(1) {
-            // SAFETY: closed only if it still leads to the file that the parent had opened under this number, which
-            // nobody uses in this process: the thread that did is not here.
+            // SAFETY: closed only if it still leads to the file that the parent had opened under
+            // this number, which nobody uses in this process: the thread that did is not here.
             let file = std::mem::ManuallyDrop::new(unsafe { File::from_raw_fd(fd as i32) });
             let noted = (
                 note.device.load(Ordering::Relaxed),

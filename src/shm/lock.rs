@@ -1,9 +1,10 @@
 //! Open-file-description locks on single bytes far behind the end of the file.
 //!
-//! The kernel drops such a lock with the last descriptor of its opening, so a killed process never leaves one behind.
-//! Whoever may open the file may hold its locks, so every wait for one is bounded. Each cold operation locks through an
-//! opening of its own (`LockFile`). That excludes other processes and other threads alike, and leaves no mutex that a
-//! fork could copy in the locked state.
+//! The kernel drops such a lock with the last descriptor of its opening, so a killed process never
+//! leaves one behind. Whoever may open the file may hold its locks, so every wait for one is
+//! bounded. Each cold operation locks through an opening of its own (`LockFile`). That excludes
+//! other processes and other threads alike, and leaves no mutex that a fork could copy in the
+//! locked state.
 
 use std::fs::File;
 use std::io;
@@ -70,7 +71,8 @@ impl Lock {
         self.take(opening).is_ok_and(|taken| taken)
     }
 
-    /// Takes the lock, or false if others have it. The error: nobody can take it, as on a file system without locks.
+    /// Takes the lock, or false if others have it. The error: nobody can take it, as on a file
+    /// system without locks.
     fn take(self, opening: &Opening) -> io::Result<bool> {
         match control(opening.file(), opening.set, self.flock(libc::F_WRLCK)) {
             Ok(_) => Ok(true),
@@ -108,7 +110,8 @@ impl Patience {
         looks: 0,
         most: 540,
     };
-    /// Some two milliseconds: whoever has the lock for as short as usual may lose its CPU meanwhile.
+    /// Some two milliseconds: whoever has the lock for as short as usual may lose its CPU
+    /// meanwhile.
     pub const MOMENT: Patience = Patience {
         looks: 0,
         most: Patience::SPINS + 5,
@@ -139,8 +142,8 @@ pub fn slots_locked(file: &File) -> bool {
     held(file, range(SLOTS, SLOT_COUNT, libc::F_RDLCK))
 }
 
-/// Whether another opening stands in the way of `lock`. Asked for one that readers share, it leaves out what those
-/// hold who may only read the file.
+/// Whether another opening stands in the way of `lock`. Asked for one that readers share, it leaves
+/// out what those hold who may only read the file.
 fn held(file: &File, lock: libc::flock) -> bool {
     control(file, libc::F_OFD_GETLK, lock).is_ok_and(|l| l.l_type != libc::F_UNLCK as i16)
 }
@@ -169,7 +172,8 @@ pub struct Opening {
     file: ManuallyDrop<File>,
     /// Whether the file is ours to close, and its locks are ours alone.
     own: bool,
-    /// Which file it is: hosts close descriptors that they do not know, and open others under their numbers.
+    /// Which file it is: hosts close descriptors that they do not know, and open others under their
+    /// numbers.
     identity: Option<(u64, u64)>,
     set: libc::c_int,
     /// So that forked children close it.
@@ -200,9 +204,9 @@ impl Opening {
         }
     }
 
-    /// One that we share with our parent and cannot replace (a daemon that gave its rights away may not open
-    /// the file again): locks belong to the process. They would go with any descriptor of the file that the
-    /// process closes, so nothing rests on them alone.
+    /// One that we share with our parent and cannot replace (a daemon that gave its rights away may
+    /// not open the file again): locks belong to the process. They would go with any descriptor of
+    /// the file that the process closes, so nothing rests on them alone.
     pub fn inherited(file: ManuallyDrop<File>) -> Opening {
         Opening {
             identity: identity(&file).ok(),
@@ -218,7 +222,8 @@ impl Opening {
         &self.file
     }
 
-    /// Whether the descriptor still leads there, and not to a file that the host has opened since under its number.
+    /// Whether the descriptor still leads there, and not to a file that the host has opened since
+    /// under its number.
     fn is_open(&self) -> bool {
         identity(&self.file).ok() == self.identity
     }
@@ -234,9 +239,10 @@ impl Opening {
         Ok(unsafe { ManuallyDrop::take(&mut self.file) })
     }
 
-    /// The same for a lock that is held for long, under a number that no opening for a short time gets. If the host
-    /// closes our descriptors, the number may become that of another opening of the same file: device and inode do not
-    /// tell them apart, and dropping this one would close the other in the middle of its work.
+    /// The same for a lock that is held for long, under a number that no opening for a short time
+    /// gets. If the host closes our descriptors, the number may become that of another opening of
+    /// the same file: device and inode do not tell them apart, and dropping this one would close
+    /// the other in the middle of its work.
     pub fn for_long(self) -> Opening {
         match self.into_own() {
             Ok(file) => Opening::own(keep_high(file)),
@@ -248,8 +254,8 @@ impl Opening {
         self.set == libc::F_SETLK
     }
 
-    /// Locks of the process do not keep its threads apart, so this does. A forked child that copied the
-    /// mark of a thread it does not have finds another process' number in it.
+    /// Locks of the process do not keep its threads apart, so this does. A forked child that copied
+    /// the mark of a thread it does not have finds another process' number in it.
     fn enter(&self, patience: &mut Patience) -> io::Result<()> {
         if !self.is_process_wide() {
             return Ok(());

@@ -1,10 +1,10 @@
 //! The bytes of a timeline: bounds-checked atomics at byte offsets.
 //!
-//! Other processes change this memory at any time, so nothing here hands out plain references to it:
-//! every access is an atomic, checked against the length of the file.
+//! Other processes change this memory at any time, so nothing here hands out plain references to
+//! it: every access is an atomic, checked against the length of the file.
 //!
-//! A file that others could cut short is not mapped for reading, because the kernel ends whoever touches a lost page.
-//! It is read piece by piece (pieces.rs), and lost bytes read as zeros.
+//! A file that others could cut short is not mapped for reading, because the kernel ends whoever
+//! touches a lost page. It is read piece by piece (pieces.rs), and lost bytes read as zeros.
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -28,8 +28,8 @@ enum Bytes {
 }
 
 impl Mapping {
-    /// Maps `length` bytes for reading and writing; with `touch`, touches every page, so that no event
-    /// pays for the first use of one.
+    /// Maps `length` bytes for reading and writing; with `touch`, touches every page, so that no
+    /// event pays for the first use of one.
     pub fn writable(file: &File, length: u64, touch: bool) -> io::Result<Mapping> {
         let mut options = MmapOptions::new();
         options.len(usize::try_from(length).map_err(io::Error::other)?);
@@ -39,8 +39,9 @@ impl Mapping {
         let raw = options.map_raw(file)?;
         if touch {
             // Populating a shared mapping of a file on disk only maps its pages for reading.
-            // SAFETY: the range is that of the mapping just made; the call changes nothing in it. Where the
-            // kernel does not know it (before 5.14), shared memory was populated for writing above.
+            // SAFETY: the range is that of the mapping just made; the call changes nothing in it.
+            // Where the kernel does not know it (before 5.14), shared memory was populated for
+            // writing above.
             unsafe {
                 libc::madvise(
                     raw.as_mut_ptr().cast(),
@@ -66,7 +67,8 @@ impl Mapping {
         })
     }
 
-    /// `length` bytes of the file at `path` for reading, of which others may take away any at any time.
+    /// `length` bytes of the file at `path` for reading, of which others may take away any at any
+    /// time.
     pub fn in_pieces(file: &File, path: &CStr, length: u64) -> io::Result<Mapping> {
         let pieces = Pieces::new(file.try_clone()?, path, length)?;
         Ok(Mapping {
@@ -103,8 +105,8 @@ impl Mapping {
         }
     }
 
-    /// Looks at it, and reads what is not mapped by no more than so many system calls for that; the rest is zeros,
-    /// and a [`Loss`].
+    /// Looks at it, and reads what is not mapped by no more than so many system calls for that; the
+    /// rest is zeros, and a [`Loss`].
     pub fn at_most<T>(&self, calls: u64, look: impl FnOnce() -> T) -> T {
         match &self.bytes {
             Bytes::Mapped { .. } => look(),
@@ -133,8 +135,9 @@ impl Mapping {
     #[inline]
     pub fn u64(&self, offset: u64) -> Word<'_, AtomicU64> {
         match self.place(offset, 8) {
-            // SAFETY: inside the mapping and aligned (`place` asserts both), alive as long as `self`, and
-            // accessed by everyone as an atomic; on a read-only mapping plain loads are all that happens.
+            // SAFETY: inside the mapping and aligned (`place` asserts both), alive as long as
+            // `self`, and accessed by everyone as an atomic; on a read-only mapping plain loads are
+            // all that happens.
             Ok(place) => Word::Mapped(unsafe { AtomicU64::from_ptr(place.cast()) }),
             Err(pieces) => Word::Read(pieces, offset),
         }
@@ -160,7 +163,8 @@ impl Mapping {
         }
     }
 
-    /// Copies bytes out. Relaxed: whoever needs them ordered has loaded a count with Acquire before.
+    /// Copies bytes out. Relaxed: whoever needs them ordered has loaded a count with Acquire
+    /// before.
     pub fn read(&self, offset: u64, out: &mut [u8]) {
         if let Bytes::Read(pieces) = &self.bytes {
             return pieces.read(offset, out);

@@ -1,4 +1,5 @@
-//! Shared memory: the only mmap, the files behind it, and the locks that the kernel drops with a process.
+//! Shared memory: the only mmap, the files behind it, and the locks that the kernel drops with a
+//! process.
 
 mod cancel;
 mod descriptor;
@@ -39,7 +40,8 @@ pub fn read_small<'a>(path: &CStr, buffer: &'a mut [u8]) -> &'a [u8] {
     &buffer[..read.unwrap_or(0)]
 }
 
-/// What follows `mark` in a small file, as far as `buffer` takes it, without allocating; empty where there is no mark.
+/// What follows `mark` in a small file, as far as `buffer` takes it, without allocating; empty
+/// where there is no mark.
 pub fn read_after<'a>(path: &CStr, mark: &[u8], buffer: &'a mut [u8; 64]) -> &'a [u8] {
     let Ok(mut file) = descriptor::open_with_flags(path, libc::O_RDONLY) else {
         return &[];
@@ -52,7 +54,8 @@ pub fn read_after<'a>(path: &CStr, mark: &[u8], buffer: &'a mut [u8; 64]) -> &'a
         have += read;
         if found.is_none() {
             found = position(&buffer[..have], mark).map(|at| at + mark.len());
-            // Before it is found, only the end matters, which may be the beginning of the mark; then what follows.
+            // Before it is found, only the end matters, which may be the beginning of the mark;
+            // then what follows.
             let from = found.unwrap_or(have.saturating_sub(mark.len()));
             buffer.copy_within(from..have, 0);
             have -= from;
@@ -61,8 +64,8 @@ pub fn read_after<'a>(path: &CStr, mark: &[u8], buffer: &'a mut [u8; 64]) -> &'a
     &buffer[..found.map_or(0, |_| have)]
 }
 
-/// Where `what` begins in `text`. A searcher would be quicker, and takes hundreds of bytes: this may be on the stack of
-/// a signal handler.
+/// Where `what` begins in `text`. A searcher would be quicker, and takes hundreds of bytes: this
+/// may be on the stack of a signal handler.
 fn position(text: &[u8], what: &[u8]) -> Option<usize> {
     text.windows(what.len()).position(|here| here == what)
 }
@@ -70,7 +73,8 @@ fn position(text: &[u8], what: &[u8]) -> Option<usize> {
 /// The inode of what `path` leads to; 0 when that cannot be told. Does not allocate.
 pub fn inode(path: &CStr) -> u64 {
     let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
-    // SAFETY: the path is NUL-terminated, and `stat` is a valid place for one, read only when the call filled it.
+    // SAFETY: the path is NUL-terminated, and `stat` is a valid place for one, read only when the
+    // call filled it.
     unsafe {
         match libc::stat(path.as_ptr(), stat.as_mut_ptr()) {
             0 => stat.assume_init().st_ino,
@@ -79,8 +83,8 @@ pub fn inode(path: &CStr) -> u64 {
     }
 }
 
-/// Whether there is a process, or a thread, of that id in our pid namespace, be it one that has ended and was not waited
-/// for.
+/// Whether there is a process, or a thread, of that id in our pid namespace, be it one that has
+/// ended and was not waited for.
 pub fn process_exists(pid: u32) -> bool {
     let Ok(pid @ 1..) = libc::pid_t::try_from(pid) else {
         return false;
@@ -90,9 +94,10 @@ pub fn process_exists(pid: u32) -> bool {
     found == 0 || io::Error::last_os_error().raw_os_error() != Some(libc::ESRCH)
 }
 
-/// Whether the list of mappings at `maps` (/proc/PID/maps) names `file`, without allocating. True when the
-/// list may not be read: who cannot tell must not take anything away.
-#[inline(never)] // so that it does not make the frame of its caller larger, below which other things are looked at
+/// Whether the list of mappings at `maps` (/proc/PID/maps) names `file`, without allocating. True
+/// when the list may not be read: who cannot tell must not take anything away.
+// Not inline: it would make the frame of its caller larger, and the caller looks below its frame.
+#[inline(never)]
 pub fn maps_file(maps: &CStr, file: &File) -> bool {
     let Ok((device, inode)) = identity(file) else {
         return true;
@@ -147,12 +152,13 @@ pub fn process_name() -> [u8; 16] {
     name
 }
 
-/// Keeps the library that holds `code` loaded for good, even if its host closes it: threads that end later
-/// still call it. A program needs no such thing, and a static one cannot do it.
+/// Keeps the library that holds `code` loaded for good, even if its host closes it: threads that
+/// end later still call it. A program needs no such thing, and a static one cannot do it.
 pub fn keep_loaded(code: *const libc::c_void) {
     let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: `info` is a valid place for what dladdr fills in, and zeros are valid for it. The name it
-    // gives stays valid while the library is loaded. With RTLD_NOLOAD nothing new is loaded or run.
+    // SAFETY: `info` is a valid place for what dladdr fills in, and zeros are valid for it. The
+    // name it gives stays valid while the library is loaded. With RTLD_NOLOAD nothing new is loaded
+    // or run.
     unsafe {
         if libc::dladdr(code, info.as_mut_ptr()) != 0 && !info.assume_init().dli_fname.is_null() {
             let how = libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE;
@@ -163,8 +169,8 @@ pub fn keep_loaded(code: *const libc::c_void) {
 
 /// Whether we are a child of vfork (or of a clone like it), which runs in the memory of its parent.
 ///
-/// The kernel is asked to compare the two; where it will not (no such call, a parent of another user), the
-/// answer is no.
+/// The kernel is asked to compare the two; where it will not (no such call, a parent of another
+/// user), the answer is no.
 pub fn shares_memory_with_parent() -> bool {
     const KCMP_VM: libc::c_int = 1;
     // SAFETY: kcmp only compares; the numbers are those of processes that exist while we ask.
@@ -180,11 +186,13 @@ pub fn shares_memory_with_parent() -> bool {
     }
 }
 
-/// Has the memory of this process hold the opening of `file`, too: its locks then stay if the host closes the
-/// descriptor, as daemons do. A forked child gets the descriptor and not this. Null where there is no room.
+/// Has the memory of this process hold the opening of `file`, too: its locks then stay if the host
+/// closes the descriptor, as daemons do. A forked child gets the descriptor and not this. Null
+/// where there is no room.
 pub fn hold_open(file: &File) -> *mut () {
-    // SAFETY: a new mapping touches nothing that exists, and this one can be neither read nor written; madvise acts on
-    // just that mapping, and on failure it is unmapped before anyone has seen it.
+    // SAFETY: a new mapping touches nothing that exists, and this one can be neither read nor
+    // written; madvise acts on just that mapping, and on failure it is unmapped before anyone has
+    // seen it.
     unsafe {
         let place = libc::mmap(
             std::ptr::null_mut(),
@@ -219,7 +227,8 @@ pub unsafe fn let_go(place: *mut ()) {
     }
 }
 
-/// Runs `f` with every signal blocked in this thread, so that threads it starts get none of the host's.
+/// Runs `f` with every signal blocked in this thread, so that threads it starts get none of the
+/// host's.
 pub fn without_signals<T>(f: impl FnOnce() -> T) -> T {
     let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
     let mut before = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
@@ -245,8 +254,8 @@ pub fn thread_id() -> u32 {
 /// A page of zeros that the kernel zeroes again in a forked child, so that a child never takes its
 /// parent's state for its own, however it was forked. It is never unmapped by itself.
 pub fn fork_wiped(bytes: usize) -> io::Result<*mut u8> {
-    // SAFETY: a new private anonymous mapping touches nothing that exists; madvise acts on just that
-    // mapping, and on failure it is unmapped before anyone has seen it.
+    // SAFETY: a new private anonymous mapping touches nothing that exists; madvise acts on just
+    // that mapping, and on failure it is unmapped before anyone has seen it.
     unsafe {
         let place = libc::mmap(
             std::ptr::null_mut(),

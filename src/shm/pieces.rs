@@ -1,6 +1,8 @@
-//! A file that is not mapped, because somebody could cut it short: read piece by piece, by system calls.
+//! A file that is not mapped, because somebody could cut it short: read piece by piece, by system
+//! calls.
 //!
-//! Bytes that are gone read as zeros, which mean nothing anywhere in a timeline, and the loss is remembered.
+//! Bytes that are gone read as zeros, which mean nothing anywhere in a timeline, and the loss is
+//! remembered.
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -24,8 +26,8 @@ pub struct Pieces {
     left: AtomicU64,
     /// Whether a look at it was to make more; not 0 then.
     exhausted: AtomicU8,
-    /// A page that nobody touches. While it is mapped, no other file can have the inode by which `file` knows its own.
-    /// `None` if nobody may map the file.
+    /// A page that nobody touches. While it is mapped, no other file can have the inode by which
+    /// `file` knows its own. `None` if nobody may map the file.
     _held: Option<MmapRaw>,
 }
 
@@ -44,7 +46,8 @@ impl Pieces {
     /// So many bytes of a file, found at `path`.
     ///
     /// # Errors
-    /// Those of mapping a page of it, as where the limit on memory is reached; not that it cannot be mapped.
+    /// Those of mapping a page of it, as where the limit on memory is reached; not that it cannot
+    /// be mapped.
     pub fn new(file: File, path: &CStr, length: u64) -> io::Result<Pieces> {
         Ok(Pieces {
             _held: hold(&file)?,
@@ -74,9 +77,11 @@ impl Pieces {
         }
     }
 
-    /// Looks at it, by no more than so many system calls. What is not read any more is zeros, and a [`Loss`].
+    /// Looks at it, by no more than so many system calls. What is not read any more is zeros, and a
+    /// [`Loss`].
     ///
-    /// A look within a look has a bound of its own. If several threads look at once, the bound is that of the last one.
+    /// A look within a look has a bound of its own. If several threads look at once, the bound is
+    /// that of the last one.
     pub fn at_most<T>(&self, calls: u64, look: impl FnOnce() -> T) -> T {
         // Relaxed: only a bound, and not an exact one.
         self.left.store(calls, Ordering::Relaxed);
@@ -94,8 +99,9 @@ impl Pieces {
         }
     }
 
-    /// A word. The kernel copies one in one piece, but does not promise to: so it is read until two looks agree. One that
-    /// changes all the time is a count that rises, and has been at least the smaller of two.
+    /// A word. The kernel copies one in one piece, but does not promise to: so it is read until two
+    /// looks agree. One that changes all the time is a count that rises, and has been at least the
+    /// smaller of two.
     fn word<const N: usize>(&self, offset: u64) -> u64 {
         let mut word = 0;
         let is_read = self.look(3, |file| {
@@ -118,10 +124,11 @@ impl Pieces {
         if is_read { word } else { 0 }
     }
 
-    /// Runs `f` on the file, by so many system calls at least; an error of `f` says where that ended. False if it is not read
-    /// any more.
+    /// Runs `f` on the file, by so many system calls at least; an error of `f` says where that
+    /// ended. False if it is not read any more.
     fn look(&self, calls: u64, f: impl FnMut(&File) -> Result<(), u64>) -> bool {
-        // Relaxed: only a bound, and not an exact one; and what says only that it happened some time.
+        // Relaxed: only a bound, and not an exact one; and what says only that it happened some
+        // time.
         let left = self.left.load(Ordering::Relaxed);
         if left == 0 {
             self.exhausted.store(1, Ordering::Relaxed);

@@ -1,10 +1,11 @@
-//! A descriptor that is kept for long, a writer's for its locks or a reader's; survives what hosts do to descriptors.
+//! A descriptor that is kept for long, a writer's for its locks or a reader's; survives what hosts
+//! do to descriptors.
 //!
-//! Hosts close descriptors they do not know (daemons do) and get the number again for files of their own, so
-//! what a descriptor leads to is compared with what it was at the start.
+//! Hosts close descriptors they do not know (daemons do) and get the number again for files of
+//! their own, so what a descriptor leads to is compared with what it was at the start.
 //!
-//! Locks belong to an *opening* of a file, and a forked child shares its parent's openings. To hold a
-//! lock of its own, a child, or a thread that wants to exclude its siblings, opens the file anew.
+//! Locks belong to an *opening* of a file, and a forked child shares its parent's openings. To hold
+//! a lock of its own, a child, or a thread that wants to exclude its siblings, opens the file anew.
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
@@ -19,7 +20,8 @@ use super::inherited::close_those_of_our_parent;
 use super::lock::Opening;
 use crate::sync::{AtomicU32, Ordering};
 
-/// How often a file is opened anew for one look at it: the host closes descriptors once, and not again and again.
+/// How often a file is opened anew for one look at it: the host closes descriptors once, and not
+/// again and again.
 const LOOKS: u32 = 4;
 
 /// A file known by device and inode, and a descriptor of it.
@@ -30,7 +32,8 @@ pub struct SharedFile {
 }
 
 impl SharedFile {
-    /// Keeps `file`, found at `path`, out of the low numbers that shells and daemons hand out by hand.
+    /// Keeps `file`, found at `path`, out of the low numbers that shells and daemons hand out by
+    /// hand.
     pub fn new(file: File, path: &CStr) -> io::Result<SharedFile> {
         let identity = identity(&file)?;
         Ok(SharedFile {
@@ -41,8 +44,8 @@ impl SharedFile {
     }
 
     fn fd(&self) -> RawFd {
-        // Relaxed: any number that ever stood here does, because each is checked where it is used. `replace` changes it
-        // in a forked child before its other threads log.
+        // Relaxed: any number that ever stood here does, because each is checked where it is used.
+        // `replace` changes it in a forked child before its other threads log.
         self.fd.load(Ordering::Relaxed) as RawFd
     }
 
@@ -53,8 +56,8 @@ impl SharedFile {
 
     /// The kept descriptor, only borrowed, if it still leads to our file.
     fn kept(&self) -> Option<ManuallyDrop<File>> {
-        // SAFETY: the File is never dropped, so the descriptor is only borrowed; whether it is still the
-        // one we opened is checked before use.
+        // SAFETY: the File is never dropped, so the descriptor is only borrowed; whether it is
+        // still the one we opened is checked before use.
         let file = ManuallyDrop::new(unsafe { File::from_raw_fd(self.fd()) });
         self.is(&file).then_some(file)
     }
@@ -65,16 +68,17 @@ impl SharedFile {
         found.is_ok_and(|found| (found.dev(), found.ino()) == self.identity)
     }
 
-    /// What `f` reads of the file, without changing anything. It is opened anew by its name, and `f` run again, if the
-    /// host has closed our descriptor.
+    /// What `f` reads of the file, without changing anything. It is opened anew by its name, and
+    /// `f` run again, if the host has closed our descriptor.
     ///
     /// # Errors
     /// `ESTALE` if the name leads elsewhere by then; those of opening it.
     pub fn read<T>(&self, mut f: impl FnMut(&File) -> T) -> io::Result<T> {
         for _ in 0..LOOKS {
             let number = self.fd();
-            // SAFETY: the File is never dropped, so the descriptor is only borrowed. It may be the host's by now: `f`
-            // only reads, at offsets of its own, and what it read is thrown away then.
+            // SAFETY: the File is never dropped, so the descriptor is only borrowed. It may be the
+            // host's by now: `f` only reads, at offsets of its own, and what it read is thrown away
+            // then.
             let file = ManuallyDrop::new(unsafe { File::from_raw_fd(number) });
             let result = f(&file);
             // Asked after and not before, because the host may close it in between.
@@ -111,8 +115,9 @@ impl SharedFile {
 
     /// A new opening of the same file, made without allocating.
     ///
-    /// /proc leads to it even when its name is gone; the name serves where /proc is not mounted, or the
-    /// host has closed our descriptor. A process that may not open it any more uses the one it has.
+    /// /proc leads to it even when its name is gone; the name serves where /proc is not mounted, or
+    /// the host has closed our descriptor. A process that may not open it any more uses the one it
+    /// has.
     pub fn reopen(&self) -> io::Result<Opening> {
         close_those_of_our_parent();
         let mut text = [0u8; 32];
@@ -133,15 +138,16 @@ impl SharedFile {
         }
     }
 
-    /// Keeps `file` from now on instead, and closes the former descriptor: in a forked child, so that
-    /// the parent's locks do not outlive the parent.
+    /// Keeps `file` from now on instead, and closes the former descriptor: in a forked child, so
+    /// that the parent's locks do not outlive the parent.
     pub fn replace(&self, file: File) {
         let former = self.fd();
         let still_ours = self.kept().is_some();
         let fd = keep_high(file).into_raw_fd();
         self.fd.store(fd as u32, Ordering::Relaxed);
         if still_ours {
-            // SAFETY: it leads to our file, so it is the one we opened, and nobody uses it any more.
+            // SAFETY: it leads to our file, so it is the one we opened, and nobody uses it any
+            // more.
             drop(unsafe { File::from_raw_fd(former) });
         }
     }

@@ -1,7 +1,7 @@
 //! The owner of a file, and the users whose files a writer maps.
 //!
-//! Whoever may write to a mapped file may cut it short, and the kernel then ends every program that touches the lost
-//! part. And whoever may write to a timeline may forge events in it.
+//! Whoever may write to a mapped file may cut it short, and the kernel then ends every program that
+//! touches the lost part. And whoever may write to a timeline may forge events in it.
 
 use std::fs::File;
 use std::io;
@@ -61,10 +61,12 @@ fn own_user() -> u32 {
 
 /// Whether the file is ours in the eyes of the kernel: it lets only an owner ask for this.
 ///
-/// In a user namespace, all users that it does not know have one number, which may be our own as well.
+/// In a user namespace, all users that it does not know have one number, which may be our own as
+/// well.
 fn kernel_agrees(file: &File) -> bool {
     let file = file.as_raw_fd();
-    // SAFETY: flags of an open descriptor are read, set, and put back; they only concern times of access.
+    // SAFETY: flags of an open descriptor are read, set, and put back; they only concern times of
+    // access.
     unsafe {
         let flags = libc::fcntl(file, libc::F_GETFL);
         let agrees = libc::fcntl(file, libc::F_SETFL, flags | libc::O_NOATIME) == 0;
@@ -74,14 +76,15 @@ fn kernel_agrees(file: &File) -> bool {
 }
 
 impl Trust {
-    /// Whether a writer may join a file: it is root's, our own user's, or that of one who is named; and not everybody
-    /// may write to it. Whether a group may is its owner's to say.
+    /// Whether a writer may join a file: it is root's, our own user's, or that of one who is named;
+    /// and not everybody may write to it. Whether a group may is its owner's to say.
     pub fn includes(&self, file: &File, owner: &Owner) -> bool {
         let known = owner.user == 0 || self.names(owner) || is_own(file);
         known && owner.mode & BY_ANYBODY == 0
     }
 
-    /// Whether [`includes`](Trust::includes) may be true of a file of this owner: all that its name alone can tell.
+    /// Whether [`includes`](Trust::includes) may be true of a file of this owner: all that its name
+    /// alone can tell.
     pub fn may_include(&self, owner: &Owner) -> bool {
         owner.user == 0 || self.names(owner) || owner.user == own_user()
     }

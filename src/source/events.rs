@@ -1,12 +1,12 @@
 //! All events of a ring, merged by time from lanes that are each sorted already.
 //!
-//! A lane's chunks follow one another, so only the next event of each lane competes to be the next of all.
-//! A chunk is copied only when its turn comes: the newest twenty events of a ring of a million cost a look
-//! at the table of chunks and a copy of two or three. While events of one lane follow one another, the
-//! others are not looked at.
+//! A lane's chunks follow one another, so only the next event of each lane competes to be the next
+//! of all. A chunk is copied only when its turn comes: the newest twenty events of a ring of a
+//! million cost a look at the table of chunks and a copy of two or three. While events of one lane
+//! follow one another, the others are not looked at.
 //!
-//! The events are a consistent cut of the ring. Chunks say how many entries their lane wrote before them. So a gap in a
-//! lane is known to the last entry, and comes with the event behind it.
+//! The events are a consistent cut of the ring. Chunks say how many entries their lane wrote before
+//! them. So a gap in a lane is known to the last entry, and comes with the event behind it.
 
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -29,13 +29,13 @@ pub enum Order {
     NewestFirst,
 }
 
-/// An iterator over the events that were in the ring when it was made: a consistent cut. It holds every event that was
-/// logged before, and some that were logged while it was being made. With each event it holds all events that happened
-/// before that one, unless they were overwritten: those whose log calls had returned when the call that logged it
-/// began.
+/// An iterator over the events that were in the ring when it was made: a consistent cut. It holds
+/// every event that was logged before, and some that were logged while it was being made. With each
+/// event it holds all events that happened before that one, unless they were overwritten: those
+/// whose log calls had returned when the call that logged it began.
 ///
-/// On a live ring, chunks that are overwritten before their turn are left out and counted. [`Event::missed`] says
-/// where.
+/// On a live ring, chunks that are overwritten before their turn are left out and counted.
+/// [`Event::missed`] says where.
 pub struct Events<'a> {
     segment: &'a Segment,
     order: Order,
@@ -53,14 +53,14 @@ pub struct Events<'a> {
     group: Vec<Entry>,
 }
 
-/// When an event comes: ticks, and for events of the same tick its place in the ring: lane, and number in
-/// the lane. The greatest comes first.
+/// When an event comes: ticks, and for events of the same tick its place in the ring: lane, and
+/// number in the lane. The greatest comes first.
 type Key = (u64, u32, u64);
 
 /// The events of one lane that are still to come.
 struct Run {
-    /// Of the next event. Only a guess until its chunk is copied: if that is overwritten before, its copy
-    /// will fail.
+    /// Of the next event. Only a guess until its chunk is copied: if that is overwritten before,
+    /// its copy will fail.
     key: Key,
     /// The chunk of the next event.
     chunk: Chunk,
@@ -241,8 +241,8 @@ impl<'a> Events<'a> {
         events
     }
 
-    /// How many entries were there at first and overwritten before their turn came: an event takes one, one with a
-    /// payload several, and what fills up a chunk between them counts as well.
+    /// How many entries were there at first and overwritten before their turn came: an event takes
+    /// one, one with a payload several, and what fills up a chunk between them counts as well.
     pub fn overwritten(&self) -> u64 {
         self.overwritten
     }
@@ -278,8 +278,8 @@ impl<'a> Events<'a> {
         Some((event, lane, place))
     }
 
-    /// Takes the entries of the next event; its lane, its place in the lane's count, and how many entries are missing
-    /// before it.
+    /// Takes the entries of the next event; its lane, its place in the lane's count, and how many
+    /// entries are missing before it.
     fn next_group(&mut self) -> Option<(u32, u64, u64)> {
         let ring = &self.segment.ring;
         loop {

@@ -1,10 +1,9 @@
 //! New events as they come, with an exact account of those that were overwritten unread.
 //!
-//! Every event has a place in the count of its lane: the chunk says how many its lane committed before
-//! it. A follower remembers the next place for each lane. A poll first asks each lane how far it has come, by a
-//! consistent cut, and only then looks at the chunks: whatever its lane had committed by then is in a chunk that has its
-//! final count or is the current one, or it is gone. So a gap is a loss, known to the last event, and never
-//! something that was only just being written. It is counted with the event that follows the gap.
+//! Every event has a place in the count of its lane: the chunk says how many its lane committed
+//! before it. A follower remembers the next place for each lane. A poll first asks each lane how
+//! far it has come, by a consistent cut, and only then looks at the chunks. A gap is then an exact
+//! loss, and no event that was just being written. It counts with the event that follows the gap.
 
 use super::gone::Gone;
 use super::groups::{Group, Groups};
@@ -39,12 +38,13 @@ pub struct Placed {
     pub number: u64,
     /// How many there are with those that it takes itself.
     pub next: u64,
-    /// How many entries of that lane were overwritten unread right before it, since the follower began. Those that were
-    /// overwritten earlier are counted by [`Event::missed`] alone.
+    /// How many entries of that lane were overwritten unread right before it, since the follower
+    /// began. Those that were overwritten earlier are counted by [`Event::missed`] alone.
     pub missed: u64,
 }
 
-/// Chunks taken in one poll, beside one of each lane: as many as stay near the processor until they are used.
+/// Chunks taken in one poll, beside one of each lane: as many as stay near the processor until they
+/// are used.
 const AT_ONCE: usize = 16;
 /// Entries at the end of a chunk among which a quiet moment is sought.
 const TAIL: usize = 64;
@@ -90,8 +90,8 @@ struct Missing {
 /// How far a lane is read.
 #[derive(Clone, Copy)]
 struct Lane {
-    /// How many of its events are behind us; `None` when it has some, and was just changing chunks each
-    /// time we looked.
+    /// How many of its events are behind us; `None` when it has some, and was just changing chunks
+    /// each time we looked.
     next: Option<u64>,
     /// How many of them this poll may give.
     until: u64,
@@ -105,7 +105,8 @@ impl<'a> Follow<'a> {
     }
 
     fn begin(segment: &'a Segment, from: From) -> Follow<'a> {
-        // Before the chunks are looked at: what was logged by then is in one of them, or overwritten.
+        // Before the chunks are looked at: what was logged by then is in one of them, or
+        // overwritten.
         let logged = super::logged(segment);
         let lanes = logged.iter().map(|logged| Lane {
             next: match from {
@@ -180,14 +181,14 @@ impl<'a> Follow<'a> {
         *next = Some(next.map_or(place, |next| next.min(place)));
     }
 
-    /// How many entries were overwritten unread since the start: an event takes one, one with a payload several, and
-    /// what fills up a chunk between them counts as well.
+    /// How many entries were overwritten unread since the start: an event takes one, one with a
+    /// payload several, and what fills up a chunk between them counts as well.
     pub fn missed(&self) -> u64 {
         self.missed
     }
 
-    /// What is missing behind the last event of each lane: the lane, the number that comes next in it, how many entries were
-    /// overwritten unread since the follower began, and how many before.
+    /// What is missing behind the last event of each lane: the lane, the number that comes next in
+    /// it, how many entries were overwritten unread since the follower began, and how many before.
     pub fn untold(&self) -> Vec<(u32, u64, u64, u64)> {
         let lanes = (0..).zip(&self.lanes);
         let untold = lanes.map(|(number, lane)| {
@@ -208,14 +209,16 @@ impl<'a> Follow<'a> {
         lanes.filter_map(unread).fold(0, u64::saturating_add)
     }
 
-    /// Appends the events that were logged since the last call to `out`, sorted by time; returns how many entries were
-    /// overwritten before this call could read them. Does not wait, but for a few microseconds while others log. After
-    /// a long pause it takes several calls to catch up. Each of them takes 16 chunks (16,384 events) and one for each
-    /// lane. A call with nothing new and nothing missed has caught up.
+    /// Appends the events that were logged since the last call to `out`, sorted by time; returns
+    /// how many entries were overwritten before this call could read them. Does not wait, but for a
+    /// few microseconds while others log. After a long pause it takes several calls to catch up.
+    /// Each of them takes 16 chunks (16,384 events) and one for each lane. A call with nothing new
+    /// and nothing missed has caught up.
     ///
-    /// All events given up to the end of a call are a consistent cut. It holds every event that was logged before the
-    /// call, unless it takes several calls to catch up. With each event it holds all events that happened before that
-    /// one, unless they were overwritten: those whose log calls had returned when the call that logged it began.
+    /// All events given up to the end of a call are a consistent cut. It holds every event that was
+    /// logged before the call, unless it takes several calls to catch up. With each event it holds
+    /// all events that happened before that one, unless they were overwritten: those whose log
+    /// calls had returned when the call that logged it began.
     ///
     /// An event can be a little older than the last one of the call before, if its writer was
     /// interrupted between reading the clock and committing it. It happened before none of those.
@@ -231,8 +234,8 @@ impl<'a> Follow<'a> {
         missed
     }
 
-    /// As [`Follow::poll`], with the places of the events, which [`Follow::next_placed`] gives one by one; those that it
-    /// was not asked for are gone. Those of one lane stay in its order.
+    /// As [`Follow::poll`], with the places of the events, which [`Follow::next_placed`] gives one
+    /// by one; those that it was not asked for are gone. Those of one lane stay in its order.
     pub fn poll_placed(&mut self) -> u64 {
         let missed = self.gather();
         // Sorted before they are made: an event is many times as large as its place.
@@ -333,7 +336,8 @@ impl<'a> Follow<'a> {
         self.missed - missed_before
     }
 
-    /// Counts what should have been there and was not: it is missing before what comes next in its lane.
+    /// Counts what should have been there and was not: it is missing before what comes next in its
+    /// lane.
     fn give_up(&mut self) {
         for (number, lane) in (0..).zip(&mut self.lanes) {
             let unread = lane.miss(number, lane.until, &self.gone);
@@ -406,7 +410,8 @@ impl<'a> Follow<'a> {
         moment.filter(|moment| *moment >= first).unwrap_or(limit)
     }
 
-    /// Takes over what was copied, up to these ticks, and counts what is missing before it; whether there are events.
+    /// Takes over what was copied, up to these ticks, and counts what is missing before it; whether
+    /// there are events.
     fn account(&mut self, known: usize, limit: u64) -> bool {
         let mut any = false;
         let mut ended = None;
@@ -433,10 +438,11 @@ impl<'a> Follow<'a> {
         any
     }
 
-    /// Leaves only the oldest chunks in `fresh` if there are too many, and returns up to which ticks
-    /// events may then be taken without overtaking those left out.
+    /// Leaves only the oldest chunks in `fresh` if there are too many, and returns up to which
+    /// ticks events may then be taken without overtaking those left out.
     fn limit(&mut self) -> Option<u64> {
-        // If those of some lanes were left out, what is taken of the others would end where they begin.
+        // If those of some lanes were left out, what is taken of the others would end where they
+        // begin.
         let lanes = self.lanes.iter();
         let busy = lanes.filter(|lane| lane.until > lane.next.unwrap_or(0));
         let most = AT_ONCE + busy.count();
@@ -445,7 +451,8 @@ impl<'a> Follow<'a> {
         }
         let ring = &self.segment.ring;
         let lanes = &self.lanes;
-        // Only as good as the words are now: a chunk that is overwritten meanwhile is missed all the same.
+        // Only as good as the words are now: a chunk that is overwritten meanwhile is missed all
+        // the same.
         let ticks = |c: &Chunk| {
             let next = lanes[c.lane as usize].next.unwrap_or(c.before);
             let from = next.saturating_sub(c.before);
@@ -470,7 +477,8 @@ impl Run {
 }
 
 impl Lane {
-    /// Notes that nothing is there before this number; how many entries were overwritten since the follower began.
+    /// Notes that nothing is there before this number; how many entries were overwritten since the
+    /// follower began.
     fn miss(&mut self, lane: u32, end: u64, gone: &Gone) -> u64 {
         let next = self.next.unwrap_or(end);
         let gap = end.saturating_sub(next);

@@ -10,8 +10,8 @@ pub struct Gone {
 }
 
 impl Gone {
-    /// What is missing between these chunks, which come by lanes and in the order of their lane, and behind the last one of
-    /// each, of so many entries logged.
+    /// What is missing between these chunks, which come by lanes and in the order of their lane,
+    /// and behind the last one of each, of so many entries logged.
     pub fn between(chunks: &[Chunk], logged: &[Option<u64>]) -> Gone {
         let mut ranges = Vec::new();
         for of_lane in chunks.chunk_by(|a, b| a.lane == b.lane) {
@@ -79,7 +79,9 @@ mod tests {
             let overlap = of_lane.windows(2).any(|pair| pair[0].end() > pair[1].before);
             prop_assert!(found == expected || overlap, "{found} and not {expected}");
             let all = gone.ranges.iter().filter(|range| range.0 == lane);
-            let naive = |(_, begin, end): &(u32, u64, u64)| (from + more).min(*end).saturating_sub(from.max(*begin));
+            let naive = |(_, begin, end): &(u32, u64, u64)| {
+                (from + more).min(*end).saturating_sub(from.max(*begin))
+            };
             prop_assert_eq!(found, all.map(naive).sum::<u64>());
         }
     }

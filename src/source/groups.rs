@@ -1,8 +1,9 @@
 //! Events of several entries: found among the entries of a chunk, and put together.
 //!
-//! The first entry of such an event says how many it takes; each of the others carries its position, so that it
-//! can be told from a first one wherever a reader begins, and from either end. All are in one chunk and were
-//! committed at once. Entries of event 0 that are no such others fill a chunk up whose rest was too small.
+//! The first entry of such an event says how many it takes; each of the others carries its
+//! position, so that it can be told from a first one wherever a reader begins, and from either end.
+//! All are in one chunk and were committed at once. Entries of event 0 that are no such others fill
+//! a chunk up whose rest was too small.
 
 use super::{Event, Payload, ThreadRef};
 use crate::event::EventId;
@@ -101,8 +102,8 @@ fn payload(group: &Group) -> Box<Payload> {
     })
 }
 
-/// The return addresses that a payload begins with, and what follows them: an array of msgpack, whose length is of
-/// 16 bits and whose items are of 64. `None` where it is not that.
+/// The return addresses that a payload begins with, and what follows them: an array of msgpack,
+/// whose length is of 16 bits and whose items are of 64. `None` where it is not that.
 fn addresses(payload: &[u8]) -> Option<(Vec<u64>, &[u8])> {
     let (&[0xdc, high, low], mut rest) = payload.split_first_chunk()? else {
         return None;

@@ -1,12 +1,13 @@
 //! How much a ring holds, from when to when, and since when it is complete.
 //!
-//! A lane keeps its current chunk for as long as nobody logs through it. So the oldest events of a ring may be those of
-//! a CPU that has been idle since, while others overwrote the events that came after them. Chunks say how many entries
-//! their lane wrote before them, so gaps are known to the last entry. All entries that are missing in a lane were
-//! logged before the first entry behind its last gap.
+//! A lane keeps its current chunk for as long as nobody logs through it. So the oldest events of a
+//! ring may be those of a CPU that has been idle since, while others overwrote the events that came
+//! after them. Chunks say how many entries their lane wrote before them, so gaps are known to the
+//! last entry. All entries that are missing in a lane were logged before the first entry behind its
+//! last gap.
 //!
-//! All that is asked of the chunks is asked once for all lanes: a damaged ring may have a million chunks, and thousands
-//! of lanes without one.
+//! All that is asked of the chunks is asked once for all lanes: a damaged ring may have a million
+//! chunks, and thousands of lanes without one.
 
 use std::cell::OnceCell;
 
@@ -112,13 +113,14 @@ fn written_by(ring: &impl Storage, saved: &[u64]) -> Vec<u64> {
 }
 
 fn ticks(ring: &impl Storage, chunk: &Chunk, index: u32) -> u64 {
-    // Relaxed: of a chunk that may be overwritten meanwhile, which `Lane::settle` asks where it matters.
+    // Relaxed: of a chunk that may be overwritten meanwhile, which `Lane::settle` asks where it
+    // matters.
     ring.word(chunk.chunk, index, 0).load(Ordering::Relaxed)
 }
 
 impl Lane {
-    /// Finds the ends, without the chunks that are overwritten meanwhile. `after`: ticks behind its last entry, where that
-    /// was overwritten.
+    /// Finds the ends, without the chunks that are overwritten meanwhile. `after`: ticks behind its
+    /// last entry, where that was overwritten.
     fn settle(&mut self, ring: &impl Storage, after: impl Fn() -> u64) {
         let first = |of: &mut Vec<Chunk>, place: usize| {
             let ticks = ticks(ring, &of[place], 0);
@@ -191,7 +193,8 @@ impl Lane {
 struct Ends {
     /// Of each lane, the greatest ticket that it has taken.
     taken: Vec<u64>,
-    /// Tickets of chunks with entries, in order, and the least ticks of the first entries of these chunks and of all behind.
+    /// Tickets of chunks with entries, in order, and the least ticks of the first entries of these
+    /// chunks and of all behind.
     later: Vec<(u64, u64)>,
 }
 
@@ -223,8 +226,8 @@ impl Ends {
         Ends { taken, later }
     }
 
-    /// Ticks behind the last entry of a lane: a chunk that was taken after the lane's last one was logged to later. Beyond
-    /// all ticks if there is none.
+    /// Ticks behind the last entry of a lane: a chunk that was taken after the lane's last one was
+    /// logged to later. Beyond all ticks if there is none.
     fn after(&self, lane: usize) -> u64 {
         let place = self
             .later
@@ -262,7 +265,8 @@ mod tests {
         fn the_ends_of_all_lanes_are_those_of_each(ring in damaged()) {
             let ends = Ends::of(&ring);
             for lane in 0..ring.lanes() {
-                prop_assert_eq!(ends.after(lane as usize), after_its_end(&ring, lane), "lane {}", lane);
+                let expected = after_its_end(&ring, lane);
+                prop_assert_eq!(ends.after(lane as usize), expected, "lane {}", lane);
             }
             // And nothing else is amiss with it.
             let _ = Held::by(&ring, &vec![0; ring.lanes() as usize]);

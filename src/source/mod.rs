@@ -35,7 +35,8 @@ fn committed(ring: &impl Storage) -> Vec<Option<u64>> {
     looks.map(|look| look.count).collect()
 }
 
-/// How far each lane may be read: a consistent cut of a live ring, and all of a snapshot. `None`: that could not be told.
+/// How far each lane may be read: a consistent cut of a live ring, and all of a snapshot. `None`:
+/// that could not be told.
 pub(crate) fn cut(segment: &Segment) -> Vec<Option<u64>> {
     let clock = segment.facts.clock;
     match segment.facts.snapshot {
@@ -47,8 +48,8 @@ pub(crate) fn cut(segment: &Segment) -> Vec<Option<u64>> {
 /// Attempts at finding what is not overwritten meanwhile.
 pub(crate) const ATTEMPTS: usize = 8;
 
-/// What a ring holds up to a cut, and that cut. A small ring may be overwritten as a whole while the cut is taken: then
-/// the next one is tried, unless it is the same one.
+/// What a ring holds up to a cut, and that cut. A small ring may be overwritten as a whole while
+/// the cut is taken: then the next one is tried, unless it is the same one.
 pub(crate) fn contents(segment: &Segment) -> (Vec<Option<u64>>, Vec<Chunk>) {
     let up_to = |cut: Vec<Option<u64>>| {
         let chunks = chunks(segment, &cut);
@@ -80,7 +81,8 @@ fn chunks(segment: &Segment, cut: &[Option<u64>]) -> Vec<Chunk> {
     all.filter_map(up_to).collect()
 }
 
-/// A thread as an event names it. It means one thread, also when the kernel gave its id to another since.
+/// A thread as an event names it. It means one thread, also when the kernel gave its id to another
+/// since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ThreadRef(pub u32);
 
@@ -101,13 +103,15 @@ pub struct Event {
     pub tid: u32,
     /// Arguments; those the definition has no name for mean nothing.
     pub args: [i64; 4],
-    /// The payload, if four integers do not suffice: the values of printf, and the call stack. Its values are all that
-    /// the event has.
+    /// The payload, if four integers do not suffice: the values of printf, and the call stack. Its
+    /// values are all that the event has.
     pub payload: Option<Box<Payload>>,
-    /// Nanoseconds since the epoch, if the event itself says so, as in an archive. In a ring, its ticks do.
+    /// Nanoseconds since the epoch, if the event itself says so, as in an archive. In a ring, its
+    /// ticks do.
     pub time: Option<NonZeroU64>,
-    /// How many entries of its lane are missing right before it: they were overwritten. An event takes one entry, one
-    /// with a payload takes several, and entries that fill up a chunk count as well.
+    /// How many entries of its lane are missing right before it: they were overwritten. An event
+    /// takes one entry, one with a payload takes several, and entries that fill up a chunk count as
+    /// well.
     pub missed: u64,
 }
 

@@ -1,12 +1,15 @@
-//! Which of several overlapping intervals holds an address: worked out once, looked up by bisection.
+//! Which of several overlapping intervals holds an address: worked out once, looked up by
+//! bisection.
 //!
-//! Symbols lie within each other, and so may what a process has loaded one after the other. One sweep over the
-//! starts, with the intervals that reach there in a heap, cuts everything into at most twice as many pieces, each of
-//! which belongs to one interval. So a lookup costs the same however they overlap.
+//! Symbols lie within each other, and so may what a process has loaded one after the other. One
+//! sweep over the starts, with the intervals that reach there in a heap, cuts everything into at
+//! most twice as many pieces, each of which belongs to one interval. So a lookup costs the same
+//! however they overlap.
 
 use std::collections::BinaryHeap;
 
-/// An interval of addresses with its rank. Where several hold an address, the one of the highest rank does.
+/// An interval of addresses with its rank. Where several hold an address, the one of the highest
+/// rank does.
 #[derive(Debug, Clone)]
 pub struct Interval<R> {
     /// Its first address.
@@ -98,8 +101,13 @@ mod tests {
             let cover = Cover::new(&intervals);
             prop_assert!(cover.pieces.len() <= 2 * intervals.len());
             for address in shift..=shift + 24 {
-                let holding = intervals.iter().enumerate().filter(|(_, i)| (i.start..i.end).contains(&address));
-                let naive = holding.max_by_key(|(number, i)| (i.rank, *number)).map(|(number, _)| number);
+                let holding = intervals
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, i)| (i.start..i.end).contains(&address));
+                let naive = holding
+                    .max_by_key(|(number, i)| (i.rank, *number))
+                    .map(|(number, _)| number);
                 prop_assert_eq!(cover.find(address), naive, "{}", address);
             }
         }

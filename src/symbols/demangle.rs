@@ -2,19 +2,23 @@
 
 use std::fmt::{self, Write};
 
-/// Bytes of the longest name to be shown. Templates within templates double with each few letters of a mangled name.
+/// Bytes of the longest name to be shown. Templates within templates double with each few letters
+/// of a mangled name.
 const MAX_SHOWN: usize = 16 << 10;
 
 /// Bytes of the longest mangled name that is looked into.
 const MAX_MANGLED: usize = 16 << 10;
 
-/// The name of a function as it stands in its source, if it is mangled as C++ or Rust do; otherwise as it is.
+/// The name of a function as it stands in its source, if it is mangled as C++ or Rust do; otherwise
+/// as it is.
 ///
 /// # Example
 /// ```
 /// use timeline::symbols::demangled;
-/// assert_eq!(demangled("_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE"), "core::fmt::Write::write_fmt");
-/// assert_eq!(demangled("_ZNSt6vectorIiSaIiEE9push_backEOi"), "std::vector<int, std::allocator<int> >::push_back(int&&)");
+/// let rust = demangled("_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE");
+/// assert_eq!(rust, "core::fmt::Write::write_fmt");
+/// let cpp = demangled("_ZNSt6vectorIiSaIiEE9push_backEOi");
+/// assert_eq!(cpp, "std::vector<int, std::allocator<int> >::push_back(int&&)");
 /// assert_eq!(demangled("qsort"), "qsort");
 /// ```
 pub fn demangled(name: &str) -> String {

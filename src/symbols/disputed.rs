@@ -1,4 +1,5 @@
-//! Where two files claim one address: a call stack does not say which of them was loaded when it was taken.
+//! Where two files claim one address: a call stack does not say which of them was loaded when it
+//! was taken.
 
 /// Pieces of addresses that more than one claims, in order.
 #[derive(Debug, Default)]
@@ -7,8 +8,8 @@ pub struct Disputed {
 }
 
 impl Disputed {
-    /// Of who claims which addresses, from the first to that behind the last one. What one claims several times it claims
-    /// once.
+    /// Of who claims which addresses, from the first to that behind the last one. What one claims
+    /// several times it claims once.
     pub fn new<C: Ord + Copy>(mut claims: Vec<(C, u64, u64)>) -> Disputed {
         claims.sort_unstable();
         let mut open: Option<(C, u64, u64)> = None;

@@ -36,13 +36,14 @@ struct Symbol {
     start: u64,
 }
 
-/// Among symbols that hold an address, as dladdr does, the one that begins last. Of aliases, those with a size go before
-/// those without, functions before others, and global before weak before local ones.
+/// Among symbols that hold an address, as dladdr does, the one that begins last. Of aliases, those
+/// with a size go before those without, functions before others, and global before weak before
+/// local ones.
 type Rank = (u64, bool, bool, u8);
 
 impl Image {
-    /// Reads the file at `path`, as long as there are as many bytes `left` to be read, and takes them off. `None` if it
-    /// cannot be read, or is no ELF file.
+    /// Reads the file at `path`, as long as there are as many bytes `left` to be read, and takes
+    /// them off. `None` if it cannot be read, or is no ELF file.
     pub fn open(path: &Path, left: &mut u64) -> Option<Image> {
         let file = &mut Reader::open(path, left)?;
         Image::read::<FileHeader64<Endianness>>(file)
@@ -111,7 +112,8 @@ impl Image {
         build_id.is_none_or(|wanted| self.build_id.as_deref() == Some(wanted))
     }
 
-    /// The symbol that holds an address of a process that has the file mapped from `base` on: its name and its start.
+    /// The symbol that holds an address of a process that has the file mapped from `base` on: its
+    /// name and its start.
     pub fn find(&self, base: u64, address: u64) -> Option<(String, u64)> {
         let bias = self.lowest.map_or(0, |lowest| base.wrapping_sub(lowest));
         let symbol = &self.symbols[self.cover.find(address.wrapping_sub(bias))?];
@@ -224,7 +226,8 @@ fn names_addresses<S: Sym<Endian = Endianness>>(symbol: &S, endian: Endianness) 
     kind && here && symbol.st_name(endian) != 0
 }
 
-/// The name that `bytes` begin with, without the version of its interface that linkers write behind it.
+/// The name that `bytes` begin with, without the version of its interface that linkers write behind
+/// it.
 fn name(bytes: &[u8]) -> Option<String> {
     let longest = bytes.get(..MAX_NAME).unwrap_or(bytes);
     let whole = longest.split(|b| *b == 0).next()?;

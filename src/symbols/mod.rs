@@ -1,9 +1,11 @@
-//! What the addresses in a call stack are called: what dladdr would say in a process that need no longer be there.
+//! What the addresses in a call stack are called: what dladdr would say in a process that need no
+//! longer be there.
 //!
-//! The names come from the files that were mapped (image.rs), whose symbols lie within each other (cover.rs). Where two
-//! files were loaded one after the other, there are none (disputed.rs). Those who write a timeline say which files these
-//! are, so neither the paths nor what is found there is trusted: only regular files are opened, what is read of them
-//! is bounded, and what does not fit together has no name.
+//! The names come from the files that were mapped (image.rs), whose symbols lie within each other
+//! (cover.rs). Where two files were loaded one after the other, there are none (disputed.rs). Those
+//! who write a timeline say which files these are, so neither the paths nor what is found there is
+//! trusted: only regular files are opened, what is read of them is bounded, and what does not fit
+//! together has no name.
 
 mod cover;
 mod demangle;
@@ -23,8 +25,8 @@ use self::image::Image;
 
 /// Most objects of all processes together.
 const MAX_MODULES: usize = 1 << 20;
-/// Bytes that are read at most, of all files together. The tables of a browser have some 100 MiB; kept is up to four
-/// times of what is read.
+/// Bytes that are read at most, of all files together. The tables of a browser have some 100 MiB;
+/// kept is up to four times of what is read.
 const MAX_READ: u64 = 512 << 20;
 
 /// What dladdr says about an address.
@@ -79,10 +81,11 @@ struct Process {
 }
 
 impl Symbols {
-    /// Of what these modules hold. Where two of one process overlap, one was unloaded before the other was loaded, and
-    /// nothing says which of them an address of a call stack is from: the addresses that both hold have no name and no
-    /// file. The same file in the same place is the same module, however often it was loaded: one of the same build id, or
-    /// without any of the same path. Of more than 1,048,576 the last ones count.
+    /// Of what these modules hold. Where two of one process overlap, one was unloaded before the
+    /// other was loaded, and nothing says which of them an address of a call stack is from: the
+    /// addresses that both hold have no name and no file. The same file in the same place is the
+    /// same module, however often it was loaded: one of the same build id, or without any of the
+    /// same path. Of more than 1,048,576 the last ones count.
     pub fn new(modules: impl IntoIterator<Item = Module>) -> Symbols {
         let mut modules: Vec<Module> = modules.into_iter().collect();
         modules.drain(..modules.len().saturating_sub(MAX_MODULES));
@@ -117,12 +120,14 @@ impl Symbols {
         }
     }
 
-    /// What dladdr says about `address` in the process `pid`, and more: names that are not exported, too, unless the
-    /// file was stripped of them. `None` if nothing was loaded there, or one thing after the other.
+    /// What dladdr says about `address` in the process `pid`, and more: names that are not
+    /// exported, too, unless the file was stripped of them. `None` if nothing was loaded there, or
+    /// one thing after the other.
     ///
-    /// There is no name where the file cannot be opened, is not regular, or has another build id than the module, and
-    /// where no symbol holds the address. A file that was replaced is noticed by its build id only: if the module has
-    /// none, names are those of the file that is there now. Paths are looked up in the mount namespace of the caller.
+    /// There is no name where the file cannot be opened, is not regular, or has another build id
+    /// than the module, and where no symbol holds the address. A file that was replaced is noticed
+    /// by its build id only: if the module has none, names are those of the file that is there now.
+    /// Paths are looked up in the mount namespace of the caller.
     pub fn resolve(&self, pid: u32, address: u64) -> Option<Resolved> {
         let process = self.processes.get(&pid)?;
         if process.disputed.holds(address) {
@@ -141,12 +146,14 @@ impl Symbols {
         })
     }
 
-    /// What called, by the return address that is in the call stack: [`resolve`](Symbols::resolve) of the byte before it.
+    /// What called, by the return address that is in the call stack: [`resolve`](Symbols::resolve)
+    /// of the byte before it.
     ///
-    /// That is the last byte of the call. The return address itself can be in another function: compilers put nothing
-    /// behind a call that does not return, such as that of `abort`, and it may be the last of its function. Only where a
-    /// signal came is the address no return address but that of the next instruction; if it is the first one of a
-    /// function, or of the code that ends the handler, what stands before it is named.
+    /// That is the last byte of the call. The return address itself can be in another function:
+    /// compilers put nothing behind a call that does not return, such as that of `abort`, and it
+    /// may be the last of its function. Only where a signal came is the address no return address
+    /// but that of the next instruction; if it is the first one of a function, or of the code that
+    /// ends the handler, what stands before it is named.
     pub fn caller(&self, pid: u32, return_address: u64) -> Option<Resolved> {
         self.resolve(pid, return_address.checked_sub(1)?)
     }

@@ -22,8 +22,8 @@ use crate::shm::{self, LockFile, Name, SharedFile};
 
 /// A timeline open for writing, by any number of threads at once.
 ///
-/// Dropping it detaches this process. The timeline itself stays, for others to read or to be kept as
-/// evidence, until [`unlink`](crate::unlink).
+/// Dropping it detaches this process. The timeline itself stays, for others to read or to be kept
+/// as evidence, until [`unlink`](crate::unlink).
 ///
 /// # Example
 /// ```
@@ -31,7 +31,8 @@ use crate::shm::{self, LockFile, Name, SharedFile};
 /// # let path = format!("/timeline-doc-writer-{}", std::process::id());
 /// # let path = path.as_str();
 /// let timeline = Timeline::new(path)?; // "/timeline", say
-/// let processed = timeline.define("example", Priority::Trace, "processed $tcp, $udp, and $other")?;
+/// let message = "processed $tcp, $udp, and $other";
+/// let processed = timeline.define("example", Priority::Trace, message)?;
 /// timeline.log(processed, [10, 20, 3]);
 /// timeline.log(processed, [50, 60, 8]);
 /// # timeline::unlink(path)?;
@@ -44,26 +45,27 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// Creates a timeline of 1,048,576 entries (66 MiB in all) and a string table of 1 MiB. If that does not fit, as in
-    /// the 64 MiB of shared memory of a container, it gets the largest power of two that fits, of at least 65,536
-    /// entries; [`Info::reduced`](crate::Info::reduced) says so.
+    /// Creates a timeline of 1,048,576 entries (66 MiB in all) and a string table of 1 MiB. If that
+    /// does not fit, as in the 64 MiB of shared memory of a container, it gets the largest power of
+    /// two that fits, of at least 65,536 entries; [`Info::reduced`](crate::Info::reduced) says so.
     ///
-    /// One leading slash and no other (`/timeline`) names a POSIX shared-memory object; anything else is a file. If the
-    /// name was used before and all its writers have ended, their timeline is kept as `NAME.prev`, in the place of the one
-    /// before. If something else has that name, or a timeline that is not ours to replace, it is kept as `NAME.prev-` and
-    /// a number. [`Attached::former`](crate::Attached::former) finds it.
+    /// One leading slash and no other (`/timeline`) names a POSIX shared-memory object; anything
+    /// else is a file. If the name was used before and all its writers have ended, their timeline
+    /// is kept as `NAME.prev`, in the place of the one before. If something else has that name, or
+    /// a timeline that is not ours to replace, it is kept as `NAME.prev-` and a number.
+    /// [`Attached::former`](crate::Attached::former) finds it.
     ///
     /// # Errors
-    /// `InUse` while others write to that name, with their names; `NoSpace` if not even 65,536 entries fit, with the
-    /// space needed and the space free; `NotATimeline` if the file is something else, which is left alone; `BadName`;
-    /// `Io`.
+    /// `InUse` while others write to that name, with their names; `NoSpace` if not even 65,536
+    /// entries fit, with the space needed and the space free; `NotATimeline` if the file is
+    /// something else, which is left alone; `BadName`; `Io`.
     pub fn new(path: impl AsRef<Path>) -> Result<Timeline> {
         Timeline::options().create(path)
     }
 
-    /// As [`new`](Timeline::new), with `entries` (a power of two from 256 to 2^30, 64 bytes each) and a
-    /// string table of `string_table_size` bytes (1,024 to 2^31; one event may be defined for every 64
-    /// of them, 65,536 at most).
+    /// As [`new`](Timeline::new), with `entries` (a power of two from 256 to 2^30, 64 bytes each)
+    /// and a string table of `string_table_size` bytes (1,024 to 2^31; one event may be defined for
+    /// every 64 of them, 65,536 at most).
     ///
     /// # Errors
     /// Those of `new`, `NoSpace` if that size does not fit, and `BadSize`.
@@ -76,19 +78,21 @@ impl Timeline {
         options.string_table_size(string_table_size).create(path)
     }
 
-    /// Joins the living timeline at `path` as a further writer, if it belongs to root or to our own user; see
-    /// [`Options::trust_user`] for others.
+    /// Joins the living timeline at `path` as a further writer, if it belongs to root or to our own
+    /// user; see [`Options::trust_user`] for others.
     ///
     /// # Errors
-    /// `NotFound`; `NotTrusted` for the timeline of another user, or one that everybody may write to; `ReadOnly` for a
-    /// snapshot; `ProcessTableFull`; `TooManyOpen`; those of a damaged or foreign file; `Locked`; `Io`.
+    /// `NotFound`; `NotTrusted` for the timeline of another user, or one that everybody may write
+    /// to; `ReadOnly` for a snapshot; `ProcessTableFull`; `TooManyOpen`; those of a damaged or
+    /// foreign file; `Locked`; `Io`.
     pub fn open(path: impl AsRef<Path>) -> Result<Timeline> {
         Timeline::options().open(path)
     }
 
-    /// Joins the timeline at `path` if somebody writes to it, and creates it otherwise, as [`new`](Timeline::new) does.
-    /// A timeline that an earlier run has left is not joined, but kept as `NAME.prev`. If several processes do this at
-    /// once, one creates the timeline and the others join it.
+    /// Joins the timeline at `path` if somebody writes to it, and creates it otherwise, as
+    /// [`new`](Timeline::new) does. A timeline that an earlier run has left is not joined, but kept
+    /// as `NAME.prev`. If several processes do this at once, one creates the timeline and the
+    /// others join it.
     ///
     /// # Errors
     /// Those of `new` and [`open`](Timeline::open), without `InUse` and `NotFound`.
@@ -117,7 +121,8 @@ impl Timeline {
         let fail = |e| Error::io("open", &path, e);
         let file = lifecycle.file().try_clone().map_err(fail)?;
         let file = SharedFile::new(file, segment.name.c_file()).map_err(fail)?;
-        // An opening of its own, on which nothing is locked: the lifecycle lock goes with this call.
+        // An opening of its own, on which nothing is locked: the lifecycle lock goes with this
+        // call.
         if let Ok(own) = file.reopen().map_err(fail)?.into_own() {
             file.replace(own);
         }
@@ -134,7 +139,8 @@ impl Timeline {
                 capacity: geometry.processes,
             });
         };
-        // One of its own, too: a child that is forked now must not have the lifecycle lock for as long as it runs.
+        // One of its own, too: a child that is forked now must not have the lifecycle lock for as
+        // long as it runs.
         let file = match log.file().reopen().map_err(fail)?.into_own() {
             Ok(own) => own,
             Err(_) => lifecycle.file().try_clone().map_err(fail)?,
@@ -143,12 +149,12 @@ impl Timeline {
         Ok(Timeline { log, control })
     }
 
-    /// Defines an event; the same category, priority and message give the same event in every thread
-    /// and process.
+    /// Defines an event; the same category, priority and message give the same event in every
+    /// thread and process.
     ///
-    /// `category` is one line. `message` may have several: words of its first line that start with `$`
-    /// (letters, digits, `_`) are the arguments, at most four; further lines explain the event. Takes a
-    /// lock and may take microseconds: define once, log often.
+    /// `category` is one line. `message` may have several: words of its first line that start with
+    /// `$` (letters, digits, `_`) are the arguments, at most four; further lines explain the event.
+    /// Takes a lock and may take microseconds: define once, log often.
     ///
     /// # Errors
     /// `TooManyArguments`; `BadText` for an empty text, one with NUL, a category of several lines;
@@ -159,10 +165,11 @@ impl Timeline {
 
     /// Logs an event with up to four arguments, if it is enabled.
     ///
-    /// Takes no lock, allocates nothing, never blocks, and makes system calls only in a thread's first
-    /// event, and in one of 1,024 for which there is no lane. Safe in signal handlers. Where there are no
-    /// restartable sequences, an event from a handler that interrupted this very call in its own thread is
-    /// dropped, and counted. Arguments beyond those of the definition are not shown.
+    /// Takes no lock, allocates nothing, never blocks, and makes system calls only in a thread's
+    /// first event, and in one of 1,024 for which there is no lane. Safe in signal handlers. Where
+    /// there are no restartable sequences, an event from a handler that interrupted this very call
+    /// in its own thread is dropped, and counted. Arguments beyond those of the definition are not
+    /// shown.
     #[inline]
     pub fn log<const N: usize>(&self, event: EventId, args: [i64; N]) {
         const { assert!(N <= MAX_ARGUMENTS, "an event has at most four arguments") };
@@ -173,15 +180,17 @@ impl Timeline {
 
     /// Defines the event of one statement that logs in the manner of printf.
     ///
-    /// `format`: of printf; `file` and `line`: where the statement stands, which tells it from others that say the
-    /// same. Its values travel in the payload: see [`Timeline::log_payload`].
+    /// `format`: of printf; `file` and `line`: where the statement stands, which tells it from
+    /// others that say the same. Its values travel in the payload: see [`Timeline::log_payload`].
     ///
     /// Waits for the lock as `define` does, up to some seconds. Once that was in vain, this and
-    /// [`Timeline::define_module`] wait for some 2 milliseconds, until one of them gets the lock, so that a program
-    /// does not stand still for seconds with each of its statements. A forked child begins anew.
+    /// [`Timeline::define_module`] wait for some 2 milliseconds, until one of them gets the lock,
+    /// so that a program does not stand still for seconds with each of its statements. A forked
+    /// child begins anew.
     ///
     /// # Errors
-    /// As for [`Timeline::define`]. `Locked` and `Io` may pass; see [`Timeline::dropped_undefined`].
+    /// As for [`Timeline::define`]. `Locked` and `Io` may pass; see
+    /// [`Timeline::dropped_undefined`].
     pub fn define_printf(
         &self,
         category: &str,
@@ -195,8 +204,8 @@ impl Timeline {
     }
 
     /// Counts an event that was lost because its statement could not be defined just then
-    /// ([`Dropped::undefined`](crate::Dropped::undefined)), if the level would have it logged. No lock and no system call;
-    /// safe in signal handlers.
+    /// ([`Dropped::undefined`](crate::Dropped::undefined)), if the level would have it logged. No
+    /// lock and no system call; safe in signal handlers.
     pub fn dropped_undefined(&self, priority: Priority) {
         let level = self.control.segment().definitions.effective_level();
         if level.allows(priority) {
@@ -204,7 +213,8 @@ impl Timeline {
         }
     }
 
-    /// Keeps what is needed to read call stacks of this process after its end: an object that it has loaded.
+    /// Keeps what is needed to read call stacks of this process after its end: an object that it
+    /// has loaded.
     ///
     /// # Errors
     /// As for [`Timeline::define_printf`].
@@ -214,15 +224,16 @@ impl Timeline {
 
     /// Logs an event with a payload, if it is enabled.
     ///
-    /// `values`: msgpack, one value after the other. `backtrace`: whether an array of return addresses comes first.
-    /// What exceeds [`Timeline::payload_capacity`] is cut off. As safe as [`Timeline::log`], and as quick but for
-    /// what is to be copied.
+    /// `values`: msgpack, one value after the other. `backtrace`: whether an array of return
+    /// addresses comes first. What exceeds [`Timeline::payload_capacity`] is cut off. As safe as
+    /// [`Timeline::log`], and as quick but for what is to be copied.
     pub fn log_payload(&self, event: EventId, values: &[u8], backtrace: bool) {
         let flags = FLAG_PAYLOAD | if backtrace { FLAG_BACKTRACE } else { 0 };
         self.log.log_payload(event.0, flags, values);
     }
 
-    /// Bytes of payload that an event can have: 1,526, and fewer in rings of less than 32,768 entries.
+    /// Bytes of payload that an event can have: 1,526, and fewer in rings of less than 32,768
+    /// entries.
     pub fn payload_capacity(&self) -> usize {
         self.log.payload_capacity()
     }
@@ -233,8 +244,8 @@ impl Timeline {
         self.log.enabled(event.0)
     }
 
-    /// The enable table, one byte per event, and its length; for checks inlined into other languages.
-    /// Valid as long as this timeline is open.
+    /// The enable table, one byte per event, and its length; for checks inlined into other
+    /// languages. Valid as long as this timeline is open.
     pub fn enable_table(&self) -> (*const u8, u32) {
         self.log.enable_table()
     }

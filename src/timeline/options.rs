@@ -1,4 +1,5 @@
-//! How a timeline is created or joined: its size, its mode and group, and the users and groups that a writer trusts.
+//! How a timeline is created or joined: its size, its mode and group, and the users and groups that
+//! a writer trusts.
 
 use std::path::Path;
 
@@ -12,7 +13,8 @@ use crate::shm::{Name, Trust};
 /// How often creating and joining take turns: a name is seldom taken and free again in between.
 const TURNS: u32 = 100;
 
-/// How a timeline is created or joined, where the defaults are not enough; from [`Timeline::options`].
+/// How a timeline is created or joined, where the defaults are not enough; from
+/// [`Timeline::options`].
 ///
 /// # Example
 /// A service that runs as root shares its timeline with workers of a group:
@@ -44,28 +46,30 @@ impl Options {
         }
     }
 
-    /// Entries of a timeline that is created: a power of two from 256 to 2^30, 64 bytes each. The default is that of
-    /// [`Timeline::new`].
+    /// Entries of a timeline that is created: a power of two from 256 to 2^30, 64 bytes each. The
+    /// default is that of [`Timeline::new`].
     pub fn entries(mut self, entries: u64) -> Options {
         self.plan.entries = Some(entries);
         self
     }
 
-    /// Bytes of the string table of a timeline that is created, 1,024 to 2^31; 1 MiB by default. One event may be
-    /// defined for every 64 of them, 65,536 at most.
+    /// Bytes of the string table of a timeline that is created, 1,024 to 2^31; 1 MiB by default.
+    /// One event may be defined for every 64 of them, 65,536 at most.
     pub fn string_table_size(mut self, bytes: u64) -> Options {
         self.plan.strings = bytes;
         self
     }
 
-    /// The permission bits of a timeline that is created, such as `0o660`, whatever the umask; `0o600` by default.
+    /// The permission bits of a timeline that is created, such as `0o660`, whatever the umask;
+    /// `0o600` by default.
     ///
-    /// Whoever may write to a timeline may damage every process that writes to it. So a [`group`](Options::group) can
-    /// get that right, but everybody cannot.
+    /// Whoever may write to a timeline may damage every process that writes to it. So a
+    /// [`group`](Options::group) can get that right, but everybody cannot.
     ///
-    /// Whoever may read it can lock it, and so hold up others. While they do, joining, defining and setting the level
-    /// fail with [`Error::Locked`](crate::Error::Locked) within some five seconds, and events of processes forked then
-    /// are dropped and counted. Processes that have joined go on logging.
+    /// Whoever may read it can lock it, and so hold up others. While they do, joining, defining and
+    /// setting the level fail with [`Error::Locked`](crate::Error::Locked) within some five
+    /// seconds, and events of processes forked then are dropped and counted. Processes that have
+    /// joined go on logging.
     pub fn mode(mut self, mode: u32) -> Options {
         self.plan.mode = mode;
         self
@@ -77,11 +81,11 @@ impl Options {
         self
     }
 
-    /// Trusts a user, by number: this user's timelines are joined, like those of root and of our own user. That user
-    /// can damage this process, by cutting the file short or by forging events.
+    /// Trusts a user, by number: this user's timelines are joined, like those of root and of our
+    /// own user. That user can damage this process, by cutting the file short or by forging events.
     ///
-    /// In a container, all users that it does not know have one number, 65534 as a rule. Trusting that number trusts
-    /// them all.
+    /// In a container, all users that it does not know have one number, 65534 as a rule. Trusting
+    /// that number trusts them all.
     pub fn trust_user(mut self, user: u32) -> Options {
         self.plan.trust.user = Some(user);
         self
@@ -96,8 +100,8 @@ impl Options {
     /// Creates a timeline: see [`Timeline::new`].
     ///
     /// # Errors
-    /// Those of [`Timeline::with_size`]; `NotTrusted` if a timeline of another user has that name; `BadText` for a mode
-    /// that lets everybody write.
+    /// Those of [`Timeline::with_size`]; `NotTrusted` if a timeline of another user has that name;
+    /// `BadText` for a mode that lets everybody write.
     pub fn create(&self, path: impl AsRef<Path>) -> Result<Timeline> {
         let name = Name::new(path.as_ref())?;
         let index = claim_index(&name)?;

@@ -1,4 +1,5 @@
-//! How much text an archive can become: no more than docs/archive.md says, and no event more than there is room for.
+//! How much text an archive can become: no more than docs/archive.md says, and no event more than
+//! there is room for.
 
 use std::fs;
 use std::process::Command;
@@ -32,8 +33,9 @@ fn record(tag: u8, numbers: &[(u8, u64)], texts: &[(u8, &str)]) -> Vec<u8> {
     framed(&record)
 }
 
-/// A block of as many events as fit, in as few bytes as there may be: each says string 1 as category and message, of a
-/// thread and a process of that name, and has so many return addresses, all of them 0.
+/// A block of as many events as fit, in as few bytes as there may be: each says string 1 as
+/// category and message, of a thread and a process of that name, and has so many return addresses,
+/// all of them 0.
 fn densest(addresses: u64) -> Vec<u8> {
     let mut expanded = vec![0; 4];
     let backtrace = u64::from(addresses > 0) << 4;
@@ -91,7 +93,8 @@ fn amount(character: char, addresses: u64, way: &[&str]) -> (usize, usize) {
     (each, each * MAX_EVENTS / block.len())
 }
 
-/// What docs/archive.md states: text for each byte of an archive, of definitions alone and with call stacks.
+/// What docs/archive.md states: text for each byte of an archive, of definitions alone and with
+/// call stacks.
 const STATED: [(&[&str], [usize; 2]); 3] = [
     (&[], [1_000_000, 17_000_000]),
     (&["--long"], [2_000_000, 17_000_000]),

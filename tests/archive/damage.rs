@@ -22,7 +22,8 @@ fn record_of(magic: u64, write: impl FnOnce(&mut Writer<&mut Vec<u8>>)) -> Vec<u
     frame_at(&file, 0).expect("a frame").1.to_vec()
 }
 
-/// An archive, and what each of its records holds, so that any file of some of them has one right reading.
+/// An archive, and what each of its records holds, so that any file of some of them has one right
+/// reading.
 struct Sample {
     file: Vec<u8>,
     /// The events of each record.
@@ -100,7 +101,8 @@ impl Sample {
         event
     }
 
-    /// Reads a file of these records and of damage between them: all must be there, and nothing else.
+    /// Reads a file of these records and of damage between them: all must be there, and nothing
+    /// else.
     fn check(&self, file: &[u8]) -> Archive {
         let (mut records, mut at, mut damaged) = (Vec::new(), 0, 0);
         while at < file.len() {
@@ -268,7 +270,10 @@ fn harmed(mut file: Vec<u8>, harm: &Harm) -> Vec<u8> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(64)
+    })]
 
     #[test]
     fn any_harm_costs_only_the_frames_it_comes_to(harms in prop::collection::vec(harm(), 1..9)) {
@@ -278,7 +283,9 @@ proptest! {
     }
 
     #[test]
-    fn frames_in_any_order_and_number(picks in prop::collection::vec(any::<prop::sample::Index>(), 0..60)) {
+    fn frames_in_any_order_and_number(
+        picks in prop::collection::vec(any::<prop::sample::Index>(), 0..60),
+    ) {
         for sample in samples(24) {
             let frames = frames(&sample.file);
             let picked = picks.iter().map(|pick| &sample.file[pick.get(&frames).0.clone()]);
@@ -414,7 +421,8 @@ fn whole_frames_of_senseless_records_do_no_harm() {
     let after = archive(7, Form::Plain, 3);
     let deep = [&[127, 0x81, 10][..], &[0x91; 5_000], &[0xc0]].concat();
     let keys = [&[1, 0xdf, 0, 0, 0x10, 0][..], &[0x90; 0x2000]].concat();
-    // Strings, symbols and preambles of nothing or of the wrong types; missed without a count; unknown tags.
+    // Strings, symbols and preambles of nothing or of the wrong types; missed without a count;
+    // unknown tags.
     let senseless: [&[u8]; 12] = [
         &[1, 0x80],
         &[1, 0x82, 2, 0xc0, 3, 5],

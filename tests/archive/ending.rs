@@ -1,5 +1,5 @@
-//! How a recorder ends upon signals: in time, however full the ring and however slow the disk, with whole frames and a
-//! count of the entries that it leaves.
+//! How a recorder ends upon signals: in time, however full the ring and however slow the disk, with
+//! whole frames and a count of the entries that it leaves.
 
 use std::fs::{self, File};
 use std::path::PathBuf;

@@ -15,7 +15,8 @@ use timeline_archive::{Archive, Recorded};
 /// Far longer than anything takes: only a hang comes here.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// A program that logs numbers one after the other, over all its runs, and what they are recorded to.
+/// A program that logs numbers one after the other, over all its runs, and what they are recorded
+/// to.
 pub struct Flight {
     pub name: String,
     entries: u64,
@@ -81,12 +82,14 @@ impl Flight {
         self.timeline = Some(timeline);
     }
 
-    /// This run of the program says that it was begun at another time, as if somebody had set the clock.
+    /// This run of the program says that it was begun at another time, as if somebody had set the
+    /// clock.
     pub fn begun(&self, unix_nanos: u64) {
         let ring = format!("/dev/shm{}", self.name);
         let mut options = File::options();
         let ring = options.read(true).write(true).open(ring).unwrap();
-        // docs/format.md: created_unix, and the checksum of the first half of the header, without itself.
+        // docs/format.md: created_unix, and the checksum of the first half of the header, without
+        // itself.
         ring.write_all_at(&unix_nanos.to_le_bytes(), 0x110).unwrap();
         let mut header = [0; 0x800];
         ring.read_exact_at(&mut header, 0).unwrap();
@@ -302,7 +305,8 @@ fn first_argument(event: &Recorded) -> i64 {
 
 const PRINTF: &str = "number %ld: %s";
 
-/// What is logged as this number, with a call stack of one to eight addresses before it in each third.
+/// What is logged as this number, with a call stack of one to eight addresses before it in each
+/// third.
 fn payload(number: i64) -> Vec<u8> {
     let mut payload = Vec::new();
     if number % 3 == 2 {

@@ -1,7 +1,8 @@
-//! Recording to a disk that is full for a time: what is there stays whole, the rest waits, and what cannot is counted.
+//! Recording to a disk that is full for a time: what is there stays whole, the rest waits, and what
+//! cannot is counted.
 //!
-//! A limit on the size of files is like a full disk, and can be lifted, on every machine. Where this process may
-//! mount, a small file system is filled as well.
+//! A limit on the size of files is like a full disk, and can be lifted, on every machine. Where
+//! this process may mount, a small file system is filled as well.
 
 use std::fs;
 use std::path::Path;
@@ -227,7 +228,8 @@ fn a_recorder_killed_on_a_full_disk_is_continued() {
     let words = tempfile::tempdir().unwrap();
     for (output, form) in [
         ("flight.tla", &["--plain"][..]),
-        // What fills the small disk are whole files: the last one is begun, and has no room for its preamble.
+        // What fills the small disk are whole files: the last one is begun, and has no room for its
+        // preamble.
         ("flights/", &["--plain", "--rotate-size", "64K"]),
     ] {
         for (disk, mut flight) in Disk::all_of("killed", 1 << 14, output, 128 << 10) {

@@ -114,7 +114,8 @@ fn data() -> impl Strategy<Value = Data> {
 /// Strings of every sort, and their numbers are given in place of 0 to 3.
 const STRINGS: [&str; 4] = ["", "got $bytes", "ä\u{10ffff}\0", "third\nline"];
 
-/// What is written: events of several programs in turn, each with its own writer, and when they are written out.
+/// What is written: events of several programs in turn, each with its own writer, and when they are
+/// written out.
 #[derive(Debug, Clone)]
 struct Plan {
     events: Vec<(usize, Data)>,
@@ -269,7 +270,10 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_do_no_harm(mut noise in prop::collection::vec(any::<u8>(), 0..400), at in any::<usize>()) {
+    fn any_bytes_do_no_harm(
+        mut noise in prop::collection::vec(any::<u8>(), 0..400),
+        at in any::<usize>(),
+    ) {
         let events: Vec<_> = Archive::from_bytes(noise.clone()).events().collect();
         prop_assert!(events.is_empty());
         // In a frame that is whole, so that they are taken for a record.

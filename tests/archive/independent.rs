@@ -1,4 +1,5 @@
-//! The format is what docs/archive.md says: a reader that has no code of ours agrees, and so do bytes made by hand.
+//! The format is what docs/archive.md says: a reader that has no code of ours agrees, and so do
+//! bytes made by hand.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,7 +11,8 @@ use crate::support::{all_values, archive, frames};
 
 use crate::tree::root;
 
-/// The first Python of PATH that has the module msgpack: without it, our programs would only agree with themselves.
+/// The first Python of PATH that has the module msgpack: without it, our programs would only agree
+/// with themselves.
 fn interpreter() -> Command {
     let path = std::env::var_os("PATH").expect("PATH");
     let mut found = std::env::split_paths(&path).map(|folder| folder.join("python3"));
@@ -37,7 +39,8 @@ fn run(program: &str, arguments: &[&str], file: &Path) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What tests/python/read_archive.py makes of a file: a line for the damage, and one for each event.
+/// What tests/python/read_archive.py makes of a file: a line for the damage, and one for each
+/// event.
 fn python(file: &Path, arguments: &[&str]) -> Vec<Value> {
     let text = run("read_archive.py", arguments, file);
     text.lines()
@@ -106,7 +109,8 @@ fn program(preamble: &Preamble) -> Value {
     })
 }
 
-/// Reads a file as we do and as Python does: each field of each record must be the same. What both found.
+/// Reads a file as we do and as Python does: each field of each record must be the same. What both
+/// found.
 pub fn agree(file: &Path) -> Vec<Value> {
     let archive = Archive::open(file).unwrap();
     let mut theirs = python(file, &["--names"]);
@@ -302,8 +306,10 @@ fn a_file_made_by_hand_is_read() {
 
     let (printf, long) = ("%d \u{fffd} %s", "x".repeat(70_000));
     let nothing = json!({
-        "magic": 7, "category": null, "format": null, "level": null, "file": null, "line": null, "event": null,
-        "thread": null, "tid": null, "pid": null, "process": null, "ticks": null, "time": null, "core": null,
+        "magic": 7, "category": null, "format": null, "level": null, "file": null, "line": null,
+        "event": null,
+        "thread": null, "tid": null, "pid": null, "process": null, "ticks": null, "time": null,
+        "core": null,
         "lane": null, "number": null, "backtrace": [],
     });
     let with = |fields: Value| {
@@ -314,26 +320,35 @@ fn a_file_made_by_hand_is_read() {
     };
     let expected = [
         with(json!({
-            "file": "a.c", "line": 33, "backtrace": [u64::MAX, 0, 3], "thread": "a.c", "level": 7, "ticks": 7,
-            "time": 8, "format": printf, "category": printf, "core": 4, "tid": 11, "pid": 12, "process": printf,
-            "lane": 1, "number": 1_u64 << 40, "event": 3, "syntax": 2, "payload": "d3ffffffffffffffffd901ffc0",
+            "file": "a.c", "line": 33, "backtrace": [u64::MAX, 0, 3], "thread": "a.c", "level": 7,
+            "ticks": 7,
+            "time": 8, "format": printf, "category": printf, "core": 4, "tid": 11, "pid": 12,
+            "process": printf,
+            "lane": 1, "number": 1_u64 << 40, "event": 3, "syntax": 2,
+            "payload": "d3ffffffffffffffffd901ffc0",
         })),
         with(json!({ "magic": 0, "arguments": [] })),
         with(json!({ "thread": "<string 0x9?>", "arguments": [-1, i64::MIN, -1] })),
         with(json!({ "magic": 8, "thread": "<string 0x1?>", "payload": "01c3" })),
         with(json!({
-            "file": "a.c", "line": 77, "backtrace": [u64::MAX, u64::MAX - 1], "thread": printf, "level": 2,
-            "ticks": 1_000, "time": 5_000, "format": printf, "category": "a.c", "core": 4, "tid": 11, "pid": 12,
-            "process": long, "lane": 6, "number": 100, "event": 300, "syntax": 9, "arguments": [-5, i64::MIN],
+            "file": "a.c", "line": 77, "backtrace": [u64::MAX, u64::MAX - 1], "thread": printf,
+            "level": 2,
+            "ticks": 1_000, "time": 5_000, "format": printf, "category": "a.c", "core": 4,
+            "tid": 11, "pid": 12,
+            "process": long, "lane": 6, "number": 100, "event": 300, "syntax": 9,
+            "arguments": [-5, i64::MIN],
         })),
         with(json!({ "format": printf, "syntax": 2, "payload": "d200000005d902ff21" })),
         with(json!({
-            "file": "a.c", "line": 77, "backtrace": [0, 0], "level": 2, "ticks": 1_010, "time": 5_005,
-            "format": printf, "category": "a.c", "core": 1, "lane": 6, "number": 101, "event": 300, "syntax": 9,
+            "file": "a.c", "line": 77, "backtrace": [0, 0], "level": 2, "ticks": 1_010,
+            "time": 5_005,
+            "format": printf, "category": "a.c", "core": 1, "lane": 6, "number": 101,
+            "event": 300, "syntax": 9,
             "arguments": [1, i64::MAX],
         })),
         with(json!({
-            "thread": printf, "tid": 11, "pid": 12, "process": long, "ticks": (1_u64 << 63) + 1_010, "number": 7,
+            "thread": printf, "tid": 11, "pid": 12, "process": long,
+            "ticks": (1_u64 << 63) + 1_010, "number": 7,
             "arguments": [],
         })),
     ];
@@ -345,7 +360,8 @@ fn a_file_made_by_hand_is_read() {
 
 #[test]
 fn the_golden_files_are_read_as_ever() {
-    // Written by early writers of version 1: the first without payloads and symbols, the second with them.
+    // Written by early writers of version 1: the first without payloads and symbols, the second
+    // with them.
     for (name, count) in [("v1", 60), ("v1-printf", 102)] {
         let golden = root().join(format!("tests/data/{name}.tla"));
         let archive = Archive::open(&golden).unwrap();

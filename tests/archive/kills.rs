@@ -1,4 +1,5 @@
-//! Recorders killed at 200 random moments, while programs come and go: nothing twice, nothing left out.
+//! Recorders killed at 200 random moments, while programs come and go: nothing twice, nothing left
+//! out.
 
 use std::collections::HashMap;
 use std::fs;
@@ -10,8 +11,8 @@ use timeline_archive::Archive;
 
 use crate::flight::{Flight, eventually, first_arguments, size};
 
-/// Recorders are killed 40 times, and the next one goes on. Now and then the program begins anew. Two events take
-/// at least `bytes`.
+/// Recorders are killed 40 times, and the next one goes on. Now and then the program begins anew.
+/// Two events take at least `bytes`.
 fn killed_again_and_again(mut flight: Flight, form: &[&str], most: u64, bytes: u64) {
     let mut random = std::process::id() | 1;
     let mut next = move |below: u64| {

@@ -9,7 +9,8 @@ use crate::flight::{Flight, eventually, first_arguments};
 
 const ANEW: &str = " was removed or moved; begun anew";
 
-/// Has the archive disturbed after 1,000 events, and further ones logged; what it holds then of those.
+/// Has the archive disturbed after 1,000 events, and further ones logged; what it holds then of
+/// those.
 fn disturbed(
     flight: &mut Flight,
     more: &[&str],

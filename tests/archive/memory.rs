@@ -1,4 +1,5 @@
-//! What an archive can make a reader spend: the command reads small files that ask for much in little memory.
+//! What an archive can make a reader spend: the command reads small files that ask for much in
+//! little memory.
 
 use std::fs;
 use std::process::{Command, Output, Stdio};
@@ -39,7 +40,8 @@ fn printed(file: &[u8], verb: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// An archive of one string of a mebibyte that so many statements and threads refer to, for everything they say.
+/// An archive of one string of a mebibyte that so many statements and threads refer to, for
+/// everything they say.
 fn one_long_string(count: u64, text: &str) -> Vec<u8> {
     let mut file = Vec::new();
     let mut writer = Writer::new(&mut file, 7, Form::Blocks);
@@ -128,7 +130,8 @@ fn put(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
-/// A block of so many events, the first of which is at `first` and each other `step` later; it does not say so.
+/// A block of so many events, the first of which is at `first` and each other `step` later; it does
+/// not say so.
 fn block(count: u64, first: u64, step: u64) -> Vec<u8> {
     let mut expanded = Vec::new();
     for number in [first, 0, 0, 0] {
@@ -223,7 +226,8 @@ fn text(field: u8, text: &str) -> Vec<u8> {
     [&[field, 0xdb], &length[..], text.as_bytes()].concat()
 }
 
-/// An archive of a few strings as long as they fit, to which each of some events refers for all that it says.
+/// An archive of a few strings as long as they fit, to which each of some events refers for all
+/// that it says.
 fn amplified(events: u64, mebibytes: usize, change: impl Fn(u64, &mut Data)) -> Vec<u8> {
     // Each takes six in JSON, and each is a line break in a table that lets it through.
     let long = "\u{1}".repeat(mebibytes << 20);
@@ -305,7 +309,8 @@ fn what_is_printed_of_an_event_does_not_grow_with_the_strings_of_an_archive() {
     assert!(file.len() > 16 << 20);
     let [text, json] = printed_of_each(&file, 200);
     let longest = Definition::LONGEST_TEXT + 100;
-    // Category, message, thread, process and host; in JSON the template and the timeline as well, six for each byte.
+    // Category, message, thread, process and host; in JSON the template and the timeline as well,
+    // six for each byte.
     assert!(text < 5 * longest, "{text} bytes of an event as text");
     assert!(json < 7 * 6 * longest, "{json} bytes of an event as JSON");
 }

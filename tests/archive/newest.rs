@@ -1,4 +1,5 @@
-//! The newest events of a rotated archive: the same as of the whole, and no more files are read than may hold one.
+//! The newest events of a rotated archive: the same as of the whole, and no more files are read
+//! than may hold one.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -16,7 +17,8 @@ const SECOND: u64 = 1_000_000_000;
 /// What is behind a second at each event.
 const FRACTION: u64 = SECOND / 10 * 9;
 
-/// A file with events of a ring at these seconds, as it was changed last at the last of them or some seconds later.
+/// A file with events of a ring at these seconds, as it was changed last at the last of them or
+/// some seconds later.
 fn write(folder: &Path, number: usize, magic: u64, seconds: &[u64], later: u64) -> PathBuf {
     let mut file = Vec::new();
     let mut writer = Writer::new(&mut file, magic, Form::Blocks);

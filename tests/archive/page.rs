@@ -70,7 +70,8 @@ fn the_limits_of_the_page_are_those_of_the_source() {
 fn what_is_nested_to_any_depth_is_passed_over() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("nested.tla");
-    // Arrays of one array each, and maps of one map each, in a field that nobody knows; then the ticks.
+    // Arrays of one array each, and maps of one map each, in a field that nobody knows; then the
+    // ticks.
     let arrays = vec![0x91; 1_000_000];
     let maps = [0x81, 0x05].repeat(500_000);
     let file = [arrays, maps]
@@ -86,7 +87,8 @@ fn the_search_goes_on_behind_a_whole_frame_that_is_no_record() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("inside.tla");
     let event = |ticks| framed(&[127, 0x81, 7, ticks]);
-    // A whole frame inside of one that is no record belongs to that one; inside of what is no frame, it is found.
+    // A whole frame inside of one that is no record belongs to that one; inside of what is no
+    // frame, it is found.
     let no_record = framed(&[&[1, 1], &event(9)[..]].concat());
     let mut no_frame = no_record.clone();
     no_frame[2] ^= 1;

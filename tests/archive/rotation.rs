@@ -48,12 +48,14 @@ fn files_are_begun_by_size_and_each_can_be_read_alone() {
     }
 }
 
-/// The tags of records that define something, those that hold events, and those that say where they stand.
+/// The tags of records that define something, those that hold events, and those that say where they
+/// stand.
 const DEFINITIONS: [u8; 2] = [1, 2];
 const BLOCK: u8 = 16;
 const EVENT: u8 = 127;
 
-/// Fails if what a file refers to is not defined in it, once, and right before it is first referred to.
+/// Fails if what a file refers to is not defined in it, once, and right before it is first referred
+/// to.
 fn defines_what_it_refers_to(file: &Path) {
     let bytes = fs::read(file).unwrap();
     let frames = frames(&bytes);

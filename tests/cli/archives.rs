@@ -49,7 +49,8 @@ const WAYS: [&[&str]; 11] = [
     &["tail", "--json", "-n", "200"],
 ];
 
-/// The time at which a line begins, in nanoseconds, and the rest of it. Of JSON, without what repeats the time.
+/// The time at which a line begins, in nanoseconds, and the rest of it. Of JSON, without what
+/// repeats the time.
 fn timed(line: &str) -> (Option<i64>, String) {
     if let Ok(serde_json::Value::Object(mut fields)) = serde_json::from_str(line) {
         let time = fields.remove("time").unwrap();
@@ -79,8 +80,9 @@ fn timed(line: &str) -> (Option<i64>, String) {
     }
 }
 
-/// The same but for times: a recorder takes the clock to run evenly over some milliseconds, of which the ring may know a
-/// moment in between. So they differ by nanoseconds, and where no more is shown by a microsecond.
+/// The same but for times: a recorder takes the clock to run evenly over some milliseconds, of
+/// which the ring may know a moment in between. So they differ by nanoseconds, and where no more is
+/// shown by a microsecond.
 fn assert_same(found: &str, expected: &str, what: &str) {
     assert_eq!(found.lines().count(), expected.lines().count(), "{what}");
     for (found, expected) in found.lines().zip(expected.lines()) {
@@ -99,7 +101,8 @@ fn archives_read_as_the_ring_did() {
     let mut mixture = Mixture::new("archives");
     mixture.log(40);
     mixture.end();
-    // Whoever looks at the clock once more has times that differ by nanoseconds: a snapshot has its own.
+    // Whoever looks at the clock once more has times that differ by nanoseconds: a snapshot has its
+    // own.
     let snapshot = mixture.path("snapshot.timeline");
     succeed(&["save", mixture.name.as_str(), &snapshot]);
     let archives = recorded(&mixture, &snapshot);

@@ -20,8 +20,8 @@ const STRANGER: u32 = 65534;
 /// Somebody else again: what belongs to the stranger is his own to him.
 const LIAR: u32 = 65533;
 
-/// The command, run by somebody who does not own what this test makes. Where the test may not become somebody else,
-/// the mode keeps out the owner, too.
+/// The command, run by somebody who does not own what this test makes. Where the test may not
+/// become somebody else, the mode keeps out the owner, too.
 struct Stranger {
     folder: TempDir,
     command: PathBuf,
@@ -31,8 +31,8 @@ impl Stranger {
     fn new() -> Stranger {
         let folder = TempDir::new().unwrap();
         fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
-        // Where this was built, a stranger may not look. Not by fs::copy: another test might fork meanwhile, and its
-        // child have the copy open for writing when it is to be run.
+        // Where this was built, a stranger may not look. Not by fs::copy: another test might fork
+        // meanwhile, and its child have the copy open for writing when it is to be run.
         let command = folder.path().join("timeline");
         let mut copy = Command::new("cp");
         let copied = copy
@@ -230,8 +230,8 @@ fn who_may_read_but_not_write_is_told_so() {
     fs::set_permissions(locked, PermissionsExt::from_mode(mode)).unwrap();
 }
 
-/// Makes a ring of chunks of two entries, and of lanes each of which claims to write to a chunk that is none of its. It
-/// takes no more memory than its lanes.
+/// Makes a ring of chunks of two entries, and of lanes each of which claims to write to a chunk
+/// that is none of its. It takes no more memory than its lanes.
 fn lie(name: &Name, chunks: u32, lanes: u32) -> Geometry {
     drop(name.create(256));
     let mut options = fs::File::options();

@@ -1,4 +1,5 @@
-//! Gaps, as the command shows them: where entries were overwritten, and since when a ring is complete.
+//! Gaps, as the command shows them: where entries were overwritten, and since when a ring is
+//! complete.
 
 use timeline::Timeline;
 
@@ -19,7 +20,8 @@ fn log_on(cpu: usize, tl: &Timeline, events: &Events, numbers: std::ops::Range<i
     });
 }
 
-/// A program that went to another CPU for good: what it logged on the first one stays, and is far older than the rest.
+/// A program that went to another CPU for good: what it logged on the first one stays, and is far
+/// older than the rest.
 fn moved(name: &Name) -> Option<(i64, i64)> {
     let tl = name.create(1024);
     let events = Events::define(&tl);

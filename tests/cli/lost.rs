@@ -286,13 +286,15 @@ fn what_is_not_known_is_null() {
         assert_eq!(
             json[2],
             with(json!({
-                "unix_ns": 2, "time": time(2), "args": [null, 0.5, "a \"b\"\n…"], "file": null, "line": null,
+                "unix_ns": 2, "time": time(2), "args": [null, 0.5, "a \"b\"\n…"], "file": null,
+                "line": null,
             }))
         );
         assert_eq!(
             json[3],
             with(json!({
-                "unix_ns": 3, "time": time(3), "tid": 5, "ticks": 100, "event": 6, "priority": "error",
+                "unix_ns": 3, "time": time(3), "tid": 5, "ticks": 100, "event": 6,
+                "priority": "error",
                 "args": { "0": 10, "1": -20 },
             }))
         );

@@ -1,4 +1,5 @@
-//! Manners: help by either way, hints at misspelt names, the only timeline there is, words in the place of bytes.
+//! Manners: help by either way, hints at misspelt names, the only timeline there is, words in the
+//! place of bytes.
 
 use std::fs;
 use std::path::Path;
@@ -129,7 +130,8 @@ fn what_is_no_timeline_is_said_in_words() {
     );
 }
 
-/// Runs a script where /dev/shm has nothing in it; `None` where the machine does not let us make such a place.
+/// Runs a script where /dev/shm has nothing in it; `None` where the machine does not let us make
+/// such a place.
 fn alone(script: &str, directory: &Path) -> Option<Ran> {
     let mut unshare = Command::new("unshare");
     unshare

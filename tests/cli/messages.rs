@@ -27,7 +27,8 @@ fn snprintf<T>(format: &str, value: T) -> String {
     String::from_utf8(text[..length as usize].to_vec()).unwrap()
 }
 
-/// Logs each text by each of some formats, and some characters; what snprintf makes of them, the newest last.
+/// Logs each text by each of some formats, and some characters; what snprintf makes of them, the
+/// newest last.
 fn log(timeline: &Timeline) -> Vec<String> {
     let mut expected = Vec::new();
     let mut say = |format: &str, value: Value, text: String| {

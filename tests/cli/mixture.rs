@@ -166,7 +166,8 @@ fn loaded(program: &Path) -> Module {
     }
 }
 
-/// A call stack of one to four addresses, of which some are of functions, some of none, and some of nothing.
+/// A call stack of one to four addresses, of which some are of functions, some of none, and some of
+/// nothing.
 fn stack(n: i64) -> Vec<u64> {
     let place = |up: i64| match (n + up) % 5 {
         4 => 0x1000 + n as u64 % 3,

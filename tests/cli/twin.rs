@@ -1,4 +1,5 @@
-//! A naive twin of the dump: each line by `format!`, over random definitions, threads, times and arguments.
+//! A naive twin of the dump: each line by `format!`, over random definitions, threads, times and
+//! arguments.
 
 use std::process::Command;
 
@@ -344,7 +345,10 @@ fn output(command: &mut Command) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(64)
+    })]
 
     #[test]
     fn dumps_agree_with_their_naive_twins(made in made(), max in 1..150_usize) {
@@ -365,7 +369,13 @@ proptest! {
         let rows: Vec<Row> = events
             .iter()
             .zip(older)
-            .map(|(event, older)| Row { at: &at, event: (*event).clone(), cycles: older.filter(|o| *o != 0 && event.ticks != 0).map(|o| event.ticks - o) })
+            .map(|(event, older)| Row {
+                at: &at,
+                event: (*event).clone(),
+                cycles: older
+                    .filter(|o| *o != 0 && event.ticks != 0)
+                    .map(|o| event.ticks - o),
+            })
             .take(max)
             .collect();
         let widths = at.definitions().map(|d| d.category.chars().count());

@@ -22,7 +22,8 @@ pub fn logs_as_nobody(given: &[String]) {
     hear();
 }
 
-/// Attaches to a ring, closes the descriptors behind the back of the library, and opens a ring of other events there.
+/// Attaches to a ring, closes the descriptors behind the back of the library, and opens a ring of
+/// other events there.
 pub fn closes_what_it_reads(given: &[String]) {
     let [path, decoy, mapped] = given else {
         panic!("three arguments");

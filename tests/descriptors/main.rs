@@ -1,5 +1,6 @@
-//! Hosts that close descriptors. Of standard streams: no descriptor of the library has the number of one, not for a
-//! moment. Of ours: we never read, and never close, what the host opens under that number.
+//! Hosts that close descriptors. Of standard streams: no descriptor of the library has the number
+//! of one, not for a moment. Of ours: we never read, and never close, what the host opens under
+//! that number.
 
 #[path = "../harness/mod.rs"]
 mod harness;

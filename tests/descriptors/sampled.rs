@@ -12,14 +12,16 @@ fn begun(timeline: &Timeline, path: &str) -> Sampler {
     let hour = std::time::Duration::from_secs(3600);
     let sampler = timeline.sample(Level::ALL, hour, 2 * hour);
     let file = Path::new("/dev/shm").join(&path[1..]);
-    // Those of the writer, of its control, and of the lock of the sampler: and none any more for the burst.
+    // Those of the writer, of its control, and of the lock of the sampler: and none any more for
+    // the burst.
     while attach(path).info().boost == Level::NONE || all_of(&file).len() != 3 {
         std::thread::yield_now();
     }
     sampler.expect("begun")
 }
 
-/// Samples a ring of its own, closes the descriptors behind the back of the library, and opens another file there.
+/// Samples a ring of its own, closes the descriptors behind the back of the library, and opens
+/// another file there.
 pub fn closes_what_it_samples(given: &[String]) {
     let [file, other] = [0, 1].map(|i| Path::new("/dev/shm").join(&given[i][1..]));
     let timeline = log_into(&given[0], 0o600);
@@ -35,8 +37,8 @@ pub fn closes_what_it_samples(given: &[String]) {
     }
 }
 
-/// Samples a ring of its own, closes the descriptors behind the back of the library, and opens the same ring, as a
-/// thread does that is about to define an event.
+/// Samples a ring of its own, closes the descriptors behind the back of the library, and opens the
+/// same ring, as a thread does that is about to define an event.
 pub fn opens_what_it_samples(given: &[String]) {
     use std::os::fd::AsRawFd;
     let file = Path::new("/dev/shm").join(&given[0][1..]);

@@ -38,8 +38,8 @@ fn limit_descriptors(count: u64) {
     assert_eq!(set, 0);
 }
 
-/// Does everything that the library can, after it has closed the streams it is told to. Ends with status 0 if
-/// nothing went wrong: it cannot print.
+/// Does everything that the library can, after it has closed the streams it is told to. Ends with
+/// status 0 if nothing went wrong: it cannot print.
 pub fn uses_everything(given: &[String]) {
     let [path, folder, which, limit, root] = given else {
         panic!("five arguments");
@@ -177,7 +177,8 @@ fn makes_a_descriptor(call: &libc::__c_anonymous_ptrace_syscall_info_entry) -> b
         || number == libc::SYS_fcntl && duplicates.contains(&call.args[1])
 }
 
-/// Looks at a descriptor of a standard stream that a stopped thread has just got: nothing can be written through it.
+/// Looks at a descriptor of a standard stream that a stopped thread has just got: nothing can be
+/// written through it.
 fn leads_nowhere(thread: i32, number: i64) -> Result<(), String> {
     let link = std::fs::read_link(format!("/proc/{thread}/fd/{number}")).expect("there");
     let info = std::fs::read_to_string(format!("/proc/{thread}/fdinfo/{number}")).expect("there");
@@ -193,8 +194,8 @@ fn leads_nowhere(thread: i32, number: i64) -> Result<(), String> {
     }
 }
 
-/// Lets a child that has stopped itself go on, and looks at all descriptors that it and its own children get.
-/// What it ended with, and what was wrong.
+/// Lets a child that has stopped itself go on, and looks at all descriptors that it and its own
+/// children get. What it ended with, and what was wrong.
 fn watch(child: i32) -> (i32, Vec<String>) {
     let options = libc::PTRACE_O_TRACESYSGOOD
         | libc::PTRACE_O_TRACECLONE
@@ -235,7 +236,8 @@ fn watch(child: i32) -> (i32, Vec<String>) {
 
 /// Looks at a thread that is stopped at the beginning or at the end of a system call.
 fn look(thread: i32, entered: &mut HashMap<i32, bool>) -> Result<(), String> {
-    // SAFETY: the thread is stopped; the kernel fills in as much as there is room for, and says what it is.
+    // SAFETY: the thread is stopped; the kernel fills in as much as there is room for, and says
+    // what it is.
     unsafe {
         let mut info: libc::ptrace_syscall_info = std::mem::zeroed();
         let size = size_of_val(&info);

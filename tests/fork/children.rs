@@ -1,4 +1,5 @@
-//! Forked children that log without an exec: as themselves, and without touching their parent's lanes.
+//! Forked children that log without an exec: as themselves, and without touching their parent's
+//! lanes.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -11,7 +12,8 @@ fn events(attached: &Attached) -> Vec<Event> {
     attached.events(Order::OldestFirst).collect()
 }
 
-/// The numbers that `who` logged, in order; each must have been logged by the thread `tid` of `pid`.
+/// The numbers that `who` logged, in order; each must have been logged by the thread `tid` of
+/// `pid`.
 fn numbers(attached: &Attached, who: i64, tid: u32, pid: u32) -> Vec<i64> {
     let mine = events(attached).into_iter().filter(|e| checked(e).0 == who);
     mine.map(|event| {
@@ -338,8 +340,9 @@ extern "C" fn stops_in_a_definition(_: libc::c_int) {
     }
 }
 
-/// Forks while another of its threads holds the define lock, which it will never give back, and waits to be killed.
-/// The child was forked as it was told; it logs if that was behind the C library's back, and then lives on.
+/// Forks while another of its threads holds the define lock, which it will never give back, and
+/// waits to be killed. The child was forked as it was told; it logs if that was behind the C
+/// library's back, and then lives on.
 pub fn forks_in_a_definition(given: &[String]) {
     use std::os::unix::thread::JoinHandleExt;
     let timeline: &Timeline = Box::leak(Box::new(Timeline::open(&given[0]).expect("joined")));
@@ -352,7 +355,8 @@ pub fn forks_in_a_definition(given: &[String]) {
             define(timeline);
         }
     });
-    // SAFETY: the handler calls only what a handler may, and the thread runs for as long as this process.
+    // SAFETY: the handler calls only what a handler may, and the thread runs for as long as this
+    // process.
     unsafe { libc::signal(libc::SIGUSR1, stops_in_a_definition as *const () as usize) };
     while !STOPPED.load(Ordering::SeqCst) {
         // SAFETY: as above.

@@ -1,4 +1,5 @@
-//! A handler that forks after any machine instruction of a log call: the child does not write for its parent.
+//! A handler that forks after any machine instruction of a log call: the child does not write for
+//! its parent.
 
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::forks_in_handlers;
@@ -31,8 +32,8 @@ mod x86_64 {
         if STEP.fetch_add(1, Ordering::SeqCst) + 1 != AT.load(Ordering::SeqCst) {
             return;
         }
-        // SAFETY: the kernel passes the interrupted thread's context; clearing the trap flag in it ends the
-        // stepping.
+        // SAFETY: the kernel passes the interrupted thread's context; clearing the trap flag in it
+        // ends the stepping.
         unsafe {
             let context = context.cast::<libc::ucontext_t>();
             (*context).uc_mcontext.gregs[libc::REG_EFL as usize] &= !TRAP;
@@ -47,8 +48,8 @@ mod x86_64 {
         }
     }
 
-    /// Logs once, with a fork after instruction `at` of the call; the child's pid, 0 in the child, or -1 if the
-    /// call was shorter.
+    /// Logs once, with a fork after instruction `at` of the call; the child's pid, 0 in the child,
+    /// or -1 if the call was shorter.
     fn log_with_fork(timeline: &Timeline, event: timeline::EventId, at: u64, number: i64) -> i32 {
         STEP.store(0, Ordering::SeqCst);
         AT.store(at, Ordering::SeqCst);
@@ -98,7 +99,8 @@ mod x86_64 {
             next += 1;
             log_on(&mut next);
             if child < 0 {
-                // Shorter than it was: after harm in the last place, the chunk is not full where we take it to be.
+                // Shorter than it was: after harm in the last place, the chunk is not full where we
+                // take it to be.
                 continue;
             }
             let mut gate = &GATE.get().expect("a pipe").1;
@@ -126,9 +128,10 @@ mod x86_64 {
         say(format!("{places} {harmed} {strays}"));
     }
 
-    /// Forks after each of some instructions of one log call each. A child that is forked after the one that asks
-    /// whether it is one commits into the lane of its parent, which takes back what that logged since: in how many
-    /// places the parent was harmed so, and in how many an event came from nowhere.
+    /// Forks after each of some instructions of one log call each. A child that is forked after the
+    /// one that asks whether it is one commits into the lane of its parent, which takes back what
+    /// that logged since: in how many places the parent was harmed so, and in how many an event
+    /// came from nowhere.
     fn places(how: &str) -> (u32, u32, u32) {
         let name = Name::new(how);
         let opener = Timeline::with_size(name.path(), 4096, 2048).expect("created");

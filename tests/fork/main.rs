@@ -1,4 +1,5 @@
-//! Hostile places to log from: forked children, ending threads, signal handlers, processes without descriptors.
+//! Hostile places to log from: forked children, ending threads, signal handlers, processes without
+//! descriptors.
 
 #[path = "../harness/mod.rs"]
 mod harness;
@@ -60,8 +61,8 @@ fn fork(how: Fork, f: impl FnOnce()) -> libc::pid_t {
 
 /// Forks; the child goes on as its parent does, and ends soon.
 fn fork_on(how: Fork) -> libc::pid_t {
-    // SAFETY: the child does what by the choice of the caller is allowed between a fork of this kind and an
-    // exit, and then ends.
+    // SAFETY: the child does what by the choice of the caller is allowed between a fork of this
+    // kind and an exit, and then ends.
     let pid = unsafe {
         match how {
             Fork::Library => libc::fork(),

@@ -1,4 +1,5 @@
-//! Signal handlers that log while their thread logs: each event is in the ring, or counted as dropped.
+//! Signal handlers that log while their thread logs: each event is in the ring, or counted as
+//! dropped.
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
@@ -39,7 +40,8 @@ extern "C" fn on_signal(_: libc::c_int) {
 
 /// Has `handler` called on `signal`, as one of three arguments if `flags` say so.
 pub fn install(signal: libc::c_int, handler: usize, flags: libc::c_int) {
-    // SAFETY: the action is all zeros, which is valid, but for a handler of the right type and flags.
+    // SAFETY: the action is all zeros, which is valid, but for a handler of the right type and
+    // flags.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler;

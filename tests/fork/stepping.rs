@@ -1,4 +1,5 @@
-//! A handler that logs after every single machine instruction of a log call: no place in it is left to chance.
+//! A handler that logs after every single machine instruction of a log call: no place in it is left
+//! to chance.
 
 #[cfg(target_arch = "x86_64")]
 use crate::harness::{NO_RSEQ, Name, Process, attach, checked, rseq};
@@ -78,8 +79,8 @@ mod x86_64 {
         if at == 0 && lanes().0 == 1 {
             let before = (lanes().1, joined());
             log_one();
-            // Only the main thread has a lane, and nobody joined to have one for a moment: so this went
-            // into one that may be another's by now.
+            // Only the main thread has a lane, and nobody joined to have one for a moment: so this
+            // went into one that may be another's by now.
             let (owned, cursors) = lanes();
             let stolen = owned == 1 && cursors != before.0 && joined() == before.1;
             STOLEN.fetch_add(stolen.into(), Ordering::SeqCst);
@@ -87,8 +88,8 @@ mod x86_64 {
             log_one();
         }
         if at != 0 && step >= at {
-            // SAFETY: the kernel passes the interrupted thread's context; clearing the trap flag in it
-            // ends the stepping.
+            // SAFETY: the kernel passes the interrupted thread's context; clearing the trap flag in
+            // it ends the stepping.
             unsafe {
                 let context = context.cast::<libc::ucontext_t>();
                 (*context).uc_mcontext.gregs[libc::REG_EFL as usize] &= !TRAP;
@@ -109,7 +110,8 @@ mod x86_64 {
         }
     }
 
-    /// Runs `f` with the handler logging after instruction `at` of it, or after each; how many there were.
+    /// Runs `f` with the handler logging after instruction `at` of it, or after each; how many
+    /// there were.
     fn stepped(at: u64, f: impl FnOnce()) -> u64 {
         STEP.store(0, Ordering::SeqCst);
         AT.store(at, Ordering::SeqCst);
@@ -119,8 +121,8 @@ mod x86_64 {
         STEP.load(Ordering::SeqCst)
     }
 
-    /// Which instructions of `count` are tried: the first, where a thread is not marked as joining yet, and
-    /// as many of the others as a few seconds allow.
+    /// Which instructions of `count` are tried: the first, where a thread is not marked as joining
+    /// yet, and as many of the others as a few seconds allow.
     fn places(count: u64) -> impl Iterator<Item = u64> {
         let dense = 1400.min(count);
         let stride = (count * count / 600_000).max(1);
@@ -164,8 +166,8 @@ mod x86_64 {
         let timeline: &'static Timeline =
             Box::leak(Box::new(Timeline::open(&given[0]).expect("joined")));
         let event = define(timeline);
-        // Destructors of thread-specific values run in the order of their keys: one of ours before the
-        // library's, one after.
+        // Destructors of thread-specific values run in the order of their keys: one of ours before
+        // the library's, one after.
         let before = key(begin);
         timeline.log(event, arguments(0, 0));
         let after = key(end);
@@ -210,7 +212,8 @@ mod x86_64 {
                     STEP.load(Ordering::SeqCst)
                 };
                 look_at_lanes(&given[0]);
-                // After each instruction of one thread's end, and after single ones of many others'.
+                // After each instruction of one thread's end, and after single ones of many
+                // others'.
                 let count = exit(1, 0);
                 logged += 1;
                 for (who, at) in (2..).zip(places(count)) {
@@ -221,8 +224,8 @@ mod x86_64 {
             other => panic!("{other}?"),
         }
         let info = Attached::open(&given[0]).expect("attached").info();
-        // Only the main thread is left. With rseq, it needs a lane of its own only once it is stopped at every
-        // instruction of all attempts at the CPU's.
+        // Only the main thread is left. With rseq, it needs a lane of its own only once it is
+        // stopped at every instruction of all attempts at the CPU's.
         let own = u32::from(!crate::harness::rseq() || given[1] == "each");
         assert_eq!(info.thread_lanes_in_use, own, "lanes left behind");
         assert_eq!(

@@ -1,4 +1,5 @@
-//! Threads that end and whose places others take: no lane is lost, no event gets another thread's name.
+//! Threads that end and whose places others take: no lane is lost, no event gets another thread's
+//! name.
 
 use std::collections::HashMap;
 

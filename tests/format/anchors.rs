@@ -1,4 +1,5 @@
-//! Anchors of all kinds of clocks: the independent reader and the library read the same times from them.
+//! Anchors of all kinds of clocks: the independent reader and the library read the same times from
+//! them.
 
 use std::fs;
 
@@ -16,8 +17,8 @@ fn first(example: &[u8]) -> u64 {
     u64::from_le_bytes(example[0xa000..0xa008].try_into().unwrap())
 }
 
-/// A timeline with another clock, rate and anchors: ticks, nanoseconds of the monotonic clock, and nanoseconds since some
-/// day in 2023.
+/// A timeline with another clock, rate and anchors: ticks, nanoseconds of the monotonic clock, and
+/// nanoseconds since some day in 2023.
 fn with_anchors(good: &[u8], clock: u32, rate: u64, anchors: &[[u64; 3]]) -> Vec<u8> {
     let mut bytes = good.to_vec();
     bytes[0x44..0x48].copy_from_slice(&clock.to_le_bytes());
@@ -44,11 +45,12 @@ fn told(timeline: &[u8]) -> Option<u64> {
     found[0]["unix_ns"].as_u64()
 }
 
-/// Ticks and time from the first event on, of three to the nanosecond, and by how much the monotonic clock is shifted;
-/// `None`: it is not known.
+/// Ticks and time from the first event on, of three to the nanosecond, and by how much the
+/// monotonic clock is shifted; `None`: it is not known.
 type Shifted = (u64, u64, Option<i64>);
 
-/// When the last event was, with these anchors, if the processor has so many ticks a second; 0: that is not known.
+/// When the last event was, with these anchors, if the processor has so many ticks a second; 0:
+/// that is not known.
 fn told_by(anchors: &[Shifted], rate: u64) -> Option<u64> {
     let good = example();
     let anchors = anchors.iter().map(|(ticks, time, shift)| {
@@ -91,7 +93,8 @@ fn anchors_of_other_clocks_are_read_alike_by_both() {
     assert_eq!(seen[5], [None; 2], "{seen:?}");
 }
 
-/// The events lie before the anchors, and the clocks of the first and the last of them make any rate of the longest span.
+/// The events lie before the anchors, and the clocks of the first and the last of them make any
+/// rate of the longest span.
 #[test]
 fn rates_are_believed_alike_by_both() {
     let with_rate = |rate: u64| {
@@ -118,9 +121,13 @@ fn rates_are_believed_alike_by_both() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(40)
+    })]
 
-    /// The same where ticks are the clock that namespaces shift, for any mixture of shifts and jumps of the wall clock.
+    /// The same where ticks are the clock that namespaces shift, for any mixture of shifts and
+    /// jumps of the wall clock.
     #[test]
     fn anchors_of_a_clock_that_is_shifted_are_read_alike_by_both(
         anchors in proptest::collection::vec((0..4_000u64, 0..6usize, 0..6usize, 0..3u64), 0..17),

@@ -1,5 +1,5 @@
-//! The fuzz targets (fuzz/targets/), run on what fuzzing begins with and has found (fuzz/corpus/), and on many
-//! small changes to it; `make fuzz` goes on from there.
+//! The fuzz targets (fuzz/targets/), run on what fuzzing begins with and has found (fuzz/corpus/),
+//! and on many small changes to it; `make fuzz` goes on from there.
 
 mod elf;
 #[path = "../harness/mod.rs"]
@@ -69,8 +69,8 @@ fn what_is_committed_does_no_harm() {
     }
 }
 
-/// `FUZZ_SEEDS=rings` replaces the rings that two of the targets change, and `FUZZ_SEEDS=write` the seeds, some of
-/// which are made of those.
+/// `FUZZ_SEEDS=rings` replaces the rings that two of the targets change, and `FUZZ_SEEDS=write` the
+/// seeds, some of which are made of those.
 #[test]
 fn what_is_written_today_does_no_harm() {
     let wanted = std::env::var("FUZZ_SEEDS").unwrap_or_default();

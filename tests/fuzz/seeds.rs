@@ -1,4 +1,5 @@
-//! What fuzzing begins with: small archives in each form, records, rings, formats and programs, as they are made today.
+//! What fuzzing begins with: small archives in each form, records, rings, formats and programs, as
+//! they are made today.
 
 use rmp::decode::{read_bin_len, read_int, read_map_len, read_pfix};
 use timeline::layout::geometry::{put32, put64};
@@ -340,7 +341,8 @@ fn changes() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// What recorders of the ring with payloads leave: all, some of it, something damaged, and of other rings.
+/// What recorders of the ring with payloads leave: all, some of it, something damaged, and of other
+/// rings.
 fn continued() -> Vec<(&'static str, Vec<u8>)> {
     let ring = Scratch::new(ring::sound(1));
     let attached = Attached::open(ring.path()).expect("a sound ring");

@@ -24,7 +24,8 @@ impl Refusal {
     }
 
     fn filter(&self) -> [libc::sock_filter; 6] {
-        // Where struct seccomp_data has the number of the call, and the lower halves of its arguments.
+        // Where struct seccomp_data has the number of the call, and the lower halves of its
+        // arguments.
         let (number, argument) = (0, 16 + 8 * self.argument);
         let load = |offset| step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, offset);
         let jump = |how, yes, no, value| step(libc::BPF_JMP | how | libc::BPF_K, yes, no, value);

@@ -24,7 +24,8 @@ const ROLE: &str = "TIMELINE_TEST_ROLE";
 /// A child that has not ended after this many seconds hangs, and is killed by its alarm.
 pub const DEADLINE_SECONDS: u32 = 120;
 
-/// A name in shared memory that is the test's own; removed, with all that stands beside it, when dropped.
+/// A name in shared memory that is the test's own; removed, with all that stands beside it, when
+/// dropped.
 pub struct Name(String);
 
 impl Name {
@@ -134,7 +135,8 @@ impl Random {
     }
 }
 
-/// Whether the threads of this process write through lanes of CPUs: glibc says that the kernel took its area.
+/// Whether the threads of this process write through lanes of CPUs: glibc says that the kernel took
+/// its area.
 pub fn rseq() -> bool {
     // SAFETY: dlsym with a constant name; the symbol, if there, is an unsigned int.
     unsafe {
@@ -151,8 +153,8 @@ pub fn own_lanes(threads: u32) -> u32 {
 /// What glibc reads to leave restartable sequences alone.
 pub const NO_RSEQ: (&str, &str) = ("GLIBC_TUNABLES", "glibc.pthread.rseq=0");
 
-/// Has the test of that name run in a process without restartable sequences, if this one has them; whether
-/// that was done, and nothing is left to do here.
+/// Has the test of that name run in a process without restartable sequences, if this one has them;
+/// whether that was done, and nothing is left to do here.
 pub fn in_process_without_rseq(test: &str) -> bool {
     if !rseq() {
         return false;

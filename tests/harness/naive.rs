@@ -1,4 +1,5 @@
-//! What a settled ring holds, read from the bytes of its file in the plainest way the format allows.
+//! What a settled ring holds, read from the bytes of its file in the plainest way the format
+//! allows.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -70,7 +71,8 @@ pub fn next_ticket(file: &std::fs::File) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// Gives each entry another time, made of its place in the ring, the time that it has, and which of its thread it is.
+/// Gives each entry another time, made of its place in the ring, the time that it has, and which of
+/// its thread it is.
 #[allow(dead_code, reason = "each test uses its part")]
 pub fn change_ticks(file: &Path, change: impl Fn(u64, u64, i64) -> u64) {
     use std::os::unix::fs::FileExt;

@@ -13,7 +13,8 @@ pub fn are_root() -> bool {
     root
 }
 
-/// From here on this process, which is one thread, has only the rights of that user and of a further group.
+/// From here on this process, which is one thread, has only the rights of that user and of a
+/// further group.
 pub fn become_user(user: u32, group: u32) {
     // SAFETY: they change only whose process this is.
     let became = unsafe { libc::setgroups(1, &group) | libc::setgid(user) | libc::setuid(user) };

@@ -1,5 +1,5 @@
-//! scripts/install.sh, and programs built against what it installed: with pkg-config, CMake and LuaJIT, and by the commands
-//! of the guide.
+//! scripts/install.sh, and programs built against what it installed: with pkg-config, CMake and
+//! LuaJIT, and by the commands of the guide.
 
 mod guide;
 mod readme;
@@ -83,7 +83,8 @@ fn everything_is_in_its_standard_place() {
         link("libtimeline.so.0"),
         PathBuf::from(format!("libtimeline.so.{}", version()))
     );
-    // What was installed names neither the place where it was built nor DESTDIR, and has no blanks left.
+    // What was installed names neither the place where it was built nor DESTDIR, and has no blanks
+    // left.
     for file in [
         "lib/pkgconfig/timeline.pc",
         "lib/cmake/timeline/timelineConfig.cmake",
@@ -123,8 +124,8 @@ fn what_is_left_to_do_for_the_loader_is_said() {
     loader_finds_what_root_installed(dir.path());
 }
 
-/// On a system of its own, as far as that concerns the loader, root installs to a standard directory: then nothing
-/// is left to do.
+/// On a system of its own, as far as that concerns the loader, root installs to a standard
+/// directory: then nothing is left to do.
 fn loader_finds_what_root_installed(dir: &Path) {
     let script = format!(
         "mount -t tmpfs none /usr/local && cp -a /etc '{0}/etc' 2>/dev/null

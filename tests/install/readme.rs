@@ -1,5 +1,5 @@
-//! The examples of the first page, as they stand there: the two programs, the one that aborts, and the smallest one in
-//! little memory.
+//! The examples of the first page, as they stand there: the two programs, the one that aborts, and
+//! the smallest one in little memory.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -12,8 +12,8 @@ use crate::prefix;
 use crate::toolchain::pages::{Block, blocks, steady};
 use crate::toolchain::{limited, root, run};
 
-/// Runs a script with what was installed, where /dev/shm is its own and of this size; `None` where the machine does
-/// not let us make such a place.
+/// Runs a script with what was installed, where /dev/shm is its own and of this size; `None` where
+/// the machine does not let us make such a place.
 pub fn in_shared_memory(size: &str, script: &str, dir: &Path) -> Option<Output> {
     let mut unshare = limited("unshare");
     // Root can act as other users there; others can not, but can mount.
@@ -53,7 +53,8 @@ pub fn is_root() -> bool {
     unsafe { libc::geteuid() == 0 }
 }
 
-/// The commands of a block as a script that prints them with what they print, as a terminal shows both.
+/// The commands of a block as a script that prints them with what they print, as a terminal shows
+/// both.
 pub fn transcript(code: &str, after: impl Fn(&str) -> &'static str) -> String {
     let commands = code.lines().filter_map(|line| line.strip_prefix("$ "));
     let mut script = "exec 2>&1\n".to_string();
@@ -65,8 +66,8 @@ pub fn transcript(code: &str, after: impl Fn(&str) -> &'static str) -> String {
     script
 }
 
-/// A transcript less what differs from machine to machine: the first columns of a dump, sizes, and where in memory
-/// and in which C library a call stack was.
+/// A transcript less what differs from machine to machine: the first columns of a dump, sizes, and
+/// where in memory and in which C library a call stack was.
 pub fn comparable(transcript: &str) -> Vec<String> {
     let mut lines = steady(transcript);
     lines.retain(|line| !line.starts_with("at ") || line.ends_with("/accounts)"));
@@ -84,15 +85,17 @@ pub fn comparable(transcript: &str) -> Vec<String> {
     lines.collect()
 }
 
-/// Runs the two programs, and the `commands` as soon as the ring was overwritten and holds events of both. PID is in the
-/// place of the C program's number. What the ring held before goes to the file `all`.
+/// Runs the two programs, and the `commands` as soon as the ring was overwritten and holds events
+/// of both. PID is in the place of the C program's number. What the ring held before goes to the
+/// file `all`.
 const BESIDE_BOTH: &str = r#"
 cc -O2 -pthread examples/c/demo.c $(pkg-config --cflags --libs timeline) -o demo || exit
 ./demo /timeline 0 2 >/dev/null & c=$!
 trap 'kill $c $lua 2>/dev/null' EXIT
 until [ -e /dev/shm/timeline ]; do kill -0 $c || exit; sleep 0.1; done
 luajit examples/lua/demo.lua /timeline >/dev/null & lua=$!
-until timeline info /timeline >info && grep -q 'complete *since' info && timeline dump /timeline >all &&
+until timeline info /timeline >info && grep -q 'complete *since' info &&
+ timeline dump /timeline >all &&
   grep -q ' demo  ' all; do kill -0 $c && kill -0 $lua || exit; sleep 0.1; done
 sed "s/PID/$c/g" commands >now
 exec 2>&1
@@ -140,7 +143,8 @@ fn the_two_programs_and_the_ring_look_as_is_shown() {
     let (_, pid) = block.code.split_once("kill -9 ").expect("a number");
     let pid = pid.lines().next().expect("a number");
     // By then, what it did last it has done under the level that was set.
-    let wait = "until timeline dump /timeline --long | grep -m 3 'demo PID' | grep -c ' info ' | grep -q 3; do sleep 0.1; done";
+    let wait = "until timeline dump /timeline --long | grep -m 3 'demo PID' | grep -c ' info ' | \
+     grep -q 3; do sleep 0.1; done";
     let commands = transcript(&block.code, |_| "").replace(pid, "PID");
     let commands = commands.replace("\nkill ", &format!("\n{wait}\nkill "));
     let dir = TempDir::new().unwrap();

@@ -1,4 +1,5 @@
-//! The recipes, as they stand there: each block of commands in shared memory of its own, with the programs of the page.
+//! The recipes, as they stand there: each block of commands in shared memory of its own, with the
+//! programs of the page.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -11,7 +12,8 @@ use crate::toolchain::root;
 
 const PAGE: &str = "docs/recipes.md";
 
-/// Lines without their numbers, which differ from run to run, and without what is printed only where a command has to wait.
+/// Lines without their numbers, which differ from run to run, and without what is printed only
+/// where a command has to wait.
 fn without_numbers(transcript: &str) -> Vec<String> {
     let is_number = |c: char| c.is_ascii_digit() || ".,".contains(c);
     let lines = comparable(transcript).into_iter();

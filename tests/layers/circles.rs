@@ -22,7 +22,8 @@ pub fn module_of(folder: &str, path: &str) -> Option<Module> {
     Some(words)
 }
 
-/// The files of each circle: `files` has the code of a crate, without comments and unit tests, by module.
+/// The files of each circle: `files` has the code of a crate, without comments and unit tests, by
+/// module.
 pub fn circles(files: &BTreeMap<Module, String>) -> Vec<Vec<Module>> {
     let used: BTreeMap<&Module, BTreeSet<&Module>> = files
         .iter()

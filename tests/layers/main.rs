@@ -1,5 +1,5 @@
-//! The rules of the source tree: dependencies point down only, unsafe code and atomics stay where they are
-//! at home, files say what they are for and stay short.
+//! The rules of the source tree: dependencies point down only, unsafe code and atomics stay where
+//! they are at home, files say what they are for and stay short.
 
 mod circles;
 #[path = "../tree/mod.rs"]
@@ -38,7 +38,8 @@ const BOTTOM: &str = "sync";
 /// Where unsafe code may be.
 const UNSAFE: [&str; 5] = ["src/ring.rs", "src/ring/", "src/shm/", "src/clock/", "ffi/"];
 
-/// What runs in other people's programs, whose descriptors must not have the numbers of standard streams.
+/// What runs in other people's programs, whose descriptors must not have the numbers of standard
+/// streams.
 const HIGH_DESCRIPTORS: [&str; 2] = ["src/", "crates/archive/src/"];
 
 /// Where descriptors are made, which must not have the numbers of standard streams.
@@ -62,6 +63,7 @@ const MAKES_DESCRIPTORS: [&str; 13] = [
 ];
 
 const MOST_LINES: usize = 500;
+const MOST_COLUMNS: usize = 100;
 
 /// Where the sources of crates are, and how many files there are at least.
 const CRATES: [(&str, usize); 4] = [
@@ -180,12 +182,22 @@ fn violations(file: &File) -> Vec<String> {
             "{path}: {lines} lines; expected at most {MOST_LINES}: divide it"
         ));
     }
+    for (index, line) in text.lines().enumerate() {
+        let columns = line.chars().count();
+        if columns > MOST_COLUMNS {
+            let number = index + 1;
+            found.push(format!(
+                "{path}:{number}: {columns} columns; expected at most {MOST_COLUMNS}"
+            ));
+        }
+    }
     for (number, line) in file.code() {
         let at_home = UNSAFE.iter().any(|place| path.starts_with(place));
         let says_unsafe = line
             .split(|c: char| !c.is_alphanumeric() && c != '_')
             .any(|word| word == "unsafe");
-        if says_unsafe && !at_home && !path.starts_with("tests/") {
+        let ships = !path.starts_with("tests/") && !path.starts_with("benches/");
+        if says_unsafe && !at_home && ships {
             found.push(format!(
                 "{path}:{number}: unsafe code; its places are {}",
                 UNSAFE.join(" ")
@@ -204,7 +216,8 @@ fn violations(file: &File) -> Vec<String> {
     for (number, line) in shipped.filter(|_| is_library && path != DESCRIPTORS) {
         if MAKES_DESCRIPTORS.iter().any(|call| line.contains(call)) {
             found.push(format!(
-                "{path}:{number}: a descriptor that may be a standard stream's; {DESCRIPTORS} makes those of the library"
+                "{path}:{number}: a descriptor that may be a standard stream's; {DESCRIPTORS} \
+                 makes those of the library"
             ));
         }
     }
@@ -252,7 +265,7 @@ fn collect(folder: &Path, top: &Path, files: &mut Vec<File>) {
 fn the_tree_keeps_its_rules() {
     let top = tree::root();
     let mut files = Vec::new();
-    for folder in ["src", "crates", "ffi", "tests"] {
+    for folder in ["src", "crates", "ffi", "tests", "benches"] {
         collect(&top.join(folder), top, &mut files);
     }
     assert!(files.len() > 40, "only {} files found", files.len());
@@ -392,6 +405,8 @@ fn unsafe_code_atomics_and_form_are_looked_at() {
     );
     assert_ne!(said("src/ring/mod.rs", "use loom::sync::Arc;"), "");
     assert_ne!(said("src/timeline.rs", &"\n".repeat(MOST_LINES)), "");
+    assert_eq!(said("src/timeline.rs", &"x".repeat(MOST_COLUMNS)), "");
+    assert_ne!(said("src/timeline.rs", &"x".repeat(MOST_COLUMNS + 1)), "");
     let bare = File {
         path: "src/timeline.rs".into(),
         text: "use std::fs;\n".into(),

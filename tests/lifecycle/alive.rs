@@ -1,4 +1,5 @@
-//! Who is taken for alive: a program that executed itself is its successor, one without its first thread lives.
+//! Who is taken for alive: a program that executed itself is its successor, one without its first
+//! thread lives.
 
 use std::os::unix::process::CommandExt;
 use std::sync::{Barrier, atomic::AtomicU32, atomic::Ordering};
@@ -20,8 +21,8 @@ fn held(path: &str) -> Vec<(i64, i64)> {
     events.map(|e| checked(&e)).collect()
 }
 
-/// Logs its round and executes itself for the next, until all are done. With the handle open: an exec does not
-/// drop it.
+/// Logs its round and executes itself for the next, until all are done. With the handle open: an
+/// exec does not drop it.
 pub fn executes_itself(given: &[String]) {
     let [path, how, round, last] = given else {
         panic!("{given:?}");

@@ -1,4 +1,5 @@
-//! Defining events: the same everywhere, all or nothing, also when tables are full or the definer is killed.
+//! Defining events: the same everywhere, all or nothing, also when tables are full or the definer
+//! is killed.
 
 use std::collections::HashSet;
 
@@ -52,7 +53,8 @@ fn what_cannot_be_defined_is_refused_whole() {
             timeline.define_printf(category, Priority::Info, message, file, 1)
         });
         assert!(
-            matches!(&error, Error::BadText { what, found, .. } if *what == expected && found == "4097 bytes"),
+            matches!(&error, Error::BadText { what, found, .. }
+                if *what == expected && found == "4097 bytes"),
             "{error}"
         );
     }

@@ -1,4 +1,5 @@
-//! Other users: the files that they put at a name, and their locks, neither get into a program nor hold it up.
+//! Other users: the files that they put at a name, and their locks, neither get into a program nor
+//! hold it up.
 
 use std::fs::{File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -314,9 +315,11 @@ pub fn locks_slots(given: &[String]) {
 /// The threads that a ring of 4,096 entries has records for.
 const RECORDS: usize = 64;
 
-/// In a pid namespace of its own, logs from as many threads as there are records, and ends in the middle of it.
+/// In a pid namespace of its own, logs from as many threads as there are records, and ends in the
+/// middle of it.
 pub fn dies_unseen(given: &[String]) {
-    // SAFETY: this process is one thread; its child has a pid namespace of its own, and ends in here.
+    // SAFETY: this process is one thread; its child has a pid namespace of its own, and ends in
+    // here.
     let child = unsafe {
         assert_eq!(libc::unshare(libc::CLONE_NEWPID), 0);
         libc::fork()

@@ -1,4 +1,5 @@
-//! From nothing to a timeline and to its corpse: creating, joining, defining, levels, and what goes wrong.
+//! From nothing to a timeline and to its corpse: creating, joining, defining, levels, and what goes
+//! wrong.
 
 #[path = "../harness/mod.rs"]
 mod harness;

@@ -1,4 +1,5 @@
-//! File systems and kernels that refuse what most can: locks, renaming onto a free name only, and more than a quota.
+//! File systems and kernels that refuse what most can: locks, renaming onto a free name only, and
+//! more than a quota.
 
 use crate::harness::kernel::{Refusal, refuse};
 use crate::harness::{Name, Process, arguments, attach, checked, define, hear, say};

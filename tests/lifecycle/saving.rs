@@ -61,7 +61,8 @@ fn a_snapshot_replaces_nothing_but_a_file() {
     let mut refused = vec!["link", "dangling", "directory", "fifo", "socket"];
     let device = std::ffi::CString::new(at("device").to_str().expect("a plain name"));
     let device = device.expect("a plain name");
-    // SAFETY: the name is NUL-terminated. Only root may make one: a null device, which it does no harm to lose.
+    // SAFETY: the name is NUL-terminated. Only root may make one: a null device, which it does no
+    // harm to lose.
     if unsafe { libc::mknod(device.as_ptr(), libc::S_IFCHR | 0o600, libc::makedev(1, 3)) } == 0 {
         let made = std::fs::metadata(at("device")).expect("made");
         assert!(made.file_type().is_char_device());

@@ -7,12 +7,13 @@ use std::process::Command;
 use crate::harness::{Name, Process, arguments, attach, checked, define};
 use timeline::{Error, Order, Timeline};
 
-/// Mounts a small file system at a folder, in name spaces of our own; whether that is permitted. In CI it
-/// must be.
+/// Mounts a small file system at a folder, in name spaces of our own; whether that is permitted. In
+/// CI it must be.
 fn mount_small(folder: &str, bytes: u64) -> bool {
     let folder = CString::new(folder).expect("a plain name");
     let size = CString::new(format!("size={bytes}")).expect("a plain number");
-    // SAFETY: all strings are NUL-terminated; the mount is seen by this process and its children alone.
+    // SAFETY: all strings are NUL-terminated; the mount is seen by this process and its children
+    // alone.
     let mounted = unsafe {
         let user = libc::geteuid();
         let spaces = if user == 0 { 0 } else { libc::CLONE_NEWUSER };
@@ -145,7 +146,8 @@ fn of_several_that_create_one_name_at_once_one_does_also_where_only_one_fits() {
     Process::start("shares_a_small_space", &[path, &bytes]).finish();
 }
 
-/// Meets a limit on the size of files, beyond which the kernel sends a signal that ends the process.
+/// Meets a limit on the size of files, beyond which the kernel sends a signal that ends the
+/// process.
 pub fn has_a_limit(given: &[String]) {
     let path = format!("{}/small.timeline", given[0]);
     let live = Timeline::with_size(&given[1], 4096, 2048).expect("created");

@@ -46,8 +46,8 @@ impl FromStr for Space {
     }
 }
 
-/// Plays `role` in a process that has all these for itself. `None`, and the reason on standard error, where that is not
-/// permitted; but in CI it must be.
+/// Plays `role` in a process that has all these for itself. `None`, and the reason on standard
+/// error, where that is not permitted; but in CI it must be.
 pub fn start(spaces: &[Space], role: &str, arguments: &[&str]) -> Option<Process> {
     let words = spaces.iter().map(|space| format!("{space:?}"));
     let words = words.collect::<Vec<_>>().join(",");
@@ -78,7 +78,8 @@ pub fn goes_apart(given: &[String]) {
     if let Err(error) = enter(&spaces, user, group) {
         return say(format!("unshare: {error}"));
     }
-    // The first process of a pid namespace gets no signals, not even from its alarm; so it only waits for the next.
+    // The first process of a pid namespace gets no signals, not even from its alarm; so it only
+    // waits for the next.
     let status = wait_for(&mut || {
         settle(&spaces);
         wait_for_one(&spaces, &mut || {
@@ -125,21 +126,23 @@ fn enter(spaces: &[Space], user: u32, group: u32) -> Result<(), Error> {
     }
     let none = std::ptr::null();
     let private = libc::MS_REC | libc::MS_PRIVATE;
-    // SAFETY: the strings are NUL-terminated; what is mounted is seen by this process and its children alone.
+    // SAFETY: the strings are NUL-terminated; what is mounted is seen by this process and its
+    // children alone.
     if unsafe { libc::mount(none, c"/".as_ptr(), none, private, none.cast()) } != 0 {
         return Err(Error::last_os_error());
     }
     Ok(())
 }
 
-/// Shifts the clocks of the children to come. By five milliseconds more than said, which is too little for a rate to
-/// become absurd.
+/// Shifts the clocks of the children to come. By five milliseconds more than said, which is too
+/// little for a rate to become absurd.
 fn shift_clocks(seconds: i64) -> Result<(), Error> {
     let offsets = format!("monotonic {seconds} 5000000\nboottime {seconds} 0\n");
     std::fs::write("/proc/self/timens_offsets", offsets)
 }
 
-/// Has a child in a time namespace of its own run `f`; what it exits with. For who is apart already.
+/// Has a child in a time namespace of its own run `f`; what it exits with. For who is apart
+/// already.
 pub fn in_another_time(f: &mut dyn FnMut() -> i32) -> i32 {
     // SAFETY: only the clocks of children change.
     assert_eq!(unsafe { libc::unshare(CLONE_NEWTIME) }, 0);
@@ -253,7 +256,8 @@ fn fork_with_one_number() -> libc::pid_t {
         arguments[4] = libc::SIGCHLD as u64;
         arguments[8] = numbers.as_ptr() as u64;
         arguments[9] = numbers.len() as u64;
-        // SAFETY: without a stack of its own and with no flags it is a fork, of a process of one thread.
+        // SAFETY: without a stack of its own and with no flags it is a fork, of a process of one
+        // thread.
         let child = unsafe {
             libc::syscall(
                 libc::SYS_clone3,

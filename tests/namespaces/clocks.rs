@@ -173,7 +173,8 @@ fn is_between(time: u64, (before, after): &(u64, u64), place: &str) {
     assert!(is, "{place}: {time} is not between {before} and {after}");
 }
 
-/// What was `told` of events logged at these `times`. The rate is that of a timeline that nobody shifts.
+/// What was `told` of events logged at these `times`. The rate is that of a timeline that nobody
+/// shifts.
 fn check(told: &str, times: &[(u64, u64)], here: &Name, place: &str) {
     let mut words = told.split(' ');
     let rate: f64 = words.next().and_then(|w| w.parse().ok()).expect("a rate");
@@ -264,7 +265,8 @@ fn ticks_of_a_clock_that_namespaces_shift_keep_their_order() {
     }
 }
 
-/// Has events logged so long after each other that a wrong anchor between them would put them at other times.
+/// Has events logged so long after each other that a wrong anchor between them would put them at
+/// other times.
 fn log_slowly(process: &mut Process, next: &mut u64) -> Vec<(u64, u64)> {
     let mut times = Vec::new();
     for _ in 0..2 {

@@ -19,8 +19,8 @@ fn small(path: &str) -> Result<Timeline, Error> {
 
 const EVENTS: i64 = 10;
 
-/// Takes every lane there is for threads, one with each thread, and logs on when told. With a further word, as a daemon
-/// that has closed its descriptors meanwhile.
+/// Takes every lane there is for threads, one with each thread, and logs on when told. With a
+/// further word, as a daemon that has closed its descriptors meanwhile.
 pub fn writes_through_all_lanes(given: &[String]) {
     let timeline = Timeline::open(&given[0]).expect("joined");
     let event = define(&timeline);
@@ -41,7 +41,8 @@ pub fn writes_through_all_lanes(given: &[String]) {
         }
         logged.wait();
         if given.len() > 1 {
-            // SAFETY: nothing of this process uses a descriptor from 3 up, except the library under test.
+            // SAFETY: nothing of this process uses a descriptor from 3 up, except the library under
+            // test.
             let closed = unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0) };
             assert_eq!(closed, 0);
         }
@@ -53,8 +54,8 @@ pub fn writes_through_all_lanes(given: &[String]) {
     hear();
 }
 
-/// Tries everything that would need the writer to be dead: a lane, the name, a new timeline of that name. Says how many
-/// events found no lane, and who is said to write.
+/// Tries everything that would need the writer to be dead: a lane, the name, a new timeline of that
+/// name. Says how many events found no lane, and who is said to write.
 pub fn looks(given: &[String]) {
     let path = given[0].as_str();
     let timeline = Timeline::open(path).expect("joined");
@@ -188,7 +189,8 @@ fn what_was_killed_in_another_namespace_is_dead() {
     }
 }
 
-/// Has the writer log on and end: every event of each of its threads is there, and then nobody writes any more.
+/// Has the writer log on and end: every event of each of its threads is there, and then nobody
+/// writes any more.
 fn finish(name: &Name, mut writes: Process) {
     writes.tell();
     assert_eq!(writes.line(), "done");
@@ -247,7 +249,8 @@ const ROUNDS: i64 = 40;
 const THREADS: i64 = 8;
 const LOGGED: i64 = 300;
 
-/// Has threads come and go, of which each takes a lane or finds none; of as many as there are lanes, at once.
+/// Has threads come and go, of which each takes a lane or finds none; of as many as there are
+/// lanes, at once.
 pub fn storms(given: &[String]) {
     let timeline = Timeline::open(&given[0]).expect("joined");
     let event = define(&timeline);

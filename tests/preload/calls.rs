@@ -58,12 +58,14 @@ pub fn built() -> &'static Path {
     })
 }
 
-/// A program that logs to `name` when it runs, in C locale so that it does not depend on the machine.
+/// A program that logs to `name` when it runs, in C locale so that it does not depend on the
+/// machine.
 pub fn logged(program: impl AsRef<Path>, name: &Name) -> Command {
     preloaded(program, name, &["preload.so"])
 }
 
-/// The same with other libraries as well. They are for the program alone, not for what watches its time.
+/// The same with other libraries as well. They are for the program alone, not for what watches its
+/// time.
 pub fn preloaded(program: impl AsRef<Path>, name: &Name, libraries: &[&str]) -> Command {
     let libraries: Vec<String> = libraries
         .iter()

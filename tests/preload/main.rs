@@ -1,5 +1,6 @@
-//! preload.so under real programs: every call logged, none invented, none lost, and nothing changed for
-//! the program. Counts are compared with a program that knows its own, and with tests/preload/counter.c.
+//! preload.so under real programs: every call logged, none invented, none lost, and nothing changed
+//! for the program. Counts are compared with a program that knows its own, and with
+//! tests/preload/counter.c.
 
 mod calls;
 mod rounds;
@@ -179,7 +180,9 @@ fn a_program_with_a_timeline_of_its_own() {
         local f = assert(tl:define('own', 'info', 'own $number'))
         for i = 1, 500 do f(i) end
         local n = 0
-        for event in assert(timeline.attach(tl)):events() do n = n + 1 assert(event.args[1] == n) end
+        for event in assert(timeline.attach(tl)):events() do
+            n = n + 1 assert(event.args[1] == n)
+        end
         print(n)";
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("own.lua");
@@ -337,11 +340,13 @@ fn a_pipeline_of_programs_shares_one_timeline() {
     }
 }
 
-/// The C library frees memory after a thread's last destructor, so every thread logs once more at its end.
+/// The C library frees memory after a thread's last destructor, so every thread logs once more at
+/// its end.
 #[test]
 fn threads_that_end_give_everything_back() {
     let name = Name::new("preload");
-    let script = "import threading\nfor i in range(700):\n t = threading.Thread(target=bytes, args=(5000,))\n t.start()\n t.join()";
+    let script = "import threading\nfor i in range(700):\n t = threading.Thread(target=bytes, \
+     args=(5000,))\n t.start()\n t.join()";
     printed(
         logged(system("python3"), &name).args(["-c", script]),
         "python3",

@@ -18,7 +18,8 @@ impl Rounds {
     pub fn take(&mut self, message: &str, args: &[i64; 4]) {
         let first_word = message.split(' ').next().expect("a word");
         let failed = message.contains("failed");
-        // Only calls with the sizes of a round belong to one, and what frees or closes in its middle.
+        // Only calls with the sizes of a round belong to one, and what frees or closes in its
+        // middle.
         let begins = first_word == "malloc" && args[0] == 4909;
         if self.next == 0 && !begins {
             return;

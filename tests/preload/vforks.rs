@@ -1,4 +1,5 @@
-//! Children of vfork: their calls are counted and not logged, and those of everybody else are exact.
+//! Children of vfork: their calls are counted and not logged, and those of everybody else are
+//! exact.
 
 use std::collections::BTreeMap;
 

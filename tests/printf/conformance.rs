@@ -63,7 +63,8 @@ fn number(value: i32) -> Argument {
     Argument::Bits(u64::from(value as u32) | 0x5555_5555 << 32)
 }
 
-/// Each combination of flags, width and precision with some of the values, and each value with some of them.
+/// Each combination of flags, width and precision with some of the values, and each value with some
+/// of them.
 fn combinations(conversion: &str, values: &[Argument]) -> Vec<Call> {
     let mut calls = Vec::new();
     let mut values = values.iter().cycle();
@@ -237,7 +238,8 @@ fn doubles() -> Vec<Argument> {
     bits(values.into_iter().map(f64::to_bits))
 }
 
-/// Some of these the processor takes for no number. Those of thousands of digits take their time; of them, a few.
+/// Some of these the processor takes for no number. Those of thousands of digits take their time;
+/// of them, a few.
 fn long_doubles() -> Vec<Argument> {
     const EXPONENTS: [u16; 14] = [
         16000, 16319, 16368, 16382, 16383, 16384, 16386, 16390, 16446, 16447, 16448, 16600, 17000,

@@ -1,4 +1,5 @@
-//! printf: what a call's arguments become on their way through a payload, beside what the C library makes of them.
+//! printf: what a call's arguments become on their way through a payload, beside what the C library
+//! makes of them.
 
 #[path = "../toolchain/mod.rs"]
 mod toolchain;

@@ -37,14 +37,19 @@ fn directive() -> impl Strategy<Value = (String, Vec<Argument>)> {
 /// A conversion with its length, and what it takes.
 fn value() -> impl Strategy<Value = (String, Argument)> {
     prop_oneof![
-        4 => ("(|hh|h|l|ll|j|z|t)[diouxX]", any_bits()).prop_map(|(c, bits)| (c, Argument::Bits(bits))),
+        4 => ("(|hh|h|l|ll|j|z|t)[diouxX]", any_bits())
+            .prop_map(|(c, bits)| (c, Argument::Bits(bits))),
         4 => ("l?[eEfFgGaA]", any_double()).prop_map(|(c, bits)| (c, Argument::Bits(bits))),
         3 => ("L[eEfFgGaA]", any_long_double()),
         1 => ("c|p", any_bits()).prop_map(|(c, bits)| (c, Argument::Bits(bits))),
-        1 => ("lc|C", any::<char>()).prop_map(|(c, wide)| (c, Argument::Bits(u32::from(wide).into()))),
+        1 => ("lc|C", any::<char>())
+            .prop_map(|(c, wide)| (c, Argument::Bits(u32::from(wide).into()))),
         2 => (Just("s".to_owned()), any_text()),
         2 => ("ls|S", prop::collection::vec(any::<char>(), 0..30))
-            .prop_map(|(c, text)| (c, Argument::Wide(text.into_iter().filter(|c| *c != '\0').collect()))),
+            .prop_map(|(c, text)| {
+                let text = text.into_iter().filter(|c| *c != '\0').collect();
+                (c, Argument::Wide(text))
+            }),
         1 => ("(|hh|h|l|ll|j|z|t)n", Just(Argument::Place)),
     ]
 }
@@ -77,7 +82,8 @@ fn any_double() -> impl Strategy<Value = u64> {
 fn any_long_double() -> impl Strategy<Value = Argument> {
     let near_one = 16383 - 100..16383 + 100_u16;
     let exponent = prop_oneof![30 => near_one, 1 => any::<u16>()];
-    // As the processor makes them: with the highest bit, and then no exponent of 0, or with neither.
+    // As the processor makes them: with the highest bit, and then no exponent of 0, or with
+    // neither.
     (exponent, any::<u64>(), 0..64_u32).prop_map(|(exponent, digits, shift)| {
         long_double(exponent.max(1), (digits << shift) | 1 << 63)
     })
@@ -167,7 +173,9 @@ proptest! {
     }
 
     #[test]
-    fn any_characters_that_are_taken_apart_agree(calls in prop::collection::vec(senseless(), 1..150)) {
+    fn any_characters_that_are_taken_apart_agree(
+        calls in prop::collection::vec(senseless(), 1..150),
+    ) {
         if let Err(differences) = compare(&calls) {
             prop_assert!(false, "{}", differences);
         }

@@ -176,7 +176,10 @@ impl Packed {
 
 proptest! {
     #[test]
-    fn what_is_packed_comes_out(packed in prop::collection::vec(value(), 0..20), cut_at in any::<prop::sample::Index>()) {
+    fn what_is_packed_comes_out(
+        packed in prop::collection::vec(value(), 0..20),
+        cut_at in any::<prop::sample::Index>(),
+    ) {
         let expected: Vec<_> = packed.iter().map(Packed::value).collect();
         let mut payload = Vec::new();
         let mut ends = vec![];

@@ -1,5 +1,5 @@
-//! What does not fit is dropped and counted, and not a byte is written where it may not be: CPUs without a lane, more
-//! threads than lanes, events beyond the table.
+//! What does not fit is dropped and counted, and not a byte is written where it may not be: CPUs
+//! without a lane, more threads than lanes, events beyond the table.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -14,7 +14,8 @@ use timeline::layout::geometry::{REGION_NAMES, put32};
 use timeline::layout::{Geometry, HEADER_SIZE, header, records};
 use timeline::{ClockKind, EventId, Order, Timeline};
 
-/// The smallest ring, as it was made or with other lanes, and what its file held when somebody looked.
+/// The smallest ring, as it was made or with other lanes, and what its file held when somebody
+/// looked.
 struct Small {
     name: Name,
     _opener: Timeline,
@@ -51,8 +52,8 @@ impl Small {
         }
     }
 
-    /// Where the file has changed since the last look. A place is a region, the part of the header that changes, a
-    /// record's room for later versions, or what lies between regions.
+    /// Where the file has changed since the last look. A place is a region, the part of the header
+    /// that changes, a record's room for later versions, or what lies between regions.
     fn changes(&mut self) -> BTreeSet<&'static str> {
         let now = std::fs::read(self.name.file()).expect("read");
         let before = std::mem::replace(&mut self.seen, now);
@@ -104,7 +105,8 @@ const LOGGING: [&str; 6] = [
     "threads",
 ];
 
-/// Joins a timeline, and logs 1,000 events from one thread on each of the CPUs given. The threads end when told.
+/// Joins a timeline, and logs 1,000 events from one thread on each of the CPUs given. The threads
+/// end when told.
 pub fn logs_on_cpus(given: &[String]) {
     let timeline = Timeline::open(&given[0]).expect("joined");
     let event = define(&timeline);
@@ -131,8 +133,8 @@ pub fn logs_on_cpus(given: &[String]) {
 #[test]
 fn a_cpu_without_a_lane_logs_through_lanes_of_threads() {
     let cpus = own_cpus();
-    // The last CPU lies beyond the lanes: the machine has more than the smallest ring serves, or that has fewer lanes
-    // than it was made with. Then none has one.
+    // The last CPU lies beyond the lanes: the machine has more than the smallest ring serves, or
+    // that has fewer lanes than it was made with. Then none has one.
     let mut cpus = vec![cpus[0], cpus[cpus.len() - 1]];
     cpus.dedup();
     let last = cpus[cpus.len() - 1];
@@ -174,7 +176,8 @@ fn a_cpu_without_a_lane_logs_through_lanes_of_threads() {
     }
 }
 
-/// Joins a timeline, takes as many lanes as are given from as many threads, and logs from four others when told.
+/// Joins a timeline, takes as many lanes as are given from as many threads, and logs from four
+/// others when told.
 pub fn takes_all_lanes(given: &[String]) {
     let timeline = Timeline::open(&given[0]).expect("joined");
     let event = define(&timeline);

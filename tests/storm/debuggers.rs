@@ -1,5 +1,5 @@
-//! Debuggers that run a program in their own way: one that stops after each instruction, one that runs it on a CPU of
-//! its own making.
+//! Debuggers that run a program in their own way: one that stops after each instruction, one that
+//! runs it on a CPU of its own making.
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -36,8 +36,8 @@ fn said(output: &Output) -> String {
     format!("{}\n{out}\n{err}", output.status)
 }
 
-/// Steps of one instruction that a call may take. It takes 30,000 in a debug build: it has some thousand, and tries
-/// several times before it goes the way that cannot be interrupted.
+/// Steps of one instruction that a call may take. It takes 30,000 in a debug build: it has some
+/// thousand, and tries several times before it goes the way that cannot be interrupted.
 #[cfg(target_arch = "x86_64")]
 const MOST_STEPS: u32 = 100_000;
 
@@ -102,7 +102,8 @@ fn gdb_steps_through_log_calls_instruction_by_instruction() {
     assert_all_there(&name, "under gdb");
 }
 
-/// Runs a program under memcheck, for which any error or definite leak is a failure: how that went, and the findings.
+/// Runs a program under memcheck, for which any error or definite leak is a failure: how that went,
+/// and the findings.
 ///
 /// What else is said to standard error is the machine's: a loader that misses a library, say.
 fn memcheck(program: &Path, arguments: &[&str]) -> (Output, String) {

@@ -1,4 +1,5 @@
-//! Each event exactly once: a hundred million of them, and those of writers of both kinds in one ring.
+//! Each event exactly once: a hundred million of them, and those of writers of both kinds in one
+//! ring.
 
 use std::sync::atomic::Ordering;
 
@@ -10,8 +11,8 @@ use timeline::{ClockKind, Timeline};
 /// What a process has in its environment.
 type Environment<'a> = &'a [(&'a str, &'a str)];
 
-/// How many events there were, how many of them handlers logged, and how many of theirs were dropped; and which
-/// processes had restartable sequences.
+/// How many events there were, how many of them handlers logged, and how many of theirs were
+/// dropped; and which processes had restartable sequences.
 struct Logged {
     all: u64,
     by_handlers: u64,
@@ -19,8 +20,8 @@ struct Logged {
     restartable: Vec<bool>,
 }
 
-/// What processes log to one ring, which is never full: a lane's current chunk may be old, and what is written into it
-/// overwritten before a lap is over.
+/// What processes log to one ring, which is never full: a lane's current chunk may be old, and what
+/// is written into it overwritten before a lap is over.
 struct Storm {
     entries: u64,
     by_thread: u64,
@@ -118,7 +119,8 @@ fn writers_with_and_without_restartable_sequences_share_one_ring() {
 
 #[test]
 fn a_hundred_million_events_come_exactly_once() {
-    // 256 MiB each time, of which handlers, and lanes with a chunk that is not full, may take a twelfth.
+    // 256 MiB each time, of which handlers, and lanes with a chunk that is not full, may take a
+    // twelfth.
     let storm = Storm {
         entries: 1 << 22,
         by_thread: 240_000,

@@ -1,4 +1,5 @@
-//! Processes killed with SIGKILL and replaced while they log under the storm, and a reader that follows all the while.
+//! Processes killed with SIGKILL and replaced while they log under the storm, and a reader that
+//! follows all the while.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -62,14 +63,16 @@ fn start(path: &str, counts: &str, process: i64) -> libc::pid_t {
     pid
 }
 
-/// Kills a process with its children. None of them runs a further instruction of ours, but they take their time to end.
+/// Kills a process with its children. None of them runs a further instruction of ours, but they
+/// take their time to end.
 fn kill(pid: libc::pid_t) {
     // SAFETY: a group that `start` made, of a process that nobody has waited for.
     let killed = unsafe { libc::kill(-pid, libc::SIGKILL) };
     assert_eq!(killed, 0, "kill: {}", Error::last_os_error());
 }
 
-/// Waits for one that has ended, be it a child that its parent's end has left to us; `None` when there is none.
+/// Waits for one that has ended, be it a child that its parent's end has left to us; `None` when
+/// there is none.
 fn reap(flags: libc::c_int) -> Option<libc::pid_t> {
     let mut status = 0;
     // SAFETY: `status` is a valid place for one.
@@ -97,8 +100,8 @@ pub fn kills_at_random(given: &[String]) {
         let (mut living, mut dying): (Vec<_>, Vec<_>) =
             ((0..PROCESSES).map(start).collect(), Vec::new());
         for kills in 1..=KILLS {
-            // A random way further: nobody may have begun, or all wrap the ring. Without leaving the CPU, which the
-            // writers would not give back soon.
+            // A random way further: nobody may have begun, or all wrap the ring. Without leaving
+            // the CPU, which the writers would not give back soon.
             let most = 1 << random.below(15);
             let until = naive::next_ticket(&file) + random.below(most);
             while naive::next_ticket(&file) < until {
@@ -141,7 +144,8 @@ struct Followed<'a> {
 }
 
 impl Followed<'_> {
-    /// Whether anything was new. All that comes is whole, was never there before, and in each poll in order.
+    /// Whether anything was new. All that comes is whole, was never there before, and in each poll
+    /// in order.
     fn poll(&mut self) -> bool {
         self.fresh.clear();
         let lost = self.follow.poll(&mut self.fresh);
@@ -186,7 +190,8 @@ fn assert_exact(attached: &Attached, counts: &Counts, followed: &Followed, kills
     let there = info.events_written + dropped.interrupted;
     assert!(
         (returned..=begun).contains(&there),
-        "after {kills} kills: {returned} calls returned and {begun} began, but {there} are accounted for"
+        "after {kills} kills: {returned} calls returned and {begun} began, \
+         but {there} are accounted for"
     );
     // A thread that was killed leaves one call that never returned, and its handler another.
     let open = (kills + PROCESSES as u64) * 2 * (THREADS + CHILDREN) as u64;

@@ -1,4 +1,5 @@
-//! Processes that log while the kernel does to their threads all that it can: moves them, interrupts them, forks them.
+//! Processes that log while the kernel does to their threads all that it can: moves them,
+//! interrupts them, forks them.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -18,15 +19,15 @@ pub const THREADS: i64 = 4;
 pub const CHILDREN: i64 = 2;
 /// The first thread of a process, which stays from round to round.
 pub const MAIN: i64 = THREADS + CHILDREN;
-/// Who logs: the process times this, plus its thread (0..), its child (THREADS..), its first thread, or the handler of
-/// one of them.
+/// Who logs: the process times this, plus its thread (0..), its child (THREADS..), its first
+/// thread, or the handler of one of them.
 pub const SLOTS: i64 = 16;
 /// Added to a thread or a child: its signal handler.
 pub const HANDLER: i64 = 8;
 const _: () = assert!(MAIN < HANDLER && 2 * HANDLER <= SLOTS);
 
-/// For each `who`, the calls that began and those that returned, in memory that processes share: it tells what
-/// those that were killed have done.
+/// For each `who`, the calls that began and those that returned, in memory that processes share: it
+/// tells what those that were killed have done.
 pub struct Counts(MmapRaw);
 
 /// Bytes of one `who`: a cache line, so that threads don't wait for one another.
@@ -105,7 +106,8 @@ impl Crew {
             targets: Default::default(),
         }));
         CREW.store((&raw const *crew).cast_mut(), Ordering::Release);
-        // SAFETY: an action of zeros is valid, but for a handler of the right type, which only logs.
+        // SAFETY: an action of zeros is valid, but for a handler of the right type, which only
+        // logs.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = on_signal as *const () as usize;
@@ -139,7 +141,8 @@ impl Crew {
         thread.store(tid as i32, Ordering::Release);
     }
 
-    /// Forks a child that runs `f` as `slot` and ends. It is moved and interrupted like the threads.
+    /// Forks a child that runs `f` as `slot` and ends. It is moved and interrupted like the
+    /// threads.
     pub fn fork(&self, slot: i64, f: impl FnOnce(i64)) {
         let (process, thread) = &self.targets[slot as usize];
         // A handler in the child must not take itself for its parent.
@@ -160,13 +163,15 @@ impl Crew {
         hold_signals(false);
     }
 
-    /// Whether a child that was forked as `slot` is still there, as far as [`Crew::disturb`] has noticed.
+    /// Whether a child that was forked as `slot` is still there, as far as [`Crew::disturb`] has
+    /// noticed.
     pub fn is_at_work(&self, slot: i64) -> bool {
         self.targets[slot as usize].1.load(Ordering::Acquire) != 0
     }
 
-    /// Until told to stop, some thousand times a second: interrupts each thread and child, and moves each to a random CPU.
-    /// Children that have ended are waited for here, so that no number is signalled that is somebody else's by now.
+    /// Until told to stop, some thousand times a second: interrupts each thread and child, and
+    /// moves each to a random CPU. Children that have ended are waited for here, so that no number
+    /// is signalled that is somebody else's by now.
     pub fn disturb(&self, stop: &AtomicBool) {
         hold_signals(true);
         let cpus = own_cpus();
@@ -182,7 +187,8 @@ impl Crew {
                 let cpu = cpus[random.below(cpus.len() as u64) as usize];
                 move_to(tid, cpu);
                 let pid = process.load(Ordering::Relaxed);
-                // SAFETY: a thread of ours, or a child that was not waited for; the signal is handled.
+                // SAFETY: a thread of ours, or a child that was not waited for; the signal is
+                // handled.
                 unsafe { libc::syscall(libc::SYS_tgkill, pid, tid, libc::SIGUSR1) };
             }
         }
@@ -202,8 +208,8 @@ impl Crew {
         waited == pid
     }
 
-    /// Each thread logs `by_thread` events; the first of them have a child, forked somewhere on the way, that logs
-    /// `by_child`. Returns when all have ended.
+    /// Each thread logs `by_thread` events; the first of them have a child, forked somewhere on the
+    /// way, that logs `by_child`. Returns when all have ended.
     fn storm(&'static self, by_thread: u64, by_child: u64) {
         let (finished, leave) = (
             Barrier::new(THREADS as usize + 1),
@@ -281,7 +287,8 @@ pub fn move_to(tid: i32, cpu: usize) {
     }
 }
 
-/// Joins the timeline; when it is told, logs one event from its first thread and a storm of them from others.
+/// Joins the timeline; when it is told, logs one event from its first thread and a storm of them
+/// from others.
 pub fn logs_in_a_storm(given: &[String]) {
     let number = |i: usize| given[i].parse::<u64>().expect("a number");
     let crew = Crew::join(&given[0], &given[1], number(2) as i64);

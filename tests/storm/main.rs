@@ -1,4 +1,5 @@
-//! Logging under a storm: migration, signals, forks and kills by the million, stepping debuggers, memory at its edges.
+//! Logging under a storm: migration, signals, forks and kills by the million, stepping debuggers,
+//! memory at its edges.
 
 #[path = "../harness/mod.rs"]
 mod harness;

@@ -1,4 +1,5 @@
-//! What a ring holds that nobody writes to just now, entry by entry from its bytes: nothing lost, twice, torn or out of order.
+//! What a ring holds that nobody writes to just now, entry by entry from its bytes: nothing lost,
+//! twice, torn or out of order.
 
 use std::fs::File;
 use std::path::Path;
@@ -29,7 +30,8 @@ struct Chunk {
 impl Ring {
     pub fn map(file: &Path) -> Ring {
         let file = File::open(file).expect("there");
-        // SAFETY: writers change the file, but only while nothing below reads it: the caller sees to that.
+        // SAFETY: writers change the file, but only while nothing below reads it: the caller sees
+        // to that.
         let map = unsafe { Mmap::map(&file) }.expect("mapped");
         let geometry = Geometry::load(&map).expect("a sound header");
         Ring { map, geometry }
@@ -70,8 +72,9 @@ impl Ring {
 
     /// Looks at every entry.
     ///
-    /// Fails if one is torn, comes twice, or was never logged; if ticks fall within a chunk, or the numbers of one
-    /// `who`; if an entry of a CPU's lane comes from another CPU; if a lane's chunks do not join.
+    /// Fails if one is torn, comes twice, or was never logged; if ticks fall within a chunk, or the
+    /// numbers of one `who`; if an entry of a CPU's lane comes from another CPU; if a lane's chunks
+    /// do not join.
     pub fn check(&self, expected: &Expected) {
         let mut chunks = self.chunks();
         chunks.sort();

@@ -1,4 +1,5 @@
-//! What the tests of Lua and of the preload example share: names of their own, and what programs print.
+//! What the tests of Lua and of the preload example share: names of their own, and what programs
+//! print.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! A machine on which another timeline is installed, of which nothing works: tests must not notice it.
+//! A machine on which another timeline is installed, of which nothing works: tests must not notice
+//! it.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -73,8 +74,9 @@ fn install(prefix: &Path) {
     );
 }
 
-/// Has these tests of this program run where that is installed in /usr/local, for them alone to see, and where the
-/// environment leads to it. Nothing is done where nothing can be mounted, which in CI it must be.
+/// Has these tests of this program run where that is installed in /usr/local, for them alone to
+/// see, and where the environment leads to it. Nothing is done where nothing can be mounted, which
+/// in CI it must be.
 pub fn with_another_installed(tests: &[&str]) {
     const MOUNT: &str = r#"
       mount -t overlay -o "lowerdir=$1:/usr/local" overlay /usr/local

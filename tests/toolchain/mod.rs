@@ -1,4 +1,5 @@
-//! For tests of what other languages see: the built libraries, compilers, and commands that must succeed.
+//! For tests of what other languages see: the built libraries, compilers, and commands that must
+//! succeed.
 #![allow(dead_code, reason = "each test uses its part")]
 
 pub mod installed;
@@ -153,8 +154,8 @@ pub fn limited(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// What a shell script prints that is given these words, where /dev/shm has so many MiB and nothing in it; `None` where
-/// nothing can be mounted, which in CI it must be.
+/// What a shell script prints that is given these words, where /dev/shm has so many MiB and nothing
+/// in it; `None` where nothing can be mounted, which in CI it must be.
 pub fn with_little_shm(mebibytes: u32, script: &str, words: &[&OsStr]) -> Option<String> {
     // SAFETY: geteuid only looks.
     let root = unsafe { libc::geteuid() } == 0;

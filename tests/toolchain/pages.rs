@@ -63,7 +63,8 @@ pub fn steady(output: &str) -> Vec<String> {
     rows.collect()
 }
 
-/// A program of a page with another name in the place of /timeline, which somebody may have, and with a small ring.
+/// A program of a page with another name in the place of /timeline, which somebody may have, and
+/// with a small ring.
 pub fn renamed(program: &str, name: &str) -> String {
     program
         .replace("new(\"/timeline\")", "new(\"/timeline\", 1024)")

@@ -1,9 +1,10 @@
-//! Packs the blocks of an archive by several codecs, and expands them: how large they get, and how fast.
+//! Packs the blocks of an archive by several codecs, and expands them: how large they get, and how
+//! fast.
 //!
 //!     codecs REPEATS <BLOCKS
 //!
-//! BLOCKS is one block after the other: its bytes when expanded and its bytes as LZ4 (little-endian, 4 bytes each), and
-//! the latter. One object of JSON for each codec and repeat.
+//! BLOCKS is one block after the other: its bytes when expanded and its bytes as LZ4
+//! (little-endian, 4 bytes each), and the latter. One object of JSON for each codec and repeat.
 
 use std::io::Read;
 use std::mem::MaybeUninit;
@@ -61,7 +62,8 @@ fn measure(
     assert!(expanded == blocks, "{codec}: every block comes back");
     let total = |all: &[Vec<u8>]| all.iter().map(Vec::len).sum::<usize>();
     println!(
-        r#"{{"codec":"{codec}","expanded":{},"packed":{},"compress_seconds":{:.9},"expand_seconds":{:.9}}}"#,
+        "{{\"codec\":\"{codec}\",\"expanded\":{},\"packed\":{},\
+         \"compress_seconds\":{:.9},\"expand_seconds\":{:.9}}}",
         total(blocks),
         total(&packed),
         middle - start,

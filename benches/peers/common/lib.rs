@@ -1,4 +1,5 @@
-//! Measures one way of logging beside the bare clock: common.h, which says what is measured and how, for Rust programs.
+//! Measures one way of logging beside the bare clock: common.h, which says what is measured and
+//! how, for Rust programs.
 
 use std::arch::x86_64::{__rdtscp, _mm_lfence, _rdtsc};
 use std::fmt::Write;
@@ -133,7 +134,8 @@ fn run_loop<P: Peer>(
         event_ns = event_ns.max(times.event_ns);
     }
     format!(
-        ",\"clock_ns\":{clock_ns:.3},\"event_ns\":{event_ns:.3},\"clock_cpu_ns\":{:.3},\"event_cpu_ns\":{:.3}",
+        ",\"clock_ns\":{clock_ns:.3},\"event_ns\":{event_ns:.3},\
+         \"clock_cpu_ns\":{:.3},\"event_cpu_ns\":{:.3}",
         (before_events - before_clock) / total,
         (after - before_events) / total
     )
@@ -185,7 +187,8 @@ fn print<P: Peer>(options: &Options, repeat: u32, results: &str, lost: Option<u6
         Mode::Latency => "latency",
     };
     println!(
-        "{{\"peer\":\"{}\",\"mode\":\"{mode}\",\"threads\":{},\"events\":{},\"repeat\":{repeat}{results},\"lost\":{},\
+        "{{\"peer\":\"{}\",\"mode\":\"{mode}\",\
+         \"threads\":{},\"events\":{},\"repeat\":{repeat}{results},\"lost\":{},\
          \"note\":\"{}\",\"version\":\"{}\"}}",
         P::NAME,
         options.threads,
@@ -276,7 +279,8 @@ fn ns_per_tick(start: (f64, u64)) -> f64 {
     (now_ns() - start.0) / (ticks() - start.1) as f64
 }
 
-/// The kernel brings the time of a thread that runs up to date when that thread asks, or at the next timer tick.
+/// The kernel brings the time of a thread that runs up to date when that thread asks, or at the
+/// next timer tick.
 fn account() {
     let mut used = libc::timespec {
         tv_sec: 0,
@@ -325,7 +329,8 @@ fn parse(name: &str) -> Options {
             ("--repeats", _, Some(number)) => options.repeats = number,
             _ => {
                 eprintln!(
-                    "{name}: expected --mode loop|sustained|latency, or --threads, --events or --repeats with a \
+                    "{name}: expected --mode loop|sustained|latency, or --threads, --events or \
+                     --repeats with a \
                      number above 0, got {argument} {value}"
                 );
                 std::process::exit(1);

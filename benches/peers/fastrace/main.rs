@@ -7,8 +7,8 @@ use fastrace::{Event, Span};
 /// A trace is handed over whole, and a thread holds back 10,240 records at most.
 const EVENTS_OF_A_TRACE: u32 = 8000;
 
-/// The collector is slower than one thread that logs, and its queue has no limit: without waiting for it at times, a
-/// long run takes all memory.
+/// The collector is slower than one thread that logs, and its queue has no limit: without waiting
+/// for it at times, a long run takes all memory.
 const TRACES_OF_A_FLUSH: u32 = 500;
 
 struct Drops;

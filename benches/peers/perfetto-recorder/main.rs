@@ -1,4 +1,5 @@
-//! perfetto-recorder: a span a call, in a buffer of the thread that is taken and dropped when it is full.
+//! perfetto-recorder: a span a call, in a buffer of the thread that is taken and dropped when it is
+//! full.
 
 use perfetto_recorder::{
     EVENTS_PER_ARG, EVENTS_PER_SPAN, ThreadTraceData, current_thread_reserve, start, start_span,

@@ -1,6 +1,8 @@
-//! The Perfetto SDK in process, recording to a ring buffer: an instant event with four debug arguments.
+//! The Perfetto SDK in process, recording to a ring buffer: an instant event with four debug
+//! arguments.
 //!
-//! Emitted as the C macro PERFETTO_TE does, because the Rust macro allocates a string for each name.
+//! Emitted as the C macro PERFETTO_TE does, because the Rust macro allocates a string for each
+//! name.
 
 use perfetto_sdk::heap_buffer::HeapBuffer;
 use perfetto_sdk::pb_msg::{PbMsg, PbMsgWriter};
@@ -117,8 +119,8 @@ impl peer_common::Peer for PerfettoSdk {
             .each_mut()
             .map(|argument| (&raw mut *argument).cast());
         let extra = [a, b, c, d, std::ptr::null_mut()];
-        // SAFETY: the category is registered, the name is static, and the list ends with null. The header is the first
-        // field of each argument.
+        // SAFETY: the category is registered, the name is static, and the list ends with null. The
+        // header is the first field of each argument.
         unsafe {
             PerfettoTeHlEmitImpl(
                 self.category,

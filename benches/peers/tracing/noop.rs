@@ -1,4 +1,5 @@
-//! tokio's `tracing` with a layer that does nothing: what its dispatch alone costs, without a clock or a byte kept.
+//! tokio's `tracing` with a layer that does nothing: what its dispatch alone costs, without a clock
+//! or a byte kept.
 
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::registry::Registry;

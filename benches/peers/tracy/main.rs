@@ -1,15 +1,16 @@
-//! The Tracy client: a zone with four values, sent to a server that peers.py keeps, which throws it away.
+//! The Tracy client: a zone with four values, sent to a server that peers.py keeps, which throws it
+//! away.
 //!
-//! The client starts before main. With nobody attached it keeps every event in memory, 190 bytes of it and most of the
-//! time spent on page faults; attached, it reuses what its thread has sent.
+//! The client starts before main. With nobody attached it keeps every event in memory, 190 bytes of
+//! it and most of the time spent on page faults; attached, it reuses what its thread has sent.
 
 use std::time::Duration;
 use tracy_client::{Client, span_location};
 
 struct Tracy;
 
-/// Far more than the client's thread uses while it polls an empty queue, far less than it gets on any machine while it
-/// works.
+/// Far more than the client's thread uses while it polls an empty queue, far less than it gets on
+/// any machine while it works.
 const IDLE: Duration = Duration::from_millis(5);
 const WINDOW: Duration = Duration::from_millis(100);
 

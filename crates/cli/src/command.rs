@@ -15,14 +15,15 @@ use crate::{
     verify,
 };
 
-/// A flight recorder: read and control the timelines of programs, while they run and after they ended
+/// A flight recorder: read and control the timelines of programs, while they run and after they
+/// ended
 ///
 /// Programs log events into a ring in shared memory. This command attaches to such a ring from
 /// outside, without disturbing the program. The ring stays when the program ends.
 ///
 /// PATH is a name in shared memory, with one leading slash and no other (/timeline), or a file: a
-/// snapshot of `timeline save`, or an archive of `timeline record`, which is one file or a directory
-/// of files. A timeline is live while a process has it open for writing.
+/// snapshot of `timeline save`, or an archive of `timeline record`, which is one file or a
+/// directory of files. A timeline is live while a process has it open for writing.
 #[derive(Parser)]
 #[command(name = "timeline", version, styles = style::HELP, max_term_width = 80)]
 #[command(arg_required_else_help = true)]
@@ -105,7 +106,8 @@ fn examples_help(examples: &[Example]) -> String {
     help
 }
 
-/// Reads the command line. Prints and exits by itself on `--help` (0) and on words that mean nothing (2).
+/// Reads the command line. Prints and exits by itself on `--help` (0) and on words that mean
+/// nothing (2).
 pub fn parse() -> Result<Verb> {
     let matches = command().try_get_matches();
     match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
@@ -135,7 +137,8 @@ fn shown(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Ends with status 2 over values that are each well-formed but make no sense together. The message may have several lines.
+/// Ends with status 2 over values that are each well-formed but make no sense together. The message
+/// may have several lines.
 pub fn misuse(verb: &str, message: &str) -> ! {
     let mut command = command();
     let verb = command

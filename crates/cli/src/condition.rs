@@ -8,7 +8,8 @@ use crate::failure::{Failure, Result};
 use crate::human::{Count, agree, things};
 use crate::output;
 
-/// Tells on standard error what was missed and what is damaged, if anything; `lost` events could not be read.
+/// Tells on standard error what was missed and what is damaged, if anything; `lost` events could
+/// not be read.
 pub fn tell(path: &Path, archive: &Archive, lost: u64) {
     let path = path.display();
     if archive.missed() > 0 {
@@ -20,7 +21,8 @@ pub fn tell(path: &Path, archive: &Archive, lost: u64) {
     if archive.missed_unknown() > 0 {
         let places = things(archive.missed_unknown(), "place");
         output::talk(format_args!(
-            "{path}: events before {places} may be missing, because no recorder ran between two runs"
+            "{path}: events before {places} may be missing, because no recorder ran between two \
+             runs"
         ));
     }
     if let Some(damage) = damage(archive, lost) {
@@ -40,7 +42,8 @@ pub fn missed(counted: u64, unknown: u64) -> String {
     }
 }
 
-/// Refuses to write among the files of an archive in a directory, which would then hold its events twice.
+/// Refuses to write among the files of an archive in a directory, which would then hold its events
+/// twice.
 pub fn outside(archive: &Path, out: &Path) -> Result {
     let folder = out
         .parent()
@@ -48,12 +51,16 @@ pub fn outside(archive: &Path, out: &Path) -> Result {
             true => Path::new("."),
             false => folder,
         });
-    let same = |one: &Path, other: &Path| matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other);
+    let same = |one: &Path, other: &Path| {
+        one.canonicalize()
+            .is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+    };
     let is_one_of_it = out.extension().is_some_and(|extension| extension == "tla");
     if is_one_of_it && folder.is_some_and(|folder| same(archive, folder)) {
         let (out, archive) = (out.display(), archive.display());
         return Err(Failure::Message(format!(
-            "{out} would be one of the files of {archive}, which would then hold its events twice; write it elsewhere"
+            "{out} would be one of the files of {archive}, which would then hold its events twice; \
+             write it elsewhere"
         )));
     }
     Ok(())

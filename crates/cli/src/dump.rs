@@ -19,26 +19,27 @@ use crate::who::Who;
 
 /// Print the events of a timeline or an archive, newest to oldest
 ///
-/// The columns are the NUMA node and core that logged the event, the cycles since the next older event, the category
-/// and the message. If entries of the same CPU or thread are missing right before an event, the next line says so:
-/// "… 1,024 entries overwritten …".
+/// The columns are the NUMA node and core that logged the event, the cycles since the next older
+/// event, the category and the message. If entries of the same CPU or thread are missing right
+/// before an event, the next line says so: "… 1,024 entries overwritten …".
 ///
-/// With --json, each line is an object with the fields ticks, time (RFC 3339, UTC), unix_ns, cycles (since the next
-/// older event), core, node, tid, pid, thread, process, category, priority, message, template, event (the number of the
-/// definition) and args (an object; an argument name that a message uses again becomes name_2). Unknown fields are
-/// null. If a message was lost, its values are named by their positions, from 0 on. An event with a printf format has
-/// file and line, and args is an array of its values. An event with a call stack has backtrace. If entries of the same
-/// CPU or thread were overwritten right before the event, missed is their number.
+/// With --json, each line is an object with the fields ticks, time (RFC 3339, UTC), unix_ns, cycles
+/// (since the next older event), core, node, tid, pid, thread, process, category, priority,
+/// message, template, event (the number of the definition) and args (an object; an argument name
+/// that a message uses again becomes name_2). Unknown fields are null. If a message was lost, its
+/// values are named by their positions, from 0 on. An event with a printf format has file and line,
+/// and args is an array of its values. An event with a call stack has backtrace. If entries of the
+/// same CPU or thread were overwritten right before the event, missed is their number.
 ///
-/// Events of several programs in one archive are ordered by the wall clock. Then --json adds host and
-/// timeline. If there are several machines, --long adds the machine before the thread.
+/// Events of several programs in one archive are ordered by the wall clock. Then --json adds host
+/// and timeline. If there are several machines, --long adds the machine before the thread.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     pub target: Target,
 
-    /// Print only the newest N events. Only those files of a rotated archive are read that can hold them; gaps and
-    /// damage in the others are not reported
+    /// Print only the newest N events. Only those files of a rotated archive are read that can hold
+    /// them; gaps and damage in the others are not reported
     #[arg(short = 'n', long, value_name = "N")]
     max_entries: Option<usize>,
 
@@ -121,7 +122,8 @@ fn json(rows: impl Iterator<Item = Row>, mut lines: Lines, out: &mut impl Write)
     Ok(())
 }
 
-/// Writes rows under a heading, in the colours of their priority, with who logged them if that is given.
+/// Writes rows under a heading, in the colours of their priority, with who logged them if that is
+/// given.
 pub fn text(
     at: &dyn Source,
     rows: impl Iterator<Item = Row>,

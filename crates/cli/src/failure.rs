@@ -9,7 +9,8 @@ use crate::permission;
 pub enum Failure {
     /// Standard output was closed by its reader: not worth a word.
     ClosedPipe,
-    /// Arguments that are each well-formed and make no sense together. The message may have several lines.
+    /// Arguments that are each well-formed and make no sense together. The message may have several
+    /// lines.
     Misuse {
         /// The verb that has them.
         verb: &'static str,

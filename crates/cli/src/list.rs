@@ -17,9 +17,9 @@ use crate::time::{self, Span};
 
 /// List the timelines in shared memory, with their writers, fill and level
 ///
-/// The list includes timelines whose programs have ended. A timeline that cannot be read is
-/// listed with the reason. A file that you may not read is listed with its owner and mode, if its size is that of a
-/// timeline.
+/// The list includes timelines whose programs have ended. A timeline that cannot be read is listed
+/// with the reason. A file that you may not read is listed with its owner and mode, if its size is
+/// that of a timeline.
 #[derive(clap::Args)]
 pub struct Args {
     /// Print one JSON object a line

@@ -12,7 +12,8 @@ use crate::style::Theme;
 /// Large enough that a dump of a million entries makes few system calls.
 const BUFFER: usize = 64 * 1024;
 
-/// Buffered standard output. Flush it before reporting success: an error seen only by `drop` is lost.
+/// Buffered standard output. Flush it before reporting success: an error seen only by `drop` is
+/// lost.
 pub fn stdout() -> BufWriter<StdoutLock<'static>> {
     BufWriter::with_capacity(BUFFER, io::stdout().lock())
 }
@@ -37,7 +38,8 @@ pub fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// A line for people. What is put into it is shown as far as it is printable: no style but ours gets through.
+/// A line for people. What is put into it is shown as far as it is printable: no style but ours
+/// gets through.
 #[derive(Default)]
 pub struct Line(String);
 

@@ -13,9 +13,10 @@ use crate::trust::Trusted;
 
 /// Show or set the level: which events a program logs
 ///
-/// The priorities are, from the fewest events to the most: error, warning, info, trace, app, packet,
-/// library. A level enables the events of its own priority and of those before it; `all` enables all
-/// events, `none` none. It takes effect at once, in every process that writes to the timeline.
+/// The priorities are, from the fewest events to the most: error, warning, info, trace, app,
+/// packet, library. A level enables the events of its own priority and of those before it; `all`
+/// enables all events, `none` none. It takes effect at once, in every process that writes to the
+/// timeline.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]

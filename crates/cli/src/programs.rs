@@ -6,7 +6,8 @@ use std::hash::Hash;
 use timeline::{Event, dump::Row};
 use timeline_archive::{Archive, Preamble};
 
-/// The programs of an archive, and in what they differ. Several runs of one do not count as several.
+/// The programs of an archive, and in what they differ. Several runs of one do not count as
+/// several.
 #[derive(Clone, Copy)]
 pub struct Programs<'a> {
     archive: &'a Archive,

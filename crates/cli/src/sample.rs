@@ -17,8 +17,9 @@ const IDENTITY: Duration = Duration::from_millis(200);
 
 /// Raise the level for short bursts, until interrupted
 ///
-/// All events of a burst up to its level are logged. Between the bursts the former level is in force, so the program
-/// pays for the detail during the bursts only. The former level is restored when sampling ends, also by Ctrl-C.
+/// All events of a burst up to its level are logged. Between the bursts the former level is in
+/// force, so the program pays for the detail during the bursts only. The former level is restored
+/// when sampling ends, also by Ctrl-C.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]

@@ -14,8 +14,8 @@ use crate::target::{Opened, Target};
 
 /// Save a snapshot of a timeline to a file, also while programs log
 ///
-/// Every event in the file is complete. A file of that name is replaced completely or not at all. All verbs that read a
-/// timeline also read the snapshot.
+/// Every event in the file is complete. A file of that name is replaced completely or not at all.
+/// All verbs that read a timeline also read the snapshot.
 ///
 /// If PATH is an archive or a directory of files, FILE is one archive without the damaged frames.
 #[derive(clap::Args)]

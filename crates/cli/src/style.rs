@@ -52,7 +52,8 @@ impl Theme {
         }
     }
 
-    /// What to write before and after an event, by the number of its priority: 0 is none that is known.
+    /// What to write before and after an event, by the number of its priority: 0 is none that is
+    /// known.
     pub fn priorities(&self) -> [(String, String); Priority::ALL.len() + 1] {
         let around = |style: Style| (style.to_string(), format!("{style:#}"));
         let mut all: [_; Priority::ALL.len() + 1] = std::array::from_fn(|_| around(self.bad));

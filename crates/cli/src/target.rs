@@ -17,8 +17,8 @@ use crate::trust::Trusted;
 /// The timeline or archive.
 #[derive(clap::Args)]
 pub struct Target {
-    /// Name in shared memory (/timeline), file (snapshot.timeline, flight.tla), or directory of a rotated archive. It
-    /// can be omitted if there is exactly one timeline in shared memory
+    /// Name in shared memory (/timeline), file (snapshot.timeline, flight.tla), or directory of a
+    /// rotated archive. It can be omitted if there is exactly one timeline in shared memory
     #[arg(value_name = "PATH")]
     path: Option<PathBuf>,
 
@@ -53,7 +53,8 @@ impl Target {
             .inspect(|_| self.path = None)
     }
 
-    /// Chooses the only timeline in shared memory, if none was named. Ends with status 2 if there is none, or several.
+    /// Chooses the only timeline in shared memory, if none was named. Ends with status 2 if there
+    /// is none, or several.
     pub fn choose(&mut self, verb: &'static str) -> Result<()> {
         if self.path.is_some() {
             return Ok(());
@@ -100,12 +101,14 @@ impl Target {
         explain(self.path(), error)
     }
 
-    /// Opens it for reading. A file that does not begin as a timeline is an archive if anything of one is in it.
+    /// Opens it for reading. A file that does not begin as a timeline is an archive if anything of
+    /// one is in it.
     pub fn open(&self) -> Result<Opened> {
         self.open_newest(usize::MAX)
     }
 
-    /// As `open`, for the newest `count` events only: of a rotated archive, no more is read than these need.
+    /// As `open`, for the newest `count` events only: of a rotated archive, no more is read than
+    /// these need.
     pub fn open_newest(&self, count: usize) -> Result<Opened> {
         let path = self.path();
         let archive = |archive| Ok(Opened::Archive(Box::new(archive)));
@@ -139,7 +142,8 @@ impl Target {
     }
 }
 
-/// The error, with the name that may have been meant, or what reads an archive, which has no writers to command.
+/// The error, with the name that may have been meant, or what reads an archive, which has no
+/// writers to command.
 pub fn explain(path: &Path, error: Error) -> Failure {
     let mut message = permission::told(&error);
     let path_shown = path.display();
@@ -149,7 +153,8 @@ pub fn explain(path: &Path, error: Error) -> Failure {
         }
     } else if is_archive(path) {
         message = format!(
-            "{path_shown} is an archive, not a timeline; dump, tail, info, save, verify and repair read archives"
+            "{path_shown} is an archive, not a timeline; dump, tail, info, save, verify and repair \
+             read archives"
         );
     }
     Failure::Message(message)
@@ -174,7 +179,8 @@ pub fn meant(path: &Path) -> Option<String> {
     near.min().map(|(_, name)| name)
 }
 
-/// How many letters to change, add, remove or swap: at most one in four. None, if one is the beginning of the other.
+/// How many letters to change, add, remove or swap: at most one in four. None, if one is the
+/// beginning of the other.
 fn distance(given: &str, name: &str) -> Option<usize> {
     let (given, name) = (given.to_lowercase(), name.to_lowercase());
     let letters = given.chars().count();

@@ -6,8 +6,8 @@ use timeline::Trust;
 /// The user and the group whose timelines are changed beside those of root and of the caller.
 #[derive(clap::Args)]
 pub struct Trusted {
-    /// Also change a timeline of this user, by name or number. That user could forge the events shown, or end this
-    /// command
+    /// Also change a timeline of this user, by name or number. That user could forge the events
+    /// shown, or end this command
     #[arg(long, value_name = "USER", value_parser = user)]
     trust_user: Option<u32>,
 

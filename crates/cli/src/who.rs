@@ -37,7 +37,8 @@ type Key = (ThreadRef, u32);
 /// A power of two, beyond the threads of most programs.
 const RECENT: usize = 256;
 const NOT_RECENT: (Key, usize) = ((ThreadRef(0), 0), usize::MAX);
-/// Bytes that are kept: an archive may tell of millions of threads, each on a machine with a long name.
+/// Bytes that are kept: an archive may tell of millions of threads, each on a machine with a long
+/// name.
 const ROOM: usize = 32 << 20;
 
 impl<'a> Threads<'a> {

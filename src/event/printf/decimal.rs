@@ -1,16 +1,18 @@
 //! Exact decimal digits of a binary floating-point number.
 //!
-//! Each such number, `significand × 2^exponent`, has finitely many decimal digits, at most 16,445 for a `long double`.
-//! printf rounds after any of them, and by all that follow, so they are all worked out. For an exponent `-k` they are
-//! those of the integer `significand × 5^k`, with the point `k` digits from the right, since `2^-k = 5^k / 10^k`; for
-//! another, those of `significand × 2^exponent` itself. So all it takes is to multiply a long integer by a short one. In
-//! limbs of nine decimal digits the result is text already. What a program usually prints has few digits, and then a few
-//! dozen multiplications do.
+//! Each such number, `significand × 2^exponent`, has finitely many decimal digits, at most 16,445
+//! for a `long double`. printf rounds after any of them, and by all that follow, so they are all
+//! worked out. For an exponent `-k` they are those of the integer `significand × 5^k`, with the
+//! point `k` digits from the right, since `2^-k = 5^k / 10^k`; for another, those of `significand ×
+//! 2^exponent` itself. So all it takes is to multiply a long integer by a short one. In limbs of
+//! nine decimal digits the result is text already. What a program usually prints has few digits,
+//! and then a few dozen multiplications do.
 
 /// The limbs' base: the power of ten whose square, times four, still fits 64 bits.
 const BASE: u64 = 1_000_000_000;
 const DIGITS_OF_LIMB: usize = 9;
-/// The highest powers to multiply by at once: below 2^32, so that a product and the carry fit 64 bits.
+/// The highest powers to multiply by at once: below 2^32, so that a product and the carry fit 64
+/// bits.
 const FIVES: u32 = 13;
 const TWOS: u32 = 31;
 
@@ -83,8 +85,8 @@ impl Decimal {
 
     /// Keeps this many digits, to the nearest, or to the even one of two that are equally near.
     ///
-    /// With none or fewer than none kept, it is the place before the first digit, or one further to the left, that is
-    /// rounded to.
+    /// With none or fewer than none kept, it is the place before the first digit, or one further to
+    /// the left, that is rounded to.
     pub fn round(&mut self, keep: i64) {
         if keep >= self.digits.len() as i64 {
             return;

@@ -35,8 +35,8 @@ pub fn append(body: &[u8], spec: &Spec, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a number: sign or `0x`, zeros that belong to it, and the rest; filled up with zeros in between if
-/// `with_zeros`, unless it stands on the left.
+/// Appends a number: sign or `0x`, zeros that belong to it, and the rest; filled up with zeros in
+/// between if `with_zeros`, unless it stands on the left.
 pub fn append_number(
     prefix: &[u8],
     zeros: usize,

@@ -17,7 +17,8 @@ pub struct Number {
 
 #[derive(Debug, Clone, Copy)]
 enum Magnitude {
-    /// significand × 2^exponent; of the hexadecimal digits of the significand, this many stand behind the point.
+    /// significand × 2^exponent; of the hexadecimal digits of the significand, this many stand
+    /// behind the point.
     Finite {
         significand: u64,
         exponent: i32,
@@ -146,9 +147,10 @@ fn exponential(mut decimal: Decimal, precision: usize, alternate: bool, out: &mu
     exponent(b'e', decimal.exponent(), 2, out);
 }
 
-/// C99's rule: with P digits and the exponent X that `%e` would show, like `%f` if P > X ≥ -4, else like `%e`; and
-/// without zeros at the end, unless the flag asks for them. In one case glibc leaves them off although it does: where only
-/// rounding lifts X to P, as with `%#.2g` of 99.5, which is `1.e+02`.
+/// C99's rule: with P digits and the exponent X that `%e` would show, like `%f` if P > X ≥ -4, else
+/// like `%e`; and without zeros at the end, unless the flag asks for them. In one case glibc leaves
+/// them off although it does: where only rounding lifts X to P, as with `%#.2g` of 99.5, which is
+/// `1.e+02`.
 fn general(mut decimal: Decimal, precision: usize, alternate: bool, out: &mut Vec<u8>) {
     let wanted = precision.max(1) as i64;
     let lifted_from = decimal.exponent();
@@ -168,7 +170,8 @@ fn general(mut decimal: Decimal, precision: usize, alternate: bool, out: &mut Ve
     }
 }
 
-/// Appends the digits of `%a`: one before the point, of a `double` 1 or 0, of a `long double` the highest four bits.
+/// Appends the digits of `%a`: one before the point, of a `double` 1 or 0, of a `long double` the
+/// highest four bits.
 fn hex(mut significand: u64, mut power: i32, digits: u32, spec: &Spec, out: &mut Vec<u8>) {
     // The exponent that is shown belongs to the digit before the point.
     power += 4 * digits as i32;

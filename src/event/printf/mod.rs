@@ -1,8 +1,8 @@
 //! Formats of printf: what a writer takes from its arguments, and the text a reader makes of them.
 //!
-//! A call site's format is parsed once: by the writer, to know which arguments to take and how, and by the
-//! reader, which fills it in. The text is what glibc's `snprintf` writes in the C locale, byte for byte, with wide
-//! characters in UTF-8 (as in C.UTF-8). tests/printf.rs compares the two.
+//! A call site's format is parsed once: by the writer, to know which arguments to take and how, and
+//! by the reader, which fills it in. The text is what glibc's `snprintf` writes in the C locale,
+//! byte for byte, with wide characters in UTF-8 (as in C.UTF-8). tests/printf.rs compares the two.
 
 mod decimal;
 mod field;
@@ -21,14 +21,16 @@ const NO_PRECISION: u32 = 0xff_ffff;
 /// A format of printf, taken apart.
 ///
 /// The text is that of glibc's `snprintf` but for these:
-/// - A width or precision counts up to [`LARGEST_FIELD`](Self::LARGEST_FIELD): it may come from memory that others
-///   write to. What would be longer ends in `…`.
+/// - A width or precision counts up to [`LARGEST_FIELD`](Self::LARGEST_FIELD): it may come from
+///   memory that others write to. What would be longer ends in `…`.
 /// - A wide character that Unicode does not know shows as U+FFFD.
-/// - A `long double` whose exponent is 0 although its highest bit is set is the number that the processor takes it for. No
-///   processor makes such; glibc drops the bit.
-/// - A value of another kind than its conversion expects shows as what it is, and one that is not there as `?`.
+/// - A `long double` whose exponent is 0 although its highest bit is set is the number that the
+///   processor takes it for. No processor makes such; glibc drops the bit.
+/// - A value of another kind than its conversion expects shows as what it is, and one that is not
+///   there as `?`.
 /// - A string that was cut ends in `…`, unless the precision ends it sooner.
-/// - So does a text that would be longer than [`LONGEST_TEXT`](Self::LONGEST_TEXT), which takes fields of thousands of bytes.
+/// - So does a text that would be longer than [`LONGEST_TEXT`](Self::LONGEST_TEXT), which takes
+///   fields of thousands of bytes.
 ///
 /// # Example
 /// ```
@@ -59,7 +61,8 @@ impl Format {
     /// The most arguments that a call may have to be taken apart, widths and precisions included.
     pub const MOST_ARGUMENTS: usize = 32;
 
-    /// Takes a format apart. Each is accepted: what cannot be taken apart has no [`types`](Self::types).
+    /// Takes a format apart. Each is accepted: what cannot be taken apart has no
+    /// [`types`](Self::types).
     pub fn parse(format: &str) -> Format {
         let items = parse::items(format);
         let items = items.filter(|items| types(items).count() <= Self::MOST_ARGUMENTS);
@@ -71,20 +74,25 @@ impl Format {
 
     /// What a writer takes from its arguments, in order.
     ///
-    /// The low 8 bits of each are a letter: `i` for `int`, `u` for `unsigned int`, `l` and `U` for signed and unsigned 64 bits,
-    /// `d` for `double`, `D` for `long double`, `p` for a pointer, `s` for a string, `S` for one whose precision is the `int` before
-    /// it, `w` and `W` for the same of `wchar_t`, `n` for a pointer that is taken and not recorded. The upper 24 bits are the
-    /// constant precision of a string: how many bytes of it are read at most; all ones if there is none.
+    /// The low 8 bits of each are a letter: `i` for `int`, `u` for `unsigned int`, `l` and `U` for
+    /// signed and unsigned 64 bits, `d` for `double`, `D` for `long double`, `p` for a pointer, `s`
+    /// for a string, `S` for one whose precision is the `int` before it, `w` and `W` for the same
+    /// of `wchar_t`, `n` for a pointer that is taken and not recorded. The upper 24 bits are the
+    /// constant precision of a string: how many bytes of it are read at most; all ones if there is
+    /// none.
     ///
-    /// `None` if the format cannot be taken apart: it has positions (`%1$d`), `%m`, a conversion that C99 and XSI do not define,
-    /// or needs more than [`MOST_ARGUMENTS`](Self::MOST_ARGUMENTS). The payload then is one string, the text as the C library formatted it.
+    /// `None` if the format cannot be taken apart: it has positions (`%1$d`), `%m`, a conversion
+    /// that C99 and XSI do not define, or needs more than [`MOST_ARGUMENTS`](Self::MOST_ARGUMENTS).
+    /// The payload then is one string, the text as the C library formatted it.
     pub fn types(&self) -> Option<Vec<u32>> {
         Some(types(self.items.as_ref()?).collect())
     }
 
-    /// Appends what `snprintf` writes for these values. Addresses of a call stack among them are passed over.
+    /// Appends what `snprintf` writes for these values. Addresses of a call stack among them are
+    /// passed over.
     ///
-    /// If the format cannot be taken apart, that is the first value; without any, the format itself.
+    /// If the format cannot be taken apart, that is the first value; without any, the format
+    /// itself.
     pub fn render<'a>(&self, values: impl Iterator<Item = Value<'a>>, out: &mut Vec<u8>) {
         let start = out.len();
         self.render_all(values, out);
@@ -187,8 +195,8 @@ impl Asked {
         }
     }
 
-    /// Whether a field of so many bytes lacks some of what was asked for. A precision beyond the bound is no matter to
-    /// what is shorter than that: a text, or `inf`.
+    /// Whether a field of so many bytes lacks some of what was asked for. A precision beyond the
+    /// bound is no matter to what is shorter than that: a text, or `inf`.
     fn is_cut(&self, length: usize) -> bool {
         let most = Format::LARGEST_FIELD;
         let precise = self.precision.is_some_and(|precision| precision > most);

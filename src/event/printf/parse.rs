@@ -1,7 +1,8 @@
-//! Directives of a format: `%`, flags, width, precision, length and conversion, after C99 7.19.6.1 and XSI.
+//! Directives of a format: `%`, flags, width, precision, length and conversion, after C99 7.19.6.1
+//! and XSI.
 //!
-//! Only what the standards define is taken apart. For the rest the C library has rules of its own, which differ
-//! from one to the other; those are left to it, at the call site.
+//! Only what the standards define is taken apart. For the rest the C library has rules of its own,
+//! which differ from one to the other; those are left to it, at the call site.
 
 use super::NO_PRECISION;
 use std::ops::Range;

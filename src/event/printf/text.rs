@@ -62,7 +62,8 @@ pub fn append_wide(code: u32, spec: &Spec, out: &mut Vec<u8>) {
     field::append(character.encode_utf8(&mut [0; 4]).as_bytes(), spec, out);
 }
 
-/// Appends a value as what it is, for a conversion that does not expect it: of that, only width and side count.
+/// Appends a value as what it is, for a conversion that does not expect it: of that, only width and
+/// side count.
 pub fn show(value: &Value, spec: &Spec, out: &mut Vec<u8>) {
     let mut plain = Spec {
         width: spec.width,

@@ -1,21 +1,26 @@
 //! A consistent cut: how far each lane counts, such that no event is in it without its causes.
 //!
-//! One event *happened before* another if its log call had returned when the other's began, as their threads know from
-//! each other. A reader looks at the lanes one after the other. So it may find an effect in one lane whose cause came into
-//! another lane right after that one was looked at.
+//! One event *happened before* another if its log call had returned when the other's began, as
+//! their threads know from each other. A reader looks at the lanes one after the other. So it may
+//! find an effect in one lane whose cause came into another lane right after that one was looked
+//! at.
 //!
-//! All lanes are looked at twice. If nothing changed in between, both looks show one moment, which is a cut.
+//! All lanes are looked at twice. If nothing changed in between, both looks show one moment, which
+//! is a cut.
 //!
-//! Otherwise the stamps decide. An effect is stamped after its cause was committed, with one exception: a processor may
-//! read its clock before it has finished earlier loads, among them the load that told it of the cause. [`EARLY`] bounds
-//! this. So a moment is sought that no events of two lanes surround closely: an early stamp cannot lead across it.
+//! Otherwise the stamps decide. An effect is stamped after its cause was committed, with one
+//! exception: a processor may read its clock before it has finished earlier loads, among them the
+//! load that told it of the cause. [`EARLY`] bounds this. So a moment is sought that no events of
+//! two lanes surround closely: an early stamp cannot lead across it.
 //!
-//! - The moment lies [`EARLY`] before the last look. So that look has found all causes of the events before the moment.
-//! - The moment lies behind all events of the first look. So a reader gets everything that was logged before it asked.
+//! - The moment lies [`EARLY`] before the last look. So that look has found all causes of the
+//!   events before the moment.
+//! - The moment lies behind all events of the first look. So a reader gets everything that was
+//!   logged before it asked.
 //!
-//! Where events come so densely that there is no such moment, the widest gap is taken. Where no stamps can be compared,
-//! because the ring is overwritten faster than it is looked at, the cut is what the lanes have committed, and may hold an
-//! effect without its cause.
+//! Where events come so densely that there is no such moment, the widest gap is taken. Where no
+//! stamps can be compared, because the ring is overwritten faster than it is looked at, the cut is
+//! what the lanes have committed, and may hold an effect without its cause.
 
 mod quiet;
 
@@ -29,12 +34,13 @@ use super::{Storage, Word};
 use crate::layout::words::{Cursor, Entry};
 use crate::sync::Ordering;
 
-/// Ticks by which a stamp may be too early, with room to spare: a load from another processor's cache takes some hundred
-/// ticks. tests/consistency.rs counts and measures such stamps.
+/// Ticks by which a stamp may be too early, with room to spare: a load from another processor's
+/// cache takes some hundred ticks. tests/consistency.rs counts and measures such stamps.
 pub const EARLY: u64 = 2048;
 /// Ticks between the first look and the last.
 const WINDOW: u64 = 4 * EARLY;
-/// Ticks before the last look beyond which no moment is sought: a reader may have been stopped since the first look.
+/// Ticks before the last look beyond which no moment is sought: a reader may have been stopped
+/// since the first look.
 const DEPTH: u64 = 4 * WINDOW;
 /// Looks at a clock that stands still.
 const PATIENCE: usize = 4096;
@@ -43,7 +49,8 @@ const ATTEMPTS: u32 = 8;
 /// Stamps of one lane that are looked at.
 const STAMPS: usize = 1 << 14;
 
-/// How many entries of each lane are in the cut. `None`: the lane was changing chunks each time it was looked at.
+/// How many entries of each lane are in the cut. `None`: the lane was changing chunks each time it
+/// was looked at.
 ///
 /// `now` reads the clock of the ring.
 pub fn take<S: Storage>(ring: &S, now: impl Fn() -> u64) -> Vec<Option<u64>> {
@@ -60,7 +67,8 @@ pub fn take<S: Storage>(ring: &S, now: impl Fn() -> u64) -> Vec<Option<u64>> {
             return tails.iter().map(|tail| tail.up_to(moment)).collect();
         }
     }
-    // The clock is not the one that events are stamped with, or the ring is overwritten faster than it is looked at.
+    // The clock is not the one that events are stamped with, or the ring is overwritten faster than
+    // it is looked at.
     again(ring, &first).iter().map(|look| look.count).collect()
 }
 
@@ -81,7 +89,8 @@ fn wait(now: &impl Fn() -> u64) -> u64 {
 /// The same lanes now. A cursor that stayed the same counts the same entries.
 fn again<S: Storage>(ring: &S, looks: &[Look]) -> Vec<Look> {
     let has_moved = |(lane, look): &(u32, &Look)| {
-        // Acquire (pairs with the commit): what happened before a counted entry is visible to later looks.
+        // Acquire (pairs with the commit): what happened before a counted entry is visible to later
+        // looks.
         let cursor = Cursor(ring.cursor(*lane).load(Ordering::Acquire));
         look.count.is_none() || cursor != look.cursor
     };
@@ -99,8 +108,8 @@ fn again<S: Storage>(ring: &S, looks: &[Look]) -> Vec<Look> {
 struct Tail {
     /// How many entries the last look found.
     last: Option<u64>,
-    /// The stamp of the last entry that the first look found, if it is known. Not one from the future: no clock that stamps
-    /// now has given it.
+    /// The stamp of the last entry that the first look found, if it is known. Not one from the
+    /// future: no clock that stamps now has given it.
     old: Option<u64>,
     /// The stamps of the last ones of those that came since, the newest last.
     new: Vec<u64>,
@@ -116,7 +125,8 @@ impl Tail {
         Some(self.last?.saturating_sub(later as u64))
     }
 
-    /// The first moment that can be told: what the first look found was before it, and what is not compared.
+    /// The first moment that can be told: what the first look found was before it, and what is not
+    /// compared.
     fn bound(&self) -> u64 {
         match (self.whole, self.new.first()) {
             (true, _) => self.old.unwrap_or(0),
@@ -180,7 +190,8 @@ fn newest_first<S: Storage>(ring: &S) -> Vec<Chunk> {
     chunks
 }
 
-/// A way back through a lane: from its number `until` to its number `from` and one more, or until a moment can be found.
+/// A way back through a lane: from its number `until` to its number `from` and one more, or until a
+/// moment can be found.
 struct Back {
     from: u64,
     until: u64,
@@ -237,8 +248,9 @@ impl Back {
     }
 }
 
-/// The latest moment up to `most` around which no events of two lanes are close to each other, or else the one around
-/// which they are the least close; `None` if the tails leave no moment up to `most`.
+/// The latest moment up to `most` around which no events of two lanes are close to each other, or
+/// else the one around which they are the least close; `None` if the tails leave no moment up to
+/// `most`.
 fn quiet_moment(tails: &[Tail], most: u64) -> Option<u64> {
     let least = tails.iter().map(Tail::bound).max()?;
     if least > most {
@@ -264,15 +276,16 @@ mod tests {
     use crate::ring::writer;
     use crate::sync::AtomicU64;
 
-    /// A ring whose writers go on while a reader looks at it. They hand a token to each other: each event is the
-    /// cause of the next one.
+    /// A ring whose writers go on while a reader looks at it. They hand a token to each other: each
+    /// event is the cause of the next one.
     struct World {
         ring: Plain,
         clock: Cell<u64>,
         random: RefCell<u64>,
         /// The lane of each event, in the order in which they happened.
         story: RefCell<Vec<u32>>,
-        /// Ticks between two events at least, by which a stamp is too early at most, and that a look takes.
+        /// Ticks between two events at least, by which a stamp is too early at most, and that a
+        /// look takes.
         pace: u64,
         early: u64,
         look: u64,
@@ -390,10 +403,14 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(1000))]
 
-        /// Where events come often, stamps are in another order than the events, which only the quiet moments tell.
+        /// Where events come often, stamps are in another order than the events, which only the
+        /// quiet moments tell.
         #[test]
         fn a_cut_holds_all_causes_and_what_was_there_before(
-            lanes in 1..9u32, seed: u64, pace in prop_oneof![100..375u64, 100..20_000u64], look in prop_oneof![1..100u64, 1..1000u64],
+            lanes in 1..9u32,
+            seed: u64,
+            pace in prop_oneof![100..375u64, 100..20_000u64],
+            look in prop_oneof![1..100u64, 1..1000u64],
             before in 0..200u64, is_one_from_the_future: bool,
         ) {
             let early = if pace < 375 { 2 * pace } else { (pace - 1).min(EARLY) };

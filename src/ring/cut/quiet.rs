@@ -2,8 +2,9 @@
 
 use super::EARLY;
 
-/// Of the stamps from `least` to `most`, the last one behind which no other lane follows within [`EARLY`], or else the one behind
-/// which the gap is the widest. `events`: stamps and lanes, in order.
+/// Of the stamps from `least` to `most`, the last one behind which no other lane follows within
+/// [`EARLY`], or else the one behind which the gap is the widest. `events`: stamps and lanes, in
+/// order.
 pub fn widest_gap(events: &[(u64, u32)], least: u64, most: u64) -> Option<u64> {
     let mut found: Option<(u64, u64)> = None;
     // The first event behind, of another lane than the one right behind.
@@ -58,16 +59,27 @@ mod tests {
 
         #[test]
         fn the_widest_gap_is_that_of_the_naive_twin(
-            mut events in proptest::collection::vec((0..6000u64, 0..4u32), 0..40), least in 0..3000u64, most in 0..6000u64,
+            mut events in proptest::collection::vec((0..6000u64, 0..4u32), 0..40),
+            least in 0..3000u64,
+            most in 0..6000u64,
         ) {
             events.sort_unstable();
             let gap = |moment: u64| {
-                let pairs = events.iter().flat_map(|one| events.iter().map(move |other| (one, other)));
-                let around = pairs.filter(|(one, other)| one.0 <= moment && moment < other.0 && one.1 != other.1);
+                let pairs = events
+                    .iter()
+                    .flat_map(|one| events.iter().map(move |other| (one, other)));
+                let around = pairs.filter(|(one, other)| {
+                    one.0 <= moment && moment < other.0 && one.1 != other.1
+                });
                 around.map(|(one, other)| other.0 - one.0).min().unwrap_or(u64::MAX).min(EARLY)
             };
-            let moments = events.iter().map(|event| event.0).filter(|stamp| (least..=most).contains(stamp));
-            let expected = moments.max_by_key(|moment| gap(*moment)).or((least <= most).then_some(least));
+            let moments = events
+                .iter()
+                .map(|event| event.0)
+                .filter(|stamp| (least..=most).contains(stamp));
+            let expected = moments
+                .max_by_key(|moment| gap(*moment))
+                .or((least <= most).then_some(least));
             let found = widest_gap(&events, least, most);
             prop_assert_eq!(found.is_some(), expected.is_some());
             if let (Some(found), Some(expected)) = (found, expected) {

@@ -1,5 +1,5 @@
-//! Before a thread's first event: the thread gets a slot, the process a place, the slot a lane. And what is given back
-//! when the thread ends.
+//! Before a thread's first event: the thread gets a slot, the process a place, the slot a lane. And
+//! what is given back when the thread ends.
 
 use super::Log;
 use crate::clock::settle;
@@ -12,8 +12,9 @@ use crate::shm::{shares_memory_with_parent, unnoticed};
 use crate::sync::{Ordering, compiler_fence};
 
 impl Log {
-    /// A thread's first event, also after a fork, and the first for which it needs a lane of its own: get the
-    /// thread a slot, the process a place, the slot a lane. Here, and only here, logging makes system calls.
+    /// A thread's first event, also after a fork, and the first for which it needs a lane of its
+    /// own: get the thread a slot, the process a place, the slot a lane. Here, and only here,
+    /// logging makes system calls.
     #[cold]
     #[inline(never)]
     pub(super) fn first_event(&self, draft: &mut Draft) {
@@ -41,15 +42,15 @@ impl Log {
             slot.waiting.store(0, Ordering::Relaxed);
         }
         if slot.key.load(Ordering::Relaxed) == self.index.key() {
-            // It only wants a lane; or a handler joined it after we saw that it had not, and before we said that
-            // it does.
+            // It only wants a lane; or a handler joined it after we saw that it had not, and before
+            // we said that it does.
             return Some(slot);
         }
         if !may_try(slot) {
             return None;
         }
-        // A child of vfork runs in our memory, as the thread that waits for it. It must not log; at least it does
-        // not join in that thread's name, nor as its process.
+        // A child of vfork runs in our memory, as the thread that waits for it. It must not log; at
+        // least it does not join in that thread's name, nor as its process.
         if shares_memory_with_parent() {
             slot.waiting.store(0, Ordering::Relaxed);
             return None;
@@ -61,8 +62,8 @@ impl Log {
         slot.lane.store(NO_LANE, Ordering::Relaxed);
         slot.who.store(entry_thread(thread, tid), Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
-        // Wiped: a handler that interrupted us forked, this is the child, and all of the above is its
-        // parent's.
+        // Wiped: a handler that interrupted us forked, this is the child, and all of the above is
+        // its parent's.
         if self.index.page().process.load(Ordering::Relaxed) != process {
             slot.waiting.store(0, Ordering::Relaxed);
             return None;
@@ -71,7 +72,8 @@ impl Log {
         Some(slot)
     }
 
-    /// The thread's identity in the thread table, 0 when all its records are those of the living, and its id.
+    /// The thread's identity in the thread table, 0 when all its records are those of the living,
+    /// and its id.
     fn register(&self, process: u32) -> (u32, u32) {
         let register = || {
             let ticks = self.clock.now();
@@ -89,7 +91,8 @@ impl Log {
         }
     }
 
-    /// Looks for a record for a thread that found none when it joined. Now and then, where it is slow anyway.
+    /// Looks for a record for a thread that found none when it joined. Now and then, where it is
+    /// slow anyway.
     pub(super) fn register_again(&self, slot: &Slot) {
         if slot.key.load(Ordering::Relaxed) != self.index.key()
             || slot.who.load(Ordering::Relaxed) as u32 != 0
@@ -158,8 +161,8 @@ impl Log {
             {
                 break;
             }
-            // Another thread of a freshly forked child is at it. It cannot be one that we interrupted:
-            // that one would have been found by Joining::enter.
+            // Another thread of a freshly forked child is at it. It cannot be one that we
+            // interrupted: that one would have been found by Joining::enter.
             std::thread::yield_now();
         }
         let joined = self.join_process();

@@ -1,12 +1,13 @@
 //! Logging: one event from a thread into a lane.
 //!
-//! The hot path is [`rseq::append`], through the lane of the CPU. What follows it here is for the events that
-//! it could not take: a thread's first, those that find a chunk full, and those of threads that no CPU's lane
-//! serves. These have a lane of their own, and guard it against their signal handlers by a mark. What an append
-//! through it costs, in order: the busy mark (so that a signal handler which interrupts an append does not
-//! write into the same entry), the key (so that a slot of a closed handle, or of our parent before a fork, is
-//! never taken for ours), the entry, a look at the mark (so that a child forked in between leaves the entry
-//! to its parent), the commit.
+//! The hot path is [`rseq::append`], through the lane of the CPU. What follows it here is for the
+//! events that it could not take: a thread's first, those that find a chunk full, and those of
+//! threads that no CPU's lane serves. These have a lane of their own, and guard it against their
+//! signal handlers by a mark. What an append through it costs, in order: the busy mark (so that a
+//! signal handler which interrupts an append does not write into the same entry), the key (so that
+//! a slot of a closed handle, or of our parent before a fork, is never taken for ours), the entry,
+//! a look at the mark (so that a child forked in between leaves the entry to its parent), the
+//! commit.
 
 mod join;
 
@@ -22,8 +23,9 @@ use crate::layout::{Geometry, MAX_SLOTS, PAYLOAD_BYTES, header};
 use crate::shm::SharedFile;
 use crate::sync::{AtomicU8, Ordering, compiler_fence};
 
-/// Attempts at the lane of a CPU. Each that fails was interrupted; so often in a row only a debugger does that,
-/// who stops after each instruction. Few, because each that finds the chunk full costs a ticket.
+/// Attempts at the lane of a CPU. Each that fails was interrupted; so often in a row only a
+/// debugger does that, who stops after each instruction. Few, because each that finds the chunk
+/// full costs a ticket.
 const ATTEMPTS: u32 = 3;
 
 /// A timeline as this process writes to it.
@@ -62,7 +64,8 @@ impl Log {
             geometry: *geometry,
             file,
         });
-        // What would take the loader's lock, or allocate, is done now and not in somebody's first event.
+        // What would take the loader's lock, or allocate, is done now and not in somebody's first
+        // event.
         local::prepare(thread_exit);
         let _ = current_cpu();
         let me = log
@@ -94,8 +97,8 @@ impl Log {
     /// Whether the event is logged just now. Ids out of range are not.
     #[inline(always)]
     pub fn enabled(&self, event: u32) -> bool {
-        // SAFETY: below the length of the enable table, which lies in the mapping that `ring` keeps.
-        // Relaxed: the byte guards nothing but itself.
+        // SAFETY: below the length of the enable table, which lies in the mapping that `ring`
+        // keeps. Relaxed: the byte guards nothing but itself.
         event < self.hot.events
             && unsafe { AtomicU8::from_ptr(self.hot.enabled.cast_mut().add(event as usize)) }
                 .load(Ordering::Relaxed)
@@ -125,7 +128,8 @@ impl Log {
         let mut image = Image::empty();
         image.fill(event, flags, payload, self.most_slots());
         let slots = image.slots();
-        // SAFETY: `hot` describes the ring that is kept mapped here; the image has that many entries.
+        // SAFETY: `hot` describes the ring that is kept mapped here; the image has that many
+        // entries.
         if !unsafe { rseq::try_append_long(&raw const self.hot, image.as_mut_ptr(), slots) } {
             self.log_slowly(Draft::Long(&mut image));
         }
@@ -145,7 +149,8 @@ impl Log {
     fn log_slowly(&self, mut draft: Draft) {
         match local::slot(self.index.number()) {
             Some(slot) if self.append(slot, &mut draft) => {}
-            // Here, and not where a lane is looked for: holding off cancellation costs more than all of this.
+            // Here, and not where a lane is looked for: holding off cancellation costs more than
+            // all of this.
             Some(slot) if local::is_too_early(slot, self.index.key()) => {
                 self.dropped(header::DROPPED_NO_LANE);
             }
@@ -153,8 +158,8 @@ impl Log {
         }
     }
 
-    /// Appends through the lane of the CPU, or else that of the thread; whether the thread has joined and has
-    /// what is needed.
+    /// Appends through the lane of the CPU, or else that of the thread; whether the thread has
+    /// joined and has what is needed.
     fn append(&self, slot: &Slot, draft: &mut Draft) -> bool {
         for _ in 0..ATTEMPTS {
             if slot.key.load(Ordering::Relaxed) != self.index.key() {
@@ -163,11 +168,13 @@ impl Log {
             let Some(lane) = rseq::lane(&self.hot) else {
                 break;
             };
-            // Acquire, pairs with the Release of an install: the chunk that the cursor counts was described first.
+            // Acquire, pairs with the Release of an install: the chunk that the cursor counts was
+            // described first.
             let mut cursor = Cursor(self.ring.cursor(lane).load(Ordering::Acquire));
             let room = self.ring.chunk_entries().saturating_sub(cursor.count());
             if (1..draft.slots()).contains(&room) {
-                // Where one is not done, room stays, and the event is not done either: the next attempt goes on.
+                // Where one is not done, room stays, and the event is not done either: the next
+                // attempt goes on.
                 let _all = (0..room).all(|_| self.try_append(&mut padding()));
                 cursor = Cursor(self.ring.cursor(lane).load(Ordering::Acquire));
             }
@@ -202,7 +209,8 @@ impl Log {
         }
     }
 
-    /// Appends through the thread's own lane, if it is joined to this timeline and has one; whether it is.
+    /// Appends through the thread's own lane, if it is joined to this timeline and has one; whether
+    /// it is.
     fn append_through(&self, slot: &Slot, draft: &mut Draft) -> bool {
         if slot.busy.load(Ordering::Relaxed) != 0 {
             self.interrupted(slot);
@@ -215,8 +223,8 @@ impl Log {
         let lane = slot.lane.load(Ordering::Relaxed);
         let who = slot.who.load(Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
-        // After the mark and all that belongs to the key: a child that a handler forked before this finds a
-        // wiped key, one forked later finds a wiped mark before it commits.
+        // After the mark and all that belongs to the key: a child that a handler forked before this
+        // finds a wiped key, one forked later finds a wiped mark before it commits.
         if slot.key.load(Ordering::Relaxed) != self.index.key() {
             slot.busy.store(0, Ordering::Relaxed);
             return false;
@@ -230,12 +238,13 @@ impl Log {
             writer::append(&self.ring, lane, draft.slots(), |ring, chunk, index| {
                 draft.write(ring, chunk, index, (core, who), || self.clock.now());
                 compiler_fence(Ordering::SeqCst);
-                // Wiped: a handler that interrupted us forked, and this is the child, coming back to an append
-                // of its parent.
+                // Wiped: a handler that interrupted us forked, and this is the child, coming back
+                // to an append of its parent.
                 slot.busy.load(Ordering::Relaxed) != 0
             })
         };
-        // Not by asking how much room is left now: a child whose appends are not committed would ask for ever.
+        // Not by asking how much room is left now: a child whose appends are not committed would
+        // ask for ever.
         let room = writer::room(&self.ring, lane);
         let fill_up = match room < draft.slots() {
             true => (0..room).try_for_each(|_| write(&padding())),
@@ -311,8 +320,8 @@ impl Drop for Log {
 /// A thread that logged ends: its lanes are for others now.
 fn thread_exit(index: usize, key: u64, slot: &Slot) {
     pinned(index, key, |log| {
-        // SAFETY: the handle put itself there, has the key that this thread joined with, and waits in
-        // `Index::close` until we are done.
+        // SAFETY: the handle put itself there, has the key that this thread joined with, and waits
+        // in `Index::close` until we are done.
         unsafe { &*log.cast::<Log>() }.end_thread(slot);
     });
 }

@@ -1,26 +1,30 @@
 //! Appending through the lane of the CPU that runs us, in a restartable sequence.
 //!
-//! A *restartable sequence* (rseq) is a stretch of instructions that the kernel lets a thread run through only
-//! in one go. Whenever it preempts or migrates the thread, or delivers a signal to it, inside of such a stretch,
-//! it sends the thread to the abort label instead. So whoever is in a section of a CPU's lane is alone on that
-//! CPU, and no thread ever comes back into one: a section that does not run to its last instruction, the
-//! commit, is like a writer that was killed there, and the protocol (see [`super`]) was made for those. Hence
-//! many threads, of many processes, write to one lane, without a lock prefix, and a signal handler that
-//! interrupts an append may log.
+//! A *restartable sequence* (rseq) is a stretch of instructions that the kernel lets a thread run
+//! through only in one go. Whenever it preempts or migrates the thread, or delivers a signal to it,
+//! inside of such a stretch, it sends the thread to the abort label instead. So whoever is in a
+//! section of a CPU's lane is alone on that CPU, and no thread ever comes back into one: a section
+//! that does not run to its last instruction, the commit, is like a writer that was killed there,
+//! and the protocol (see [`super`]) was made for those. Hence many threads, of many processes,
+//! write to one lane, without a lock prefix, and a signal handler that interrupts an append may
+//! log.
 //!
-//! There are three sections: [`append`], whose commit is `cursor + 1`; [`try_append_long`], which writes several entries
-//! and commits them at once; and that of [`refill`], which gives a lane its next chunk. All begin by looking at the thread's key: a child that was forked by a signal handler returns to the
-//! abort label too, and must not write in its parent's name.
+//! There are three sections: [`append`], whose commit is `cursor + 1`; [`try_append_long`], which
+//! writes several entries and commits them at once; and that of [`refill`], which gives a lane its
+//! next chunk. All begin by looking at the thread's key: a child that was forked by a signal
+//! handler returns to the abort label too, and must not write in its parent's name.
 //!
-//! glibc (2.35 and later) registers an area for each thread with the kernel, which keeps the number of the CPU
-//! in it. Where there is none (an older glibc, musl, valgrind, the tunable glibc.pthread.rseq=0, another
-//! architecture) that number is negative, or `Hot::rseq` is 0, and the lanes of threads are used.
+//! glibc (2.35 and later) registers an area for each thread with the kernel, which keeps the number
+//! of the CPU in it. Where there is none (an older glibc, musl, valgrind, the tunable
+//! glibc.pthread.rseq=0, another architecture) that number is negative, or `Hot::rseq` is 0, and
+//! the lanes of threads are used.
 //!
-//! Three rules that the kernel imposes: the abort label comes behind the signature that glibc registered;
-//! `rseq_cs` must not point to a descriptor once this library may be unloaded, so it is cleared after each
-//! section; inside of a section there is no call.
+//! Three rules that the kernel imposes: the abort label comes behind the signature that glibc
+//! registered; `rseq_cs` must not point to a descriptor once this library may be unloaded, so it is
+//! cleared after each section; inside of a section there is no call.
 //!
-//! Source: the kernel's include/uapi/linux/rseq.h, and "Restartable sequences" in the manual of glibc.
+//! Source: the kernel's include/uapi/linux/rseq.h, and "Restartable sequences" in the manual of
+//! glibc.
 
 use super::Storage;
 use super::local::{SLOT, Slot};
@@ -60,7 +64,8 @@ pub struct Hot {
 const _: () = assert!(size_of::<Hot>() == 64);
 
 impl Hot {
-    /// For the handle with that key and place in each thread's page. `area`: that of rseq, if it is to be used.
+    /// For the handle with that key and place in each thread's page. `area`: that of rseq, if it is
+    /// to be used.
     pub fn new(
         ring: &Shared,
         geometry: &Geometry,
@@ -107,7 +112,8 @@ pub trait Otherwise {
     );
 }
 
-/// What [`install`] reads in its section, worked out before: see [`writer::Fresh`](super::writer::Fresh).
+/// What [`install`] reads in its section, worked out before: see
+/// [`writer::Fresh`](super::writer::Fresh).
 #[repr(C)]
 struct Step {
     /// The lane's number, which is that of its CPU.
@@ -149,8 +155,8 @@ impl Step {
     }
 }
 
-/// Gives the lane of this CPU its next chunk. An error means that there was none; anything else, that the append
-/// is worth another attempt.
+/// Gives the lane of this CPU its next chunk. An error means that there was none; anything else,
+/// that the append is worth another attempt.
 pub fn refill(
     hot: &Hot,
     slot: &Slot,
@@ -159,7 +165,8 @@ pub fn refill(
     lane: u32,
 ) -> Result<(), NoChunk> {
     writer::refill(ring, lane, full, |ring, fresh| {
-        // SAFETY: the pointers come from the ring; there is a lane for this CPU, so there is an area.
+        // SAFETY: the pointers come from the ring; there is a lane for this CPU, so there is an
+        // area.
         unsafe { install(hot, slot, &Step::new(ring, fresh)) }
     })
 }

@@ -21,15 +21,17 @@ macro_rules! signature {
 /// The descriptor of the section from label 3 to label 4, aborted to label 7.
 macro_rules! descriptor {
     () => {
-        ".pushsection __rseq_cs, \"aw\"\n .balign 32\n 5: .long 0, 0\n .quad 3b, 4b - 3b, 7b\n .popsection"
+        ".pushsection __rseq_cs, \"aw\"\n .balign 32\n 5: .long 0, 0\n .quad 3b, 4b - 3b, 7b\n \
+         .popsection"
     };
 }
 
 /// The append, up to its exits: behind it, the event is logged; at label 8, it is not, and all
 /// arguments are where they were.
 ///
-/// Nothing is pushed, and the arguments stay in their registers for who goes on at label 8: rdx, which
-/// rdtsc overwrites, is kept in xmm0. The time is read last, in two halves that are stored as they come.
+/// Nothing is pushed, and the arguments stay in their registers for who goes on at label 8: rdx,
+/// which rdtsc overwrites, is kept in xmm0. The time is read last, in two halves that are stored as
+/// they come.
 macro_rules! append {
     () => {
         concat!(
@@ -164,8 +166,8 @@ pub unsafe extern "C-unwind" fn try_append(
     body!("mov eax, 1\n ret", "xor eax, eax\n ret")
 }
 
-/// Appends an event of several entries through the lane of this CPU; whether it was done. It is not when the
-/// lane's chunk has no room for all of them.
+/// Appends an event of several entries through the lane of this CPU; whether it was done. It is not
+/// when the lane's chunk has no room for all of them.
 ///
 /// `image`: the entries, but for ticks, core and thread, which are put in here.
 ///
@@ -267,7 +269,8 @@ pub fn lane(hot: &Hot) -> Option<u32> {
         return None;
     }
     let cpu: u32;
-    // SAFETY: glibc's rseq area lies at this offset from the thread pointer; cpu_id is at its byte 4.
+    // SAFETY: glibc's rseq area lies at this offset from the thread pointer; cpu_id is at its byte
+    // 4.
     unsafe {
         asm!(
             "mov {cpu:e}, dword ptr fs:[{area} + 4]",
@@ -279,14 +282,15 @@ pub fn lane(hot: &Hot) -> Option<u32> {
     (cpu < hot.cpu_lanes).then_some(cpu)
 }
 
-/// Takes the chunk, describes it, closes the full one and installs the fresh cursor, if this is the CPU of
-/// that lane, the thread is joined, and the lane's cursor is still the full one.
+/// Takes the chunk, describes it, closes the full one and installs the fresh cursor, if this is the
+/// CPU of that lane, the thread is joined, and the lane's cursor is still the full one.
 ///
 /// # Safety
 /// The pointers lead to aligned words of a mapped ring; `hot.rseq` is not 0.
 pub(super) unsafe fn install(hot: &Hot, slot: &Slot, step: &Step) -> Installed {
     let done: u64;
-    // SAFETY: writes to the words the caller vouches for, and to glibc's rseq area as that is meant to be.
+    // SAFETY: writes to the words the caller vouches for, and to glibc's rseq area as that is meant
+    // to be.
     unsafe {
         asm!(
             "lea {t}, [rip + 5f]",

@@ -1,9 +1,9 @@
 //! Blocks: many events in columns of small numbers, which compress well.
 //!
-//! A number is written as the difference to what was to be expected: ticks from the event before, the time from
-//! the ticks, the number in its lane from the event of that lane before, an argument from the same argument
-//! of the event of its kind before. What events share stands in two tables. This is what writing (packer.rs) and
-//! reading (rows.rs) have in common.
+//! A number is written as the difference to what was to be expected: ticks from the event before,
+//! the time from the ticks, the number in its lane from the event of that lane before, an argument
+//! from the same argument of the event of its kind before. What events share stands in two tables.
+//! This is what writing (packer.rs) and reading (rows.rs) have in common.
 
 use std::collections::HashMap;
 
@@ -40,7 +40,8 @@ pub const MOST_NUMBER: usize = 10;
 /// A longer span of time is not used for expecting.
 const MAX_SPAN: u64 = 1 << 62;
 
-/// What events of one row of the table of kinds share; fields are named by their numbers in a data record.
+/// What events of one row of the table of kinds share; fields are named by their numbers in a data
+/// record.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Shape {
     /// What they say.
@@ -166,8 +167,8 @@ impl Pace {
         (pace.time_span < MAX_SPAN).then_some(pace)
     }
 
-    /// Of the first and the last event that have both, as ticks and time; the span of ticks becomes a power of two,
-    /// so that what is expected is found without dividing.
+    /// Of the first and the last event that have both, as ticks and time; the span of ticks becomes
+    /// a power of two, so that what is expected is found without dividing.
     pub(crate) fn between(first: (u64, u64), last: (u64, u64)) -> Pace {
         let pace = Pace {
             ticks: first.0,

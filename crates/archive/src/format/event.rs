@@ -17,7 +17,8 @@ pub struct Kind {
     pub category: Option<u64>,
     /// The number of the event in its ring.
     pub event: Option<u64>,
-    /// How the message is written: [`PRINTF`], or with names of arguments (`$name`) if there is none.
+    /// How the message is written: [`PRINTF`], or with names of arguments (`$name`) if there is
+    /// none.
     pub syntax: Option<u64>,
 }
 

@@ -1,11 +1,12 @@
 //! Frames: what stands around each record in an archive, so that damage ends at the next one.
 //!
 //! ```text
-//! C1 | CE crc (4 bytes, big-endian) | C1 | A0+n, or DA and n in 2 bytes, or DB and n in 4 | n bytes: a record
+//! C1 | CE crc (4 bytes, big-endian) | C1 | n: A0+n, or DA and 2 bytes, or DB and 4 | record of n
 //! ```
-//! Looking for the next frame after damage takes time in proportion to the file, whatever stands there. Each
-//! byte C1 can claim a long record, and the sum over it would have to be taken anew for each; so sums of long
-//! records are worked out from those of everything before their two ends, of which each costs a few steps.
+//! Looking for the next frame after damage takes time in proportion to the file, whatever stands
+//! there. Each byte C1 can claim a long record, and the sum over it would have to be taken anew for
+//! each; so sums of long records are worked out from those of everything before their two ends, of
+//! which each costs a few steps.
 
 use std::ops::Range;
 
@@ -154,8 +155,8 @@ struct Sums {
     base: usize,
     /// The sum from the base to each step behind it; the first is that of nothing.
     kept: Vec<u32>,
-    /// x to the power of 8 · 2^i, modulo the polynomial of CRC-32: to append 2^i zero bytes is to multiply
-    /// by it.
+    /// x to the power of 8 · 2^i, modulo the polynomial of CRC-32: to append 2^i zero bytes is to
+    /// multiply by it.
     zeros: [u32; 32],
 }
 

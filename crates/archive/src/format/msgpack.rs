@@ -1,7 +1,7 @@
 //! msgpack, as far as records need it: fields of a map by number, and values that are skipped.
 //!
-//! Reading takes whatever stands there: a value of another type than expected counts as absent, lengths are
-//! only believed as far as there are bytes, and nesting is counted instead of followed.
+//! Reading takes whatever stands there: a value of another type than expected counts as absent,
+//! lengths are only believed as far as there are bytes, and nesting is counted instead of followed.
 
 use rmp::Marker;
 use rmp::encode;
@@ -68,7 +68,7 @@ impl Fields {
         }
     }
 
-    /// Values that are msgpack already, if there are any; nothing from the first one on that is not whole.
+    /// Values that are msgpack already, if there are any, up to the first that is not whole.
     pub fn values(&mut self, field: u8, values: &[u8]) {
         let (count, values) = whole_values(values);
         if count > 0 {
@@ -117,9 +117,8 @@ impl Fields {
 
 /// An unsigned number as msgpack, and how many of these bytes are it.
 ///
-/// As rmp's `write_uint`, in a third of the time, and events consist of little else: all nine bytes are copied, and
-/// those taken back that the number has no need of. So there is no branch for each size, nor a second look whether
-/// there is room.
+/// The result of rmp's `write_uint`, in a third of the time: all nine bytes are copied, and the
+/// surplus is taken back, without a branch for each size or a second look for room.
 #[inline]
 pub(crate) fn packed(value: u64) -> ([u8; 9], usize) {
     // The markers are uint8 to uint64; rmp's own are found by a call.
@@ -282,7 +281,8 @@ impl<'a> Input<'a> {
         };
         let mut left = inside(head);
         while left > 0 {
-            // Each value takes a byte at least, so this ends with the bytes, however many were promised.
+            // Each value takes a byte at least, so this ends with the bytes, however many were
+            // promised.
             left = (left - 1).checked_add(inside(&self.value()?))?;
         }
         Some(())
@@ -362,8 +362,9 @@ impl<'a> Input<'a> {
         self.items(|input| input.number().map(Option::unwrap_or_default))
     }
 
-    /// The items of an array as they stand there, and in `integers` what they are, if all are integers; unsigned
-    /// ones beyond the range of signed ones wrap. None of either, if it is something else.
+    /// The items of an array as they stand there, and in `integers` what they are, if all are
+    /// integers; unsigned ones beyond the range of signed ones wrap. None of either, if it is
+    /// something else.
     pub fn arguments(&mut self, integers: &mut Vec<i64>) -> Option<&'a [u8]> {
         integers.clear();
         let head = self.value()?;

@@ -11,7 +11,8 @@ use crate::format::digest::first_word;
 use crate::format::msgpack::{Fields, Input};
 use crate::format::tag::PREAMBLE;
 
-/// Bytes of the largest executable that is looked into; it is named by who wrote the ring, and may be a hole.
+/// Bytes of the largest executable that is looked into; it is named by who wrote the ring, and may
+/// be a hole.
 const MAX_EXECUTABLE: u64 = 2 << 30;
 
 /// Which program and ring the records of one magic belong to.
@@ -71,7 +72,8 @@ impl Preamble {
         }
     }
 
-    /// Whether it is that of this ring. The executable does not count: it can be gone or another one by now.
+    /// Whether it is that of this ring. The executable does not count: it can be gone or another
+    /// one by now.
     pub(crate) fn is_of(&self, at: &Attached) -> bool {
         let info = at.info();
         self.boot_id.as_deref() == Some(info.boot_id.as_str())

@@ -1,7 +1,7 @@
 //! Records: what stands in the frames of an archive. docs/archive.md numbers the tags and fields.
 //!
-//! Every field may be missing, and what is not known is passed over, so that older and newer files are read
-//! as far as they can be.
+//! Every field may be missing, and what is not known is passed over, so that older and newer files
+//! are read as far as they can be.
 
 use crate::format::event::Data;
 use crate::format::frame::{Frames, Part};
@@ -84,7 +84,8 @@ pub struct Missed {
 }
 
 impl Missed {
-    /// The place where entries are missing, if that is told: lane and number of the event behind it. And how many.
+    /// The place where entries are missing, if that is told: lane and number of the event behind
+    /// it. And how many.
     pub fn gap(&self) -> Option<(u64, u64, u64)> {
         let count = self.count?.saturating_add(self.earlier.unwrap_or(0));
         Some((self.lane?, self.number?, count))

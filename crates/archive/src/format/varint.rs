@@ -1,4 +1,5 @@
-//! The numbers that blocks are made of: small ones take one byte, differences of either sign are small.
+//! The numbers that blocks are made of: small ones take one byte, differences of either sign are
+//! small.
 
 /// Appends a number, seven bits a byte, the lowest first; the highest bit says that more follow.
 #[inline]

@@ -25,14 +25,16 @@ pub const SHOWN: usize = 16 << 10;
 
 /// An archive: a file, or the files of a directory as if they were joined.
 ///
-/// Opening it looks through all of it, so as to know what is whole. What is kept in memory is where events are, and
-/// what their strings and programs are; the events themselves are read when they are asked for.
+/// Opening it looks through all of it, so as to know what is whole. What is kept in memory is where
+/// events are, and what their strings and programs are; the events themselves are read when they
+/// are asked for.
 ///
-/// As a [`Source`], it gives out copies of strings with definitions and threads. None of them is longer than
-/// [`Definition::LONGEST_TEXT`]. If the copies would become more than 8 MiB and six times the strings of the archive,
-/// which no recorder comes near, further long ones are cut; they end in `…`. Also cut are values above 64 KiB, call
-/// stacks above 1,024 addresses, and symbols above 16,384 characters. [`Archive::events`] and [`Archive::by_time`] give
-/// out everything, and share strings.
+/// As a [`Source`], it gives out copies of strings with definitions and threads. None of them is
+/// longer than [`Definition::LONGEST_TEXT`]. If the copies would become more than 8 MiB and six
+/// times the strings of the archive, which no recorder comes near, further long ones are cut; they
+/// end in `…`. Also cut are values above 64 KiB, call stacks above 1,024 addresses, and symbols
+/// above 16,384 characters. [`Archive::events`] and [`Archive::by_time`] give out everything, and
+/// share strings.
 ///
 /// # Example
 /// ```
@@ -85,8 +87,8 @@ struct Index {
 }
 
 impl Archive {
-    /// Reads the archive at `path`: a file, or a directory with the files of one. What a recorder has only just
-    /// created has no events yet; an empty file that nobody records is no archive.
+    /// Reads the archive at `path`: a file, or a directory with the files of one. What a recorder
+    /// has only just created has no events yet; an empty file that nobody records is no archive.
     ///
     /// # Errors
     /// `Io`; `NotFound` if there is none; `NotATimeline` for a file of something else.
@@ -179,8 +181,8 @@ impl Archive {
         self.names.preambles().collect()
     }
 
-    /// One for each program and ring, with what the last of its preambles says; with nothing but the magic where all
-    /// were lost.
+    /// One for each program and ring, with what the last of its preambles says; with nothing but
+    /// the magic where all were lost.
     pub fn programs(&self) -> Vec<Preamble> {
         let (mut programs, mut places) = (Vec::<Preamble>::new(), HashMap::new());
         for preamble in self.names.preambles() {
@@ -246,19 +248,21 @@ impl Archive {
         self.index.unknown
     }
 
-    /// How many events are in blocks of a codec that this version does not know. They are not damaged, and a later one
-    /// may read them; of [`Archive::recoverable`] they are among those that cannot be read.
+    /// How many events are in blocks of a codec that this version does not know. They are not
+    /// damaged, and a later one may read them; of [`Archive::recoverable`] they are among those
+    /// that cannot be read.
     pub fn other_codecs(&self) -> u64 {
         self.index.other_codecs
     }
 
-    /// How many entries of the ring were overwritten before they could be recorded: of an event with a payload, several.
+    /// How many entries of the ring were overwritten before they could be recorded: of an event
+    /// with a payload, several.
     pub fn missed(&self) -> u64 {
         self.index.missed
     }
 
-    /// In how many places runs of a program, or the end of one, may be missing, and nobody knows how much: between two
-    /// recorders, it was started anew more often than its timeline is kept.
+    /// In how many places runs of a program, or the end of one, may be missing, and nobody knows
+    /// how much: between two recorders, it was started anew more often than its timeline is kept.
     pub fn missed_unknown(&self) -> u64 {
         self.index.missed_unknown
     }
@@ -273,7 +277,8 @@ impl Archive {
         })
     }
 
-    /// How many events its records promise; [`Archive::recoverable`] counts those that keep the promise.
+    /// How many events its records promise; [`Archive::recoverable`] counts those that keep the
+    /// promise.
     pub fn count(&self) -> u64 {
         let counts = self.units().iter().map(|unit| unit.count);
         counts.fold(0, u64::saturating_add)

@@ -1,4 +1,5 @@
-//! The bytes of an archive: in memory, or in one or several files of which a part is read when it is needed.
+//! The bytes of an archive: in memory, or in one or several files of which a part is read when it
+//! is needed.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -14,8 +15,8 @@ use crate::format::frame::{Frames, MAX_RECORD, Part};
 pub(crate) const WINDOW: usize = 64 << 20;
 /// Bytes that are copied at once.
 const AT_ONCE: usize = 1 << 20;
-/// Files that stay open, so that they can be read when they were removed. Beyond the first of these, they are opened
-/// when they are read: a process may have some thousand files open.
+/// Files that stay open, so that they can be read when they were removed. Beyond the first of
+/// these, they are opened when they are read: a process may have some thousand files open.
 const OPEN: usize = 256;
 /// More than a frame can have.
 pub(crate) const FRAME: usize = MAX_RECORD + 64;
@@ -192,7 +193,8 @@ impl Piece {
         self.start..self.start.saturating_add(self.length)
     }
 
-    /// Finds the frames, and tells each part with its place in all bytes. Parts of one damage can be told one by one.
+    /// Finds the frames, and tells each part with its place in all bytes. Parts of one damage can
+    /// be told one by one.
     pub fn scan(&self, mut each: impl FnMut(Part)) -> Result<()> {
         match &self.from {
             From::Memory(bytes) => {
@@ -224,8 +226,9 @@ fn moved(part: Part, by: usize) -> Part {
     }
 }
 
-/// Finds the frames in a range of a file, of which `window` bytes are in memory at once; a frame has fewer than
-/// `most`. What a window cuts is looked at again in the next, so each byte is looked at twice at most.
+/// Finds the frames in a range of a file, of which `window` bytes are in memory at once; a frame
+/// has fewer than `most`. What a window cuts is looked at again in the next, so each byte is looked
+/// at twice at most.
 pub(crate) fn scan(
     file: &File,
     range: Range<usize>,

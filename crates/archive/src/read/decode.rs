@@ -16,7 +16,8 @@ use crate::read::gaps::Gap;
 use crate::read::names::Names;
 use crate::read::unpack::{self, Row, Rows};
 
-/// Frames with events that follow one another, and when the first and the last of these were: ticks and time.
+/// Frames with events that follow one another, and when the first and the last of these were: ticks
+/// and time.
 #[derive(Debug, Clone)]
 pub struct Unit {
     /// A block's record, or whole frames of single events and of what they refer to.
@@ -31,8 +32,8 @@ pub struct Unit {
     pub gap: Option<Gap>,
 }
 
-/// When an event comes: time, ticks, and for events of the same moment whose, the lane and the number in it. What is
-/// not known is 0.
+/// When an event comes: time, ticks, and for events of the same moment whose, the lane and the
+/// number in it. What is not known is 0.
 pub type Moment = (u64, u64, u64, u64, u64);
 
 /// What is made of the events.
@@ -80,7 +81,8 @@ pub struct Meaning {
 
 /// Arguments that stand in an event itself.
 const ARGUMENTS: usize = 4;
-/// Return addresses of an event that readers of rings are given: several times what an event of a ring has.
+/// Return addresses of an event that readers of rings are given: several times what an event of a
+/// ring has.
 pub const ADDRESSES: usize = 1024;
 /// Bytes of values of such an event: dozens of times what an event of a ring has.
 pub const PAYLOAD: usize = 64 << 10;
@@ -205,7 +207,8 @@ fn beginning(payload: &[u8]) -> Vec<u8> {
     kept
 }
 
-/// All that an event says where four arguments are not enough for it: as `printf` would, integers as `long`.
+/// All that an event says where four arguments are not enough for it: as `printf` would, integers
+/// as `long`.
 #[cold]
 fn payload(row: &mut Row) -> Box<Payload> {
     let mut values = std::mem::take(&mut row.payload);
@@ -251,7 +254,8 @@ impl<'a, T: Made> Loader<'a, T> {
         }
     }
 
-    /// Appends the events of a unit; how many are not there that it promises, as far as that can be told.
+    /// Appends the events of a unit; how many are not there that it promises, as far as that can be
+    /// told.
     pub fn load(&mut self, unit: &Unit, out: &mut Vec<T>) -> u64 {
         let before = out.len();
         let mut whole = true;

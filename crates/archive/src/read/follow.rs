@@ -1,8 +1,8 @@
 //! What a recorder appends to an archive while it is being read.
 //!
-//! A recorder holds a lock on what it writes as long as it lives, so whether more can come is known without its help.
-//! It writes whole frames, of which a reader may see a part: what is no whole frame at the end is looked at again when
-//! there is more.
+//! A recorder holds a lock on what it writes as long as it lives, so whether more can come is known
+//! without its help. It writes whole frames, of which a reader may see a part: what is no whole
+//! frame at the end is looked at again when there is more.
 
 use std::fs::File;
 use std::io;
@@ -103,12 +103,14 @@ impl Archive {
 }
 
 impl Growth<'_> {
-    /// Whether more can come. Ask before a [`Growth::poll`] that finds nothing more: then that was all.
+    /// Whether more can come. Ask before a [`Growth::poll`] that finds nothing more: then that was
+    /// all.
     pub fn is_recorded(&self) -> bool {
         is_recorded(&self.held)
     }
 
-    /// Places in what was read where it is not known how much is missing; see [`Archive::missed_unknown`].
+    /// Places in what was read where it is not known how much is missing; see
+    /// [`Archive::missed_unknown`].
     pub fn missed_unknown(&self) -> u64 {
         self.missed_unknown
     }
@@ -123,9 +125,10 @@ impl Growth<'_> {
         self.removed
     }
 
-    /// Appends what was recorded since the last call to `out`, sorted by time; how many events it says were
-    /// missed. Does not wait. After a long pause it takes several calls to catch up, of which none reads more than 64 MiB of
-    /// events and a block: nothing new and nothing missed means caught up.
+    /// Appends what was recorded since the last call to `out`, sorted by time; how many events it
+    /// says were missed. Does not wait. After a long pause it takes several calls to catch up, of
+    /// which none reads more than 64 MiB of events and a block: nothing new and nothing missed
+    /// means caught up.
     ///
     /// # Errors
     /// `Io`.

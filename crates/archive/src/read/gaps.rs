@@ -44,7 +44,8 @@ impl Gaps {
             number,
             missed: count,
         };
-        // The event behind the last gap was not written, since its recorder was killed: the next recorder went on there.
+        // The event behind the last gap was not written, since its recorder was killed: the next
+        // recorder went on there.
         let before = self.last.get(&(magic, lane));
         if let Some(before) =
             before.filter(|before| number.checked_sub(count) == Some(before.number))

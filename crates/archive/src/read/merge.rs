@@ -1,4 +1,5 @@
-//! The events of an archive in the order of time, of which only the frames around the present are in memory.
+//! The events of an archive in the order of time, of which only the frames around the present are
+//! in memory.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,7 +14,8 @@ use crate::read::recorded::Recorded;
 /// What comes first is the least.
 type Key = Moment;
 
-/// What competes to be next: when it comes, whether that is known of its next event, its unit, and its run.
+/// What competes to be next: when it comes, whether that is known of its next event, its unit, and
+/// its run.
 type Candidate = (Key, bool, usize, usize);
 
 /// Behind all.
@@ -24,24 +26,26 @@ const LAST: Candidate = (
     usize::MAX,
 );
 
-/// Bytes of events in memory at once, about, beside those of the frames that are being read; a quarter of it more for
-/// lists that are used again.
+/// Bytes of events in memory at once, about, beside those of the frames that are being read; a
+/// quarter of it more for lists that are used again.
 const ROOM: usize = 96 << 20;
 
 /// Events of an archive, merged by time.
 ///
-/// Those of one ring are ordered by ticks, as in the ring. Where there are several rings, their ticks
-/// may be those of different machines or boots, and the time of the wall clock counts. Where both are the same, the
-/// order is that of lanes and of the numbers in them, and then that of the file.
+/// Those of one ring are ordered by ticks, as in the ring. Where there are several rings, their
+/// ticks may be those of different machines or boots, and the time of the wall clock counts. Where
+/// both are the same, the order is that of lanes and of the numbers in them, and then that of the
+/// file.
 ///
-/// Where more units overlap than there is room for, each has a part of its events in memory, and is read again when
-/// those were taken.
+/// Where more units overlap than there is room for, each has a part of its events in memory, and is
+/// read again when those were taken.
 pub struct ByTime<'a, T: Made> {
     units: &'a [Unit],
     loader: Loader<'a, T>,
     order: Order,
     one_ring: bool,
-    /// Units that are not read yet, by the first key that each can have, and runs, by the key of the next event.
+    /// Units that are not read yet, by the first key that each can have, and runs, by the key of
+    /// the next event.
     waiting: BinaryHeap<Reverse<Candidate>>,
     /// The run that events are taken from.
     current: Option<Candidate>,
@@ -78,17 +82,17 @@ struct Run<T> {
 impl Archive {
     /// The events, merged by time, as readers of rings know them.
     ///
-    /// No more than 128 MiB of them are in memory at once, beside those of one block, whatever the archive is: where blocks
-    /// overlap in time that have more than this, as when hundreds of archives of one time were joined, they are read
-    /// several times.
+    /// No more than 128 MiB of them are in memory at once, beside those of one block, whatever the
+    /// archive is: where blocks overlap in time that have more than this, as when hundreds of
+    /// archives of one time were joined, they are read several times.
     pub fn events_by_time(&self, order: Order) -> ArchiveEvents<'_> {
         ArchiveEvents {
             merged: ByTime::new(self, order),
         }
     }
 
-    /// The events, merged by time, with everything that the archive says of them. As for memory, see
-    /// [`Archive::events_by_time`].
+    /// The events, merged by time, with everything that the archive says of them. As for memory,
+    /// see [`Archive::events_by_time`].
     pub fn by_time(&self, order: Order) -> impl Iterator<Item = Recorded> {
         ByTime::new(self, order)
     }
@@ -102,8 +106,8 @@ pub struct ArchiveEvents<'a> {
 }
 
 impl ArchiveEvents<'_> {
-    /// How many events there were to be by now that could not be read: their blocks are damaged inside, or packed in a
-    /// way that this version does not know.
+    /// How many events there were to be by now that could not be read: their blocks are damaged
+    /// inside, or packed in a way that this version does not know.
     pub fn lost(&self) -> u64 {
         self.merged.lost
     }
@@ -142,8 +146,8 @@ impl<'a, T: Made> ByTime<'a, T> {
             lost: 0,
         };
         let waiting = units.iter().enumerate().map(|(i, unit)| {
-            // Not after any event of it, whatever the rest of the key. A block's greatest time need not be that
-            // of its greatest ticks.
+            // Not after any event of it, whatever the rest of the key. A block's greatest time need
+            // not be that of its greatest ticks.
             let (unix, ticks, rest) = match order {
                 Order::OldestFirst => (unit.unix.0, unit.ticks.0, 0),
                 Order::NewestFirst => (unit.unix.1, unit.ticks.1, u64::MAX),
@@ -248,7 +252,8 @@ impl<'a, T: Made> ByTime<'a, T> {
         self.held += run.bytes;
     }
 
-    /// How many of a unit's events a run takes, and their bytes: an equal share of the room, and what comes before all others.
+    /// How many of a unit's events a run takes, and their bytes: an equal share of the room, and
+    /// what comes before all others.
     fn fitting(&self, events: &[T], turned: usize, place: usize) -> (usize, usize) {
         // Half of it, so that runs seldom have to give up what they hold.
         let most = self.room / 2;
@@ -406,8 +411,8 @@ mod tests {
     use crate::format::event::{Data, Kind};
     use crate::write::writer::{Form, Writer};
 
-    /// Blocks of 50 events of this ring, of which each overlaps the next, and is out of order inside; without ticks in
-    /// every third archive.
+    /// Blocks of 50 events of this ring, of which each overlaps the next, and is out of order
+    /// inside; without ticks in every third archive.
     fn archive(magic: u64, seed: u64) -> Vec<u8> {
         let mut file = Vec::new();
         let mut writer = Writer::new(&mut file, magic, Form::Blocks);

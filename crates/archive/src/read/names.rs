@@ -1,7 +1,8 @@
-//! What the numbers in an archive stand for: strings, programs, symbols, and what is made of them for readers.
+//! What the numbers in an archive stand for: strings, programs, symbols, and what is made of them
+//! for readers.
 //!
-//! It only grows, behind shared references: events are found to be of a new statement while others are being shown,
-//! and an archive that is being recorded is read on.
+//! It only grows, behind shared references: events are found to be of a new statement while others
+//! are being shown, and an archive that is being recorded is read on.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,8 +18,8 @@ use crate::format::record::{Record, Symbol};
 const OF_THE_RING: u32 = 1 << 16;
 /// Where the numbers of other events begin.
 const OTHERS: u32 = 1 << 12;
-/// Bytes of copies of strings that definitions and threads may have in any archive, and for each byte of its strings.
-/// Beyond them, a copy is cut to so many characters.
+/// Bytes of copies of strings that definitions and threads may have in any archive, and for each
+/// byte of its strings. Beyond them, a copy is cut to so many characters.
 const COPIES: usize = 8 << 20;
 const COPIES_OF_EACH: usize = 6;
 const CUT: usize = 48;
@@ -140,8 +141,9 @@ impl Names {
         })
     }
 
-    /// A copy of a string, no longer than texts of definitions are; cut further if there are too many already: statements take a
-    /// few bytes in an archive, and may all refer to one string that is long.
+    /// A copy of a string, no longer than texts of definitions are; cut further if there are too
+    /// many already: statements take a few bytes in an archive, and may all refer to one string
+    /// that is long.
     fn copy(&self, magic: u64, id: Option<u64>, copied: &mut usize) -> Option<String> {
         let text = self.text(magic, id)?;
         let text = bounded(&text);
@@ -248,8 +250,8 @@ impl Names {
 }
 
 impl Statements {
-    /// A number that no other statement has: that of its ring if possible, so that it is shown also where nothing
-    /// else of it is known.
+    /// A number that no other statement has: that of its ring if possible, so that it is shown also
+    /// where nothing else of it is known.
     fn free(&mut self, own: Option<u64>) -> u32 {
         let own = own.and_then(|own| u32::try_from(own).ok());
         if let Some(own) = own

@@ -1,4 +1,5 @@
-//! The newest events of a rotated archive, read without opening files that are too old to hold one of them.
+//! The newest events of a rotated archive, read without opening files that are too old to hold one
+//! of them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,20 +13,22 @@ use crate::read::merge::ByTime;
 use crate::read::recorded::Recorded;
 
 const SECOND: u64 = 1_000_000_000;
-/// Nanoseconds by which an event may seem to be later than the last change of its file: the kernel notes that by a clock
-/// that stands still for up to ten milliseconds.
+/// Nanoseconds by which an event may seem to be later than the last change of its file: the kernel
+/// notes that by a clock that stands still for up to ten milliseconds.
 const SLACK: u64 = SECOND / 10;
-/// The same where no fraction of a second is noted: what copied the file may have cut off up to two seconds.
+/// The same where no fraction of a second is noted: what copied the file may have cut off up to two
+/// seconds.
 const CUT: u64 = 2 * SECOND + SLACK;
 /// After so many files, those that may be needed are read all at once.
 const FEW: usize = 4;
 
 impl Archive {
-    /// As [`Archive::open`], but of a directory only what its newest `count` events need, and the one before these: all that
-    /// the archive tells is then told of the files that were read.
+    /// As [`Archive::open`], but of a directory only what its newest `count` events need, and the
+    /// one before these: all that the archive tells is then told of the files that were read.
     ///
-    /// An event cannot be later than the last change of its file. So the last file is read, and then those that were
-    /// changed last, until no other can hold events as new as those that were found. Where damage is met, all is read.
+    /// An event cannot be later than the last change of its file. So the last file is read, and
+    /// then those that were changed last, until no other can hold events as new as those that were
+    /// found. Where damage is met, all is read.
     ///
     /// # Errors
     /// Those of [`Archive::open`].
@@ -87,7 +90,8 @@ fn latest(file: &Path) -> u64 {
     })
 }
 
-/// When the oldest of the newest `count` events was logged; `None` if there are fewer, or it is not known of all.
+/// When the oldest of the newest `count` events was logged; `None` if there are fewer, or it is not
+/// known of all.
 fn oldest_of_newest(archive: &Archive, count: usize) -> Option<u64> {
     let mut events = ByTime::<Recorded>::new(archive, Order::NewestFirst);
     let times = (0..count).map(|_| events.next()?.unix_nanos);

@@ -11,7 +11,8 @@ use crate::read::gaps::Gap;
 use crate::read::names::Names;
 use crate::read::unpack::Row;
 
-/// Text of an event. Where its definition was lost, its number stands in its place: `<string 0x1a40?>`.
+/// Text of an event. Where its definition was lost, its number stands in its place: `<string
+/// 0x1a40?>`.
 pub type Text = Arc<str>;
 
 /// What the events of one statement share.
@@ -31,7 +32,8 @@ pub struct Statement {
     pub line: Option<u64>,
     /// The number of the event in its ring.
     pub event: Option<u64>,
-    /// How the message is written: [`PRINTF`](crate::PRINTF), or with names of arguments (`$name`) if there is none.
+    /// How the message is written: [`PRINTF`](crate::PRINTF), or with names of arguments (`$name`)
+    /// if there is none.
     pub syntax: Option<u64>,
 }
 

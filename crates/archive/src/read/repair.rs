@@ -37,12 +37,12 @@ impl Archive {
         Ok(Copied { bytes, left_out })
     }
 
-    /// Saves its whole frames as one file, by way of a temporary name. A file of that name is replaced at once and in
-    /// full, or not at all.
+    /// Saves its whole frames as one file, by way of a temporary name. A file of that name is
+    /// replaced at once and in full, or not at all.
     ///
     /// # Errors
-    /// `Io`, also for lack of space; `InUse` for a timeline in use, `Busy` for an archive that is being recorded:
-    /// neither is replaced.
+    /// `Io`, also for lack of space; `InUse` for a timeline in use, `Busy` for an archive that is
+    /// being recorded: neither is replaced.
     pub fn save(&self, file: impl AsRef<Path>) -> Result<Copied> {
         let file = file.as_ref();
         let replacement = Replacement::of(file)?;

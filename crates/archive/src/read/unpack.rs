@@ -9,8 +9,8 @@ use crate::format::event::{PRINTF, Source};
 use crate::format::msgpack::all_integers;
 use crate::format::varint::Cursor;
 
-/// Expands a payload to the length that its record tells, into a buffer that can be used again; `None` if it is not
-/// what it should be.
+/// Expands a payload to the length that its record tells, into a buffer that can be used again;
+/// `None` if it is not what it should be.
 pub fn expand<'a>(payload: &[u8], length: u64, out: &'a mut Vec<u8>) -> Option<&'a [u8]> {
     let length = usize::try_from(length).ok()?;
     if length > MAX_EXPANDED || length / MAX_EXPANSION > payload.len() {
@@ -122,8 +122,8 @@ impl<'a> Rows<'a> {
         self.columns[KIND].0.is_empty()
     }
 
-    /// The next event, into a row that can be used again; `None` at the end, or where the block is not what it
-    /// should be.
+    /// The next event, into a row that can be used again; `None` at the end, or where the block is
+    /// not what it should be.
     #[inline]
     pub fn next_row(&mut self, row: &mut Row) -> Option<()> {
         let (fixed, arguments) = self.columns.split_at_mut(FIXED);

@@ -1,4 +1,5 @@
-//! Follows a ring into files that are rotated, resumed after a crash, and reopened when somebody removes them.
+//! Follows a ring into files that are rotated, resumed after a crash, and reopened when somebody
+//! removes them.
 
 pub(crate) mod numbered_files;
 pub(crate) mod output;

@@ -1,4 +1,5 @@
-//! The numbered files of a directory over which an archive is spread: timeline-000001.tla and so on.
+//! The numbered files of a directory over which an archive is spread: timeline-000001.tla and so
+//! on.
 
 use std::collections::VecDeque;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -33,8 +34,8 @@ pub struct Files {
 }
 
 impl Files {
-    /// Takes a directory, which is made for its owner alone if it is not there. The last of its files is
-    /// the one to go on with; a first one is made where there is none.
+    /// Takes a directory, which is made for its owner alone if it is not there. The last of its
+    /// files is the one to go on with; a first one is made where there is none.
     pub fn open(folder: &Path) -> Result<(Files, Locked, PathBuf)> {
         let fail = |doing| move |error| Error::io(doing, folder, error);
         let is_new = !folder.exists();
@@ -108,8 +109,8 @@ impl Files {
         numbers.map(|(number, _)| self.path(*number))
     }
 
-    /// Removes the oldest files until all that are left have at most `keep` bytes, the present one with its
-    /// `size` bytes included. That one stays.
+    /// Removes the oldest files until all that are left have at most `keep` bytes, the present one
+    /// with its `size` bytes included. That one stays.
     pub fn keep(&mut self, keep: u64, size: u64) -> io::Result<()> {
         let mut total = self.finished.iter().map(|(_, size)| size).sum::<u64>() + size;
         while total > keep

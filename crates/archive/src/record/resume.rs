@@ -1,4 +1,5 @@
-//! What an earlier recorder left in a file: of which runs, how far, and where its last whole frame ends.
+//! What an earlier recorder left in a file: of which runs, how far, and where its last whole frame
+//! ends.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -20,7 +21,8 @@ pub struct Left {
     pub known: HashMap<u64, Known>,
     /// Of each magic the lanes, and the number of the next event of each.
     pub places: HashMap<u64, BTreeMap<u64, u64>>,
-    /// Of each magic the lanes in which a gap was told, and the number of the event behind the last one.
+    /// Of each magic the lanes in which a gap was told, and the number of the event behind the last
+    /// one.
     pub gaps: HashMap<u64, BTreeMap<u64, u64>>,
     /// Whole frames.
     pub frames: u64,

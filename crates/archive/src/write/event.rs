@@ -28,7 +28,8 @@ pub struct Event<'a> {
     pub next: Option<u64>,
     /// Its arguments, if all are integers; none count beside a payload.
     pub args: &'a [i64],
-    /// Its arguments as msgpack, one value after the other; they count as far as the values are whole.
+    /// Its arguments as msgpack, one value after the other; they count as far as the values are
+    /// whole.
     pub payload: &'a [u8],
     /// Return addresses, innermost first.
     pub backtrace: &'a [u64],
@@ -253,7 +254,8 @@ mod tests {
             let mut interned = Interned::new(magic);
             let mut record = EventRecord::default();
             for data in &events {
-                let (definition, thread) = (interned.definition(&data.kind), interned.thread(&data.source));
+                let definition = interned.definition(&data.kind);
+                let thread = interned.thread(&data.source);
                 let event = Event::of(data, definition, thread);
                 prop_assert_eq!(record.encode(&event, &interned), naive(data, Some(magic)));
             }

@@ -1,4 +1,5 @@
-//! What many events share, known by numbers: definitions and threads, each with its bytes in a record.
+//! What many events share, known by numbers: definitions and threads, each with its bytes in a
+//! record.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -101,7 +102,8 @@ impl Interned {
         &self.threads.values[id.0 as usize]
     }
 
-    /// The fields of a definition: up to the line, level, format, category, and those of the event itself.
+    /// The fields of a definition: up to the line, level, format, category, and those of the event
+    /// itself.
     #[inline]
     pub(super) fn definition_fields(&self, id: DefinitionId) -> &(usize, [Fields; 5]) {
         &self.definitions.fields[id.0 as usize]

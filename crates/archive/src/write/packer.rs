@@ -12,7 +12,8 @@ use crate::format::block::{
 use crate::format::msgpack::whole_values;
 use crate::format::varint::{put, put_difference};
 
-/// How many bytes an event takes at most in a block, about; `None` if it has more of something than a record holds.
+/// How many bytes an event takes at most in a block, about; `None` if it has more of something than
+/// a record holds.
 #[inline]
 pub fn weight(event: &Event) -> Option<usize> {
     let (args, backtrace) = (event.args.len(), event.backtrace.len());
@@ -205,7 +206,8 @@ impl Packer {
         MOST_NUMBER * numbers + bytes
     }
 
-    /// Puts the block of these events in place of what is in `out`, not compressed yet, and begins another one.
+    /// Puts the block of these events in place of what is in `out`, not compressed yet, and begins
+    /// another one.
     pub fn finish(&mut self, interned: &Interned, out: &mut Vec<u8>) {
         out.clear();
         let pace = self.pace();

@@ -7,7 +7,8 @@ const FEW: u64 = 1 << 12;
 #[derive(Default)]
 pub struct Places {
     all: Vec<(u64, u64)>,
-    /// By the lane, of those with small numbers, where it stands there, from 1; 0 where it does not.
+    /// By the lane, of those with small numbers, where it stands there, from 1; 0 where it does
+    /// not.
     lanes: Vec<u32>,
 }
 
@@ -55,7 +56,10 @@ mod tests {
     proptest! {
         #[test]
         fn each_lane_has_what_was_noted_last(
-            notes in proptest::collection::vec((prop_oneof![0..9u64, FEW - 2..FEW + 2, any::<u64>()], any::<u64>()), 0..60),
+            notes in proptest::collection::vec(
+                (prop_oneof![0..9u64, FEW - 2..FEW + 2, any::<u64>()], any::<u64>()),
+                0..60,
+            ),
         ) {
             let mut places = Places::default();
             let mut twin = HashMap::new();

@@ -35,7 +35,12 @@ pub struct Args {
     name: PathBuf,
 
     /// How long to run
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 5,
+        value_parser = clap::value_parser!(u64).range(1..=86_400)
+    )]
     seconds: u64,
 }
 
@@ -55,7 +60,8 @@ pub fn run(args: &Args) -> Result {
         return Err(Failure::misuse(
             "demo",
             format!(
-                "{name} would be a file of 4 MiB in this directory; write /{name} for a timeline in shared memory, or ./{name} for the file"
+                "{name} would be a file of 4 MiB in this directory; write /{name} for a timeline \
+                 in shared memory, or ./{name} for the file"
             ),
         ));
     }

@@ -1,4 +1,5 @@
-//! Completion scripts: those of clap_complete, which also offer the names of timelines in shared memory.
+//! Completion scripts: those of clap_complete, which also offer the names of timelines in shared
+//! memory.
 
 use std::collections::BTreeSet;
 
@@ -118,6 +119,7 @@ _timeline_names() {{
 fn fish(command: &Command, script: &str) -> String {
     let verbs = verbs(command).join(" ");
     format!(
-        "{script}complete -c timeline -n \"__fish_timeline_using_subcommand {verbs}\" -a \"({ASK})\" -d 'Live timeline'\n"
+        "{script}complete -c timeline -n \"__fish_timeline_using_subcommand {verbs}\" -a \
+         \"({ASK})\" -d 'Live timeline'\n"
     )
 }

@@ -14,7 +14,8 @@ use crate::args::Example;
 const EXIT_STATUS: &[(&str, &str)] = &[
     (
         "0",
-        "Success. That includes an interrupted tail, record or sample, and a verb whose output went into a pipe that \
+        "Success. That includes an interrupted tail, record or sample, and a verb whose output \
+         went into a pipe that \
          nobody reads any more.",
     ),
     (
@@ -23,7 +24,8 @@ const EXIT_STATUS: &[(&str, &str)] = &[
     ),
     (
         "2",
-        "The command line is wrong. Also: it names no timeline, and there is none in shared memory, or several.",
+        "The command line is wrong. Also: it names no timeline, and there is none in shared \
+         memory, or several.",
     ),
 ];
 

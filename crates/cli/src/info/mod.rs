@@ -19,7 +19,8 @@ use crate::time::{self, Form, Span, WallClock};
 
 /// Show size, level, clock, writers and dropped events of one timeline
 ///
-/// Of an archive: its size, its time span, its programs, and the entries that were missed or damaged.
+/// Of an archive: its size, its time span, its programs, and the entries that were missed or
+/// damaged.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -170,7 +171,8 @@ fn since_known(info: &Info) -> Option<u64> {
     info.complete_since_unix_nanos.filter(|_| is_there)
 }
 
-/// From when on to the newest event nothing is missing, and how many entries there are since: in time.
+/// From when on to the newest event nothing is missing, and how many entries there are since: in
+/// time.
 fn complete_part(info: &Info) -> Option<(Duration, u64)> {
     let since = info.complete_since.or(info.oldest_ticks)?;
     let ticks = info.newest_ticks?.checked_sub(since)?;
@@ -320,6 +322,9 @@ pub fn object(path: &str, info: &Info) -> Value {
         .iter()
         .map(|w| json!({ "pid": w.pid, "name": w.name, "alive": w.alive }))
         .collect();
+    let complete_since = info
+        .complete_since
+        .filter(|since| Some(*since) <= info.newest_ticks);
     json!({
         "path": path,
         "snapshot": info.snapshot,
@@ -340,7 +345,7 @@ pub fn object(path: &str, info: &Info) -> Value {
         "oldest_ticks": info.oldest_ticks,
         "newest_ticks": info.newest_ticks,
         "complete_since": since_known(info).map(|nanos| clock.format(nanos).to_string()),
-        "complete_since_ticks": info.complete_since.filter(|since| Some(*since) <= info.newest_ticks),
+        "complete_since_ticks": complete_since,
         "events_older": info.events_older,
         "complete_seconds": complete_part(info).map(|(reach, _)| reach.as_secs_f64()),
         "dropped": {

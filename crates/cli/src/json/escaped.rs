@@ -1,4 +1,5 @@
-//! JSON as text: characters that are not printable are escaped, like `\u202e`; so it can be shown and loses nothing.
+//! JSON as text: characters that are not printable are escaped, like `\u202e`; so it can be shown
+//! and loses nothing.
 
 use std::io::{self, Write};
 

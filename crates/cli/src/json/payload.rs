@@ -1,4 +1,5 @@
-//! The end of an event's line in JSON, from its category on, if its values are in a payload or their names are lost.
+//! The end of an event's line in JSON, from its category on, if its values are in a payload or
+//! their names are lost.
 
 use serde_json::{Number, Value as Json, json};
 use timeline::{Definition, Event, Format, Frame, Source, Syntax, Value, dump::STACK, values};

@@ -28,7 +28,8 @@ use size::parse_file_size;
 /// How long to wait between looks: shortest while events come, doubling to longest while none do.
 const BUSY: Duration = Duration::from_millis(1);
 const IDLE: Duration = Duration::from_millis(50);
-/// For how long the ring is still read after a signal. The rest of two seconds is for writing the last events.
+/// For how long the ring is still read after a signal. The rest of two seconds is for writing the
+/// last events.
 const REST: Duration = Duration::from_millis(1500);
 /// Upon so many signals a recorder ends without another look into the ring.
 const AT_ONCE: usize = 2;
@@ -39,14 +40,14 @@ const ASK: Duration = Duration::from_millis(200);
 ///
 /// The recorder waits until the timeline exists. It begins with the oldest event in the ring, and
 /// continues over restarts of the program. If the archive holds an earlier recording, the recorder
-/// continues it, also if the earlier recorder was killed: it repeats no event, and misses no event that
-/// is still in the ring. Entries that were overwritten before they could be recorded are counted, and
-/// the count is recorded; an event takes one entry, an event with a payload takes several. If the disk
-/// is full, the recorder waits for room.
+/// continues it, also if the earlier recorder was killed: it repeats no event, and misses no event
+/// that is still in the ring. Entries that were overwritten before they could be recorded are
+/// counted, and the count is recorded; an event takes one entry, an event with a payload takes
+/// several. If the disk is full, the recorder waits for room.
 ///
-/// A signal (Ctrl-C, SIGTERM) ends the recorder within two seconds. It first records the events that are in the ring.
-/// If two seconds are too short, it says how many entries it leaves, and the next recording takes them. A second signal
-/// ends it at once.
+/// A signal (Ctrl-C, SIGTERM) ends the recorder within two seconds. It first records the events
+/// that are in the ring. If two seconds are too short, it says how many entries it leaves, and the
+/// next recording takes them. A second signal ends it at once.
 ///
 /// A snapshot and the ring of the previous run (/timeline.prev) are recorded to their end.
 #[derive(clap::Args)]
@@ -54,8 +55,8 @@ pub struct Args {
     #[command(flatten)]
     pub target: Target,
 
-    /// Archive to write: a file, or a directory of numbered files. A path is a directory if it exists as
-    /// one or ends with /
+    /// Archive to write: a file, or a directory of numbered files. A path is a directory if it
+    /// exists as one or ends with /
     #[arg(short, long, value_name = "FILE|DIR")]
     output: PathBuf,
 
@@ -75,8 +76,8 @@ pub struct Args {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     rotate_every: Option<Duration>,
 
-    /// Remove the oldest files when all files together become larger than this (at least 64K). The file being written
-    /// stays
+    /// Remove the oldest files when all files together become larger than this (at least 64K). The
+    /// file being written stays
     #[arg(long, value_name = "SIZE", value_parser = parse_file_size)]
     keep_size: Option<u64>,
 
@@ -124,7 +125,8 @@ impl Args {
             return Err(Failure::misuse(
                 "record",
                 format!(
-                    "--rotate-size, --rotate-every and --keep-size are for a directory; write -o {name}/"
+                    "--rotate-size, --rotate-every and --keep-size are for a directory; write -o \
+                     {name}/"
                 ),
             ));
         }
@@ -132,7 +134,8 @@ impl Args {
         if self.keep_size.is_some() && !rotates {
             return Err(Failure::misuse(
                 "record",
-                "--keep-size removes whole files, and needs --rotate-size or --rotate-every to have several",
+                "--keep-size removes whole files, and needs --rotate-size or --rotate-every to \
+                 have several",
             ));
         }
         if let (Some(keep), Some(size)) = (self.keep_size, self.rotate_size)
@@ -251,8 +254,8 @@ impl Recording<'_> {
         }
     }
 
-    /// Records what is left of the run before this one, unless it is the last that was recorded, or of no
-    /// concern to this archive.
+    /// Records what is left of the run before this one, unless it is the last that was recorded, or
+    /// of no concern to this archive.
     fn record_before(&mut self, before: &Attached, at: &Attached, last: Option<Run>) -> Result {
         if Some(run_of(before)) != last && self.output.continues_with(before, at)? {
             // Of the runs before that one, none is kept.
@@ -261,7 +264,8 @@ impl Recording<'_> {
         Ok(())
     }
 
-    /// Records one run until something ends it; `before` is the one right before it, if that is known.
+    /// Records one run until something ends it; `before` is the one right before it, if that is
+    /// known.
     fn record(&mut self, at: &Attached, before: Option<&Attached>) -> Result<Ended> {
         let form = match self.args.plain {
             true => Form::Plain,
@@ -273,7 +277,8 @@ impl Recording<'_> {
             let path = self.args.target.path().display();
             let (last, this) = (moment(last.created), moment(Some(run_of(at).created)));
             output::talk(format_args!(
-                "the log of {path} between its runs of {last} and {this} may be missing, and is not counted"
+                "the log of {path} between its runs of {last} and {this} may be missing, and is \
+                 not counted"
             ));
         }
         let mut name = Name::new(at, self.args);

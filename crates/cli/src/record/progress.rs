@@ -53,7 +53,8 @@ impl Progress {
         let _ = write!(terminal, "\r\x1b[K{line}");
     }
 
-    /// What there is to be said, as far as it fits: a line that is longer would stay when it is written again.
+    /// What there is to be said, as far as it fits: a line that is longer would stay when it is
+    /// written again.
     fn line(&mut self, state: &State, width: usize, now: Instant) -> String {
         let State { totals, .. } = state;
         let events = things(totals.events, "event");
@@ -151,7 +152,8 @@ mod tests {
         }
         assert_eq!(
             at(10, 5_003_001, 3_000, true),
-            "5,003,001 events, 0.5/s, 5 MiB, 100% of the ring unread, 2,007 missed, no room to write"
+            "5,003,001 events, 0.5/s, 5 MiB, 100% of the ring unread, 2,007 missed, no room to \
+             write"
         );
     }
 

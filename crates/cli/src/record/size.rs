@@ -9,14 +9,15 @@ const LEAST: u64 = 64 << 10;
 pub fn parse_file_size(text: &str) -> Result<u64, String> {
     match parse_size(text)? {
         size if size < LEAST => Err(format!(
-            "expected at least 64K, since each file repeats the definitions of its events, got {text}"
+            "expected at least 64K, since each file repeats the definitions of its events, got \
+             {text}"
         )),
         size => Ok(size),
     }
 }
 
-/// Parses a size in bytes, such as 65536, 64K, 64M or 1GiB, of at least 1. K, M, G and T alone, and with iB, count in
-/// powers of 1024; with B in powers of 1000.
+/// Parses a size in bytes, such as 65536, 64K, 64M or 1GiB, of at least 1. K, M, G and T alone, and
+/// with iB, count in powers of 1024; with B in powers of 1000.
 fn parse_size(text: &str) -> Result<u64, String> {
     let digits = text
         .find(|c: char| !c.is_ascii_digit())

@@ -1,7 +1,7 @@
 //! Where a recorder writes: a file, or numbered files in a directory, that may be full for a time.
 //!
-//! Only whole frames are written. What a full disk cuts is taken off again, and the caller is told how much
-//! of what it gave stands in the file; the rest is its own to keep and to try again.
+//! Only whole frames are written. What a full disk cuts is taken off again, and the caller is told
+//! how much of what it gave stands in the file; the rest is its own to keep and to try again.
 
 mod reopen;
 mod rotation;
@@ -30,7 +30,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// What does not work at present, and is tried again and again.
 #[derive(Debug)]
 pub struct Trouble {
-    /// What was being done: `write`, `begin a file behind`, `make durable`, `remove the oldest files beside`.
+    /// The step that failed: `write`, `make durable`, ….
     pub doing: &'static str,
     /// On which file.
     pub path: PathBuf,
@@ -75,7 +75,8 @@ pub struct Output {
     before: Left,
     /// Files that are still to be looked into, the newest first.
     unread: VecDeque<PathBuf>,
-    /// Of what was found in the present file and is none of it: all, or a preamble and nothing behind.
+    /// Of what was found in the present file and is none of it: all, or a preamble and nothing
+    /// behind.
     foreign: bool,
     alone: Option<Preamble>,
     /// Whether the present file is this recorder's own.
@@ -107,8 +108,8 @@ pub(crate) struct Place {
 }
 
 impl Output {
-    /// Opens the file at `path`, or the directory that is there or whose name ends in `/`. Both are made for
-    /// their owner alone if they are not there, and locked against other recorders.
+    /// Opens the file at `path`, or the directory that is there or whose name ends in `/`. Both are
+    /// made for their owner alone if they are not there, and locked against other recorders.
     ///
     /// # Errors
     /// `Io`; `RecorderBusy`; `NotADirectory` for a file that is to be rotated.
@@ -177,8 +178,9 @@ impl Output {
         self.writing.is_some()
     }
 
-    /// Whether what the run before left belongs into the archive: as one that it holds, if only a part of it, or as
-    /// one after those that it holds. An archive without any has no need of what was before it.
+    /// Whether what the run before left belongs into the archive: as one that it holds, if only a
+    /// part of it, or as one after those that it holds. An archive without any has no need of what
+    /// was before it.
     ///
     /// # Errors
     /// `Io`; `OtherRing` where the archive is of another timeline.
@@ -187,8 +189,8 @@ impl Output {
         Ok(!before.is_new || (before.later && self.place(at)?.is_new))
     }
 
-    /// The run that the archive ends with, if it holds nothing of this one and ends with another than the one
-    /// `before` this: what was logged between these may be missing.
+    /// The run that the archive ends with, if it holds nothing of this one and ends with another
+    /// than the one `before` this: what was logged between these may be missing.
     ///
     /// # Errors
     /// `Io`; `OtherRing` where the archive is of another timeline.
@@ -214,7 +216,8 @@ impl Output {
         self.here.runs.iter().chain(&self.before.runs)
     }
 
-    /// The run of a ring, as the archive names it. Where its preamble was destroyed, its magic still tells.
+    /// The run of a ring, as the archive names it. Where its preamble was destroyed, its magic
+    /// still tells.
     fn run(
         &self,
         at: &Attached,
@@ -236,7 +239,8 @@ impl Output {
     pub(crate) fn place(&mut self, at: &Attached) -> Result<Place> {
         let created = Some(at.info().created_unix_nanos);
         let made = LazyCell::new(|| Preamble::of(at));
-        // The files follow upon each other: before one of an earlier run, there is nothing of this one.
+        // The files follow upon each other: before one of an earlier run, there is nothing of this
+        // one.
         while self.run(at, &made).is_none()
             && self.runs().all(|run| run.created >= created)
             && let Some(older) = self.unread.pop_front()
@@ -335,8 +339,8 @@ impl Output {
         most.map_or(u64::MAX, |most| most.saturating_sub(self.size))
     }
 
-    /// Whether a new file is to be begun, because this one has no room for `more` bytes. Of these, `waiting` or more
-    /// belong into this one, which has to have events or gets some by that.
+    /// Whether a new file is to be begun, because this one has no room for `more` bytes. Of these,
+    /// `waiting` or more belong into this one, which has to have events or gets some by that.
     pub(crate) fn is_long(&self, waiting: u64, more: u64) -> bool {
         more > self.room() && self.holds(waiting) && self.may_rotate()
     }

@@ -1,4 +1,5 @@
-//! What somebody does to a file while it is recorded to: it is removed, moved or cut, and begun anew.
+//! What somebody does to a file while it is recorded to: it is removed, moved or cut, and begun
+//! anew.
 
 use std::fs::{self, File};
 use std::io;
@@ -12,7 +13,8 @@ use timeline::{Error, Result};
 use crate::record::numbered_files::{self, Files, Locked};
 use crate::record::resume::Left;
 
-/// What happened to the file, so that it was begun anew. What stood in it belongs to whoever did that.
+/// What happened to the file, so that it was begun anew. What stood in it belongs to whoever did
+/// that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// Its name is gone or leads to another file: it was removed or moved.
@@ -52,8 +54,8 @@ impl Output {
         length.is_ok_and(|length| length < self.size)
     }
 
-    /// Goes on at the name, behind what is whole there; whether that works. If not, it is tried again, and nothing
-    /// is written meanwhile.
+    /// Goes on at the name, behind what is whole there; whether that works. If not, it is tried
+    /// again, and nothing is written meanwhile.
     pub(crate) fn begin_anew(&mut self, change: Change) -> bool {
         let waits = |trouble: &Trouble| !trouble.is_over();
         if self.away && self.writing.as_ref().is_some_and(waits) {

@@ -1,4 +1,5 @@
-//! How an archive is kept: when a new file is begun, which ones are removed, and when they are made durable.
+//! How an archive is kept: when a new file is begun, which ones are removed, and when they are made
+//! durable.
 
 use std::time::Duration;
 
@@ -17,8 +18,8 @@ pub enum Fsync {
 /// How an archive is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Keeping {
-    /// A new file is begun before one has more bytes than this. A file has more only if it holds a single event with
-    /// all that the event refers to, or while no other file can be begun.
+    /// A new file is begun before one has more bytes than this. A file has more only if it holds a
+    /// single event with all that the event refers to, or while no other file can be begun.
     pub rotate_size: Option<u64>,
     /// A new file is begun when one was written for so long, and has events.
     pub rotate_every: Option<Duration>,

@@ -1,4 +1,5 @@
-//! The definitions and threads of events, as an archive refers to them: their strings stand in the file before.
+//! The definitions and threads of events, as an archive refers to them: their strings stand in the
+//! file before.
 
 use timeline::{Event, EventId, Source as _, Syntax};
 
@@ -7,7 +8,8 @@ use crate::format::event::{Kind, PRINTF, Source};
 use crate::write::interned::{DefinitionId, ThreadId};
 
 impl Recorder<'_> {
-    /// The definition of an event, and how many arguments it has: all there is room for, if that is not known.
+    /// The definition of an event, and how many arguments it has: all there is room for, if that is
+    /// not known.
     #[inline]
     pub(super) fn definition(&mut self, id: EventId) -> (DefinitionId, usize) {
         match self.definitions.get(id.0 as usize) {

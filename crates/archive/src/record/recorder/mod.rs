@@ -1,8 +1,8 @@
 //! Records a ring, and goes on where an earlier recorder of it was stopped.
 //!
-//! What there is no room for stays where it is: a few frames here, the rest in the ring, which is not read
-//! on before they are written. So a full disk costs what the ring overwrites meanwhile, which is counted like
-//! all else that comes too late, and no memory.
+//! What there is no room for stays where it is: a few frames here, the rest in the ring, which is
+//! not read on before they are written. So a full disk costs what the ring overwrites meanwhile,
+//! which is counted like all else that comes too late, and no memory.
 
 mod definitions;
 mod reopen;
@@ -35,8 +35,9 @@ const BEHIND_GAP: u64 = 2048;
 pub struct Totals {
     /// Events recorded.
     pub events: u64,
-    /// Entries of the ring that were overwritten before they could be recorded: of an event with a payload, several, and
-    /// what fills up a chunk counts as well. At the end, also events and entries for which there was no room.
+    /// Entries of the ring that were overwritten before they could be recorded: of an event with a
+    /// payload, several, and what fills up a chunk counts as well. At the end, also events and
+    /// entries for which there was no room.
     pub missed: u64,
     /// Places where runs or the end of one may be missing, and nobody knows how much.
     pub missed_unknown: u64,
@@ -44,7 +45,8 @@ pub struct Totals {
     pub bytes: u64,
 }
 
-/// Records a ring. Dropped without [`Recorder::finish`], it leaves what was written so far, as a kill does.
+/// Records a ring. Dropped without [`Recorder::finish`], it leaves what was written so far, as a
+/// kill does.
 ///
 /// # Example
 /// ```
@@ -73,8 +75,9 @@ pub struct Totals {
 pub struct Recorder<'a> {
     at: &'a Attached,
     follow: Follow<'a>,
-    /// Lanes in which an earlier recorder of this run told of a gap, and did not write the event behind it. Before the next
-    /// event of each stands a record of its own, which shows the gap to belong to it.
+    /// Lanes in which an earlier recorder of this run told of a gap, and did not write the event
+    /// behind it. Before the next event of each stands a record of its own, which shows the gap to
+    /// belong to it.
     resumed: HashSet<u32>,
     writer: Writer<&'a mut Output>,
     preamble: Preamble,
@@ -103,8 +106,9 @@ pub struct Recorder<'a> {
 type Thread = (ThreadRef, u32);
 
 impl<'a> Recorder<'a> {
-    /// Records into `output`. A run of which it holds a part is continued where that ends. Of another one, what is
-    /// in the ring is recorded; if others were recorded before, what is no longer there counts as missed.
+    /// Records into `output`. A run of which it holds a part is continued where that ends. Of
+    /// another one, what is in the ring is recorded; if others were recorded before, what is no
+    /// longer there counts as missed.
     ///
     /// # Errors
     /// `Io`; `OtherRing` where the archive is of another timeline.
@@ -112,9 +116,10 @@ impl<'a> Recorder<'a> {
         Recorder::start(at, output, form, None)
     }
 
-    /// As [`Recorder::new`], one of several runs of a program: of `before`, the one right before this as far as it is
-    /// known, all is in the archive that there is. If the archive ends with another run than that one, it says that
-    /// something may be missing in between; see [`Recorder::gap`].
+    /// As [`Recorder::new`], one of several runs of a program: of `before`, the one right before
+    /// this as far as it is known, all is in the archive that there is. If the archive ends with
+    /// another run than that one, it says that something may be missing in between; see
+    /// [`Recorder::gap`].
     ///
     /// # Errors
     /// Those of [`Recorder::new`].
@@ -181,8 +186,8 @@ impl<'a> Recorder<'a> {
         Ok(recorder)
     }
 
-    /// Records what was logged since the last call; whether there was anything. Does not wait. What cannot
-    /// be written is tried again by the next call, and until then the ring is not read: see
+    /// Records what was logged since the last call; whether there was anything. Does not wait. What
+    /// cannot be written is tried again by the next call, and until then the ring is not read: see
     /// [`Recorder::trouble`].
     pub fn step(&mut self) -> bool {
         if !self.keep_place() || self.writer.write().is_err() {
@@ -191,7 +196,8 @@ impl<'a> Recorder<'a> {
         let missed = self.follow.poll_placed();
         let new = self.follow.placed() > 0 || missed > 0;
         if new {
-            // Only then: a file that begins with a run that is over would hide that a later one is in those before.
+            // Only then: a file that begins with a run that is over would hide that a later one is
+            // in those before.
             let waiting = self.writer.least();
             let old = self.writer.output().is_old(waiting);
             let turned = old && self.rotate();
@@ -221,9 +227,9 @@ impl<'a> Recorder<'a> {
         new
     }
 
-    /// Records the events that were logged until now, and none that are logged meanwhile. Stops at this moment, or when
-    /// there is no room, or when `go_on` says no. Returns how many of these entries are left in the ring. Each look
-    /// takes some thousand entries.
+    /// Records the events that were logged until now, and none that are logged meanwhile. Stops at
+    /// this moment, or when there is no room, or when `go_on` says no. Returns how many of these
+    /// entries are left in the ring. Each look takes some thousand entries.
     pub fn wind_up(&mut self, until: Instant, go_on: impl Fn() -> bool) -> u64 {
         let committed = self.follow.committed();
         let is_due = || Instant::now() < until && go_on();
@@ -231,13 +237,14 @@ impl<'a> Recorder<'a> {
         self.follow.left_of(&committed)
     }
 
-    /// Writes what still waits for others to share a block with; whether nothing is left to be written.
+    /// Writes what still waits for others to share a block with; whether nothing is left to be
+    /// written.
     pub fn flush(&mut self) -> bool {
         self.writer.flush().is_ok()
     }
 
-    /// The run after which something may be missing: it is the last one in the archive, and whether this one follows
-    /// right upon it, and where it ended, is not known.
+    /// The run after which something may be missing: it is the last one in the archive, and whether
+    /// this one follows right upon it, and where it ended, is not known.
     pub fn gap(&self) -> Option<&Preamble> {
         self.gap.as_ref()
     }
@@ -265,8 +272,8 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Writes what still waits for others. What there is no room for counts as missed, as does then what is
-    /// unread in the ring; a later recorder finds it there, if that is soon enough.
+    /// Writes what still waits for others. What there is no room for counts as missed, as does then
+    /// what is unread in the ring; a later recorder finds it there, if that is soon enough.
     pub fn finish(self) -> Totals {
         self.end(true)
     }
@@ -336,7 +343,8 @@ impl<'a> Recorder<'a> {
         self.unsaid = false;
     }
 
-    /// Begins a new file, which can be read without the one before; stays with that one if there is no room.
+    /// Begins a new file, which can be read without the one before; stays with that one if there is
+    /// no room.
     fn rotate(&mut self) -> bool {
         if self.writer.flush().is_err() || !self.writer.output().rotate() {
             return false;
@@ -345,8 +353,8 @@ impl<'a> Recorder<'a> {
         true
     }
 
-    /// Says how far a later run is recorded, of which this file holds nothing: whoever goes on with that one looks
-    /// no further.
+    /// Says how far a later run is recorded, of which this file holds nothing: whoever goes on with
+    /// that one looks no further.
     fn remember(&mut self) {
         if let Some((run, next)) = self.writer.output().newest_after(&self.preamble) {
             let before = self.writer.unwritten().len();
@@ -357,7 +365,8 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Writes how many entries are missing before an event: since the recording began, and from before.
+    /// Writes how many entries are missing before an event: since the recording began, and from
+    /// before.
     #[cold]
     fn write_gap(
         &mut self,
@@ -371,12 +380,14 @@ impl<'a> Recorder<'a> {
             number: Some(number),
             ..Data::default()
         };
-        // And for the event, as most are: a reader of the file that it is in is to find the gap there.
+        // And for the event, as most are: a reader of the file that it is in is to find the gap
+        // there.
         self.make_room_for_missed(1, BEHIND_GAP);
         let _ = self.writer.gap(&event, missed, earlier);
     }
 
-    /// Begins a new file if this one has no room for a record of what is missing, with so many more places.
+    /// Begins a new file if this one has no room for a record of what is missing, with so many more
+    /// places.
     fn make_room_for_missed(&mut self, places: usize, behind: u64) {
         let more = self.writer.most_of_missed(places) + behind;
         if self.is_long(more) {
@@ -432,8 +443,9 @@ impl<'a> Recorder<'a> {
         made
     }
 
-    /// Begins a new file before an event, whose definitions stand behind `before` bytes that are not written yet:
-    /// they belong into that one. Not if there is room once what waits is compressed.
+    /// Begins a new file before an event, whose definitions stand behind `before` bytes that are
+    /// not written yet: they belong into that one. Not if there is room once what waits is
+    /// compressed.
     #[cold]
     fn turn(&mut self, before: usize, more: u64) -> bool {
         let definitions = self.writer.take_back(before);
@@ -447,7 +459,8 @@ impl<'a> Recorder<'a> {
         turned
     }
 
-    /// Whether the file has no room for all that waits and for `more` bytes, and another one is to be begun.
+    /// Whether the file has no room for all that waits and for `more` bytes, and another one is to
+    /// be begun.
     fn is_long(&mut self, more: u64) -> bool {
         if self.writer.output().room() == u64::MAX {
             return false;

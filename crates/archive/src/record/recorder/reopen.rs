@@ -5,7 +5,8 @@ use crate::format::record::events_in;
 use crate::record::output::Change;
 
 impl Recorder<'_> {
-    /// What happened to the file since this was asked last, if it was begun anew because of it: see [`Change`].
+    /// What happened to the file since this was asked last, if it was begun anew because of it: see
+    /// [`Change`].
     pub fn change(&mut self) -> Option<Change> {
         self.change.take()
     }

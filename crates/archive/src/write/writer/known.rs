@@ -24,7 +24,8 @@ pub const MOST_TEXT: usize = 1 << 20;
 impl<W: Write> Writer<W> {
     /// The number of a string, which is defined in the file from here on.
     ///
-    /// It follows from the string, so that it is the same in all archives of a ring, and after any restart.
+    /// It follows from the string, so that it is the same in all archives of a ring, and after any
+    /// restart.
     pub fn string(&mut self, text: &str) -> u64 {
         let text = cut(text);
         let id = first_word(&Sha1::digest(text));

@@ -28,7 +28,8 @@ pub enum Form {
     Blocks,
 }
 
-/// Events in a block at most: a few hundred kilobytes, and no more than that to lose to a damaged byte.
+/// Events in a block at most: a few hundred kilobytes, and no more than that to lose to a damaged
+/// byte.
 const BLOCK: usize = 8192;
 /// Definitions and threads that are known by numbers at once, if a writer is given whole events.
 const MOST_INTERNED: usize = 1 << 16;
@@ -37,7 +38,8 @@ const BUFFER: usize = 1 << 20;
 
 /// Writes the archive of one ring.
 ///
-/// What it was given is in the file after [`Writer::flush`]; whatever was written before is whole frames.
+/// What it was given is in the file after [`Writer::flush`]; whatever was written before is whole
+/// frames.
 pub struct Writer<W> {
     out: W,
     form: Form,
@@ -114,8 +116,8 @@ impl<W: Write> Writer<W> {
     /// Writes an event, of this writer's magic. Its strings have been defined.
     ///
     /// # Errors
-    /// Those of the output, which keep what was given for the next attempt; `InvalidInput` for more arguments,
-    /// payload or addresses than a record holds.
+    /// Those of the output, which keep what was given for the next attempt; `InvalidInput` for more
+    /// arguments, payload or addresses than a record holds.
     pub fn event(&mut self, event: &Data) -> io::Result<()> {
         if self.interned.len() >= MOST_INTERNED {
             self.end_block();
@@ -153,7 +155,8 @@ impl<W: Write> Writer<W> {
         let Some(weight) = packer::weight(event) else {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
-                "an event of an archive has at most 1024 arguments and return addresses, and 1 MiB of payload",
+                "an event of an archive has at most 1024 arguments and return addresses, and 1 MiB \
+                 of payload",
             ));
         };
         if let Some((lane, next)) = event.lane.zip(event.next()) {
@@ -194,8 +197,8 @@ impl<W: Write> Writer<W> {
         self.places.all()
     }
 
-    /// Writes how many events were overwritten before they could be written, and which number comes next in
-    /// lanes because of that; a count of 0 writes only where all lanes are.
+    /// Writes how many events were overwritten before they could be written, and which number comes
+    /// next in lanes because of that; a count of 0 writes only where all lanes are.
     ///
     /// # Errors
     /// Those of the output.
@@ -217,8 +220,9 @@ impl<W: Write> Writer<W> {
         })
     }
 
-    /// Writes that entries of a lane are missing right before the event that is written next: so many that were
-    /// overwritten before they could be written, and so many that were overwritten before the recording began.
+    /// Writes that entries of a lane are missing right before the event that is written next: so
+    /// many that were overwritten before they could be written, and so many that were overwritten
+    /// before the recording began.
     ///
     /// # Errors
     /// Those of the output.
@@ -231,7 +235,8 @@ impl<W: Write> Writer<W> {
             number: event.number,
             ..Missed::default()
         };
-        // What is before the gap, with the places before it: whoever stops in between misses nothing.
+        // What is before the gap, with the places before it: whoever stops in between misses
+        // nothing.
         self.end_block();
         let next = event.lane.zip(event.number);
         if let Some((lane, next)) = next {

@@ -7,18 +7,20 @@ use crate::write::packer::most_compressed;
 
 /// Most bytes of a number in a record.
 const NUMBER: usize = 9;
-/// Most bytes of a frame without texts, payload and long lists: an event of a few integers fits as well.
+/// Most bytes of a frame without texts, payload and long lists: an event of a few integers fits as
+/// well.
 const FRAME: usize = 512;
 
 impl<W> Writer<W> {
-    /// How many bytes it is going to write without being given more, at least: none if nothing waits.
+    /// How many bytes it is going to write without being given more, at least: none if nothing
+    /// waits.
     #[inline]
     pub(crate) fn least(&self) -> u64 {
         (self.frames.len() + self.waiting) as u64
     }
 
-    /// How many bytes it is going to write without being given more, at most. The frame of a block counts also before
-    /// that has events.
+    /// How many bytes it is going to write without being given more, at most. The frame of a block
+    /// counts also before that has events.
     pub(crate) fn most(&self) -> u64 {
         let block = match self.form {
             Form::Plain => 0,
@@ -44,8 +46,8 @@ impl<W> Writer<W> {
         FRAME + 2 * NUMBER * self.places.all().len()
     }
 
-    /// Whether the file has room for an event of a few integers behind all that waits. `room` says how many bytes more it
-    /// may have, and is asked for many events at once.
+    /// Whether the file has room for an event of a few integers behind all that waits. `room` says
+    /// how many bytes more it may have, and is asked for many events at once.
     #[inline]
     pub(crate) fn has_room(&mut self, room: impl FnOnce(&W) -> u64) -> bool {
         match self.room.checked_sub(FRAME as u64) {
