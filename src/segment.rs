@@ -1,4 +1,9 @@
 //! A timeline's memory with its header read, checked, and given meaning.
+//!
+//! **What if the boot id is not known?** It is in /proc, which a chroot need not have. Ticks of
+//! another boot must not get into a ring. But shared memory does not outlive a boot, and nobody of
+//! another boot can hold the lock of a slot; so either of these is proof enough. A file on a disk
+//! that nobody writes to is refused, and the error says that the boot id is not known.
 
 use std::fs::File;
 use std::io;

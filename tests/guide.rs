@@ -249,7 +249,7 @@ fn the_pieces_of_the_readme_and_the_format() {
     }
 }
 
-const PAGES: [&str; 11] = [
+const PAGES: [&str; 12] = [
     "README.md",
     "ARCHITECTURE.md",
     "CHANGELOG.md",
@@ -261,6 +261,7 @@ const PAGES: [&str; 11] = [
     "docs/guide/rust.md",
     "docs/performance.md",
     "docs/recipes.md",
+    "docs/threat-model.md",
 ];
 
 fn page(path: &str) -> String {

@@ -13,6 +13,29 @@
 //! Where ticks are that clock, an anchor of an unknown shift counts only if there is no other. And
 //! since the clock never goes back, anchors that were not taken in the order of their ticks cannot
 //! all be right: those that contradict most of the others do not count.
+//!
+//! **Why does nothing calibrate?** Waiting in `new` would cost every program some milliseconds.
+//! Anchors are free, and the rate gets better with the span between the first and the last. `new`
+//! only takes some ten microseconds to measure a rough rate, true to a thirty-second part.
+//!
+//! **What if the clocks of two processes cannot be compared?** The counter and the wall clock are
+//! those of the machine. But the rate is known by CLOCK_MONOTONIC_RAW, which a time namespace
+//! shifts. Two anchors, one of a container that was restored with its clocks set back, once made a
+//! counter of 9 kHz, and dates that were days off. So a process subtracts the shift of its
+//! namespace from each anchor, and leaves that clock out where it cannot know the shift (without
+//! /proc). A writer may still be wrong, so a pair of anchors is not believed if its rate is more
+//! than a sixteenth from the one that the creator measured.
+//!
+//! The ticks of a timeline without a counter are that very clock, and are shifted back in the same
+//! way. Only a process in a time namespace, without /proc, on a machine without a counter cannot do
+//! that: the times of its events do not fit those of the others. It adds no anchor, which would
+//! spoil the times of theirs, unless there is none by a process that knows its shift. A process
+//! finds out its namespace when it opens a timeline, when it takes an anchor, and when it first
+//! logs after a fork. A program that moves by `setns` should open the timeline after that; without
+//! /proc, it is not noticed at all that it moved. But this clock never goes back. So of anchors
+//! that were not taken in the order of their ticks, a reader believes the most that agree. A jump
+//! of the wall clock between two anchors is no reason to drop one: the clock may have been set, and
+//! CLOCK_MONOTONIC_RAW stands still while the machine is suspended.
 
 use super::{ClockKind, monotonic_raw, realtime, settle};
 

@@ -1,4 +1,8 @@
 //! Ticks: the invariant TSC where the kernel trusts it, CLOCK_MONOTONIC_RAW elsewhere.
+//!
+//! **Why does the clock need the kernel's consent?** An invariant time stamp counter may still
+//! differ between sockets. The kernel tests that, and gives up the counter as its clock source when
+//! it fails. Then CLOCK_MONOTONIC_RAW is used, and the header says so.
 
 mod anchor;
 mod cpu;

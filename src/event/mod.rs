@@ -1,4 +1,8 @@
 //! What an event is: its definition, its message with arguments, its priority.
+//!
+//! **Why are arguments signed?** Results of calls, differences and errors are negative; Lua numbers
+//! and C's `int` convert without a cast. An unsigned 64-bit number keeps its bits, and is shown as
+//! signed above 2^63.
 
 mod module;
 mod printf;

@@ -3,6 +3,15 @@
 //! So NAME never leads to half of one, and a failure (no space) leaves everything as it was. A
 //! creator gets the name only if nothing is there: of several creators one comes first, and the
 //! others find it in use.
+//!
+//! **Why is the default size not fixed?** It takes 66 MiB, and a container has 64 in /dev/shm: a
+//! newcomer's first program would fail there. So a creator who names no size gets the largest power
+//! of two that fits, given the file system, a quota and the limit on the size of files. A bit of
+//! the header's flags says so, because somebody may have asked for that same size. The library asks
+//! for the free space before it takes any. A failed attempt would take all of it for a moment, and
+//! any other program that needs a page of /dev/shm just then would die. Nothing is left over for
+//! others on purpose, for nobody knows how much that should be. A program that shares a small
+//! /dev/shm gives a size, which fits or fails.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;

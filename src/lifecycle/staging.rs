@@ -3,6 +3,19 @@
 //! Its name cannot be guessed, so nobody can put a file there beforehand or wait for it. Its
 //! creator has its lifecycle lock: a file of our own user that is not locked was left by a creator
 //! that was killed.
+//!
+//! **Why is a timeline built under a name that nobody can guess, and renamed?** NAME never leads to
+//! half of a timeline, and a failure (no space) leaves the file at NAME as it was. In a folder that
+//! all may write to, anybody can put a file at a name that is known beforehand, and whoever builds
+//! in that file works in another user's memory. So each creator builds in a file of its own,
+//! `NAME.creating-` and a random number, made exclusively and with mode 0600 whatever the umask.
+//! The rename that gives the name replaces nothing: of several creators one comes first, and the
+//! others find the name in use. They do not wait for one another, unless there is room for only
+//! one: then each gives its space back and tries again a little later. A creator holds the
+//! lifecycle lock of its file, so the next creator of the same user can tell which files the killed
+//! have left, and removes them. An unnamed file (`O_TMPFILE`) would leave nothing behind. But not
+//! every file system has them, linking one into place needs /proc, and /proc/PID/maps would show
+//! every ring as deleted.
 
 use std::fs::File;
 use std::io;

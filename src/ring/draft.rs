@@ -1,4 +1,11 @@
 //! Events to be logged: what their entries will say, but for time, core and thread.
+//!
+//! **Why do long events take more entries of the same chunk, and no space elsewhere?** One cursor
+//! commits them, by the same store as any event: nothing new to prove, and nothing to free. A
+//! reader that begins in the middle must not take text for an event, so each further entry carries
+//! the mark of one and its place, beside its time and core; 48 of its 64 bytes are payload. If the
+//! rest of a chunk is too short it is filled up, by at most 31 entries, and so a long event may
+//! cost a refill.
 
 use super::Storage;
 use super::memory::Shared;

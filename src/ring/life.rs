@@ -3,6 +3,27 @@
 //! A number names a process only inside of its pid namespace, and /proc may be that of another one.
 //! A start time is shown as the clock of the reader's time namespace has it. So nothing is
 //! concluded from numbers of other namespaces.
+//!
+//! **How does a process know which writers live?** By the lock on a writer's slot. It is seen from
+//! every pid namespace, time namespace and container, and needs no /proc. Two things would spoil
+//! that. First, a daemon closes every descriptor it finds, and goes on logging to the mapping. So a
+//! page is mapped through the same opening, which keeps the lock for as long as the process has its
+//! memory. (A fork does not inherit the page, or a child would keep the lock of its parent.)
+//! Second, a forked child shares the opening until it logs: if its parent is killed meanwhile, the
+//! lock stays. So the holder of a lock is dead only if the kernel says so: there is no such
+//! process, or it has ended, or it started at another time.
+//!
+//! The kernel's word counts only from our own pid namespace, because elsewhere the number is
+//! another process. /proc counts only if it is mounted for that namespace; in `unshare --pid`
+//! without a new /proc it is not. A start time counts only within one time namespace, because
+//! elsewhere the same process has started at another time, and only if the process knew its own: a
+//! child that has no descriptor left cannot read it. For a process that cannot be seen, in another
+//! container or behind `hidepid`, the lock alone decides.
+//!
+//! A free lock is that of a dead process, unless the process is seen to run and to have the file
+//! mapped: that is a daemon that gave its rights away (lock.rs). (After an exec, id and start are
+//! the same, and the mapping is gone.) `new` is more careful: it refuses a name while anybody holds
+//! a slot's lock, even a child of the dead process.
 
 use std::ffi::CStr;
 use std::io::Write;

@@ -5,6 +5,19 @@
 //! the page is thread-local in the initial-exec model: two instructions, where the general model's
 //! `__tls_get_addr` costs more than the rest of an entry. Nothing here allocates from the heap, but
 //! for what `arm` says: the first event of a thread may well be logged inside malloc.
+//!
+//! **Why do pages wiped by fork hold what a thread and a process know of themselves?** A child must
+//! not write through its parent's lane. `pthread_atfork` handlers are skipped by a raw `clone`, and
+//! asking for the pid at each event is a system call. Memory with `MADV_WIPEONFORK` is zero in the
+//! child however it was forked: the child finds no key, and joins anew. A child of `vfork` shares
+//! the memory, and must not log (rseq/mod.rs); if the thread that waits for it has not logged yet,
+//! its events are dropped and counted, because it must not join in the other's name (the kernel
+//! tells, by `kcmp`). A handler that interrupts a log call and forks sends the child back into that
+//! call. A section begins with a look at the key in the wiped page, and ends without a trace for
+//! who was interrupted. An append to a thread's own lane looks at a mark in that page before it
+//! commits; what remains there is a signal between that look and the commit, one instruction later,
+//! and one in the middle of a refill, whose child could wake up when the chunk is another lane's by
+//! then.
 
 use crate::shm::{fork_wiped, unmap_fork_wiped, without_cancellation};
 use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering, compiler_fence};

@@ -31,7 +31,8 @@
 //! open under a ticket that the cursor never carried: it counts as empty. A chunk can hold entries
 //! only once its ticket has been in the cursor, and step 4 before step 5 means that a cursor leaves
 //! a ticket only when that chunk is closed. Hence the reader's rule for an open chunk: as many
-//! entries as the cursor says if it carries the same ticket, none otherwise.
+//! entries as the cursor says if it carries the same ticket, none otherwise. In the other order, a
+//! writer killed between the two steps would leave a full chunk that looks like an empty one.
 //!
 //! Then the lane's count is in the fresh chunk alone, since its old one may be taken; so step 3
 //! ends with the ticket that the count belongs to (`opened`).
@@ -56,6 +57,13 @@
 //!
 //! The protocol stands apart from its memory ([`Storage`]): shared memory in the product, loom's
 //! atomics in its model (tests/loom.rs).
+//!
+//! **Why chunks and lanes, and not one ring with one counter?** A counter that every writer adds to
+//! is one cache line that travels between all CPUs at each event, and a slot that was counted but
+//! not yet written needs a second protocol to tell readers so. With a chunk to itself, a writer
+//! touches lines that are its own, commits with a plain store, and pays for sharing once in a
+//! chunk. The price: the ring does not hold exactly the newest events, because each lane keeps a
+//! chunk that may be old. Five eighths of the chunks at most are lanes' current ones.
 
 pub mod reader;
 pub mod writer;

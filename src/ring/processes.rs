@@ -6,6 +6,18 @@
 //! gave its rights away has a lock that goes when it closes its descriptors: then it is seen to
 //! run, and to have the file mapped. A process that takes a dead slot, or finds no free lane, gives
 //! the lanes and thread records of the dead back.
+//!
+//! **What if a generation comes again?** A slot repeats the identity of a process after 65,536
+//! joins, and that of a thread after 65,535. A process that takes the slot of a dead one first
+//! frees its lanes and the records of its threads, so no lane is ever owned by a former identity of
+//! a slot. A process that looks for the dead holds the lock of the slot from its judgement to the
+//! last lane that it frees, and nobody joins there meanwhile. It works without that lock where
+//! somebody else has it and the process is dead all the same: a child of the dead process, a
+//! process that has left, another one that looks for the dead, or a reader of the file. Harm would
+//! come only if that lock were given back and 65,536 processes joined between the second look at
+//! the identity and the end of the work. An entry carries a thread's identity and its tid, and gets
+//! a name only if the record has both. A reader that goes by the identity alone would give old
+//! events the name of a later thread.
 
 use std::fs::File;
 

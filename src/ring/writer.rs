@@ -1,5 +1,52 @@
 //! The writer's half: append an entry to a lane of one owner, and give any lane a new chunk when it
 //! is full.
+//!
+//! **What does a ring keep?** Each lane's newest chunk, and the rest in turn. A thread that
+//! logged once, on a CPU where others log much, is overwritten after one turn of the ring, where a
+//! lane of its own would have kept its last chunk.
+//!
+//! **Why is a chunk spared that was filled just now?** Chunks are taken in turn, and the oldest is
+//! the next one only if all are filled as soon as they are taken. The chunk of a lane that is
+//! seldom used is passed over while it is current, and may get full right before its turn: then the
+//! newest events of that lane went first, while others kept theirs for a whole lap. A test that
+//! logged a hundred events into a ring of a thousand lost twelve of them, once in a hundred runs.
+//! So a taker asks whether a chunk was written to within the last quarter of a lap; its last entry
+//! and those of chunks taken then tell. That is two looks into memory for each 1,024 events, too
+//! little for `make bench` to show, and nothing is stored for it. It is a hint and no part of what
+//! makes the protocol safe. Half a lap was tried, and was worse than nothing where many chunks are
+//! some slow lane's: of the newest events, 24 lanes on 64 chunks held 384 where a ring without the
+//! rule holds 578, and so does a quarter (`cargo test --test twin sparing -- --nocapture`).
+//!
+//! **Why does a chunk record how many entries its lane committed before it?** It gives every event
+//! a number in its lane. The difference between the number expected and the one found is exactly
+//! what was overwritten unread; without it a follower knows only *that* something was lost. It also
+//! adds up to all events ever written, without a counter on the hot path. The ticket beside it
+//! (`opened`) says whose number it is, because a writer may be killed just before it writes the
+//! number down. They cost three stores in a chunk.
+//!
+//! **Why may a taker pass over an open chunk, and not wait for it?** The owner may be killed, or
+//! asleep for hours. A chunk open in a lane may be taken once that lane's cursor has passed its
+//! ticket: from then on the owner cannot write there any more. Until then it is passed over. There
+//! are always more chunks than lanes, so a turn of the ring finds one; should the dead hold all of
+//! them, a lane's next owner goes on in the chunk that its predecessor opened.
+//!
+//! **Can a refill fail although a chunk is free?** Yes, but hardly. Two laps of tickets bring every
+//! chunk by. If two threads take tickets in turn, each sees only half of the chunks. Take a ring of
+//! 16 chunks, of which lanes hold 10. One thread fails if all its 32 tickets name chunks in use,
+//! while the other takes a free chunk between any two of them. For that the other must fill 16
+//! entries and refill in the time of one look, 32 times in a row, and take an odd number of tickets
+//! each time. Then one event is dropped and counted in `dropped_no_chunk`, and the next one begins
+//! anew. Nothing waits, and nothing is lost without a count. A last search for a free chunk would
+//! add code in the one place that should have the least.
+//! `lanes_that_all_refill_a_ring_of_sixteen_chunks_find_a_chunk_each_time` in tests/concurrency.rs
+//! has all lanes refill such a ring at once.
+//!
+//! **Can tickets run out?** They have 48 bits, and 16 to 1,024 entries use one. A ring whose chunks
+//! are all held by interrupted refills uses two laps of tickets for each event that it drops. Even
+//! if a ticket took no more than ten nanoseconds, that is a month of nothing but drops, and it ends
+//! with the first lane that goes on. If tickets run out, events are dropped and counted. Tickets
+//! must not begin again at 0: a lane's current chunk would then be taken for an old one
+//! (`a_ring_that_has_used_up_its_tickets_counts_what_it_drops`).
 
 use super::{Storage, Word};
 use crate::layout::words::{Cursor, LAST_TICKET, State};

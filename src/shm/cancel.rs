@@ -3,6 +3,20 @@
 //! Opening, reading, writing and locking files are cancellation points. A thread cancelled there is
 //! unwound like one that throws, and Rust ends the process when that meets its frames. So a call in
 //! a cancelled thread is done as ever, and the thread ends at its next cancellation point.
+//!
+//! **Why does the library hold off cancellation, and why "C-unwind"?** A cancelled thread is
+//! unwound like one that throws. Rust ends the process where that meets a frame with something to
+//! clean up, or a function of C. So everything that opens, reads or locks runs with cancellation
+//! disabled (src/shm/cancel.rs): the exported functions do it in `guard`, and logging does it where
+//! it makes system calls. Disabling costs two atomic operations, which is too much for an event.
+//! But an asynchronous cancellation may come anywhere, and glibc acts on a pending one when
+//! cancellation is enabled again. So the frames outside have nothing to clean up and are
+//! "C-unwind", which lets the unwinding pass. If it stops an append, the ring sees one more writer
+//! that was killed. An unoptimised build has frames to clean up where it logs, and ends the process
+//! there. One case remains: glibc 2.36 cancels such a thread by a signal. Its handler does not
+//! check whether cancellation was disabled after the signal was sent, so in the middle of a system
+//! call of the library it still ends the process. Threads with deferred cancellation, the default,
+//! are not affected.
 
 use std::ffi::c_int;
 use std::mem::ManuallyDrop;

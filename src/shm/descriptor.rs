@@ -5,6 +5,22 @@
 //! anything is opened, these numbers are taken by descriptors that lead nowhere: reading, writing
 //! and polling them fails as for a closed one, and exec closes them. They stay, because closing one
 //! could hit a file that the host has put in its place meanwhile.
+//!
+//! **Why does the library take the numbers of closed standard streams?** `open` gives the lowest
+//! number that is free. A host that has closed its standard output and opens a timeline would print
+//! into that timeline's header. Moving the descriptor away at once leaves a moment in which another
+//! thread prints. So the library looks before it opens anything, and fills the free numbers among
+//! 0, 1 and 2 with descriptors that lead nowhere (`/dev/null` with `O_PATH`). For the host they
+//! fail as closed ones do, and exec closes them. Every file is opened in src/shm/descriptor.rs.
+//! tests/layers/main.rs looks for other places, and tests/descriptors/streams.rs stops a program at
+//! each of its system calls.
+//!
+//! The numbers stay taken, as with SQLite. A host that opens another file there by `dup2`, or
+//! closes the number first, does not notice. A host that closed it long ago and counts on `open` to
+//! give 0 gets a higher number. Giving the numbers back would be worse: between the look at a
+//! number and its closing, another thread may have put a file there. One case remains: a host
+//! closes a standard stream in one thread while another thread is between the look and the opening,
+//! and then prints to the stream that it has closed.
 
 use std::ffi::CStr;
 use std::fs::{File, OpenOptions, ReadDir};

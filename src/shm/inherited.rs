@@ -6,6 +6,15 @@
 //! meanwhile, the child would keep the lock for as long as it runs. So openings that are made for a
 //! short time are noted here. The child closes those of other threads: as soon as it is forked by
 //! the C library, and else before it opens one itself.
+//!
+//! **Does a forked child keep a lock of its parent?** It shares the opening that the lock belongs
+//! to. If the parent is killed before it gives the lock back, the child would keep it for as long
+//! as it runs. So the library notes such openings (src/shm/inherited.rs), and a child closes those
+//! that other threads of its parent had. It does so right after the fork if the C library forked
+//! (`pthread_atfork`), and otherwise when it first logs or locks. Two cases remain, both with a
+//! parent that is killed in the next microseconds: a fork in the nanoseconds between an opening and
+//! its note, and a fork by a raw call whose child never uses the library. Then `define`, `priority`
+//! and `new` fail after some seconds while that child runs; logging and reading go on.
 
 use std::fs::File;
 use std::os::fd::{AsRawFd, FromRawFd};

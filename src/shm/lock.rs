@@ -5,6 +5,27 @@
 //! bounded. Each cold operation locks through an opening of its own (`LockFile`). That excludes
 //! other processes and other threads alike, and leaves no mutex that a fork could copy in the
 //! locked state.
+//!
+//! **Why locks on fresh openings of the file, and no mutex?** Defining, levels and anchors need
+//! mutual exclusion between processes *and* threads, survive a holder's death, and survive a fork
+//! at any moment. A mutex in shared memory is left locked by a killed process; one in the process
+//! is copied locked by a fork. An open-file-description lock is dropped by the kernel, and belongs
+//! to an opening of the file: an operation that opens the file for itself excludes everybody else,
+//! threads of its own process included. It costs a few system calls, in operations that are cold.
+//!
+//! **Why does nobody wait for a lock longer than five seconds?** Whoever may open a file may lock
+//! it, a reader too. The library holds a lock for microseconds. One that is still held after five
+//! seconds is held by somebody who means harm, or who was stopped. The library waits by asking
+//! again, since the kernel's own waiting has no bound. It counts looks and does not ask a clock: a
+//! machine that was suspended has not waited.
+//!
+//! **What does a daemon do that gave its rights away?** It may not open the file again, so it has
+//! no opening of its own to lock through. It takes locks of the process (`F_SETLK`) on the
+//! descriptor it has, which exclude everybody who locks an opening, and an in-process mark keeps
+//! its threads apart. Such a lock goes with any descriptor of the file that the process closes, so
+//! nothing rests on it alone where /proc shows the process. In another pid namespace, or if it
+//! first logged without a /proc, such a daemon looks dead to others once it has closed its
+//! descriptors.
 
 use std::fs::File;
 use std::io;

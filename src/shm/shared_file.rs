@@ -6,6 +6,27 @@
 //!
 //! Locks belong to an *opening* of a file, and a forked child shares its parent's openings. To hold
 //! a lock of its own, a child, or a thread that wants to exclude its siblings, opens the file anew.
+//!
+//! **What if a host closes the descriptor of a reader?** It gets the number again for a file
+//! of its own, which would be read as a ring and closed with the reader. So the reader asks after
+//! each look whether it was at its own file, by device and inode, and throws away what was not: one
+//! call more for each two or three. Asking before the look would not do, because the host may close
+//! the descriptor in between. Then the file is opened again by its name. If the name leads
+//! elsewhere by then, the file is lost, and `Attached::intact` says so. A mapped page that nobody
+//! touches keeps the inode from being given to another file meanwhile. Where no page can be mapped
+//! for lack of memory or of mappings, attaching fails. Some file systems cannot map at all, and a
+//! security module can forbid it: there, the inode may come again, and a host that closes the
+//! descriptor of a file that is then removed may be shown another timeline.
+//!
+//! Device and inode do not tell one opening of a ring from another of the same process. So what is
+//! kept for long, by writers, readers and samplers, has a number from 512 on, and what is opened
+//! for one operation has the lowest number that is free: the one does not get the number of the
+//! other, unless a process has more than 500 files open, or may have no more than 512. What is not
+//! covered: a host that closes the descriptors of one ring in one thread while another thread
+//! opens, defines or sets a level. That operation may then close an opening of the same ring that a
+//! third thread has just made under the number, and end its lock early. Of two that are kept for
+//! long, the one that goes first may close the descriptor of the other, which is opened again by
+//! its name.
 
 use std::ffi::{CStr, CString};
 use std::fs::File;

@@ -8,6 +8,14 @@
 //!
 //! All that is asked of the chunks is asked once for all lanes: a damaged ring may have a million
 //! chunks, and thousands of lanes without one.
+//!
+//! **Why does an event say how much is missing before it, and the ring since when it is complete?**
+//! A lane keeps its current chunk. When a program moves to another CPU for good, its last events on
+//! the first CPU stay for ever, while those that came next are overwritten. A dump once went from
+//! event 19,106,627 to 331,842 without a word. The numbers of entries in lanes tell exactly how
+//! many are missing, and where. They do not tell when the missing entries were logged, only that it
+//! was before the event behind the gap. So the ring is called complete from the last such event on,
+//! over all lanes.
 
 use std::cell::OnceCell;
 

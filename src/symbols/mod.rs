@@ -6,6 +6,11 @@
 //! who write a timeline say which files these are, so neither the paths nor what is found there is
 //! trusted: only regular files are opened, what is read of them is bounded, and what does not fit
 //! together has no name.
+//!
+//! **Why are the names of addresses looked up by readers?** Because a lookup reads files. The
+//! program says once what objects it has loaded and where; with the build id in it, a file that was
+//! replaced since is not asked. The recorder writes names down, and so an archive needs none of
+//! those files.
 
 mod cover;
 mod demangle;

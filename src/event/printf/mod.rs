@@ -3,6 +3,12 @@
 //! A call site's format is parsed once: by the writer, to know which arguments to take and how, and
 //! by the reader, which fills it in. The text is what glibc's `snprintf` writes in the C locale,
 //! byte for byte, with wide characters in UTF-8 (as in C.UTF-8). tests/printf.rs compares the two.
+//!
+//! **Why does the reader format, and not the program?** Turning numbers into text is most of what
+//! printf costs. The header's macro packs the arguments as msgpack in the order that the format was
+//! found to take them, when the statement first ran; the format itself is never looked at again in
+//! the program. Which bytes the C library would print is then a question of arithmetic, and
+//! src/event/printf answers it without libc, for archives may be read elsewhere, decades later.
 
 mod decimal;
 mod field;

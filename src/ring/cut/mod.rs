@@ -21,6 +21,28 @@
 //! Where events come so densely that there is no such moment, the widest gap is taken. Where no
 //! stamps can be compared, because the ring is overwritten faster than it is looked at, the cut is
 //! what the lanes have committed, and may hold an effect without its cause.
+//!
+//! **Why does a reader look at all lanes twice, and wait in between?** It looks at one lane after
+//! the other. While it looks at the second lane, the first one gets an event. A thread of the
+//! second lane learns of that event and logs the next one. The reader then finds the effect without
+//! its cause. If two looks find the same, they show one moment. Under load they never find the
+//! same, so stamps have to decide: the reader gives the events stamped before some moment, and the
+//! rest comes with the next poll. A lane whose writer is slow between clock and commit holds
+//! nothing up, because nobody waits for it: its event comes later, and no event given earlier
+//! happened after it.
+//!
+//! **Why are stamps not enough?** Because `rdtsc` does not wait for earlier loads. Say that a
+//! thread waits for a token. The processor guesses that the wait is over, and reads the clock while
+//! the load that will confirm it is still under way. A loop of nothing but `rdtsc` and the
+//! hand-over of a token shows this, by some dozens of ticks. Log calls do more, and have not shown
+//! it so far, but nothing rules it out. (`cargo test --release --test consistency stamps --
+//! --nocapture` counts the events that are stamped before their cause.) A fence before `rdtsc`
+//! would rule it out, but adds more than half to the cost of every event. So the reader takes care:
+//! it cuts where two lanes are far apart (src/ring/cut/). Where many CPUs log without a pause, the
+//! three microseconds that it looks at may hold no such place. Then it takes the widest gap. That
+//! is seldom too narrow: it would have to fall between an early stamp and its cause. Events of two
+//! CPUs are listed in the order of their stamps, so two that are as close as that may be listed in
+//! either order.
 
 mod quiet;
 

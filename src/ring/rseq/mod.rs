@@ -25,6 +25,46 @@
 //!
 //! Source: the kernel's include/uapi/linux/rseq.h, and "Restartable sequences" in the manual of
 //! glibc.
+//!
+//! **Why lanes of CPUs, and how can they do without a lock prefix?** A lane of a CPU is written by
+//! whoever runs there, so two threads never meet in it, unless one is preempted in the middle of an
+//! append. A restartable sequence is the kernel's promise to send such a thread back to the
+//! beginning. Then nothing has to be atomic or marked as busy, a signal handler may log, and a
+//! thousand threads share as many lanes as there are CPUs. That brought an event from 1.3 times the
+//! price of reading the clock to nearly that price (docs/performance.md): the mark, its two stores
+//! and the look at it before the commit are gone, and the rest is done while the processor waits
+//! for the clock.
+//!
+//! **Why is a refill of a lane of a CPU a section, too?** It could install its chunk by
+//! compare-and-swap and leave it to the loser to close his. But a thread that sleeps in the middle
+//! of that may sleep until its chunk has been passed by, taken by another lane, and described by
+//! it; waking up, it would write its own description over the other's. In a section it never wakes
+//! up there. So an interrupted refill is the same as a killed one, and what the protocol does about
+//! those is enough. What is worked out before the section (a ticket, a free chunk, the count) may
+//! be old by then; the section looks at the cursor and swaps the state, and so notices.
+//!
+//! **Why are there still lanes of threads?** For threads that the kernel does not serve so: an
+//! older glibc, musl, valgrind, other processors, a CPU beyond the lanes, a clock that is read by a
+//! call. And for whoever is stopped at each instruction by a debugger: after three attempts an
+//! event goes through the thread's own lane, so stepping through it ends. A thread takes one only
+//! when it first needs it.
+//!
+//! **Why may a child of vfork not log?** It runs in its parent's memory as its parent's thread, and
+//! the kernel does not register it for restartable sequences. It would write through the lane of a
+//! CPU that it may not be on, unprotected. Nothing cheap tells it from its parent. POSIX allows it
+//! only to execute or to exit; examples/preload, which cannot choose what it runs in, wraps
+//! `vfork`.
+//!
+//! **What can a debugger break?** To call a function in a thread that it has stopped inside of a
+//! section, gdb lets the thread run elsewhere and puts it back afterwards. The kernel has taken the
+//! section for done by then, so it goes on unprotected. We know of no remedy; docs/guide/c.md says
+//! so. Stepping and breakpoints are safe: each stop is an interruption.
+//!
+//! **What does an interrupted refill leave?** At most the chunk that it had taken, which counts as
+//! empty, and is passed over until that CPU's lane has moved on. On a CPU where nobody logs any
+//! more it is lost to the ring: one chunk for each refill that was cut short between its first and
+//! its last store, some ten instructions, since the lane's last chunk. Taking it back would race
+//! with whoever goes on in it.
 
 use super::Storage;
 use super::local::{SLOT, Slot};

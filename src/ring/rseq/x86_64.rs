@@ -1,4 +1,13 @@
 //! The sections, in assembly: the kernel is told their first and last instruction.
+//!
+//! **Why does the append keep the first argument in a vector register?** `rdtsc` overwrites rdx,
+//! where C passes it. Should the section fail, the event is left to another function, with all
+//! arguments where they were; so one register has to be kept somewhere, and nothing else does. No
+//! register is pushed on the way.
+//!
+//! **Why is the thread's slot reached by initial-exec thread-local storage, in assembly?** The
+//! general model calls `__tls_get_addr`, which may allocate when a thread first touches it: inside
+//! malloc that is a deadlock. Stable Rust does not offer the other model.
 
 use core::arch::{asm, naked_asm};
 use core::mem::offset_of;

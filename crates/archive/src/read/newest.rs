@@ -1,5 +1,15 @@
 //! The newest events of a rotated archive, read without opening files that are too old to hold one
 //! of them.
+//!
+//! **Why does `dump -n` trust the times of files?** A rotated archive may have ten thousand files.
+//! Looking into all of them for the newest event takes as long as reading them. An event is never
+//! later than the last change of its file. So the last file is read, and then those that were
+//! changed after the oldest event found so far. If a copy has given all files one time, all are
+//! read: `cp -a` and `rsync -a` keep the times. Neither the numbers of files nor their beginnings
+//! tell instead which file has the newest event. A recorder may write an event after newer ones of
+//! other lanes, by as much as its writer was held up; clocks are set; and files of several
+//! recorders may be put together. An index beside the files would be one more thing to keep true,
+//! through kills, removed files and copies.
 
 use std::fs;
 use std::path::{Path, PathBuf};
