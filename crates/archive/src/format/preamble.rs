@@ -1,19 +1,9 @@
 //! The preamble of an archive: whose events these are.
 
-use std::io::{self, Read};
-use std::path::Path;
-use std::time::{Duration, UNIX_EPOCH};
+use timeline::bounded;
 
-use sha1::{Digest, Sha1};
-use timeline::{Attached, Info, bounded, files, files::open_regular};
-
-use crate::format::digest::first_word;
 use crate::format::msgpack::{Fields, Input};
 use crate::format::tag::PREAMBLE;
-
-/// Bytes of the largest executable that is looked into; it is named by who wrote the ring, and may
-/// be a hole.
-const MAX_EXECUTABLE: u64 = 2 << 30;
 
 /// Which program and ring the records of one magic belong to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,40 +37,6 @@ pub struct Preamble {
 }
 
 impl Preamble {
-    /// That of a ring, of which everything is told that can be found out.
-    pub(crate) fn of(at: &Attached) -> Preamble {
-        let info = at.info();
-        let (size, sha1) = match fingerprint(&info) {
-            Some((size, sha1)) => (Some(size), Some(sha1.to_vec())),
-            None => (None, None),
-        };
-        let host = files::read_to_string(Path::new("/proc/sys/kernel/hostname")).ok();
-        Preamble {
-            magic: Some(magic(&info, size, sha1.as_deref())),
-            path: Some(info.creator_exe),
-            size,
-            sha1,
-            host: host.map(|host| host.trim_end().to_string()),
-            boot_id: Some(info.boot_id),
-            pid: Some(info.creator_pid.into()),
-            timeline: Some(at.path().display().to_string()),
-            anchors: at.anchors(),
-            clock: Some(info.clock.to_string()),
-            writer: Some(format!("timeline {}", env!("CARGO_PKG_VERSION"))),
-            created: Some(info.created_unix_nanos),
-            nodes: at.nodes(),
-        }
-    }
-
-    /// Whether it is that of this ring. The executable does not count: it can be gone or another
-    /// one by now.
-    pub(crate) fn is_of(&self, at: &Attached) -> bool {
-        let info = at.info();
-        self.boot_id.as_deref() == Some(info.boot_id.as_str())
-            && self.created == Some(info.created_unix_nanos)
-            && self.pid == Some(info.creator_pid.into())
-    }
-
     /// Appends the record.
     pub fn encode(&self, fields: &mut Fields, out: &mut Vec<u8>) {
         fields.number(1, self.magic);
@@ -124,39 +80,4 @@ impl Preamble {
 /// A text no longer than those of definitions: it may be shown with every event.
 fn text(input: &mut Input) -> Option<Option<String>> {
     Some(input.text()?.map(|text| bounded(&text).into_owned()))
-}
-
-/// What keeps this run of this program apart from all others.
-fn magic(info: &Info, size: Option<u64>, sha1: Option<&[u8]>) -> u64 {
-    let mut digest = Sha1::new();
-    digest.update(&info.creator_exe);
-    digest.update([0]);
-    digest.update(size.unwrap_or(0).to_be_bytes());
-    digest.update(sha1.unwrap_or(&[0; 20]));
-    digest.update(&info.boot_id);
-    digest.update(info.created_unix_nanos.to_be_bytes());
-    first_word(&digest.finalize())
-}
-
-/// Size and SHA-1 of the executable that made the ring, if it can still be found.
-fn fingerprint(info: &Info) -> Option<(u64, [u8; 20])> {
-    let running = format!("/proc/{}/exe", info.creator_pid);
-    // While it runs, the file is there even where another one has taken its name since.
-    let runs = std::fs::read_link(&running).is_ok_and(|link| {
-        let link = link.to_string_lossy();
-        link.trim_end_matches(" (deleted)") == info.creator_exe
-    });
-    let path = if runs { &running } else { &info.creator_exe };
-    let file = open_regular(Path::new(path))?;
-    let metadata = file.metadata().ok()?;
-    if metadata.len() > MAX_EXECUTABLE {
-        return None;
-    }
-    let created = UNIX_EPOCH + Duration::from_nanos(info.created_unix_nanos);
-    if !runs && metadata.modified().ok()? > created {
-        return None;
-    }
-    let mut digest = Sha1::new();
-    let size = io::copy(&mut file.take(MAX_EXECUTABLE), &mut digest).ok()?;
-    Some((size, digest.finalize().into()))
 }

@@ -1,6 +1,7 @@
 //! Follows a ring into files that are rotated, resumed after a crash, and reopened when somebody
 //! removes them.
 
+mod identity;
 pub(crate) mod numbered_files;
 pub(crate) mod output;
 pub(crate) mod recorder;

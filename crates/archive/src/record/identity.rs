@@ -1,0 +1,86 @@
+//! Which run of which program a ring is: the preamble of an archive is made of it.
+
+use std::io::{self, Read};
+use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
+
+use sha1::{Digest, Sha1};
+use timeline::{Attached, Info, files, files::open_regular};
+
+use crate::format::digest::first_word;
+use crate::format::preamble::Preamble;
+
+/// Bytes of the largest executable that is read. The ring names the executable, and another user
+/// may have written that name: the file can be a hole.
+const MAX_EXECUTABLE: u64 = 2 << 30;
+
+impl Preamble {
+    /// The preamble of a ring, with everything that can be found out.
+    pub(crate) fn of(at: &Attached) -> Preamble {
+        let info = at.info();
+        let (size, sha1) = match fingerprint(&info) {
+            Some((size, sha1)) => (Some(size), Some(sha1.to_vec())),
+            None => (None, None),
+        };
+        let host = files::read_to_string(Path::new("/proc/sys/kernel/hostname")).ok();
+        Preamble {
+            magic: Some(magic(&info, size, sha1.as_deref())),
+            path: Some(info.creator_exe),
+            size,
+            sha1,
+            host: host.map(|host| host.trim_end().to_string()),
+            boot_id: Some(info.boot_id),
+            pid: Some(info.creator_pid.into()),
+            timeline: Some(at.path().display().to_string()),
+            anchors: at.anchors(),
+            clock: Some(info.clock.to_string()),
+            writer: Some(format!("timeline {}", env!("CARGO_PKG_VERSION"))),
+            created: Some(info.created_unix_nanos),
+            nodes: at.nodes(),
+        }
+    }
+
+    /// Whether this is the preamble of this ring. The executable is not compared: by now it can be
+    /// gone, or another one.
+    pub(crate) fn is_of(&self, at: &Attached) -> bool {
+        let info = at.info();
+        self.boot_id.as_deref() == Some(info.boot_id.as_str())
+            && self.created == Some(info.created_unix_nanos)
+            && self.pid == Some(info.creator_pid.into())
+    }
+}
+
+/// What keeps this run of this program apart from all others.
+fn magic(info: &Info, size: Option<u64>, sha1: Option<&[u8]>) -> u64 {
+    let mut digest = Sha1::new();
+    digest.update(&info.creator_exe);
+    digest.update([0]);
+    digest.update(size.unwrap_or(0).to_be_bytes());
+    digest.update(sha1.unwrap_or(&[0; 20]));
+    digest.update(&info.boot_id);
+    digest.update(info.created_unix_nanos.to_be_bytes());
+    first_word(&digest.finalize())
+}
+
+/// Size and SHA-1 of the executable that made the ring, if it can still be found.
+fn fingerprint(info: &Info) -> Option<(u64, [u8; 20])> {
+    let running = format!("/proc/{}/exe", info.creator_pid);
+    // While it runs, the file is there even where another one has taken its name since.
+    let runs = std::fs::read_link(&running).is_ok_and(|link| {
+        let link = link.to_string_lossy();
+        link.trim_end_matches(" (deleted)") == info.creator_exe
+    });
+    let path = if runs { &running } else { &info.creator_exe };
+    let file = open_regular(Path::new(path))?;
+    let metadata = file.metadata().ok()?;
+    if metadata.len() > MAX_EXECUTABLE {
+        return None;
+    }
+    let created = UNIX_EPOCH + Duration::from_nanos(info.created_unix_nanos);
+    if !runs && metadata.modified().ok()? > created {
+        return None;
+    }
+    let mut digest = Sha1::new();
+    let size = io::copy(&mut file.take(MAX_EXECUTABLE), &mut digest).ok()?;
+    Some((size, digest.finalize().into()))
+}
