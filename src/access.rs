@@ -1,4 +1,4 @@
-//! The file behind a live name, and who may open a file.
+//! Finds the file of a named timeline, and says who may open a file.
 
 use std::fmt::{Display, Formatter};
 use std::fs::Metadata;
@@ -12,7 +12,7 @@ use nix::unistd::{AccessFlags, eaccess};
 /// Where POSIX shared-memory objects live on Linux.
 pub const SHM_DIR: &str = "/dev/shm";
 
-/// The file behind a live name, which has one leading slash and no other; `None` for anything else.
+/// The file of a named timeline. The name has one leading slash and no other, otherwise `None`.
 pub fn live_file(given: &Path) -> Option<PathBuf> {
     let name = given.strip_prefix("/").ok()?;
     let plain = !given.as_os_str().as_bytes()[1..].contains(&b'/');
@@ -22,16 +22,16 @@ pub fn live_file(given: &Path) -> Option<PathBuf> {
 /// The owner of a file, and its mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Owner {
-    /// The user it belongs to, by number.
+    /// The number of the user that owns it.
     pub user: u32,
-    /// The group it belongs to, by number.
+    /// The number of the group that owns it.
     pub group: u32,
     /// Who may read and write it: the permission bits.
     pub mode: u32,
 }
 
 impl Owner {
-    /// Of a file about which the system says this.
+    /// The owner according to the file's metadata.
     pub(crate) fn of(found: &Metadata) -> Owner {
         Owner {
             user: found.uid(),
@@ -48,31 +48,31 @@ impl Display for Owner {
     }
 }
 
-/// Why a file may not be opened, made or removed: its owner, or that of its directory.
+/// Why a file may not be opened, created or removed: because of its owner, or its directory's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refusal {
     /// The file, or the directory that refuses.
     pub file: PathBuf,
-    /// The owner of that.
+    /// The owner of `file`.
     pub owner: Owner,
     why: Why,
 }
 
-/// What may not be done.
+/// The action that was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Why {
     Read,
     Write,
-    /// To use the directory, or to change it.
+    /// To use or change the directory.
     Directory,
-    /// In a directory where only its owner may.
+    /// To remove something from a directory where only the owner may remove it.
     Remove,
 }
 
 impl Refusal {
-    /// Why the system refused to do this with the file or live name; `None` if it did not refuse,
-    /// or if owner and mode do not tell.
+    /// Why the system refused to do this with the file or the named timeline. `None` if it did not
+    /// refuse, or if owner and mode do not explain it.
     pub fn of(doing: &str, path: &Path, error: &io::Error) -> Option<Refusal> {
         if error.kind() != io::ErrorKind::PermissionDenied {
             return None;
@@ -93,7 +93,7 @@ impl Refusal {
             Ok(_) if !may(&file, AccessFlags::R_OK) => (file.as_path(), Why::Read),
             Ok(_) if !may(&file, AccessFlags::W_OK) => (file.as_path(), Why::Write),
             Ok(_) => return None,
-            // The nearest directory that we can ask about is the one that lets us no further.
+            // The nearest directory with metadata is the one that grants no access.
             Err(_) => (
                 folder.ancestors().find(|up| up.metadata().is_ok())?,
                 Why::Directory,

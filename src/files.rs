@@ -1,5 +1,4 @@
-//! Files outside of shared memory: opened above the numbers of the standard streams, and replaced
-//! whole.
+//! Files outside of shared memory: open them above the standard streams, and replace them whole.
 
 use std::fs::{File, symlink_metadata};
 use std::io::{self, ErrorKind};
@@ -11,7 +10,7 @@ use crate::shm::{self, Name, Temporary};
 
 pub use crate::shm::{open_as, open_regular, open_to_read, read_dir, read_to_string};
 
-/// A file that is written beside its name, and takes the name once it is whole. Only its owner may
+/// A file that is written beside its name, and gets the name once it is whole. Only its owner may
 /// read it.
 ///
 /// ```
@@ -27,11 +26,11 @@ pub use crate::shm::{open_as, open_regular, open_to_read, read_dir, read_to_stri
 pub struct Replacement(Name);
 
 impl Replacement {
-    /// Of the file at `path`, which need not exist.
+    /// Replaces the file at `path`, which need not exist.
     ///
     /// # Errors
     ///
-    /// The path leads to a timeline in use, or to what is no file.
+    /// The path leads to a timeline in use, or to something other than a file.
     pub fn of(path: &Path) -> Result<Replacement> {
         let name = Name::new(path)?;
         lifecycle::refuse_living(&name)?;
@@ -49,11 +48,11 @@ impl Replacement {
         self.0.file()
     }
 
-    /// Writes the file, makes it durable, and gives it its name.
+    /// Writes the file, flushes it to the disk, and renames it.
     ///
     /// # Errors
     ///
-    /// The file cannot be written; then the file of that name is as it was.
+    /// The file cannot be written. A file that has the name already is left as it was.
     pub fn write<T>(&self, write: impl FnOnce(&File) -> io::Result<T>) -> Result<T> {
         let fail = |doing| move |e| Error::io(doing, self.0.given(), e);
         let (temporary, out) = self.temporary().map_err(fail("create"))?;
@@ -64,7 +63,7 @@ impl Replacement {
         Ok(written)
     }
 
-    /// A new file beside the one to be: several may write to the same name at once.
+    /// A new file beside the final one. Several processes may write to the same name at once.
     fn temporary(&self) -> io::Result<(Temporary, File)> {
         loop {
             let path = self.0.sibling(&shm::numbered(".tmp-"));

@@ -1,4 +1,4 @@
-//! How a timeline is doing: sizes, fill, writers, losses.
+//! The state of a timeline: sizes, fill, writers, losses.
 
 use std::fs::File;
 
@@ -12,19 +12,20 @@ use crate::segment::Segment;
 use crate::source::Held;
 use crate::sync::Ordering;
 
-/// How a timeline is doing.
+/// The state of a timeline.
 #[derive(Debug, Clone)]
 pub struct Info {
     /// Whether it is a snapshot.
     pub snapshot: bool,
     /// Format version, major and minor.
     pub version: (u16, u16),
-    /// Bytes of the whole.
+    /// Size of the file in bytes.
     pub size: u64,
     /// Entries of the ring.
     pub entries: u64,
-    /// Whether that is less than the default of 1,048,576, because there was no room for so many
-    /// when it was created. Only for a creator that named no number of entries.
+    /// Whether `entries` is less than the default of 1,048,576, because there was too little room
+    /// for the default when the timeline was created. False if its creator asked for a number of
+    /// entries.
     pub reduced: bool,
     /// Entries of one chunk.
     pub chunk_entries: u32,
@@ -34,20 +35,21 @@ pub struct Info {
     pub cpu_lanes: u32,
     /// Lanes that threads can take.
     pub thread_lanes: u32,
-    /// Lanes of CPUs that something was logged through.
+    /// Lanes of CPUs that threads have logged through.
     pub cpu_lanes_in_use: u32,
-    /// Lanes that threads have taken, for want of restartable sequences or of a lane for their CPU.
+    /// Lanes that threads have taken, because they lack restartable sequences or a lane for their
+    /// CPU.
     pub thread_lanes_in_use: u32,
     /// The level that was asked for.
     pub level: Level,
-    /// The level a sampler holds up just now; none otherwise.
+    /// The level that a sampler asks for at the moment; none otherwise.
     pub boost: Level,
-    /// Whether `boost` was left behind by a sampler that died. Whoever next changes the level,
-    /// defines an event or opens the timeline for writing clears it.
+    /// Whether `boost` was left by a sampler that died. It is cleared when a process changes the
+    /// level, defines an event or opens the timeline for writing.
     pub boost_is_stale: bool,
-    /// What ticks count.
+    /// The clock that ticks are read from.
     pub clock: ClockKind,
-    /// Ticks per second, when it can be told.
+    /// Ticks per second, if known.
     pub ticks_per_second: Option<f64>,
     /// When it was created, in nanoseconds since the epoch.
     pub created_unix_nanos: u64,
@@ -57,18 +59,18 @@ pub struct Info {
     pub creator_exe: String,
     /// The kernel's boot id.
     pub boot_id: String,
-    /// The processes that write, and those that were killed writing.
+    /// The processes that write, and those that were killed while they wrote.
     pub writers: Vec<Writer>,
-    /// Entries ever written: an event takes one, one with a payload several, and what fills up a
-    /// chunk between them counts as well.
+    /// Entries ever written: an event takes one, or several with a payload. Entries that fill up a
+    /// chunk count as well.
     pub events_written: u64,
     /// Entries in the ring now, counted in the same way.
     pub events_held: u64,
     /// Events that could not be logged.
     pub dropped: Dropped,
-    /// Events defined.
+    /// Definitions in the table.
     pub definitions: u32,
-    /// Events that can be defined.
+    /// Most definitions that the table can hold.
     pub definition_capacity: u32,
     /// Bytes of the string table in use.
     pub string_bytes: u64,
@@ -78,12 +80,12 @@ pub struct Info {
     pub newest_ticks: Option<u64>,
     /// Ticks of the oldest event.
     pub oldest_ticks: Option<u64>,
-    /// Ticks from which on no event is missing; `None` if nothing was ever overwritten. Beyond the
-    /// newest event if even that one may be missing.
+    /// No event since these ticks is missing. `None` if nothing was ever overwritten. Later than
+    /// the newest event if even that one may be missing.
     pub complete_since: Option<u64>,
-    /// The same in nanoseconds since the epoch, if it can be told.
+    /// The same in nanoseconds since the epoch, if that is known.
     pub complete_since_unix_nanos: Option<u64>,
-    /// Entries in the ring that are older than that. Others of their time may be missing.
+    /// Entries in the ring that are older than that. Other entries of their time may be missing.
     pub events_older: u64,
 }
 
@@ -94,19 +96,19 @@ pub struct Dropped {
     pub interrupted: u64,
     /// Logged by a thread for which no lane was free.
     pub no_lane: u64,
-    /// Logged when every chunk was some lane's current one.
+    /// Logged while every chunk was the current chunk of some lane.
     pub no_chunk: u64,
-    /// Logged with an event id beyond the definition table. (One in it that nobody defined is just
-    /// disabled.)
+    /// Logged with an event id beyond the definition table. (An id inside of the table without a
+    /// definition is just disabled.)
     pub bad_event: u64,
-    /// Logged by a statement of C or C++ (`TIMELINE_PRINTF`) that could not be defined just then:
-    /// others kept the timeline locked, or the system refused. It is tried again with one in 1,024
-    /// of its events.
+    /// Logged by a call site of C or C++ (`TIMELINE_PRINTF`) that could not be defined at that
+    /// time: another process held the lock of the timeline, or the system refused. One in 1,024 of
+    /// its calls tries again.
     pub undefined: u64,
 }
 
 impl Dropped {
-    /// All of them.
+    /// The sum of all reasons.
     pub fn total(&self) -> u64 {
         [
             self.interrupted,
@@ -120,7 +122,7 @@ impl Dropped {
     }
 }
 
-/// `file`: for its locks; `None` if the host has closed it.
+/// `file` is for its locks; `None` if the host program has closed it.
 pub(crate) fn info(
     segment: &Segment,
     file: Option<&File>,

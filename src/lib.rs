@@ -1,8 +1,9 @@
 //! A flight recorder for native and LuaJIT programs.
 //!
-//! Programs write 64-byte, cycle-stamped events into a ring in shared memory, at the price of
-//! reading the clock. Anyone with permission attaches to the live ring from outside: dumps it,
-//! follows it, turns detail up and down, saves it. When the program dies, the ring stays.
+//! A log call costs about as much as reading the clock: it writes 64 bytes or more, stamped with
+//! the cycle counter, into a ring in shared memory. Any process with permission can attach to the
+//! ring, dump it, follow it, change the level of detail, and save it. The ring stays when the
+//! program dies.
 //!
 //! ```
 //! use timeline::{Attached, Level, Order, Priority, Timeline};
@@ -25,7 +26,7 @@
 //! ```
 //!
 //! [`Timeline`] writes, [`Attached`] reads, [`Control`] changes the level from outside.
-//! ARCHITECTURE.md draws the whole, docs/format.md states every byte.
+//! ARCHITECTURE.md is a map of the source, docs/format.md states every byte.
 
 #[cfg(not(loom))]
 mod access;

@@ -1,4 +1,4 @@
-//! Which timelines there are in shared memory.
+//! Lists the timelines in shared memory.
 
 use crate::access::Refusal;
 use crate::attached::Attached;
@@ -8,7 +8,7 @@ use crate::layout::{Geometry, MIN_ENTRIES, MIN_STRING_TABLE};
 use crate::lifecycle;
 use crate::shm::{self, Name};
 
-/// What the regions of a timeline begin at multiples of.
+/// The regions of a timeline begin at multiples of this.
 const PAGE: u64 = 4096;
 
 /// A timeline found by [`list`].
@@ -16,17 +16,16 @@ const PAGE: u64 = 4096;
 pub struct Listed {
     /// The name to open it by: `/timeline`.
     pub name: String,
-    /// Its state, or the error that kept it from being read. An `Io` error with a refusal names the
-    /// owner.
+    /// Its state, or the error of reading it. An `Io` error with a refusal names the owner.
     pub state: Result<Info>,
 }
 
-/// All timelines in shared memory, by name: live ones, and what killed programs left.
+/// All timelines in shared memory, by name: those in use, and those that killed programs left.
 ///
-/// Objects of other kinds are left out. Damaged timelines, and those whose creator was killed
-/// before they were finished, are listed with the error. So are those that the caller may not read,
-/// if their size is one that a timeline may have, and those of other users that would take long to
-/// read.
+/// Objects of other kinds are left out. Damaged timelines are listed with the error, and so are
+/// those whose creator was killed before they were finished, and those of other users that would
+/// take long to read. A timeline that the caller may not read is listed if its size is possible for
+/// a timeline.
 ///
 /// # Errors
 /// `Io` if shared memory cannot be listed.
@@ -38,8 +37,8 @@ pub fn list() -> Result<Vec<Listed>> {
     Ok(found()?.map(listed).collect())
 }
 
-/// The names of the timelines in shared memory that can be read. Quicker than [`list`]: only their
-/// headers are looked at.
+/// The names of the timelines in shared memory that can be read. Faster than [`list`]: reads only
+/// their headers.
 ///
 /// # Errors
 /// `Io` if shared memory cannot be listed.
@@ -58,7 +57,7 @@ pub fn names() -> Result<Vec<String>> {
     Ok(readable.map(|(name, _)| name).collect())
 }
 
-/// What there is, attached to.
+/// Attaches to all timelines in shared memory.
 fn found() -> Result<impl Iterator<Item = (String, Result<Attached>)>> {
     let names = shm::live_names().map_err(|e| Error::io("list", "/dev/shm".as_ref(), e))?;
     Ok(names.into_iter().filter_map(|name| {
@@ -72,7 +71,7 @@ fn found() -> Result<impl Iterator<Item = (String, Result<Attached>)>> {
                 refusal: Some(refusal),
                 ..
             }) => may_be_one(refusal),
-            // Somebody else's object, gone meanwhile, or just being created.
+            // Not a timeline, removed meanwhile, or just being created.
             Err(Error::NotATimeline { .. } | Error::NotFound { .. } | Error::Io { .. }) => false,
             Err(Error::Unfinished { .. }) => staging,
             _ => true,
@@ -81,7 +80,7 @@ fn found() -> Result<impl Iterator<Item = (String, Result<Attached>)>> {
     }))
 }
 
-/// Whether an object that may not be read may be a timeline, by its size.
+/// Whether the size of an unreadable object is possible for a timeline.
 fn may_be_one(refusal: &Refusal) -> bool {
     let size = refusal.file.metadata().map_or(0, |found| found.len());
     size.is_multiple_of(PAGE) && size >= Geometry::new(MIN_ENTRIES, MIN_STRING_TABLE).total

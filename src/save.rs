@@ -1,12 +1,12 @@
-//! Snapshots: a timeline copied chunk by chunk into a file, while its writers go on.
+//! Snapshots: copies a timeline chunk by chunk into a file, while its writers go on.
 //!
-//! The file has the same format, so every reader of a live timeline reads a snapshot, too. Each
-//! chunk is copied by the reader's rule, so every entry is whole. Chunks are closed in the file,
-//! and lanes point at their last one. The entries are those of a consistent cut. Chunks are copied
-//! from the newest to the oldest, so those overwritten meanwhile are the oldest. Lanes also say how
-//! many entries they had in the cut, so a reader knows how many are missing. Events are copied
-//! before definitions and threads, so none of theirs is missing. Where the ring was never written,
-//! the file has holes.
+//! The file has the format of a timeline, so every reader of timelines reads it. Each chunk is
+//! copied by the reader's rule, so every entry is whole. The entries are those of a consistent cut.
+//! In the file, all chunks are closed, and each lane points at its last chunk. Chunks are copied
+//! from the newest to the oldest, so those that writers overwrite meanwhile are the oldest. A lane
+//! says how many entries it had in the cut, so a reader knows how many are missing. Definitions and
+//! threads are copied after the events, so no event lacks its own. The file has holes where the
+//! ring was never written.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -24,18 +24,18 @@ use crate::shm;
 use crate::source::{self, Groups};
 use crate::sync::Ordering;
 
-/// What a snapshot holds.
+/// The result of saving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Saved {
-    /// Length of the file; what it takes on the disk can be less.
+    /// Length of the file. It can take less space on the disk, because it has holes.
     pub bytes: u64,
     /// Events in it.
     pub events: u64,
-    /// Entries that were overwritten while it was taken; an event takes one or more.
+    /// Entries that were overwritten while the snapshot was taken; an event takes one or more.
     pub overwritten: u64,
 }
 
-/// Saves `segment` to `file`, by way of a temporary name.
+/// Saves `segment` to `file`. The file is written under a temporary name.
 pub(crate) fn save(segment: &Segment, file: &Path) -> Result<Saved> {
     let replacement = Replacement::of(file)?;
     if segment.geometry.total > shm::file_size_limit() {
@@ -47,18 +47,18 @@ pub(crate) fn save(segment: &Segment, file: &Path) -> Result<Saved> {
     }
     replacement.write(|out| {
         let saved = Snapshot { segment, out }.write()?;
-        // Or else what is gone would be saved as if it had never been.
+        // Otherwise lost bytes would be saved as if they had never been written.
         segment.intact().map_err(std::io::Error::other)?;
         Ok(saved)
     })
 }
 
-/// Entries that are copied before they are written: 1 MiB.
+/// How many entries are copied before they are written: 1 MiB.
 const AT_ONCE: usize = 1 << 14;
 
-/// What was copied of a ring.
+/// The part of a ring that was copied.
 struct Copied {
-    /// How far each lane counts.
+    /// The end of each lane in the cut.
     cut: Vec<Option<u64>>,
     chunks: Vec<Chunk>,
     events: u64,
@@ -100,8 +100,8 @@ impl Snapshot<'_> {
         })
     }
 
-    /// Copies what a cut holds. Where all of it was overwritten meanwhile, as in a small ring that
-    /// many write to, tries again.
+    /// Copies the entries of a cut. Tries again if all of them were overwritten meanwhile: this
+    /// happens to a small ring with many writers.
     fn entries(&mut self) -> std::io::Result<Copied> {
         for _ in 1..source::ATTEMPTS {
             let copied = self.attempt()?;
@@ -131,7 +131,7 @@ impl Snapshot<'_> {
             }
             copied.events += Groups::new(&entries[known..]).count() as u64;
             copied.chunks.push(chunk);
-            // Several at once, because writing takes longer than copying.
+            // Writes several chunks at once, because writing takes longer than copying.
             if entries.len() >= AT_ONCE {
                 self.put(&copied.chunks[written..], &entries)?;
                 written = copied.chunks.len();
@@ -142,7 +142,8 @@ impl Snapshot<'_> {
         Ok(copied)
     }
 
-    /// Writes the entries of chunks, which follow one another in `entries`.
+    /// Writes the entries of chunks. In `entries`, those of one chunk follow those of the one
+    /// before.
     fn put(&mut self, chunks: &[Chunk], mut entries: &[Entry]) -> std::io::Result<()> {
         let first = self.segment.geometry.entry().offset;
         let size = u64::from(self.segment.ring.chunk_entries()) * ENTRY_SIZE;
@@ -174,7 +175,7 @@ impl Snapshot<'_> {
         self.out.write_all_at(&bytes, region.offset)
     }
 
-    /// Lanes as they stand after the chunks of this snapshot.
+    /// Writes the lanes, each with the last of its chunks in this snapshot.
     fn lanes(&mut self, chunks: &[Chunk], cut: &[Option<u64>]) -> std::io::Result<()> {
         let region = self.segment.geometry.lane();
         let mut bytes = vec![0; region.length as usize];
@@ -194,8 +195,8 @@ impl Snapshot<'_> {
         self.out.write_all_at(&bytes, region.offset)
     }
 
-    /// Thread records, without those that changed while they were copied: they belong to threads
-    /// that logged nothing when the events were copied.
+    /// Writes the thread records, without those that changed while they were copied. Their threads
+    /// had logged nothing when the events were copied.
     fn threads(&mut self) -> std::io::Result<()> {
         let region = self.segment.geometry.thread();
         let mut bytes = vec![0; region.length as usize];
@@ -205,7 +206,7 @@ impl Snapshot<'_> {
                 .segment
                 .map
                 .u32(region.offset + at + records::thread::IDENTITY);
-            // As in threads::lookup.
+            // The same protocol as in threads::lookup.
             let before = identity.load(Ordering::Acquire);
             let record = &mut bytes[at as usize..][..region.stride as usize];
             self.segment.map.read(region.offset + at, record);
@@ -244,7 +245,7 @@ impl Snapshot<'_> {
         self.out.write_all_at(&h, 0)
     }
 
-    /// The anchors there are, and one of this moment, if the clock is still the same.
+    /// Writes the timeline's anchors, and one of this moment if its clock still runs.
     fn anchors(&self, h: &mut [u8]) {
         let mut anchors = self.segment.anchors();
         let own = (self.segment.clock_runs()).then(|| self.segment.own_anchor(&anchors));

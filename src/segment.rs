@@ -1,9 +1,10 @@
-//! A timeline's memory with its header read, checked, and given meaning.
+//! A timeline's memory whose header was read and checked.
 //!
 //! **What if the boot id is not known?** It is in /proc, which a chroot need not have. Ticks of
-//! another boot must not get into a ring. But shared memory does not outlive a boot, and nobody of
-//! another boot can hold the lock of a slot; so either of these is proof enough. A file on a disk
-//! that nobody writes to is refused, and the error says that the boot id is not known.
+//! another boot must not get into a ring. But shared memory does not outlive a boot, and neither
+//! does a process that holds the lock of a slot. So either of the two proves that the timeline is
+//! of this boot. A file on a disk without writers is refused, and the error says that the boot id
+//! is not known.
 
 use std::fs::File;
 use std::io;
@@ -21,23 +22,23 @@ use crate::ring::memory::{Observed, Shared};
 use crate::shm::{self, Lock, Loss, Mapping, Name};
 use crate::sync::{Ordering, fence};
 
-/// System calls for a look at what another user could cut short: some seconds; and further ones for
-/// each lane and chunk, of which an honest ring needs a third.
+/// System calls for one look at a file that another user could cut short: some seconds' worth. Each
+/// lane and chunk adds three times as many as it needs in an intact ring.
 const CALLS_OF_A_LOOK: u64 = 1 << 22;
 const CALLS_OF_A_RECORD: u64 = 192;
 
-/// What the header says that never changes.
+/// The constant part of the header.
 #[derive(Debug, Clone)]
 pub struct Facts {
     /// Format version found.
     pub version: (u16, u16),
     /// Whether it is a snapshot.
     pub snapshot: bool,
-    /// Whether nobody said how many entries it is to have, and there was no room for the default.
+    /// Whether the creator asked for no number of entries, and the default had no room.
     pub reduced: bool,
     /// What ticks count.
     pub clock: ClockKind,
-    /// About how many of them a second has, as its creator measured; 0 = not known.
+    /// Approximate ticks per second, as the creator measured them; 0 = not known.
     pub tick_rate: u64,
     /// When it was created, in nanoseconds since the epoch.
     pub created_unix: u64,
@@ -49,7 +50,7 @@ pub struct Facts {
     pub boot_id: [u8; 16],
 }
 
-/// What a mapping is for.
+/// The purpose of a mapping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
     /// Reading.
@@ -62,32 +63,31 @@ pub enum Use {
 
 /// A mapped timeline.
 pub struct Segment {
-    /// What the user called it.
+    /// The name by which the user opened it.
     pub name: Name,
     /// The memory.
     pub map: Arc<Mapping>,
-    /// Where everything stands.
+    /// The place of each region.
     pub geometry: Geometry,
-    /// What never changes.
+    /// The constant part of the header.
     pub facts: Facts,
-    /// Whether it is of this boot of the machine; `None` where that cannot be told.
+    /// Whether it is of this boot of the machine; `None` if that is not known.
     pub this_boot: Option<bool>,
     /// The ring.
     pub ring: Observed,
-    /// The events defined.
+    /// The table of definitions.
     pub definitions: Definitions,
-    /// The NUMA node of each CPU: read once, because every event asks.
+    /// The NUMA node of each CPU: read once, because it is needed for every event.
     nodes: Vec<u8>,
 }
 
 impl Segment {
-    /// Maps `file` and checks it. Nothing of it is trusted: afterwards, every index below its count
-    /// in the geometry lies inside the mapping.
+    /// Maps `file` and checks it. The file is not trusted: after the check, every index below its
+    /// count in the geometry lies inside the mapping.
     pub fn load(name: &Name, file: &File, purpose: Use) -> Result<Segment> {
         let path = name.given();
         let (geometry, facts) = read_header(path, file)?;
-        // Before its pages are touched, which would take the space of those that a snapshot leaves
-        // out.
+        // Checked before pages are touched, because that would fill the holes of a snapshot.
         if facts.snapshot && purpose != Use::Read {
             return Err(Error::ReadOnly { path: path.into() });
         }
@@ -118,21 +118,21 @@ impl Segment {
         })
     }
 
-    /// The ring, for whoever writes to it, and has it mapped therefore.
+    /// The ring, for writers. They have mapped it.
     pub fn shared(&self) -> Shared {
         Shared::new(&self.map, &self.geometry).expect("what is written to is mapped")
     }
 
-    /// Looks at all of the ring. Of a file that others could cut short, the look is given up where
-    /// it makes more system calls than any honest ring needs: see [`Segment::intact`].
+    /// Runs a function that reads the whole ring. If others can cut the file short, it is given up
+    /// after more system calls than an intact ring needs: see [`Segment::intact`].
     pub fn look<T>(&self, look: impl FnOnce() -> T) -> T {
         let records = u64::from(self.geometry.chunks) + u64::from(self.geometry.lanes());
         let calls = CALLS_OF_A_LOOK + CALLS_OF_A_RECORD * records;
         self.map.at_most(calls, look)
     }
 
-    /// An error if the file was cut short while it was read, or the descriptor lost through which
-    /// it was, or a look at it given up.
+    /// An error if the file was cut short while it was read, if its descriptor was lost, or if
+    /// reading was given up.
     pub fn intact(&self) -> Result<()> {
         let path = self.name.given();
         let fail = |doing, why| Err(Error::io(doing, path, io::Error::other(why)));
@@ -162,7 +162,8 @@ impl Segment {
         Some(*node).filter(|&n| n != 0xff)
     }
 
-    /// Adds an anchor of this moment. The caller holds the define lock, or is alone.
+    /// Adds an anchor of this moment. The caller holds the define lock, or nothing else has the
+    /// file yet.
     ///
     /// The first anchor stays for good: the further apart two anchors are, the better the tick
     /// rate. The others take turns.
@@ -177,8 +178,8 @@ impl Segment {
             n => 1 + (n - 1) % (header::ANCHORS_COUNT - 1),
         };
         let at = header::ANCHORS + slot * header::ANCHOR_SIZE;
-        // As in a sequence lock: 0 while it changes. The fence keeps the stores below behind it,
-        // and the Release publishes them; both pair with `anchors`.
+        // A sequence lock: the serial is 0 while the anchor changes. The fence keeps the stores
+        // below behind it, and the Release publishes them; both pair with `anchors`.
         self.map.u64(at).store(0, Ordering::Relaxed);
         fence(Ordering::Release);
         self.map.u64(at + 8).store(anchor.ticks, Ordering::Relaxed);
@@ -193,9 +194,9 @@ impl Segment {
         taken.store(serial, Ordering::Relaxed);
     }
 
-    /// An anchor of this moment to go with these; `None` if its ticks may be others than theirs,
-    /// because this process does not know its time namespace. Without any to compare, it is better
-    /// than none.
+    /// An anchor of this moment to add to the others. `None` if its ticks may not be comparable
+    /// with theirs, because this process does not know its time namespace. If none of the others is
+    /// comparable, the own anchor is better than none.
     pub fn own_anchor(&self, others: &[Anchor]) -> Option<Anchor> {
         let clock = self.facts.clock;
         let own = Anchor::take(clock);
@@ -224,8 +225,8 @@ impl Segment {
         anchors.into_iter().map(|(_, anchor)| anchor).collect()
     }
 
-    /// The process that samples, if one does. `file`: an opening other than the sampler's own;
-    /// `None` if there is none any more, and only the kernel can be asked.
+    /// The process that samples, if there is one. `file` is an opening other than the sampler's
+    /// own. `None` if there is none left: then only the kernel can tell whether the process lives.
     pub fn sampler(&self, file: Option<&File>) -> Option<u32> {
         let number = |at| self.map.u64(at).load(Ordering::Relaxed);
         let who = Who {
@@ -234,7 +235,7 @@ impl Segment {
             pid_namespace: number(header::SAMPLER_NAMESPACE),
             time_namespace: number(header::SAMPLER_TIME_NAMESPACE),
         };
-        // As with writers: the lock tells, unless there is no such process and its child has it.
+        // As for writers: the lock decides, unless the process is gone and its child has the lock.
         let lives = || match View::here().see(&who) {
             Seen::Gone => false,
             Seen::Runs | Seen::Headless => true,
@@ -243,7 +244,8 @@ impl Segment {
         (who.pid != 0 && lives()).then_some(who.pid)
     }
 
-    /// Notes that this process samples; or that nobody does. The caller holds the define lock.
+    /// Records that this process samples, or that no process does. The caller holds the define
+    /// lock.
     pub fn set_sampler(&self, samples: bool) {
         let me = Who::me();
         let store = |at, number| self.map.u64(at).store(number, Ordering::Relaxed);
@@ -256,17 +258,16 @@ impl Segment {
             .store(pid, Ordering::Relaxed);
     }
 
-    /// Whether the clock of its ticks can be read now: it is no snapshot, and of this boot.
+    /// Whether the clock of its ticks can be read now: it is not a snapshot, and of this boot.
     pub fn clock_runs(&self) -> bool {
         !self.facts.snapshot && self.this_boot == Some(true)
     }
 
-    /// What turns this timeline's ticks into time; a live one gets an anchor of the reader's own,
-    /// too.
+    /// Converts this timeline's ticks to time. If its clock runs, the reader's own anchor is added.
     pub fn time_base(&self) -> TimeBase {
         let mut anchors = self.anchors();
         if self.clock_runs() {
-            // Also one that does not count: it tells when the clocks were looked at.
+            // Even an anchor that is not comparable tells when the clocks were read.
             anchors.push(Anchor::take(self.facts.clock));
         }
         TimeBase::new(self.facts.clock, self.facts.tick_rate, anchors)
@@ -357,7 +358,7 @@ fn read_header(path: &Path, file: &File) -> Result<(Geometry, Facts)> {
     Ok((geometry, facts))
 }
 
-/// CRC-32 of the constant half of the header, the checksum's own field taken as 0.
+/// CRC-32 of the constant half of the header, with 0 in the checksum's own field.
 pub fn checksum(head: &[u8]) -> u32 {
     let mut crc = crc32fast::Hasher::new();
     crc.update(&head[..header::CHECKSUM as usize]);
@@ -366,7 +367,7 @@ pub fn checksum(head: &[u8]) -> u32 {
     crc.finalize()
 }
 
-/// The header of a new timeline created by this process; `reduced`: see [`Facts::reduced`].
+/// The header of a new timeline of this process; `reduced`: see [`Facts::reduced`].
 pub fn new_header(geometry: &Geometry, clock: ClockKind, reduced: bool) -> Vec<u8> {
     let mut h = vec![0; HEADER_SIZE as usize];
     h[..8].copy_from_slice(&layout::MAGIC);
@@ -398,7 +399,7 @@ pub fn new_header(geometry: &Geometry, clock: ClockKind, reduced: bool) -> Vec<u
     h
 }
 
-/// Makes a header's checksum right.
+/// Writes the checksum into a header.
 pub fn seal(head: &mut [u8]) {
     let sum = checksum(head);
     put32(head, header::CHECKSUM, sum);
@@ -406,8 +407,8 @@ pub fn seal(head: &mut [u8]) {
 
 /// Whether a file was written since the machine's last boot.
 ///
-/// Without /proc the boot id is not known, neither now nor when it was written down. But no shared
-/// memory and no lock of a writer outlives a boot.
+/// Without /proc the boot id is unknown now, or was unknown to the creator. But no shared memory
+/// and no lock of a writer outlives a boot.
 fn is_of_this_boot(file: &File, written: &[u8; 16]) -> Option<bool> {
     let (present, unknown) = (boot_id(), [0; 16]);
     if *written != unknown && present != unknown {

@@ -1,4 +1,4 @@
-//! What an event is: its definition, its message with arguments, its priority.
+//! Definitions: an event's category, message with arguments, and priority.
 //!
 //! **Why are arguments signed?** Results of calls, differences and errors are negative; Lua numbers
 //! and C's `int` convert without a cast. An unsigned 64-bit number keeps its bits, and is shown as
@@ -22,39 +22,39 @@ pub use values::{Value, by_position, values};
 use std::borrow::Cow;
 use std::fmt;
 
-/// One event as it was defined. Only an archive can lack a part of it.
+/// A definition of events. Only in an archive can parts of it be missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Definition {
     /// Its number in this timeline; [`EventId::NEVER`] if it is not known.
     pub id: EventId,
     /// The part of the program it belongs to; empty if it is not known.
     pub category: String,
-    /// How much detail it is, if that is known.
+    /// How much detail it is, if known.
     pub priority: Option<Priority>,
     /// The whole message: the first line is shown with its arguments, further lines explain it.
     pub message: String,
-    /// Whether the message was lost. Then the number of its string is shown in its place, `<string
-    /// 0x1a40?>`, or nothing, and the values are shown by their positions.
+    /// Whether the message was lost. Then `<string 0x1a40?>` with the number of its string, or
+    /// nothing, is shown instead, and the values are shown by position.
     pub is_lost: bool,
-    /// How the message says where values go.
+    /// How the message marks the places of values.
     pub syntax: Syntax,
-    /// The file of the statement that logs it, if it told.
+    /// The file of the call site, if known.
     pub file: Option<String>,
-    /// The line of that statement.
+    /// The line of the call site, if known.
     pub line: Option<u32>,
 }
 
-/// How a message says where values go.
+/// How a message marks the places of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Syntax {
     /// Each `$name` of its first line is an argument.
     #[default]
     Template,
-    /// As a format of printf: each `%` takes a value of the payload.
+    /// A format of printf: each `%` takes a value of the payload.
     Printf,
 }
 
-/// A text of a definition as readers have it: no longer than one may be.
+/// A text of a definition, cut to the longest length allowed.
 pub fn bounded(text: &str) -> Cow<'_, str> {
     if text.len() <= Definition::LONGEST_TEXT {
         return text.into();
@@ -67,11 +67,11 @@ pub fn bounded(text: &str) -> Cow<'_, str> {
 }
 
 impl Definition {
-    /// Most bytes of a category, a message and the name of a file. A longer text cannot be defined.
-    /// If one is there all the same, as in a forged file, readers cut it, and it ends in `…`.
+    /// The most bytes of a category, a message or a file name. A longer text cannot be defined.
+    /// Readers cut a longer one, as in a forged file, and end it with `…`.
     pub const LONGEST_TEXT: usize = 4096;
 
-    /// A message with `$name` arguments, from no statement that is known.
+    /// A message with `$name` arguments, without a known call site.
     pub fn new(
         id: EventId,
         category: impl Into<String>,
@@ -95,8 +95,8 @@ impl Definition {
         template::first_line(&self.message)
     }
 
-    /// The names of the arguments, in order, without the `$`. A format of printf names none, and a
-    /// lost message does not either.
+    /// The names of the arguments, in order, without the `$`. A format of printf and a lost message
+    /// have none.
     pub fn arguments(&self) -> impl Iterator<Item = &str> {
         let message = match self.syntax {
             Syntax::Template if !self.is_lost => &self.message,
@@ -111,7 +111,7 @@ impl Definition {
     }
 
     /// Writes the first line with the arguments filled in: `processed tcp(10), udp(20), and
-    /// other(3)`. If the message was lost, all arguments by their positions: `<string 0x1a40?>(10,
+    /// other(3)`. If the message was lost, writes the arguments by position: `<string 0x1a40?>(10,
     /// 20, 3)`.
     ///
     /// # Example

@@ -1,18 +1,18 @@
-//! The objects a process has loaded, as text for the string table: what finds the names of
-//! addresses later.
+//! The objects that a process has loaded, as text in the string table. Readers name addresses by
+//! it.
 
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-/// Bytes of the longest path: PATH_MAX, of which the kernel takes one for the end.
+/// Bytes of the longest path: PATH_MAX includes the NUL.
 const MAX_PATH: usize = 4096;
 
-/// Bytes of the longest build id. Linkers make 8 to 20 unless somebody spells one out.
+/// Bytes of the longest build id. Linkers write 8 to 20 unless one is given to them.
 const MAX_BUILD_ID: usize = 64;
 
-/// A program or library as a process had it loaded.
+/// A program or library that a process has loaded.
 ///
 /// # Example
 /// ```
@@ -39,10 +39,10 @@ pub struct Module {
     pub start: u64,
     /// The first address behind them.
     pub end: u64,
-    /// The file, absolute. The vDSO's, for one, is none that could be opened.
+    /// The absolute path of its file. Some, like that of the vDSO, cannot be opened.
     pub path: PathBuf,
-    /// What its linker called it: the note NT_GNU_BUILD_ID, 1 to 64 bytes. Tells whether a file is
-    /// still the same.
+    /// Its build id: the note NT_GNU_BUILD_ID, 1 to 64 bytes. Tells whether a file is still the
+    /// same.
     pub build_id: Option<Vec<u8>>,
 }
 
@@ -50,7 +50,7 @@ impl Module {
     /// `pid base start end build-id path`, one space between each: the pid in decimal, the
     /// addresses in hexadecimal, the build id in hexadecimal or `-`.
     ///
-    /// `%` in the path, control characters and bytes that are not UTF-8 stand as `%` and two
+    /// `%`, control characters and bytes that are not UTF-8 are written in the path as `%` and two
     /// hexadecimal digits. A build id longer than 64 bytes is left out.
     pub fn encode(&self) -> String {
         let path = self.path.as_os_str().as_bytes();
@@ -85,10 +85,10 @@ impl Module {
         text
     }
 
-    /// Reads what [`encode`](Module::encode) writes. `None` for anything else: a field that is
-    /// missing or too long, no path, no address between `start` and `end`.
+    /// Parses the text of [`encode`](Module::encode). `None` for any other text: a field is missing
+    /// or too long, the path is empty, or no address is between `start` and `end`.
     pub fn parse(text: &str) -> Option<Module> {
-        // Longer is no path in any spelling.
+        // No path is longer, even if all of its bytes are escaped.
         if text.len() > 3 * MAX_PATH + 256 {
             return None;
         }
@@ -136,7 +136,7 @@ fn unescape(text: &str) -> Option<Vec<u8>> {
         path.push(byte(digits)?);
         path.extend_from_slice(rest);
     }
-    // No system call takes it, and as a C string it would be another path.
+    // No system call takes a path with a NUL, and as a C string it would be another path.
     (!path.contains(&0)).then_some(path)
 }
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::error::Error;
 
-/// How much detail an event is. From rare and grave to frequent and fine.
+/// How much detail an event is, from the rare and grave to the frequent and fine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Priority {
@@ -75,7 +75,7 @@ impl FromStr for Priority {
     }
 }
 
-/// Up to which priority events are logged.
+/// How much is logged: events up to a priority, none, or all.
 ///
 /// # Example
 /// ```
@@ -111,7 +111,7 @@ impl Level {
         (number <= Level::ALL.0).then_some(Level(number))
     }
 
-    /// The level in a header field; what is out of range allows everything.
+    /// The level in a header field. A number out of range allows everything.
     pub(crate) fn from_field(field: u32) -> Level {
         u8::try_from(field)
             .ok()

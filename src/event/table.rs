@@ -1,8 +1,8 @@
-//! The definition table, the string table and the enable table, as they stand in shared memory.
+//! The tables of definitions, strings and enable bytes in shared memory.
 //!
-//! All three only grow. A definition is published by the count of definitions, stored last with
-//! Release: whoever is killed in the middle leaves bytes that nobody counts, and that the next
-//! define overwrites. Changes are made under the define lock; readers take none.
+//! All three only grow. The count of definitions is stored last, with Release, and publishes a
+//! definition. A process that is killed before that leaves bytes that are not counted, and the next
+//! define overwrites them. Changes are made under the define lock; readers take no lock.
 
 use std::hash::Hasher;
 use std::path::Path;
@@ -14,35 +14,35 @@ use crate::layout::{Geometry, MAX_ARGUMENTS, header, records::definition as reco
 use crate::shm::Mapping;
 use crate::sync::Ordering;
 
-/// The number of an event in one timeline.
+/// The number of a definition in one timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId(pub u32);
 
 impl EventId {
-    /// Defined by nobody and never enabled: what a failed define leaves a careless caller with.
+    /// The id without a definition, never enabled. Callers that ignore a failed define log with it.
     pub const NEVER: EventId = EventId(0);
 }
 
-/// What a definition record is for.
+/// The kinds of definition records.
 mod kind {
     /// A message with `$name` arguments.
     pub const TEMPLATE: u8 = 1;
     /// A format of printf.
     pub const PRINTF: u8 = 2;
-    /// No event: a loaded object, for reading call stacks.
+    /// Not of events: a loaded object, for reading call stacks.
     pub const MODULE: u8 = 3;
 }
 
-/// Category of what stands for loaded objects.
+/// The category of loaded objects.
 const MODULES: &str = "module";
 
-/// A definition that is to be found or added.
+/// A definition to find or to add.
 struct Wanted<'a> {
     kind: u8,
     category: &'a str,
     priority: Priority,
     message: &'a str,
-    /// The statement's, if it is told; line 0 if not.
+    /// The call site's file and line, if known; line 0 if not.
     file: &'a str,
     line: u32,
 }
@@ -63,7 +63,7 @@ impl Wanted<'_> {
     }
 }
 
-/// The events of one timeline.
+/// The definitions of one timeline.
 #[derive(Clone)]
 pub struct Definitions {
     map: Arc<Mapping>,
@@ -83,7 +83,7 @@ impl Definitions {
         self.geometry.definition().offset + u64::from(id) * self.geometry.definition().stride
     }
 
-    /// Events defined, the never-enabled event 0 included.
+    /// How many definitions there are, including number 0, which is never enabled.
     pub fn count(&self) -> u32 {
         // Acquire (pairs with the Release in `add`): the records and strings below it are visible.
         let count = self.map.u32(header::DEFINED).load(Ordering::Acquire);
@@ -96,7 +96,7 @@ impl Definitions {
         used.clamp(1, self.geometry.strings().length)
     }
 
-    /// An event of this number, if it is defined and its record makes sense.
+    /// The definition of this number, if there is one and its record is valid.
     pub fn get(&self, id: EventId) -> Option<Definition> {
         if id.0 == 0 || id.0 >= self.count() {
             return None;
@@ -127,7 +127,7 @@ impl Definitions {
             .load(Ordering::Relaxed)
     }
 
-    /// The objects that processes of the timeline said they have loaded, in their text form.
+    /// The objects that processes of the timeline have loaded, in their text form.
     pub fn modules(&self) -> impl Iterator<Item = String> {
         let modules = (1..self.count()).filter(|id| self.kind(*id) == kind::MODULE);
         modules.map(|id| {
@@ -138,12 +138,12 @@ impl Definitions {
 
     /// A text of a definition.
     fn string(&self, offset: u32) -> String {
-        // One character more shows that there is more.
+        // A character beyond the limit shows that the text is longer.
         let text = self.long_string(offset, Definition::LONGEST_TEXT as u64 + 4);
         bounded(&text).into_owned()
     }
 
-    /// A string of the table, of at most so many bytes.
+    /// A string of the table, cut to `most` bytes.
     fn long_string(&self, offset: u32, most: u64) -> String {
         let strings = self.geometry.strings();
         let most = strings.length.saturating_sub(offset.into()).min(most);
@@ -156,7 +156,7 @@ impl Definitions {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// The event of this category, priority and message, defined now if it was not.
+    /// The definition with this category, priority and message. It is added if it is missing.
     ///
     /// The caller holds the define lock.
     pub fn define(
@@ -184,7 +184,7 @@ impl Definitions {
         self.find_or_add(path, &wanted)
     }
 
-    /// The event of a statement that logs in the manner of printf.
+    /// The definition of a call site with a format of printf.
     ///
     /// The caller holds the define lock.
     pub fn define_printf(
@@ -207,7 +207,7 @@ impl Definitions {
         self.find_or_add(path, &wanted)
     }
 
-    /// Keeps the text form of an object that a process has loaded.
+    /// Adds the text form of an object that a process has loaded.
     ///
     /// The caller holds the define lock.
     pub fn define_module(&self, path: &Path, module: &str) -> Result<()> {
@@ -224,8 +224,7 @@ impl Definitions {
 
     fn find_or_add(&self, path: &Path, wanted: &Wanted) -> Result<EventId> {
         check_text("category", wanted.category)?;
-        // A format may say nothing: what counts is that the statement was reached, or its call
-        // stack.
+        // A format may be empty: its events still show when the call site ran, and its call stack.
         if wanted.kind != kind::PRINTF || !wanted.message.is_empty() {
             check_text("message", wanted.message)?;
         }
@@ -313,7 +312,8 @@ impl Definitions {
         Ok(EventId(id))
     }
 
-    /// All the strings or none, so that a failed define uses nothing up. An empty one is at 0.
+    /// Adds all the strings or none, so that a failed define takes no space. An empty string is at
+    /// 0.
     fn intern(&self, path: &Path, texts: [&str; 3]) -> Result<[u32; 3]> {
         let strings = self.geometry.strings();
         let used = self.string_bytes();
@@ -347,8 +347,7 @@ impl Definitions {
         Ok(offsets)
     }
 
-    /// The level in force: what was asked for, or what a sampler holds up just now, whichever is
-    /// more.
+    /// The level in force: the level that was asked for or the sampler's, whichever is higher.
     pub fn effective_level(&self) -> Level {
         self.level().max(self.boost())
     }
@@ -358,7 +357,7 @@ impl Definitions {
         Level::from_field(self.map.u32(header::LEVEL).load(Ordering::Relaxed))
     }
 
-    /// The level a sampler holds up just now; none otherwise.
+    /// The level that a sampler asks for at the moment; none otherwise.
     pub fn boost(&self) -> Level {
         Level::from_field(self.map.u32(header::BOOST).load(Ordering::Relaxed))
     }
@@ -396,16 +395,15 @@ impl Definitions {
     }
 
     fn enable(&self, id: u32, enabled: bool) {
-        // Relaxed: a writer that sees the change a moment late logs, or does not log, one event
-        // more.
+        // Relaxed: a writer that sees the change a moment later logs one event too many or too few.
         self.map
             .u8(self.geometry.enable().offset + u64::from(id))
             .store(enabled.into(), Ordering::Relaxed);
     }
 }
 
-/// The string, with its NUL, at the start of a string of the table (the end of another will do too,
-/// but then a reader of the raw file would see words that nobody wrote).
+/// The offset of the string, with its NUL, at the start of a string in the table. The end of
+/// another string would do as well, but would confuse a person who reads the raw file.
 fn find_string(table: &[u8], with_nul: &[u8]) -> Option<usize> {
     memchr::memmem::find_iter(table, with_nul).find(|&at| at > 0 && table[at - 1] == 0)
 }
@@ -444,7 +442,7 @@ fn check_length(what: &'static str, text: &str) -> Result<()> {
     }
 }
 
-// FNV-1a, 64 bits (Fowler, Noll, Vo): part of the format, so it is spelled out and not a library's.
+// FNV-1a, 64 bits (Fowler, Noll, Vo). It is part of the format, so it is not left to a library.
 struct Fnv(u64);
 
 impl Hasher for Fnv {

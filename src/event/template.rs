@@ -9,7 +9,7 @@ pub fn first_line(message: &str) -> &str {
 
 /// The names of the arguments: each `$` followed by letters, digits or `_` on the first line.
 ///
-/// A `$` without such a word is itself.
+/// A `$` without such a word is text.
 pub fn argument_names(message: &str) -> impl Iterator<Item = &str> {
     pieces(first_line(message)).filter_map(|piece| match piece {
         Piece::Argument(name) => Some(name),
@@ -39,7 +39,7 @@ pub fn render(message: &str, args: &[i64], out: &mut impl fmt::Write) -> fmt::Re
 /// A part of a message's first line.
 #[derive(Debug, PartialEq)]
 pub enum Piece<'a> {
-    /// What stands there as it is.
+    /// Text to show as it is.
     Text(&'a str),
     /// The name of an argument.
     Argument(&'a str),
@@ -72,7 +72,7 @@ fn next_piece(line: &str) -> (Piece<'_>, &str) {
     (Piece::Text(text), rest)
 }
 
-/// The length of the `$word` that `text` starts with, if it does.
+/// The length of the `$word` at the start of `text`, if there is one.
 fn argument_at(text: &str) -> Option<usize> {
     let word = text.strip_prefix('$')?;
     let length = word
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(rendered("$n\r\nmore", &[-1]), "n(-1)");
     }
 
-    /// The same by the plainest means: walk the characters.
+    /// The plainest way to render: walk the characters.
     fn naive(line: &str, args: &[i64]) -> String {
         let chars: Vec<char> = line.chars().collect();
         let (mut out, mut i, mut n) = (String::new(), 0, 0);

@@ -1,9 +1,8 @@
-//! What the payload of an event holds: values in msgpack, one after the other, as a call passed
-//! them.
+//! Values in the payload of an event, in msgpack and in the order of the call's arguments.
 //!
-//! Reading takes whatever stands there. Each encoding of an integer, a text or a floating-point
-//! number is understood, lengths are only believed as far as there are bytes, and what cannot be
-//! understood ends the values.
+//! Readers accept any bytes. Each encoding of an integer, a text or a floating-point number is
+//! understood, lengths are checked against the bytes that there are, and bytes without a meaning
+//! end the values.
 
 use std::fmt::{self, Write as _};
 
@@ -11,7 +10,7 @@ use rmp::Marker;
 
 use super::Format;
 
-/// The msgpack extension type of a text of which not everything was kept.
+/// The msgpack extension type of a text that was cut.
 const CUT_TEXT: i8 = 1;
 /// The msgpack extension type of a `long double`.
 const LONG_DOUBLE: i8 = 2;
@@ -19,18 +18,18 @@ const LONG_DOUBLE: i8 = 2;
 /// One value of a payload.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value<'a> {
-    /// A signed integer. How many bits of it count is for the conversion to say.
+    /// A signed integer. The conversion says how many of its bits count.
     Int(i64),
     /// An unsigned integer or an address.
     Uint(u64),
     /// A `double`.
     Float(f64),
-    /// A `long double` as it stands in memory on x86: 64 bits of significand, of which the highest
-    /// is the integer, 15 of exponent, the sign, and 6 bytes that say nothing; little-endian.
+    /// A `long double` in x86's memory format, little-endian: 64 bits of significand with an
+    /// explicit integer bit, 15 of exponent, the sign, and 6 unused bytes.
     LongDouble([u8; 16]),
-    /// The bytes of a string, in no particular encoding unless it was a wide one: then in UTF-8.
+    /// The bytes of a string, in any encoding. A wide string is in UTF-8.
     Text {
-        /// The bytes that were kept, without a NUL.
+        /// The bytes that were kept, without the NUL.
         bytes: &'a [u8],
         /// Whether the writer had no room for all of it.
         cut: bool,
@@ -42,11 +41,11 @@ pub enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// Appends the value as a writer does.
+    /// Appends the value in the encoding that writers use.
     ///
-    /// Integers take the encoding of `int` or `unsigned int` where they fit, else that of their
-    /// 64-bit kin. Lengths have 16 bits: of a longer text the beginning is kept, and it is marked
-    /// as cut; of more addresses, the first.
+    /// An integer that fits has the encoding of `int` or `unsigned int`, a larger one that of 64
+    /// bits. Lengths have 16 bits: a longer text is cut and marked as cut, more addresses are
+    /// dropped.
     pub fn encode(&self, out: &mut Vec<u8>) {
         match self {
             Value::Int(value) => match i32::try_from(*value) {
@@ -75,8 +74,8 @@ impl Value<'_> {
     }
 }
 
-/// As a value that stands alone: a text in quotes, with line breaks as `\n`; one that was cut ends
-/// in `…`.
+/// Writes a value that stands alone: a text is in quotes, with line breaks as `\n`; one that was
+/// cut ends in `…`.
 impl fmt::Display for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -101,8 +100,7 @@ fn printed(format: &str, value: &Value) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// Writes values without a message that gives them their places: `(10, "eth0")`, or nothing if
-/// there are none.
+/// Writes values without a message: `(10, "eth0")`, or nothing if there are none.
 ///
 /// # Example
 /// ```
@@ -114,7 +112,7 @@ fn printed(format: &str, value: &Value) -> String {
 /// # Ok::<(), std::fmt::Error>(())
 /// ```
 ///
-/// Behind 64 KiB there is only `…`.
+/// After 64 KiB it ends with `…`.
 ///
 /// # Errors
 /// Only those of `out`.
@@ -153,7 +151,7 @@ fn encode_text(bytes: &[u8], cut: bool, out: &mut Vec<u8>) {
     out.extend_from_slice(&bytes[..kept.into()]);
 }
 
-/// The values of a payload, in order. They end where something is damaged or of no known kind.
+/// The values of a payload, in order. They end at damage or at a value of an unknown kind.
 ///
 /// # Example
 /// ```
@@ -173,7 +171,7 @@ pub fn values(payload: &[u8]) -> impl Iterator<Item = Value<'_>> {
     std::iter::from_fn(move || input.value()).fuse()
 }
 
-/// What is left to read.
+/// The bytes not read yet.
 struct Input<'a>(&'a [u8]);
 
 impl<'a> Input<'a> {
@@ -229,7 +227,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// An integer, if that is what this marker begins.
+    /// The integer that begins with this marker, if it is an integer's.
     fn integer(&mut self, marker: Marker) -> Option<Value<'a>> {
         Some(match marker {
             Marker::FixPos(value) => Value::Uint(value.into()),
@@ -264,7 +262,7 @@ impl<'a> Input<'a> {
     }
 
     fn addresses(&mut self, count: usize) -> Option<Value<'a>> {
-        // Each takes a byte at least, so no more is reserved than eight times what is there.
+        // Each takes at least a byte, so at most eight times the bytes left are reserved.
         let mut addresses = Vec::with_capacity(count.min(self.0.len()));
         for _ in 0..count {
             let marker = self.marker()?;

@@ -1,12 +1,12 @@
 //! Exact decimal digits of a binary floating-point number.
 //!
 //! Each such number, `significand × 2^exponent`, has finitely many decimal digits, at most 16,445
-//! for a `long double`. printf rounds after any of them, and by all that follow, so they are all
-//! worked out. For an exponent `-k` they are those of the integer `significand × 5^k`, with the
-//! point `k` digits from the right, since `2^-k = 5^k / 10^k`; for another, those of `significand ×
-//! 2^exponent` itself. So all it takes is to multiply a long integer by a short one. In limbs of
-//! nine decimal digits the result is text already. What a program usually prints has few digits,
-//! and then a few dozen multiplications do.
+//! for a `long double`. printf rounds after any of them, and the rounding depends on all the digits
+//! after it, so all are computed. For an exponent `-k` they are the digits of the integer
+//! `significand × 5^k`, with the point `k` digits from the right, since `2^-k = 5^k / 10^k`. For
+//! another exponent they are those of `significand × 2^exponent` itself. So the algorithm only
+//! multiplies a long integer by short ones. In limbs of nine decimal digits the result is easy to
+//! print. Most numbers that programs print have few digits, and take a few dozen multiplications.
 
 /// The limbs' base: the power of ten whose square, times four, still fits 64 bits.
 const BASE: u64 = 1_000_000_000;
@@ -19,7 +19,7 @@ const TWOS: u32 = 31;
 /// A number that is not negative, in decimal: 0.d₁d₂d₃… × 10^point.
 #[derive(Debug)]
 pub struct Decimal {
-    /// Values of digits, the first and the last of which are not 0; none for zero.
+    /// The values of the digits. The first and the last are not 0; zero has no digits.
     digits: Vec<u8>,
     point: i64,
 }
@@ -33,7 +33,7 @@ impl Decimal {
                 point: 0,
             };
         }
-        // Without factors of two at its end a number has no digits that are zero anyway.
+        // Trailing factors of two would only add zeros at the end of the digits.
         let spare = significand.trailing_zeros();
         let significand = significand >> spare;
         let exponent = exponent + spare as i32;
@@ -54,7 +54,7 @@ impl Decimal {
         decimal
     }
 
-    /// An integer, in limbs of which the lowest comes first.
+    /// An integer in limbs, lowest first.
     fn of_limbs(limbs: &[u32]) -> Decimal {
         let mut digits = vec![0; limbs.len() * DIGITS_OF_LIMB];
         for (limb, digits) in limbs.iter().rev().zip(digits.chunks_mut(DIGITS_OF_LIMB)) {
@@ -83,10 +83,9 @@ impl Decimal {
         }
     }
 
-    /// Keeps this many digits, to the nearest, or to the even one of two that are equally near.
+    /// Rounds to this many digits, to the nearest number, or to the even one of two equally near.
     ///
-    /// With none or fewer than none kept, it is the place before the first digit, or one further to
-    /// the left, that is rounded to.
+    /// If `keep` is 0 or negative, it rounds to the place before the first digit, or further left.
     pub fn round(&mut self, keep: i64) {
         if keep >= self.digits.len() as i64 {
             return;
@@ -96,7 +95,8 @@ impl Decimal {
             self.point = 0;
             return;
         };
-        // What is dropped ends in a digit that is not 0: it is half exactly if it is a single 5.
+        // The dropped digits end in one that is not 0, so they are exactly half if they are a
+        // single 5.
         let up = match self.digits[keep] {
             5 if keep + 1 == self.digits.len() => keep > 0 && self.digits[keep - 1] % 2 == 1,
             first => first >= 5,
@@ -108,7 +108,7 @@ impl Decimal {
         self.trim();
     }
 
-    /// Adds one in the place of the last digit.
+    /// Adds one to the last digit.
     fn add_one(&mut self) {
         while self.digits.last() == Some(&9) {
             self.digits.pop();
@@ -127,7 +127,7 @@ impl Decimal {
         self.digits.len()
     }
 
-    /// How many of them stand before the point; if negative, as many zeros follow it.
+    /// How many digits stand before the point. If negative, as many zeros follow the point.
     pub fn point(&self) -> i64 {
         self.point
     }
@@ -141,7 +141,7 @@ impl Decimal {
         }
     }
 
-    /// Appends digits as text, those from one place to before another; zeros where there are none.
+    /// Appends the digits from one place to before another as text; zeros where there are none.
     pub fn append(&self, from: i64, to: i64, out: &mut Vec<u8>) {
         let length = self.digits.len() as i64;
         let before = (to.min(0) - from).max(0);
@@ -154,7 +154,7 @@ impl Decimal {
     }
 }
 
-/// Multiplies a long integer, of which the lowest limb comes first.
+/// Multiplies a long integer in limbs, lowest first.
 fn multiply(limbs: &mut Vec<u32>, by: u32) {
     let mut carry = 0;
     for limb in limbs.iter_mut() {

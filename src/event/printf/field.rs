@@ -1,8 +1,8 @@
-//! A field of the text: how wide, and filled up on which side with what.
+//! A field of the text: its width, and its padding.
 
 use super::parse::Flags;
 
-/// Flags, width and precision with their arguments in place, within bounds.
+/// Flags, width and precision within their bounds. Those from arguments are filled in.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Spec {
     pub flags: Flags,
@@ -23,7 +23,7 @@ impl Spec {
     }
 }
 
-/// Appends text, filled up with spaces.
+/// Appends text, padded with spaces.
 pub fn append(body: &[u8], spec: &Spec, out: &mut Vec<u8>) {
     let padding = spec.width.saturating_sub(body.len());
     if !spec.flags.left {
@@ -35,8 +35,8 @@ pub fn append(body: &[u8], spec: &Spec, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a number: sign or `0x`, zeros that belong to it, and the rest; filled up with zeros in
-/// between if `with_zeros`, unless it stands on the left.
+/// Appends a number: the prefix (sign or `0x`), its own zeros, and the digits. With `with_zeros` it
+/// is padded with zeros after the prefix, unless it stands on the left.
 pub fn append_number(
     prefix: &[u8],
     zeros: usize,

@@ -17,8 +17,8 @@ pub struct Number {
 
 #[derive(Debug, Clone, Copy)]
 enum Magnitude {
-    /// significand × 2^exponent; of the hexadecimal digits of the significand, this many stand
-    /// behind the point.
+    /// significand × 2^exponent. `hex_digits` of the significand's hexadecimal digits stand after
+    /// the point.
     Finite {
         significand: u64,
         exponent: i32,
@@ -29,7 +29,7 @@ enum Magnitude {
 }
 
 impl Number {
-    /// The number that a value is, if it is one with a point.
+    /// The number in a value, if it is a floating-point number.
     pub fn of(value: &Value) -> Option<Number> {
         match value {
             Value::Float(value) => Some(Number::of_double(*value)),
@@ -56,7 +56,7 @@ impl Number {
         }
     }
 
-    /// What the processor refuses as an operand is not a number, and so it is with glibc.
+    /// A number that the processor rejects as an operand is shown as NaN, like in glibc.
     fn of_long_double(bytes: &[u8; 16]) -> Number {
         let bits = u128::from_le_bytes(*bytes);
         let significand = bits as u64;
@@ -112,7 +112,7 @@ pub fn append(number: Number, style: FloatStyle, spec: &Spec, out: &mut Vec<u8>)
     field::append_number(&prefix, 0, &body, spec.flags.zero, spec, out);
 }
 
-/// What is no number is not filled up with zeros.
+/// Infinities and NaN are not padded with zeros.
 fn append_word(word: &[u8], sign: &[u8], style: FloatStyle, spec: &Spec, out: &mut Vec<u8>) {
     let mut text = [sign, word].concat();
     if style.upper {
@@ -147,10 +147,10 @@ fn exponential(mut decimal: Decimal, precision: usize, alternate: bool, out: &mu
     exponent(b'e', decimal.exponent(), 2, out);
 }
 
-/// C99's rule: with P digits and the exponent X that `%e` would show, like `%f` if P > X ≥ -4, else
-/// like `%e`; and without zeros at the end, unless the flag asks for them. In one case glibc leaves
-/// them off although it does: where only rounding lifts X to P, as with `%#.2g` of 99.5, which is
-/// `1.e+02`.
+/// C99's rule, with P digits and the exponent X that `%e` would show: like `%f` if P > X ≥ -4,
+/// otherwise like `%e`. Trailing zeros are removed, unless the flag asks for them. In one case
+/// glibc removes them all the same: when only rounding raises X to P, as for `%#.2g` of 99.5, which
+/// is `1.e+02`.
 fn general(mut decimal: Decimal, precision: usize, alternate: bool, out: &mut Vec<u8>) {
     let wanted = precision.max(1) as i64;
     let lifted_from = decimal.exponent();
@@ -170,8 +170,8 @@ fn general(mut decimal: Decimal, precision: usize, alternate: bool, out: &mut Ve
     }
 }
 
-/// Appends the digits of `%a`: one before the point, of a `double` 1 or 0, of a `long double` the
-/// highest four bits.
+/// Appends the digits of `%a`. The digit before the point is 1 or 0 for a `double`, and the highest
+/// four bits of a `long double`.
 fn hex(mut significand: u64, mut power: i32, digits: u32, spec: &Spec, out: &mut Vec<u8>) {
     // The exponent that is shown belongs to the digit before the point.
     power += 4 * digits as i32;
@@ -186,7 +186,7 @@ fn hex(mut significand: u64, mut power: i32, digits: u32, spec: &Spec, out: &mut
         Some(precision) => (digits.min(precision as u32), precision),
     };
     let dropped = 4 * (digits - shown);
-    // One digit more than a `long double` has: rounded up, it may grow by one.
+    // 128 bits, because rounding up may add a digit to those of a `long double`.
     let mut kept = u128::from(significand) >> dropped;
     let rest = u128::from(significand) - (kept << dropped);
     let half = (1 << dropped) >> 1;

@@ -3,10 +3,10 @@
 use super::field::{self, Spec};
 use super::parse::{IntegerStyle, Size};
 
-/// 64 bits in octal are the longest.
+/// The longest: 64 bits in octal.
 const MOST_DIGITS: usize = 22;
 
-/// Appends as much of the bits as the conversion takes.
+/// Appends the bits that the conversion takes.
 pub fn append(bits: u64, size: Size, style: IntegerStyle, spec: &Spec, out: &mut Vec<u8>) {
     if style == IntegerStyle::Signed {
         let value = match size {
@@ -33,7 +33,7 @@ pub fn append(bits: u64, size: Size, style: IntegerStyle, spec: &Spec, out: &mut
     append_magnitude(value, style, prefix, spec, out);
 }
 
-/// Appends an address as glibc does: like `%#lx`, with a sign where one is asked for, and `(nil)`.
+/// Appends an address like glibc: like `%#lx`, with a sign if the flags ask for one, or `(nil)`.
 pub fn append_pointer(address: u64, spec: &Spec, out: &mut Vec<u8>) {
     if address == 0 {
         return field::append(b"(nil)", spec, out);
@@ -77,7 +77,7 @@ fn digits(value: u64, style: IntegerStyle, buffer: &mut [u8; MOST_DIGITS]) -> &[
     }
 }
 
-// The base is a constant, so that no division is left where it is a power of two.
+// The base is a constant, so that powers of two need no division.
 fn of_base<'a, const BASE: u64>(
     mut value: u64,
     letters: &[u8],

@@ -1,14 +1,16 @@
-//! Formats of printf: what a writer takes from its arguments, and the text a reader makes of them.
+//! Formats of printf: the arguments that a writer takes, and the text that a reader shows.
 //!
-//! A call site's format is parsed once: by the writer, to know which arguments to take and how, and
-//! by the reader, which fills it in. The text is what glibc's `snprintf` writes in the C locale,
-//! byte for byte, with wide characters in UTF-8 (as in C.UTF-8). tests/printf.rs compares the two.
+//! The format of a call site is parsed twice: once by the writer, to know which arguments to take
+//! and how, and by the reader, which fills it in. The text is what glibc's `snprintf` writes in the
+//! C locale, byte for byte, with wide characters in UTF-8 (as in C.UTF-8). tests/printf.rs compares
+//! the two.
 //!
-//! **Why does the reader format, and not the program?** Turning numbers into text is most of what
-//! printf costs. The header's macro packs the arguments as msgpack in the order that the format was
-//! found to take them, when the statement first ran; the format itself is never looked at again in
-//! the program. Which bytes the C library would print is then a question of arithmetic, and
-//! src/event/printf answers it without libc, for archives may be read elsewhere, decades later.
+//! **Why does the reader format, and not the program?** Turning numbers into text is most of the
+//! cost of printf. The format is parsed when the call site first runs; after that, the header's
+//! macro packs the arguments as msgpack in the order that the format takes them, and the program
+//! never looks at the format again. The C library's output then depends on arithmetic alone, and
+//! src/event/printf computes it without libc, because archives may be read on other machines,
+//! decades later.
 
 mod decimal;
 mod field;
@@ -21,22 +23,22 @@ use super::values::Value;
 use field::Spec;
 use parse::{Amount, Conversion, Directive, Flags, Item};
 
-/// What the upper bits of a type hold when there is no constant precision.
+/// The upper bits of a type without a constant precision.
 const NO_PRECISION: u32 = 0xff_ffff;
 
-/// A format of printf, taken apart.
+/// A format of printf, parsed.
 ///
-/// The text is that of glibc's `snprintf` but for these:
+/// The text is that of glibc's `snprintf`, with these exceptions:
 /// - A width or precision counts up to [`LARGEST_FIELD`](Self::LARGEST_FIELD): it may come from
-///   memory that others write to. What would be longer ends in `…`.
+///   memory that others write to. A longer field ends in `…`.
 /// - A wide character that Unicode does not know shows as U+FFFD.
-/// - A `long double` whose exponent is 0 although its highest bit is set is the number that the
-///   processor takes it for. No processor makes such; glibc drops the bit.
-/// - A value of another kind than its conversion expects shows as what it is, and one that is not
-///   there as `?`.
+/// - A `long double` whose exponent is 0 although its highest bit is set has the value that the
+///   processor takes it for. No processor produces such a number; glibc ignores the bit.
+/// - A value of another kind than its conversion expects is shown by its own kind, and a missing
+///   value as `?`.
 /// - A string that was cut ends in `…`, unless the precision ends it sooner.
-/// - So does a text that would be longer than [`LONGEST_TEXT`](Self::LONGEST_TEXT), which takes
-///   fields of thousands of bytes.
+/// - A text longer than [`LONGEST_TEXT`](Self::LONGEST_TEXT) ends in `…` as well. That takes fields
+///   of thousands of bytes.
 ///
 /// # Example
 /// ```
@@ -53,7 +55,7 @@ const NO_PRECISION: u32 = 0xff_ffff;
 #[derive(Debug, Clone)]
 pub struct Format {
     text: Box<str>,
-    /// None if it cannot be taken apart.
+    /// None if it cannot be parsed.
     items: Option<Vec<Item>>,
 }
 
@@ -64,10 +66,10 @@ impl Format {
     /// The most bytes of the whole text.
     pub const LONGEST_TEXT: usize = 64 << 10;
 
-    /// The most arguments that a call may have to be taken apart, widths and precisions included.
+    /// The most arguments of a call whose format is parsed, including widths and precisions.
     pub const MOST_ARGUMENTS: usize = 32;
 
-    /// Takes a format apart. Each is accepted: what cannot be taken apart has no
+    /// Parses a format. Every text is accepted; one that cannot be parsed has no
     /// [`types`](Self::types).
     pub fn parse(format: &str) -> Format {
         let items = parse::items(format);
@@ -78,7 +80,7 @@ impl Format {
         }
     }
 
-    /// What a writer takes from its arguments, in order.
+    /// The arguments that a writer takes, in order.
     ///
     /// The low 8 bits of each are a letter: `i` for `int`, `u` for `unsigned int`, `l` and `U` for
     /// signed and unsigned 64 bits, `d` for `double`, `D` for `long double`, `p` for a pointer, `s`
@@ -87,25 +89,25 @@ impl Format {
     /// constant precision of a string: how many bytes of it are read at most; all ones if there is
     /// none.
     ///
-    /// `None` if the format cannot be taken apart: it has positions (`%1$d`), `%m`, a conversion
-    /// that C99 and XSI do not define, or needs more than [`MOST_ARGUMENTS`](Self::MOST_ARGUMENTS).
-    /// The payload then is one string, the text as the C library formatted it.
+    /// `None` if the format cannot be parsed: it has positions (`%1$d`), `%m`, a conversion that
+    /// C99 and XSI do not define, or needs more than [`MOST_ARGUMENTS`](Self::MOST_ARGUMENTS). Then
+    /// the payload is one string, the text as the C library formatted it.
     pub fn types(&self) -> Option<Vec<u32>> {
         Some(types(self.items.as_ref()?).collect())
     }
 
-    /// Appends what `snprintf` writes for these values. Addresses of a call stack among them are
-    /// passed over.
+    /// Appends the text that `snprintf` writes for these values. Addresses of a call stack among
+    /// them are skipped.
     ///
-    /// If the format cannot be taken apart, that is the first value; without any, the format
-    /// itself.
+    /// If the format cannot be parsed, the text is the first value, or the format itself if there
+    /// is none.
     pub fn render<'a>(&self, values: impl Iterator<Item = Value<'a>>, out: &mut Vec<u8>) {
         let start = out.len();
         self.render_all(values, out);
         text::shorten(out, start, Self::LONGEST_TEXT);
     }
 
-    /// As `render`, and a bit more than the longest text at most.
+    /// Like `render`, but the text may be a bit longer than the limit.
     fn render_all<'a>(&self, values: impl Iterator<Item = Value<'a>>, out: &mut Vec<u8>) {
         let most = out.len() + Self::LONGEST_TEXT;
         let mut values = values.filter(|value| !matches!(value, Value::Addresses(_)));
@@ -142,7 +144,7 @@ fn types(items: &[Item]) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Appends one directive; None if a value that it needs is not there.
+/// Appends one directive; None if one of its values is missing.
 fn fill_in<'a>(
     directive: &Directive,
     values: &mut impl Iterator<Item = Value<'a>>,
@@ -184,7 +186,7 @@ fn integer_of(value: &Value) -> Option<u64> {
     }
 }
 
-/// What a directive asks for, however much that is.
+/// A directive's own width and precision, without bounds.
 struct Asked {
     flags: Flags,
     width: u32,
@@ -201,8 +203,8 @@ impl Asked {
         }
     }
 
-    /// Whether a field of so many bytes lacks some of what was asked for. A precision beyond the
-    /// bound is no matter to what is shorter than that: a text, or `inf`.
+    /// Whether a field of this length was cut to the bounds. A precision beyond the bound makes no
+    /// difference to a shorter field, such as a text or `inf`.
     fn is_cut(&self, length: usize) -> bool {
         let most = Format::LARGEST_FIELD;
         let precise = self.precision.is_some_and(|precision| precision > most);
@@ -234,7 +236,7 @@ fn asked<'a>(directive: &Directive, values: &mut impl Iterator<Item = Value<'a>>
     })
 }
 
-/// A width or precision that was passed as an `int`; what is none counts as 0.
+/// A width or precision that was passed as an `int`. A value of another kind counts as 0.
 fn argument(value: &Value) -> i32 {
     integer_of(value).unwrap_or(0) as i32
 }

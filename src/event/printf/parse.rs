@@ -1,8 +1,8 @@
 //! Directives of a format: `%`, flags, width, precision, length and conversion, after C99 7.19.6.1
 //! and XSI.
 //!
-//! Only what the standards define is taken apart. For the rest the C library has rules of its own,
-//! which differ from one to the other; those are left to it, at the call site.
+//! Only formats that the standards define are parsed. For others each C library has rules of its
+//! own, so the call site leaves them to the C library.
 
 use super::NO_PRECISION;
 use std::ops::Range;
@@ -10,13 +10,13 @@ use std::ops::Range;
 /// A part of a format.
 #[derive(Debug, Clone)]
 pub enum Item {
-    /// What stands there as it is: where in the format.
+    /// Text to copy, by its place in the format.
     Literal(Range<usize>),
-    /// What is filled in.
+    /// A place to fill in.
     Directive(Directive),
 }
 
-/// From a `%` to its conversion.
+/// From a `%` to its conversion letter.
 #[derive(Debug, Clone)]
 pub struct Directive {
     pub flags: Flags,
@@ -49,7 +49,7 @@ pub enum Amount {
     Argument,
 }
 
-/// What a value is converted to.
+/// The kind of a conversion.
 #[derive(Debug, Clone, Copy)]
 pub enum Conversion {
     Integer {
@@ -69,11 +69,11 @@ pub enum Conversion {
     /// `ls`, `S`
     WideText,
     Pointer,
-    /// `n`: the count goes to where its argument points, and nothing into the text.
+    /// `n`: stores the count where its argument points, and adds nothing to the text.
     Stored,
 }
 
-/// How much of an integer counts.
+/// How many bits of an integer count.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Size {
     Char,
@@ -113,12 +113,12 @@ pub enum FloatForm {
 }
 
 impl Directive {
-    /// What a writer takes for it, as [`Format::types`](super::Format::types) has it.
+    /// The arguments that a writer takes for it, as in [`Format::types`](super::Format::types).
     pub fn types(&self) -> impl Iterator<Item = u32> + use<> {
         let argument = |amount| (amount == Amount::Argument).then_some(kind(b'i', NO_PRECISION));
         let of_text = matches!(self.conversion, Conversion::Text | Conversion::WideText);
         let precision = match self.precision {
-            // All ones mean none, so the largest is one less.
+            // All ones mean no precision, so the largest precision is one less.
             Amount::Given(precision) if of_text => precision.min(NO_PRECISION - 1),
             _ => NO_PRECISION,
         };
@@ -157,7 +157,7 @@ fn kind(letter: u8, precision: u32) -> u32 {
     precision << 8 | u32::from(letter)
 }
 
-/// The parts of a format; None if it cannot be taken apart.
+/// The parts of a format; None if it cannot be parsed.
 pub fn items(format: &str) -> Option<Vec<Item>> {
     let bytes = format.as_bytes();
     let mut items = Vec::new();
@@ -169,7 +169,7 @@ pub fn items(format: &str) -> Option<Vec<Item>> {
             items.push(Item::Literal(start..percent));
         }
         if bytes.get(percent + 1) == Some(&b'%') {
-            // The second one opens the next literal.
+            // The second `%` begins the next literal.
             start = percent + 1;
             at = percent + 2;
             continue;
@@ -188,7 +188,7 @@ pub fn items(format: &str) -> Option<Vec<Item>> {
     Some(items)
 }
 
-/// Where in a format one is.
+/// A position in a format.
 struct Input<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -253,7 +253,7 @@ impl Input<'_> {
         flags
     }
 
-    /// A star or digits; without any, `default`.
+    /// A star or digits; `default` if there are none.
     fn amount(&mut self, default: Amount) -> Amount {
         if self.accept(b'*') {
             return Amount::Argument;
@@ -288,7 +288,7 @@ impl Input<'_> {
     }
 }
 
-/// What a length and a letter together mean, if the standards define it.
+/// The meaning of a length with a letter, if the standards define it.
 fn conversion(length: Length, letter: u8) -> Option<Conversion> {
     let style = match letter {
         b'd' | b'i' => Some(IntegerStyle::Signed),
@@ -317,7 +317,7 @@ fn conversion(length: Length, letter: u8) -> Option<Conversion> {
     };
     if let Some(form) = form {
         let long = match length {
-            // On floating-point numbers an `l` is defined to change nothing.
+            // The standards say that `l` has no effect on floating-point numbers.
             Length::None | Length::Long => false,
             Length::LongDouble => true,
             _ => return None,

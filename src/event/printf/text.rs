@@ -1,4 +1,4 @@
-//! Strings and characters: `%s`, `%ls`, `%lc`, and values of another kind than was expected.
+//! Strings and characters (`%s`, `%ls`, `%lc`), and values of an unexpected kind.
 
 use super::field::{self, Spec};
 use super::float;
@@ -6,22 +6,22 @@ use super::integer;
 use super::parse::{FloatForm, FloatStyle, IntegerStyle, Size};
 use crate::event::values::Value;
 
-/// What stands for a string that was `NULL`.
+/// The text for a string that was `NULL`.
 const NULL: &[u8] = b"(null)";
-/// What ends a string of which the rest was not kept.
+/// The mark at the end of a string that was cut.
 const CUT: &str = "…";
 
-/// Appends a string, at most as many bytes of it as the precision says.
+/// Appends a string, cut to the precision in bytes.
 pub fn append(value: &Value, spec: &Spec, out: &mut Vec<u8>) {
     append_up_to(value, |bytes| bytes, spec, out);
 }
 
-/// The same for one that was wide, of which no character is divided.
+/// Appends a wide string, cut to whole characters.
 pub fn append_whole_characters(value: &Value, spec: &Spec, out: &mut Vec<u8>) {
     append_up_to(value, whole, spec, out);
 }
 
-/// `kept` says how much is shown of what the precision leaves.
+/// `kept` returns the part to show of a string that was cut to the precision.
 fn append_up_to(value: &Value, kept: impl Fn(&[u8]) -> &[u8], spec: &Spec, out: &mut Vec<u8>) {
     match (value, spec.precision) {
         (Value::Text { bytes, .. }, Some(precision)) if precision <= bytes.len() => {
@@ -32,14 +32,14 @@ fn append_up_to(value: &Value, kept: impl Fn(&[u8]) -> &[u8], spec: &Spec, out: 
             let marked = [whole(bytes), CUT.as_bytes()].concat();
             field::append(&marked, spec, out);
         }
-        // As glibc has it: nothing, rather than a part of the word.
+        // Like glibc: nothing, rather than a part of the word.
         (Value::Nil, Some(precision)) if precision < NULL.len() => field::append(b"", spec, out),
         (Value::Nil, _) => field::append(NULL, spec, out),
         _ => show(value, spec, out),
     }
 }
 
-/// Cuts what stands from `start` on, if it is longer than `most`, and marks that.
+/// Cuts the text from `start` on to `most` bytes, and marks the cut.
 pub fn shorten(out: &mut Vec<u8>, start: usize, most: usize) {
     if out.len() - start > most {
         let kept = whole(&out[start..start + most]).len();
@@ -48,7 +48,7 @@ pub fn shorten(out: &mut Vec<u8>, start: usize, most: usize) {
     }
 }
 
-/// Without the character that was divided at the end, if it is UTF-8 but for that.
+/// Removes a character that was cut at the end, if the rest is UTF-8.
 fn whole(bytes: &[u8]) -> &[u8] {
     match std::str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() => &bytes[..error.valid_up_to()],
@@ -56,13 +56,13 @@ fn whole(bytes: &[u8]) -> &[u8] {
     }
 }
 
-/// Appends a character of `wchar_t`.
+/// Appends a character of type `wchar_t`.
 pub fn append_wide(code: u32, spec: &Spec, out: &mut Vec<u8>) {
     let character = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
     field::append(character.encode_utf8(&mut [0; 4]).as_bytes(), spec, out);
 }
 
-/// Appends a value as what it is, for a conversion that does not expect it: of that, only width and
+/// Appends a value by its own kind, for a conversion that expects another. Only the width and the
 /// side count.
 pub fn show(value: &Value, spec: &Spec, out: &mut Vec<u8>) {
     let mut plain = Spec {
