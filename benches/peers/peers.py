@@ -96,7 +96,7 @@ class Native(Peer):
 
 @dataclasses.dataclass
 class Rust(Peer):
-    """A binary of a package in a folder of its own, so that a crate that is missing costs that peer only."""
+    """A binary of a package of the workspace here. Each is built alone, so a crate that is missing costs one peer."""
 
     folder: str
 
@@ -105,8 +105,9 @@ class Rust(Peer):
 
     def build(self, outdir):
         target = pathlib.Path(outdir) / "rust"
-        manifest = HERE / self.folder / "Cargo.toml"
-        call(["cargo", "build", "--release", "--locked", "--manifest-path", manifest, "--target-dir", target])
+        # In the folder of the package, cargo builds that package alone.
+        package = HERE / self.folder / "Cargo.toml"
+        call(["cargo", "build", "--release", "--locked", "--manifest-path", package, "--target-dir", target])
         return [str(target / "release" / self.name)]
 
 

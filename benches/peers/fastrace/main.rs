@@ -59,7 +59,6 @@ impl peer_common::Peer for Fastrace {
     const NAME: &'static str = "fastrace";
     const NOTE: &'static str = "integers become strings; its reporter drops what it is given";
     const CRATE: &'static str = "fastrace";
-    const LOCK: &'static str = include_str!("Cargo.lock");
     type Thread = Logger;
 
     fn thread(&self) -> Logger {

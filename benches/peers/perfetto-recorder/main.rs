@@ -19,7 +19,6 @@ impl peer_common::Peer for Perfetto {
     const NOTE: &'static str =
         "a span, so two timestamps; full buffers are dropped, not made into a trace";
     const CRATE: &'static str = "perfetto-recorder";
-    const LOCK: &'static str = include_str!("Cargo.lock");
     type Thread = u32;
 
     fn thread(&self) -> u32 {

@@ -99,7 +99,6 @@ impl peer_common::Peer for PerfettoSdk {
     const NOTE: &'static str =
         "overwrites the oldest; drops what its service's thread is too slow to take over";
     const CRATE: &'static str = "perfetto-sdk-sys";
-    const LOCK: &'static str = include_str!("Cargo.lock");
     type Thread = ();
 
     fn thread(&self) {}

@@ -76,7 +76,6 @@ impl peer_common::Peer for TracingFile {
     const NAME: &'static str = "tracing-file";
     const NOTE: &'static str = "blocks when its queue is full; writes text to a file in TMPDIR";
     const CRATE: &'static str = "tracing-subscriber";
-    const LOCK: &'static str = include_str!("Cargo.lock");
     type Thread = ();
 
     fn thread(&self) {}

@@ -15,7 +15,6 @@ impl peer_common::Peer for TracingNoop {
     const NAME: &'static str = "tracing-noop";
     const NOTE: &'static str = "reads no clock and keeps nothing";
     const CRATE: &'static str = "tracing";
-    const LOCK: &'static str = include_str!("Cargo.lock");
     type Thread = ();
 
     fn thread(&self) {}

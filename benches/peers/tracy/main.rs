@@ -18,7 +18,6 @@ impl peer_common::Peer for Tracy {
     const NAME: &'static str = "tracy";
     const NOTE: &'static str = "its queue has no limit; a thread compresses and sends it";
     const CRATE: &'static str = "tracy-client";
-    const LOCK: &'static str = include_str!("Cargo.lock");
     type Thread = ();
 
     fn thread(&self) {}
