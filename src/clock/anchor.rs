@@ -1,41 +1,42 @@
 //! Anchors tie ticks to the wall clock; a time base interpolates between them.
 //!
 //! An anchor is one moment read on three clocks: ticks, CLOCK_MONOTONIC_RAW and CLOCK_REALTIME.
-//! Nobody calibrates and nobody waits: each attacher adds an anchor, so the span between the first
-//! and the last grows while the timeline lives, and with it the precision of the tick rate. Between
-//! two anchors the wall clock is interpolated, so that a step of the system's clock is felt only
-//! between its neighbours; outside of them it goes on at the overall rate.
+//! There is no calibration and no waiting: each process that attaches adds an anchor, so the span
+//! between the first and the last grows while the timeline lives, and with it the precision of the
+//! tick rate. Between two anchors the wall clock is interpolated, so a step of the system's clock
+//! only affects the times between its neighbours. Outside of all anchors the overall rate is used.
 //!
-//! Time namespaces shift CLOCK_MONOTONIC_RAW, so an anchor has it as the machine's first namespace
-//! does. Where the shift is not known, an anchor does not have it. A rate far from the one that the
-//! creator of the timeline measured is not believed.
+//! Time namespaces shift CLOCK_MONOTONIC_RAW, so an anchor has the value in the machine's first
+//! namespace. If the shift is not known, it has none. A rate far from the one that the creator of
+//! the timeline measured is rejected.
 //!
-//! Where ticks are that clock, an anchor of an unknown shift counts only if there is no other. And
-//! since the clock never goes back, anchors that were not taken in the order of their ticks cannot
-//! all be right: those that contradict most of the others do not count.
+//! If ticks come from CLOCK_MONOTONIC_RAW, an anchor with an unknown shift counts only if all
+//! shifts are unknown. That clock never goes back, so anchors whose ticks do not rise in the order
+//! in which they were taken cannot all be right: those that contradict most of the others do not
+//! count.
 //!
 //! **Why does nothing calibrate?** Waiting in `new` would cost every program some milliseconds.
-//! Anchors are free, and the rate gets better with the span between the first and the last. `new`
-//! only takes some ten microseconds to measure a rough rate, true to a thirty-second part.
+//! Anchors cost nothing, and the rate gets better with the span between the first and the last.
+//! `new` only takes some ten microseconds to measure a rough rate, with an error of at most 1/32.
 //!
-//! **What if the clocks of two processes cannot be compared?** The counter and the wall clock are
-//! those of the machine. But the rate is known by CLOCK_MONOTONIC_RAW, which a time namespace
-//! shifts. Two anchors, one of a container that was restored with its clocks set back, once made a
-//! counter of 9 kHz, and dates that were days off. So a process subtracts the shift of its
-//! namespace from each anchor, and leaves that clock out where it cannot know the shift (without
-//! /proc). A writer may still be wrong, so a pair of anchors is not believed if its rate is more
-//! than a sixteenth from the one that the creator measured.
+//! **What if the clocks of two processes cannot be compared?** All processes read the same counter
+//! and the same wall clock. But the rate comes from CLOCK_MONOTONIC_RAW, which a time namespace
+//! shifts. Two anchors, one of a container that was restored with its clocks set back, once
+//! resulted in a counter of 9 kHz and dates that were days off. So a process subtracts the shift of
+//! its namespace from each anchor, and leaves that clock out if it cannot know the shift (without
+//! /proc). A writer may still be wrong, so a pair of anchors is rejected if its rate differs by
+//! more than 1/16 from the one that the creator measured.
 //!
-//! The ticks of a timeline without a counter are that very clock, and are shifted back in the same
-//! way. Only a process in a time namespace, without /proc, on a machine without a counter cannot do
-//! that: the times of its events do not fit those of the others. It adds no anchor, which would
-//! spoil the times of theirs, unless there is none by a process that knows its shift. A process
-//! finds out its namespace when it opens a timeline, when it takes an anchor, and when it first
-//! logs after a fork. A program that moves by `setns` should open the timeline after that; without
-//! /proc, it is not noticed at all that it moved. But this clock never goes back. So of anchors
-//! that were not taken in the order of their ticks, a reader believes the most that agree. A jump
-//! of the wall clock between two anchors is no reason to drop one: the clock may have been set, and
-//! CLOCK_MONOTONIC_RAW stands still while the machine is suspended.
+//! The ticks of a timeline without a counter come from CLOCK_MONOTONIC_RAW itself, and are
+//! corrected in the same way. Only a process in a time namespace, without /proc, on a machine
+//! without a counter cannot correct them: the times of its events do not fit those of the others.
+//! It adds no anchor, which would make the times of the others wrong, unless no process that knows
+//! its shift has added one. A process looks up its namespace when it opens a timeline, when it
+//! takes an anchor, and when it first logs after a fork. A program that moves by `setns` should
+//! open the timeline after that; without /proc, the move is not noticed at all. But this clock
+//! never goes back. So a reader keeps the largest set of anchors whose ticks rise in the order in
+//! which they were taken. A jump of the wall clock between two anchors does not exclude either: the
+//! clock may have been set, and CLOCK_MONOTONIC_RAW stands still while the machine is suspended.
 
 use super::{ClockKind, monotonic_raw, realtime, settle};
 
@@ -51,7 +52,7 @@ pub struct Anchor {
 }
 
 impl Anchor {
-    /// Reads the three clocks as close together as the scheduler lets us.
+    /// Reads the three clocks as close together as the scheduler permits.
     pub fn take(kind: ClockKind) -> Anchor {
         let is_known = settle();
         let (mut anchor, _) = read(kind);
@@ -61,14 +62,14 @@ impl Anchor {
         anchor
     }
 
-    /// Whether its ticks are those of the machine, whatever namespace it was taken in.
+    /// Whether its ticks can be compared with those of other processes in any time namespace.
     pub fn is_comparable(&self, kind: ClockKind) -> bool {
         kind == ClockKind::Tsc || self.monotonic != 0
     }
 }
 
-/// The three clocks, and in how many ticks they were read: of a few attempts the one whose two tick
-/// readings lie closest, and none whose ticks ran backwards.
+/// Reads the three clocks, and returns how many ticks that took. Of a few attempts it keeps the one
+/// that took the fewest ticks, and none whose ticks ran backwards.
 fn read(kind: ClockKind) -> (Anchor, u64) {
     let mut best = Anchor::default();
     let mut narrowest = u64::MAX;
@@ -92,10 +93,10 @@ fn read(kind: ClockKind) -> (Anchor, u64) {
     (best, narrowest)
 }
 
-/// A span is this many times as long as its two ends are uncertain, before a rate is taken from it.
+/// A span must be this many times as long as the uncertainty of its two ends to give a rate.
 const SHARPNESS: u64 = 64;
 
-/// Ticks per second, right within a thirty-second part; 0 if that cannot be had. Takes some
+/// Ticks per second, with an error of at most 1/32; 0 if it cannot be measured. Takes some
 /// microseconds.
 pub fn measure(kind: ClockKind) -> u64 {
     if kind == ClockKind::Monotonic {
@@ -117,20 +118,20 @@ pub fn measure(kind: ClockKind) -> u64 {
     0
 }
 
-/// What turns ticks into time.
+/// Converts ticks to time.
 #[derive(Debug, Clone)]
 pub struct TimeBase {
-    /// By their ticks.
+    /// Sorted by their ticks.
     anchors: Vec<Anchor>,
-    /// Ticks of the anchor that was taken last, also if it does not count.
+    /// Ticks of the anchor that was taken last, even if it does not count.
     last_look: Option<u64>,
     /// Ticks per second.
     rate: Option<f64>,
 }
 
 impl TimeBase {
-    /// From anchors in the order in which they were taken, of which those of ticks 0 are left out,
-    /// and those that do not count. `tick_rate`: about how many ticks a second has; 0 = not known.
+    /// Takes anchors in the order in which they were taken. Those with ticks 0 and those that do
+    /// not count are left out. `tick_rate`: approximate ticks per second; 0 = not known.
     pub fn new(kind: ClockKind, tick_rate: u64, mut anchors: Vec<Anchor>) -> TimeBase {
         anchors.retain(|a| a.ticks != 0);
         let last_look = anchors.last().map(|a| a.ticks);
@@ -147,7 +148,7 @@ impl TimeBase {
             ClockKind::Tsc => {
                 let monotonic = |a: &Anchor| (a.monotonic != 0).then_some(a.monotonic);
                 let by_monotonic = rate(&anchors, tick_rate, monotonic);
-                // The wall clock may have been set in between, but not so far that the rate is
+                // The wall clock may have been set in between, but only so little that the rate is
                 // still credible.
                 by_monotonic.or_else(|| rate(&anchors, tick_rate, |a| Some(a.realtime)))
             }
@@ -159,13 +160,13 @@ impl TimeBase {
         }
     }
 
-    /// The anchors that count, by their ticks.
+    /// The anchors that count, sorted by their ticks.
     pub fn anchors(&self) -> &[Anchor] {
         &self.anchors
     }
 
-    /// Whether `ticks` lie more than a second behind the last look at the clocks: time for another
-    /// one.
+    /// Whether `ticks` are more than a second after the last reading of the clocks. If so, it is
+    /// time to read them again.
     pub fn is_outrun_by(&self, ticks: u64) -> bool {
         match (self.last_look, self.ticks_per_second()) {
             (Some(last), Some(rate)) => ticks.saturating_sub(last) as f64 > rate,
@@ -173,7 +174,7 @@ impl TimeBase {
         }
     }
 
-    /// Ticks per second; `None` when no two anchors tell.
+    /// Ticks per second; `None` if no two anchors give a rate.
     pub fn ticks_per_second(&self) -> Option<f64> {
         self.rate
     }
@@ -184,7 +185,7 @@ impl TimeBase {
         let before = after.checked_sub(1).and_then(|i| self.anchors.get(i));
         match (before, self.anchors.get(after)) {
             (Some(a), Some(b)) => {
-                // 128 bits: an exact product of two spans, of which only damage makes one too long.
+                // 128 bits hold the exact product of two spans, except those of damaged anchors.
                 let span = i128::from(b.realtime) - i128::from(a.realtime);
                 let part = span.checked_mul(i128::from(ticks - a.ticks))?;
                 let part = part / i128::from(b.ticks - a.ticks);
@@ -201,16 +202,16 @@ impl TimeBase {
     }
 }
 
-/// Of anchors of CLOCK_MONOTONIC_RAW, in the order in which they were taken, the most whose ticks
-/// rise. Of as many, those of which the most neighbours tell a credible rate, and then those that
-/// were taken last.
+/// The largest set of anchors with rising ticks; the argument has them in the order in which they
+/// were taken. Of sets of the same size, it is the one with the most neighbours that give a
+/// credible rate, and then the one taken last.
 ///
-/// One that was taken later has lower ticks only if a process mistook its time namespace. A jump of
-/// the wall clock between two proves nothing: the machine may have been suspended, or its clock
-/// been set.
+/// Ticks only fall from one anchor to a later one if a process mistook its time namespace. A jump
+/// of the wall clock between two anchors proves nothing: the machine may have been suspended, or
+/// its clock set.
 fn consistent(anchors: Vec<Anchor>) -> Vec<Anchor> {
-    // The best that ends with each: how many anchors, how many credible rates, and the last but
-    // one.
+    // The best set that ends with each anchor: its size, its number of credible rates, and the
+    // index of its last anchor but one.
     let mut best: Vec<(usize, usize, Option<usize>)> = Vec::new();
     for (i, last) in anchors.iter().enumerate() {
         let before = anchors[..i].iter().zip(&best).enumerate();
@@ -230,18 +231,18 @@ fn consistent(anchors: Vec<Anchor>) -> Vec<Anchor> {
     kept
 }
 
-/// Ticks of a second where ticks are nanoseconds.
+/// Ticks per second if ticks are nanoseconds.
 const TICKS_OF_NANOS: u64 = 1_000_000_000;
 
-/// Ticks per second by that clock between two anchors, of which the first has the lower ticks;
-/// `None` if that is absurd.
+/// Ticks per second by `clock` between two anchors, the first with the lower ticks. `None` if the
+/// rate is absurd.
 fn credible_rate(
     first: &Anchor,
     last: &Anchor,
     tick_rate: u64,
     clock: impl Fn(&Anchor) -> Option<u64>,
 ) -> Option<f64> {
-    // No counter is invariant and slower, none is faster.
+    // No invariant counter is slower, and no counter is faster.
     let (least, most) = match tick_rate {
         0 => (1e8, 1e10),
         known => (known as f64 * 0.9375, known as f64 * 1.0625),
@@ -251,8 +252,7 @@ fn credible_rate(
     (least..=most).contains(&rate).then_some(rate)
 }
 
-/// Ticks per second by that clock, from the two anchors farthest apart of those that tell a
-/// credible one.
+/// Ticks per second by `clock`, from the two anchors farthest apart that give a credible rate.
 fn rate(anchors: &[Anchor], tick_rate: u64, clock: impl Fn(&Anchor) -> Option<u64>) -> Option<f64> {
     let mut widest = (0, None);
     for (i, first) in anchors.iter().enumerate() {
@@ -300,7 +300,7 @@ mod tests {
         assert_eq!(base.unix_nanos(4_000), Some(1_000_000_004_000));
     }
 
-    /// As somebody takes it who does not know that his clock is `ahead` of the others'.
+    /// An anchor of a process that does not know that its clock is `ahead` of the others'.
     fn shifted(ticks: u64, ns: u64, ahead: u64) -> Anchor {
         Anchor {
             monotonic: ns + ahead,
@@ -313,7 +313,7 @@ mod tests {
     #[test]
     fn a_rate_that_the_processor_cannot_have_is_refused() {
         let day = 86_400 * SECOND;
-        // In any order, those of the others in between, before and after.
+        // With the wrong anchors between the others, before and after them.
         for (first, second) in [(1, 5), (2, 3), (8, 9), (1, 9)] {
             let wrong = |s: u64| shifted(3 * s * SECOND, s * SECOND, day);
             let right = |s: u64| at(3 * s * SECOND, s * SECOND);
@@ -325,7 +325,7 @@ mod tests {
                 assert_eq!(end, Some(1_000_000_000_000 + 20 * SECOND));
             }
         }
-        // A shift that only who knows the processor notices.
+        // Only a known tick rate reveals this shift.
         let anchors = vec![
             at(3 * SECOND, SECOND),
             shifted(6 * SECOND, 2 * SECOND, SECOND),
@@ -359,8 +359,8 @@ mod tests {
         assert_eq!(base.ticks_per_second(), Some(3e9), "by the wall clock");
     }
 
-    /// Taken so many seconds after the first, where ticks are nanoseconds, by a process whose clock
-    /// is `ahead`.
+    /// An anchor taken `seconds` after the first, with nanoseconds as ticks, by a process whose
+    /// clock is `ahead`.
     fn raw(seconds: u64, ahead: i64) -> Anchor {
         let ticks = (1_000 + seconds)
             .saturating_add_signed(ahead)
@@ -380,17 +380,17 @@ mod tests {
         let right: Vec<Anchor> = (0..6).map(|s| raw(2 * s, 0)).collect();
         for ahead in [-999, -500, -5, 5, 500, 86_400] {
             for place in 0..6 {
-                // The last of all is a reader's own.
+                // The last anchor is a reader's own.
                 let mut mixed = right.clone();
                 mixed.insert(place, raw(2 * place as u64, ahead));
-                // What is in order may be due to the wall clock.
+                // If the ticks rise, the jump may be one of the wall clock.
                 let is_in_order = mixed.is_sorted_by(|a, b| a.ticks < b.ticks);
                 let expected = if is_in_order { &mixed } else { &right };
                 let base = by_raw(&mixed);
                 assert_eq!(base.anchors(), expected, "{ahead} at {place}");
             }
         }
-        // One against one: the rate decides.
+        // Of two anchors, the rate decides.
         for (wrong, at) in [(-500, 0), (-500, 1), (86_400, 1)] {
             let mut anchors = vec![raw(0, 0), raw(2, 0)];
             anchors.insert(at, raw(1, wrong));
@@ -407,7 +407,7 @@ mod tests {
             ..*a
         };
         let right: Vec<Anchor> = (0..6).map(|s| raw(2 * s, 0)).collect();
-        // Set, or the machine was suspended.
+        // The wall clock was set, or the machine was suspended.
         for by in [-900, -3, 3, 1_000_000] {
             for since in 0..6 {
                 let mut all = right.clone();
@@ -436,12 +436,12 @@ mod tests {
         for seconds in [0, 2, 9, 60] {
             assert_eq!(nanos(seconds), Some(1_000_000_000_000 + seconds * SECOND));
         }
-        // Somebody looked at the clocks nevertheless, and need not do so again at once.
+        // The clocks were read all the same, and need not be read again at once.
         assert!(!base.is_outrun_by(1_005 * SECOND));
         assert!(base.is_outrun_by(1_006 * SECOND));
         let alone = [unknown(0, 0), unknown(2, 0)];
         assert_eq!(by_raw(&alone).anchors(), alone);
-        // The ticks of a counter are comparable all the same.
+        // The ticks of a counter are comparable without a known shift.
         let counted = TimeBase::new(ClockKind::Tsc, 0, mixed.to_vec());
         assert_eq!(counted.anchors().len(), 5);
     }

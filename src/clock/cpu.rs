@@ -1,4 +1,4 @@
-//! Which CPU runs us, and on which NUMA node each CPU sits.
+//! Finds the current CPU, and the NUMA node of each CPU.
 
 use std::path::Path;
 
@@ -6,10 +6,11 @@ use crate::shm;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 use crate::sync::{AtomicU64, Ordering};
 
-/// The CPU this thread runs on, as cheaply as the machine allows; 0xffff when it cannot be told.
+/// The CPU of this thread, read in the fastest way that the machine has; 0xffff if it is not known.
 ///
 /// glibc (2.35 and later) registers a restartable-sequences area in which the kernel keeps the CPU
-/// number up to date: one load. Elsewhere `getcpu`, which the kernel maps into every process.
+/// number: reading it takes one load. Without it `getcpu` is used, which the kernel maps into every
+/// process.
 #[inline(always)]
 pub fn current_cpu() -> u16 {
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
@@ -36,8 +37,8 @@ pub fn current_cpu() -> u16 {
     getcpu()
 }
 
-/// From the thread pointer to glibc's rseq area, if it registers one for the threads of this
-/// process.
+/// The offset from the thread pointer to glibc's rseq area, if it registers one for the threads of
+/// this process.
 pub fn rseq_area() -> Option<i32> {
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
     {
@@ -48,7 +49,7 @@ pub fn rseq_area() -> Option<i32> {
     None
 }
 
-/// Not a possible offset: the thread pointer itself lies at 0.
+/// Not a possible offset: the thread pointer itself is at 0.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 const UNKNOWN: u64 = 0;
 /// Not a possible offset: the area is aligned to 32 bytes.
@@ -59,7 +60,7 @@ const NO_RSEQ: u64 = 1;
 #[inline(always)]
 fn rseq_offset() -> u64 {
     static OFFSET: AtomicU64 = AtomicU64::new(UNKNOWN);
-    // Relaxed: whoever looks first finds the same.
+    // Relaxed: all threads find the same offset.
     match OFFSET.load(Ordering::Relaxed) {
         UNKNOWN => {
             let offset = find_rseq();
@@ -70,12 +71,11 @@ fn rseq_offset() -> u64 {
     }
 }
 
-/// Bytes of the area up to and with `rseq_cs`; the first version of it.
+/// Bytes of the area up to and including `rseq_cs`: its first version.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 const RSEQ_SIZE: u32 = 16;
 
-/// glibc's `__rseq_offset`, if its area holds a CPU number at all (`__rseq_size` is 0 when
-/// disabled).
+/// glibc's `__rseq_offset`, if its area has a CPU number (`__rseq_size` is 0 when disabled).
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 #[cold]
 fn find_rseq() -> u64 {
@@ -98,7 +98,7 @@ fn getcpu() -> u16 {
     u16::try_from(cpu).unwrap_or(u16::MAX)
 }
 
-/// The NUMA node of each of the first `count` CPUs; 0xff where it is not known.
+/// The NUMA node of each of the first `count` CPUs; 0xff if it is not known.
 pub fn cpu_nodes(count: usize) -> Vec<u8> {
     let mut nodes = vec![0xff; count];
     let listed = shm::read_dir(Path::new("/sys/devices/system/node")).into_iter();

@@ -1,8 +1,8 @@
-//! Ticks: the invariant TSC where the kernel trusts it, CLOCK_MONOTONIC_RAW elsewhere.
+//! Ticks: the invariant TSC if the kernel trusts it, otherwise CLOCK_MONOTONIC_RAW.
 //!
 //! **Why does the clock need the kernel's consent?** An invariant time stamp counter may still
-//! differ between sockets. The kernel tests that, and gives up the counter as its clock source when
-//! it fails. Then CLOCK_MONOTONIC_RAW is used, and the header says so.
+//! differ between sockets. The kernel tests that, and stops using the counter as its clock source
+//! if it fails. Then CLOCK_MONOTONIC_RAW is used, and the header says so.
 
 mod anchor;
 mod cpu;
@@ -15,17 +15,17 @@ use std::fmt;
 
 use crate::sync::{AtomicU64, Ordering};
 
-/// What the ticks of a timeline count.
+/// The clock that ticks are read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClockKind {
     /// The invariant time stamp counter, read with `rdtsc`.
     Tsc,
-    /// `CLOCK_MONOTONIC_RAW` in nanoseconds, as the machine's first time namespace has it.
+    /// `CLOCK_MONOTONIC_RAW` in nanoseconds, as in the machine's first time namespace.
     Monotonic,
 }
 
 impl ClockKind {
-    /// The number that stands for it in the header.
+    /// Its number in the header.
     pub fn number(self) -> u32 {
         match self {
             ClockKind::Tsc => 1,
@@ -33,7 +33,7 @@ impl ClockKind {
         }
     }
 
-    /// The kind that `number` stands for.
+    /// The kind with this number.
     pub fn from_number(number: u32) -> Option<ClockKind> {
         match number {
             1 => Some(ClockKind::Tsc),
@@ -44,8 +44,8 @@ impl ClockKind {
 
     /// The best clock of this machine.
     ///
-    /// The TSC counts only if the CPU says it is invariant *and* the kernel has chosen it as its
-    /// own clock source: the kernel is who tests that the cores agree.
+    /// The TSC is used only if the CPU says it is invariant *and* the kernel has chosen it as its
+    /// own clock source, because the kernel tests whether the cores agree.
     pub fn detect() -> ClockKind {
         let mut name = [0; 16];
         let path = c"/sys/devices/system/clocksource/clocksource0/current_clocksource";
@@ -57,7 +57,7 @@ impl ClockKind {
         }
     }
 
-    /// The ticks now.
+    /// The current ticks.
     #[inline(always)]
     pub fn now(self) -> u64 {
         match self {
@@ -96,16 +96,17 @@ fn invariant_tsc() -> bool {
     false
 }
 
-/// Nanoseconds by which the clock is ahead of that of the machine's first time namespace, as two's
-/// complement.
+/// Nanoseconds by which this process's clock is ahead of the clock in the machine's first time
+/// namespace, in two's complement.
 static SHIFT: AtomicU64 = AtomicU64::new(0);
 
-/// The process that knows its shift, and whether it does: its id << 1 | 1 if so.
+/// The process that looked up its shift, and whether it found it: its id << 1 | 1 if so.
 static SETTLED: AtomicU64 = AtomicU64::new(0);
 
-/// Finds out how far the time namespace of this process shifts its clock, before it reads ticks:
-/// when it opens a timeline, when it was forked, and when it takes an anchor, since it may have
-/// moved to another one (`setns`). Whether that is known. Does not allocate.
+/// Finds out how far the time namespace of this process shifts its clock. It is called before ticks
+/// are read: when the process opens a timeline, after a fork, and when it takes an anchor, because
+/// it may have moved to another namespace (`setns`). Returns whether the shift is known. Does not
+/// allocate.
 pub fn settle() -> bool {
     let me = u64::from(std::process::id()) << 1;
     // Relaxed, here and below: it guards nothing, and a process moves only while it has one thread.
@@ -114,8 +115,8 @@ pub fn settle() -> bool {
             SHIFT.store(shift as u64, Ordering::Relaxed);
             true
         }
-        // In a chroot by now. What was known before still holds; what a parent knew is the best
-        // guess.
+        // The process is in a chroot by now. Its own earlier result still holds; without one, its
+        // parent's is the best guess.
         None => SETTLED.load(Ordering::Relaxed) == me | 1,
     };
     SETTLED.store(me | u64::from(known), Ordering::Relaxed);
@@ -133,8 +134,8 @@ pub fn realtime() -> u64 {
     nanoseconds(libc::CLOCK_REALTIME)
 }
 
-// libc and not nix: it runs inside the host's signal handlers and allocators, where nothing may
-// allocate.
+// libc instead of nix: this runs inside the host's signal handlers and allocators, where nothing
+// may allocate.
 fn nanoseconds(clock: libc::clockid_t) -> u64 {
     let mut t = libc::timespec {
         tv_sec: 0,

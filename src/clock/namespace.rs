@@ -1,19 +1,17 @@
-//! How far the time namespace of this process shifts CLOCK_MONOTONIC_RAW against the machine's
-//! first one.
+//! Reads how far the time namespace of this process shifts CLOCK_MONOTONIC_RAW.
 
 use crate::shm::{inode, read_after};
 
 /// The inode of the first time namespace, which the kernel never changes (`PROC_TIME_INIT_INO`).
 const FIRST: u64 = 0xeffffffa;
 
-/// Nanoseconds that are added to what the clock shows in the first namespace; `None` where that
-/// cannot be told.
+/// Nanoseconds that the namespace adds to the clock of the first one; `None` if they are not known.
 pub fn shift() -> Option<i64> {
     match inode(c"/proc/self/ns/time") {
         FIRST => Some(0),
-        // A kernel without time namespaces; or there is no /proc.
+        // The kernel has no time namespaces, or /proc is missing.
         0 => (inode(c"/proc/self") != 0).then_some(0),
-        // The offsets in /proc are those of the namespace that children will be in.
+        // The offsets in /proc are those of the namespace of future children.
         own if own == inode(c"/proc/self/ns/time_for_children") => offset(),
         _ => None,
     }

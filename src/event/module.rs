@@ -1,5 +1,4 @@
-//! The objects that a process has loaded, as text in the string table. Readers name addresses by
-//! it.
+//! The objects that a process has loaded, as text: readers name addresses by it.
 
 use std::ffi::OsString;
 use std::fmt::Write;

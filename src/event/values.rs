@@ -44,8 +44,8 @@ impl Value<'_> {
     /// Appends the value in the encoding that writers use.
     ///
     /// An integer that fits has the encoding of `int` or `unsigned int`, a larger one that of 64
-    /// bits. Lengths have 16 bits: a longer text is cut and marked as cut, more addresses are
-    /// dropped.
+    /// bits. Lengths have 16 bits: a longer text is cut and marked as cut, addresses beyond that
+    /// are left out.
     pub fn encode(&self, out: &mut Vec<u8>) {
         match self {
             Value::Int(value) => match i32::try_from(*value) {

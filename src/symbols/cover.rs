@@ -1,22 +1,21 @@
-//! Which of several overlapping intervals holds an address: worked out once, looked up by
-//! bisection.
+//! Finds which of several overlapping intervals holds an address, by bisection.
 //!
-//! Symbols lie within each other, and so may what a process has loaded one after the other. One
-//! sweep over the starts, with the intervals that reach there in a heap, cuts everything into at
-//! most twice as many pieces, each of which belongs to one interval. So a lookup costs the same
-//! however they overlap.
+//! Symbols lie within each other, and so may objects that a process has loaded one after the other.
+//! One sweep over the starts, with a heap of the intervals that reach there, cuts the addresses
+//! into at most twice as many pieces as there are intervals. Each piece belongs to one interval. So
+//! a lookup costs the same however the intervals overlap.
 
 use std::collections::BinaryHeap;
 
-/// An interval of addresses with its rank. Where several hold an address, the one of the highest
-/// rank does.
+/// An interval of addresses with its rank. An address in several intervals belongs to the one of
+/// the highest rank.
 #[derive(Debug, Clone)]
 pub struct Interval<R> {
     /// Its first address.
     pub start: u64,
-    /// The first address behind it.
+    /// The first address after it.
     pub end: u64,
-    /// What decides.
+    /// Decides between overlapping intervals.
     pub rank: R,
 }
 
@@ -34,7 +33,7 @@ struct Piece {
 }
 
 impl Cover {
-    /// Of at most 2^32 intervals. Between equal ranks, the later one holds.
+    /// Takes at most 2^32 intervals. Of equal ranks, the later one wins.
     pub fn new<R: Ord + Copy>(intervals: &[Interval<R>]) -> Cover {
         let mut order: Vec<u32> = (0..).take(intervals.len()).collect();
         let of = |number: u32| &intervals[number as usize];
@@ -92,7 +91,7 @@ mod tests {
             mut intervals in prop::collection::vec(interval(), 0..12),
             top: bool,
         ) {
-            // At the end of all addresses, too.
+            // Tests the end of all addresses as well.
             let shift = if top { u64::MAX - 24 } else { 0 };
             for interval in &mut intervals {
                 interval.start += shift;

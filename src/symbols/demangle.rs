@@ -1,16 +1,15 @@
-//! Names of functions as people write them.
+//! Demangles the names of functions.
 
 use std::fmt::{self, Write};
 
-/// Bytes of the longest name to be shown. Templates within templates double with each few letters
-/// of a mangled name.
+/// Bytes of the longest name to be shown. In nested templates, a few letters of a mangled name
+/// double the length.
 const MAX_SHOWN: usize = 16 << 10;
 
-/// Bytes of the longest mangled name that is looked into.
+/// Bytes of the longest mangled name that is parsed.
 const MAX_MANGLED: usize = 16 << 10;
 
-/// The name of a function as it stands in its source, if it is mangled as C++ or Rust do; otherwise
-/// as it is.
+/// The name of a function as in its source, if it is mangled like C++ or Rust; otherwise unchanged.
 ///
 /// # Example
 /// ```
@@ -25,7 +24,7 @@ pub fn demangled(name: &str) -> String {
     if name.len() > MAX_MANGLED {
         return name.to_owned();
     }
-    // Rust first: its older names are also valid ones of C++, with a hash for the last part.
+    // Rust first: its older names are also valid C++ names, with a hash as the last part.
     rust(name)
         .or_else(|| cpp(name))
         .unwrap_or_else(|| name.to_owned())
@@ -40,7 +39,7 @@ fn rust(name: &str) -> Option<String> {
 }
 
 fn cpp(name: &str) -> Option<String> {
-    // Anything else would be read as the name of a type: `i` as int.
+    // Other names would be read as types: `i` as int.
     if !name.starts_with("_Z") {
         return None;
     }
@@ -51,7 +50,7 @@ fn cpp(name: &str) -> Option<String> {
     Some(shown.text)
 }
 
-/// Text that refuses to become too long.
+/// Text with a bounded length.
 #[derive(Default)]
 struct Bounded {
     text: String,
@@ -92,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_name_that_would_grow_without_bound_stays_as_it_is() {
-        // Each pair of letters names the whole type so far twice.
+        // Each pair repeats the whole type so far twice.
         let mut doubling = "_Z1fSt4pairIiiE".to_owned();
         for seed in [
             "", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "A", "B", "C", "D", "E",

@@ -1,15 +1,14 @@
-//! Where two files claim one address: a call stack does not say which of them was loaded when it
-//! was taken.
+//! Finds addresses that two files claim. A call stack does not say which was loaded at its time.
 
-/// Pieces of addresses that more than one claims, in order.
+/// Pieces of addresses with more than one claimant, in order.
 #[derive(Debug, Default)]
 pub struct Disputed {
     pieces: Vec<(u64, u64)>,
 }
 
 impl Disputed {
-    /// Of who claims which addresses, from the first to that behind the last one. What one claims
-    /// several times it claims once.
+    /// Takes claims: claimant, first address, and the address after the last. Several claims of one
+    /// claimant to an address count once.
     pub fn new<C: Ord + Copy>(mut claims: Vec<(C, u64, u64)>) -> Disputed {
         claims.sort_unstable();
         let mut open: Option<(C, u64, u64)> = None;
@@ -24,7 +23,7 @@ impl Disputed {
         }
         bounds.extend(open.map(ends));
         let mut bounds: Vec<(u64, i32)> = bounds.into_iter().flatten().collect();
-        // An end goes before a start in the same place.
+        // An end sorts before a start at the same address.
         bounds.sort_unstable();
 
         let mut disputed = Disputed::default();
@@ -41,7 +40,7 @@ impl Disputed {
         disputed
     }
 
-    /// Whether more than one claims `address`.
+    /// Whether `address` has more than one claimant.
     pub fn holds(&self, address: u64) -> bool {
         let behind = self.pieces.partition_point(|(start, _)| *start <= address);
         let piece = behind.checked_sub(1).and_then(|at| self.pieces.get(at));
@@ -49,7 +48,8 @@ impl Disputed {
     }
 }
 
-/// A start counts one claimant more, an end one fewer. What is empty has neither.
+/// The ends of a claim: the start adds a claimant, the end removes one. An empty claim does
+/// neither.
 fn ends<C>((_, start, end): (C, u64, u64)) -> [(u64, i32); 2] {
     match start < end {
         true => [(start, 1), (end, -1)],

@@ -1,4 +1,4 @@
-//! The symbols of one ELF file, of which only what is needed is read, and only so much.
+//! Reads the symbols of one ELF file, up to a limit of bytes.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -12,17 +12,17 @@ use object::read::elf::{FileHeader, NoteIterator, ProgramHeader, SectionHeader, 
 use super::cover::{Cover, Interval};
 use crate::shm;
 
-/// Bytes of the largest note. A build id has some 40.
+/// Bytes of the largest note. A build id takes about 40.
 const MAX_NOTE: u64 = 64 << 10;
-/// Bytes of the longest name. What is longer is cut.
+/// Bytes of the longest name. Longer names are cut.
 const MAX_NAME: usize = 16 << 10;
-/// glibc maps from a multiple of the page size on.
+/// glibc maps segments from a multiple of the page size.
 const PAGE: u64 = 4096;
 
-/// What an ELF file calls its addresses.
+/// The symbols of an ELF file.
 #[derive(Debug)]
 pub struct Image {
-    /// Where it says that its lowest page is; `None` if it stays where the file says.
+    /// The file's address for its lowest page; `None` if the file cannot be moved.
     lowest: Option<u64>,
     build_id: Option<Vec<u8>>,
     symbols: Vec<Symbol>,
@@ -36,14 +36,14 @@ struct Symbol {
     start: u64,
 }
 
-/// Among symbols that hold an address, as dladdr does, the one that begins last. Of aliases, those
-/// with a size go before those without, functions before others, and global before weak before
+/// Of the symbols that hold an address, the one that begins last wins, as in dladdr. Of aliases,
+/// those with a size win over those without, then functions over others, then global over weak over
 /// local ones.
 type Rank = (u64, bool, bool, u8);
 
 impl Image {
-    /// Reads the file at `path`, as long as there are as many bytes `left` to be read, and takes
-    /// them off. `None` if it cannot be read, or is no ELF file.
+    /// Reads the file at `path`. Subtracts the bytes read from `left`, and reads no more than that.
+    /// `None` if it cannot be read, or is not an ELF file.
     pub fn open(path: &Path, left: &mut u64) -> Option<Image> {
         let file = &mut Reader::open(path, left)?;
         Image::read::<FileHeader64<Endianness>>(file)
@@ -107,13 +107,13 @@ impl Image {
         self.cover = Cover::new(&intervals);
     }
 
-    /// Whether it is the file that a process had loaded, as far as the build ids tell.
+    /// Whether this is the file that a process had loaded, as far as the build ids tell.
     pub fn is(&self, build_id: Option<&[u8]>) -> bool {
         build_id.is_none_or(|wanted| self.build_id.as_deref() == Some(wanted))
     }
 
-    /// The symbol that holds an address of a process that has the file mapped from `base` on: its
-    /// name and its start.
+    /// The name and the start of the symbol that holds an address, in a process with the file
+    /// mapped at `base`.
     pub fn find(&self, base: u64, address: u64) -> Option<(String, u64)> {
         let bias = self.lowest.map_or(0, |lowest| base.wrapping_sub(lowest));
         let symbol = &self.symbols[self.cover.find(address.wrapping_sub(bias))?];
@@ -122,7 +122,7 @@ impl Image {
     }
 }
 
-/// A file, and how many more bytes may be read of all files together.
+/// A file, and how many more bytes may be read from all files together.
 struct Reader<'a> {
     file: File,
     left: &'a mut u64,
@@ -137,7 +137,7 @@ impl Reader<'_> {
         Some(Reader { file, left })
     }
 
-    /// As many bytes from `offset` on, if the file has them.
+    /// `size` bytes from `offset` on, if the file has them.
     fn bytes(&mut self, offset: u64, size: u64) -> Option<Vec<u8>> {
         let end = offset.checked_add(size)?;
         if end > self.file.metadata().ok()?.len() {
@@ -150,7 +150,7 @@ impl Reader<'_> {
         Some(bytes)
     }
 
-    /// As many records from `offset` on.
+    /// `count` records from `offset` on.
     fn array<T: Pod>(&mut self, offset: u64, count: usize) -> Option<Vec<T>> {
         let size = u64::try_from(size_of::<T>().checked_mul(count)?).ok()?;
         let bytes = self.bytes(offset, size)?;
@@ -183,7 +183,7 @@ fn build_id<E: FileHeader<Endian = Endianness>>(
     None
 }
 
-/// The table of all symbols, or else that of the exported ones, and the names for it.
+/// The table of all symbols, or else that of the exported symbols, with its names.
 fn tables<E: FileHeader<Endian = Endianness>>(
     file: &mut Reader,
     header: &E,
@@ -192,7 +192,7 @@ fn tables<E: FileHeader<Endian = Endianness>>(
     let at: u64 = header.e_shoff(endian).into();
     let mut count = usize::from(header.e_shnum(endian));
     if count == 0 {
-        // More than fit there stand in the first section.
+        // A count too large for the header is in the first section.
         let first: E::SectionHeader = file.array(at, 1)?.pop()?;
         count = usize::try_from(first.sh_size(endian).into()).ok()?;
     }
@@ -211,13 +211,13 @@ fn tables<E: FileHeader<Endian = Endianness>>(
     table(elf::SHT_SYMTAB).or_else(|| table(elf::SHT_DYNSYM))
 }
 
-/// Whether a symbol stands for code or data of the file itself, at an address that moves with it.
+/// Whether a symbol is code or data of this file, at an address that moves with it.
 fn names_addresses<S: Sym<Endian = Endianness>>(symbol: &S, endian: Endianness) -> bool {
     let kind = matches!(
         symbol.st_type(),
         elf::STT_FUNC | elf::STT_GNU_IFUNC | elf::STT_OBJECT | elf::STT_NOTYPE
     );
-    // What is not defined here may stand for the place through which it is called.
+    // An undefined symbol with a value is the stub through which it is called.
     let section = symbol.st_shndx(endian);
     let here = match section {
         elf::SHN_UNDEF => symbol.st_value(endian).into() != 0,
@@ -226,8 +226,7 @@ fn names_addresses<S: Sym<Endian = Endianness>>(symbol: &S, endian: Endianness) 
     kind && here && symbol.st_name(endian) != 0
 }
 
-/// The name that `bytes` begin with, without the version of its interface that linkers write behind
-/// it.
+/// The name at the start of `bytes`, without the symbol version that linkers append.
 fn name(bytes: &[u8]) -> Option<String> {
     let longest = bytes.get(..MAX_NAME).unwrap_or(bytes);
     let whole = longest.split(|b| *b == 0).next()?;
@@ -237,7 +236,7 @@ fn name(bytes: &[u8]) -> Option<String> {
         .filter(|name| !name.is_empty())
         .unwrap_or(whole);
     let mut shown = String::from_utf8_lossy(name).into_owned();
-    // What is no text takes three bytes for one.
+    // A byte that is not UTF-8 takes three bytes.
     while shown.len() > MAX_NAME {
         shown.pop();
     }

@@ -1,16 +1,15 @@
-//! What the addresses in a call stack are called: what dladdr would say in a process that need no
-//! longer be there.
+//! Names addresses of call stacks, like dladdr, even if their process has ended.
 //!
-//! The names come from the files that were mapped (image.rs), whose symbols lie within each other
-//! (cover.rs). Where two files were loaded one after the other, there are none (disputed.rs). Those
-//! who write a timeline say which files these are, so neither the paths nor what is found there is
-//! trusted: only regular files are opened, what is read of them is bounded, and what does not fit
-//! together has no name.
+//! The names come from the files that were mapped (image.rs). Symbols may lie within each other
+//! (cover.rs). An address has no name if two files were loaded there one after the other
+//! (disputed.rs). The writers of a timeline say which files were mapped, so neither paths nor
+//! contents are trusted: only regular files are opened, reading is bounded, and contradictions give
+//! no name.
 //!
 //! **Why are the names of addresses looked up by readers?** Because a lookup reads files. The
-//! program says once what objects it has loaded and where; with the build id in it, a file that was
-//! replaced since is not asked. The recorder writes names down, and so an archive needs none of
-//! those files.
+//! program only says once which objects it has loaded, and where. The build id in it tells readers
+//! when a file was replaced since. The recorder writes the names down, so reading an archive needs
+//! none of those files.
 
 mod cover;
 mod demangle;
@@ -28,26 +27,26 @@ use self::cover::{Cover, Interval};
 use self::disputed::Disputed;
 use self::image::Image;
 
-/// Most objects of all processes together.
+/// The most objects of all processes together.
 const MAX_MODULES: usize = 1 << 20;
-/// Bytes that are read at most, of all files together. The tables of a browser have some 100 MiB;
-/// kept is up to four times of what is read.
+/// The most bytes read from all files together. The tables of a browser have about 100 MiB; up to
+/// four times the bytes read are kept.
 const MAX_READ: u64 = 512 << 20;
 
-/// What dladdr says about an address.
+/// The answer of dladdr for an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved {
-    /// The file that it is in: `dli_fname`, but absolute.
+    /// The file that holds it: `dli_fname`, but absolute.
     pub file: PathBuf,
-    /// Where that is mapped: `dli_fbase`.
+    /// Where that file is mapped: `dli_fbase`.
     pub base: u64,
-    /// The symbol that it is in, as the file spells it: `dli_sname`. At most 16 KiB.
+    /// The symbol that holds it, as the file spells it: `dli_sname`. At most 16 KiB.
     pub name: Option<String>,
-    /// Where that begins: `dli_saddr`.
+    /// Where that symbol begins: `dli_saddr`.
     pub start: Option<u64>,
 }
 
-/// Names for the addresses of processes. Reads each file once, when it is first asked about it.
+/// Names for the addresses of processes. Reads each file once, when it is first needed.
 ///
 /// # Example
 /// ```
@@ -75,22 +74,22 @@ pub struct Symbols {
     left: Mutex<u64>,
 }
 
-/// What one process had loaded, ever.
+/// All objects that one process has ever loaded.
 #[derive(Debug)]
 struct Process {
-    /// Numbers of `modules`.
+    /// Indices into `modules`.
     numbers: Vec<usize>,
-    /// Which of them holds an address.
+    /// Finds the number of the module that holds an address.
     cover: Cover,
     disputed: Disputed,
 }
 
 impl Symbols {
-    /// Of what these modules hold. Where two of one process overlap, one was unloaded before the
-    /// other was loaded, and nothing says which of them an address of a call stack is from: the
-    /// addresses that both hold have no name and no file. The same file in the same place is the
-    /// same module, however often it was loaded: one of the same build id, or without any of the
-    /// same path. Of more than 1,048,576 the last ones count.
+    /// Takes the modules to look addresses up in. If two of one process overlap, one was unloaded
+    /// before the other was loaded, and a call stack does not say which was loaded at its time. So
+    /// an address that both hold gets no name and no file. The same file in the same place counts
+    /// as one module, however often it was loaded: it is the same file if the build ids are equal,
+    /// or the paths if there are no build ids. Of more than 1,048,576 modules the last ones count.
     pub fn new(modules: impl IntoIterator<Item = Module>) -> Symbols {
         let mut modules: Vec<Module> = modules.into_iter().collect();
         modules.drain(..modules.len().saturating_sub(MAX_MODULES));
@@ -125,14 +124,14 @@ impl Symbols {
         }
     }
 
-    /// What dladdr says about `address` in the process `pid`, and more: names that are not
-    /// exported, too, unless the file was stripped of them. `None` if nothing was loaded there, or
-    /// one thing after the other.
+    /// Looks up `address` in the process `pid`, like dladdr, but also finds names that are not
+    /// exported, unless the file was stripped of them. `None` if no object was loaded there, or
+    /// several, one after the other.
     ///
-    /// There is no name where the file cannot be opened, is not regular, or has another build id
-    /// than the module, and where no symbol holds the address. A file that was replaced is noticed
-    /// by its build id only: if the module has none, names are those of the file that is there now.
-    /// Paths are looked up in the mount namespace of the caller.
+    /// There is no name if the file cannot be opened, is not regular, or has another build id than
+    /// the module, or if no symbol holds the address. Only a build id shows that a file was
+    /// replaced: a module without one gets the names of the file that is there now. Paths are
+    /// looked up in the mount namespace of the caller.
     pub fn resolve(&self, pid: u32, address: u64) -> Option<Resolved> {
         let process = self.processes.get(&pid)?;
         if process.disputed.holds(address) {
@@ -151,14 +150,14 @@ impl Symbols {
         })
     }
 
-    /// What called, by the return address that is in the call stack: [`resolve`](Symbols::resolve)
-    /// of the byte before it.
+    /// The caller, by a return address of the call stack: [`resolve`](Symbols::resolve) of the byte
+    /// before it.
     ///
-    /// That is the last byte of the call. The return address itself can be in another function:
-    /// compilers put nothing behind a call that does not return, such as that of `abort`, and it
-    /// may be the last of its function. Only where a signal came is the address no return address
-    /// but that of the next instruction; if it is the first one of a function, or of the code that
-    /// ends the handler, what stands before it is named.
+    /// That byte is the last of the call instruction. The return address itself can be in another
+    /// function, because compilers put nothing after a call that does not return, such as that of
+    /// `abort`. The address in a function that a signal interrupted is not a return address, but
+    /// that of the next instruction. If that is the first instruction of a function, or of the code
+    /// that ends the handler, the lookup names the function before it.
     pub fn caller(&self, pid: u32, return_address: u64) -> Option<Resolved> {
         self.resolve(pid, return_address.checked_sub(1)?)
     }
@@ -173,7 +172,7 @@ impl Symbols {
     }
 }
 
-/// What has the same names at the same addresses.
+/// Modules with the same key have the same names at the same addresses.
 fn claimant(module: &Module) -> (u64, Option<&[u8]>, Option<&Path>) {
     let build_id = module.build_id.as_deref();
     let path = build_id.is_none().then_some(module.path.as_path());

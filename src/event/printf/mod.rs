@@ -1,9 +1,9 @@
 //! Formats of printf: the arguments that a writer takes, and the text that a reader shows.
 //!
-//! The format of a call site is parsed twice: once by the writer, to know which arguments to take
-//! and how, and by the reader, which fills it in. The text is what glibc's `snprintf` writes in the
-//! C locale, byte for byte, with wide characters in UTF-8 (as in C.UTF-8). tests/printf.rs compares
-//! the two.
+//! The format of a call site is parsed twice: by the writer, to know which arguments to take and
+//! how, and by the reader, to fill it in. The text is what glibc's `snprintf` writes in the C
+//! locale, byte for byte, with wide characters in UTF-8 (as in C.UTF-8). tests/printf/ compares the
+//! two.
 //!
 //! **Why does the reader format, and not the program?** Turning numbers into text is most of the
 //! cost of printf. The format is parsed when the call site first runs; after that, the header's
