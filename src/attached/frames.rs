@@ -1,4 +1,4 @@
-//! Addresses in call stacks of a ring, with what its programs said they had loaded.
+//! Names addresses in call stacks of a ring, by the modules that its processes have loaded.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,24 +7,24 @@ use crate::event::Module;
 use crate::source::Frame;
 use crate::symbols::Symbols;
 
-/// What was found by now. Asked again when programs have loaded more.
+/// The names found so far. They are discarded when there may be new modules.
 #[derive(Default)]
 pub struct Frames(Mutex<Found>);
 
 #[derive(Default)]
 struct Found {
-    /// How much was defined when the modules were looked at.
+    /// How many definitions there were when the modules were read.
     known: u32,
     symbols: Option<Symbols>,
     frames: HashMap<(u32, u64), Option<Frame>>,
 }
 
-/// Addresses that are remembered.
+/// The most addresses that are remembered.
 const MOST: usize = 1 << 16;
 
 impl Frames {
-    /// What an address of a process stands for; `None` where nothing was loaded there. `known`
-    /// tells whether `modules` would be others than before.
+    /// The frame of an address in a process; `None` if no module was loaded there. `modules` is
+    /// called again only if `known` has changed.
     pub fn find<I: Iterator<Item = Module>>(
         &self,
         pid: u32,

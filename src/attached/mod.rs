@@ -1,4 +1,4 @@
-//! A timeline as others see it: attached read-only, live or saved.
+//! A timeline attached read-only: in use, left behind or saved.
 
 #[cfg(feature = "symbols")]
 mod frames;
@@ -20,9 +20,9 @@ use crate::shm::{self, Name, SharedFile};
 use crate::source::{Event, Events, Follow, Frame, From, Order, Source};
 use crate::sync::{AtomicU64, Ordering};
 
-/// A timeline attached for reading: a live one, what a killed program left, or a snapshot.
+/// A timeline attached for reading: one in use, one that a killed program left, or a snapshot.
 ///
-/// Attaching changes nothing in it and needs nobody's help: no daemon, nor the program itself.
+/// Attaching changes nothing in it, and needs neither a daemon nor the program that writes.
 ///
 /// # Example
 /// ```
@@ -48,26 +48,26 @@ pub struct Attached {
     time: RwLock<TimeBase>,
     clock_runs: bool,
     definitions: Vec<OnceLock<Box<Definition>>>,
-    /// Bytes of text that definitions may still take.
+    /// Bytes of text that may still be copied into definitions.
     text_left: AtomicU64,
     #[cfg(feature = "symbols")]
     frames: frames::Frames,
 }
 
-/// How often the whole string table may be spent on definitions, which share their categories.
-/// Damaged ones could otherwise name one endless string again and again.
+/// How many times the size of the string table may be copied into definitions, which share their
+/// categories. Without a limit, a damaged table could use one endless string again and again.
 const SHARING: u64 = 16;
 
-/// System calls for a glance at what another user could cut short: some seconds. A ring of 2^27
-/// entries needs less.
+/// System calls for a brief reading of a file that another user could cut short: some seconds'
+/// worth. A ring of 2^27 entries needs fewer.
 const CALLS_OF_A_GLANCE: u64 = 1 << 22;
 
 impl Attached {
-    /// Attaches to the live name or file at `path`.
+    /// Attaches to the timeline or file at `path`.
     ///
     /// # Errors
-    /// `NotFound`; `NotATimeline`, `Unfinished`, `Version`, `Truncated`, `Corrupt`, which say what
-    /// is wrong with the file; `Io`.
+    /// `NotFound`; `NotATimeline`, `Unfinished`, `Version`, `Truncated` and `Corrupt` say what is
+    /// wrong with the file; `Io`.
     pub fn open(path: impl AsRef<Path>) -> Result<Attached> {
         let name = Name::new(path.as_ref())?;
         let (segment, file) = lifecycle::attach(&name)?;
@@ -94,29 +94,29 @@ impl Attached {
         })
     }
 
-    /// The name as it was given.
+    /// The name by which it was opened.
     pub fn path(&self) -> &Path {
         self.segment.name.given()
     }
 
-    /// Whether this is a snapshot, which nobody writes to.
+    /// Whether this is a snapshot, which has no writers.
     pub fn is_snapshot(&self) -> bool {
         self.segment.facts.snapshot
     }
 
-    /// Whether the name leads elsewhere by now: the program was restarted, or the timeline removed.
+    /// Whether the name leads to another file by now: the program was restarted, or the timeline
+    /// removed.
     pub fn replaced(&self) -> bool {
         !self.file.is_at(self.segment.name.file())
     }
 
-    /// The run of the program right before this one, as far as
-    /// [`Timeline::new`](crate::Timeline::new) has kept it: what stands at `NAME.prev`, or at
-    /// `NAME.prev-` and a number. Of several, the last that belongs to the owner of this one, or
-    /// else the last of all.
+    /// The last run of the program before this one, as [`Timeline::new`](crate::Timeline::new) kept
+    /// it at `NAME.prev`, or at `NAME.prev-` and a number. If there are several, it is the last
+    /// that belongs to the owner of this one, or else the last of all.
     ///
-    /// Any user may put files at such names. So those of other users than the owner of this one,
-    /// root and the user of this process are left out, and those that everybody may write to. Of
-    /// the numbered ones at most 64 are opened.
+    /// Any user may put files at such names. So a file is left out if it belongs to a user other
+    /// than the owner of this one, root and the user of this process, or if all users may write to
+    /// it. At most 64 of the numbered files are opened.
     pub fn former(&self) -> Option<Attached> {
         if self.is_snapshot() {
             return None;
@@ -127,51 +127,50 @@ impl Attached {
             .max_by_key(|former| (former.user() == self.user(), former.run()))
     }
 
-    /// When this was created, and by which process.
+    /// When it was created, and by which process.
     fn run(&self) -> (u64, u32) {
         let facts = &self.segment.facts;
         (facts.created_unix, facts.creator_pid)
     }
 
-    /// Whether this is of an earlier run than `next`, which stands, or stood, at the name.
+    /// Whether this is of an earlier run than `next`, which has or had the name.
     fn is_before(&self, next: &Attached) -> bool {
         let (run, after) = (self.run(), next.run());
-        // While the name belongs to one run, the other cannot be after it, whatever the clock said.
+        // While the name belongs to `next`, the other run cannot be later, whatever the clock said.
         run.0 < after.0 || (run != after && !next.replaced())
     }
 
-    /// Whose it is.
+    /// The user that owns it.
     fn user(&self) -> Option<u32> {
         let owner = self.file.read(shm::owner).ok()?;
         owner.ok().map(|owner| owner.user)
     }
 
-    /// An error if the file was cut short while it was read, or was not read to the end.
+    /// An error if the file was cut short while it was read, or if reading was given up.
     ///
     /// A file that another user could cut short is not mapped but read piece by piece. Lost parts
-    /// read as if nothing had ever been there. So do parts of a ring that its owner makes so large,
-    /// or changes so often, that a look at it would take longer than at any honest one. Call this
-    /// after reading: if it fails, events, definitions and [`info`](Attached::info) may be
-    /// incomplete.
+    /// read as if they had never been written. So do parts of a ring that its owner makes so large,
+    /// or changes so often, that reading it takes longer than for any intact ring. Call this after
+    /// reading: if it fails, events, definitions and [`info`](Attached::info) may be incomplete.
     ///
-    /// Such a file is read through a descriptor. If this program closes it, as daemons close what
-    /// they do not know, the file is opened again by its name. It is lost if the name leads
-    /// elsewhere by then.
+    /// Such a file is read through a descriptor. If this program closes the descriptor, as daemons
+    /// close all that they do not know, the file is opened again by its name. It is lost if the
+    /// name leads to another file by then.
     ///
     /// # Errors
-    /// `Truncated`; `Io` if it is lost, or was not read to the end.
+    /// `Truncated`; `Io` if the file is lost, or if reading was given up.
     pub fn intact(&self) -> Result<()> {
         self.segment.intact()
     }
 
-    /// How it is doing: sizes, fill, writers, losses.
+    /// Its state: sizes, fill, writers, losses.
     pub fn info(&self) -> Info {
         self.segment.look(|| self.unbounded_info())
     }
 
-    /// The same, for whoever asks about all that there are: an error where it would take long.
+    /// The same for listing all timelines: an error if it would take long.
     ///
-    /// Another user can make a ring, without any memory, that takes a reader half a minute.
+    /// Another user can create a ring that takes no memory, but half a minute to read.
     pub(crate) fn brief_info(&self) -> Result<Info> {
         let map = &self.segment.map;
         let info = map.at_most(CALLS_OF_A_GLANCE, || self.unbounded_info());
@@ -183,7 +182,7 @@ impl Attached {
         let info =
             |file: Option<&File>| info::info(&self.segment, file, self.ticks_per_second(), time);
         let asked = self.file.read(|file| info(Some(file)));
-        // Only the locks are not there to be asked, then.
+        // Without the descriptor, all but the locks can be read.
         asked.unwrap_or_else(|_| info(None))
     }
 
@@ -192,24 +191,23 @@ impl Attached {
         self.segment.definitions.level()
     }
 
-    /// The events in it, merged over all threads by time.
+    /// Its events, merged over all threads by time.
     pub fn events(&self, order: Order) -> Events<'_> {
         Events::new(&self.segment, order)
     }
 
-    /// The events to come.
+    /// Its new events.
     pub fn follow(&self, from: From) -> Follow<'_> {
         Follow::new(&self.segment, from)
     }
 
-    /// The events to come, from given places on: lanes, and the number of the next event of each.
-    /// Lanes that are not named start with their first event. See [`Follow::places`].
+    /// Its new events from given places on: each has a lane, and the number of its next entry.
+    /// Lanes without a place start with their first entry. See [`Follow::places`].
     pub fn follow_at(&self, places: &[(u32, u64)]) -> Follow<'_> {
         Follow::at(&self.segment, places)
     }
 
-    /// Ticks, and nanoseconds since the epoch at them: those that count of what stands in the
-    /// timeline.
+    /// The anchors in the timeline that count: ticks, and nanoseconds since the epoch at them.
     pub fn anchors(&self) -> Vec<(u64, u64)> {
         let facts = &self.segment.facts;
         let base = TimeBase::new(facts.clock, facts.tick_rate, self.segment.anchors());
@@ -224,13 +222,13 @@ impl Attached {
         known.filter_map(node).collect()
     }
 
-    /// What an event means; `None` if no such event is defined.
+    /// The definition of an event; `None` if there is none.
     pub fn definition(&self, id: EventId) -> Option<&Definition> {
         let cached = self.definitions.get(id.0 as usize)?;
         if let Some(definition) = cached.get() {
             return Some(definition);
         }
-        // Relaxed: only a bound, and not an exact one.
+        // Relaxed: only an approximate bound.
         let left = self.text_left.load(Ordering::Relaxed);
         if left == 0 {
             return None;
@@ -242,31 +240,30 @@ impl Attached {
         Some(cached.get_or_init(|| Box::new(definition)))
     }
 
-    /// All events defined by now.
+    /// All definitions so far.
     pub fn definitions(&self) -> impl Iterator<Item = &Definition> {
         (1..self.segment.definitions.count()).filter_map(|id| self.definition(EventId(id)))
     }
 
-    /// The objects that its processes said they have loaded: what call stacks are read with.
+    /// The objects that its processes have loaded. Call stacks are read with them.
     pub fn modules(&self) -> impl Iterator<Item = Module> {
         let modules = self.segment.definitions.modules();
         modules.filter_map(|text| Module::parse(&text))
     }
 
-    /// The thread that logged an event; `None` if so many threads came since that its record is
-    /// gone.
+    /// The thread that logged an event; `None` if its record was taken by another thread since.
     pub fn thread(&self, event: &Event) -> Option<Thread> {
         let thread = threads::lookup(&self.segment.map, &self.segment.geometry, event.thread.0);
-        // Generations come again after 65,535 threads: then the record is that of another.
+        // Generations come again after 65,535 threads: then the record is that of another thread.
         thread.filter(|thread| thread.tid == event.tid)
     }
 
-    /// Nanoseconds since the epoch at `ticks`; `None` when the timeline holds no way to tell.
+    /// Nanoseconds since the epoch at `ticks`; `None` if the timeline has too few anchors.
     ///
-    /// Interpolated between the moments at which somebody looked at both clocks, of which the
-    /// attaching was one: two attachments can differ by nanoseconds. On a timeline that is followed
-    /// for long, the clocks are looked at again when events are more than a second past the last
-    /// such moment.
+    /// Interpolates between the moments at which processes read both clocks, including the moment
+    /// of attaching. So two attachments can differ by nanoseconds. If a timeline is followed for
+    /// long, the clocks are read again when events are more than a second past the last such
+    /// moment.
     pub fn unix_nanos(&self, ticks: u64) -> Option<u64> {
         {
             let time = self.time.read().unwrap_or_else(PoisonError::into_inner);
@@ -280,7 +277,7 @@ impl Attached {
         time.unix_nanos(ticks)
     }
 
-    /// Ticks per second; `None` when it cannot be told.
+    /// Ticks per second; `None` if not known.
     pub fn ticks_per_second(&self) -> Option<f64> {
         let time = self.time.read().unwrap_or_else(PoisonError::into_inner);
         time.ticks_per_second()
@@ -289,7 +286,7 @@ impl Attached {
     /// Saves a snapshot; see [`Timeline::save`](crate::Timeline::save).
     ///
     /// # Errors
-    /// `Io`, also for lack of space; a file that was there stays as it was.
+    /// `Io`, for lack of space as well. Then an existing file stays as it was.
     pub fn save(&self, file: impl AsRef<Path>) -> Result<Saved> {
         save::save(&self.segment, file.as_ref())
     }
@@ -311,7 +308,7 @@ impl Source for Attached {
     #[cfg(feature = "symbols")]
     fn frame(&self, event: &Event, address: u64) -> Frame {
         let pid = Attached::thread(self, event).map(|thread| thread.pid);
-        // As many are defined as there are modules, at least: whether there are new ones.
+        // Each module is a definition, so there are new ones only if this count has grown.
         let known = self.segment.definitions.count();
         pid.and_then(|pid| self.frames.find(pid, address, known, || self.modules()))
             .unwrap_or(Frame::unknown(address))

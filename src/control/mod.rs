@@ -1,7 +1,7 @@
-//! What can be done to a timeline from any process: its level, its sampling, its definitions.
+//! Controls a timeline from any process: its level, its sampling, its definitions.
 //!
-//! All of it is cold and happens under locks that the kernel drops with their holder. A `Control`
-//! is not a writer of events: a timeline with none but these attached is not in use.
+//! All of this is cold code, under locks that the kernel drops when their holder ends. A `Control`
+//! is not a writer of events: a timeline to which only controls are attached is not in use.
 
 mod sampler;
 
@@ -18,7 +18,7 @@ use crate::segment::{Segment, Use};
 use crate::shm::{self, Lock, LockFile, Name, Opening, Patience, SharedFile, Trust};
 use crate::sync::{AtomicU32, Ordering};
 
-/// A live timeline, attached for changing its level.
+/// A timeline attached for changing its level.
 ///
 /// # Example
 /// ```
@@ -39,24 +39,24 @@ pub struct Control {
 pub(crate) struct Inner {
     pub segment: Segment,
     pub file: SharedFile,
-    /// The process in which a statement waited for the lock in vain: until one gets it, none waits
-    /// for long. 0 = none.
+    /// The process in which a call site waited for the lock in vain: until one gets the lock, none
+    /// waits for long. 0 = none.
     hasty: AtomicU32,
 }
 
 impl Control {
-    /// Attaches to the live timeline at `path`.
+    /// Attaches to the timeline at `path`.
     ///
     /// # Errors
-    /// `NotFound`; `NotTrusted` if it belongs neither to root nor to our own user, or if everybody
-    /// may write to it; `ReadOnly` for a snapshot; those of a damaged or foreign file; `Locked`;
-    /// `Io`.
+    /// `NotFound`; `NotTrusted` if it belongs neither to root nor to our own user, or if all users
+    /// may write to it; `ReadOnly` for a snapshot; those of a file that is damaged or not a
+    /// timeline; `Locked`; `Io`.
     pub fn open(path: impl AsRef<Path>) -> Result<Control> {
         Control::open_trusting(path, Trust::default())
     }
 
-    /// As [`open`](Control::open), but also opens a timeline of a user or group that is trusted.
-    /// They could end this process, by cutting the file short.
+    /// Like [`open`](Control::open), but also opens a timeline of a user or group in `trust`. That
+    /// user could end this process by cutting the file short.
     ///
     /// # Errors
     /// Those of `open`.
@@ -88,7 +88,7 @@ impl Control {
         &self.inner.segment
     }
 
-    /// The name as it was given.
+    /// The name by which it was opened.
     pub fn path(&self) -> &Path {
         self.segment().name.given()
     }
@@ -98,16 +98,16 @@ impl Control {
         self.inner.file.reopen().map_err(fail)
     }
 
-    /// The define lock, with what a dead sampler left behind cleared away.
+    /// Takes the define lock, and clears the boost of a dead sampler.
     pub(crate) fn lock(&self) -> Result<LockFile> {
         self.lock_within(Patience::SECONDS)
     }
 
-    /// The same for what a host defines in passing, where it first logs it. After a wait in vain it
-    /// waits only for a moment, until it gets the lock again: each of the host's statements would
-    /// stand still for seconds.
+    /// The same for definitions at the first call of a call site. After a wait in vain, waits are
+    /// short until this process gets the lock again. Otherwise each call site would stop the host
+    /// program for seconds.
     fn lock_in_passing(&self) -> Result<LockFile> {
-        // Relaxed: guards nothing; a thread that sees it late waits as well.
+        // Relaxed: guards nothing; a thread that sees the change late waits as well.
         let hasty = &self.inner.hasty;
         let me = std::process::id();
         let patience = match hasty.load(Ordering::Relaxed) == me {
@@ -118,7 +118,7 @@ impl Control {
         match &locked {
             Ok(_) => hasty.store(0, Ordering::Relaxed),
             Err(Error::Locked { .. }) => hasty.store(me, Ordering::Relaxed),
-            // Says nothing about who has the lock.
+            // Other errors do not say that another process has the lock.
             Err(_) => {}
         }
         locked
@@ -137,8 +137,8 @@ impl Control {
         Ok(lock)
     }
 
-    /// Makes this process the one sampler. The result is to be kept while it samples; it is `None`
-    /// inside if a child forked by a dead sampler still has that one's lock.
+    /// Makes this process the only sampler. The caller keeps the result while it samples. It is
+    /// `Ok(None)` if a child forked by a dead sampler still has that sampler's lock.
     fn become_sampler(&self) -> Result<Option<LockFile>> {
         let lock = self.lock()?;
         let segment = self.segment();
@@ -152,7 +152,7 @@ impl Control {
         Ok(held)
     }
 
-    /// The level up to which events are logged, as it was last set.
+    /// The level up to which events are logged, as last set.
     pub fn level(&self) -> Level {
         self.segment().definitions.level()
     }
@@ -168,16 +168,16 @@ impl Control {
         Ok(())
     }
 
-    /// Raises the level for a short time, again and again: `for_` of every `every`, until the
-    /// result is dropped, which restores it. Meant for bursts of detail: 100 µs every 10 ms, say.
+    /// Raises the level for a short time, again and again: `for_` of every `every`. Dropping the
+    /// result restores the level. Meant for bursts of detail: 100 µs every 10 ms, say.
     ///
     /// # Errors
-    /// `SamplerBusy` if somebody samples already; `BadSize` if `for_` is 0 or not below `every`.
+    /// `SamplerBusy` if another sampler runs; `BadSize` if `for_` is 0 or not below `every`.
     pub fn sample(&self, level: Level, for_: Duration, every: Duration) -> Result<Sampler> {
         Sampler::start(self.clone(), level, for_, every)
     }
 
-    /// The event of this category, priority and message, defined now if it was not.
+    /// The definition with this category, priority and message. It is added if it is missing.
     pub(crate) fn define(
         &self,
         category: &str,

@@ -1,9 +1,9 @@
 //! Bursts of detail: the level goes up for a moment, at a fixed period.
 //!
-//! A sampler never touches the level that was asked for. It sets a second one beside it, the boost,
-//! and the higher of the two is in force: a level set meanwhile is kept, and stopping only clears
-//! the boost. If the sampler dies in the middle of a burst, whoever next locks the timeline finds
-//! it gone while the boost still stands, and clears it.
+//! A sampler never changes the level that was asked for. It sets a second level, the boost, and the
+//! higher of the two is in force. So a level that is set meanwhile is kept, and stopping only
+//! clears the boost. If the sampler dies during a burst, the next process that locks the timeline
+//! clears the boost.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -62,7 +62,7 @@ impl Sampler {
 
 impl Drop for Sampler {
     fn drop(&mut self) {
-        // The thread was not copied into a forked child, but whatever lock it held just then was.
+        // A forked child has a copy of the locks that the thread held, but not the thread.
         if self.process != std::process::id() {
             std::mem::forget(self.thread.take());
             return;
@@ -71,8 +71,8 @@ impl Drop for Sampler {
         *stopped.lock().unwrap_or_else(PoisonError::into_inner) = true;
         changed.notify_all();
         if let Some(thread) = self.thread.take() {
-            // A panic there has been reported by its own thread; the boost is cleared by whoever
-            // locks next.
+            // Its thread has reported a panic; the next process that locks the timeline clears the
+            // boost.
             let _ = thread.join();
         }
     }
@@ -98,8 +98,8 @@ impl Burst {
                 break;
             }
             next += self.every;
-            // After a stop (SIGSTOP, suspend) go on from now, and do not make up for what was
-            // missed.
+            // After a stop (SIGSTOP, suspend), go on from now instead of making up for missed
+            // bursts.
             next = next.max(Instant::now());
             if self.wait_until(next) {
                 break;
@@ -111,14 +111,13 @@ impl Burst {
     }
 
     fn boost(&self, level: Level) {
-        // A timeline that can no longer be locked has lost its file; there is nobody to raise it
-        // for.
+        // A timeline that can no longer be locked has lost its file, and has no more readers.
         if let Ok(_lock) = self.control.lock() {
             self.control.segment().definitions.set_boost(level);
         }
     }
 
-    /// Whether we were told to stop before the time came.
+    /// Whether it was told to stop before that time.
     fn wait_until(&self, time: Instant) -> bool {
         let (stopped, changed) = &*self.stop;
         let mut guard = stopped.lock().unwrap_or_else(PoisonError::into_inner);

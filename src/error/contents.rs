@@ -1,8 +1,8 @@
-//! The kind of a file that was taken for something else, by its first bytes.
+//! Tells the kind of a file that was mistaken for another, by its first bytes.
 
 use crate::layout::MAGIC;
 
-/// Beginnings, and what has them.
+/// The first bytes of files, and their kinds.
 const KNOWN: [(&[u8], &str); 12] = [
     (&MAGIC, "a timeline, or a snapshot of one"),
     (b"\xc1\xce", "an archive of timelines"),
@@ -24,8 +24,8 @@ const KNOWN: [(&[u8], &str); 12] = [
     (b"%PDF-", "a PDF file"),
 ];
 
-/// The kind of a file that begins with these bytes, of which eight are enough: "text", "compressed
-/// by gzip; unpack it first (gunzip)".
+/// The kind of a file that begins with these bytes: "text", "compressed by gzip; unpack it first
+/// (gunzip)". Eight bytes are enough.
 ///
 /// # Example
 /// ```
@@ -43,13 +43,13 @@ pub fn looks_like(beginning: &[u8]) -> &'static str {
     }
 }
 
-/// Whether it is the beginning of a text in UTF-8, behind which zeros may stand.
+/// Whether it is the beginning of a text in UTF-8. Zeros may follow the text.
 fn is_text(beginning: &[u8]) -> bool {
     let end = beginning.iter().rposition(|byte| *byte != 0);
     let beginning = &beginning[..end.map_or(0, |end| end + 1)];
     let text = match std::str::from_utf8(beginning) {
         Ok(text) => text,
-        // A character may be cut off.
+        // The last character may be cut off.
         Err(error) if error.error_len().is_none() => {
             std::str::from_utf8(&beginning[..error.valid_up_to()]).unwrap_or_default()
         }

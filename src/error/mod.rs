@@ -1,4 +1,4 @@
-//! What can go wrong, each said as: what was expected, what came, what to do.
+//! All errors. Each says what was expected, what was found, and what to do.
 
 mod contents;
 
@@ -14,12 +14,12 @@ use crate::access::{Owner, Refusal};
 /// The result of every fallible call of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// A process named in an error: its id and the name it went by.
+/// A process named in an error: its id and its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {
-    /// Process id, as seen in the pid namespace of that process.
+    /// The process id in the pid namespace of that process.
     pub pid: u32,
-    /// The process' name (`comm`), at most 15 bytes.
+    /// The name of the process (`comm`), at most 15 bytes.
     pub name: String,
 }
 
@@ -43,28 +43,28 @@ pub enum ErrorKind {
     Version,
     /// The header or file contradicts itself.
     Corrupt,
-    /// The caller passed something that cannot be meant.
+    /// The caller passed an impossible argument.
     Argument,
     /// A table of the timeline, or of this process, is full.
     Full,
-    /// Somebody else is doing this now.
+    /// Another process is doing this now.
     Busy,
 }
 
-/// Everything that can go wrong in this crate.
+/// All errors of this crate.
 #[derive(Debug, ThisError)]
 #[non_exhaustive]
 pub enum Error {
     /// A system call failed.
     #[error("cannot {doing} {}: {}", .path.display(), told(.source, .refusal.as_deref()))]
     Io {
-        /// What was being done, as a verb: "open", "map".
+        /// The operation, as a verb: "open", "map".
         doing: &'static str,
-        /// On which file.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
-        /// Who may, if permission was denied and that is known.
+        /// The owner and the remedy, if permission was denied and they are known.
         refusal: Option<Box<Refusal>>,
     },
 
@@ -76,7 +76,7 @@ pub enum Error {
         path: PathBuf,
     },
 
-    /// `new` on a name that living processes write to.
+    /// `new` with a name that living processes write to.
     #[error(
         "{} is in use by {}; join it with open, or stop them first",
         .path.display(), users(.by)
@@ -84,31 +84,31 @@ pub enum Error {
     InUse {
         /// The name or file asked for.
         path: PathBuf,
-        /// Who writes to it, as far as it is known.
+        /// Its writers, as far as they are known.
         by: Vec<User>,
     },
 
-    /// A file of a user that this process does not trust, where it was to write.
+    /// A file of a user that this process does not trust with what it writes.
     #[error("{}", not_trusted(.path, .owner))]
     NotTrusted {
         /// The file.
         path: PathBuf,
-        /// Whose it is.
+        /// Its owner.
         owner: Owner,
     },
 
-    /// Another process holds a lock of the timeline, and does not give it back.
+    /// Another process holds a lock of the timeline, and does not release it.
     #[error("{} is locked by another process, which does not let go of it; the file belongs to \
         {owner}, and whoever may open it may lock it. Stop that process, or remove the timeline \
         and create it anew", .path.display())]
     Locked {
         /// The timeline.
         path: PathBuf,
-        /// Whose it is.
+        /// Its owner.
         owner: Owner,
     },
 
-    /// The file system has not enough room for the whole timeline.
+    /// The file system has too little room for the whole timeline.
     #[error("not enough space for {}: it needs {needed} bytes and {free} are free; free some, or \
         ask for fewer entries", .path.display())]
     NoSpace {
@@ -188,9 +188,9 @@ pub enum Error {
         path: PathBuf,
         /// The header field, named as in docs/format.md.
         field: &'static str,
-        /// What would have been right.
+        /// The value that would be right.
         expected: String,
-        /// What was there.
+        /// The value found.
         found: String,
     },
 
@@ -220,7 +220,7 @@ pub enum Error {
         timeline: PathBuf,
     },
 
-    /// Rotating what is one file.
+    /// Rotating an archive that is one file.
     #[error("{} is one file, and only the files of a directory are rotated and removed; name a \
         directory, with a / at its end", .path.display())]
     NotADirectory {
@@ -228,7 +228,7 @@ pub enum Error {
         path: PathBuf,
     },
 
-    /// Two recorders on one file.
+    /// A second recorder for one file.
     #[error("{} is being written by another recorder; choose another file, or stop that one \
         first", .path.display())]
     RecorderBusy {
@@ -236,7 +236,7 @@ pub enum Error {
         path: PathBuf,
     },
 
-    /// A name that cannot be a timeline.
+    /// A name that cannot be that of a timeline.
     #[error("{name:?} cannot name a timeline: {why}")]
     BadName {
         /// The name given.
@@ -250,9 +250,9 @@ pub enum Error {
     BadSize {
         /// Which size.
         what: &'static str,
-        /// What it may be.
+        /// The allowed values.
         expected: &'static str,
-        /// What was given.
+        /// The value given.
         found: u64,
     },
 
@@ -282,7 +282,7 @@ pub enum Error {
         crate::layout::MAX_ARGUMENTS
     )]
     TooManyArguments {
-        /// How many `$names` its first line has.
+        /// The number of `$names` in its first line.
         found: usize,
         /// The first line.
         message: String,
@@ -293,19 +293,19 @@ pub enum Error {
     BadText {
         /// "category" or "message".
         what: &'static str,
-        /// What it must be.
+        /// The requirement.
         expected: &'static str,
-        /// What came.
+        /// The text or value given.
         found: String,
     },
 
-    /// The string table cannot take this definition.
+    /// The string table has no room for this definition.
     #[error("the string table of {} is full: this definition needs {needed} bytes, {free} of \
         {size} are free; create the timeline with a larger string table", .path.display())]
     StringTableFull {
         /// The timeline.
         path: PathBuf,
-        /// Bytes needed, terminators included.
+        /// Bytes needed, including terminators.
         needed: u64,
         /// Bytes left.
         free: u64,
@@ -313,17 +313,17 @@ pub enum Error {
         size: u64,
     },
 
-    /// The definition table cannot take another event.
+    /// The definition table has no room for another definition.
     #[error("the definition table of {} is full: it holds {capacity} events; create the timeline \
         with a larger string table (64 bytes an event)", .path.display())]
     DefinitionTableFull {
         /// The timeline.
         path: PathBuf,
-        /// How many events it can define.
+        /// How many definitions it can hold.
         capacity: u32,
     },
 
-    /// No slot left for a further writing process.
+    /// There is no slot for another writing process.
     #[error(
         "{} has {capacity} writing processes already, and takes no more; stop one of them",
         .path.display()
@@ -331,7 +331,7 @@ pub enum Error {
     ProcessTableFull {
         /// The timeline.
         path: PathBuf,
-        /// How many there may be.
+        /// How many there can be.
         capacity: u32,
     },
 
@@ -341,7 +341,7 @@ pub enum Error {
          them"
     )]
     TooManyOpen {
-        /// How many there may be.
+        /// How many there can be.
         limit: usize,
     },
 
@@ -350,11 +350,11 @@ pub enum Error {
     SamplerBusy {
         /// The timeline.
         path: PathBuf,
-        /// Whose sampler it is.
+        /// The process of that sampler.
         pid: u32,
     },
 
-    /// Writing to something that can only be read.
+    /// Writing to a file that can only be read.
     #[error("{} is a snapshot and cannot be changed; name the live timeline", .path.display())]
     ReadOnly {
         /// The file.
@@ -396,7 +396,7 @@ impl Error {
         }
     }
 
-    /// Of a lock that was waited for.
+    /// The error of waiting for a lock.
     pub(crate) fn lock(path: &Path, owner: &Owner, source: io::Error) -> Error {
         if source.kind() != io::ErrorKind::TimedOut {
             return Error::io("lock", path, source);
@@ -407,8 +407,7 @@ impl Error {
         }
     }
 
-    /// A call of the system that failed, with who may do it where it was refused for lack of
-    /// permission.
+    /// The error of a failed system call, with its refusal if permission was denied.
     pub fn io(doing: &'static str, path: &Path, source: impl Into<io::Error>) -> Error {
         let source = source.into();
         let refusal = Refusal::of(doing, path, &source).map(Box::new);
@@ -421,7 +420,7 @@ impl Error {
     }
 }
 
-/// Why a writer stays away from a file, and what helps.
+/// Why a writer refuses a file, and the remedy.
 fn not_trusted(path: &Path, owner: &Owner) -> String {
     let path = path.display();
     match owner.mode & 0o002 {
@@ -438,12 +437,12 @@ fn not_trusted(path: &Path, owner: &Owner) -> String {
     }
 }
 
-/// The words of the system, and who has permission.
+/// The system's words, or the refusal.
 fn told(source: &io::Error, refusal: Option<&Refusal>) -> String {
     refusal.map_or(source.to_string(), Refusal::to_string)
 }
 
-/// What a file is that is no archive, by its first bytes.
+/// The kind of a file that is not an archive, by its first bytes.
 fn no_archive(found: &[u8]) -> String {
     match found.starts_with(&crate::layout::MAGIC) {
         true => "a timeline or a snapshot of one, not an archive; `timeline info` and `timeline \

@@ -1,17 +1,17 @@
-//! Making a timeline: built whole under a name of its own, and then renamed.
+//! Creates a timeline: builds it whole under a name of its own, and then renames it.
 //!
-//! So NAME never leads to half of one, and a failure (no space) leaves everything as it was. A
-//! creator gets the name only if nothing is there: of several creators one comes first, and the
-//! others find it in use.
+//! So NAME never leads to an unfinished timeline, and a failure (no space) leaves everything as it
+//! was. A creator gets the name only if nothing else has it: of several creators one comes first,
+//! and the others find the name in use.
 //!
-//! **Why is the default size not fixed?** It takes 66 MiB, and a container has 64 in /dev/shm: a
-//! newcomer's first program would fail there. So a creator who names no size gets the largest power
-//! of two that fits, given the file system, a quota and the limit on the size of files. A bit of
-//! the header's flags says so, because somebody may have asked for that same size. The library asks
-//! for the free space before it takes any. A failed attempt would take all of it for a moment, and
-//! any other program that needs a page of /dev/shm just then would die. Nothing is left over for
-//! others on purpose, for nobody knows how much that should be. A program that shares a small
-//! /dev/shm gives a size, which fits or fails.
+//! **Why is the default size not fixed?** The default takes 66 MiB, but a container has 64 MiB in
+//! /dev/shm: a new user's first program would fail there. So a creator that asks for no size gets
+//! the largest power of two that fits, given the file system, a quota and the limit on the size of
+//! files. A bit of the header's flags says so, because a creator may also have asked for that same
+//! size. The library asks how much space is free before it takes any: a failed attempt would take
+//! all of it for a moment, and any other program that needs a page of /dev/shm at that moment would
+//! die. No space is left free for others on purpose, because there is no way to know how much they
+//! need. A program that shares a small /dev/shm should ask for a size, which either fits or fails.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -26,16 +26,16 @@ use crate::ring::{lanes, processes};
 use crate::segment::{self, Segment, Use};
 use crate::shm::{self, LockFile, Name, Trust};
 
-/// How often space is asked for while another creator has it.
+/// How often a creator asks for space while another creator has it.
 const ATTEMPTS: u32 = 100;
 
-/// The fewest entries of a timeline for which nobody said how many.
+/// The fewest entries of a timeline whose creator asked for no number of entries.
 const LEAST_DEFAULT: u64 = 1 << 16;
 
 /// The size, mode and group of a timeline, and the owners that its creator trusts.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// How many entries, if somebody said it.
+    /// The number of entries, if the creator asked for one.
     pub entries: Option<u64>,
     /// Bytes of the string table.
     pub strings: u64,
@@ -43,23 +43,22 @@ pub struct Plan {
     pub mode: u32,
     /// The group it is given to.
     pub group: Option<u32>,
-    /// Owners whose timeline may have the name already: it is kept as `NAME.prev`.
+    /// Trusted owners: their timeline at the name may be kept as `NAME.prev`.
     pub trust: Trust,
 }
 
-/// Creates the timeline at `name`. Without a number of `entries` it has the default, or the largest
-/// power of two below it that fits. A timeline without a living writer that has the name is kept:
-/// see `former`.
+/// Creates the timeline at `name`. Without a number of `entries` it gets the default, or the
+/// largest power of two below it that fits. A timeline at that name without a living writer is
+/// kept: see `former`.
 ///
-/// Returns with the lifecycle lock of the new timeline held, for the creator to join it
-/// undisturbed.
+/// Returns the lifecycle lock of the new timeline, still held, so that its creator joins it first.
 pub fn create(name: &Name, plan: &Plan) -> Result<(Segment, LockFile)> {
     let trust = &plan.trust;
     let mut sizes = geometries(plan.entries, plan.strings)?.into_iter();
     check_mode(plan.mode)?;
     let (mut geometry, mut reduced) = (sizes.next().expect("one at least"), false);
-    // Before anything is built. What is there may change until it is moved aside, and is then
-    // looked at again.
+    // Checked before anything is built. Checked again when the timeline gets its name, because the
+    // file there may change until then.
     lock_corpse(name, trust)?;
     let staging = Staging::new(name)?;
     for attempt in 0.. {
@@ -72,12 +71,12 @@ pub fn create(name: &Name, plan: &Plan) -> Result<(Segment, LockFile)> {
             (geometry, reduced) = (less, true);
             staging.empty(name)?;
         } else if no_space && attempt < ATTEMPTS && staging.has_rivals(name) {
-            // Of several creators, each may have got a part of the space that is enough for one.
+            // Several creators may each have got a part of space that is enough for one.
             staging.empty(name)?;
             std::thread::sleep(Duration::from_millis(shm::unguessable() % 32));
             lock_corpse(name, trust)?;
         } else {
-            // Or else the one that had the space has just given its timeline this name.
+            // Otherwise the name may be in use now, by the creator that had the space.
             lock_corpse(name, trust)?;
             return Err(error);
         }
@@ -85,8 +84,8 @@ pub fn create(name: &Name, plan: &Plan) -> Result<(Segment, LockFile)> {
     unreachable!("the last attempt returns")
 }
 
-/// What to try, one after the other until there is room: of the size that was asked for, or else of
-/// the default and then half as many entries each time.
+/// The sizes to try until there is room: the one that was asked for, or the default and then half
+/// as many entries each time.
 fn geometries(entries: Option<u64>, strings: u64) -> Result<Vec<Geometry>> {
     let bounds = layout::MIN_ENTRIES..=layout::MAX_ENTRIES;
     if let Some(found) = entries.filter(|n| !n.is_power_of_two() || !bounds.contains(n)) {
@@ -130,7 +129,7 @@ fn build(name: &Name, staging: &Staging, geometry: Geometry, reduced: bool) -> R
         .map_err(|e| fail("write the header of", e))?;
     let segment = Segment::load(name, file, Use::Log)?;
     lanes::initialise(&segment.shared());
-    // Mapping touched every page between the two anchors, so they already tell a tick rate.
+    // Mapping touched every page since the first anchor, so the two already give a tick rate.
     segment.add_anchor();
     Ok(segment)
 }
@@ -150,7 +149,8 @@ fn check_mode(mode: u32) -> Result<()> {
     })
 }
 
-/// Lets those use it who may. Not before it is whole: whoever may open it may lock it.
+/// Gives the timeline its group and mode. Not before it is whole: everyone who may open it may lock
+/// it.
 fn share(name: &Name, staging: &Staging, plan: &Plan) -> Result<()> {
     let fail = |doing| move |e| Error::io(doing, name.given(), e);
     if plan.group.is_some() {
@@ -164,20 +164,21 @@ fn share(name: &Name, staging: &Staging, plan: &Plan) -> Result<()> {
         .map_err(fail("set the mode of"))
 }
 
-/// Gives what was built its name, and moves aside what nobody uses there.
+/// Gives the timeline its name, and moves an unused timeline of that name aside.
 fn place(name: &Name, staging: Staging, plan: &Plan) -> Result<LockFile> {
     let fail = |e| Error::io("rename", name.given(), e);
     let trust = &plan.trust;
     share(name, &staging, plan)?;
     for _ in 0..LOOKS {
-        // Held until the old timeline has its new name, so that nobody joins it in between.
+        // Held until the old timeline has its new name, so that no process joins it in between.
         let old = lock_corpse(name, trust)?;
         if let Some(old) = &old {
             match former::keep(name, trust) {
                 Ok(kept) if shm::is_at(old.file(), &kept) => {}
                 Ok(other) => {
-                    // It was removed meanwhile, and created anew by another process, who uses it.
-                    // If its name is taken again by now, nothing can be done.
+                    // The old timeline was removed meanwhile, and another process created this one
+                    // and uses it. Its name may be taken again by now; then it cannot be moved
+                    // back.
                     let _ = shm::rename_new(&other, name.file());
                     continue;
                 }
@@ -186,7 +187,7 @@ fn place(name: &Name, staging: Staging, plan: &Plan) -> Result<LockFile> {
             }
         }
         match staging.place(name) {
-            // Another creator came first; its timeline is in use, or was left by it.
+            // Another creator came first. Its timeline is in use, or was left by it.
             Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => continue,
             other => other.map_err(fail)?,
         }
@@ -196,7 +197,7 @@ fn place(name: &Name, staging: Staging, plan: &Plan) -> Result<LockFile> {
     Err(fail(std::io::Error::other(why)))
 }
 
-/// The timeline that stands at `name`, locked, if there is one and nobody writes to it.
+/// The locked timeline at `name`, or nothing if there is no file. An error if it has writers.
 fn lock_corpse(name: &Name, trust: &Trust) -> Result<Option<LockFile>> {
     let open = || match shm::open(name.file(), true) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -209,7 +210,7 @@ fn lock_corpse(name: &Name, trust: &Trust) -> Result<Option<LockFile>> {
     };
     let found = magic(name.given(), lock.file())?;
     if found != layout::MAGIC {
-        // Nobody's corpse: it is not ours to move.
+        // Not a timeline: it may belong to any other program.
         return Err(Error::NotATimeline {
             path: name.given().to_path_buf(),
             found,
@@ -227,10 +228,10 @@ fn lock_corpse(name: &Name, trust: &Trust) -> Result<Option<LockFile>> {
 
 fn living(name: &Name, lock: &LockFile) -> Vec<User> {
     match Segment::load(name, lock.file(), Use::Read) {
-        // A snapshot shows the processes of what it was taken from.
+        // A snapshot lists the processes of the timeline that was saved.
         Ok(s) if s.facts.snapshot => Vec::new(),
         Ok(s) => processes::users(&s.map, &s.geometry, lock.file()),
-        // Damaged, or of another version: the locks alone must tell.
+        // Damaged, or of another version: only the locks tell whether it has writers.
         Err(_) => Vec::new(),
     }
 }

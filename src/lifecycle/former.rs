@@ -1,7 +1,7 @@
-//! What is kept of the timeline that stood at a name before: NAME.prev, or NAME.prev- and a number.
+//! Keeps the former timeline of a name: at NAME.prev, or at NAME.prev- and a number.
 //!
-//! The first can be known beforehand, so whoever may write to the folder can put a file there,
-//! which is not ours to replace. Then the other serves, which nobody can guess.
+//! The first name is known in advance, so another user who may write to the folder can put a file
+//! there that we must not replace. Then the second name is used, which cannot be guessed.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -18,12 +18,12 @@ use crate::shm::{self, Name, Trust};
 const SUFFIX: &str = ".prev";
 /// Between the name and a number.
 const MARK: &str = ".prev-";
-/// Numbered files that are opened at most. One is kept; only who is trusted can put more there.
+/// The most numbered files that are opened. One is kept; only trusted users can add more.
 const MOST: usize = 64;
 
 /// The name that a timeline had before [`Timeline::new`](crate::Timeline::new) moved it aside:
-/// `/timeline` of `/timeline.prev`, and of `/timeline.prev-0123456789abcdef`. `None` of any other
-/// name. Looks at no file.
+/// `/timeline` for `/timeline.prev` and for `/timeline.prev-0123456789abcdef`. `None` for any other
+/// name. Reads no file.
 ///
 /// # Example
 /// ```
@@ -41,10 +41,10 @@ pub fn name_before(path: &Path) -> Option<&Path> {
     is_name.then(|| Path::new(OsStr::from_bytes(name)))
 }
 
-/// The suffixes of names that may be those of what is kept: the usual one, and [`MOST`] others.
+/// The suffixes of names that may be kept timelines: `.prev`, and at most [`MOST`] others.
 ///
-/// Anybody may put files there, in any number. So each is first asked for its owner, by its name,
-/// and only those that `trust` may include are given: of the others, none is ever opened.
+/// Any user may put files there, in any number. So the owner of each numbered file is looked up by
+/// name, and only files that `trust` may include are returned: no other file is ever opened.
 fn suffixes(name: &Name, trust: &Trust) -> Vec<String> {
     let is_known = |suffix: &String| {
         let found = name.sibling(suffix).symlink_metadata();
@@ -55,14 +55,14 @@ fn suffixes(name: &Name, trust: &Trust) -> Vec<String> {
     usual.chain(numbered.take(MOST)).collect()
 }
 
-/// Maps for reading, one by one, what may be kept of the timeline at `name`: files of root, of our
-/// own user, and of `user`.
+/// Maps for reading, one by one, the kept timelines of `name`: those of root, of our own user, and
+/// of `user`.
 pub fn attach_kept(name: &Name, user: Option<u32>) -> impl Iterator<Item = (Segment, File)> {
     let trust = Trust { user, group: None };
     let attach = move |suffix: String| {
         let name = Name::new(&name.given_sibling(&suffix)).ok()?;
         let file = open_existing(&name, false).ok()?;
-        // It may be another file by now, or one that a link leads to.
+        // The name may lead to another file by now, or be a link.
         trusted(name.given(), &file, &trust).ok()?;
         let segment = Segment::load(&name, &file, Use::Read).ok()?;
         Some((segment, file))
@@ -70,7 +70,7 @@ pub fn attach_kept(name: &Name, user: Option<u32>) -> impl Iterator<Item = (Segm
     suffixes(name, &trust).into_iter().filter_map(attach)
 }
 
-/// Moves the file at `name` aside, in the place of what was kept before, and says where it is now.
+/// Moves the file at `name` aside, replacing the one kept before, and returns its new path.
 pub fn keep(name: &Name, trust: &Trust) -> io::Result<PathBuf> {
     for suffix in suffixes(name, trust) {
         let to = name.sibling(&suffix);
@@ -81,7 +81,7 @@ pub fn keep(name: &Name, trust: &Trust) -> io::Result<PathBuf> {
         };
         match moved.map_err(|e| (e.kind(), e)) {
             Ok(()) => return Ok(to),
-            // Taken just now; or not ours to replace in this folder, although we trust its owner.
+            // Taken just now; or we may not replace it in this folder, although we trust its owner.
             Err((ErrorKind::AlreadyExists | ErrorKind::PermissionDenied, _)) => continue,
             Err((_, error)) => return Err(error),
         }
@@ -90,7 +90,7 @@ pub fn keep(name: &Name, trust: &Trust) -> io::Result<PathBuf> {
     shm::rename_new(name.file(), &to).map(|()| to)
 }
 
-/// Whether what stands there is a timeline that we may replace; `None` if nothing does.
+/// Whether the file there is a timeline that we may replace; `None` if there is no file.
 fn is_ours(path: &Path, trust: &Trust) -> Option<bool> {
     let file = match shm::open_nofollow(path) {
         Err(e) if e.kind() == ErrorKind::NotFound => return None,

@@ -1,7 +1,7 @@
-//! From nothing to a timeline, to its corpse: creating, joining, keeping the evidence, removing.
+//! The life of a timeline: creating, joining, keeping the former one, removing.
 //!
-//! After each wait for a lock, the name is looked at again, because the file it led to may have
-//! been renamed meanwhile.
+//! After each wait for a lock, the name is looked up again, because the file may have been renamed
+//! meanwhile.
 
 mod create;
 mod former;
@@ -23,11 +23,11 @@ use crate::ring::processes;
 use crate::segment::{Segment, Use};
 use crate::shm::{self, Lock, LockFile, Name, Opening, Patience, Trust};
 
-/// How often a name is looked at that leads elsewhere each time: nobody replaces it so often but to
-/// annoy.
+/// How often a name is looked up that leads to another file each time. Only an attacker replaces it
+/// more often.
 const LOOKS: u32 = 1000;
 
-/// The first eight bytes, zeros where the file is shorter.
+/// The first eight bytes; zeros if the file is shorter.
 fn magic(path: &Path, file: &File) -> Result<[u8; 8]> {
     let mut magic = [0; 8];
     file.read_at(&mut magic, 0)
@@ -35,7 +35,7 @@ fn magic(path: &Path, file: &File) -> Result<[u8; 8]> {
     Ok(magic)
 }
 
-/// The owner of a file; an error unless a writer may use files of that owner.
+/// The owner of a file. An error if a writer may not use files of that owner.
 fn trusted(path: &Path, file: &File, trust: &Trust) -> Result<Owner> {
     let owner = shm::owner(file).map_err(|e| Error::io("examine", path, e))?;
     match trust.includes(file, &owner) {
@@ -47,8 +47,7 @@ fn trusted(path: &Path, file: &File, trust: &Trust) -> Result<Owner> {
     }
 }
 
-/// The file that `open` finds at a name, once it is ours to lock: it is looked at before it is
-/// waited for.
+/// Opens the file at a name and locks it. The owner is checked before the wait for the lock.
 fn locked_at(
     name: &Name,
     trust: &Trust,
@@ -70,7 +69,7 @@ fn locked_at(
     Err(Error::io("lock", path, io::Error::other(why)))
 }
 
-/// Maps the live timeline at `name` for writing, with its lifecycle lock held.
+/// Maps the timeline at `name` for writing, and returns it with its lifecycle lock held.
 pub fn join(name: &Name, purpose: Use, trust: &Trust) -> Result<(Segment, LockFile)> {
     let path = name.given();
     let lock = locked_at(name, trust, || open_existing(name, true).map(Some))?;
@@ -85,16 +84,16 @@ pub fn join(name: &Name, purpose: Use, trust: &Trust) -> Result<(Segment, LockFi
     }
 }
 
-/// As [`join`], for logging; `None` if nobody writes to the timeline any more.
+/// Like [`join`], for logging; `None` if the timeline has no writers any more.
 pub fn join_living(name: &Name, trust: &Trust) -> Result<Option<(Segment, LockFile)>> {
     let (segment, lock) = join(name, Use::Log, trust)?;
-    // With the lifecycle lock held, nobody else joins. So nobody writes from here on, either.
+    // The lifecycle lock keeps others from joining. So it gets no writers from here on, either.
     let users = processes::users(&segment.map, &segment.geometry, lock.file());
     let lives = !users.is_empty() || shm::slots_locked(lock.file());
     Ok(lives.then_some((segment, lock)))
 }
 
-/// Maps whatever stands at `name` for reading.
+/// Maps the timeline or snapshot at `name` for reading.
 pub fn attach(name: &Name) -> Result<(Segment, File)> {
     let file = open_existing(name, false)?;
     let segment = Segment::load(name, &file, Use::Read)?;
@@ -110,11 +109,11 @@ fn open_existing(name: &Name, write: bool) -> Result<File> {
     })
 }
 
-/// Removes the name. Whoever has the timeline open goes on with it; nobody finds it any more.
+/// Removes the name. Processes that have the timeline open go on with it, but no other can find it.
 ///
 /// # Errors
-/// `NotFound` if nothing is there; `NotATimeline` if it is something else, which stays. (What a
-/// creator that was killed left at `NAME.creating-…` may go.)
+/// `NotFound` if there is no file; `NotATimeline` if it is another kind of file, which is not
+/// removed. (An unfinished timeline at `NAME.creating-…` is removed if its creator was killed.)
 pub fn unlink(path: impl AsRef<Path>) -> Result<()> {
     let name = Name::new(path.as_ref())?;
     let file = open_existing(&name, false)?;
@@ -150,7 +149,7 @@ pub fn refuse_living(name: &Name) -> Result<()> {
 /// The processes that write to the timeline at `path` now.
 ///
 /// # Errors
-/// As for attaching.
+/// Those of attaching.
 pub fn users(path: impl AsRef<Path>) -> Result<Vec<processes::Writer>> {
     let name = Name::new(path.as_ref())?;
     let (segment, file) = attach(&name)?;

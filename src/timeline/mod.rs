@@ -1,4 +1,4 @@
-//! A timeline as a program writes it: define, log, priority, sample, save.
+//! A timeline in the program that writes it: define, log, priority, sample, save.
 
 mod options;
 
@@ -20,10 +20,10 @@ use crate::save::{self, Saved};
 use crate::segment::Segment;
 use crate::shm::{self, LockFile, Name, SharedFile};
 
-/// A timeline open for writing, by any number of threads at once.
+/// A timeline open for writing by any number of threads at once.
 ///
-/// Dropping it detaches this process. The timeline itself stays, for others to read or to be kept
-/// as evidence, until [`unlink`](crate::unlink).
+/// Dropping it detaches this process. The timeline itself stays, and others can read or keep it,
+/// until [`unlink`](crate::unlink).
 ///
 /// # Example
 /// ```
@@ -39,33 +39,33 @@ use crate::shm::{self, LockFile, Name, SharedFile};
 /// # Ok::<(), timeline::Error>(())
 /// ```
 pub struct Timeline {
-    // Before `control`: it leaves the process table before the memory goes.
+    // Before `control`: it leaves the process table before the memory is unmapped.
     log: Box<Log>,
     control: Control,
 }
 
 impl Timeline {
     /// Creates a timeline of 1,048,576 entries (66 MiB in all) and a string table of 1 MiB. If that
-    /// does not fit, as in the 64 MiB of shared memory of a container, it gets the largest power of
-    /// two that fits, of at least 65,536 entries; [`Info::reduced`](crate::Info::reduced) says so.
+    /// does not fit, as in a container with 64 MiB of shared memory, it gets the largest power of
+    /// two that fits, at least 65,536 entries; [`Info::reduced`](crate::Info::reduced) says so.
     ///
-    /// One leading slash and no other (`/timeline`) names a POSIX shared-memory object; anything
-    /// else is a file. If the name was used before and all its writers have ended, their timeline
-    /// is kept as `NAME.prev`, in the place of the one before. If something else has that name, or
-    /// a timeline that is not ours to replace, it is kept as `NAME.prev-` and a number.
-    /// [`Attached::former`](crate::Attached::former) finds it.
+    /// A name with one leading slash and no other (`/timeline`) is a POSIX shared-memory object;
+    /// any other name is a file. If the name was used before and all its writers have ended, their
+    /// timeline is kept as `NAME.prev`, and replaces the one kept there before. If `NAME.prev` is
+    /// something else, or a timeline that we must not replace, theirs is kept as `NAME.prev-` and a
+    /// number. [`Attached::former`](crate::Attached::former) finds it.
     ///
     /// # Errors
-    /// `InUse` while others write to that name, with their names; `NoSpace` if not even 65,536
-    /// entries fit, with the space needed and the space free; `NotATimeline` if the file is
-    /// something else, which is left alone; `BadName`; `Io`.
+    /// `InUse` while other processes write to that name, with their names; `NoSpace` if not even
+    /// 65,536 entries fit, with the space needed and the space free; `NotATimeline` if the file is
+    /// something else, which is not changed; `BadName`; `Io`.
     pub fn new(path: impl AsRef<Path>) -> Result<Timeline> {
         Timeline::options().create(path)
     }
 
-    /// As [`new`](Timeline::new), with `entries` (a power of two from 256 to 2^30, 64 bytes each)
-    /// and a string table of `string_table_size` bytes (1,024 to 2^31; one event may be defined for
-    /// every 64 of them, 65,536 at most).
+    /// Like [`new`](Timeline::new), with `entries` (a power of two from 256 to 2^30, 64 bytes each)
+    /// and a string table of `string_table_size` bytes (1,024 to 2^31; it has room for one
+    /// definition per 64 bytes, 65,536 at most).
     ///
     /// # Errors
     /// Those of `new`, `NoSpace` if that size does not fit, and `BadSize`.
@@ -78,21 +78,21 @@ impl Timeline {
         options.string_table_size(string_table_size).create(path)
     }
 
-    /// Joins the living timeline at `path` as a further writer, if it belongs to root or to our own
-    /// user; see [`Options::trust_user`] for others.
+    /// Joins the timeline at `path` as a further writer, if it belongs to root or to our own user;
+    /// see [`Options::trust_user`] for others.
     ///
     /// # Errors
-    /// `NotFound`; `NotTrusted` for the timeline of another user, or one that everybody may write
-    /// to; `ReadOnly` for a snapshot; `ProcessTableFull`; `TooManyOpen`; those of a damaged or
-    /// foreign file; `Locked`; `Io`.
+    /// `NotFound`; `NotTrusted` for the timeline of another user, or one that all users may write
+    /// to; `ReadOnly` for a snapshot; `ProcessTableFull`; `TooManyOpen`; those of a file that is
+    /// damaged or not a timeline; `Locked`; `Io`.
     pub fn open(path: impl AsRef<Path>) -> Result<Timeline> {
         Timeline::options().open(path)
     }
 
-    /// Joins the timeline at `path` if somebody writes to it, and creates it otherwise, as
-    /// [`new`](Timeline::new) does. A timeline that an earlier run has left is not joined, but kept
-    /// as `NAME.prev`. If several processes do this at once, one creates the timeline and the
-    /// others join it.
+    /// Joins the timeline at `path` if it has writers, and otherwise creates it like
+    /// [`new`](Timeline::new). A timeline that an earlier run left is not joined, but kept as
+    /// `NAME.prev`. If several processes do this at once, one creates the timeline and the others
+    /// join it.
     ///
     /// # Errors
     /// Those of `new` and [`open`](Timeline::open), without `InUse` and `NotFound`.
@@ -111,7 +111,7 @@ impl Timeline {
         Timeline::options().open_or_create(path)
     }
 
-    /// For other sizes, for sharing with a group, and for joining timelines of other users.
+    /// Options for other sizes, for sharing with a group, and for joining timelines of other users.
     pub fn options() -> Options {
         Options::new()
     }
@@ -121,8 +121,7 @@ impl Timeline {
         let fail = |e| Error::io("open", &path, e);
         let file = lifecycle.file().try_clone().map_err(fail)?;
         let file = SharedFile::new(file, segment.name.c_file()).map_err(fail)?;
-        // An opening of its own, on which nothing is locked: the lifecycle lock goes with this
-        // call.
+        // An opening of its own without locks: the lifecycle lock ends with this call.
         if let Ok(own) = file.reopen().map_err(fail)?.into_own() {
             file.replace(own);
         }
@@ -139,8 +138,8 @@ impl Timeline {
                 capacity: geometry.processes,
             });
         };
-        // One of its own, too: a child that is forked now must not have the lifecycle lock for as
-        // long as it runs.
+        // Another opening of its own, so that a child forked now does not keep the lifecycle lock
+        // for as long as it runs.
         let file = match log.file().reopen().map_err(fail)?.into_own() {
             Ok(own) => own,
             Err(_) => lifecycle.file().try_clone().map_err(fail)?,
@@ -149,8 +148,8 @@ impl Timeline {
         Ok(Timeline { log, control })
     }
 
-    /// Defines an event; the same category, priority and message give the same event in every
-    /// thread and process.
+    /// Defines an event. The same category, priority and message give the same id in every thread
+    /// and process.
     ///
     /// `category` is one line. `message` may have several: words of its first line that start with
     /// `$` (letters, digits, `_`) are the arguments, at most four; further lines explain the event.
@@ -165,10 +164,10 @@ impl Timeline {
 
     /// Logs an event with up to four arguments, if it is enabled.
     ///
-    /// Takes no lock, allocates nothing, never blocks, and makes system calls only in a thread's
-    /// first event, and in one of 1,024 for which there is no lane. Safe in signal handlers. Where
-    /// there are no restartable sequences, an event from a handler that interrupted this very call
-    /// in its own thread is dropped, and counted. Arguments beyond those of the definition are not
+    /// Takes no lock, allocates nothing and never blocks. It makes system calls only for the first
+    /// event of a thread, and for one in 1,024 events without a free lane. Safe in signal handlers.
+    /// Without restartable sequences, an event from a handler that interrupted this very call in
+    /// its own thread is dropped and counted. Arguments beyond those of the definition are not
     /// shown.
     #[inline]
     pub fn log<const N: usize>(&self, event: EventId, args: [i64; N]) {
@@ -178,18 +177,18 @@ impl Timeline {
         self.log.log(event.0, all);
     }
 
-    /// Defines the event of one statement that logs in the manner of printf.
+    /// Defines the event of one call site with a format of printf.
     ///
-    /// `format`: of printf; `file` and `line`: where the statement stands, which tells it from
-    /// others that say the same. Its values travel in the payload: see [`Timeline::log_payload`].
+    /// `file` and `line` are the place of the call site. They distinguish it from others with the
+    /// same text. Its values are in the payload: see [`Timeline::log_payload`].
     ///
-    /// Waits for the lock as `define` does, up to some seconds. Once that was in vain, this and
-    /// [`Timeline::define_module`] wait for some 2 milliseconds, until one of them gets the lock,
-    /// so that a program does not stand still for seconds with each of its statements. A forked
-    /// child begins anew.
+    /// Waits for the lock like `define`, up to some seconds. After a wait in vain, this and
+    /// [`Timeline::define_module`] wait only about 2 milliseconds each, until one of them gets the
+    /// lock again. Otherwise each call site would stop the program for seconds. A forked child
+    /// waits for seconds again.
     ///
     /// # Errors
-    /// As for [`Timeline::define`]. `Locked` and `Io` may pass; see
+    /// Those of [`Timeline::define`]. `Locked` and `Io` may be temporary; see
     /// [`Timeline::dropped_undefined`].
     pub fn define_printf(
         &self,
@@ -203,9 +202,9 @@ impl Timeline {
             .define_printf(category, priority, format, (file, line))
     }
 
-    /// Counts an event that was lost because its statement could not be defined just then
-    /// ([`Dropped::undefined`](crate::Dropped::undefined)), if the level would have it logged. No
-    /// lock and no system call; safe in signal handlers.
+    /// Counts an event that was dropped because its call site could not be defined
+    /// ([`Dropped::undefined`](crate::Dropped::undefined)), if the level would have it logged.
+    /// Takes no lock and makes no system call; safe in signal handlers.
     pub fn dropped_undefined(&self, priority: Priority) {
         let level = self.control.segment().definitions.effective_level();
         if level.allows(priority) {
@@ -213,38 +212,38 @@ impl Timeline {
         }
     }
 
-    /// Keeps what is needed to read call stacks of this process after its end: an object that it
-    /// has loaded.
+    /// Records an object that this process has loaded, so that readers can name addresses in its
+    /// call stacks after its end.
     ///
     /// # Errors
-    /// As for [`Timeline::define_printf`].
+    /// Those of [`Timeline::define_printf`].
     pub fn define_module(&self, module: &Module) -> Result<()> {
         self.control.define_module(&module.encode())
     }
 
     /// Logs an event with a payload, if it is enabled.
     ///
-    /// `values`: msgpack, one value after the other. `backtrace`: whether an array of return
-    /// addresses comes first. What exceeds [`Timeline::payload_capacity`] is cut off. As safe as
-    /// [`Timeline::log`], and as quick but for what is to be copied.
+    /// `values` is msgpack, one value after the other. `backtrace` says that an array of return
+    /// addresses comes first. Bytes beyond [`Timeline::payload_capacity`] are cut off. As safe as
+    /// [`Timeline::log`], and as fast except for the copying.
     pub fn log_payload(&self, event: EventId, values: &[u8], backtrace: bool) {
         let flags = FLAG_PAYLOAD | if backtrace { FLAG_BACKTRACE } else { 0 };
         self.log.log_payload(event.0, flags, values);
     }
 
-    /// Bytes of payload that an event can have: 1,526, and fewer in rings of less than 32,768
+    /// Bytes of payload that an event can have: 1,526, or fewer in rings of less than 32,768
     /// entries.
     pub fn payload_capacity(&self) -> usize {
         self.log.payload_capacity()
     }
 
-    /// Whether an event is logged just now: worth asking before its arguments are costly to get.
+    /// Whether an event is logged at the moment. Worth calling if its arguments are costly to get.
     #[inline]
     pub fn enabled(&self, event: EventId) -> bool {
         self.log.enabled(event.0)
     }
 
-    /// The enable table, one byte per event, and its length; for checks inlined into other
+    /// The enable table and its length, one byte per event id. For checks inlined into other
     /// languages. Valid as long as this timeline is open.
     pub fn enable_table(&self) -> (*const u8, u32) {
         self.log.enable_table()
@@ -258,7 +257,7 @@ impl Timeline {
         self.control.priority(level)
     }
 
-    /// The level, as it was last set.
+    /// The level, as last set.
     pub fn level(&self) -> Level {
         self.control.level()
     }
@@ -271,20 +270,20 @@ impl Timeline {
         self.control.sample(level, for_, every)
     }
 
-    /// Saves a snapshot, in which every entry is whole although others go on writing.
+    /// Saves a snapshot. Every entry in it is whole, although writers go on.
     ///
     /// # Errors
-    /// `Io`, also for lack of space; a file that was there stays as it was.
+    /// `Io`, for lack of space as well. Then an existing file stays as it was.
     pub fn save(&self, file: impl AsRef<Path>) -> Result<Saved> {
         save::save(self.control.segment(), file.as_ref())
     }
 
-    /// What may be done to it from any process.
+    /// The control of this timeline.
     pub fn control(&self) -> &Control {
         &self.control
     }
 
-    /// The name as it was given.
+    /// The name by which it was opened.
     pub fn path(&self) -> &Path {
         self.control.path()
     }

@@ -1,5 +1,4 @@
-//! How a timeline is created or joined: its size, its mode and group, and the users and groups that
-//! a writer trusts.
+//! Options for creating and joining timelines: size, mode, group, and trusted users and groups.
 
 use std::path::Path;
 
@@ -10,10 +9,10 @@ use crate::lifecycle::{self, Plan};
 use crate::segment::Use;
 use crate::shm::{Name, Trust};
 
-/// How often creating and joining take turns: a name is seldom taken and free again in between.
+/// How often creating and joining take turns, because a name may be taken and freed in between.
 const TURNS: u32 = 100;
 
-/// How a timeline is created or joined, where the defaults are not enough; from
+/// Options for creating or joining a timeline, if the defaults are not enough; from
 /// [`Timeline::options`].
 ///
 /// # Example
@@ -46,46 +45,46 @@ impl Options {
         }
     }
 
-    /// Entries of a timeline that is created: a power of two from 256 to 2^30, 64 bytes each. The
-    /// default is that of [`Timeline::new`].
+    /// Entries of a new timeline: a power of two from 256 to 2^30, 64 bytes each. The default is
+    /// that of [`Timeline::new`].
     pub fn entries(mut self, entries: u64) -> Options {
         self.plan.entries = Some(entries);
         self
     }
 
-    /// Bytes of the string table of a timeline that is created, 1,024 to 2^31; 1 MiB by default.
-    /// One event may be defined for every 64 of them, 65,536 at most.
+    /// Bytes of the string table of a new timeline, 1,024 to 2^31; 1 MiB by default. It has room
+    /// for one definition per 64 bytes, 65,536 at most.
     pub fn string_table_size(mut self, bytes: u64) -> Options {
         self.plan.strings = bytes;
         self
     }
 
-    /// The permission bits of a timeline that is created, such as `0o660`, whatever the umask;
-    /// `0o600` by default.
+    /// The permission bits of a new timeline, such as `0o660`, whatever the umask; `0o600` by
+    /// default.
     ///
-    /// Whoever may write to a timeline may damage every process that writes to it. So a
-    /// [`group`](Options::group) can get that right, but everybody cannot.
+    /// A user who may write to a timeline can damage every process that writes to it. So a
+    /// [`group`](Options::group) can get that right, but all users cannot.
     ///
-    /// Whoever may read it can lock it, and so hold up others. While they do, joining, defining and
-    /// setting the level fail with [`Error::Locked`](crate::Error::Locked) within some five
-    /// seconds, and events of processes forked then are dropped and counted. Processes that have
-    /// joined go on logging.
+    /// A user who may read it can lock it, and so block others. During that time, joining, defining
+    /// and setting the level fail with [`Error::Locked`](crate::Error::Locked) within about five
+    /// seconds, and events of children forked in that time are dropped and counted. Processes that
+    /// have joined go on logging.
     pub fn mode(mut self, mode: u32) -> Options {
         self.plan.mode = mode;
         self
     }
 
-    /// The group of a timeline that is created, by number. By default the system chooses it.
+    /// The group of a new timeline, by number. By default the system chooses it.
     pub fn group(mut self, group: u32) -> Options {
         self.plan.group = Some(group);
         self
     }
 
-    /// Trusts a user, by number: this user's timelines are joined, like those of root and of our
+    /// Trusts a user, by number: timelines of that user are joined, like those of root and of our
     /// own user. That user can damage this process, by cutting the file short or by forging events.
     ///
-    /// In a container, all users that it does not know have one number, 65534 as a rule. Trusting
-    /// that number trusts them all.
+    /// In a container, all users that it does not know have the same number, usually 65534. To
+    /// trust that number is to trust them all.
     pub fn trust_user(mut self, user: u32) -> Options {
         self.plan.trust.user = Some(user);
         self
@@ -101,7 +100,7 @@ impl Options {
     ///
     /// # Errors
     /// Those of [`Timeline::with_size`]; `NotTrusted` if a timeline of another user has that name;
-    /// `BadText` for a mode that lets everybody write.
+    /// `BadText` for a mode that lets all users write.
     pub fn create(&self, path: impl AsRef<Path>) -> Result<Timeline> {
         let name = Name::new(path.as_ref())?;
         let index = claim_index(&name)?;
@@ -120,7 +119,7 @@ impl Options {
         Timeline::join(segment, lock, index)
     }
 
-    /// Joins the timeline at `path` if somebody writes to it, and creates it otherwise: see
+    /// Joins the timeline at `path` if it has writers, and creates it otherwise: see
     /// [`Timeline::open_or_create`]. A timeline that is joined keeps its size, mode and group.
     ///
     /// # Errors
@@ -129,7 +128,7 @@ impl Options {
         let path = path.as_ref();
         let mut turns = 0;
         loop {
-            // In this order, because `open` would also join what a crashed run has left.
+            // In this order, because `open` would also join a timeline that a crashed run left.
             let in_use = match self.create(path) {
                 Err(error @ Error::InUse { .. }) => error,
                 other => return other,
@@ -137,7 +136,7 @@ impl Options {
             turns += 1;
             match self.open_living(path) {
                 Ok(Some(joined)) => return Ok(joined),
-                // Removed in between, or its last writer has left.
+                // Removed in between, or left by its last writer.
                 Ok(None) | Err(Error::NotFound { .. }) if turns < TURNS => {}
                 Ok(None) | Err(Error::NotFound { .. }) => return Err(in_use),
                 Err(other) => return Err(other),
@@ -145,7 +144,7 @@ impl Options {
         }
     }
 
-    /// As [`open`](Options::open), but `None` if nobody writes to it.
+    /// Like [`open`](Options::open), but `None` if it has no writers.
     fn open_living(&self, path: &Path) -> Result<Option<Timeline>> {
         let name = Name::new(path)?;
         let index = claim_index(&name)?;
