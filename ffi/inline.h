@@ -13,16 +13,16 @@ extern "C" {
 #endif
 
 /**
- * Whether `timeline_log` would log the event now: a comparison and the load of one byte, without a call.
- * False for NULL, event 0 and events out of range. Any thread. Define TIMELINE_NO_INLINE before the first
- * inclusion to leave it out, and all that follows.
+ * Whether `timeline_log` would log the event now: a comparison and the load of one byte, without a
+ * call. False for NULL, event 0 and events out of range. Any thread. If TIMELINE_NO_INLINE is
+ * defined before the first inclusion, this function and the rest of the header are left out.
  */
 #if defined(__GNUC__)
 __attribute__((unused)) /* Clang warns when the header itself is what it compiles. */
 #endif
 static inline bool timeline_enabled(const timeline_t *tl, uint32_t event) {
   if (!tl || event >= tl->events) return false;
-  /* volatile: other threads and processes change the byte, so every call has to look again. */
+  /* volatile: other threads and processes change the byte, so every call has to read it. */
   const volatile uint8_t *const enabled = tl->enabled + event;
   return *enabled != 0;
 }
@@ -30,70 +30,79 @@ static inline bool timeline_enabled(const timeline_t *tl, uint32_t event) {
 #if defined(__GNUC__)
 
 /**
- * The category of the events of `TIMELINE_PRINTF` and `TIMELINE_BACKTRACE`: what is defined where they
- * stand. Define your own before the header is included, or define it anew between two statements.
+ * The category of the events of `TIMELINE_PRINTF` and `TIMELINE_BACKTRACE`: its value at the
+ * statement counts. Define your own before including the header, or redefine it between two
+ * statements.
  */
 #ifndef TIMELINE_CATEGORY
 #define TIMELINE_CATEGORY "printf"
 #endif
 
 /**
- * Logs as printf writes: `TIMELINE_PRINTF(tl, TIMELINE_INFO, "took %d ms for %s at %p", ms, name, at);`
+ * Logs with a format of printf:
  *
- * The compiler checks the arguments against the format, which is a literal. The text is made by whoever reads
- * it: what is logged are the values in binary, with strings copied; the format, the file and the line are
- * stored once. Arguments are evaluated only when the event is enabled.
+ * `TIMELINE_PRINTF(tl, TIMELINE_INFO, "took %d ms for %s at %p", ms, name, at);`
  *
- * `tl`: a `timeline_t *`; NULL logs nothing. In C++, with timeline.hpp, also a ring. `level`: `TIMELINE_ERROR`
- * to `TIMELINE_LIBRARY`, also one that varies; any other number logs nothing.
+ * The compiler checks the arguments against the format, which is a literal. The reader makes the
+ * text: an event has the values in binary, and copies of strings. The format, the file and the line
+ * are stored once. Arguments are evaluated only when the event is enabled.
  *
- * A statement defines its event when it first runs for a timeline and a level, which takes locks and
- * allocates. After that it is as `timeline_log`: no lock, no allocation, no waiting, safe in a signal handler. It leaves
- * `errno` alone, and needs at most 6 KiB of stack.
+ * `tl`: a `timeline_t *`; NULL logs nothing. In C++, with timeline.hpp, also a ring. `level`:
+ * `TIMELINE_ERROR` to `TIMELINE_LIBRARY`, constant or variable; any other number logs nothing.
  *
- * What cannot be defined is never logged; `timeline_last_error` says why. But if others keep the timeline locked, or
- * the system refuses, that may pass: then one run in 1,024 tries again, and the events until then are lost and
- * counted. A program waits for such a lock for some seconds, and after that in vain only for some 2 milliseconds a
- * try, until it gets the lock. A signal handler does not try again. Neither does a statement whose call stack leads
- * through a function without unwind tables, because a handler may be hidden there. To know, that one run in 1,024
- * walks over the call stack. With libgcc before 12 or glibc before 2.35 this takes the loader's lock, and a handler
- * that interrupted dlopen in its own thread may wait for ever.
+ * A statement defines its event when it first runs for a timeline and a level, which takes locks
+ * and allocates. After that it is like `timeline_log`: no lock, no allocation, no waiting, safe in
+ * a signal handler. It leaves `errno` alone, and needs at most 6 KiB of stack.
  *
- * All that printf takes will do: `*`, `%.*s`, `%Lf`, `%ls` (as UTF-8). An event has room for 1,526 bytes, in
- * small rings for less (758 in the smallest): numbers always fit, strings share the rest in order, and one
- * for which there is no room is cut and ends in `…`. A `%s` with a precision reads no further than that. Widths
- * and precisions count up to 4,096 (C99 asks for 4,095), a whole text up to 65,536 bytes, a format up to 4,096: a longer field
- * or text is cut and ends in `…`, a longer format cannot be defined. `""` logs that the statement was reached. `%n` stores
- * nothing. Formats with `%1$d`, `%m`, more than 32 arguments, or conversions that C99 does not know,
- * are written out by vsnprintf where they stand: that is slower, and as safe in a signal handler as the C
- * library makes it.
+ * An event that cannot be defined is never logged; `timeline_last_error` says why. But if the
+ * timeline stays locked, or the system refuses, the failure may pass: then one run in 1,024 tries
+ * again, and the events until then are dropped and counted. A process waits some seconds for such a
+ * lock; after a wait in vain only some 2 milliseconds a try, until it gets the lock. A signal
+ * handler does not try again. Neither does a statement whose call stack leads through a function
+ * without unwind tables, because a handler may be hidden there. To find out, that one run in 1,024
+ * walks over the call stack. With libgcc before 12 or glibc before 2.35 this takes the loader's
+ * lock, and a handler that interrupted dlopen in its own thread may wait for ever.
+ *
+ * All formats of printf are accepted: `*`, `%.*s`, `%Lf`, `%ls` (as UTF-8). An event has room for
+ * 1,526 bytes, in small rings for less (758 in the smallest): numbers always fit, strings share the
+ * rest in order, and a string that does not fit is cut and ends in `…`. A `%s` with a precision
+ * reads no further than that. Widths and precisions count up to 4,096 (C99 asks for 4,095), a whole
+ * text up to 65,536 bytes, a format up to 4,096: a longer field or text is cut and ends in `…`, a
+ * longer format cannot be defined. `""` logs that the statement was reached. `%n` stores nothing.
+ * For formats with `%1$d`, `%m`, more than 32 arguments, or conversions that C99 does not know, the
+ * program calls vsnprintf: that is slower, and as safe in a signal handler as the C library makes
+ * it.
  */
 #define TIMELINE_PRINTF(tl, level, ...) TIMELINE_STATEMENT_(tl, level, 0, (void)0, __VA_ARGS__)
 
 /**
- * As `TIMELINE_PRINTF`, with the call stack: return addresses, innermost first, of which readers make the names of
- * functions and of the files that they are in. `TIMELINE_BACKTRACE(tl, TIMELINE_ERROR, "bad block %u", number);`
+ * Like `TIMELINE_PRINTF`, with the call stack: return addresses, innermost first, for which readers
+ * find the names of functions and their files.
  *
- * A stack deeper than 32 is cut off: the outermost frames, those next to `main`, are missing, and nothing marks it.
+ * `TIMELINE_BACKTRACE(tl, TIMELINE_ERROR, "bad block %u", number);`
  *
- * They take up to 291 bytes of an event's room. `timeline_backtrace` says how safe that is in signal handlers.
+ * A stack deeper than 32 is cut off: the outermost frames, those next to `main`, are missing,
+ * without a mark.
+ *
+ * The addresses take up to 291 bytes of an event's room. `timeline_backtrace` says how safe it is
+ * in signal handlers.
  */
 #define TIMELINE_BACKTRACE(tl, level, ...) \
   TIMELINE_STATEMENT_(tl, level, TIMELINE_SITE_BACKTRACE, TIMELINE_STAY_, __VA_ARGS__)
 
-/* From here on: what the two are made of. */
+/* From here on: the parts of these two macros. */
 
-/* timeline.hpp puts wider ones in their place. */
+/* timeline.hpp replaces these by ones that take more types. */
 #define TIMELINE_HANDLE_(tl) (tl)
 #define TIMELINE_LEVEL_(level) (level)
 
-/* The literal among the arguments; nothing else can stand beside another. */
+/* The format among the arguments: only a literal compiles beside another literal. */
 #define TIMELINE_FORMAT_(format, ...) "" format
 
-/* Something to do after a call, so that it is not the last thing of its function, whose frame would be gone. */
+/* Follows the call, so that it is not a tail call, which would remove the frame of its function. */
 #define TIMELINE_STAY_ __asm__ __volatile__("")
 
-/* An empty format is logged like any other, and no mistake. */
+/* An empty format is not a mistake: it is logged like any other. */
 #define TIMELINE_QUIET_ \
   _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wformat-zero-length\"")
 #define TIMELINE_QUIET_END_ _Pragma("GCC diagnostic pop")
@@ -125,7 +134,8 @@ __attribute__((unused)) static inline bool timeline_says_(timeline_t *tl, timeli
                                                           uint32_t *event) {
   if (!tl || level < TIMELINE_ERROR || level > TIMELINE_LIBRARY) return false;
   const uint32_t priority = TIMELINE_CAST_(uint32_t, level);
-  /* Above the event: for which handle and which level. Acquire: the types are there when the event is. */
+  /* The bits above the event are the handle and the level. Acquire (pairs with the Release in
+   * timeline_site_define): a thread that sees the event sees the types. */
   const uint64_t word = __atomic_load_n(&site->events[(tl->serial + priority) % 8], __ATOMIC_ACQUIRE);
   *event = TIMELINE_CAST_(uint32_t, word & 0xffffff);
   if (__builtin_expect(word >> 24 != (TIMELINE_CAST_(uint64_t, tl->serial) << 8 | priority), 0))
@@ -135,10 +145,10 @@ __attribute__((unused)) static inline bool timeline_says_(timeline_t *tl, timeli
   return *enabled != 0;
 }
 
-/* What takes the place of limits that there are not. */
+/* The limit where there is none. */
 #define TIMELINE_NO_LIMIT_ (~TIMELINE_CAST_(size_t, 0))
 
-/* A marker of msgpack, and a number behind it, its first byte the highest. */
+/* A marker of msgpack, and a big-endian number behind it. */
 __attribute__((unused)) static inline unsigned char *timeline_put_(unsigned char *to, unsigned marker,
                                                                    uint64_t number, unsigned bytes) {
   *to++ = TIMELINE_CAST_(unsigned char, marker);
@@ -146,7 +156,7 @@ __attribute__((unused)) static inline unsigned char *timeline_put_(unsigned char
   return to;
 }
 
-/* The beginning of a string of which only so much is kept: four bytes. */
+/* The header of a string that is cut to `length` bytes: four bytes. */
 __attribute__((unused)) static inline unsigned char *timeline_put_cut_(unsigned char *to, size_t length) {
   to = timeline_put_(to, 0xc8, length, 2);
   *to++ = 1;
@@ -157,7 +167,7 @@ __attribute__((unused)) static inline unsigned char *timeline_put_cut_(unsigned 
 __attribute__((unused)) static inline unsigned char *timeline_put_text_(unsigned char *to, const char *text,
                                                                         size_t limit, size_t room) {
   if (!text) return timeline_put_(to, 0xc0, 0, 0);
-  /* What is longer than its room need not be looked at to its end. */
+  /* A text longer than its room need not be read to its end. */
   const size_t most = limit < room ? limit : room;
   const void *const end = memchr(text, 0, most);
   size_t length = end ? TIMELINE_CAST_(size_t, TIMELINE_CAST_(const char *, end) - text) : most;
@@ -166,7 +176,7 @@ __attribute__((unused)) static inline unsigned char *timeline_put_text_(unsigned
   } else if (length + 3 <= room) {
     to = timeline_put_(to, 0xda, length, 2);
   } else {
-    /* Not in the middle of a character of UTF-8, which has up to three bytes after its first. */
+    /* Cut before a character of UTF-8, which has up to three bytes after its first. */
     length = room - 4;
     size_t whole = length;
     for (int i = 0; i < 3 && whole > 0 && (text[whole] & 0xc0) == 0x80; i++) whole--;
@@ -188,7 +198,7 @@ __attribute__((unused)) static inline size_t timeline_utf8_(wchar_t wide, unsign
   return length;
 }
 
-/* As timeline_put_text_. The limit is one of bytes, and no character is divided by it. */
+/* Like timeline_put_text_, for a wide string. The limit counts bytes, and divides no character. */
 __attribute__((unused)) static inline unsigned char *timeline_put_wide_(unsigned char *to, const wchar_t *text,
                                                                         size_t limit, size_t room) {
   if (!text) return timeline_put_(to, 0xc0, 0, 0);
@@ -212,7 +222,7 @@ __attribute__((unused)) static inline unsigned char *timeline_put_wide_(unsigned
   return begin + length - 1;
 }
 
-/* The whole text, written out here. Nothing where the C library refuses to. */
+/* The whole text, written by vsnprintf; nothing if that fails. */
 __attribute__((unused, format(printf, 3, 0))) static inline unsigned char *timeline_put_all_(
     unsigned char *to, size_t room, const char *format, va_list arguments) {
   const size_t most = room - 4;
@@ -224,20 +234,20 @@ __attribute__((unused, format(printf, 3, 0))) static inline unsigned char *timel
   return timeline_put_cut_(to, most) + most;
 }
 
-/* Encodes the values as the library found the format to take them, and logs them.
+/* Encodes the values by the types of the site, and logs them.
  *
- * Not inlined: a call stack begins where it returns to. */
+ * Not inlined: a call stack begins at its return address. */
 __attribute__((unused, noinline, format(printf, 4, 5))) static void timeline_printf_(
     timeline_t *tl, timeline_site_t *site, uint32_t event, const char *format, ...) {
   const int error = errno;
   unsigned char payload[1528]; /* 32 entries */
   unsigned char *const end = payload + (tl->payload < sizeof payload ? tl->payload : sizeof payload);
   unsigned char *at = payload;
-  /* What is still to come takes at least this. */
+  /* The values still to come take at least this. */
   size_t reserved = __atomic_load_n(&site->reserve, __ATOMIC_RELAXED);
   if (site->flags & TIMELINE_SITE_BACKTRACE)
     at += timeline_backtrace(tl, __builtin_return_address(0), at, TIMELINE_CAST_(size_t, end - at) - reserved);
-  size_t before = TIMELINE_NO_LIMIT_; /* The int before, as a precision: below 0, there is none. */
+  size_t before = TIMELINE_NO_LIMIT_; /* The int before, as a precision; none below 0. */
   va_list arguments;
   va_start(arguments, format);
   for (unsigned i = 0; i < 32; i++) {
@@ -280,7 +290,7 @@ __attribute__((unused, noinline, format(printf, 4, 5))) static void timeline_pri
         const long double number = va_arg(arguments, long double);
         at = timeline_put_(at, 0xd8, 2, 1);
         memset(at, 0, 16);
-        /* Of the x87's 80 bits the rest is padding, which may hold anything. */
+        /* The bytes after the x87's 80 bits are padding, which may hold anything. */
         memcpy(at, &number, __LDBL_MANT_DIG__ == 64 ? 10 : sizeof number);
         at += 16;
         reserved -= 18;

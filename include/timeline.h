@@ -10,26 +10,29 @@
  *   timeline_log(tl, processed, 10, 20, 3, 0);
  *   timeline_free(tl);
  *
- * Errors: a function that can fail returns a status; `timeline_last_error` says what was expected, what
- * came and what to do. Results are written last, and only when the call succeeds (but for `event` of
- * `timeline_define`). After a failed timeline_new, logging to NULL and to event 0 does nothing, so a
- * program may ignore every error here and only goes unrecorded.
+ * Errors: a function that can fail returns a status; `timeline_last_error` says what was expected,
+ * what came and what to do. Results are written last, and only when the call succeeds (except for
+ * `event` of `timeline_define`). After a failed timeline_new, logging to NULL and to event 0 does
+ * nothing: a program may ignore every error here, and is then not recorded.
  *
- * Cancellation: no function here is a cancellation point. In a thread that is cancelled (pthread_cancel) a call
- * is done as ever, and the thread ends at its next cancellation point. Where cancellation is asynchronous, it acts
- * right before or after a call, or in the middle of logging an event: that one is then logged or not.
+ * Cancellation: no function here is a cancellation point. If a thread is cancelled (pthread_cancel)
+ * during a call, the call completes as usual, and the thread ends at its next cancellation point.
+ * Asynchronous cancellation acts right before or after a call, or in the middle of logging: the
+ * event is then logged or not.
  *
- * Descriptors: the library keeps some, which exec closes. A program that closes those it does not know, as daemons do,
- * may use their numbers and goes on logging and reading: the library reads and closes only what is its own.
- * None of them is ever 0, 1 or 2. If one of these is closed when the library opens a file, the library takes that
- * number for good, by a descriptor that leads nowhere. So open("/dev/null") gives a higher number then: a program that
- * means 0 uses dup2, or closes 0 right before.
+ * Descriptors: the library keeps some open, close-on-exec. A program may close descriptors that
+ * it does not know, as daemons do, and use their numbers: it still logs and reads, because the
+ * library reads and closes only its own. None of them is ever 0, 1 or 2. If one of these is closed
+ * when the library opens a file, the library takes that number for good, with a descriptor that
+ * leads nowhere. open("/dev/null") then gives a higher number: a program that wants 0 uses dup2, or
+ * closes 0 right before.
  *
- * Link with -ltimeline; the static library needs -lpthread -ldl -lm after it (pkg-config --static says so).
+ * Link with -ltimeline; the static library needs -lpthread -ldl -lm after it, as pkg-config
+ * --static says.
  *
- * To read these declarations without a preprocessor (LuaJIT's ffi.cdef): drop all from `#ifdef __cplusplus`
- * to its `#endif`, all from `#ifndef TIMELINE_NO_INLINE` to the end, and then every line that begins
- * with `#`.
+ * To read these declarations without a preprocessor (LuaJIT's ffi.cdef): drop all from
+ * `#ifdef __cplusplus` to its `#endif`, all from `#ifndef TIMELINE_NO_INLINE` to the end, and then
+ * every line that begins with `#`.
  */
 
 #if !defined(__cplusplus) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
@@ -44,7 +47,7 @@
 #include <stdint.h>
 
 /**
- * As a level: log nothing. No event has this priority.
+ * A level: log nothing. No event has this priority.
  */
 #define TIMELINE_NONE 0
 
@@ -84,12 +87,12 @@
 #define TIMELINE_LIBRARY 7
 
 /**
- * As a level: log everything. No event has this priority.
+ * A level: log everything. No event has this priority.
  */
 #define TIMELINE_ALL 8
 
 /**
- * In `flags` of a site, and for `timeline_log_payload`: the payload begins with a call stack.
+ * A flag of a site and of `timeline_log_payload`: the payload begins with a call stack.
  */
 #define TIMELINE_SITE_BACKTRACE 1
 
@@ -104,7 +107,7 @@
 #define TIMELINE_NEWEST_FIRST 1
 
 /**
- * For `timeline_follow`: begin with the oldest event that is still there.
+ * For `timeline_follow`: begin with the oldest event in the ring.
  */
 #define TIMELINE_FROM_OLDEST 0
 
@@ -114,24 +117,24 @@
 #define TIMELINE_FROM_NOW 1
 
 /**
- * As a syntax: the words of the message's first line that begin with `$` are the arguments, `args`
- * their values.
+ * A syntax: the words of the message's first line that begin with `$` are the arguments; `args`
+ * has their values.
  */
 #define TIMELINE_TEMPLATE 1
 
 /**
- * As a syntax: the message is a format of printf, and `payload` has the values.
+ * A syntax: the message is a format of printf; `payload` has the values.
  */
 #define TIMELINE_FORMAT 2
 
 /**
- * A timeline attached to for reading, from `timeline_attach`. May be used from any thread.
+ * A timeline attached for reading, from `timeline_attach`. Any thread may use it.
  */
 typedef struct timeline_attached_t timeline_attached_t;
 
 /**
  * A walk over events, from `timeline_events` or `timeline_follow`. One thread at a time may use
- * it; it goes on working when its `timeline_attached_t` was freed.
+ * it. It still works after its `timeline_attached_t` is freed.
  */
 typedef struct timeline_cursor_t timeline_cursor_t;
 
@@ -141,21 +144,20 @@ typedef struct timeline_cursor_t timeline_cursor_t;
 typedef struct timeline_sampler_t timeline_sampler_t;
 
 /**
- * What a function returns: `TIMELINE_OK`, `TIMELINE_END`, or an error, one of `TIMELINE_E_...`.
+ * The result of a function: `TIMELINE_OK`, `TIMELINE_END`, or an error, one of `TIMELINE_E_...`.
  * The numbers never change their meaning; later versions may add to them.
  */
 typedef int32_t timeline_status_t;
 
 /**
  * A timeline to write to, from `timeline_new`, `timeline_open`, `timeline_open_or_create` and
- * their forms with options. No other function makes one: more lies behind the members shown, which
- * are here for the inline check `timeline_enabled` and are not to be written. Every function that
- * takes one may be called from any thread at any time, but for `timeline_free`.
+ * their forms with options. No other function makes one: more members follow the ones shown. These
+ * are here for the inline check `timeline_enabled`; do not write to them. Every function that
+ * takes a timeline, except `timeline_free`, may be called from any thread at any time.
  */
 typedef struct timeline_t {
   /**
-   * One byte for each event, not 0 when it is to be logged. Other threads and processes change
-   * it.
+   * One byte for each event, not 0 if it is enabled. Other threads and processes change it.
    */
   const uint8_t *enabled;
   /**
@@ -163,7 +165,7 @@ typedef struct timeline_t {
    */
   uint32_t events;
   /**
-   * Tells this handle from every other of this process, freed ones included. Never 0.
+   * The number of this handle, which no other of this process ever has. Never 0.
    */
   uint32_t serial;
   /**
@@ -173,8 +175,8 @@ typedef struct timeline_t {
 } timeline_t;
 
 /**
- * How a timeline is made or joined. All members 0, as in `timeline_options_t options = {0}`, are
- * the defaults.
+ * Options to make or join a timeline; in `timeline_options_t options = {0}` all have their
+ * defaults.
  */
 typedef struct timeline_options_t {
   /**
@@ -186,45 +188,45 @@ typedef struct timeline_options_t {
    */
   uint64_t string_table_size;
   /**
-   * The permission bits of a timeline that is made, such as 0660, whatever the umask. 0 means
-   * 0600. A group can get the right to write, but everybody cannot: whoever has that right may
-   * damage every process that writes. Whoever may read or write it can also hold its locks: then
+   * The permission bits of a new timeline, such as 0660, whatever the umask; 0 means 0600. A
+   * group can get the right to write, but not everybody: a user with that right may damage every
+   * process that writes. A user with the right to read or write can also hold its locks: then
    * making, joining, defining and setting the level fail with `TIMELINE_E_BUSY` within some five
-   * seconds, and events of processes forked then are dropped and counted.
+   * seconds, and events of processes forked meanwhile are dropped and counted.
    */
   uint32_t mode;
   /**
-   * The group of a timeline that is made; 0 leaves it to the system.
+   * The group of a new timeline; 0 leaves it to the system.
    */
   uint32_t group;
   /**
    * A user to trust: this user's timelines are joined, and kept as `NAME.prev`, like those of
-   * root and of our own user. 0 is nobody. That user can damage this process, by cutting the
-   * file short or by forging events.
+   * root and of our own user. 0: none. That user can damage this process, by cutting the file
+   * short or by forging events.
    */
   uint32_t trust_user;
   /**
-   * A group to trust: its timelines are joined, whichever user owns them; 0 is none.
+   * A group to trust: its timelines are joined, whichever user owns them. 0: none.
    */
   uint32_t trust_group;
 } timeline_options_t;
 
 /**
- * One statement that logs as printf writes. `TIMELINE_PRINTF` makes it, in static memory;
- * `category`, `format`, `file`, `line` and `flags` are its own, all else is 0 in the beginning,
- * and for the library to write.
+ * One call site of `TIMELINE_PRINTF`, which makes it in static memory and sets `category`,
+ * `format`, `file`, `line` and `flags`. All other members are 0 at first, and only the library
+ * writes them.
  */
 typedef struct timeline_site_t {
   /**
-   * What its events belong to.
+   * The category of its events.
    */
   const char *category;
   /**
-   * The format, as for printf.
+   * The format of printf.
    */
   const char *format;
   /**
-   * The file that it stands in.
+   * The source file.
    */
   const char *file;
   /**
@@ -236,32 +238,32 @@ typedef struct timeline_site_t {
    */
   uint32_t flags;
   /**
-   * What it was defined as, for up to 8 pairs of a timeline and a level: its `serial` in 32
-   * bits, the level in 8, the event in 24, at the place `(serial + level) % 8`. Where it could
-   * not be defined just then, 0x80 is added to the level, and the 24 bits count the runs since.
+   * Its events for up to 8 pairs of a timeline and a level: the timeline's `serial` in 32 bits,
+   * the level in 8, the event in 24, at the index `(serial + level) % 8`. After a failure that
+   * may pass, 0x80 is added to the level, and the 24 bits count the runs since.
    */
   uint64_t events[8];
   /**
-   * What the format takes, in order, up to the first 0: a letter in the low 8 bits, above it the
-   * precision, or 0xffffff for none.
+   * The types of its values, in order, up to the first 0: a letter in the low 8 bits, above it
+   * the precision, or 0xffffff for none.
    */
   uint32_t types[32];
   /**
-   * How many bytes the values take at least, their strings cut to nothing.
+   * How many bytes the values take at least, with all strings cut to nothing.
    */
   uint32_t reserve;
 } timeline_site_t;
 
 /**
- * One event, as `timeline_next` gives it.
+ * One event, from `timeline_next`.
  */
 typedef struct timeline_event_t {
   /**
-   * When, in ticks of the timeline's clock (processor cycles, as a rule).
+   * The time in ticks of the timeline's clock (usually processor cycles).
    */
   uint64_t ticks;
   /**
-   * When, in nanoseconds since 1970 UTC; 0 when it cannot be told yet.
+   * The time in nanoseconds since 1970 UTC; 0 when not known yet.
    */
   uint64_t unix_nanos;
   /**
@@ -281,7 +283,7 @@ typedef struct timeline_event_t {
    */
   int32_t priority;
   /**
-   * How many of `args` the message has.
+   * How many arguments the message has.
    */
   uint32_t argument_count;
   /**
@@ -293,7 +295,7 @@ typedef struct timeline_event_t {
    */
   uint16_t node;
   /**
-   * The arguments; those after `argument_count` are as they were given.
+   * The arguments; those after `argument_count` are as the program gave them.
    */
   int64_t args[4];
   /**
@@ -315,11 +317,11 @@ typedef struct timeline_event_t {
    */
   char process[16];
   /**
-   * `TIMELINE_TEMPLATE` or `TIMELINE_FORMAT`: how the message says where values go.
+   * `TIMELINE_TEMPLATE` or `TIMELINE_FORMAT`: how the message marks its values.
    */
   int32_t syntax;
   /**
-   * The line of the statement that logged it; 0 when it did not say.
+   * The line of the statement that logged it; 0 when not known.
    */
   uint32_t line;
   /**
@@ -345,9 +347,9 @@ typedef struct timeline_event_t {
    */
   uint32_t backtrace_count;
   /**
-   * How many entries of the ring are missing right before this event, of the CPU or thread that
-   * logged it: they were overwritten. Entries that `timeline_follow` left out at its beginning
-   * do not count.
+   * How many entries are missing right before this event, among those of the CPU or thread that
+   * logged it: they were overwritten. Entries that `timeline_follow` skipped at its beginning do
+   * not count.
    */
   uint64_t missed;
 } timeline_event_t;
@@ -358,7 +360,7 @@ typedef struct timeline_event_t {
 #define TIMELINE_OK 0
 
 /**
- * Not an error: no further event (of a followed timeline: none just now).
+ * Not an error: no further event (when following: no new event).
  */
 #define TIMELINE_END 1
 
@@ -378,17 +380,17 @@ typedef struct timeline_event_t {
 #define TIMELINE_E_IN_USE 4
 
 /**
- * Too little space for the timeline where it was to be made.
+ * Too little space to make the timeline there.
  */
 #define TIMELINE_E_NO_SPACE 5
 
 /**
- * What is there is no timeline.
+ * The file is not a timeline.
  */
 #define TIMELINE_E_NOT_A_TIMELINE 6
 
 /**
- * The timeline is of a format that this library does not know.
+ * The timeline has a format that this library does not know.
  */
 #define TIMELINE_E_VERSION 7
 
@@ -403,13 +405,13 @@ typedef struct timeline_event_t {
 #define TIMELINE_E_ARGUMENT 9
 
 /**
- * A table of the timeline is full (definitions, strings, writing processes), or that of this
- * process.
+ * A table of the timeline is full (definitions, strings, writing processes), or this process has
+ * too many timelines open.
  */
 #define TIMELINE_E_FULL 10
 
 /**
- * Another process is at it just now (already sampling, for one); try again later.
+ * Another process has the timeline locked, or samples it already; try again later.
  */
 #define TIMELINE_E_BUSY 11
 
@@ -420,7 +422,7 @@ typedef struct timeline_event_t {
 #define TIMELINE_E_NOT_TRUSTED 13
 
 /**
- * A bug in this library. The call had no effect that it reports; please report the message.
+ * A bug in this library. The call has no result; please report the message.
  */
 #define TIMELINE_E_BUG 12
 
@@ -429,11 +431,11 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * What went wrong in the last call of this thread that failed: what was expected, what came, what
- * to do. Calls that succeed leave it as it is; `""` when none has failed yet. Never NULL.
+ * Returns the message of the last failed call of this thread: what was expected, what came, what
+ * to do. Calls that succeed leave it unchanged. `""` when none has failed yet; never NULL.
  *
  * The text is UTF-8 and stays valid until the next failing call of the same thread, or the
- * thread's end. May be called from any thread; each has its own.
+ * thread's end. Any thread; each has its own.
  */
 const char *timeline_last_error(void);
 
@@ -456,7 +458,7 @@ const char *timeline_version(void);
 timeline_status_t timeline_priority_parse(const char *name, int32_t *priority);
 
 /**
- * Looks a level up by its name: those of `timeline_priority_parse`, `"all"` and `"none"`.
+ * Looks a level up by its name: that of a priority, `"all"` or `"none"`.
  *
  * `level`: receives `TIMELINE_NONE` to `TIMELINE_ALL`; untouched when the call fails.
  *
@@ -468,15 +470,16 @@ timeline_status_t timeline_priority_parse(const char *name, int32_t *priority);
 timeline_status_t timeline_level_parse(const char *name, int32_t *level);
 
 /**
- * Sets the level of a timeline, for every thread and process that writes to it, at once: events of
+ * Sets the level of a timeline, for every thread and process that writes to it, at once. Events of
  * this priority and of more important ones are logged (error < warning < info < trace < app <
- * packet < library), the others cost only the check. A new timeline has the level `TIMELINE_ALL`.
+ * packet < library); other events cost only the check. A new timeline has the level
+ * `TIMELINE_ALL`.
  *
  * `level`: `TIMELINE_NONE` to `TIMELINE_ALL`.
  *
  * Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` for a NULL timeline or a number that is no level,
- * `TIMELINE_E_BUSY` when others keep it locked for seconds, or `TIMELINE_E_IO` when it cannot be
- * locked. Any thread, also while others log.
+ * `TIMELINE_E_BUSY` when it stays locked for seconds, or `TIMELINE_E_IO` when it cannot be locked.
+ * Any thread, also while others log.
  *
  * # Safety
  * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.
@@ -484,8 +487,8 @@ timeline_status_t timeline_level_parse(const char *name, int32_t *level);
 timeline_status_t timeline_priority(struct timeline_t *tl, int32_t level);
 
 /**
- * The level of a timeline now, `TIMELINE_NONE` to `TIMELINE_ALL`; of NULL, `TIMELINE_NONE`. What
- * is being sampled just now does not show in it. Any thread.
+ * Returns the level of a timeline, `TIMELINE_NONE` to `TIMELINE_ALL`; `TIMELINE_NONE` for NULL.
+ * Sampling does not change it. Any thread.
  *
  * # Safety
  * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.
@@ -493,22 +496,22 @@ timeline_status_t timeline_priority(struct timeline_t *tl, int32_t level);
 int32_t timeline_level(const struct timeline_t *tl);
 
 /**
- * Makes a timeline and opens it for writing. When the name is left over from processes that all
- * died, their timeline is kept as `NAME.prev` and this one starts afresh. (As `NAME.prev-` and a
- * number, if something has the name `NAME.prev` that is not ours to replace.)
+ * Makes a timeline and opens it for writing. If the name belongs to a timeline whose processes all
+ * died, that one is kept as `NAME.prev` (as `NAME.prev-` and a number, if `NAME.prev` is a file
+ * that is not ours to replace).
  *
  * `path`: one leading slash and no other (`"/timeline"`) names a POSIX shared memory object;
- * anything else is the path of a file. `entries`: how many events the ring holds, a power of two
+ * anything else is the path of a file. `entries`: how many entries the ring holds, a power of two
  * of at least 256; 0 means 1,048,576 (66 MiB in all). If these do not fit, 0 means the largest
  * power of two that fits, of at least 65,536. `string_table_size`: bytes for the texts of the
  * definitions; 0 means 1,048,576. `out`: receives the timeline, to be freed with `timeline_free`;
  * untouched when the call fails.
  *
  * Returns `TIMELINE_OK`, `TIMELINE_E_IN_USE`, `TIMELINE_E_NO_SPACE`, `TIMELINE_E_NOT_A_TIMELINE`
- * (something else has that name; it is left alone), `TIMELINE_E_NOT_TRUSTED` (a timeline of
- * another user has that name), `TIMELINE_E_FULL` (this process has 64 open), `TIMELINE_E_BUSY`
- * (others keep it locked for seconds), `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Touches every
- * page: takes a moment. Any thread.
+ * (another file has that name; it is left alone), `TIMELINE_E_NOT_TRUSTED` (a timeline of another
+ * user has that name), `TIMELINE_E_FULL` (this process has 64 open), `TIMELINE_E_BUSY` (it stays
+ * locked for seconds), `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Touches every page: takes a
+ * moment. Any thread.
  *
  * # Safety
  * `path` is NULL or a NUL-terminated string; `out` is NULL or writable.
@@ -519,16 +522,16 @@ timeline_status_t timeline_new(const char *path,
                                struct timeline_t **out);
 
 /**
- * Opens a timeline that exists for writing, beside the threads and processes that already do.
+ * Joins a timeline that exists, as one more process that writes to it.
  *
  * `path` and `out`: as for `timeline_new`.
  *
  * Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_NOT_A_TIMELINE`,
  * `TIMELINE_E_VERSION`, `TIMELINE_E_CORRUPT`, `TIMELINE_E_NOT_TRUSTED` (it belongs neither to root
  * nor to our own user, or everybody may write to it: see `timeline_open_with`), `TIMELINE_E_FULL`
- * (no room for one more writing process, or this one has 64 open), `TIMELINE_E_BUSY` (others keep
- * it locked for seconds), `TIMELINE_E_ARGUMENT` (also for a saved timeline, which cannot be
- * written to) or `TIMELINE_E_IO`. Any thread.
+ * (no room for one more writing process, or this one has 64 open), `TIMELINE_E_BUSY` (it stays
+ * locked for seconds), `TIMELINE_E_ARGUMENT` (also for a saved timeline, which cannot be written
+ * to) or `TIMELINE_E_IO`. Any thread.
  *
  * # Safety
  * `path` is NULL or a NUL-terminated string; `out` is NULL or writable.
@@ -536,13 +539,13 @@ timeline_status_t timeline_new(const char *path,
 timeline_status_t timeline_open(const char *path, struct timeline_t **out);
 
 /**
- * Joins a timeline if somebody writes to it, and makes it otherwise. If several processes do this
- * at once, one makes it and the others join it. A timeline that an earlier run has left is not
+ * Joins a timeline if it is live (has a writer), and makes it otherwise. If several processes do
+ * this at once, one makes it and the others join it. A timeline that an earlier run left is not
  * joined but kept as `NAME.prev`. A timeline that is joined keeps its size, mode and group.
  *
  * `path` and `out`: as for `timeline_new`. `options`: NULL for the defaults.
  *
- * Returns the statuses of `timeline_new` and `timeline_open`, but for `TIMELINE_E_IN_USE` and
+ * Returns the statuses of `timeline_new` and `timeline_open`, except `TIMELINE_E_IN_USE` and
  * `TIMELINE_E_NOT_FOUND`. Any thread.
  *
  * # Safety
@@ -554,7 +557,7 @@ timeline_status_t timeline_open_or_create(const char *path,
                                           struct timeline_t **out);
 
 /**
- * As `timeline_new`, with options.
+ * Like `timeline_new`, with options.
  *
  * `path` and `out`: as for `timeline_new`. `options`: NULL for the defaults.
  *
@@ -569,7 +572,7 @@ timeline_status_t timeline_new_with(const char *path,
                                     struct timeline_t **out);
 
 /**
- * As `timeline_open`, with options. Only `trust_user` and `trust_group` count.
+ * Like `timeline_open`, with options. Only `trust_user` and `trust_group` count.
  *
  * `path` and `out`: as for `timeline_new`. `options`: NULL for the defaults.
  *
@@ -584,11 +587,11 @@ timeline_status_t timeline_open_with(const char *path,
                                      struct timeline_t **out);
 
 /**
- * Lets go of a timeline. What was logged stays where it is, for readers and for who joins later,
- * until `timeline_unlink`.
+ * Frees a timeline. Its events stay, for readers and for processes that join later, until
+ * `timeline_unlink`.
  *
  * `tl`: from `timeline_new` or `timeline_open`, or NULL, which does nothing. No thread may use it
- * any more, during this call or after: freeing twice, or logging to what was freed, is undefined
+ * during this call or after: freeing twice, or logging to a freed timeline, is undefined
  * behaviour.
  *
  * # Safety
@@ -597,8 +600,8 @@ timeline_status_t timeline_open_with(const char *path,
 void timeline_free(struct timeline_t *tl);
 
 /**
- * Removes the name of a timeline, live or not. Processes that have it open keep it until they let
- * go; nobody else finds it any more.
+ * Removes the name of a timeline, live or not. Processes that have it open keep it until they free
+ * it; no other process finds it any more.
  *
  * `path`: as for `timeline_new`.
  *
@@ -614,15 +617,15 @@ timeline_status_t timeline_unlink(const char *path);
  * Defines an event. The same definition from any thread or process gives the same event. Takes
  * locks: define first, log later.
  *
- * `category`: what the event belongs to, one word. `priority`: `TIMELINE_ERROR` to
+ * `category`: the part of the program, one word. `priority`: `TIMELINE_ERROR` to
  * `TIMELINE_LIBRARY`. `message`: UTF-8, one line or many; the words of the first line that begin
  * with `$` (letters, digits, `_`) are the arguments, at most four: `"processed $tcp, $udp, and
  * $other"`. `event`: receives the number to log with; 0, which is never logged, when the call
  * fails. Both texts have at most 4,096 bytes.
  *
  * Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` (a text that is too long or not UTF-8, no such
- * priority, a fifth argument), `TIMELINE_E_FULL`, `TIMELINE_E_BUSY` (others keep it locked for
- * seconds) or `TIMELINE_E_IO`. Any thread.
+ * priority, a fifth argument), `TIMELINE_E_FULL`, `TIMELINE_E_BUSY` (it stays locked for seconds)
+ * or `TIMELINE_E_IO`. Any thread.
  *
  * # Safety
  * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `category`
@@ -650,12 +653,12 @@ timeline_status_t timeline_argument_count(const char *message, uint32_t *count);
 /**
  * Logs an event, if it is enabled. No lock, no allocation and no waiting once the calling thread
  * has logged its first event; safe in a signal handler. Needs at most 2 KiB of stack; 16 KiB if
- * the library was built without optimisation. Check `timeline_enabled` first where the arguments
- * take work to compute.
+ * the library was built without optimisation. Check `timeline_enabled` first if the arguments are
+ * costly to compute.
  *
- * `tl`: NULL logs nothing. `event`: from `timeline_define`; 0 logs nothing, and one beyond those
- * that can be defined is dropped and counted. `a0` to `a3`: the arguments of the message in order;
- * those it does not have are not shown (give 0).
+ * `tl`: NULL logs nothing. `event`: from `timeline_define`; 0 logs nothing, and a number beyond
+ * the table of definitions is dropped and counted. `a0` to `a3`: the arguments of the message in
+ * order; give 0 for the rest, which is not shown.
  *
  * # Safety
  * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.
@@ -669,15 +672,15 @@ void timeline_log(const struct timeline_t *tl,
 
 /**
  * Samples: raises the level for a short time at a fixed period, from a thread of its own, until
- * `timeline_sampler_free`, which lets the level before hold again.
+ * `timeline_sampler_free`, which restores the level.
  *
- * `level`: what to raise it to, `TIMELINE_ERROR` to `TIMELINE_ALL`. `for_ns`: how long each time,
- * in nanoseconds (100,000 for 100 microseconds). `every_ns`: from the begin of one time to that of
- * the next, in nanoseconds (10,000,000 for 10 milliseconds); longer than `for_ns`. `out`: receives
- * the sampler; untouched when the call fails.
+ * `level`: the raised level, `TIMELINE_ERROR` to `TIMELINE_ALL`. `for_ns`: the length of each
+ * burst, in nanoseconds (100,000 for 100 microseconds). `every_ns`: the time from the start of a
+ * burst to the start of the next, in nanoseconds (10,000,000 for 10 milliseconds); longer than
+ * `for_ns`. `out`: receives the sampler; untouched when the call fails.
  *
- * Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT`, `TIMELINE_E_BUSY` (it is being sampled already) or
- * `TIMELINE_E_IO`. Any thread.
+ * Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT`, `TIMELINE_E_BUSY` (the timeline is sampled
+ * already) or `TIMELINE_E_IO`. Any thread.
  *
  * # Safety
  * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `out` is
@@ -702,35 +705,35 @@ timeline_status_t timeline_sample(struct timeline_t *tl,
 void timeline_sampler_free(struct timeline_sampler_t *sampler);
 
 /**
- * Defines the event of a statement for a timeline and a level, and remembers it there. What
- * `TIMELINE_PRINTF` calls where a statement first runs.
+ * Defines the event of a call site for a timeline and a level, and remembers it in the site.
+ * `TIMELINE_PRINTF` calls it when a statement first runs.
  *
- * Returns the event; 0, which is never logged, when it cannot be defined. That is remembered as
- * well, so it is not tried again. But if others keep the timeline locked, or the system refuses,
- * that may pass: then one call in 1,024 tries again, and each that returns 0 counts an event as
- * lost, if the level would have it logged. Leaves `errno` alone. Takes locks and allocates where
- * it tries, and may wait seconds for the lock; after a wait in vain for this timeline only some 2
- * milliseconds, until the lock could be had.
+ * Returns the event, or 0, which is never logged, if it cannot be defined. A failure is remembered
+ * too, and not tried again. But if the timeline stays locked, or the system refuses, the failure
+ * may pass: then one call in 1,024 tries again, and each call that returns 0 counts an event as
+ * dropped, if the level enables it. Leaves `errno` alone. An attempt takes locks and allocates,
+ * and may wait seconds for the lock of the timeline; after one such wait in vain, only some 2
+ * milliseconds, until it gets the lock.
  *
- * Any thread; a signal handler only where it was called for this timeline and level before. There
- * it tries nothing again, nor where the call stack cannot be read to its end (a function without
- * unwind tables). To know, one call in 1,024 walks over the stack: with libgcc before 12 or glibc
- * before 2.35 that takes the loader's lock, and a handler that interrupted dlopen in its own
- * thread may wait for ever.
+ * Any thread; in a signal handler only after an earlier call for the same timeline and level. It
+ * does not try again in a signal handler, or if the call stack cannot be read to its end (a
+ * function without unwind tables). To find out, one call in 1,024 walks over the stack: with
+ * libgcc before 12 or glibc before 2.35 that takes the loader's lock, and a handler that
+ * interrupted dlopen in its own thread may wait for ever.
  *
  * # Safety
  * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `site` is
- * NULL, or a site whose texts are NUL-terminated and which nobody but this library writes to.
+ * NULL, or a site with NUL-terminated texts that only this library writes to.
  */
 uint32_t timeline_site_define(struct timeline_t *tl, struct timeline_site_t *site, int32_t level);
 
 /**
- * Logs an event with values that are encoded already, if it is enabled. What `TIMELINE_PRINTF`
- * calls; as quick and as safe as `timeline_log`, but for what is to be copied.
+ * Logs an event with encoded values, if it is enabled. `TIMELINE_PRINTF` calls it. As fast and as
+ * safe as `timeline_log`, except for the time to copy the values.
  *
  * `tl`: NULL logs nothing. `event`: from `timeline_site_define`. `payload` and `size`: the values
- * as msgpack, one after the other; what exceeds the `payload` bytes of the timeline is cut off.
- * `flags`: `TIMELINE_SITE_BACKTRACE` when what `timeline_backtrace` wrote comes first, or 0.
+ * as msgpack, one after the other; bytes beyond `payload` of the timeline are cut off. `flags`:
+ * `TIMELINE_SITE_BACKTRACE` if the output of `timeline_backtrace` comes first, or 0.
  *
  * # Safety
  * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `payload`
@@ -743,25 +746,25 @@ void timeline_log_payload(const struct timeline_t *tl,
                           uint32_t flags);
 
 /**
- * Writes down where the calls that are under way will return to, for `timeline_log_payload`. What
- * `TIMELINE_BACKTRACE` calls.
+ * Writes the return addresses of the calls under way, for `timeline_log_payload`.
+ * `TIMELINE_BACKTRACE` calls it.
  *
- * `from`: the address at which the stack begins; what is called from there is left out. `payload`
- * and `size`: where to, and how many bytes there are: 3, and 9 for each address, of which there
- * are at most
- * 32. Returns how many bytes were written.
+ * `from`: the address at which the stack begins; the calls made from there are left out. `payload`
+ * and `size`: the destination and its size in bytes: 3, and 9 for each of at most 32 addresses.
+ * Returns how many bytes were written.
  *
- * In a signal handler it takes no lock and allocates nothing where the unwinder does not: libgcc
- * 12 or later with glibc 2.35 or later. Elsewhere it takes the loader's lock, and a handler that
- * interrupted dlopen in its own thread may wait for ever. Outside of handlers, on a stack of at
- * most 32 frames, it asks the loader whether it has loaded anything, under a lock that is held for
- * some steps. When it has, in a forked child, and when a stack leads through an object that the
- * timeline does not know, the timeline is told of all objects, which takes locks and allocates (a
- * child that was forked while another thread was in dlopen may wait for ever); a handler leaves
- * this to the next event. One that was built without unwind tables is taken for a handler only if
- * its object is known already: define the statement before, outside of it. If the timeline cannot
- * be told just then, one call in 1,024 tries again, but only where the stack can be read to its
- * end and shows no handler. Any thread.
+ * In a signal handler it takes no lock and allocates nothing if the unwinder does neither: libgcc
+ * 12 or later with glibc 2.35 or later. Otherwise it takes the loader's lock, and a handler that
+ * interrupted dlopen in its own thread may wait for ever.
+ *
+ * Outside of handlers, on a stack of at most 32 frames, it asks the loader whether it has loaded
+ * anything, under a lock that is held for some steps. If it has, in a forked child, and if the
+ * stack leads through an object that the timeline does not know, it tells the timeline of all
+ * objects, which takes locks and allocates (a child that was forked while another thread was in
+ * dlopen may wait for ever). A handler leaves this to the next event. A handler built without
+ * unwind tables is recognised only if its object is known already: define the statement before,
+ * outside of the handler. If the timeline cannot be told, one call in 1,024 tries again, but only
+ * if the stack can be read to its end and shows no handler. Any thread.
  *
  * # Safety
  * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `payload`
@@ -770,9 +773,9 @@ void timeline_log_payload(const struct timeline_t *tl,
 size_t timeline_backtrace(struct timeline_t *tl, const void *from, void *payload, size_t size);
 
 /**
- * Saves a timeline to a file in its raw binary format: every event in it is whole, also while
- * others log. It is written under a temporary name beside it and then renamed, so that a file of
- * that name is replaced at once or not at all.
+ * Saves a timeline to a file in its raw binary format. Every event in it is whole, also while
+ * others log. The file is written under a temporary name beside `file` and then renamed, so a file
+ * of that name is replaced as a whole or not at all.
  *
  * `file`: the path of the file.
  *
@@ -789,9 +792,9 @@ timeline_status_t timeline_save(struct timeline_t *tl, const char *file);
  * Writes the events of a timeline as text, newest to oldest, under the header row
  * `numa core -cycles category message`; `-cycles` are the cycles since the next older event.
  *
- * `path`: a live name, what a crash left, or a file that was saved. `max_entries`: how many events
- * at most; 0 means all. `fd`: an open file descriptor to write to (1 for standard output); it
- * stays open. Flush your own buffered output first.
+ * `path`: the name or file of a timeline, live or left by a crash, or a snapshot. `max_entries`:
+ * how many events at most; 0 means all. `fd`: an open file descriptor to write to (1 for standard
+ * output); it stays open. Flush your own buffered output first.
  *
  * Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_NOT_A_TIMELINE`,
  * `TIMELINE_E_VERSION`, `TIMELINE_E_CORRUPT`, `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Any
@@ -805,8 +808,8 @@ timeline_status_t timeline_dump(const char *path, uint64_t max_entries, int fd);
 /**
  * Attaches to a timeline for reading.
  *
- * `path`: a live name, what a crash left, or a file that was saved. `out`: receives the handle, to
- * be freed with `timeline_attached_free`; untouched when the call fails.
+ * `path`: the name or file of a timeline, live or left by a crash, or a snapshot. `out`: receives
+ * the handle, to be freed with `timeline_attached_free`; untouched when the call fails.
  *
  * Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_NOT_A_TIMELINE`,
  * `TIMELINE_E_VERSION`, `TIMELINE_E_CORRUPT`, `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Any
@@ -818,7 +821,7 @@ timeline_status_t timeline_dump(const char *path, uint64_t max_entries, int fd);
 timeline_status_t timeline_attach(const char *path, struct timeline_attached_t **out);
 
 /**
- * Lets go of an attached timeline. Its cursors go on working until they are freed themselves.
+ * Frees an attached timeline. Its cursors still work until they are freed.
  *
  * `attached`: from `timeline_attach`, or NULL, which does nothing. Freeing it twice is undefined
  * behaviour.
@@ -846,7 +849,7 @@ timeline_status_t timeline_events(struct timeline_attached_t *attached,
 
 /**
  * Begins to follow a timeline: `timeline_next` gives its events as they come, and `TIMELINE_END`
- * when there is none just now. Never waits: wait yourself and ask again.
+ * when there is no new one. It never waits: wait yourself and call it again.
  *
  * `from`: `TIMELINE_FROM_OLDEST` or `TIMELINE_FROM_NOW`. `out`: receives the cursor, to be freed
  * with `timeline_cursor_free`; untouched when the call fails.
@@ -864,13 +867,13 @@ timeline_status_t timeline_follow(struct timeline_attached_t *attached,
 /**
  * Gives the next event of a walk.
  *
- * `event`: receives it; untouched unless the call returns `TIMELINE_OK`. What `payload` and
- * `backtrace` of the event before pointed to is gone, then.
+ * `event`: receives it; untouched unless the call returns `TIMELINE_OK`. After that, `payload` and
+ * `backtrace` of the event before are no longer valid.
  *
  * Returns `TIMELINE_OK`; `TIMELINE_END` when there is none (after `timeline_follow`: none just
- * now); `TIMELINE_E_CORRUPT` when somebody cut the file short while it was read, so that events
- * are missing; `TIMELINE_E_IO` when they are missing because this program closed the descriptor of
- * a timeline that another user could cut short, and its name leads elsewhere by now; or
+ * now); `TIMELINE_E_CORRUPT` when events are missing because the file was cut short during the
+ * walk; `TIMELINE_E_IO` when they are missing because this program closed the descriptor of a
+ * timeline that another user could cut short, and its name now leads to another file; or
  * `TIMELINE_E_ARGUMENT`. One thread at a time for each cursor.
  *
  * # Safety
@@ -880,11 +883,11 @@ timeline_status_t timeline_follow(struct timeline_attached_t *attached,
 timeline_status_t timeline_next(struct timeline_cursor_t *cursor, struct timeline_event_t *event);
 
 /**
- * How many entries a walk could not give because they were overwritten after it began and before
- * it came to them. `missed` of each event says where, and counts entries that were overwritten
- * earlier, too. An event takes one entry, one with a payload takes several, and entries that fill
- * up a chunk count as well. Exact, and final once `timeline_next` has returned `TIMELINE_END`. 0
- * for NULL. One thread at a time for each cursor.
+ * Returns how many entries were overwritten after a walk began and before it reached them.
+ * `missed` of each event says where, and also counts entries that were overwritten earlier. An
+ * event takes one entry, one with a payload takes several, and entries that fill up a chunk count
+ * as well. Exact, and final once `timeline_next` has returned `TIMELINE_END`. 0 for NULL. One
+ * thread at a time for each cursor.
  *
  * # Safety
  * `cursor` is NULL or was returned by `timeline_events` or `timeline_follow` and not freed yet,
@@ -904,15 +907,15 @@ uint64_t timeline_missed(const struct timeline_cursor_t *cursor);
 void timeline_cursor_free(struct timeline_cursor_t *cursor);
 
 /**
- * Writes an event out as people read it, `processed tcp(10), udp(20), and other(3)`: the first
- * line of its message with the arguments filled in; or, of a format, exactly the text that printf
- * would have written. If the definition cannot be read, all values of the entry: `<event 5?>(10,
- * 20, 3, 0)`.
+ * Writes the text of an event, such as `processed tcp(10), udp(20), and other(3)`: the first line
+ * of its message with the arguments filled in. For a format it is exactly the text that printf
+ * would have written. If the definition cannot be read, it is all values of the event: `<event
+ * 5?>(10, 20, 3, 0)`.
  *
- * `event`: from `timeline_next`, what it points to still valid. `buffer` and `size`: where to, and
- * how many bytes there are; what does not fit is cut between characters, and a NUL always ends it
- * (unless `size` is 0, when `buffer` may be NULL). `needed`: receives the length of the whole text
- * without the NUL, so it was cut when that is `size` or more; may be NULL.
+ * `event`: from `timeline_next`, with pointers that are still valid. `buffer` and `size`: the
+ * destination and its size in bytes. A text that does not fit is cut between characters, and
+ * always ends in a NUL (unless `size` is 0; then `buffer` may be NULL). `needed`: receives the
+ * length of the whole text without the NUL (it was cut if that is `size` or more); may be NULL.
  *
  * Returns `TIMELINE_OK` or `TIMELINE_E_ARGUMENT`. Any thread.
  *
@@ -947,16 +950,16 @@ extern "C" {
 #endif
 
 /**
- * Whether `timeline_log` would log the event now: a comparison and the load of one byte, without a call.
- * False for NULL, event 0 and events out of range. Any thread. Define TIMELINE_NO_INLINE before the first
- * inclusion to leave it out, and all that follows.
+ * Whether `timeline_log` would log the event now: a comparison and the load of one byte, without a
+ * call. False for NULL, event 0 and events out of range. Any thread. If TIMELINE_NO_INLINE is
+ * defined before the first inclusion, this function and the rest of the header are left out.
  */
 #if defined(__GNUC__)
 __attribute__((unused)) /* Clang warns when the header itself is what it compiles. */
 #endif
 static inline bool timeline_enabled(const timeline_t *tl, uint32_t event) {
   if (!tl || event >= tl->events) return false;
-  /* volatile: other threads and processes change the byte, so every call has to look again. */
+  /* volatile: other threads and processes change the byte, so every call has to read it. */
   const volatile uint8_t *const enabled = tl->enabled + event;
   return *enabled != 0;
 }
@@ -964,70 +967,79 @@ static inline bool timeline_enabled(const timeline_t *tl, uint32_t event) {
 #if defined(__GNUC__)
 
 /**
- * The category of the events of `TIMELINE_PRINTF` and `TIMELINE_BACKTRACE`: what is defined where they
- * stand. Define your own before the header is included, or define it anew between two statements.
+ * The category of the events of `TIMELINE_PRINTF` and `TIMELINE_BACKTRACE`: its value at the
+ * statement counts. Define your own before including the header, or redefine it between two
+ * statements.
  */
 #ifndef TIMELINE_CATEGORY
 #define TIMELINE_CATEGORY "printf"
 #endif
 
 /**
- * Logs as printf writes: `TIMELINE_PRINTF(tl, TIMELINE_INFO, "took %d ms for %s at %p", ms, name, at);`
+ * Logs with a format of printf:
  *
- * The compiler checks the arguments against the format, which is a literal. The text is made by whoever reads
- * it: what is logged are the values in binary, with strings copied; the format, the file and the line are
- * stored once. Arguments are evaluated only when the event is enabled.
+ * `TIMELINE_PRINTF(tl, TIMELINE_INFO, "took %d ms for %s at %p", ms, name, at);`
  *
- * `tl`: a `timeline_t *`; NULL logs nothing. In C++, with timeline.hpp, also a ring. `level`: `TIMELINE_ERROR`
- * to `TIMELINE_LIBRARY`, also one that varies; any other number logs nothing.
+ * The compiler checks the arguments against the format, which is a literal. The reader makes the
+ * text: an event has the values in binary, and copies of strings. The format, the file and the line
+ * are stored once. Arguments are evaluated only when the event is enabled.
  *
- * A statement defines its event when it first runs for a timeline and a level, which takes locks and
- * allocates. After that it is as `timeline_log`: no lock, no allocation, no waiting, safe in a signal handler. It leaves
- * `errno` alone, and needs at most 6 KiB of stack.
+ * `tl`: a `timeline_t *`; NULL logs nothing. In C++, with timeline.hpp, also a ring. `level`:
+ * `TIMELINE_ERROR` to `TIMELINE_LIBRARY`, constant or variable; any other number logs nothing.
  *
- * What cannot be defined is never logged; `timeline_last_error` says why. But if others keep the timeline locked, or
- * the system refuses, that may pass: then one run in 1,024 tries again, and the events until then are lost and
- * counted. A program waits for such a lock for some seconds, and after that in vain only for some 2 milliseconds a
- * try, until it gets the lock. A signal handler does not try again. Neither does a statement whose call stack leads
- * through a function without unwind tables, because a handler may be hidden there. To know, that one run in 1,024
- * walks over the call stack. With libgcc before 12 or glibc before 2.35 this takes the loader's lock, and a handler
- * that interrupted dlopen in its own thread may wait for ever.
+ * A statement defines its event when it first runs for a timeline and a level, which takes locks
+ * and allocates. After that it is like `timeline_log`: no lock, no allocation, no waiting, safe in
+ * a signal handler. It leaves `errno` alone, and needs at most 6 KiB of stack.
  *
- * All that printf takes will do: `*`, `%.*s`, `%Lf`, `%ls` (as UTF-8). An event has room for 1,526 bytes, in
- * small rings for less (758 in the smallest): numbers always fit, strings share the rest in order, and one
- * for which there is no room is cut and ends in `…`. A `%s` with a precision reads no further than that. Widths
- * and precisions count up to 4,096 (C99 asks for 4,095), a whole text up to 65,536 bytes, a format up to 4,096: a longer field
- * or text is cut and ends in `…`, a longer format cannot be defined. `""` logs that the statement was reached. `%n` stores
- * nothing. Formats with `%1$d`, `%m`, more than 32 arguments, or conversions that C99 does not know,
- * are written out by vsnprintf where they stand: that is slower, and as safe in a signal handler as the C
- * library makes it.
+ * An event that cannot be defined is never logged; `timeline_last_error` says why. But if the
+ * timeline stays locked, or the system refuses, the failure may pass: then one run in 1,024 tries
+ * again, and the events until then are dropped and counted. A process waits some seconds for such a
+ * lock; after a wait in vain only some 2 milliseconds a try, until it gets the lock. A signal
+ * handler does not try again. Neither does a statement whose call stack leads through a function
+ * without unwind tables, because a handler may be hidden there. To find out, that one run in 1,024
+ * walks over the call stack. With libgcc before 12 or glibc before 2.35 this takes the loader's
+ * lock, and a handler that interrupted dlopen in its own thread may wait for ever.
+ *
+ * All formats of printf are accepted: `*`, `%.*s`, `%Lf`, `%ls` (as UTF-8). An event has room for
+ * 1,526 bytes, in small rings for less (758 in the smallest): numbers always fit, strings share the
+ * rest in order, and a string that does not fit is cut and ends in `…`. A `%s` with a precision
+ * reads no further than that. Widths and precisions count up to 4,096 (C99 asks for 4,095), a whole
+ * text up to 65,536 bytes, a format up to 4,096: a longer field or text is cut and ends in `…`, a
+ * longer format cannot be defined. `""` logs that the statement was reached. `%n` stores nothing.
+ * For formats with `%1$d`, `%m`, more than 32 arguments, or conversions that C99 does not know, the
+ * program calls vsnprintf: that is slower, and as safe in a signal handler as the C library makes
+ * it.
  */
 #define TIMELINE_PRINTF(tl, level, ...) TIMELINE_STATEMENT_(tl, level, 0, (void)0, __VA_ARGS__)
 
 /**
- * As `TIMELINE_PRINTF`, with the call stack: return addresses, innermost first, of which readers make the names of
- * functions and of the files that they are in. `TIMELINE_BACKTRACE(tl, TIMELINE_ERROR, "bad block %u", number);`
+ * Like `TIMELINE_PRINTF`, with the call stack: return addresses, innermost first, for which readers
+ * find the names of functions and their files.
  *
- * A stack deeper than 32 is cut off: the outermost frames, those next to `main`, are missing, and nothing marks it.
+ * `TIMELINE_BACKTRACE(tl, TIMELINE_ERROR, "bad block %u", number);`
  *
- * They take up to 291 bytes of an event's room. `timeline_backtrace` says how safe that is in signal handlers.
+ * A stack deeper than 32 is cut off: the outermost frames, those next to `main`, are missing,
+ * without a mark.
+ *
+ * The addresses take up to 291 bytes of an event's room. `timeline_backtrace` says how safe it is
+ * in signal handlers.
  */
 #define TIMELINE_BACKTRACE(tl, level, ...) \
   TIMELINE_STATEMENT_(tl, level, TIMELINE_SITE_BACKTRACE, TIMELINE_STAY_, __VA_ARGS__)
 
-/* From here on: what the two are made of. */
+/* From here on: the parts of these two macros. */
 
-/* timeline.hpp puts wider ones in their place. */
+/* timeline.hpp replaces these by ones that take more types. */
 #define TIMELINE_HANDLE_(tl) (tl)
 #define TIMELINE_LEVEL_(level) (level)
 
-/* The literal among the arguments; nothing else can stand beside another. */
+/* The format among the arguments: only a literal compiles beside another literal. */
 #define TIMELINE_FORMAT_(format, ...) "" format
 
-/* Something to do after a call, so that it is not the last thing of its function, whose frame would be gone. */
+/* Follows the call, so that it is not a tail call, which would remove the frame of its function. */
 #define TIMELINE_STAY_ __asm__ __volatile__("")
 
-/* An empty format is logged like any other, and no mistake. */
+/* An empty format is not a mistake: it is logged like any other. */
 #define TIMELINE_QUIET_ \
   _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wformat-zero-length\"")
 #define TIMELINE_QUIET_END_ _Pragma("GCC diagnostic pop")
@@ -1059,7 +1071,8 @@ __attribute__((unused)) static inline bool timeline_says_(timeline_t *tl, timeli
                                                           uint32_t *event) {
   if (!tl || level < TIMELINE_ERROR || level > TIMELINE_LIBRARY) return false;
   const uint32_t priority = TIMELINE_CAST_(uint32_t, level);
-  /* Above the event: for which handle and which level. Acquire: the types are there when the event is. */
+  /* The bits above the event are the handle and the level. Acquire (pairs with the Release in
+   * timeline_site_define): a thread that sees the event sees the types. */
   const uint64_t word = __atomic_load_n(&site->events[(tl->serial + priority) % 8], __ATOMIC_ACQUIRE);
   *event = TIMELINE_CAST_(uint32_t, word & 0xffffff);
   if (__builtin_expect(word >> 24 != (TIMELINE_CAST_(uint64_t, tl->serial) << 8 | priority), 0))
@@ -1069,10 +1082,10 @@ __attribute__((unused)) static inline bool timeline_says_(timeline_t *tl, timeli
   return *enabled != 0;
 }
 
-/* What takes the place of limits that there are not. */
+/* The limit where there is none. */
 #define TIMELINE_NO_LIMIT_ (~TIMELINE_CAST_(size_t, 0))
 
-/* A marker of msgpack, and a number behind it, its first byte the highest. */
+/* A marker of msgpack, and a big-endian number behind it. */
 __attribute__((unused)) static inline unsigned char *timeline_put_(unsigned char *to, unsigned marker,
                                                                    uint64_t number, unsigned bytes) {
   *to++ = TIMELINE_CAST_(unsigned char, marker);
@@ -1080,7 +1093,7 @@ __attribute__((unused)) static inline unsigned char *timeline_put_(unsigned char
   return to;
 }
 
-/* The beginning of a string of which only so much is kept: four bytes. */
+/* The header of a string that is cut to `length` bytes: four bytes. */
 __attribute__((unused)) static inline unsigned char *timeline_put_cut_(unsigned char *to, size_t length) {
   to = timeline_put_(to, 0xc8, length, 2);
   *to++ = 1;
@@ -1091,7 +1104,7 @@ __attribute__((unused)) static inline unsigned char *timeline_put_cut_(unsigned 
 __attribute__((unused)) static inline unsigned char *timeline_put_text_(unsigned char *to, const char *text,
                                                                         size_t limit, size_t room) {
   if (!text) return timeline_put_(to, 0xc0, 0, 0);
-  /* What is longer than its room need not be looked at to its end. */
+  /* A text longer than its room need not be read to its end. */
   const size_t most = limit < room ? limit : room;
   const void *const end = memchr(text, 0, most);
   size_t length = end ? TIMELINE_CAST_(size_t, TIMELINE_CAST_(const char *, end) - text) : most;
@@ -1100,7 +1113,7 @@ __attribute__((unused)) static inline unsigned char *timeline_put_text_(unsigned
   } else if (length + 3 <= room) {
     to = timeline_put_(to, 0xda, length, 2);
   } else {
-    /* Not in the middle of a character of UTF-8, which has up to three bytes after its first. */
+    /* Cut before a character of UTF-8, which has up to three bytes after its first. */
     length = room - 4;
     size_t whole = length;
     for (int i = 0; i < 3 && whole > 0 && (text[whole] & 0xc0) == 0x80; i++) whole--;
@@ -1122,7 +1135,7 @@ __attribute__((unused)) static inline size_t timeline_utf8_(wchar_t wide, unsign
   return length;
 }
 
-/* As timeline_put_text_. The limit is one of bytes, and no character is divided by it. */
+/* Like timeline_put_text_, for a wide string. The limit counts bytes, and divides no character. */
 __attribute__((unused)) static inline unsigned char *timeline_put_wide_(unsigned char *to, const wchar_t *text,
                                                                         size_t limit, size_t room) {
   if (!text) return timeline_put_(to, 0xc0, 0, 0);
@@ -1146,7 +1159,7 @@ __attribute__((unused)) static inline unsigned char *timeline_put_wide_(unsigned
   return begin + length - 1;
 }
 
-/* The whole text, written out here. Nothing where the C library refuses to. */
+/* The whole text, written by vsnprintf; nothing if that fails. */
 __attribute__((unused, format(printf, 3, 0))) static inline unsigned char *timeline_put_all_(
     unsigned char *to, size_t room, const char *format, va_list arguments) {
   const size_t most = room - 4;
@@ -1158,20 +1171,20 @@ __attribute__((unused, format(printf, 3, 0))) static inline unsigned char *timel
   return timeline_put_cut_(to, most) + most;
 }
 
-/* Encodes the values as the library found the format to take them, and logs them.
+/* Encodes the values by the types of the site, and logs them.
  *
- * Not inlined: a call stack begins where it returns to. */
+ * Not inlined: a call stack begins at its return address. */
 __attribute__((unused, noinline, format(printf, 4, 5))) static void timeline_printf_(
     timeline_t *tl, timeline_site_t *site, uint32_t event, const char *format, ...) {
   const int error = errno;
   unsigned char payload[1528]; /* 32 entries */
   unsigned char *const end = payload + (tl->payload < sizeof payload ? tl->payload : sizeof payload);
   unsigned char *at = payload;
-  /* What is still to come takes at least this. */
+  /* The values still to come take at least this. */
   size_t reserved = __atomic_load_n(&site->reserve, __ATOMIC_RELAXED);
   if (site->flags & TIMELINE_SITE_BACKTRACE)
     at += timeline_backtrace(tl, __builtin_return_address(0), at, TIMELINE_CAST_(size_t, end - at) - reserved);
-  size_t before = TIMELINE_NO_LIMIT_; /* The int before, as a precision: below 0, there is none. */
+  size_t before = TIMELINE_NO_LIMIT_; /* The int before, as a precision; none below 0. */
   va_list arguments;
   va_start(arguments, format);
   for (unsigned i = 0; i < 32; i++) {
@@ -1214,7 +1227,7 @@ __attribute__((unused, noinline, format(printf, 4, 5))) static void timeline_pri
         const long double number = va_arg(arguments, long double);
         at = timeline_put_(at, 0xd8, 2, 1);
         memset(at, 0, 16);
-        /* Of the x87's 80 bits the rest is padding, which may hold anything. */
+        /* The bytes after the x87's 80 bits are padding, which may hold anything. */
         memcpy(at, &number, __LDBL_MANT_DIG__ == 64 ? 10 : sizeof number);
         at += 16;
         reserved -= 18;

@@ -87,15 +87,13 @@ const char *timeline_last_error(void);
 const char *timeline_version(void);
 timeline_status_t timeline_priority_parse(const char *name, int32_t *priority);
 timeline_status_t timeline_level_parse(const char *name, int32_t *level);
-timeline_status_t timeline_priority(struct timeline_t *tl,
-                                    int32_t level);
+timeline_status_t timeline_priority(struct timeline_t *tl, int32_t level);
 int32_t timeline_level(const struct timeline_t *tl);
 timeline_status_t timeline_new(const char *path,
                                uint64_t entries,
                                uint64_t string_table_size,
                                struct timeline_t **out);
-timeline_status_t timeline_open(const char *path,
-                                struct timeline_t **out);
+timeline_status_t timeline_open(const char *path, struct timeline_t **out);
 timeline_status_t timeline_open_or_create(const char *path,
                                           const struct timeline_options_t *options,
                                           struct timeline_t **out);

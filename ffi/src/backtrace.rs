@@ -1,30 +1,29 @@
-//! Call stacks of events: the addresses in a payload, and the objects that a timeline must be told
-//! of for them.
+//! Call stacks of events: return addresses in a payload, and the loaded objects that name them.
 use crate::stack::capture;
 use crate::status::{TIMELINE_OK, guard};
 use crate::writer::{Writer, timeline_t};
 use std::ffi::c_void;
 use timeline_core::without_cancellation;
 
-/// Writes down where the calls that are under way will return to, for `timeline_log_payload`. What
-/// `TIMELINE_BACKTRACE` calls.
+/// Writes the return addresses of the calls under way, for `timeline_log_payload`.
+/// `TIMELINE_BACKTRACE` calls it.
 ///
-/// `from`: the address at which the stack begins; what is called from there is left out. `payload`
-/// and `size`: where to, and how many bytes there are: 3, and 9 for each address, of which there
-/// are at most
-/// 32. Returns how many bytes were written.
+/// `from`: the address at which the stack begins; the calls made from there are left out. `payload`
+/// and `size`: the destination and its size in bytes: 3, and 9 for each of at most 32 addresses.
+/// Returns how many bytes were written.
 ///
-/// In a signal handler it takes no lock and allocates nothing where the unwinder does not: libgcc
-/// 12 or later with glibc 2.35 or later. Elsewhere it takes the loader's lock, and a handler that
-/// interrupted dlopen in its own thread may wait for ever. Outside of handlers, on a stack of at
-/// most 32 frames, it asks the loader whether it has loaded anything, under a lock that is held for
-/// some steps. When it has, in a forked child, and when a stack leads through an object that the
-/// timeline does not know, the timeline is told of all objects, which takes locks and allocates (a
-/// child that was forked while another thread was in dlopen may wait for ever); a handler leaves
-/// this to the next event. One that was built without unwind tables is taken for a handler only if
-/// its object is known already: define the statement before, outside of it. If the timeline cannot
-/// be told just then, one call in 1,024 tries again, but only where the stack can be read to its
-/// end and shows no handler. Any thread.
+/// In a signal handler it takes no lock and allocates nothing if the unwinder does neither: libgcc
+/// 12 or later with glibc 2.35 or later. Otherwise it takes the loader's lock, and a handler that
+/// interrupted dlopen in its own thread may wait for ever.
+///
+/// Outside of handlers, on a stack of at most 32 frames, it asks the loader whether it has loaded
+/// anything, under a lock that is held for some steps. If it has, in a forked child, and if the
+/// stack leads through an object that the timeline does not know, it tells the timeline of all
+/// objects, which takes locks and allocates (a child that was forked while another thread was in
+/// dlopen may wait for ever). A handler leaves this to the next event. A handler built without
+/// unwind tables is recognised only if its object is known already: define the statement before,
+/// outside of the handler. If the timeline cannot be told, one call in 1,024 tries again, but only
+/// if the stack can be read to its end and shows no handler. Any thread.
 ///
 /// # Safety
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `payload`
@@ -41,7 +40,7 @@ pub unsafe extern "C-unwind" fn timeline_backtrace(
 }
 
 /// # Safety
-/// As [`timeline_backtrace`].
+/// The contract of [`timeline_backtrace`].
 unsafe fn write(
     tl: *mut timeline_t,
     from: *const c_void,

@@ -22,7 +22,7 @@ unsafe fn c_str<'a>(text: *const c_char, what: &str) -> Result<&'a CStr, Failure
 /// A UTF-8 argument called `what`.
 ///
 /// # Safety
-/// As [`c_str`].
+/// The contract of [`c_str`].
 pub(crate) unsafe fn text<'a>(text: *const c_char, what: &str) -> Result<&'a str, Failure> {
     // SAFETY: handed on from the caller.
     let text = unsafe { c_str(text, what)? };
@@ -35,20 +35,19 @@ pub(crate) unsafe fn text<'a>(text: *const c_char, what: &str) -> Result<&'a str
     })
 }
 
-/// A text argument called `what`, with U+FFFD where it is not UTF-8: for texts that a compiler was
-/// given.
+/// A text argument called `what`, with U+FFFD where it is not UTF-8: for literals of C programs.
 ///
 /// # Safety
-/// As [`c_str`].
+/// The contract of [`c_str`].
 pub(crate) unsafe fn lossy<'a>(text: *const c_char, what: &str) -> Result<Cow<'a, str>, Failure> {
     // SAFETY: handed on from the caller.
     Ok(unsafe { c_str(text, what)? }.to_string_lossy())
 }
 
-/// A path argument called `what`; any bytes will do, as for the kernel.
+/// A path argument called `what`, of any bytes, as the kernel takes it.
 ///
 /// # Safety
-/// As [`c_str`].
+/// The contract of [`c_str`].
 pub(crate) unsafe fn path<'a>(path: *const c_char, what: &str) -> Result<&'a Path, Failure> {
     // SAFETY: handed on from the caller.
     let path = unsafe { c_str(path, what)? };
@@ -74,7 +73,7 @@ pub(crate) unsafe fn shared<'a, T>(
     Ok(unsafe { &*handle })
 }
 
-/// As [`shared`], for a handle that one thread uses at a time.
+/// Like [`shared`], for a handle that one thread uses at a time.
 ///
 /// # Safety
 /// `handle` is NULL or a live object of type `T` that nothing else touches during `'a`.
@@ -121,7 +120,7 @@ mod tests {
         assert!(place(here, "it").is_ok());
         assert!(place(here.wrapping_byte_add(1), "it").is_err());
         assert!(place(std::ptr::null_mut::<u64>(), "it").is_err());
-        // SAFETY: refused for what they are, and never followed.
+        // SAFETY: all are refused before they are followed.
         unsafe {
             assert!(shared(here.wrapping_byte_add(1), "it", "us").is_err());
             assert!(exclusive(std::ptr::null_mut::<u64>(), "it", "us").is_err());

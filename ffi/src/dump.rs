@@ -8,9 +8,9 @@ use std::mem::ManuallyDrop;
 use std::os::fd::FromRawFd;
 use timeline_core::{Attached, dump};
 
-/// Saves a timeline to a file in its raw binary format: every event in it is whole, also while
-/// others log. It is written under a temporary name beside it and then renamed, so that a file of
-/// that name is replaced at once or not at all.
+/// Saves a timeline to a file in its raw binary format. Every event in it is whole, also while
+/// others log. The file is written under a temporary name beside `file` and then renamed, so a file
+/// of that name is replaced as a whole or not at all.
 ///
 /// `file`: the path of the file.
 ///
@@ -36,9 +36,9 @@ pub unsafe extern "C-unwind" fn timeline_save(
 /// Writes the events of a timeline as text, newest to oldest, under the header row
 /// `numa core -cycles category message`; `-cycles` are the cycles since the next older event.
 ///
-/// `path`: a live name, what a crash left, or a file that was saved. `max_entries`: how many events
-/// at most; 0 means all. `fd`: an open file descriptor to write to (1 for standard output); it
-/// stays open. Flush your own buffered output first.
+/// `path`: the name or file of a timeline, live or left by a crash, or a snapshot. `max_entries`:
+/// how many events at most; 0 means all. `fd`: an open file descriptor to write to (1 for standard
+/// output); it stays open. Flush your own buffered output first.
 ///
 /// Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_NOT_A_TIMELINE`,
 /// `TIMELINE_E_VERSION`, `TIMELINE_E_CORRUPT`, `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Any
@@ -60,8 +60,8 @@ pub unsafe extern "C-unwind" fn timeline_dump(
         }
         // SAFETY: the contract of this function.
         let at = Attached::open(unsafe { self::path(path, "path")? })?;
-        // SAFETY: not -1, and ManuallyDrop leaves closing it to its owner. Should it not be open,
-        // the first write fails with EBADF.
+        // SAFETY: not -1, and ManuallyDrop leaves closing it to its owner. If it is not open, the
+        // first write fails with EBADF.
         let file = ManuallyDrop::new(unsafe { File::from_raw_fd(fd) });
         let max = (max_entries != 0).then_some(max_entries);
         dump::write(&at, max, &mut &*file)

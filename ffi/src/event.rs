@@ -13,18 +13,18 @@ use timeline_core::{
     by_position, values,
 };
 
-/// As a syntax: the words of the message's first line that begin with `$` are the arguments, `args`
-/// their values.
+/// A syntax: the words of the message's first line that begin with `$` are the arguments; `args`
+/// has their values.
 pub const TIMELINE_TEMPLATE: i32 = 1;
-/// As a syntax: the message is a format of printf, and `payload` has the values.
+/// A syntax: the message is a format of printf; `payload` has the values.
 pub const TIMELINE_FORMAT: i32 = 2;
 
-/// One event, as `timeline_next` gives it.
+/// One event, from `timeline_next`.
 #[repr(C)]
 pub struct timeline_event_t {
-    /// When, in ticks of the timeline's clock (processor cycles, as a rule).
+    /// The time in ticks of the timeline's clock (usually processor cycles).
     pub ticks: u64,
-    /// When, in nanoseconds since 1970 UTC; 0 when it cannot be told yet.
+    /// The time in nanoseconds since 1970 UTC; 0 when not known yet.
     pub unix_nanos: u64,
     /// The number of the event's definition.
     pub event: u32,
@@ -34,13 +34,13 @@ pub struct timeline_event_t {
     pub pid: u32,
     /// `TIMELINE_ERROR` to `TIMELINE_LIBRARY`; 0 when the definition cannot be read.
     pub priority: i32,
-    /// How many of `args` the message has.
+    /// How many arguments the message has.
     pub argument_count: u32,
     /// The processor that logged it.
     pub core: u16,
     /// The NUMA node of that processor.
     pub node: u16,
-    /// The arguments; those after `argument_count` are as they were given.
+    /// The arguments; those after `argument_count` are as the program gave them.
     pub args: [i64; 4],
     /// The category; `""` when the definition cannot be read. Valid until both the attached
     /// timeline and the cursor are freed.
@@ -52,9 +52,9 @@ pub struct timeline_event_t {
     pub thread: [c_char; 16],
     /// The name of the process, cut to 15 bytes; `""` when not known.
     pub process: [c_char; 16],
-    /// `TIMELINE_TEMPLATE` or `TIMELINE_FORMAT`: how the message says where values go.
+    /// `TIMELINE_TEMPLATE` or `TIMELINE_FORMAT`: how the message marks its values.
     pub syntax: i32,
-    /// The line of the statement that logged it; 0 when it did not say.
+    /// The line of the statement that logged it; 0 when not known.
     pub line: u32,
     /// The file of that statement, or `""`; valid as long as `category`.
     pub file: *const c_char,
@@ -68,13 +68,13 @@ pub struct timeline_event_t {
     pub payload_size: u32,
     /// How many addresses `backtrace` has.
     pub backtrace_count: u32,
-    /// How many entries of the ring are missing right before this event, of the CPU or thread that
-    /// logged it: they were overwritten. Entries that `timeline_follow` left out at its beginning
-    /// do not count.
+    /// How many entries are missing right before this event, among those of the CPU or thread that
+    /// logged it: they were overwritten. Entries that `timeline_follow` skipped at its beginning do
+    /// not count.
     pub missed: u64,
 }
 
-/// Texts for C by event. Boxed, so that they stay where they are while the map grows.
+/// The texts of each definition, for C. Boxed, so that their addresses stay when the map grows.
 #[derive(Default)]
 pub(crate) struct Texts(Mutex<HashMap<EventId, Box<Text>>>);
 
@@ -100,21 +100,21 @@ impl Text {
                 Syntax::Printf => TIMELINE_FORMAT,
             },
             priority: definition.priority.map_or(TIMELINE_NONE, |p| p as i32),
-            // A forged timeline may name more than there are.
+            // A forged timeline may name more arguments than an event has.
             argument_count: definition.argument_count().min(MAX_ARGUMENTS) as u32,
         }
     }
 }
 
 impl Texts {
-    /// Fills in what the definition says.
+    /// Fills in the members that come from the definition.
     fn describe(&self, at: &Attached, event: &mut timeline_event_t) {
         let mut texts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let id = EventId(event.event);
         let text = match texts.entry(id) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
-                // One that cannot be read now may be readable later: it is not remembered.
+                // A definition that cannot be read now may be readable later: it is not remembered.
                 let Some(definition) = at.definition(id) else {
                     return;
                 };
@@ -131,7 +131,7 @@ impl Texts {
     }
 }
 
-/// The event for C; it points into `texts` and into `event` itself.
+/// Converts an event for C. The result points into `texts` and `event`.
 pub(crate) fn convert(at: &Attached, texts: &Texts, event: &Event) -> timeline_event_t {
     let thread = at.thread(event);
     let thread = thread.as_ref();
@@ -174,7 +174,7 @@ fn pointer<T>(slice: &[T]) -> *const T {
 }
 
 /// # Safety
-/// The event is one of `timeline_next` whose pointers are still valid, and its message is not NULL.
+/// The event came from `timeline_next`, its pointers are still valid, and its message is not NULL.
 unsafe fn render(event: &timeline_event_t) -> Vec<u8> {
     let payload = match event.payload.is_null() {
         true => &[],
@@ -191,7 +191,7 @@ unsafe fn render(event: &timeline_event_t) -> Vec<u8> {
     let mut text = String::new();
     // Writing to a String does not fail.
     let _ = match (event.priority, event.payload.is_null()) {
-        // Event 0 is none: nothing was put into the structure.
+        // Event 0: the structure was never filled in.
         (TIMELINE_NONE, is_short) if event.event != 0 => {
             text = format!("<event {}?>", event.event);
             match is_short {
@@ -208,15 +208,15 @@ unsafe fn render(event: &timeline_event_t) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Writes an event out as people read it, `processed tcp(10), udp(20), and other(3)`: the first
-/// line of its message with the arguments filled in; or, of a format, exactly the text that printf
-/// would have written. If the definition cannot be read, all values of the entry: `<event 5?>(10,
-/// 20, 3, 0)`.
+/// Writes the text of an event, such as `processed tcp(10), udp(20), and other(3)`: the first line
+/// of its message with the arguments filled in. For a format it is exactly the text that printf
+/// would have written. If the definition cannot be read, it is all values of the event: `<event
+/// 5?>(10, 20, 3, 0)`.
 ///
-/// `event`: from `timeline_next`, what it points to still valid. `buffer` and `size`: where to, and
-/// how many bytes there are; what does not fit is cut between characters, and a NUL always ends it
-/// (unless `size` is 0, when `buffer` may be NULL). `needed`: receives the length of the whole text
-/// without the NUL, so it was cut when that is `size` or more; may be NULL.
+/// `event`: from `timeline_next`, with pointers that are still valid. `buffer` and `size`: the
+/// destination and its size in bytes. A text that does not fit is cut between characters, and
+/// always ends in a NUL (unless `size` is 0; then `buffer` may be NULL). `needed`: receives the
+/// length of the whole text without the NUL (it was cut if that is `size` or more); may be NULL.
 ///
 /// Returns `TIMELINE_OK` or `TIMELINE_E_ARGUMENT`. Any thread.
 ///
@@ -247,8 +247,8 @@ pub unsafe extern "C-unwind" fn timeline_render(
         let text = unsafe { render(event) };
         if let Some(room) = size.checked_sub(1) {
             let fits = floor(&text, room);
-            // SAFETY: `fits` bytes and a NUL are at most `size`, writable by contract; C's buffer
-            // is not ours.
+            // SAFETY: `fits` bytes and a NUL are at most `size`, writable by contract; `text` is
+            // not in C's buffer.
             unsafe {
                 buffer
                     .cast::<u8>()

@@ -34,7 +34,7 @@ pub unsafe extern "C-unwind" fn timeline_priority_parse(
     })
 }
 
-/// Looks a level up by its name: those of `timeline_priority_parse`, `"all"` and `"none"`.
+/// Looks a level up by its name: that of a priority, `"all"` or `"none"`.
 ///
 /// `level`: receives `TIMELINE_NONE` to `TIMELINE_ALL`; untouched when the call fails.
 ///
@@ -57,15 +57,16 @@ pub unsafe extern "C-unwind" fn timeline_level_parse(
     })
 }
 
-/// Sets the level of a timeline, for every thread and process that writes to it, at once: events of
+/// Sets the level of a timeline, for every thread and process that writes to it, at once. Events of
 /// this priority and of more important ones are logged (error < warning < info < trace < app <
-/// packet < library), the others cost only the check. A new timeline has the level `TIMELINE_ALL`.
+/// packet < library); other events cost only the check. A new timeline has the level
+/// `TIMELINE_ALL`.
 ///
 /// `level`: `TIMELINE_NONE` to `TIMELINE_ALL`.
 ///
 /// Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` for a NULL timeline or a number that is no level,
-/// `TIMELINE_E_BUSY` when others keep it locked for seconds, or `TIMELINE_E_IO` when it cannot be
-/// locked. Any thread, also while others log.
+/// `TIMELINE_E_BUSY` when it stays locked for seconds, or `TIMELINE_E_IO` when it cannot be locked.
+/// Any thread, also while others log.
 ///
 /// # Safety
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.
@@ -82,8 +83,8 @@ pub unsafe extern "C-unwind" fn timeline_priority(
     })
 }
 
-/// The level of a timeline now, `TIMELINE_NONE` to `TIMELINE_ALL`; of NULL, `TIMELINE_NONE`. What
-/// is being sampled just now does not show in it. Any thread.
+/// Returns the level of a timeline, `TIMELINE_NONE` to `TIMELINE_ALL`; `TIMELINE_NONE` for NULL.
+/// Sampling does not change it. Any thread.
 ///
 /// # Safety
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.

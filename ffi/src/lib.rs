@@ -1,8 +1,8 @@
 //! The C ABI of timeline: check, call, convert; nothing else.
 //!
-//! Every function here checks what C gave it, calls the core library and converts what comes back.
-//! build.rs at the top turns the doc comments and signatures into `include/timeline.h`, so they are
-//! written for readers of C.
+//! Every function checks its arguments, calls the core library and converts the result. build.rs at
+//! the top turns the doc comments and signatures into `include/timeline.h`: they are written for
+//! readers of C.
 #![deny(improper_ctypes_definitions)]
 #![allow(non_camel_case_types)]
 

@@ -1,4 +1,4 @@
-//! What a timeline is told of the objects that a process has loaded, for the names of addresses.
+//! Tells a timeline which objects the process has loaded, for the names of addresses.
 use crate::stack::{Handler, Stack, look_for_handler};
 use crate::status::{Failure, RETRY};
 use std::ffi::{CStr, OsStr, c_int, c_void};
@@ -10,43 +10,43 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use timeline_core::{Module, Timeline};
 
-/// What a timeline was told of the objects that this process has loaded.
+/// The loaded objects that a timeline was told of.
 ///
-/// Read without locks, also by signal handlers: nothing goes before the timeline is freed. It grows
-/// by some bytes for each place to which an object was loaded, and where one went, the next usually
-/// comes to the same.
+/// Read without locks, also by signal handlers: nothing is freed before the timeline is. It grows
+/// by some bytes for each place at which an object was loaded; after one is unloaded, the next
+/// usually gets the same place.
 #[derive(Default)]
 pub(crate) struct Modules {
     newest: AtomicPtr<Known>,
-    /// Calls since the timeline could not be told just then, that one included, in 32 bits, and
-    /// above them the process that could not; 0: it could.
+    /// After a failed update: in the lower 32 bits the calls since, that one included, and above
+    /// them the process. 0: the last update succeeded.
     waiting: AtomicU64,
 }
 
 /// Whether it is time to tell the timeline of objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// Nothing stood in the way the last time.
+    /// The last update of this process did not fail.
     Free,
-    /// It could not be told just then, and that is long enough ago.
+    /// It failed, and enough calls have passed to try again.
     Again,
-    /// It could not, and it is too early to try again.
+    /// It failed, and it is too early to try again.
     TooEarly,
 }
 
-/// What was told at one time.
+/// The objects of one update.
 struct Known {
     pid: u32,
-    /// How many objects had ever been loaded by then, or later, when nothing was in a new place.
+    /// How many objects had ever been loaded then, or at a later update that found no new place.
     loads: AtomicU64,
-    /// Places that were not told of before.
+    /// The places that no earlier update told of.
     places: Box<[Range<u64>]>,
     before: *mut Known,
 }
 
 impl Modules {
-    /// All that this process, not one that forked it, has told, the newest first. Its id costs a
-    /// call of the kernel.
+    /// The updates of the process `pid`, not of those that forked it, the newest first. The caller
+    /// gives its pid, because getpid is a system call.
     fn known(&self, pid: u32) -> impl Iterator<Item = &Known> {
         // Acquire (pairs with the Release in `update`).
         let mut next = self.newest.load(Ordering::Acquire);
@@ -68,18 +68,18 @@ impl Modules {
         })
     }
 
-    /// Whether objects have been loaded since the timeline was told: perhaps to where another one
-    /// was. Takes the loader's lock for some steps.
+    /// Whether objects have been loaded since the timeline was told, perhaps in the place of
+    /// another. Takes the loader's lock for some steps.
     fn is_old(&self) -> bool {
-        // Relaxed: a number that is compared, and stands for nothing else.
+        // Relaxed: a number that is only compared, and publishes nothing.
         self.known(std::process::id())
             .next()
             .is_none_or(|known| known.loads.load(Ordering::Relaxed) != loads())
     }
 
-    /// Counts a call if the timeline could not be told just then: one in 1,024 is to try again.
+    /// Counts a call after a failed update: one in 1,024 tries again.
     pub(crate) fn turn(&self) -> Turn {
-        // Relaxed: a number that is counted, and guards nothing.
+        // Relaxed: a counter, which publishes nothing.
         let waiting = self.waiting.load(Ordering::Relaxed);
         if waiting >> 32 != u64::from(std::process::id()) {
             return Turn::Free;
@@ -93,9 +93,9 @@ impl Modules {
 
     /// Whether to tell the timeline before an event with this stack is logged.
     ///
-    /// A handler that is not known for one may have interrupted malloc. Its author relies on the
-    /// objects being known already; where that failed, only what is no handler for sure tries
-    /// again.
+    /// A handler that is not recognised may have interrupted malloc. Its author relies on the
+    /// objects being known already; after a failure, only a caller that is certainly no handler
+    /// tries again.
     pub(crate) fn are_due(&self, stack: &Stack) -> bool {
         if stack.in_handler {
             return false;
@@ -115,9 +115,9 @@ impl Modules {
     /// Tells the timeline of what was loaded since the last time. Takes locks and allocates.
     ///
     /// A module for which the string table has no room is left out: its addresses will have no
-    /// names. If the timeline cannot be told just then, it is told later.
+    /// names. If the timeline cannot be told now, a later call tries again.
     pub(crate) fn update(&self, core: &Timeline) {
-        // The first walk over a stack may load and sort tables: not when an event is logged.
+        // The first walk over a stack may load and sort tables: do that here, not in a log call.
         look_for_handler();
         let newest = self.newest.load(Ordering::Acquire);
         let (pid, loads) = (std::process::id(), loads());
@@ -147,15 +147,15 @@ impl Modules {
             places,
             before: newest,
         }));
-        // Release: publishes what it points to. Whoever was quicker has told the same, or will be
-        // asked again.
+        // Release (pairs with the Acquire in `known`): publishes `fresh`. A thread that was quicker
+        // told the same objects, or a later call updates again.
         let order = (Ordering::Release, Ordering::Relaxed);
         if self
             .newest
             .compare_exchange(newest, fresh, order.0, order.1)
             .is_err()
         {
-            // SAFETY: made above, and given to nobody.
+            // SAFETY: made above, and given to no other thread.
             drop(unsafe { Box::from_raw(fresh) });
         }
     }
@@ -165,7 +165,7 @@ impl Drop for Modules {
     fn drop(&mut self) {
         let mut next = *self.newest.get_mut();
         while !next.is_null() {
-            // SAFETY: from Box::into_raw in `update`, and nobody reads it any more.
+            // SAFETY: from Box::into_raw in `update`; `&mut self` excludes readers.
             next = unsafe { Box::from_raw(next) }.before;
         }
     }
@@ -175,13 +175,14 @@ impl Drop for Modules {
 fn loads() -> u64 {
     extern "C" fn first(info: *mut libc::dl_phdr_info, size: usize, loads: *mut c_void) -> c_int {
         if size > std::mem::offset_of!(libc::dl_phdr_info, dlpi_adds) {
-            // SAFETY: the loader gives what it says; `loads` is that of the function around.
+            // SAFETY: the loader gives `size` bytes; `loads` is the variable of the enclosing
+            // function.
             unsafe { *loads.cast::<u64>() = (*info).dlpi_adds };
         }
         1
     }
     let mut loads = 0u64;
-    // SAFETY: `first` takes what is given here.
+    // SAFETY: `first` expects the address of a u64.
     unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut loads).cast()) };
     loads
 }
@@ -189,7 +190,8 @@ fn loads() -> u64 {
 /// The program and the libraries it has loaded.
 fn modules(pid: u32) -> Vec<Module> {
     extern "C" fn next(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
-        // SAFETY: the loader gives what it says; `found` is that of the function around.
+        // SAFETY: the loader gives a valid `info`; `found` is the variable of the enclosing
+        // function.
         let (info, (pid, modules)) = unsafe { (&*info, &mut *found.cast::<(u32, Vec<Module>)>()) };
         // SAFETY: the loader's own tables, which stay while it calls this.
         if let Some(module) = unsafe { module(info, *pid, modules.is_empty()) } {
@@ -198,13 +200,13 @@ fn modules(pid: u32) -> Vec<Module> {
         0
     }
     let mut found = (pid, Vec::new());
-    // SAFETY: `next` takes what is given here.
+    // SAFETY: `next` expects the address of `found`.
     unsafe { libc::dl_iterate_phdr(Some(next), (&raw mut found).cast()) };
     found.1
 }
 
 /// # Safety
-/// `info` is what the loader gave, and this is called while it holds its lock.
+/// `info` came from the loader, which holds its lock during the call.
 unsafe fn module(info: &libc::dl_phdr_info, pid: u32, is_program: bool) -> Option<Module> {
     let headers = match info.dlpi_phdr.is_null() {
         true => &[],
@@ -242,7 +244,7 @@ unsafe fn module(info: &libc::dl_phdr_info, pid: u32, is_program: bool) -> Optio
     });
     Some(Module {
         pid,
-        // Segments begin on pages, and the first bytes of the file with the first of them.
+        // The file begins with the page in which its first segment begins.
         base: start & !0xfff,
         start,
         end,
@@ -260,8 +262,8 @@ fn file(name: &CStr) -> Option<PathBuf> {
     }
 }
 
-/// The build id among notes: each three numbers of 32 bits (length of the name, of the content,
-/// type), the name, the content, both filled up to `align`.
+/// The build id among ELF notes. A note has three numbers of 32 bits (length of the name, of the
+/// content, type), the name and the content, both padded to `align`.
 fn build_id(mut notes: &[u8], align: usize) -> Option<Vec<u8>> {
     const NT_GNU_BUILD_ID: u32 = 3;
     while let Some((head, rest)) = notes.split_first_chunk::<12>() {

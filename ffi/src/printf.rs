@@ -1,5 +1,4 @@
-//! The statements that log as printf writes: defined here, and logged with the values that C
-//! encoded.
+//! Call sites of `TIMELINE_PRINTF`: defines their events, and logs the values that C encoded.
 use crate::convert::{lossy, place};
 use crate::modules::Turn;
 use crate::priority::priority_of;
@@ -10,40 +9,40 @@ use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use timeline_core::{EventId, Format, Priority, without_cancellation};
 
-/// In `flags` of a site, and for `timeline_log_payload`: the payload begins with a call stack.
+/// A flag of a site and of `timeline_log_payload`: the payload begins with a call stack.
 pub const TIMELINE_SITE_BACKTRACE: u32 = 1;
 
-/// One statement that logs as printf writes. `TIMELINE_PRINTF` makes it, in static memory;
-/// `category`, `format`, `file`, `line` and `flags` are its own, all else is 0 in the beginning,
-/// and for the library to write.
+/// One call site of `TIMELINE_PRINTF`, which makes it in static memory and sets `category`,
+/// `format`, `file`, `line` and `flags`. All other members are 0 at first, and only the library
+/// writes them.
 #[repr(C)]
 pub struct timeline_site_t {
-    /// What its events belong to.
+    /// The category of its events.
     pub category: *const c_char,
-    /// The format, as for printf.
+    /// The format of printf.
     pub format: *const c_char,
-    /// The file that it stands in.
+    /// The source file.
     pub file: *const c_char,
     /// The line of that file.
     pub line: u32,
     /// `TIMELINE_SITE_BACKTRACE`, or 0.
     pub flags: u32,
-    /// What it was defined as, for up to 8 pairs of a timeline and a level: its `serial` in 32
-    /// bits, the level in 8, the event in 24, at the place `(serial + level) % 8`. Where it could
-    /// not be defined just then, 0x80 is added to the level, and the 24 bits count the runs since.
+    /// Its events for up to 8 pairs of a timeline and a level: the timeline's `serial` in 32 bits,
+    /// the level in 8, the event in 24, at the index `(serial + level) % 8`. After a failure that
+    /// may pass, 0x80 is added to the level, and the 24 bits count the runs since.
     pub events: [u64; 8],
-    /// What the format takes, in order, up to the first 0: a letter in the low 8 bits, above it the
-    /// precision, or 0xffffff for none.
+    /// The types of its values, in order, up to the first 0: a letter in the low 8 bits, above it
+    /// the precision, or 0xffffff for none.
     pub types: [u32; 32],
-    /// How many bytes the values take at least, their strings cut to nothing.
+    /// How many bytes the values take at least, with all strings cut to nothing.
     pub reserve: u32,
 }
 
-/// The type of what cannot be taken apart: the whole text, written out where it is logged.
+/// The type for a format that cannot be taken apart: the program writes out the whole text.
 const ALL: u32 = b'v' as u32 | NO_PRECISION;
 const NO_PRECISION: u32 = 0xffff_ff00;
 
-/// How many bytes a value of a type takes, as timeline_printf_ in inline.h encodes it.
+/// How many bytes a value of a type takes at least, as timeline_printf_ in inline.h encodes it.
 fn least(kind: u32) -> u32 {
     match kind as u8 {
         b'i' | b'u' => 5,
@@ -55,7 +54,7 @@ fn least(kind: u32) -> u32 {
     }
 }
 
-/// `errno` of this thread, to be put back when it is dropped.
+/// `errno` of this thread, which is restored on drop.
 pub(crate) struct Errno(c_int);
 
 impl Errno {
@@ -72,45 +71,45 @@ impl Drop for Errno {
     }
 }
 
-/// The place where a site remembers what it was defined as for a timeline and a level.
+/// The word in which a site remembers its event for a timeline and a level.
 struct Known<'a> {
     word: &'a AtomicU64,
-    /// What stands above the lower 24 bits when it was.
+    /// The bits above the lower 24 if the word holds that event.
     pair: u64,
 }
 
 /// What a site remembers.
 enum Found {
-    /// Nothing of this timeline and level.
+    /// Nothing for this timeline and level.
     Nothing,
     /// The event; 0 when it cannot be defined.
     Event(u32),
-    /// That it could not be defined just then, and that it is too early to try again.
+    /// The event could not be defined, and it is too early to try again.
     TooEarly,
-    /// The same, and that it is time.
+    /// The event could not be defined, and it is time to try again.
     Again,
 }
 
 impl Known<'_> {
-    /// In `pair`: no event, but how many runs since it could not be defined. No level has this bit,
-    /// so C never takes it for an event and calls each time.
+    /// In `pair`: the lower bits are not an event, but the number of runs since it could not be
+    /// defined. No level has this bit, so C never finds an event there, and calls each time.
     const FAILED: u64 = 0x80;
     const LOWER: u64 = 0xff_ffff;
 
     /// # Safety
-    /// `site` is aligned and lives for as long as this.
+    /// `site` is aligned and outlives the result.
     unsafe fn of(writer: &Writer, site: *mut timeline_site_t, priority: Priority) -> Self {
         let of = writer.serial().wrapping_add(priority as u32) as usize % 8;
         Known {
-            // SAFETY: in the site. C and we touch these words by atomic operations only.
+            // SAFETY: in the site. C and this library access these words by atomic operations only.
             word: unsafe { AtomicU64::from_ptr(&raw mut (*site).events[of]) },
             pair: u64::from(writer.serial()) << 8 | priority as u64,
         }
     }
 
-    /// Looks, and counts a run if it could not be defined before.
+    /// Reads the word, and counts a run if the event could not be defined before.
     fn look(&self) -> Found {
-        // Acquire (pairs with the Release in `put`): the types are there when the event is.
+        // Acquire (pairs with the Release in `put`): a thread that sees the event sees the types.
         let mut found = self.word.load(Ordering::Acquire);
         while found >> 24 == self.pair | Self::FAILED {
             let runs = (found + 1) & Self::LOWER;
@@ -131,15 +130,15 @@ impl Known<'_> {
         }
     }
 
-    /// Remembers what it was defined as.
+    /// Remembers the event.
     fn put(&self, event: EventId) {
         // Release (pairs with the Acquire in `look` and in timeline_says_): publishes the types.
         let word = self.pair << 24 | u64::from(event.0);
         self.word.store(word, Ordering::Release);
     }
 
-    /// Remembers that it could not be defined, unless another thread has found out more since
-    /// `before`.
+    /// Remembers that the event could not be defined, unless another thread has written since
+    /// `before` was read.
     fn put_failure(&self, before: u64) {
         let word = (self.pair | Self::FAILED) << 24;
         let _ = self
@@ -148,25 +147,25 @@ impl Known<'_> {
     }
 }
 
-/// Defines the event of a statement for a timeline and a level, and remembers it there. What
-/// `TIMELINE_PRINTF` calls where a statement first runs.
+/// Defines the event of a call site for a timeline and a level, and remembers it in the site.
+/// `TIMELINE_PRINTF` calls it when a statement first runs.
 ///
-/// Returns the event; 0, which is never logged, when it cannot be defined. That is remembered as
-/// well, so it is not tried again. But if others keep the timeline locked, or the system refuses,
-/// that may pass: then one call in 1,024 tries again, and each that returns 0 counts an event as
-/// lost, if the level would have it logged. Leaves `errno` alone. Takes locks and allocates where
-/// it tries, and may wait seconds for the lock; after a wait in vain for this timeline only some 2
-/// milliseconds, until the lock could be had.
+/// Returns the event, or 0, which is never logged, if it cannot be defined. A failure is remembered
+/// too, and not tried again. But if the timeline stays locked, or the system refuses, the failure
+/// may pass: then one call in 1,024 tries again, and each call that returns 0 counts an event as
+/// dropped, if the level enables it. Leaves `errno` alone. An attempt takes locks and allocates,
+/// and may wait seconds for the lock of the timeline; after one such wait in vain, only some 2
+/// milliseconds, until it gets the lock.
 ///
-/// Any thread; a signal handler only where it was called for this timeline and level before. There
-/// it tries nothing again, nor where the call stack cannot be read to its end (a function without
-/// unwind tables). To know, one call in 1,024 walks over the stack: with libgcc before 12 or glibc
-/// before 2.35 that takes the loader's lock, and a handler that interrupted dlopen in its own
-/// thread may wait for ever.
+/// Any thread; in a signal handler only after an earlier call for the same timeline and level. It
+/// does not try again in a signal handler, or if the call stack cannot be read to its end (a
+/// function without unwind tables). To find out, one call in 1,024 walks over the stack: with
+/// libgcc before 12 or glibc before 2.35 that takes the loader's lock, and a handler that
+/// interrupted dlopen in its own thread may wait for ever.
 ///
 /// # Safety
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `site` is
-/// NULL, or a site whose texts are NUL-terminated and which nobody but this library writes to.
+/// NULL, or a site with NUL-terminated texts that only this library writes to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn timeline_site_define(
     tl: *mut timeline_t,
@@ -184,14 +183,14 @@ pub unsafe extern "C-unwind" fn timeline_site_define(
     without_cancellation(|| unsafe { define_at(tl, site, level, again) })
 }
 
-/// What the site remembers, which is nothing where an argument is wrong. An event for which it is
-/// too early is counted.
+/// Returns what the site remembers; nothing if an argument is wrong. If it is too early to try
+/// again, counts an event as dropped.
 ///
-/// No locks, no allocation and nothing to clean up: a signal handler may do this, and a thread be
-/// cancelled in it.
+/// No locks, no allocation and nothing to clean up: a signal handler may call it, and a thread may
+/// be cancelled in it.
 ///
 /// # Safety
-/// As [`timeline_site_define`].
+/// The contract of [`timeline_site_define`].
 unsafe fn look(tl: *mut timeline_t, site: *mut timeline_site_t, level: i32) -> Found {
     let priority = u8::try_from(level).ok().and_then(Priority::from_u8);
     // SAFETY: by contract NULL or the first member of a live Writer.
@@ -210,7 +209,7 @@ unsafe fn look(tl: *mut timeline_t, site: *mut timeline_site_t, level: i32) -> F
 }
 
 /// # Safety
-/// As [`timeline_site_define`].
+/// The contract of [`timeline_site_define`].
 unsafe fn define_at(
     tl: *mut timeline_t,
     site: *mut timeline_site_t,
@@ -227,8 +226,8 @@ unsafe fn define_at(
         // SAFETY: checked by `place`, and alive by contract.
         let known = unsafe { Known::of(writer, site, priority) };
         let before = known.word.load(Ordering::Relaxed);
-        // A handler may have interrupted malloc, and its author relies on an earlier run having
-        // defined the statement. So nothing is tried where the stack cannot be read to its end.
+        // A handler may have interrupted malloc; its author relies on an earlier run to define the
+        // event. So nothing is tried if the stack cannot be read to its end.
         if again && look_for_handler() != Handler::None {
             writer.core.dropped_undefined(priority);
             return Ok(TIMELINE_OK);
@@ -238,8 +237,8 @@ unsafe fn define_at(
         match &defined {
             Ok(event) => known.put(*event),
             Err(failure) if failure.may_pass() => {
-                // The first walk over a stack may load and sort tables: not when a handler asks
-                // above.
+                // The first walk over a stack may load and sort tables: do that here, not when a
+                // handler asks above.
                 look_for_handler();
                 known.put_failure(before);
                 writer.core.dropped_undefined(priority);
@@ -252,7 +251,7 @@ unsafe fn define_at(
     event.0
 }
 
-/// Defines the event and says in the site how its values are taken.
+/// Defines the event and stores the types of its values in the site.
 ///
 /// # Safety
 /// `site` is a live site whose texts are NUL-terminated.
@@ -281,7 +280,7 @@ unsafe fn define(
 
     let types = Format::parse(&format).types().unwrap_or_else(|| vec![ALL]);
     for (index, kind) in types.iter().enumerate().take(32) {
-        // SAFETY: in the site, as above. Whoever else defines this statement just now stores the
+        // SAFETY: in the site, as above. Another thread that defines this event now stores the
         // same.
         let kept = unsafe { AtomicU32::from_ptr(&raw mut (*site).types[index]) };
         kept.store(*kind, Ordering::Relaxed);
@@ -292,12 +291,12 @@ unsafe fn define(
     Ok(event)
 }
 
-/// Logs an event with values that are encoded already, if it is enabled. What `TIMELINE_PRINTF`
-/// calls; as quick and as safe as `timeline_log`, but for what is to be copied.
+/// Logs an event with encoded values, if it is enabled. `TIMELINE_PRINTF` calls it. As fast and as
+/// safe as `timeline_log`, except for the time to copy the values.
 ///
 /// `tl`: NULL logs nothing. `event`: from `timeline_site_define`. `payload` and `size`: the values
-/// as msgpack, one after the other; what exceeds the `payload` bytes of the timeline is cut off.
-/// `flags`: `TIMELINE_SITE_BACKTRACE` when what `timeline_backtrace` wrote comes first, or 0.
+/// as msgpack, one after the other; bytes beyond `payload` of the timeline are cut off. `flags`:
+/// `TIMELINE_SITE_BACKTRACE` if the output of `timeline_backtrace` comes first, or 0.
 ///
 /// # Safety
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `payload`

@@ -1,8 +1,8 @@
-//! Priorities and levels as C knows them: numbers.
+//! Priorities and levels as numbers, for C.
 use crate::status::Failure;
 use timeline_core::{Level, Priority};
 
-/// As a level: log nothing. No event has this priority.
+/// A level: log nothing. No event has this priority.
 pub const TIMELINE_NONE: i32 = 0;
 /// The most important events.
 pub const TIMELINE_ERROR: i32 = 1;
@@ -18,7 +18,7 @@ pub const TIMELINE_APP: i32 = 5;
 pub const TIMELINE_PACKET: i32 = 6;
 /// The most detailed events.
 pub const TIMELINE_LIBRARY: i32 = 7;
-/// As a level: log everything. No event has this priority.
+/// A level: log everything. No event has this priority.
 pub const TIMELINE_ALL: i32 = 8;
 
 pub(crate) fn priority_of(number: i32) -> Result<Priority, Failure> {

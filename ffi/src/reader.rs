@@ -11,27 +11,27 @@ use timeline_core::{Attached, Event, Events, Follow, From, Order, without_cancel
 pub const TIMELINE_OLDEST_FIRST: i32 = 0;
 /// For `timeline_events`: begin with the newest event.
 pub const TIMELINE_NEWEST_FIRST: i32 = 1;
-/// For `timeline_follow`: begin with the oldest event that is still there.
+/// For `timeline_follow`: begin with the oldest event in the ring.
 pub const TIMELINE_FROM_OLDEST: i32 = 0;
 /// For `timeline_follow`: only events from now on.
 pub const TIMELINE_FROM_NOW: i32 = 1;
 
-/// A timeline attached to for reading, from `timeline_attach`. May be used from any thread.
+/// A timeline attached for reading, from `timeline_attach`. Any thread may use it.
 pub struct timeline_attached_t {
     shared: Arc<Shared>,
 }
 
 /// A walk over events, from `timeline_events` or `timeline_follow`. One thread at a time may use
-/// it; it goes on working when its `timeline_attached_t` was freed.
+/// it. It still works after its `timeline_attached_t` is freed.
 pub struct timeline_cursor_t {
     // Declared before `shared`, so dropped before what it borrows from.
     walk: Walk,
-    /// What was given last: C has pointers into it.
+    /// The event given last: C has pointers into it.
     given: Option<Event>,
     shared: Arc<Shared>,
 }
 
-/// What an attached handle and its cursors own together.
+/// Owned jointly by an attached handle and its cursors.
 struct Shared {
     at: Attached,
     texts: Texts,
@@ -88,8 +88,8 @@ impl Walk {
 
 /// Attaches to a timeline for reading.
 ///
-/// `path`: a live name, what a crash left, or a file that was saved. `out`: receives the handle, to
-/// be freed with `timeline_attached_free`; untouched when the call fails.
+/// `path`: the name or file of a timeline, live or left by a crash, or a snapshot. `out`: receives
+/// the handle, to be freed with `timeline_attached_free`; untouched when the call fails.
 ///
 /// Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_NOT_A_TIMELINE`,
 /// `TIMELINE_E_VERSION`, `TIMELINE_E_CORRUPT`, `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Any
@@ -116,7 +116,7 @@ pub unsafe extern "C-unwind" fn timeline_attach(
     })
 }
 
-/// Lets go of an attached timeline. Its cursors go on working until they are freed themselves.
+/// Frees an attached timeline. Its cursors still work until they are freed.
 ///
 /// `attached`: from `timeline_attach`, or NULL, which does nothing. Freeing it twice is undefined
 /// behaviour.
@@ -198,7 +198,7 @@ pub unsafe extern "C-unwind" fn timeline_events(
 }
 
 /// Begins to follow a timeline: `timeline_next` gives its events as they come, and `TIMELINE_END`
-/// when there is none just now. Never waits: wait yourself and ask again.
+/// when there is no new one. It never waits: wait yourself and call it again.
 ///
 /// `from`: `TIMELINE_FROM_OLDEST` or `TIMELINE_FROM_NOW`. `out`: receives the cursor, to be freed
 /// with `timeline_cursor_free`; untouched when the call fails.
@@ -237,13 +237,13 @@ pub unsafe extern "C-unwind" fn timeline_follow(
 
 /// Gives the next event of a walk.
 ///
-/// `event`: receives it; untouched unless the call returns `TIMELINE_OK`. What `payload` and
-/// `backtrace` of the event before pointed to is gone, then.
+/// `event`: receives it; untouched unless the call returns `TIMELINE_OK`. After that, `payload` and
+/// `backtrace` of the event before are no longer valid.
 ///
 /// Returns `TIMELINE_OK`; `TIMELINE_END` when there is none (after `timeline_follow`: none just
-/// now); `TIMELINE_E_CORRUPT` when somebody cut the file short while it was read, so that events
-/// are missing; `TIMELINE_E_IO` when they are missing because this program closed the descriptor of
-/// a timeline that another user could cut short, and its name leads elsewhere by now; or
+/// now); `TIMELINE_E_CORRUPT` when events are missing because the file was cut short during the
+/// walk; `TIMELINE_E_IO` when they are missing because this program closed the descriptor of a
+/// timeline that another user could cut short, and its name now leads to another file; or
 /// `TIMELINE_E_ARGUMENT`. One thread at a time for each cursor.
 ///
 /// # Safety
@@ -271,11 +271,11 @@ pub unsafe extern "C-unwind" fn timeline_next(
     })
 }
 
-/// How many entries a walk could not give because they were overwritten after it began and before
-/// it came to them. `missed` of each event says where, and counts entries that were overwritten
-/// earlier, too. An event takes one entry, one with a payload takes several, and entries that fill
-/// up a chunk count as well. Exact, and final once `timeline_next` has returned `TIMELINE_END`. 0
-/// for NULL. One thread at a time for each cursor.
+/// Returns how many entries were overwritten after a walk began and before it reached them.
+/// `missed` of each event says where, and also counts entries that were overwritten earlier. An
+/// event takes one entry, one with a payload takes several, and entries that fill up a chunk count
+/// as well. Exact, and final once `timeline_next` has returned `TIMELINE_END`. 0 for NULL. One
+/// thread at a time for each cursor.
 ///
 /// # Safety
 /// `cursor` is NULL or was returned by `timeline_events` or `timeline_follow` and not freed yet,

@@ -12,15 +12,15 @@ pub struct timeline_sampler_t {
 }
 
 /// Samples: raises the level for a short time at a fixed period, from a thread of its own, until
-/// `timeline_sampler_free`, which lets the level before hold again.
+/// `timeline_sampler_free`, which restores the level.
 ///
-/// `level`: what to raise it to, `TIMELINE_ERROR` to `TIMELINE_ALL`. `for_ns`: how long each time,
-/// in nanoseconds (100,000 for 100 microseconds). `every_ns`: from the begin of one time to that of
-/// the next, in nanoseconds (10,000,000 for 10 milliseconds); longer than `for_ns`. `out`: receives
-/// the sampler; untouched when the call fails.
+/// `level`: the raised level, `TIMELINE_ERROR` to `TIMELINE_ALL`. `for_ns`: the length of each
+/// burst, in nanoseconds (100,000 for 100 microseconds). `every_ns`: the time from the start of a
+/// burst to the start of the next, in nanoseconds (10,000,000 for 10 milliseconds); longer than
+/// `for_ns`. `out`: receives the sampler; untouched when the call fails.
 ///
-/// Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT`, `TIMELINE_E_BUSY` (it is being sampled already) or
-/// `TIMELINE_E_IO`. Any thread.
+/// Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT`, `TIMELINE_E_BUSY` (the timeline is sampled
+/// already) or `TIMELINE_E_IO`. Any thread.
 ///
 /// # Safety
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `out` is

@@ -1,7 +1,7 @@
 //! Call stacks as the unwinder gives them: return addresses, and whether a signal handler runs.
 use std::ffi::{c_int, c_void};
 
-/// Addresses of one event, at most.
+/// The most addresses of one event.
 const DEPTH: usize = 32;
 
 // The level 2 interface of the Itanium C++ ABI, of libgcc or LLVM's libunwind; every Rust program
@@ -18,15 +18,15 @@ const GO_ON: c_int = 0;
 const STOP: c_int = 5;
 
 pub(crate) struct Stack {
-    /// Where it begins; what is further in belongs to this library. 0: at once.
+    /// The address where it begins; frames further in belong to this library. 0: the first frame.
     from: u64,
     begun: bool,
     most: usize,
     pub(crate) count: usize,
     pub(crate) addresses: [u64; DEPTH],
-    /// Whether it was followed to its end, and not just to a function that nothing is known of.
+    /// Whether the walk reached the outermost frame, and not just a function without unwind tables.
     pub(crate) is_whole: bool,
-    /// Whether a signal interrupted one of the frames: so this is its handler.
+    /// Whether a signal interrupted one of the frames: then its handler runs.
     pub(crate) in_handler: bool,
 }
 
@@ -47,16 +47,15 @@ extern "C" fn frame(context: *mut c_void, stack: *mut c_void) -> c_int {
         let Some(address) = stack.addresses[..stack.most].get_mut(stack.count) else {
             return STOP;
         };
-        // Of an interrupted frame this is not where a call returns to, but what was to be done
-        // next. Readers look at the byte before a return address.
+        // In an interrupted frame this is the next instruction, not a return address. Readers look
+        // at the byte before a return address.
         *address = ip + u64::from(before != 0);
         stack.count += 1;
     }
     GO_ON
 }
 
-/// The stack from `from` outwards. Where the frames up to there are not described (compiled without
-/// unwind tables), just `from`.
+/// The stack from `from` outwards; only `from` if the frames up to it have no unwind tables.
 pub(crate) fn capture(from: u64, most: usize) -> Stack {
     let mut stack = Stack {
         from,
@@ -67,7 +66,7 @@ pub(crate) fn capture(from: u64, most: usize) -> Stack {
         is_whole: false,
         in_handler: false,
     };
-    // SAFETY: `frame` takes what is given here.
+    // SAFETY: `frame` expects the address of a Stack.
     unsafe { _Unwind_Backtrace(frame, (&raw mut stack).cast()) };
     if stack.count == 0 && stack.most > 0 {
         stack.addresses[0] = from;
@@ -76,14 +75,14 @@ pub(crate) fn capture(from: u64, most: usize) -> Stack {
     stack
 }
 
-/// What a walk over the whole stack says of signal handlers.
+/// Whether a signal handler runs, by a walk over the whole stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Handler {
     /// One runs.
     Runs,
-    /// None does: the walk came to the outermost frame.
+    /// None runs: the walk reached the outermost frame.
     None,
-    /// There may be one beyond a function of which nothing is known, where the walk ended.
+    /// One may run: the walk ended early, at a function without unwind tables.
     Unknown,
 }
 
@@ -110,7 +109,7 @@ extern "C" fn look_for_signal(context: *mut c_void, found: *mut c_void) -> c_int
 /// Walks over the stack to see whether a signal handler runs.
 pub(crate) fn look_for_handler() -> Handler {
     let mut found = Handler::Unknown;
-    // SAFETY: `look_for_signal` takes what is given here.
+    // SAFETY: `look_for_signal` expects the address of a Handler.
     unsafe { _Unwind_Backtrace(look_for_signal, (&raw mut found).cast()) };
     found
 }

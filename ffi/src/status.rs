@@ -1,4 +1,4 @@
-//! Status codes, the last error of each thread, and the wall that no panic crosses.
+//! Status codes, the last error of each thread, and the guard that stops panics.
 use crate::text::to_c_string;
 use std::cell::RefCell;
 use std::ffi::{CString, c_char};
@@ -6,13 +6,13 @@ use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use timeline_core::{Error, ErrorKind, without_cancellation};
 
-/// What a function returns: `TIMELINE_OK`, `TIMELINE_END`, or an error, one of `TIMELINE_E_...`.
+/// The result of a function: `TIMELINE_OK`, `TIMELINE_END`, or an error, one of `TIMELINE_E_...`.
 /// The numbers never change their meaning; later versions may add to them.
 pub type timeline_status_t = i32;
 
 /// Done.
 pub const TIMELINE_OK: timeline_status_t = 0;
-/// Not an error: no further event (of a followed timeline: none just now).
+/// Not an error: no further event (when following: no new event).
 pub const TIMELINE_END: timeline_status_t = 1;
 /// The operating system refused; the message says what.
 pub const TIMELINE_E_IO: timeline_status_t = 2;
@@ -20,34 +20,34 @@ pub const TIMELINE_E_IO: timeline_status_t = 2;
 pub const TIMELINE_E_NOT_FOUND: timeline_status_t = 3;
 /// The name is in use by live writers; join them with `timeline_open`, or take another name.
 pub const TIMELINE_E_IN_USE: timeline_status_t = 4;
-/// Too little space for the timeline where it was to be made.
+/// Too little space to make the timeline there.
 pub const TIMELINE_E_NO_SPACE: timeline_status_t = 5;
-/// What is there is no timeline.
+/// The file is not a timeline.
 pub const TIMELINE_E_NOT_A_TIMELINE: timeline_status_t = 6;
-/// The timeline is of a format that this library does not know.
+/// The timeline has a format that this library does not know.
 pub const TIMELINE_E_VERSION: timeline_status_t = 7;
 /// The timeline contradicts itself: damaged, cut short or forged.
 pub const TIMELINE_E_CORRUPT: timeline_status_t = 8;
 /// An argument of the call is wrong; the message says which, and what was expected.
 pub const TIMELINE_E_ARGUMENT: timeline_status_t = 9;
-/// A table of the timeline is full (definitions, strings, writing processes), or that of this
-/// process.
+/// A table of the timeline is full (definitions, strings, writing processes), or this process has
+/// too many timelines open.
 pub const TIMELINE_E_FULL: timeline_status_t = 10;
-/// Another process is at it just now (already sampling, for one); try again later.
+/// Another process has the timeline locked, or samples it already; try again later.
 pub const TIMELINE_E_BUSY: timeline_status_t = 11;
 /// The file belongs to a user that the writer does not trust, or everybody may write to it. The
 /// message names the owner.
 pub const TIMELINE_E_NOT_TRUSTED: timeline_status_t = 13;
-/// A bug in this library. The call had no effect that it reports; please report the message.
+/// A bug in this library. The call has no result; please report the message.
 pub const TIMELINE_E_BUG: timeline_status_t = 12;
 
-/// Why a call failed, on its way to the caller.
+/// The status and message of a call that failed.
 pub(crate) struct Failure {
     status: timeline_status_t,
     message: String,
 }
 
-/// What failed and may pass is tried again with one call in this many.
+/// After a failure that may pass, one call in this many tries again.
 pub(crate) const RETRY: u32 = 1024;
 
 impl Failure {
@@ -58,8 +58,8 @@ impl Failure {
         }
     }
 
-    /// Whether the same call may succeed later: others held a lock, or the system refused. What is
-    /// wrong with an argument stays, and a table that is full.
+    /// Whether the same call may succeed later: a lock was held, or the system refused. A wrong
+    /// argument stays wrong, and a full table stays full.
     pub(crate) fn may_pass(&self) -> bool {
         matches!(self.status, TIMELINE_E_IO | TIMELINE_E_BUSY)
     }
@@ -101,14 +101,14 @@ thread_local! {
 }
 
 fn remember(message: &str) {
-    // The thread may be on its way out and its locals gone: the status still tells the caller.
+    // In a thread that is ending, the locals may be gone: the caller still gets the status.
     let _ = LAST.try_with(|last| *last.borrow_mut() = to_c_string(message));
 }
 
-/// Runs the body of an exported function: nobody can cancel its thread meanwhile, and a panic
-/// becomes `TIMELINE_E_BUG`, never an unwinding C frame.
+/// Runs the body of an exported function: its thread cannot be cancelled meanwhile, and a panic
+/// becomes `TIMELINE_E_BUG` and never unwinds a C frame.
 ///
-/// Whatever an exported function does belongs in here, but for the two that log: outside, a thread
+/// All work of an exported function belongs in here, except in the two that log: outside, a thread
 /// may be cancelled.
 #[inline(always)]
 pub(crate) fn guard(
@@ -138,11 +138,11 @@ fn status_of(body: impl FnOnce() -> Result<timeline_status_t, Failure>) -> timel
     }
 }
 
-/// What went wrong in the last call of this thread that failed: what was expected, what came, what
-/// to do. Calls that succeed leave it as it is; `""` when none has failed yet. Never NULL.
+/// Returns the message of the last failed call of this thread: what was expected, what came, what
+/// to do. Calls that succeed leave it unchanged. `""` when none has failed yet; never NULL.
 ///
 /// The text is UTF-8 and stays valid until the next failing call of the same thread, or the
-/// thread's end. May be called from any thread; each has its own.
+/// thread's end. Any thread; each has its own.
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn timeline_last_error() -> *const c_char {
     without_cancellation(|| {

@@ -1,8 +1,7 @@
-//! Text for C: it ends at a NUL, and is cut between characters where it has no room.
+//! Text for C: ended by a NUL, and cut between characters if it does not fit.
 use std::ffi::{CString, c_char};
 
-/// Text for C, which ends at the first NUL: one inside (a forged timeline may hold it) is shown as
-/// U+FFFD.
+/// Text for C, which ends at the first NUL: a NUL inside (from a forged timeline) becomes U+FFFD.
 pub(crate) fn to_c_string(text: &str) -> CString {
     CString::new(text).unwrap_or_else(|_| {
         let text = text.replace('\0', "\u{fffd}");
@@ -11,7 +10,7 @@ pub(crate) fn to_c_string(text: &str) -> CString {
 }
 
 /// The length of the longest whole-character beginning of `text` that has at most `room` bytes.
-/// What is not UTF-8 may end anywhere.
+/// Text that is not UTF-8 may be cut anywhere.
 pub(crate) fn floor(text: &[u8], room: usize) -> usize {
     if room >= text.len() {
         return text.len();

@@ -1,4 +1,4 @@
-//! Timelines to write to: made, joined, defined in, logged to, freed.
+//! Timelines to write to: makes, joins and frees them, defines and logs their events.
 use crate::convert::{path, place, shared, text};
 use crate::modules::Modules;
 use crate::priority::priority_of;
@@ -9,17 +9,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use timeline_core::{Error, EventId, MAX_ARGUMENTS, Options, Timeline};
 
 /// A timeline to write to, from `timeline_new`, `timeline_open`, `timeline_open_or_create` and
-/// their forms with options. No other function makes one: more lies behind the members shown, which
-/// are here for the inline check `timeline_enabled` and are not to be written. Every function that
-/// takes one may be called from any thread at any time, but for `timeline_free`.
+/// their forms with options. No other function makes one: more members follow the ones shown. These
+/// are here for the inline check `timeline_enabled`; do not write to them. Every function that
+/// takes a timeline, except `timeline_free`, may be called from any thread at any time.
 #[repr(C)]
 pub struct timeline_t {
-    /// One byte for each event, not 0 when it is to be logged. Other threads and processes change
-    /// it.
+    /// One byte for each event, not 0 if it is enabled. Other threads and processes change it.
     pub enabled: *const u8,
     /// How many bytes `enabled` has: the events that can be defined, and event 0.
     pub events: u32,
-    /// Tells this handle from every other of this process, freed ones included. Never 0.
+    /// The number of this handle, which no other of this process ever has. Never 0.
     pub serial: u32,
     /// How many bytes the values of one `TIMELINE_PRINTF` may take, 1,528 at most.
     pub payload: u32,
@@ -67,7 +66,7 @@ pub(crate) unsafe fn writer<'a>(tl: *const timeline_t) -> Result<&'a Writer, Fai
 unsafe fn give(core: Timeline, out: *mut *mut timeline_t) {
     static SERIAL: AtomicU32 = AtomicU32::new(1);
     let (enabled, events) = core.enable_table();
-    // Relaxed: only that no two are alike matters.
+    // Relaxed: it only matters that no two are alike.
     let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
     let handle = Box::into_raw(Box::new(Writer {
         face: timeline_t {
@@ -112,8 +111,8 @@ fn sized(entries: u64, string_table_size: u64) -> Options {
     options
 }
 
-/// How a timeline is made or joined. All members 0, as in `timeline_options_t options = {0}`, are
-/// the defaults.
+/// Options to make or join a timeline; in `timeline_options_t options = {0}` all have their
+/// defaults.
 #[repr(C)]
 #[derive(Default, Clone, Copy)]
 pub struct timeline_options_t {
@@ -121,19 +120,19 @@ pub struct timeline_options_t {
     pub entries: u64,
     /// As for `timeline_new`.
     pub string_table_size: u64,
-    /// The permission bits of a timeline that is made, such as 0660, whatever the umask. 0 means
-    /// 0600. A group can get the right to write, but everybody cannot: whoever has that right may
-    /// damage every process that writes. Whoever may read or write it can also hold its locks: then
+    /// The permission bits of a new timeline, such as 0660, whatever the umask; 0 means 0600. A
+    /// group can get the right to write, but not everybody: a user with that right may damage every
+    /// process that writes. A user with the right to read or write can also hold its locks: then
     /// making, joining, defining and setting the level fail with `TIMELINE_E_BUSY` within some five
-    /// seconds, and events of processes forked then are dropped and counted.
+    /// seconds, and events of processes forked meanwhile are dropped and counted.
     pub mode: u32,
-    /// The group of a timeline that is made; 0 leaves it to the system.
+    /// The group of a new timeline; 0 leaves it to the system.
     pub group: u32,
     /// A user to trust: this user's timelines are joined, and kept as `NAME.prev`, like those of
-    /// root and of our own user. 0 is nobody. That user can damage this process, by cutting the
-    /// file short or by forging events.
+    /// root and of our own user. 0: none. That user can damage this process, by cutting the file
+    /// short or by forging events.
     pub trust_user: u32,
-    /// A group to trust: its timelines are joined, whichever user owns them; 0 is none.
+    /// A group to trust: its timelines are joined, whichever user owns them. 0: none.
     pub trust_group: u32,
 }
 
@@ -163,22 +162,22 @@ unsafe fn options_of(options: *const timeline_options_t) -> Result<Options, Fail
     Ok(options)
 }
 
-/// Makes a timeline and opens it for writing. When the name is left over from processes that all
-/// died, their timeline is kept as `NAME.prev` and this one starts afresh. (As `NAME.prev-` and a
-/// number, if something has the name `NAME.prev` that is not ours to replace.)
+/// Makes a timeline and opens it for writing. If the name belongs to a timeline whose processes all
+/// died, that one is kept as `NAME.prev` (as `NAME.prev-` and a number, if `NAME.prev` is a file
+/// that is not ours to replace).
 ///
 /// `path`: one leading slash and no other (`"/timeline"`) names a POSIX shared memory object;
-/// anything else is the path of a file. `entries`: how many events the ring holds, a power of two
+/// anything else is the path of a file. `entries`: how many entries the ring holds, a power of two
 /// of at least 256; 0 means 1,048,576 (66 MiB in all). If these do not fit, 0 means the largest
 /// power of two that fits, of at least 65,536. `string_table_size`: bytes for the texts of the
 /// definitions; 0 means 1,048,576. `out`: receives the timeline, to be freed with `timeline_free`;
 /// untouched when the call fails.
 ///
 /// Returns `TIMELINE_OK`, `TIMELINE_E_IN_USE`, `TIMELINE_E_NO_SPACE`, `TIMELINE_E_NOT_A_TIMELINE`
-/// (something else has that name; it is left alone), `TIMELINE_E_NOT_TRUSTED` (a timeline of
-/// another user has that name), `TIMELINE_E_FULL` (this process has 64 open), `TIMELINE_E_BUSY`
-/// (others keep it locked for seconds), `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Touches every
-/// page: takes a moment. Any thread.
+/// (another file has that name; it is left alone), `TIMELINE_E_NOT_TRUSTED` (a timeline of another
+/// user has that name), `TIMELINE_E_FULL` (this process has 64 open), `TIMELINE_E_BUSY` (it stays
+/// locked for seconds), `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Touches every page: takes a
+/// moment. Any thread.
 ///
 /// # Safety
 /// `path` is NULL or a NUL-terminated string; `out` is NULL or writable.
@@ -194,16 +193,16 @@ pub unsafe extern "C-unwind" fn timeline_new(
     guard(|| unsafe { give_at(path, out, new) })
 }
 
-/// Opens a timeline that exists for writing, beside the threads and processes that already do.
+/// Joins a timeline that exists, as one more process that writes to it.
 ///
 /// `path` and `out`: as for `timeline_new`.
 ///
 /// Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_NOT_A_TIMELINE`,
 /// `TIMELINE_E_VERSION`, `TIMELINE_E_CORRUPT`, `TIMELINE_E_NOT_TRUSTED` (it belongs neither to root
 /// nor to our own user, or everybody may write to it: see `timeline_open_with`), `TIMELINE_E_FULL`
-/// (no room for one more writing process, or this one has 64 open), `TIMELINE_E_BUSY` (others keep
-/// it locked for seconds), `TIMELINE_E_ARGUMENT` (also for a saved timeline, which cannot be
-/// written to) or `TIMELINE_E_IO`. Any thread.
+/// (no room for one more writing process, or this one has 64 open), `TIMELINE_E_BUSY` (it stays
+/// locked for seconds), `TIMELINE_E_ARGUMENT` (also for a saved timeline, which cannot be written
+/// to) or `TIMELINE_E_IO`. Any thread.
 ///
 /// # Safety
 /// `path` is NULL or a NUL-terminated string; `out` is NULL or writable.
@@ -217,13 +216,13 @@ pub unsafe extern "C-unwind" fn timeline_open(
     guard(|| unsafe { give_at(path, out, open) })
 }
 
-/// Joins a timeline if somebody writes to it, and makes it otherwise. If several processes do this
-/// at once, one makes it and the others join it. A timeline that an earlier run has left is not
+/// Joins a timeline if it is live (has a writer), and makes it otherwise. If several processes do
+/// this at once, one makes it and the others join it. A timeline that an earlier run left is not
 /// joined but kept as `NAME.prev`. A timeline that is joined keeps its size, mode and group.
 ///
 /// `path` and `out`: as for `timeline_new`. `options`: NULL for the defaults.
 ///
-/// Returns the statuses of `timeline_new` and `timeline_open`, but for `TIMELINE_E_IN_USE` and
+/// Returns the statuses of `timeline_new` and `timeline_open`, except `TIMELINE_E_IN_USE` and
 /// `TIMELINE_E_NOT_FOUND`. Any thread.
 ///
 /// # Safety
@@ -241,7 +240,7 @@ pub unsafe extern "C-unwind" fn timeline_open_or_create(
     guard(|| unsafe { give_at(path, out, open_or_create) })
 }
 
-/// As `timeline_new`, with options.
+/// Like `timeline_new`, with options.
 ///
 /// `path` and `out`: as for `timeline_new`. `options`: NULL for the defaults.
 ///
@@ -262,7 +261,7 @@ pub unsafe extern "C-unwind" fn timeline_new_with(
     guard(|| unsafe { give_at(path, out, new) })
 }
 
-/// As `timeline_open`, with options. Only `trust_user` and `trust_group` count.
+/// Like `timeline_open`, with options. Only `trust_user` and `trust_group` count.
 ///
 /// `path` and `out`: as for `timeline_new`. `options`: NULL for the defaults.
 ///
@@ -283,11 +282,11 @@ pub unsafe extern "C-unwind" fn timeline_open_with(
     guard(|| unsafe { give_at(path, out, open) })
 }
 
-/// Lets go of a timeline. What was logged stays where it is, for readers and for who joins later,
-/// until `timeline_unlink`.
+/// Frees a timeline. Its events stay, for readers and for processes that join later, until
+/// `timeline_unlink`.
 ///
 /// `tl`: from `timeline_new` or `timeline_open`, or NULL, which does nothing. No thread may use it
-/// any more, during this call or after: freeing twice, or logging to what was freed, is undefined
+/// during this call or after: freeing twice, or logging to a freed timeline, is undefined
 /// behaviour.
 ///
 /// # Safety
@@ -303,8 +302,8 @@ pub unsafe extern "C-unwind" fn timeline_free(tl: *mut timeline_t) {
     }
 }
 
-/// Removes the name of a timeline, live or not. Processes that have it open keep it until they let
-/// go; nobody else finds it any more.
+/// Removes the name of a timeline, live or not. Processes that have it open keep it until they free
+/// it; no other process finds it any more.
 ///
 /// `path`: as for `timeline_new`.
 ///
@@ -325,15 +324,15 @@ pub unsafe extern "C-unwind" fn timeline_unlink(path: *const c_char) -> timeline
 /// Defines an event. The same definition from any thread or process gives the same event. Takes
 /// locks: define first, log later.
 ///
-/// `category`: what the event belongs to, one word. `priority`: `TIMELINE_ERROR` to
+/// `category`: the part of the program, one word. `priority`: `TIMELINE_ERROR` to
 /// `TIMELINE_LIBRARY`. `message`: UTF-8, one line or many; the words of the first line that begin
 /// with `$` (letters, digits, `_`) are the arguments, at most four: `"processed $tcp, $udp, and
 /// $other"`. `event`: receives the number to log with; 0, which is never logged, when the call
 /// fails. Both texts have at most 4,096 bytes.
 ///
 /// Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` (a text that is too long or not UTF-8, no such
-/// priority, a fifth argument), `TIMELINE_E_FULL`, `TIMELINE_E_BUSY` (others keep it locked for
-/// seconds) or `TIMELINE_E_IO`. Any thread.
+/// priority, a fifth argument), `TIMELINE_E_FULL`, `TIMELINE_E_BUSY` (it stays locked for seconds)
+/// or `TIMELINE_E_IO`. Any thread.
 ///
 /// # Safety
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `category`
@@ -404,12 +403,12 @@ pub unsafe extern "C-unwind" fn timeline_argument_count(
 
 /// Logs an event, if it is enabled. No lock, no allocation and no waiting once the calling thread
 /// has logged its first event; safe in a signal handler. Needs at most 2 KiB of stack; 16 KiB if
-/// the library was built without optimisation. Check `timeline_enabled` first where the arguments
-/// take work to compute.
+/// the library was built without optimisation. Check `timeline_enabled` first if the arguments are
+/// costly to compute.
 ///
-/// `tl`: NULL logs nothing. `event`: from `timeline_define`; 0 logs nothing, and one beyond those
-/// that can be defined is dropped and counted. `a0` to `a3`: the arguments of the message in order;
-/// those it does not have are not shown (give 0).
+/// `tl`: NULL logs nothing. `event`: from `timeline_define`; 0 logs nothing, and a number beyond
+/// the table of definitions is dropped and counted. `a0` to `a3`: the arguments of the message in
+/// order; give 0 for the rest, which is not shown.
 ///
 /// # Safety
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.
