@@ -1,12 +1,12 @@
 //! All events of a ring, merged by time from lanes that are each sorted already.
 //!
-//! A lane's chunks follow one another, so only the next event of each lane competes to be the next
-//! of all. A chunk is copied only when its turn comes: the newest twenty events of a ring of a
-//! million cost a look at the table of chunks and a copy of two or three. While events of one lane
-//! follow one another, the others are not looked at.
+//! The chunks of a lane are in order, so only the next event of each lane can be the next of all. A
+//! chunk is copied only when its turn comes: to get the newest twenty events of a ring of a
+//! million, a reader looks at the table of chunks and copies two or three. While events of one lane
+//! follow one another, the other lanes are not looked at.
 //!
-//! The events are a consistent cut of the ring. Chunks say how many entries their lane wrote before
-//! them. So a gap in a lane is known to the last entry, and comes with the event behind it.
+//! The events are a consistent cut of the ring. A chunk says how many entries its lane wrote before
+//! it. So the size of a gap in a lane is exact, and is reported with the event after the gap.
 
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -20,59 +20,59 @@ use crate::ring::reader::{self, Chunk};
 use crate::segment::Segment;
 use crate::sync::Ordering;
 
-/// Which end of time comes first.
+/// The order of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// As it happened.
+    /// In the order of time.
     OldestFirst,
-    /// As one looks back at it.
+    /// In reverse.
     NewestFirst,
 }
 
-/// An iterator over the events that were in the ring when it was made: a consistent cut. It holds
-/// every event that was logged before, and some that were logged while it was being made. With each
-/// event it holds all events that happened before that one, unless they were overwritten: those
-/// whose log calls had returned when the call that logged it began.
+/// An iterator over the events in the ring at its creation: a consistent cut. It has every event
+/// that was logged before, and some that were logged during its creation. With each event it has
+/// all events that happened before that one, unless they were overwritten. An event happened before
+/// another if its log call had returned when the other's began.
 ///
-/// On a live ring, chunks that are overwritten before their turn are left out and counted.
+/// If writers go on, chunks that are overwritten before their turn are left out and counted.
 /// [`Event::missed`] says where.
 pub struct Events<'a> {
     segment: &'a Segment,
     order: Order,
-    /// What the ring held: by lane, and in one lane by age.
+    /// The chunks in the ring, sorted by lane, and within a lane by age.
     chunks: Vec<Chunk>,
     runs: Vec<Run>,
     /// The run that events are taken from; none at the end.
     current: Option<usize>,
-    /// The others that are not at their end.
+    /// The other runs that have events left.
     waiting: BinaryHeap<(Key, usize)>,
-    /// The key of the first that waits; the least of all when none does.
+    /// The greatest key of a waiting run; the least of all keys if none waits.
     bound: Key,
     overwritten: u64,
-    /// The entries of the event that was taken last, if it has several.
+    /// The entries of the last event, if it has several.
     group: Vec<Entry>,
 }
 
-/// When an event comes: ticks, and for events of the same tick its place in the ring: lane, and
-/// number in the lane. The greatest comes first.
+/// The order of an event: ticks, and for events of the same tick the lane and the number in the
+/// lane. The greatest comes first.
 type Key = (u64, u32, u64);
 
 /// The events of one lane that are still to come.
 struct Run {
-    /// Of the next event. Only a guess until its chunk is copied: if that is overwritten before,
-    /// its copy will fail.
+    /// The key of the next event. A guess until its chunk is copied: if the chunk is overwritten
+    /// before that, the copy fails.
     key: Key,
     /// The chunk of the next event.
     chunk: Chunk,
-    /// What is left of it, the next event last; empty until its turn comes.
+    /// The entries left in it, the next event's last; empty until its turn comes.
     entries: Vec<Entry>,
-    /// The number of the next event in its lane.
+    /// The number of the next event's entry in its lane.
     sequence: u64,
-    /// The places of the chunks after it.
+    /// The indices of the chunks after it.
     left: Range<usize>,
-    /// Where the first event of the chunk stands among its entries; behind them if it has none.
+    /// The index of the first event's entry in the chunk; the number of entries if it has no event.
     first: usize,
-    /// Oldest first: where the last chunk ended, and what is missing before the next event.
+    /// For oldest first: the end of the last chunk, and the entries missing before the next event.
     end: u64,
     missing: u64,
 }
@@ -87,7 +87,7 @@ impl Order {
 }
 
 impl Run {
-    /// The run of the chunks at `places`, of which there is at least one.
+    /// The run of the chunks at `places`, which is not empty.
     fn new(ring: &Observed, order: Order, chunks: &[Chunk], places: Range<usize>) -> Run {
         let mut run = Run {
             key: (0, 0, 0),
@@ -103,7 +103,7 @@ impl Run {
         run
     }
 
-    /// Goes to the lane's next chunk; whether there is one.
+    /// Goes to the lane's next chunk; false if there is none.
     fn turn(&mut self, ring: &Observed, order: Order, chunks: &[Chunk]) -> bool {
         let next = match order {
             Order::OldestFirst => self.left.next(),
@@ -122,7 +122,7 @@ impl Run {
         true
     }
 
-    /// Appends the entries of the next event, in the order of the ring; whether there are any.
+    /// Appends the entries of the next event, in the order of the ring; false if there are none.
     #[inline]
     fn take(&mut self, order: Order, out: &mut Vec<Entry>) -> bool {
         let Some(entry) = self.entries.pop() else {
@@ -135,7 +135,7 @@ impl Run {
         true
     }
 
-    /// Appends the others of an event of which one was taken.
+    /// Appends the remaining entries of an event after its first, or last, was taken.
     #[cold]
     fn take_rest(&mut self, order: Order, out: &mut Vec<Entry>) {
         match order {
@@ -145,7 +145,7 @@ impl Run {
                 }
             }
             Order::NewestFirst => {
-                // Back to the first, over the others in between.
+                // Back to the first entry, through those in between.
                 while out.last().is_some_and(Entry::is_continuation) {
                     let Some(entry) = self.entries.pop() else {
                         break;
@@ -157,7 +157,7 @@ impl Run {
         }
     }
 
-    /// Copies the chunk; whether it was still there.
+    /// Copies the chunk; false if it was overwritten.
     fn load(&mut self, ring: &Observed, order: Order) -> bool {
         self.entries.clear();
         if reader::copy(ring, &self.chunk, 0, &mut self.entries).is_err() {
@@ -178,19 +178,19 @@ impl Run {
     }
 }
 
-/// Newest first: what was found before the last event of a chunk that was given.
+/// For newest first: the result of going back from the first event of a chunk.
 #[derive(Default)]
 struct Older {
-    /// How many entries are missing between the two.
+    /// How many entries are missing before that event.
     missing: u64,
-    /// How many were there at first and overwritten since.
+    /// How many entries of the cut were overwritten since.
     overwritten: u64,
-    /// Whether there is a chunk with events.
+    /// Whether there is an older chunk with events.
     found: bool,
 }
 
 impl Run {
-    /// Newest first: goes to the next older chunk that is still there and has events.
+    /// For newest first: goes to the next older chunk with events that is not overwritten.
     #[cold]
     fn go_back(&mut self, ring: &Observed, chunks: &[Chunk]) -> Older {
         let mut older = Older::default();
@@ -241,19 +241,19 @@ impl<'a> Events<'a> {
         events
     }
 
-    /// How many entries were there at first and overwritten before their turn came: an event takes
-    /// one, one with a payload several, and what fills up a chunk between them counts as well.
+    /// How many entries of the cut were overwritten before their turn: an event takes one, or
+    /// several with a payload. Entries that fill up a chunk count as well.
     pub fn overwritten(&self) -> u64 {
         self.overwritten
     }
 
-    /// Makes the first of those that wait the current one.
+    /// Makes the first waiting run the current one.
     fn take_first(&mut self) {
         self.current = self.waiting.pop().map(|(_, run)| run);
         self.bound = self.first_waiting();
     }
 
-    /// Lets the current run wait and the first of those that wait go on.
+    /// Exchanges the current run with the first waiting run.
     fn change(&mut self, key: Key, current: usize) {
         if let Some(mut first) = self.waiting.peek_mut() {
             let (_, next) = std::mem::replace(&mut *first, (key, current));
@@ -278,8 +278,8 @@ impl<'a> Events<'a> {
         Some((event, lane, place))
     }
 
-    /// Takes the entries of the next event; its lane, its place in the lane's count, and how many
-    /// entries are missing before it.
+    /// Takes the entries of the next event. Returns its lane, its place in the lane's count, and
+    /// how many entries are missing before it.
     fn next_group(&mut self) -> Option<(u32, u64, u64)> {
         let ring = &self.segment.ring;
         loop {
@@ -322,7 +322,8 @@ impl<'a> Events<'a> {
                 Order::OldestFirst => {
                     !run.entries.is_empty() || run.turn(ring, self.order, &self.chunks)
                 }
-                // Now, because only what is found there tells how much is missing in between.
+                // Goes back now, because only the older chunk tells how many entries are missing in
+                // between.
                 Order::NewestFirst if is_event && run.entries.len() <= run.first => {
                     let older = run.go_back(ring, &self.chunks);
                     self.overwritten += older.overwritten;

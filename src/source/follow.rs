@@ -1,9 +1,9 @@
-//! New events as they come, with an exact account of those that were overwritten unread.
+//! Follows new events, and counts exactly those that were overwritten unread.
 //!
-//! Every event has a place in the count of its lane: the chunk says how many its lane committed
-//! before it. A follower remembers the next place for each lane. A poll first asks each lane how
-//! far it has come, by a consistent cut, and only then looks at the chunks. A gap is then an exact
-//! loss, and no event that was just being written. It counts with the event that follows the gap.
+//! Every entry has a number in its lane: the chunk says how many entries its lane committed before
+//! it. A follower remembers the next number of each lane. A poll first takes a consistent cut, to
+//! know how far each lane has come, and only then looks at the chunks. So a gap is an exact loss,
+//! and not an event that was just being written. It is reported with the event after the gap.
 
 use super::gone::Gone;
 use super::groups::{Group, Groups};
@@ -17,11 +17,11 @@ use crate::sync::Ordering;
 /// Where a follower starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum From {
-    /// With the very first event: those that are gone already count as missed.
+    /// With the very first event: those already overwritten count as missed.
     Start,
-    /// With the oldest event that is still there.
+    /// With the oldest event in the ring.
     Oldest,
-    /// With the newest so many of those that are there.
+    /// With the newest events in the ring, this many.
     Newest(usize),
     /// With the first event from now on.
     Now,
@@ -36,45 +36,45 @@ pub struct Placed {
     pub lane: u32,
     /// How many entries were logged through that lane before it.
     pub number: u64,
-    /// How many there are with those that it takes itself.
+    /// The number of the next entry of that lane after this event.
     pub next: u64,
     /// How many entries of that lane were overwritten unread right before it, since the follower
-    /// began. Those that were overwritten earlier are counted by [`Event::missed`] alone.
+    /// began. Earlier losses are only counted by [`Event::missed`].
     pub missed: u64,
 }
 
-/// Chunks taken in one poll, beside one of each lane: as many as stay near the processor until they
-/// are used.
+/// Chunks taken in one poll, in addition to one of each lane: they fit the processor's caches until
+/// they are used.
 const AT_ONCE: usize = 16;
-/// Entries at the end of a chunk among which a quiet moment is sought.
+/// Entries at the end of a chunk that are searched for a quiet moment.
 const TAIL: usize = 64;
 
-/// Follows a live ring.
+/// Follows a ring.
 pub struct Follow<'a> {
     segment: &'a Segment,
     lanes: Vec<Lane>,
-    /// What was overwritten before the follower began.
+    /// The entries that were overwritten before the follower began.
     gone: Gone,
     missed: u64,
     fresh: Vec<Chunk>,
     entries: Vec<Entry>,
-    /// What of the entries is of one chunk.
+    /// The entries of each chunk in `entries`.
     runs: Vec<Run>,
-    /// The events in their order: ticks, the run, and the entry in it.
+    /// The events in order of time: ticks, the run, and the entry in it.
     order: Vec<(u64, u32, u32)>,
-    /// How many of these were given.
+    /// How many of these were returned.
     given: usize,
 }
 
 /// Entries of one chunk.
 struct Run {
     lane: u32,
-    /// Where they begin among all.
+    /// The index of the first in `entries`.
     start: usize,
     /// The number of the first in its lane.
     first: u64,
     count: usize,
-    /// What is missing before its first event.
+    /// The entries missing before its first event.
     missing: Missing,
 }
 
@@ -90,12 +90,12 @@ struct Missing {
 /// How far a lane is read.
 #[derive(Clone, Copy)]
 struct Lane {
-    /// How many of its events are behind us; `None` when it has some, and was just changing chunks
-    /// each time we looked.
+    /// How many of its entries are read. `None` if it has entries, but was changing chunks each
+    /// time we looked.
     next: Option<u64>,
-    /// How many of them this poll may give.
+    /// Up to which number this poll may read.
     until: u64,
-    /// What is missing before its next event.
+    /// The entries missing before its next event.
     missing: Missing,
 }
 
@@ -105,8 +105,7 @@ impl<'a> Follow<'a> {
     }
 
     fn begin(segment: &'a Segment, from: From) -> Follow<'a> {
-        // Before the chunks are looked at: what was logged by then is in one of them, or
-        // overwritten.
+        // Read before the chunks: all that was logged by then is in a chunk, or overwritten.
         let logged = super::logged(segment);
         let lanes = logged.iter().map(|logged| Lane {
             next: match from {
@@ -151,7 +150,7 @@ impl<'a> Follow<'a> {
         follow
     }
 
-    /// Notes what is gone behind the first chunk of each lane, of so many entries; the chunks.
+    /// Notes the entries missing after the first chunk of each lane. Returns the chunks.
     fn note_gaps(&mut self, logged: &[Option<u64>]) -> Vec<Chunk> {
         let mut chunks = super::chunks(self.segment, logged);
         chunks.sort_unstable_by_key(|chunk| (chunk.lane, chunk.before));
@@ -159,7 +158,7 @@ impl<'a> Follow<'a> {
         chunks
     }
 
-    /// From given places on: lanes, and the number of the next event of each; the others from 0.
+    /// Starts at given places: lanes, and the number of the next entry of each; other lanes at 0.
     pub(crate) fn at(segment: &'a Segment, places: &[(u32, u64)]) -> Follow<'a> {
         let mut follow = Follow::new(segment, From::Start);
         for (lane, next) in places {
@@ -170,7 +169,7 @@ impl<'a> Follow<'a> {
         follow
     }
 
-    /// Lanes, and the number of the next event of each, as far as they are known.
+    /// The lanes, and the number of the next entry of each, as far as they are known.
     pub fn places(&self) -> impl Iterator<Item = (u32, u64)> {
         let lanes = (0..).zip(&self.lanes);
         lanes.filter_map(|(lane, at)| Some((lane, at.next?)))
@@ -181,14 +180,14 @@ impl<'a> Follow<'a> {
         *next = Some(next.map_or(place, |next| next.min(place)));
     }
 
-    /// How many entries were overwritten unread since the start: an event takes one, one with a
-    /// payload several, and what fills up a chunk between them counts as well.
+    /// How many entries were overwritten unread since the start: an event takes one, or several
+    /// with a payload. Entries that fill up a chunk count as well.
     pub fn missed(&self) -> u64 {
         self.missed
     }
 
-    /// What is missing behind the last event of each lane: the lane, the number that comes next in
-    /// it, how many entries were overwritten unread since the follower began, and how many before.
+    /// The entries missing after the last event of each lane: the lane, its next number, how many
+    /// were overwritten unread since the follower began, and how many before.
     pub fn untold(&self) -> Vec<(u32, u64, u64, u64)> {
         let lanes = (0..).zip(&self.lanes);
         let untold = lanes.map(|(number, lane)| {
@@ -198,7 +197,7 @@ impl<'a> Follow<'a> {
         untold.filter(|(.., unread, _)| *unread > 0).collect()
     }
 
-    /// How many entries were committed and not yet polled, with those that are overwritten by now.
+    /// How many entries were committed and not polled yet, including those overwritten since.
     pub fn unread(&self) -> u64 {
         let unread = |(lane, committed): (&Lane, Option<u64>)| {
             let committed = committed?;
@@ -209,19 +208,19 @@ impl<'a> Follow<'a> {
         lanes.filter_map(unread).fold(0, u64::saturating_add)
     }
 
-    /// Appends the events that were logged since the last call to `out`, sorted by time; returns
-    /// how many entries were overwritten before this call could read them. Does not wait, but for a
-    /// few microseconds while others log. After a long pause it takes several calls to catch up.
-    /// Each of them takes 16 chunks (16,384 events) and one for each lane. A call with nothing new
-    /// and nothing missed has caught up.
+    /// Appends the events that were logged since the last call to `out`, sorted by time. Returns
+    /// how many entries were overwritten before this call could read them. Waits at most a few
+    /// microseconds, and only while other threads log. After a long pause it takes several calls to
+    /// catch up. Each takes 16 chunks (16,384 events) and one more for each lane. A call with
+    /// nothing new and nothing missed has caught up.
     ///
-    /// All events given up to the end of a call are a consistent cut. It holds every event that was
-    /// logged before the call, unless it takes several calls to catch up. With each event it holds
-    /// all events that happened before that one, unless they were overwritten: those whose log
-    /// calls had returned when the call that logged it began.
+    /// All events returned up to the end of a call are a consistent cut. It has every event that
+    /// was logged before the call, unless it takes several calls to catch up. With each event it
+    /// has all events that happened before that one, unless they were overwritten. An event
+    /// happened before another if its log call had returned when the other's began.
     ///
-    /// An event can be a little older than the last one of the call before, if its writer was
-    /// interrupted between reading the clock and committing it. It happened before none of those.
+    /// An event can be a little older than the last one of the previous call, if its writer was
+    /// interrupted between reading the clock and the commit. It happened before none of those.
     pub fn poll(&mut self, out: &mut Vec<Event>) -> u64 {
         let missed = self.gather();
         let start = out.len();
@@ -234,16 +233,16 @@ impl<'a> Follow<'a> {
         missed
     }
 
-    /// As [`Follow::poll`], with the places of the events, which [`Follow::next_placed`] gives one
-    /// by one; those that it was not asked for are gone. Those of one lane stay in its order.
+    /// Like [`Follow::poll`], but [`Follow::next_placed`] returns the events one by one, with their
+    /// places. The next poll discards those not taken. Those of one lane stay in its order.
     pub fn poll_placed(&mut self) -> u64 {
         let missed = self.gather();
-        // Sorted before they are made: an event is many times as large as its place.
+        // Sorts before events are made, because an event is many times as large as its place.
         let mut last = (0, 0);
         for (number, run) in (0..).zip(&self.runs) {
             for group in Groups::new(run.entries(&self.entries)) {
                 let ticks = group.first.ticks();
-                // Never before the one that was logged before it.
+                // Never before an earlier event of its lane.
                 last = match last {
                     (before, last) if before == run.lane => (run.lane, ticks.max(last)),
                     _ => (run.lane, ticks),
@@ -255,12 +254,12 @@ impl<'a> Follow<'a> {
         missed
     }
 
-    /// How many events there are for [`Follow::next_placed`].
+    /// How many events [`Follow::next_placed`] can still return.
     pub fn placed(&self) -> usize {
         self.order.len() - self.given
     }
 
-    /// The next event of those that [`Follow::poll_placed`] found; none after [`Follow::poll`].
+    /// The next event of the last [`Follow::poll_placed`]; none after [`Follow::poll`].
     #[inline]
     pub fn next_placed(&mut self) -> Option<Placed> {
         loop {
@@ -283,7 +282,7 @@ impl<'a> Follow<'a> {
         }
     }
 
-    /// How many entries were committed by now, of each lane; 0 where it is not known.
+    /// How many entries each lane has committed; 0 if that is not known.
     pub fn committed(&self) -> Vec<u64> {
         let committed = (self.segment).look(|| super::committed(&self.segment.ring));
         committed
@@ -292,7 +291,7 @@ impl<'a> Follow<'a> {
             .collect()
     }
 
-    /// How many of these, as [`Follow::committed`] gave them, are still to be read.
+    /// How many of the entries that [`Follow::committed`] counted are still to be read.
     pub fn left_of(&self, committed: &[u64]) -> u64 {
         let lanes = committed.iter().zip(&self.lanes);
         let left = lanes.map(|(until, lane)| until.saturating_sub(lane.next.unwrap_or(*until)));
@@ -307,7 +306,7 @@ impl<'a> Follow<'a> {
         }
     }
 
-    /// Copies what is new, lane by lane; returns how many entries were missed.
+    /// Copies new entries, lane by lane. Returns how many were missed.
     fn gather(&mut self) -> u64 {
         self.segment.look(|| self.gather_all())
     }
@@ -315,7 +314,7 @@ impl<'a> Follow<'a> {
     fn gather_all(&mut self) -> u64 {
         self.entries.clear();
         self.runs.clear();
-        // They lead to entries that were there before.
+        // Its indices lead into the entries of the previous poll.
         self.order.clear();
         self.given = 0;
         let missed_before = self.missed;
@@ -336,7 +335,7 @@ impl<'a> Follow<'a> {
         self.missed - missed_before
     }
 
-    /// Counts what should have been there and was not: it is missing before what comes next in its
+    /// Counts the entries that should have been there: they are missing before the next of their
     /// lane.
     fn give_up(&mut self) {
         for (number, lane) in (0..).zip(&mut self.lanes) {
@@ -346,11 +345,11 @@ impl<'a> Follow<'a> {
         }
     }
 
-    /// Notes how far each lane may be read; whether any has events for us.
+    /// Sets how far each lane may be read. Returns whether any has new entries.
     fn ask_lanes(&mut self) -> bool {
         let mut any = false;
         for (lane, until) in self.lanes.iter_mut().zip(super::cut(self.segment)) {
-            // A lane whose count could not be told has nothing new for us: its next look tells.
+            // A lane with an unknown count has nothing new in this poll; the next poll asks again.
             let until = until.or(lane.next).unwrap_or(0);
             let next = *lane.next.get_or_insert(until);
             lane.until = until.max(next);
@@ -359,7 +358,7 @@ impl<'a> Follow<'a> {
         any
     }
 
-    /// Copies new chunks, each as a run; up to which ticks their events may be given, if not all.
+    /// Copies new chunks, each as a run. Returns the last ticks that may be given, if not all may.
     fn copy(&mut self) -> Option<u64> {
         let (ring, lanes) = (&self.segment.ring, &self.lanes);
         self.fresh.clear();
@@ -375,7 +374,7 @@ impl<'a> Follow<'a> {
             let next = self.lanes[chunk.lane as usize].next.unwrap_or(chunk.before);
             let from = u32::try_from(next.saturating_sub(chunk.before)).unwrap_or(u32::MAX);
             let start = self.entries.len();
-            // One that was overwritten just now is missing before the lane's next run.
+            // A chunk overwritten just now is missing before the lane's next run.
             if reader::copy(ring, chunk, from, &mut self.entries).is_ok() {
                 self.runs.push(Run {
                     lane: chunk.lane,
@@ -389,9 +388,9 @@ impl<'a> Follow<'a> {
         limit.map(|limit| self.quiet_before(limit, known))
     }
 
-    /// A moment up to `limit` across which no event leads to its cause: see [`cut`].
+    /// A moment up to `limit`: no event up to it has its cause after it. See [`cut`].
     fn quiet_before(&self, limit: u64, known: usize) -> u64 {
-        // What was left out begins at the limit.
+        // The chunks left out begin at the limit.
         let mut events = vec![(limit, u32::MAX)];
         let (mut least, mut first) = (0, u64::MAX);
         for run in &self.runs[known..] {
@@ -405,13 +404,13 @@ impl<'a> Follow<'a> {
             }
         }
         events.sort_unstable();
-        // Not the limit itself: what was left out follows upon it.
+        // Before the limit, because the chunks left out begin there.
         let moment = cut::widest_gap(&events, least, limit.saturating_sub(1));
         moment.filter(|moment| *moment >= first).unwrap_or(limit)
     }
 
-    /// Takes over what was copied, up to these ticks, and counts what is missing before it; whether
-    /// there are events.
+    /// Accepts the copied entries up to these ticks, and counts those missing before them. Returns
+    /// whether there are events.
     fn account(&mut self, known: usize, limit: u64) -> bool {
         let mut any = false;
         let mut ended = None;
@@ -419,7 +418,7 @@ impl<'a> Follow<'a> {
             let lane = &mut self.lanes[run.lane as usize];
             let entries = run.entries(&self.entries);
             let taken = entries.partition_point(|e| e.ticks() <= limit);
-            // In a lane that was cut off, nothing follows.
+            // After a lane was cut off, none of its chunks follows.
             run.count = if ended == Some(run.lane) { 0 } else { taken };
             if taken < entries.len() {
                 ended = Some(run.lane);
@@ -438,11 +437,11 @@ impl<'a> Follow<'a> {
         any
     }
 
-    /// Leaves only the oldest chunks in `fresh` if there are too many, and returns up to which
-    /// ticks events may then be taken without overtaking those left out.
+    /// Leaves only the oldest chunks in `fresh` if there are too many. Returns up to which ticks
+    /// events may then be given without overtaking those left out.
     fn limit(&mut self) -> Option<u64> {
-        // If those of some lanes were left out, what is taken of the others would end where they
-        // begin.
+        // At least one chunk of each busy lane: a lane left out would limit the others to the ticks
+        // before its own.
         let lanes = self.lanes.iter();
         let busy = lanes.filter(|lane| lane.until > lane.next.unwrap_or(0));
         let most = AT_ONCE + busy.count();
@@ -451,8 +450,7 @@ impl<'a> Follow<'a> {
         }
         let ring = &self.segment.ring;
         let lanes = &self.lanes;
-        // Only as good as the words are now: a chunk that is overwritten meanwhile is missed all
-        // the same.
+        // These ticks may be wrong: a chunk that is overwritten meanwhile is missed all the same.
         let ticks = |c: &Chunk| {
             let next = lanes[c.lane as usize].next.unwrap_or(c.before);
             let from = next.saturating_sub(c.before);
@@ -477,8 +475,8 @@ impl Run {
 }
 
 impl Lane {
-    /// Notes that nothing is there before this number; how many entries were overwritten since the
-    /// follower began.
+    /// Counts the entries missing before this number. Returns how many of them were overwritten
+    /// since the follower began.
     fn miss(&mut self, lane: u32, end: u64, gone: &Gone) -> u64 {
         let next = self.next.unwrap_or(end);
         let gap = end.saturating_sub(next);
@@ -492,7 +490,7 @@ impl Lane {
         gap - earlier
     }
 
-    /// The part of a chunk that was there when this poll began, if any of it is unread.
+    /// The part of a chunk that this poll may read, if any of it is unread.
     fn unread(&self, chunk: Chunk) -> Option<Chunk> {
         let chunk = chunk.up_to(Some(self.until))?;
         (chunk.end() > self.next.unwrap_or(0)).then_some(chunk)

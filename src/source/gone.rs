@@ -1,17 +1,17 @@
-//! What was overwritten in each lane before a follower began.
+//! Counts the entries of each lane that were overwritten before a follower began.
 
 use crate::ring::reader::Chunk;
 
-/// Entries that were gone already: of each lane, those behind the first that was there.
+/// The entries that were gone already: of each lane, those after the first one still there.
 #[derive(Default)]
 pub struct Gone {
-    /// Lanes, and numbers from and to. In this order, and none of a lane overlaps another.
+    /// Lanes, and the numbers from and to, sorted. The ranges of a lane do not overlap.
     ranges: Vec<(u32, u64, u64)>,
 }
 
 impl Gone {
-    /// What is missing between these chunks, which come by lanes and in the order of their lane,
-    /// and behind the last one of each, of so many entries logged.
+    /// The gaps between these chunks and after the last chunk of each lane. `chunks` are sorted by
+    /// lane, and then by age. `logged` says how many entries each lane logged.
     pub fn between(chunks: &[Chunk], logged: &[Option<u64>]) -> Gone {
         let mut ranges = Vec::new();
         for of_lane in chunks.chunk_by(|a, b| a.lane == b.lane) {
@@ -27,7 +27,7 @@ impl Gone {
         Gone { ranges }
     }
 
-    /// How many of a lane's entries from number `from` to number `to` it was.
+    /// How many of a lane's entries from number `from` to number `to` were gone.
     pub fn count(&self, lane: u32, from: u64, to: u64) -> u64 {
         let first = |(of, _, end): &(u32, u64, u64)| (*of, *end) <= (lane, from);
         let ranges = &self.ranges[self.ranges.partition_point(first)..];
@@ -65,7 +65,7 @@ mod tests {
             let mut chunks: Vec<Chunk> = places.iter().map(chunk).collect();
             chunks.sort_unstable_by_key(|chunk| (chunk.lane, chunk.before));
             let gone = Gone::between(&chunks, &logged);
-            // One by one; and in damaged memory, where chunks overlap, no more than that.
+            // Compares number by number, except in damaged memory, where chunks overlap.
             let of_lane: Vec<&Chunk> = chunks.iter().filter(|chunk| chunk.lane == lane).collect();
             let is_gone = |number: &u64| {
                 let begins = of_lane.first().is_some_and(|chunk| chunk.before <= *number);

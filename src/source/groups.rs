@@ -1,33 +1,33 @@
-//! Events of several entries: found among the entries of a chunk, and put together.
+//! Finds events of several entries in a chunk, and puts them together.
 //!
-//! The first entry of such an event says how many it takes; each of the others carries its
-//! position, so that it can be told from a first one wherever a reader begins, and from either end.
-//! All are in one chunk and were committed at once. Entries of event 0 that are no such others fill
-//! a chunk up whose rest was too small.
+//! The first entry of such an event says how many it takes. Each of the others has its position, so
+//! it can be told from a first entry wherever a reader begins, from either end. All are in one
+//! chunk and are committed together. Other entries of event 0 fill up a chunk whose rest was too
+//! small.
 
 use super::{Event, Payload, ThreadRef};
 use crate::event::EventId;
 use crate::layout::words::{Entry, FLAG_BACKTRACE, PAYLOAD_AT};
 
-/// An event's entries.
+/// The entries of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Group<'a> {
-    /// How many entries of those given stand before it.
+    /// How many of the given entries are before it.
     pub at: usize,
-    /// The first.
+    /// The first entry.
     pub first: &'a Entry,
-    /// Those after it.
+    /// The entries after it.
     pub rest: &'a [Entry],
 }
 
-/// The events among entries that followed one another in a chunk. What belongs to none is left out.
+/// The events among successive entries of a chunk. Entries without an event are skipped.
 pub struct Groups<'a> {
     entries: &'a [Entry],
     at: usize,
 }
 
 impl<'a> Groups<'a> {
-    /// Of these entries.
+    /// Takes successive entries of a chunk.
     pub fn new(entries: &'a [Entry]) -> Groups<'a> {
         Groups { entries, at: 0 }
     }
@@ -55,7 +55,7 @@ impl<'a> Iterator for Groups<'a> {
     }
 }
 
-/// Those of the entries that go on with an event of so many more: fewer only in damaged memory.
+/// The entries that continue an event of `more` further entries. In damaged memory there are fewer.
 fn following(after: &[Entry], more: usize) -> &[Entry] {
     let goes_on = |(position, entry): &(usize, &Entry)| {
         entry.is_continuation() && usize::from(entry.flags()) == position + 1
@@ -102,8 +102,8 @@ fn payload(group: &Group) -> Box<Payload> {
     })
 }
 
-/// The return addresses that a payload begins with, and what follows them: an array of msgpack,
-/// whose length is of 16 bits and whose items are of 64. `None` where it is not that.
+/// The return addresses at the start of a payload, and the rest of it. They are a msgpack array
+/// with a length of 16 bits and items of 64 bits. `None` if the payload begins in another way.
 fn addresses(payload: &[u8]) -> Option<(Vec<u64>, &[u8])> {
     let (&[0xdc, high, low], mut rest) = payload.split_first_chunk()? else {
         return None;
@@ -139,7 +139,7 @@ mod tests {
         let (one, pad) = (entry(5, 1, 0), entry(0, 1, 0));
         let next = |position| entry(0, 0, position);
         assert_eq!(places(&[pad, one, pad, one]), [(1, 0), (3, 0)]);
-        // Begins in the middle of an event; one has lost its end, one its middle.
+        // Begins in the middle of an event; one event has lost its end, one its middle.
         let cut = entry(6, 3, FLAG_PAYLOAD);
         let entries = [
             next(2),
@@ -178,7 +178,7 @@ mod tests {
             |entries: &[Entry]| Event::new(&Groups::new(entries).next().expect("one"), None);
         let payload = event(&entries).payload.expect("a payload");
         assert_eq!((payload.values, payload.backtrace), (bytes.clone(), vec![]));
-        // What is lost is lost at the end.
+        // A lost entry shortens the payload at its end.
         let payload = event(&entries[..2]).payload.expect("a payload");
         assert_eq!(payload.values, bytes[..38 + 48]);
     }

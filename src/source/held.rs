@@ -1,21 +1,21 @@
-//! How much a ring holds, from when to when, and since when it is complete.
+//! Tells how much a ring holds, of which time, and since when it is complete.
 //!
-//! A lane keeps its current chunk for as long as nobody logs through it. So the oldest events of a
-//! ring may be those of a CPU that has been idle since, while others overwrote the events that came
-//! after them. Chunks say how many entries their lane wrote before them, so gaps are known to the
-//! last entry. All entries that are missing in a lane were logged before the first entry behind its
-//! last gap.
+//! A lane keeps its current chunk while no thread logs through it. So the oldest events of a ring
+//! may be those of a CPU that has been idle since, while others overwrote the events that came
+//! after them. A chunk says how many entries its lane wrote before it, so the size of each gap is
+//! exact. All entries that are missing in a lane were logged before the first entry after its last
+//! gap.
 //!
-//! All that is asked of the chunks is asked once for all lanes: a damaged ring may have a million
-//! chunks, and thousands of lanes without one.
+//! The chunks are read once for all lanes: a damaged ring may have a million chunks, and thousands
+//! of lanes without one.
 //!
 //! **Why does an event say how much is missing before it, and the ring since when it is complete?**
 //! A lane keeps its current chunk. When a program moves to another CPU for good, its last events on
-//! the first CPU stay for ever, while those that came next are overwritten. A dump once went from
-//! event 19,106,627 to 331,842 without a word. The numbers of entries in lanes tell exactly how
-//! many are missing, and where. They do not tell when the missing entries were logged, only that it
-//! was before the event behind the gap. So the ring is called complete from the last such event on,
-//! over all lanes.
+//! the first CPU stay, while those that came next are overwritten. A dump once went from event
+//! 19,106,627 to 331,842 without notice. The numbers of entries in lanes tell exactly how many are
+//! missing, and where. They do not tell when the missing entries were logged, only that it was
+//! before the event after the gap. So the ring is complete from the last such event on, over all
+//! lanes.
 
 use std::cell::OnceCell;
 
@@ -28,27 +28,28 @@ use crate::sync::Ordering;
 /// How much a ring holds. Ticks are those of its clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Held {
-    /// Entries that were ever logged.
+    /// Entries ever logged.
     pub written: u64,
-    /// Entries that are there.
+    /// Entries in the ring.
     pub entries: u64,
-    /// Ticks of the oldest one.
+    /// Ticks of the oldest entry.
     pub oldest: Option<u64>,
-    /// Ticks of the newest one.
+    /// Ticks of the newest entry.
     pub newest: Option<u64>,
-    /// Ticks from which on nothing is missing; `None` if nothing was ever overwritten.
+    /// No entry since these ticks is missing; `None` if nothing was ever overwritten.
     pub complete_since: Option<u64>,
-    /// Entries that are there and were logged before that.
+    /// Entries in the ring that are older than that.
     pub older: u64,
 }
 
 impl Held {
-    /// By a ring now.
+    /// The state of a ring now.
     pub fn of(ring: &Observed) -> Held {
         Held::by(ring, &saved(ring))
     }
 
-    /// The same of any ring, of which so many entries of each lane were saved; 0 in a live one.
+    /// The same for any ring. `saved`: entries of each lane that a snapshot counted; 0 in other
+    /// rings.
     fn by(ring: &impl Storage, saved: &[u64]) -> Held {
         let lanes = lanes(ring, saved);
         let sum = |of: &dyn Fn(&Lane) -> u64| lanes.iter().map(of).fold(0, u64::saturating_add);
@@ -64,22 +65,22 @@ impl Held {
     }
 }
 
-/// A lane's entries.
+/// The entries of a lane.
 #[derive(Default)]
 struct Lane {
     written: u64,
-    /// Whether it is that of a snapshot.
+    /// Whether it is a snapshot's lane.
     is_saved: bool,
-    /// Where they are, in their order.
+    /// Its chunks, in order.
     chunks: Vec<Chunk>,
     oldest: Option<u64>,
-    /// Of the first entry behind the last gap.
+    /// Ticks of the first entry after the last gap.
     complete_since: Option<u64>,
 }
 
-/// Only a few entries of each lane are looked at: the others are pages to map for nothing.
+/// Reads only a few entries of each lane, because others would map pages for nothing.
 fn lanes(ring: &impl Storage, saved: &[u64]) -> Vec<Lane> {
-    // Before the chunks are looked at: what was logged by then is in one of them, or overwritten.
+    // Read before the chunks: all that was logged by then is in a chunk, or overwritten.
     let lane = |(written, saved): (u64, &u64)| Lane {
         written,
         is_saved: *saved != 0,
@@ -102,13 +103,13 @@ fn lanes(ring: &impl Storage, saved: &[u64]) -> Vec<Lane> {
     lanes
 }
 
-/// How many entries of each lane were committed when this snapshot was taken; 0 in a live ring.
+/// How many entries of each lane were committed when this snapshot was taken; 0 in other rings.
 fn saved(ring: &Observed) -> Vec<u64> {
     let saved = |lane| ring.saved(lane).load(Ordering::Relaxed);
     (0..ring.lanes()).map(saved).collect()
 }
 
-/// How many entries each lane of a snapshot had committed, which may have lost the end of one.
+/// How many entries each lane of a snapshot had committed. The snapshot may lack the last of them.
 pub fn written(ring: &Observed) -> Vec<u64> {
     written_by(ring, &saved(ring))
 }
@@ -121,14 +122,13 @@ fn written_by(ring: &impl Storage, saved: &[u64]) -> Vec<u64> {
 }
 
 fn ticks(ring: &impl Storage, chunk: &Chunk, index: u32) -> u64 {
-    // Relaxed: of a chunk that may be overwritten meanwhile, which `Lane::settle` asks where it
-    // matters.
+    // Relaxed: the chunk may be overwritten meanwhile; `Lane::settle` checks that where it matters.
     ring.word(chunk.chunk, index, 0).load(Ordering::Relaxed)
 }
 
 impl Lane {
-    /// Finds the ends, without the chunks that are overwritten meanwhile. `after`: ticks behind its
-    /// last entry, where that was overwritten.
+    /// Finds the oldest entry and the last gap, leaving out chunks that are overwritten meanwhile.
+    /// `after`: ticks after the lane's last entry, if that was overwritten.
     fn settle(&mut self, ring: &impl Storage, after: impl Fn() -> u64) {
         let first = |of: &mut Vec<Chunk>, place: usize| {
             let ticks = ticks(ring, &of[place], 0);
@@ -144,7 +144,7 @@ impl Lane {
         loop {
             let (gap, end) = self.last_gap();
             if end < self.written {
-                // A snapshot does not know what the lane took last.
+                // A snapshot does not know which chunk the lane took last.
                 self.complete_since = Some(if self.is_saved { u64::MAX } else { after() });
                 break;
             }
@@ -156,7 +156,7 @@ impl Lane {
         }
     }
 
-    /// The chunk behind the last gap, and up to which number there are entries.
+    /// The chunk after the last gap, and the number after the last entry.
     fn last_gap(&self) -> (Option<usize>, u64) {
         let (mut gap, mut end) = (None, 0);
         for (place, chunk) in self.chunks.iter().enumerate() {
@@ -197,17 +197,17 @@ impl Lane {
     }
 }
 
-/// What tells when entries at the ends of lanes were logged at the latest that were overwritten.
+/// Bounds the times of overwritten entries at the ends of lanes.
 struct Ends {
-    /// Of each lane, the greatest ticket that it has taken.
+    /// The greatest ticket of each lane.
     taken: Vec<u64>,
-    /// Tickets of chunks with entries, in order, and the least ticks of the first entries of these
-    /// chunks and of all behind.
+    /// Tickets of chunks with entries, in order. With each, the least ticks of the first entries of
+    /// this chunk and of all that follow.
     later: Vec<(u64, u64)>,
 }
 
 impl Ends {
-    /// By a ring now.
+    /// The bounds in a ring now.
     #[cold]
     fn of(ring: &impl Storage) -> Ends {
         let cursor = |lane| Cursor(ring.cursor(lane).load(Ordering::Relaxed)).ticket();
@@ -234,8 +234,8 @@ impl Ends {
         Ends { taken, later }
     }
 
-    /// Ticks behind the last entry of a lane: a chunk that was taken after the lane's last one was
-    /// logged to later. Beyond all ticks if there is none.
+    /// Ticks after the last entry of a lane: entries in a chunk that was taken after the lane's
+    /// last one were logged later. The largest number if there is no such chunk.
     fn after(&self, lane: usize) -> u64 {
         let place = self
             .later
@@ -251,7 +251,7 @@ mod tests {
     use super::*;
     use crate::ring::plain::{Plain, damaged};
 
-    /// What is behind the end of one lane, which looks for itself.
+    /// The ticks after the end of one lane, found without the others.
     fn after_its_end(ring: &Plain, lane: u32) -> u64 {
         let cursor = Cursor(ring.cursor(lane).load(Ordering::Relaxed)).ticket();
         let state = |chunk| State(ring.state(chunk).load(Ordering::Relaxed));
@@ -276,7 +276,7 @@ mod tests {
                 let expected = after_its_end(&ring, lane);
                 prop_assert_eq!(ends.after(lane as usize), expected, "lane {}", lane);
             }
-            // And nothing else is amiss with it.
+            // Damage does not break the rest either.
             let _ = Held::by(&ring, &vec![0; ring.lanes() as usize]);
         }
     }
@@ -287,7 +287,7 @@ mod tests {
         let ring = Plain::new(lanes, chunks, 2);
         let put = |word: &crate::sync::AtomicU64, value| word.store(value, Ordering::Relaxed);
         for lane in 0..lanes {
-            // Each was interrupted in a refill, and had lost its last chunk by then.
+            // Each lane was interrupted in a refill, and had lost its last chunk by then.
             let (chunk, ticket) = (lane, u64::from(chunks + lane));
             put(ring.cursor(lane), Cursor::new(1, 2).0);
             put(ring.state(chunk), State::open(ticket, lane).0);

@@ -1,4 +1,4 @@
-//! Events out of a ring, live or saved: all of them in order of time, or the new ones as they come.
+//! Reads events from a ring: all in the order of time, or new ones as they come.
 
 mod events;
 mod follow;
@@ -19,7 +19,7 @@ use crate::ring::threads::Thread;
 use crate::ring::{Storage, cut};
 use crate::segment::Segment;
 
-/// How many entries were logged through each lane. `None`: that could not be told.
+/// How many entries were logged through each lane; `None` for a lane if that is not known.
 fn logged(segment: &Segment) -> Vec<Option<u64>> {
     let ring = &segment.ring;
     match segment.facts.snapshot {
@@ -28,15 +28,15 @@ fn logged(segment: &Segment) -> Vec<Option<u64>> {
     }
 }
 
-/// How many entries each lane has committed by now. `None`: that could not be told.
+/// How many entries each lane has committed; `None` for a lane if that is not known.
 fn committed(ring: &impl Storage) -> Vec<Option<u64>> {
     let lanes: Vec<u32> = (0..ring.lanes()).collect();
     let looks = reader::look(ring, &lanes).into_iter();
     looks.map(|look| look.count).collect()
 }
 
-/// How far each lane may be read: a consistent cut of a live ring, and all of a snapshot. `None`:
-/// that could not be told.
+/// How far each lane may be read: a consistent cut of a ring, or all of a snapshot. `None` for a
+/// lane if that is not known.
 pub(crate) fn cut(segment: &Segment) -> Vec<Option<u64>> {
     let clock = segment.facts.clock;
     match segment.facts.snapshot {
@@ -45,11 +45,11 @@ pub(crate) fn cut(segment: &Segment) -> Vec<Option<u64>> {
     }
 }
 
-/// Attempts at finding what is not overwritten meanwhile.
+/// Attempts to read entries before they are overwritten.
 pub(crate) const ATTEMPTS: usize = 8;
 
-/// What a ring holds up to a cut, and that cut. A small ring may be overwritten as a whole while
-/// the cut is taken: then the next one is tried, unless it is the same one.
+/// A cut of a ring, and the chunks up to it. A small ring may be overwritten as a whole while the
+/// cut is taken: then another cut is taken, unless it is the same.
 pub(crate) fn contents(segment: &Segment) -> (Vec<Option<u64>>, Vec<Chunk>) {
     let up_to = |cut: Vec<Option<u64>>| {
         let chunks = chunks(segment, &cut);
@@ -71,7 +71,7 @@ pub(crate) fn contents(segment: &Segment) -> (Vec<Option<u64>>, Vec<Chunk>) {
     })
 }
 
-/// What chunks hold up to a cut.
+/// The chunks up to a cut.
 fn chunks(segment: &Segment, cut: &[Option<u64>]) -> Vec<Chunk> {
     let up_to = |chunk: Chunk| match segment.facts.snapshot {
         true => chunk.up_to(None),
@@ -81,36 +81,35 @@ fn chunks(segment: &Segment, cut: &[Option<u64>]) -> Vec<Chunk> {
     all.filter_map(up_to).collect()
 }
 
-/// A thread as an event names it. It means one thread, also when the kernel gave its id to another
-/// since.
+/// The thread of an event. It means one thread, even if the kernel has reused its id since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ThreadRef(pub u32);
 
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// Ticks of the timeline's clock; 0 when they are not known.
+    /// Ticks of the timeline's clock; 0 if they are not known.
     pub ticks: u64,
-    /// Which event.
+    /// The definition's number.
     pub id: EventId,
-    /// The CPU it was logged on; 0xffff when it is not known.
+    /// The CPU it was logged on; 0xffff if it is not known.
     pub core: u16,
-    /// The NUMA node of that CPU; 0xffff when it is not known.
+    /// The NUMA node of that CPU; 0xffff if it is not known.
     pub node: u16,
-    /// The thread, as the thread table knows it.
+    /// The thread, by its record in the thread table.
     pub thread: ThreadRef,
-    /// The kernel's id of the thread; 0 when it is not known.
+    /// The kernel's id of the thread; 0 if it is not known.
     pub tid: u32,
-    /// Arguments; those the definition has no name for mean nothing.
+    /// Arguments. Those beyond the definition's names mean nothing.
     pub args: [i64; 4],
-    /// The payload, if four integers do not suffice: the values of printf, and the call stack. Its
-    /// values are all that the event has.
+    /// The payload, if four integers are not enough: the values of printf, and the call stack. An
+    /// event with a payload has no other values.
     pub payload: Option<Box<Payload>>,
-    /// Nanoseconds since the epoch, if the event itself says so, as in an archive. In a ring, its
-    /// ticks do.
+    /// Nanoseconds since the epoch, if the event itself has them, as in an archive. In a ring its
+    /// ticks give the time.
     pub time: Option<NonZeroU64>,
-    /// How many entries of its lane are missing right before it: they were overwritten. An event
-    /// takes one entry, one with a payload takes several, and entries that fill up a chunk count as
+    /// How many entries of its lane are missing right before it, because they were overwritten. An
+    /// event takes one entry, or several with a payload. Entries that fill up a chunk count as
     /// well.
     pub missed: u64,
 }
@@ -127,7 +126,7 @@ impl Event {
     }
 }
 
-/// What an event says beyond four integers.
+/// The contents of an event beyond four integers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Payload {
     /// Values, as msgpack, one after the other; [`values`](crate::event::values) reads them.
@@ -136,23 +135,23 @@ pub struct Payload {
     pub backtrace: Vec<u64>,
 }
 
-/// What an address in a call stack stands for, as far as that is known: what dladdr says.
+/// The meaning of an address in a call stack, as far as it is known, like that of dladdr.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Frame {
-    /// The address: one to which a function will return.
+    /// The address. It is a return address.
     pub address: u64,
     /// The file of the program or library (`dli_fname`).
     pub file: Option<String>,
-    /// Where that is mapped (`dli_fbase`).
+    /// Where that file is mapped (`dli_fbase`).
     pub base: Option<u64>,
     /// The function, as the file spells it (`dli_sname`).
     pub name: Option<String>,
-    /// Where that begins (`dli_saddr`).
+    /// Where that function begins (`dli_saddr`).
     pub start: Option<u64>,
 }
 
 impl Frame {
-    /// Nothing but the address.
+    /// A frame with nothing but the address.
     pub fn unknown(address: u64) -> Frame {
         Frame {
             address,
@@ -161,20 +160,20 @@ impl Frame {
     }
 }
 
-/// What events come from, and what is known there about them: a ring, or an archive.
+/// A source of events, and of what they mean: a ring, or an archive.
 pub trait Source {
-    /// What an event means; `None` if no such event is defined.
+    /// The definition of an event; `None` if there is none.
     fn definition(&self, id: EventId) -> Option<&Definition>;
 
     /// The thread that logged an event, if it is known.
     fn thread(&self, event: &Event) -> Option<Thread>;
 
-    /// When an event was, in nanoseconds since the epoch, if it can be told.
+    /// The time of an event in nanoseconds since the epoch, if it is known.
     fn time(&self, event: &Event) -> Option<u64>;
 
-    /// What an address in the call stack of an event stands for.
+    /// The meaning of an address in the call stack of an event.
     fn frame(&self, event: &Event, address: u64) -> Frame;
 
-    /// All that is defined by now.
+    /// All definitions so far.
     fn definitions(&self) -> Box<dyn Iterator<Item = &Definition> + '_>;
 }
