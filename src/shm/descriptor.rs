@@ -1,10 +1,4 @@
-//! Descriptors: none of ours ever has the number of a standard stream.
-//!
-//! The kernel gives the lowest number that is free. In a host that has closed its standard streams,
-//! that is 0, 1 or 2, and the host's later output would be written into a timeline. So before
-//! anything is opened, these numbers are taken by descriptors that lead nowhere: reading, writing
-//! and polling them fails as for a closed one, and exec closes them. They stay, because closing one
-//! could hit a file that the host has put in its place meanwhile.
+//! Opens all files, with descriptors that never have the number of a standard stream.
 //!
 //! **Why does the library take the numbers of closed standard streams?** `open` gives the lowest
 //! number that is free. A host that has closed its standard output and opens a timeline would print
@@ -16,11 +10,11 @@
 //! each of its system calls.
 //!
 //! The numbers stay taken, as with SQLite. A host that opens another file there by `dup2`, or
-//! closes the number first, does not notice. A host that closed it long ago and counts on `open` to
-//! give 0 gets a higher number. Giving the numbers back would be worse: between the look at a
-//! number and its closing, another thread may have put a file there. One case remains: a host
-//! closes a standard stream in one thread while another thread is between the look and the opening,
-//! and then prints to the stream that it has closed.
+//! closes the number first, does not notice. A host that closed it long ago and expects `open` to
+//! return 0 gets a higher number. Freeing the numbers would be worse: between the check of a number
+//! and its closing, another thread may have put a file there. One case remains: a host closes a
+//! standard stream in one thread while another thread is between the check and the opening, and
+//! then prints to the stream that it has closed.
 
 use std::ffi::CStr;
 use std::fs::{File, OpenOptions, ReadDir};
@@ -29,23 +23,23 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// The lowest number that is no standard stream.
+/// The lowest number that is not a standard stream.
 const LOWEST: RawFd = 3;
-/// The lowest number for what is kept: shells and daemons hand out those below by hand.
+/// The lowest number of descriptors that are kept: shells and daemons assign lower ones explicitly.
 const LOWEST_KEPT: RawFd = 512;
 
-/// Opens a file as `options` say. Whatever the library opens is opened here.
+/// Opens a file with these options. The library opens all its files through this module.
 pub fn open_as(options: &OpenOptions, path: &Path) -> io::Result<File> {
     above_standard_streams(|| options.open(path))
 }
 
-/// Opens a file to read it.
+/// Opens a file for reading.
 pub fn open_to_read(path: &Path) -> io::Result<File> {
     open_as(File::options().read(true), path)
 }
 
-/// Opens a regular file, and nothing else, not even for a moment: opening a device may already do
-/// something.
+/// Opens a file if it is regular. Other files are not opened even for a moment, because opening a
+/// device may have effects.
 pub fn open_regular(path: &Path) -> Option<File> {
     let options = |flags| OpenOptions::new().read(true).custom_flags(flags).clone();
     let place = open_as(&options(libc::O_PATH), path).ok()?;
@@ -56,7 +50,7 @@ pub fn open_regular(path: &Path) -> Option<File> {
     open_as(&options(libc::O_NONBLOCK | libc::O_NOCTTY), again.as_ref()).ok()
 }
 
-/// Opens a file with flags of the system, and does not allocate.
+/// Opens a file with flags of the system, without allocating.
 pub fn open_with_flags(path: &CStr, flags: libc::c_int) -> io::Result<File> {
     above_standard_streams(|| {
         // SAFETY: the path is NUL-terminated and lives through the call.
@@ -72,7 +66,7 @@ pub fn read_to_string(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// What is in a folder.
+/// The entries of a folder.
 pub fn read_dir(path: &Path) -> io::Result<ReadDir> {
     take_standard_streams()?;
     std::fs::read_dir(path)
@@ -82,22 +76,21 @@ fn above_standard_streams(mut open: impl FnMut() -> io::Result<File>) -> io::Res
     loop {
         take_standard_streams()?;
         let file = open()?;
-        // Or else another thread of the host closed one just now: once more.
+        // Otherwise another thread of the host closed a stream in between: try again.
         if file.as_raw_fd() >= LOWEST {
             return Ok(file);
         }
     }
 }
 
-/// Takes the numbers of standard streams that are free.
+/// Takes the free numbers of standard streams.
 fn take_standard_streams() -> io::Result<()> {
     for number in 0..LOWEST {
         // SAFETY: only asks whether the descriptor is open.
         while unsafe { libc::fcntl(number, libc::F_GETFD) } < 0 {
             let taken = open_nothing()?;
             if taken.as_raw_fd() < LOWEST {
-                // Not ours any more: the number is the host's, who may close it or put something in
-                // its place.
+                // The number is the host's from now on: it may close it or put a file in its place.
                 std::mem::forget(taken);
             }
         }
@@ -105,12 +98,12 @@ fn take_standard_streams() -> io::Result<()> {
     Ok(())
 }
 
-/// A descriptor of the lowest number that is free, through which nothing can be read or written.
+/// A descriptor with the lowest free number, through which nothing can be read or written.
 fn open_nothing() -> io::Result<OwnedFd> {
     // SAFETY: the path is NUL-terminated; nothing else is passed.
     unsafe {
         let null = libc::open(c"/dev/null".as_ptr(), libc::O_PATH | libc::O_CLOEXEC);
-        // In a root of its own without devices.
+        // Without devices, as in a chroot.
         owned(null).or_else(|_| owned(libc::epoll_create1(libc::EPOLL_CLOEXEC)))
     }
 }
@@ -119,15 +112,15 @@ fn open_nothing() -> io::Result<OwnedFd> {
 fn owned(fd: libc::c_int) -> io::Result<OwnedFd> {
     match fd {
         0.. => {
-            // SAFETY: the call has made it for us alone.
+            // SAFETY: the call has created it, and nothing else owns it.
             Ok(unsafe { OwnedFd::from_raw_fd(fd) })
         }
         _ => Err(io::Error::last_os_error()),
     }
 }
 
-/// The same opening under a number that nobody hands out by hand: from 512 on, or else the highest
-/// that is free.
+/// Moves the opening to a number that no program assigns explicitly: 512 or more, or else the
+/// highest that is free.
 pub fn keep_high(file: File) -> File {
     let now = file.as_raw_fd();
     let numbers = std::iter::once(LOWEST_KEPT).chain((LOWEST..LOWEST_KEPT).rev());
@@ -141,7 +134,7 @@ pub fn keep_high(file: File) -> File {
     file
 }
 
-/// Device and inode. By fstat and not File::metadata, whose statx probing is more than this needs.
+/// Device and inode, by fstat: File::metadata would probe for statx, which is not needed here.
 pub(super) fn identity(file: &File) -> io::Result<(u64, u64)> {
     let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
     // SAFETY: `stat` is a valid place for one, and is read only when the call filled it.

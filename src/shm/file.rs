@@ -1,4 +1,4 @@
-//! Files by their names: opened, created, given a name, and room for what is to be in them.
+//! Opens, creates, renames and reserves files by name.
 
 use std::ffi::CString;
 use std::fs::{File, Permissions};
@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 
 use super::descriptor::open_as;
 
-/// Opens an existing file. A symbolic link at its end is followed for reading only: a folder that
-/// all may write to must not lead a writer elsewhere.
+/// Opens an existing file. A symbolic link at its end is followed for reading only, because a
+/// folder that all users may write to must not lead a writer elsewhere.
 pub fn open(path: &Path, write: bool) -> io::Result<File> {
     open_with(path, write, write)
 }
 
-/// Opens an existing file for reading, and no symbolic link.
+/// Opens an existing file for reading, unless it is a symbolic link.
 pub fn open_nofollow(path: &Path) -> io::Result<File> {
     open_with(path, false, true)
 }
@@ -43,7 +43,7 @@ fn open_with(path: &Path, write: bool, no_link: bool) -> io::Result<File> {
     Ok(file)
 }
 
-/// Creates a file that only its owner may use, whatever the umask; fails if there is one.
+/// Creates a file that only its owner may use, whatever the umask. Fails if it exists.
 pub fn create(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     let options = options.read(true).write(true).create_new(true).mode(0o600);
@@ -55,21 +55,21 @@ pub fn create(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The name of a file that is removed when this is dropped, unless it is to be kept.
+/// The path of a file that is removed when this is dropped, unless `keep` was called.
 pub struct Temporary(PathBuf);
 
 impl Temporary {
-    /// Of a file that is there.
+    /// Takes the path of an existing file.
     pub fn new(path: PathBuf) -> Temporary {
         Temporary(path)
     }
 
-    /// The name.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Leaves alone what stands there.
+    /// Leaves the file in place.
     pub fn keep(mut self) {
         self.0 = PathBuf::new();
     }
@@ -78,18 +78,18 @@ impl Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         if !self.0.as_os_str().is_empty() {
-            // On the way out of a failure that is reported already.
+            // The failure that led here is reported already.
             let _ = std::fs::remove_file(&self.0);
         }
     }
 }
 
-/// Renames a file, and fails if something has the new name.
+/// Renames a file, and fails if the new name exists.
 pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     let [c_from, c_to] = [from, to].map(|path| CString::new(path.as_os_str().as_bytes()));
     let (c_from, c_to) = (c_from?, c_to?);
-    // SAFETY: both names are NUL-terminated and live through the call. Not by a function of the C
-    // library, of which some have none.
+    // SAFETY: both names are NUL-terminated and live through the call. A raw system call, because
+    // some C libraries have no function for it.
     let renamed = unsafe {
         libc::syscall(
             libc::SYS_renameat2,
@@ -105,10 +105,10 @@ pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     }
     let error = io::Error::last_os_error();
     match error.raw_os_error() {
-        // A file system that cannot do it in one step (NFS, 9p).
+        // A file system that cannot rename in this way (NFS, 9p).
         Some(libc::EINVAL | libc::ENOSYS) => {
             std::fs::hard_link(from, to)?;
-            // It has its new name. A former one that cannot be removed does no harm.
+            // The file has its new name. If the old one cannot be removed, it does no harm.
             let _ = std::fs::remove_file(from);
             Ok(())
         }
@@ -116,12 +116,12 @@ pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// A number that nobody can guess.
+/// A number that cannot be guessed.
 pub fn unguessable() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
-/// Whether `path` still leads to this very file.
+/// Whether `path` leads to this file.
 pub fn is_at(file: &File, path: &Path) -> bool {
     match (file.metadata(), path.metadata()) {
         (Ok(a), Ok(b)) => a.dev() == b.dev() && a.ino() == b.ino(),
@@ -129,7 +129,7 @@ pub fn is_at(file: &File, path: &Path) -> bool {
     }
 }
 
-/// Whether the file is kept in memory alone, and so gone after a boot.
+/// Whether the file is only in memory, and so gone after a boot.
 pub fn is_in_memory(file: &File) -> bool {
     use nix::sys::statfs::{FsType, HUGETLBFS_MAGIC, TMPFS_MAGIC, fstatfs};
     const RAMFS_MAGIC: FsType = FsType(0x8584_58f6);
@@ -151,11 +151,11 @@ pub fn file_size_limit() -> u64 {
     }
 }
 
-/// Takes every byte of the file from the file system now, so that none is missing at a write later.
+/// Reserves all bytes of the file in the file system, so that no later write lacks space.
 ///
-/// On failure: how many bytes are free.
+/// On failure, returns how many bytes are free.
 pub fn reserve(file: &File, bytes: u64) -> Result<(), (io::Error, u64)> {
-    // Bytes there are, that are free, and of these for anybody.
+    // Bytes in all, bytes free, and bytes free for unprivileged users.
     let space = || {
         let found = nix::sys::statvfs::fstatvfs(file).ok()?;
         #[allow(clippy::unnecessary_cast, reason = "narrower on 32-bit targets")]
@@ -168,8 +168,8 @@ pub fn reserve(file: &File, bytes: u64) -> Result<(), (io::Error, u64)> {
     if bytes > file_size_limit() {
         return Err((io::Error::from_raw_os_error(libc::EFBIG), file_size_limit()));
     }
-    // Asked first: an attempt in vain takes all there is for a moment, in which others get none.
-    // Where there is nothing at all, there is no limit.
+    // Checked first: a failed attempt takes all free space for a moment, in which other programs
+    // get none. A file system that reports no blocks has no limit.
     if space().is_some_and(|(all, left, _)| all > 0 && left < bytes) {
         return Err((io::Error::from_raw_os_error(libc::ENOSPC), free()));
     }

@@ -1,31 +1,30 @@
 //! Open-file-description locks on single bytes far behind the end of the file.
 //!
 //! The kernel drops such a lock with the last descriptor of its opening, so a killed process never
-//! leaves one behind. Whoever may open the file may hold its locks, so every wait for one is
+//! leaves one behind. A process that may open the file may hold its locks, so every wait for one is
 //! bounded. Each cold operation locks through an opening of its own (`LockFile`). That excludes
-//! other processes and other threads alike, and leaves no mutex that a fork could copy in the
-//! locked state.
+//! other processes and other threads alike, and leaves no mutex that a fork could copy while it is
+//! locked.
 //!
 //! **Why locks on fresh openings of the file, and no mutex?** Defining, levels and anchors need
-//! mutual exclusion between processes *and* threads, survive a holder's death, and survive a fork
-//! at any moment. A mutex in shared memory is left locked by a killed process; one in the process
-//! is copied locked by a fork. An open-file-description lock is dropped by the kernel, and belongs
-//! to an opening of the file: an operation that opens the file for itself excludes everybody else,
-//! threads of its own process included. It costs a few system calls, in operations that are cold.
+//! mutual exclusion between processes *and* threads that survives a holder's death, and a fork at
+//! any moment. A killed process leaves a mutex in shared memory locked; a fork copies a locked
+//! mutex of the process. An open-file-description lock is dropped by the kernel, and belongs to an
+//! opening of the file: an operation that opens the file for itself excludes all others, including
+//! threads of its own process. It costs a few system calls, in cold operations.
 //!
-//! **Why does nobody wait for a lock longer than five seconds?** Whoever may open a file may lock
-//! it, a reader too. The library holds a lock for microseconds. One that is still held after five
-//! seconds is held by somebody who means harm, or who was stopped. The library waits by asking
-//! again, since the kernel's own waiting has no bound. It counts looks and does not ask a clock: a
-//! machine that was suspended has not waited.
+//! **Why does nobody wait for a lock longer than five seconds?** A user who may open a file may
+//! lock it, even for reading. The library holds a lock for microseconds. If one is still held after
+//! five seconds, its holder is malicious or was stopped. The library waits by trying again, because
+//! the kernel's own waiting has no bound. It counts attempts instead of reading a clock: the time
+//! of a suspended machine is no waiting.
 //!
 //! **What does a daemon do that gave its rights away?** It may not open the file again, so it has
 //! no opening of its own to lock through. It takes locks of the process (`F_SETLK`) on the
-//! descriptor it has, which exclude everybody who locks an opening, and an in-process mark keeps
-//! its threads apart. Such a lock goes with any descriptor of the file that the process closes, so
-//! nothing rests on it alone where /proc shows the process. In another pid namespace, or if it
-//! first logged without a /proc, such a daemon looks dead to others once it has closed its
-//! descriptors.
+//! descriptor that it has. They exclude all who lock an opening, and a mark in the process keeps
+//! its threads apart. Such a lock ends when the process closes any descriptor of the file, so
+//! nothing depends on it alone if /proc shows the process. In another pid namespace, or if it first
+//! logged without a /proc, such a daemon looks dead to others once it has closed its descriptors.
 
 use std::fs::File;
 use std::io;
@@ -37,11 +36,11 @@ use super::descriptor::{identity, keep_high};
 use super::inherited::{Noted, note};
 use crate::sync::{AtomicU32, Ordering};
 
-/// First of the lock bytes.
+/// The first lock byte.
 const BASE: i64 = 1 << 62;
-/// Lock bytes of process slots.
+/// The first lock byte of process slots.
 const SLOTS: i64 = BASE + 4096;
-/// Process slots there can be.
+/// The most process slots.
 const SLOT_COUNT: i64 = 65536;
 
 /// What a lock byte protects.
@@ -51,7 +50,7 @@ pub enum Lock {
     Define,
     /// Creating, joining, renaming.
     Lifecycle,
-    /// Being the one sampler.
+    /// Being the only sampler.
     Sample,
     /// Held by the process in that slot of the process table for as long as it writes.
     Slot(u32),
@@ -71,7 +70,7 @@ impl Lock {
         range(self.byte(), 1, kind)
     }
 
-    /// Waits until the lock is ours: `TimedOut` if others have it for longer than we have patience.
+    /// Waits for the lock: `TimedOut` if others hold it for longer than `patience`.
     pub fn acquire(self, opening: &Opening, mut patience: Patience) -> io::Result<()> {
         opening.enter(&mut patience)?;
         loop {
@@ -87,13 +86,13 @@ impl Lock {
         }
     }
 
-    /// Takes the lock if it is free; whether it is ours now.
+    /// Takes the lock if it is free. Returns whether it is ours now.
     pub fn try_acquire(self, opening: &Opening) -> bool {
         self.take(opening).is_ok_and(|taken| taken)
     }
 
-    /// Takes the lock, or false if others have it. The error: nobody can take it, as on a file
-    /// system without locks.
+    /// Takes the lock, or returns false if others hold it. An error says that no process can take
+    /// it, as on a file system without locks.
     fn take(self, opening: &Opening) -> io::Result<bool> {
         match control(opening.file(), opening.set, self.flock(libc::F_WRLCK)) {
             Ok(_) => Ok(true),
@@ -102,7 +101,7 @@ impl Lock {
         }
     }
 
-    /// Gives a lock back that was taken at once.
+    /// Releases the lock. After `acquire`, the opening is to be left as well.
     pub fn release(self, opening: &Opening) {
         // Unlocking a valid descriptor cannot fail, and an invalid one holds no lock.
         let _ = control(opening.file(), opening.set, self.flock(libc::F_UNLCK));
@@ -113,13 +112,13 @@ impl Lock {
         held(file, self.flock(libc::F_RDLCK))
     }
 
-    /// Whether nobody holds the lock, and yet nobody can take it: readers lock its byte.
+    /// Whether the lock is free, but cannot be taken because readers lock its byte.
     pub fn is_held_by_readers(self, file: &File) -> bool {
         held(file, self.flock(libc::F_WRLCK)) && !self.is_held_elsewhere(file)
     }
 }
 
-/// How long a lock is waited for, in looks and not by a clock, which may leap.
+/// How long to wait for a lock, counted in attempts because a clock may jump.
 pub struct Patience {
     looks: u32,
     most: u32,
@@ -131,7 +130,7 @@ impl Patience {
         looks: 0,
         most: 540,
     };
-    /// Some two milliseconds: whoever has the lock for as short as usual may lose its CPU
+    /// About two milliseconds: a process that holds the lock as briefly as usual may lose its CPU
     /// meanwhile.
     pub const MOMENT: Patience = Patience {
         looks: 0,
@@ -142,12 +141,12 @@ impl Patience {
     const SHORTEST: Duration = Duration::from_micros(50);
     const LONGEST: Duration = Duration::from_millis(10);
 
-    /// Waits a little; `TimedOut` when that was done often enough.
+    /// Waits a little; `TimedOut` after the last attempt.
     fn wait(&mut self) -> io::Result<()> {
         self.looks += 1;
         match self.looks {
             looks if looks >= self.most => return Err(io::ErrorKind::TimedOut.into()),
-            // Most are held for some microseconds.
+            // Most locks are held for some microseconds.
             ..Self::SPINS => std::thread::yield_now(),
             looks => {
                 let longer = 1 << (looks - Self::SPINS).min(10);
@@ -163,8 +162,8 @@ pub fn slots_locked(file: &File) -> bool {
     held(file, range(SLOTS, SLOT_COUNT, libc::F_RDLCK))
 }
 
-/// Whether another opening stands in the way of `lock`. Asked for one that readers share, it leaves
-/// out what those hold who may only read the file.
+/// Whether a lock of another opening conflicts with `lock`. If `lock` is shared (`F_RDLCK`), locks
+/// of openings that can only read do not conflict.
 fn held(file: &File, lock: libc::flock) -> bool {
     control(file, libc::F_OFD_GETLK, lock).is_ok_and(|l| l.l_type != libc::F_UNLCK as i16)
 }
@@ -188,21 +187,21 @@ fn control(file: &File, command: libc::c_int, mut lock: libc::flock) -> io::Resu
     Ok(lock)
 }
 
-/// An opening of the file to take locks through.
+/// An opening of the file through which locks are taken.
 pub struct Opening {
     file: ManuallyDrop<File>,
-    /// Whether the file is ours to close, and its locks are ours alone.
+    /// Whether we close the file, and no other process shares its locks.
     own: bool,
-    /// Which file it is: hosts close descriptors that they do not know, and open others under their
-    /// numbers.
+    /// The identity of the file. A host program may close descriptors that it does not know, and
+    /// open other files under their numbers.
     identity: Option<(u64, u64)>,
     set: libc::c_int,
-    /// So that forked children close it.
+    /// Forked children close noted openings.
     noted: Option<Noted>,
 }
 
 impl Opening {
-    /// One that nobody shares: locks belong to it.
+    /// An opening that is not shared: locks belong to it.
     pub fn own(file: File) -> Opening {
         let identity = identity(&file).ok();
         Opening {
@@ -214,7 +213,7 @@ impl Opening {
         }
     }
 
-    /// One that we keep anyway and nobody shares.
+    /// An opening that is kept anyway, and not shared.
     pub fn kept(file: ManuallyDrop<File>) -> Opening {
         Opening {
             identity: identity(&file).ok(),
@@ -225,9 +224,9 @@ impl Opening {
         }
     }
 
-    /// One that we share with our parent and cannot replace (a daemon that gave its rights away may
-    /// not open the file again): locks belong to the process. They would go with any descriptor of
-    /// the file that the process closes, so nothing rests on them alone.
+    /// An opening shared with the parent that cannot be replaced (a daemon that gave its rights
+    /// away may not open the file again). Locks belong to the process. They end when the process
+    /// closes any descriptor of the file, so nothing depends on them alone.
     pub fn inherited(file: ManuallyDrop<File>) -> Opening {
         Opening {
             identity: identity(&file).ok(),
@@ -243,13 +242,13 @@ impl Opening {
         &self.file
     }
 
-    /// Whether the descriptor still leads there, and not to a file that the host has opened since
-    /// under its number.
+    /// Whether the descriptor still leads to the file, and not to one that the host has opened
+    /// since under its number.
     fn is_open(&self) -> bool {
         identity(&self.file).ok() == self.identity
     }
 
-    /// The file, if it is ours alone to keep; or else the opening as it was.
+    /// The file, if it is an own opening; otherwise returns the opening.
     pub fn into_own(mut self) -> Result<File, Opening> {
         if !self.own {
             return Err(self);
@@ -260,10 +259,10 @@ impl Opening {
         Ok(unsafe { ManuallyDrop::take(&mut self.file) })
     }
 
-    /// The same for a lock that is held for long, under a number that no opening for a short time
-    /// gets. If the host closes our descriptors, the number may become that of another opening of
-    /// the same file: device and inode do not tell them apart, and dropping this one would close
-    /// the other in the middle of its work.
+    /// The same for a lock that is held for long, under a number that no short opening gets. If the
+    /// host closes our descriptors, the number may be reused for another opening of the same file:
+    /// device and inode do not tell them apart, and dropping this one would close the other in the
+    /// middle of its work.
     pub fn for_long(self) -> Opening {
         match self.into_own() {
             Ok(file) => Opening::own(keep_high(file)),
@@ -275,8 +274,9 @@ impl Opening {
         self.set == libc::F_SETLK
     }
 
-    /// Locks of the process do not keep its threads apart, so this does. A forked child that copied
-    /// the mark of a thread it does not have finds another process' number in it.
+    /// Locks of the process do not keep its threads apart, but this does. A forked child may have
+    /// copied the mark of a thread that it does not have: then it finds another process id in the
+    /// mark.
     fn enter(&self, patience: &mut Patience) -> io::Result<()> {
         if !self.is_process_wide() {
             return Ok(());
@@ -305,19 +305,19 @@ impl Opening {
 
 impl Drop for Opening {
     fn drop(&mut self) {
-        // Before its number can be another file's.
+        // Before another file can get its number.
         self.noted = None;
         if self.own && self.is_open() {
-            // SAFETY: ours, and dropped only here.
+            // SAFETY: an own opening, dropped only here.
             unsafe { ManuallyDrop::drop(&mut self.file) };
         }
     }
 }
 
-/// The process one of whose threads waits for, or has, a lock of the process; 0 = none.
+/// The process with a thread that waits for, or has, a lock of the process; 0 = none.
 static HOLDER: AtomicU32 = AtomicU32::new(0);
 
-/// A lock held through an opening; dropping it gives it back.
+/// A lock held through an opening. Dropping it releases the lock.
 pub struct LockFile {
     opening: Opening,
     lock: Lock,
@@ -325,7 +325,7 @@ pub struct LockFile {
 }
 
 impl LockFile {
-    /// Waits for `lock`, as [`Lock::acquire`] does.
+    /// Waits for `lock`, like [`Lock::acquire`].
     pub fn acquire(opening: Opening, lock: Lock, patience: Patience) -> io::Result<LockFile> {
         lock.acquire(&opening, patience)?;
         Ok(LockFile {
@@ -338,7 +338,7 @@ impl LockFile {
     /// Takes `lock` if it is free; `None` if others have it.
     ///
     /// # Errors
-    /// Nobody can take it, as on a file system without locks.
+    /// No process can take it, as on a file system without locks.
     pub fn try_acquire(opening: Opening, lock: Lock) -> io::Result<Option<LockFile>> {
         Ok(lock.take(&opening)?.then_some(LockFile {
             opening,
@@ -347,14 +347,14 @@ impl LockFile {
         }))
     }
 
-    /// The file, for as long as it is locked.
+    /// The file, which is locked as long as this lives.
     pub fn file(&self) -> &File {
         self.opening.file()
     }
 }
 
 impl Drop for LockFile {
-    // Explicitly, and not by closing: a child forked in the meantime has a copy of the descriptor.
+    // Releases explicitly, because a child forked meanwhile has a copy of the descriptor.
     fn drop(&mut self) {
         if self.opening.is_open() {
             self.lock.release(&self.opening);
@@ -382,7 +382,7 @@ mod tests {
         drop(held);
         let tried = LockFile::try_acquire(open(true), Lock::Lifecycle);
         assert!(matches!(tried, Ok(Some(_))));
-        // Through an opening that cannot write, nobody can.
+        // It cannot be taken through an opening that cannot write.
         let tried = LockFile::try_acquire(open(false), Lock::Lifecycle);
         let error = tried.err().expect("refused");
         assert_eq!(error.raw_os_error(), Some(libc::EBADF));

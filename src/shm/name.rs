@@ -1,4 +1,4 @@
-//! What a user calls a timeline, and the file behind it.
+//! The name of a timeline as a user writes it, and its file.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::io;
@@ -10,12 +10,12 @@ use super::file::unguessable;
 use crate::access::{SHM_DIR, live_file};
 use crate::error::{Error, Result};
 
-/// Suffixes we add must still fit a file name of 255 bytes.
+/// Names plus our suffixes must fit into a file name of 255 bytes.
 const MAX_NAME: usize = 210;
-/// Digits of the numbers in some of them.
+/// Digits of the numbers in some suffixes.
 const DIGITS: usize = 16;
 
-/// A live name (`/timeline`) or a file.
+/// The name of a timeline in shared memory (`/timeline`), or of a file.
 #[derive(Debug, Clone)]
 pub struct Name {
     given: PathBuf,
@@ -24,7 +24,7 @@ pub struct Name {
 }
 
 impl Name {
-    /// One leading slash and no other: a shared-memory object. Anything else: a file.
+    /// A name with one leading slash and no other is a shared-memory object. Any other is a file.
     pub fn new(given: &Path) -> Result<Name> {
         let bytes = given.as_os_str().as_bytes();
         let bad = |why| {
@@ -81,22 +81,22 @@ impl Name {
         &self.file
     }
 
-    /// The same, NUL-terminated, for use where nothing may allocate.
+    /// The file, NUL-terminated, for callers that must not allocate.
     pub fn c_file(&self) -> &CString {
         &self.c_file
     }
 
-    /// The file of a sibling: `suffix` appended.
+    /// The file of a sibling: this one with `suffix`.
     pub fn sibling(&self, suffix: &str) -> PathBuf {
         appended(&self.file, suffix)
     }
 
-    /// What a user would call that sibling.
+    /// The name of that sibling as a user would write it.
     pub fn given_sibling(&self, suffix: &str) -> PathBuf {
         appended(&self.given, suffix)
     }
 
-    /// The suffixes of this mark and a number, of the siblings that are there.
+    /// The suffixes of existing siblings that consist of this mark and a number.
     pub fn numbered_siblings(&self, mark: &str) -> Vec<String> {
         let (Some(folder), Some(name)) = (self.file.parent(), self.file.file_name()) else {
             return Vec::new();
@@ -120,12 +120,12 @@ fn appended(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// A suffix that nobody can guess: a mark and a number.
+/// A suffix that cannot be guessed: a mark and a number.
 pub fn numbered(mark: &str) -> String {
     format!("{mark}{:0DIGITS$x}", unguessable())
 }
 
-/// What stands before a mark and a number, if a name ends in them.
+/// The part of a name before a mark and a number, if it ends in them.
 pub fn without_number<'a>(name: &'a [u8], mark: &str) -> Option<&'a [u8]> {
     let (rest, digits) = name.split_last_chunk::<DIGITS>()?;
     let hex = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
@@ -133,7 +133,7 @@ pub fn without_number<'a>(name: &'a [u8], mark: &str) -> Option<&'a [u8]> {
         .filter(|_| digits.iter().all(hex))
 }
 
-/// All shared-memory objects by the names they are opened with, in order.
+/// The names of all shared-memory objects, sorted.
 pub fn live_names() -> io::Result<Vec<PathBuf>> {
     let mut names = Vec::new();
     for entry in read_dir(Path::new(SHM_DIR))? {

@@ -1,32 +1,30 @@
-//! A descriptor that is kept for long, a writer's for its locks or a reader's; survives what hosts
-//! do to descriptors.
+//! A descriptor that is kept for long, for a writer's locks or for reading, though hosts close it.
 //!
-//! Hosts close descriptors they do not know (daemons do) and get the number again for files of
-//! their own, so what a descriptor leads to is compared with what it was at the start.
+//! Host programs close descriptors that they do not know, as daemons do, and get the number again
+//! for files of their own. So the file of a descriptor is compared with that at the start.
 //!
 //! Locks belong to an *opening* of a file, and a forked child shares its parent's openings. To hold
-//! a lock of its own, a child, or a thread that wants to exclude its siblings, opens the file anew.
+//! its own lock, a child, or a thread that wants to exclude its siblings, opens the file again.
 //!
-//! **What if a host closes the descriptor of a reader?** It gets the number again for a file
-//! of its own, which would be read as a ring and closed with the reader. So the reader asks after
-//! each look whether it was at its own file, by device and inode, and throws away what was not: one
-//! call more for each two or three. Asking before the look would not do, because the host may close
-//! the descriptor in between. Then the file is opened again by its name. If the name leads
-//! elsewhere by then, the file is lost, and `Attached::intact` says so. A mapped page that nobody
-//! touches keeps the inode from being given to another file meanwhile. Where no page can be mapped
-//! for lack of memory or of mappings, attaching fails. Some file systems cannot map at all, and a
-//! security module can forbid it: there, the inode may come again, and a host that closes the
-//! descriptor of a file that is then removed may be shown another timeline.
+//! **What if a host closes the descriptor of a reader?** Without a check, the host's next file of
+//! that number would be read as a ring, and closed with the reader. So after each access the reader
+//! checks by device and inode whether it was to its own file, and otherwise discards the result:
+//! one more call for each two or three. A check before the access would not be enough, because the
+//! host may close the descriptor in between. Then the file is opened again by its name. If the name
+//! leads to another file by then, the file is lost, and `Attached::intact` says so. A mapped page
+//! that is never touched keeps the inode from being given to another file meanwhile. If no page can
+//! be mapped for lack of memory or of mappings, attaching fails. Some file systems cannot map at
+//! all, and a security module can forbid it. Then the inode may be reused, and a host that closes
+//! the descriptor of a file that is then removed may be shown another timeline.
 //!
-//! Device and inode do not tell one opening of a ring from another of the same process. So what is
-//! kept for long, by writers, readers and samplers, has a number from 512 on, and what is opened
-//! for one operation has the lowest number that is free: the one does not get the number of the
-//! other, unless a process has more than 500 files open, or may have no more than 512. What is not
-//! covered: a host that closes the descriptors of one ring in one thread while another thread
-//! opens, defines or sets a level. That operation may then close an opening of the same ring that a
-//! third thread has just made under the number, and end its lock early. Of two that are kept for
-//! long, the one that goes first may close the descriptor of the other, which is opened again by
-//! its name.
+//! Device and inode do not distinguish openings of the same ring in one process. So descriptors
+//! that writers, readers and samplers keep for long have numbers from 512 on, and an opening for
+//! one operation has the lowest free number: neither gets the number of the other, unless a process
+//! has more than 500 files open, or may have no more than 512. One case is not covered: a host
+//! closes the descriptors of one ring in one thread while another thread opens, defines or sets a
+//! level. That operation may then close an opening of the same ring that a third thread has just
+//! made under the number, and end its lock early. Of two descriptors kept for long, the one that
+//! goes first may close the other, which is opened again by its name.
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
@@ -41,8 +39,8 @@ use super::inherited::close_those_of_our_parent;
 use super::lock::Opening;
 use crate::sync::{AtomicU32, Ordering};
 
-/// How often a file is opened anew for one look at it: the host closes descriptors once, and not
-/// again and again.
+/// How often a file is opened again for one access: a host closes descriptors once, and not again
+/// and again.
 const LOOKS: u32 = 4;
 
 /// A file known by device and inode, and a descriptor of it.
@@ -53,8 +51,8 @@ pub struct SharedFile {
 }
 
 impl SharedFile {
-    /// Keeps `file`, found at `path`, out of the low numbers that shells and daemons hand out by
-    /// hand.
+    /// Keeps `file`, found at `path`, above the low numbers that shells and daemons assign
+    /// explicitly.
     pub fn new(file: File, path: &CStr) -> io::Result<SharedFile> {
         let identity = identity(&file)?;
         Ok(SharedFile {
@@ -65,7 +63,7 @@ impl SharedFile {
     }
 
     fn fd(&self) -> RawFd {
-        // Relaxed: any number that ever stood here does, because each is checked where it is used.
+        // Relaxed: any number ever stored here is safe, because each is checked where it is used.
         // `replace` changes it in a forked child before its other threads log.
         self.fd.load(Ordering::Relaxed) as RawFd
     }
@@ -89,20 +87,20 @@ impl SharedFile {
         found.is_ok_and(|found| (found.dev(), found.ino()) == self.identity)
     }
 
-    /// What `f` reads of the file, without changing anything. It is opened anew by its name, and
-    /// `f` run again, if the host has closed our descriptor.
+    /// Runs `f`, which reads the file and changes nothing, and returns its result. If the host has
+    /// closed our descriptor, opens the file again by its name, and runs `f` again.
     ///
     /// # Errors
-    /// `ESTALE` if the name leads elsewhere by then; those of opening it.
+    /// `ESTALE` if the name leads to another file by then; those of opening it.
     pub fn read<T>(&self, mut f: impl FnMut(&File) -> T) -> io::Result<T> {
         for _ in 0..LOOKS {
             let number = self.fd();
             // SAFETY: the File is never dropped, so the descriptor is only borrowed. It may be the
-            // host's by now: `f` only reads, at offsets of its own, and what it read is thrown away
-            // then.
+            // host's by now: `f` only reads, at offsets of its own, and then its result is
+            // discarded.
             let file = ManuallyDrop::new(unsafe { File::from_raw_fd(number) });
             let result = f(&file);
-            // Asked after and not before, because the host may close it in between.
+            // Checked after the access, because the host may close it in between.
             if self.is(&file) {
                 return Ok(result);
             }
@@ -111,9 +109,9 @@ impl SharedFile {
         Err(io::Error::from_raw_os_error(libc::ESTALE))
     }
 
-    /// Keeps a new opening by the name in the place of the descriptor `lost`, for reading.
+    /// Opens the file by its name for reading, and keeps that opening instead of `lost`.
     fn open_again(&self, lost: RawFd) -> io::Result<()> {
-        // O_NONBLOCK: the name may by now be somebody's pipe.
+        // O_NONBLOCK: the name may lead to a pipe by now.
         let file = open_with_flags(&self.path, libc::O_RDONLY | libc::O_NONBLOCK)?;
         if !self.is(&file) {
             return Err(io::Error::from_raw_os_error(libc::ESTALE));
@@ -123,29 +121,29 @@ impl SharedFile {
         // Relaxed: as in `fd`.
         let kept = self.fd.compare_exchange(lost, fd as u32, order, order);
         if kept.is_err() {
-            // SAFETY: opened here, and another thread keeps its own.
+            // SAFETY: opened here; another thread has stored its own meanwhile.
             drop(unsafe { File::from_raw_fd(fd) });
         }
         Ok(())
     }
 
-    /// Runs `f` on the kept opening, if it is still ours. Its locks must be our own.
+    /// Runs `f` on the kept opening, if it still leads to our file. Its locks must be our own.
     pub fn with<T>(&self, f: impl FnOnce(&Opening) -> T) -> Option<T> {
         self.kept().map(|file| f(&Opening::kept(file)))
     }
 
     /// A new opening of the same file, made without allocating.
     ///
-    /// /proc leads to it even when its name is gone; the name serves where /proc is not mounted, or
-    /// the host has closed our descriptor. A process that may not open it any more uses the one it
-    /// has.
+    /// /proc leads to the file even if its name is gone. The name is used if /proc is not mounted,
+    /// or the host has closed our descriptor. A process that may not open the file any more uses
+    /// the kept opening.
     pub fn reopen(&self) -> io::Result<Opening> {
         close_those_of_our_parent();
         let mut text = [0u8; 32];
         let by_descriptor = (proc_fd_path(self.fd(), &mut text), libc::O_RDWR);
         let by_name = (self.path.as_c_str(), libc::O_RDWR | libc::O_NOFOLLOW);
         for (path, flags) in [by_descriptor, by_name] {
-            // O_NONBLOCK: the number may by now be somebody's pipe.
+            // O_NONBLOCK: the number may be that of a pipe by now.
             let Ok(file) = open_with_flags(path, flags | libc::O_NONBLOCK) else {
                 continue;
             };
@@ -159,15 +157,15 @@ impl SharedFile {
         }
     }
 
-    /// Keeps `file` from now on instead, and closes the former descriptor: in a forked child, so
-    /// that the parent's locks do not outlive the parent.
+    /// Keeps `file` from now on instead, and closes the former descriptor. A forked child does
+    /// this, so that its parent's locks do not outlive the parent.
     pub fn replace(&self, file: File) {
         let former = self.fd();
         let still_ours = self.kept().is_some();
         let fd = keep_high(file).into_raw_fd();
         self.fd.store(fd as u32, Ordering::Relaxed);
         if still_ours {
-            // SAFETY: it leads to our file, so it is the one we opened, and nobody uses it any
+            // SAFETY: it leads to our file, so it is the one we opened, and it is not used any
             // more.
             drop(unsafe { File::from_raw_fd(former) });
         }

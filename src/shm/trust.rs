@@ -1,7 +1,7 @@
 //! The owner of a file, and the users whose files a writer maps.
 //!
-//! Whoever may write to a mapped file may cut it short, and the kernel then ends every program that
-//! touches the lost part. And whoever may write to a timeline may forge events in it.
+//! A user who may write to a mapped file may cut it short, and the kernel then ends every program
+//! that touches the lost part. A user who may write to a timeline may forge events in it.
 
 use std::fs::File;
 use std::io;
@@ -10,19 +10,19 @@ use std::os::fd::AsRawFd;
 
 use crate::access::Owner;
 
-/// The user and the group that a writer trusts beside root and its own user.
+/// The user and the group that a writer trusts in addition to root and its own user.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Trust {
     /// A user, by number.
     pub user: Option<u32>,
-    /// A group, by number: whoever may give a file to it.
+    /// A group, by number: all users who may give a file to it.
     pub group: Option<u32>,
 }
 
-/// Write permission for everybody.
+/// Write permission for all users.
 const BY_ANYBODY: u32 = 0o002;
 
-/// Write permission for a group, or for everybody.
+/// Write permission for a group, or for all users.
 const BY_OTHERS: u32 = 0o022;
 
 /// The owner of an open file.
@@ -42,7 +42,7 @@ pub fn owner(file: &File) -> io::Result<Owner> {
     })
 }
 
-/// Whether somebody else than root and our own user may cut a file short.
+/// Whether a user other than root and our own may cut a file short.
 pub fn others_may_cut(file: &File) -> io::Result<bool> {
     let owner = owner(file)?;
     Ok(owner.mode & BY_OTHERS != 0 || (owner.user != 0 && !is_own(file)))
@@ -59,14 +59,14 @@ fn own_user() -> u32 {
     unsafe { libc::geteuid() }
 }
 
-/// Whether the file is ours in the eyes of the kernel: it lets only an owner ask for this.
+/// Whether the kernel takes the file for ours: only an owner may set this flag.
 ///
-/// In a user namespace, all users that it does not know have one number, which may be our own as
-/// well.
+/// In a user namespace, all users that it does not know have the same number, and that may be our
+/// own number as well.
 fn kernel_agrees(file: &File) -> bool {
     let file = file.as_raw_fd();
-    // SAFETY: flags of an open descriptor are read, set, and put back; they only concern times of
-    // access.
+    // SAFETY: flags of an open descriptor are read, set, and put back; they only affect access
+    // times.
     unsafe {
         let flags = libc::fcntl(file, libc::F_GETFL);
         let agrees = libc::fcntl(file, libc::F_SETFL, flags | libc::O_NOATIME) == 0;
@@ -76,15 +76,15 @@ fn kernel_agrees(file: &File) -> bool {
 }
 
 impl Trust {
-    /// Whether a writer may join a file: it is root's, our own user's, or that of one who is named;
-    /// and not everybody may write to it. Whether a group may is its owner's to say.
+    /// Whether a writer may join a file: its owner is root, our own user or trusted, and not all
+    /// users may write to it. Its owner decides whether a group may.
     pub fn includes(&self, file: &File, owner: &Owner) -> bool {
         let known = owner.user == 0 || self.names(owner) || is_own(file);
         known && owner.mode & BY_ANYBODY == 0
     }
 
-    /// Whether [`includes`](Trust::includes) may be true of a file of this owner: all that its name
-    /// alone can tell.
+    /// Whether [`includes`](Trust::includes) can be true for a file of this owner, as far as its
+    /// name alone tells.
     pub fn may_include(&self, owner: &Owner) -> bool {
         owner.user == 0 || self.names(owner) || owner.user == own_user()
     }
