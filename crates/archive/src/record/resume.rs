@@ -12,9 +12,9 @@ use crate::format::record::{Record, decode};
 use crate::read::bytes::{FRAME, WINDOW, scan};
 use crate::write::writer::Known;
 
-/// What an earlier recorder left.
+/// What an earlier recorder left in a file.
 #[derive(Default)]
-pub struct Left {
+pub struct Contents {
     /// The runs whose preambles are there.
     pub runs: Vec<Preamble>,
     /// Of each magic what is defined.
@@ -33,32 +33,32 @@ pub struct Left {
     size: u64,
 }
 
-impl Left {
+impl Contents {
     /// Reads a file, of any size.
-    pub fn read(file: &File) -> io::Result<Left> {
-        Left::read_by(file, WINDOW, FRAME)
+    pub fn read(file: &File) -> io::Result<Contents> {
+        Contents::read_by(file, WINDOW, FRAME)
     }
 
-    fn read_by(file: &File, window: usize, frame: usize) -> io::Result<Left> {
+    fn read_by(file: &File, window: usize, frame: usize) -> io::Result<Contents> {
         let size = file.metadata()?.len();
         let mut mark = vec![0; size.min(2) as usize];
         file.read_exact_at(&mut mark, 0)?;
-        let mut left = Left {
+        let mut found = Contents {
             begins: mark
                 .iter()
                 .zip([0xc1, 0xce])
                 .all(|(byte, mark)| *byte == mark),
             size,
-            ..Left::default()
+            ..Contents::default()
         };
         scan(file, 0..size as usize, (window, frame), |part| {
             if let Part::Frame { place, record } = part {
-                left.frames += 1;
-                left.end = place.end as u64;
-                left.take(record);
+                found.frames += 1;
+                found.end = place.end as u64;
+                found.take(record);
             }
         })?;
-        Ok(left)
+        Ok(found)
     }
 
     fn take(&mut self, record: &[u8]) {
@@ -116,7 +116,7 @@ impl Left {
     }
 
     /// Adds what stands in an older file of the same archive; its strings stand there only.
-    pub fn add_older(&mut self, mut older: Left) {
+    pub fn add_older(&mut self, mut older: Contents) {
         // The oldest run first, as in a file.
         older.runs.append(&mut self.runs);
         self.runs = older.runs;
@@ -171,10 +171,10 @@ mod tests {
         }
         content.splice(20_000..20_000, std::iter::repeat_n(0xc1, 5_000));
         content.truncate(content.len() - 7);
-        let whole = Left::read(&file(&content)).unwrap();
+        let whole = Contents::read(&file(&content)).unwrap();
         assert!(whole.frames > 300 && whole.end < content.len() as u64);
         for window in [2_500, 4_096, 50_000] {
-            let pieces = Left::read_by(&file(&content), window, 1_200).unwrap();
+            let pieces = Contents::read_by(&file(&content), window, 1_200).unwrap();
             assert_eq!(
                 (pieces.frames, pieces.end, &pieces.places, &pieces.known),
                 (whole.frames, whole.end, &whole.places, &whole.known),
@@ -185,12 +185,12 @@ mod tests {
 
     #[test]
     fn nothing_yet_is_told_from_something_else() {
-        let left = |content: &[u8]| Left::read(&file(content)).unwrap();
+        let found = |content: &[u8]| Contents::read(&file(content)).unwrap();
         let whole = sample();
         for nothing in [&b""[..], &whole[..1], &whole[..9]] {
-            assert!(left(nothing).is_nothing_yet() && !left(nothing).is_foreign());
+            assert!(found(nothing).is_nothing_yet() && !found(nothing).is_foreign());
         }
-        assert!(left(b"my diary").is_foreign());
-        assert!(!left(&whole).is_nothing_yet() && !left(&whole).is_foreign());
+        assert!(found(b"my diary").is_foreign());
+        assert!(!found(&whole).is_nothing_yet() && !found(&whole).is_foreign());
     }
 }

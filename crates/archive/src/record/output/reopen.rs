@@ -1,142 +1,90 @@
-//! What somebody does to a file while it is recorded to: it is removed, moved or cut, and begun
-//! anew.
+//! The file is opened again, because somebody removed, moved or cut it while it was written.
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Instant;
 
-use super::{Output, Trouble};
 use timeline::{Error, Result};
 
-use crate::record::numbered_files::{self, Files, Locked};
-use crate::record::resume::Left;
+use super::current::{Change, CurrentFile};
+use super::rotation::Rotation;
+use super::trouble::Trouble;
+use crate::record::numbered_files::{self, Files};
+use crate::record::resume::Contents;
 
-/// What happened to the file, so that it was begun anew. What stood in it belongs to whoever did
-/// that.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
-    /// Its name is gone or leads to another file: it was removed or moved.
-    Gone,
-    /// It is shorter than what was written to it.
-    Cut,
-}
-
-impl Output {
-    /// What happened to the file since it was begun, if anything did.
-    pub(crate) fn change(&self) -> Option<Change> {
-        match fs::metadata(&self.present) {
-            Ok(there) => {
-                let ours = self.file.metadata().ok()?;
-                let same = (there.dev(), there.ino()) == (ours.dev(), ours.ino());
-                match same {
-                    false => Some(Change::Gone),
-                    true => (ours.len() < self.size).then_some(Change::Cut),
-                }
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Some(Change::Gone),
-            // Who may not look cannot tell.
-            Err(_) => None,
-        }
-    }
-
+impl Rotation {
     /// Writes on where it did, since nothing happened to the file, or it was put back.
-    pub(crate) fn stay(&mut self) {
+    pub fn stay(&mut self) {
         if std::mem::take(&mut self.away) {
             self.writing = None;
         }
     }
 
-    /// Whether somebody cut the file: what is written behind its end would leave a hole.
-    pub(crate) fn is_cut(&self) -> bool {
-        let length = self.file.metadata().map(|metadata| metadata.len());
-        length.is_ok_and(|length| length < self.size)
-    }
-
-    /// Goes on at the name, behind what is whole there; whether that works. If not, it is tried
-    /// again, and nothing is written meanwhile.
-    pub(crate) fn begin_anew(&mut self, change: Change) -> bool {
-        let waits = |trouble: &Trouble| !trouble.is_over();
-        if self.away && self.writing.as_ref().is_some_and(waits) {
-            return false;
+    /// Goes on at the name, behind what is whole there, and says what that is. If that fails, it is
+    /// tried again, and nothing is written meanwhile. `output` is the file or the directory.
+    pub fn reopen(&mut self, output: &Path, change: Change) -> Option<Contents> {
+        if self.away && self.writing.as_ref().is_some_and(Trouble::waits) {
+            return None;
         }
-        match self.open_anew(change) {
-            Ok(left) => {
-                self.pass();
-                self.here = match left.is_nothing_yet() {
-                    true => Left::default(),
-                    false => left,
+        match self.open_again(output, change) {
+            Ok(found) => {
+                let found = match found.is_nothing_yet() {
+                    true => Contents::default(),
+                    false => found,
                 };
-                (self.size, self.beginning) = (self.here.end, 0);
+                self.file.go_on_at(found.end);
+                self.file.cut_off_rest();
+                self.introduction = 0;
                 self.begun = Instant::now();
-                // If that fails, so does what is written next.
-                let _ = self.file.set_len(self.size);
                 (self.writing, self.away) = (None, false);
+                Some(found)
             }
             Err(error) => {
-                let error = match error {
-                    Error::Io { source, .. } => source,
-                    other => io::Error::other(other),
-                };
-                let path = self.present.clone();
-                self.writing = Some(Trouble::new("begin anew", path, error));
+                self.writing = Some(Trouble::of("begin anew", self.file.path(), error));
                 self.away = true;
+                None
             }
         }
-        !self.away
     }
 
-    /// What stood in the present file stands in one before from now on.
-    pub(crate) fn pass(&mut self) {
-        let mut passed = std::mem::take(&mut self.here);
-        passed.known.clear();
-        passed.add_older(std::mem::take(&mut self.before));
-        self.before = passed;
-    }
-
-    fn open_anew(&mut self, change: Change) -> Result<Left> {
+    fn open_again(&mut self, output: &Path, change: Change) -> Result<Contents> {
+        let path = self.file.path();
         if change == Change::Cut {
-            return self.read(&self.file);
+            return read(self.file.file(), path);
         }
         let lacks_folder = self.files.as_ref().is_some_and(|files| !files.is_there());
-        let (files, file, present): (Option<Files>, Locked, PathBuf) = if lacks_folder {
-            let (files, file, present) = Files::open(&self.path)?;
-            (Some(files), file, present)
+        let (files, file, path) = if lacks_folder {
+            let (files, file, path) = Files::open(output)?;
+            (Some(files), file, path)
         } else {
-            (
-                None,
-                numbered_files::open(&self.present)?,
-                self.present.clone(),
-            )
+            (None, numbered_files::open(path)?, path.into())
         };
-        let left = self.read(&file)?;
-        self.made = left.frames == 0;
-        (self.file, self.present) = (file, present);
+        let found = read(&file, self.file.path())?;
+        self.file = CurrentFile::new(file, path, found.frames == 0);
         if files.is_some() {
             self.files = files;
         }
-        Ok(left)
-    }
-
-    fn read(&self, file: &File) -> Result<Left> {
-        let fail = |error| Error::io("read", &self.present, error);
-        let left = Left::read(file).map_err(fail)?;
-        if left.is_foreign() {
-            let what = "expected an archive or nothing, another file has taken its name";
-            return Err(fail(io::Error::new(io::ErrorKind::InvalidData, what)));
-        }
-        Ok(left)
+        Ok(found)
     }
 }
 
+fn read(file: &File, path: &Path) -> Result<Contents> {
+    let fail = |error| Error::io("read", path, error);
+    let found = Contents::read(file).map_err(fail)?;
+    if found.is_foreign() {
+        let what = "expected an archive or nothing, another file has taken its name";
+        return Err(fail(io::Error::new(io::ErrorKind::InvalidData, what)));
+    }
+    Ok(found)
+}
+
 /// Leaves no file behind that was made for nothing.
-impl Drop for Output {
+impl Drop for Rotation {
     fn drop(&mut self) {
-        let is_empty = self.file.metadata().is_ok_and(|file| file.len() == 0);
-        if self.made && self.size == 0 && is_empty && self.change().is_none() {
+        if self.file.is_useless() {
             // Nobody misses it if that fails.
-            let _ = fs::remove_file(&self.present);
+            let _ = fs::remove_file(self.file.path());
             if let Some(files) = &self.files {
                 files.remove_if_made();
             }

@@ -1,37 +1,215 @@
-//! How an archive is kept: when a new file is begun, which ones are removed, and when they are made
-//! durable.
+//! Decides when another file is begun, begins it, and removes the oldest.
 
-use std::time::Duration;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime};
 
-/// When written frames are made to survive the machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Fsync {
-    /// After each write.
-    Every,
-    /// When a file is finished, and at the end.
-    #[default]
-    Rotate,
-    /// When the system sees fit.
-    Never,
+use timeline::{Error, Result};
+
+use super::current::CurrentFile;
+use super::keeping::{Fsync, Keeping};
+use super::trouble::Trouble;
+use crate::record::numbered_files::{self, Files};
+
+/// What is written next, behind all that waits.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Next {
+    /// Events that were read together, if the file is not too old for them.
+    Batch,
+    /// A record of so many bytes at most.
+    Record(u64),
+    /// A block with a record of so many bytes at most. It needs an eighth of a file: less is not
+    /// worth blocks of few events.
+    Block(u64),
+    /// The introduction of a run, of so many bytes at most.
+    Run(u64),
 }
 
-/// How an archive is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Keeping {
-    /// A new file is begun before one has more bytes than this. A file has more only if it holds a
-    /// single event with all that the event refers to, or while no other file can be begun.
-    pub rotate_size: Option<u64>,
-    /// A new file is begun when one was written for so long, and has events.
-    pub rotate_every: Option<Duration>,
-    /// All files together have at most so many bytes: the oldest go. The one being written stays.
-    pub keep_size: Option<u64>,
-    /// When it is made to survive the machine.
-    pub fsync: Fsync,
+/// Owns the file that is written, and those before it in a directory.
+pub(crate) struct Rotation {
+    keeping: Keeping,
+    /// Where the output is a directory.
+    pub(super) files: Option<Files>,
+    pub(super) file: CurrentFile,
+    /// Bytes with which the file begins before any event.
+    pub(super) introduction: u64,
+    pub(super) begun: Instant,
+    /// Bytes written to all files.
+    written: u64,
+    /// Whether the name leads elsewhere, and no file could be begun there.
+    pub(super) away: bool,
+    pub(super) writing: Option<Trouble>,
+    syncing: Option<Trouble>,
+    rotating: Option<Trouble>,
+    removing: Option<Trouble>,
 }
 
-impl Keeping {
-    /// Whether it takes a directory.
-    pub fn rotates(&self) -> bool {
-        self.rotate_size.is_some() || self.rotate_every.is_some() || self.keep_size.is_some()
+impl Rotation {
+    /// Opens the file at `path`, or the last one of the directory.
+    pub fn open(path: &Path, keeping: Keeping) -> Result<Rotation> {
+        let is_new = !path.exists();
+        let (files, file) = if is_directory(path) {
+            let (files, file, path) = Files::open(path)?;
+            let made = files.is_made();
+            (Some(files), CurrentFile::new(file, path, made))
+        } else if keeping.rotates() {
+            return Err(Error::NotADirectory { path: path.into() });
+        } else {
+            let file = numbered_files::open(path)?;
+            (None, CurrentFile::new(file, path.into(), is_new))
+        };
+        let created = file.file().metadata().and_then(|data| data.created()).ok();
+        let age = created.and_then(|created| SystemTime::now().duration_since(created).ok());
+        let begun = age.and_then(|age| Instant::now().checked_sub(age));
+        Ok(Rotation {
+            keeping,
+            files,
+            file,
+            introduction: 0,
+            begun: begun.unwrap_or_else(Instant::now),
+            written: 0,
+            away: false,
+            writing: None,
+            syncing: None,
+            rotating: None,
+            removing: None,
+        })
     }
+
+    /// The file that is written.
+    pub fn file(&mut self) -> &mut CurrentFile {
+        &mut self.file
+    }
+
+    /// The files before it, the newest first.
+    pub fn older(&self) -> impl Iterator<Item = PathBuf> {
+        self.files.iter().flat_map(Files::older)
+    }
+
+    /// Bytes written to all files.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// What does not work at present.
+    pub fn trouble(&self) -> Option<&Trouble> {
+        let all = [&self.writing, &self.syncing, &self.rotating, &self.removing];
+        all.into_iter().find_map(Option::as_ref)
+    }
+
+    /// Whether nothing can be written at present.
+    pub fn is_full(&self) -> bool {
+        self.writing.is_some()
+    }
+
+    /// How many bytes more the file may have; `u64::MAX` where that has no limit.
+    pub fn room(&self) -> u64 {
+        let most = self.keeping.rotate_size;
+        most.map_or(u64::MAX, |most| most.saturating_sub(self.file.size()))
+    }
+
+    /// Whether another file is to be begun before what comes next. From `least` to `most` bytes
+    /// wait and belong into this file. It gets another one behind it only if it has events; before
+    /// a run is introduced, if it has anything.
+    pub fn is_due(&self, (least, most): (u64, u64), next: Next) -> bool {
+        let has_room = |more: u64| most.saturating_add(more) <= self.room();
+        let fits = match next {
+            Next::Batch => !self.is_old(),
+            Next::Record(more) | Next::Run(more) => has_room(more),
+            Next::Block(more) => has_room(more.max(self.keeping.rotate_size.unwrap_or(0) / 8)),
+        };
+        let may_stay_alone = match next {
+            Next::Run(_) => 0,
+            _ => self.introduction,
+        };
+        let has_failed = self.is_full() || self.rotating.as_ref().is_some_and(Trouble::waits);
+        !fits && self.file.size().saturating_add(least) > may_stay_alone && !has_failed
+    }
+
+    fn is_old(&self) -> bool {
+        let most = self.keeping.rotate_every;
+        most.is_some_and(|most| self.begun.elapsed() >= most)
+    }
+
+    /// Notes that so many bytes come before any event, if that is where the file is.
+    pub fn introduce(&mut self, bytes: u64) {
+        if self.file.size() == self.introduction {
+            self.introduction += bytes;
+        }
+    }
+
+    /// Begins another file, unless that fails. All that belongs into this one stands in it.
+    pub fn begin_next(&mut self) -> bool {
+        let Some(files) = &mut self.files else {
+            return false;
+        };
+        match files.next(self.file.size()) {
+            Ok((file, path)) => {
+                self.finish();
+                self.go_on_in(CurrentFile::new(file, path, true));
+                self.rotating = None;
+            }
+            Err(error) => {
+                let path = self.file.path();
+                self.rotating = Some(Trouble::of("begin a file behind", path, error));
+            }
+        }
+        self.rotating.is_none()
+    }
+
+    fn go_on_in(&mut self, file: CurrentFile) {
+        self.file = file;
+        self.introduction = 0;
+        self.begun = Instant::now();
+    }
+
+    /// Writes whole frames, as many as there is room for.
+    pub fn write(&mut self, frames: &[u8]) -> io::Result<usize> {
+        let waits = self.writing.as_ref().is_some_and(Trouble::waits);
+        // A recorder sees to a file that is cut or gone before it reads the next event.
+        if self.away || waits || self.file.is_cut() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        self.remove_oldest(frames.len());
+        let (done, failure) = self.file.put(frames);
+        let failed = |error| Trouble::new("write", self.file.path(), error);
+        self.writing = failure.map(failed);
+        self.written += done as u64;
+        if done == 0 && !frames.is_empty() {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        if self.keeping.fsync == Fsync::Every && done > 0 {
+            self.sync();
+        }
+        Ok(done)
+    }
+
+    /// Makes the file durable, unless nobody wants that.
+    pub fn finish(&mut self) {
+        if self.keeping.fsync != Fsync::Never {
+            self.sync();
+        }
+    }
+
+    fn sync(&mut self) {
+        let names = self.files.as_ref().map_or(Ok(()), Files::sync);
+        let synced = self.file.file().sync_data().and(names);
+        let failed = |error| Trouble::new("make durable", self.file.path(), error);
+        self.syncing = synced.err().map(failed);
+    }
+
+    /// Removes what would be too much with so many bytes more.
+    fn remove_oldest(&mut self, more: usize) {
+        if let (Some(most), Some(files)) = (self.keeping.keep_size, &mut self.files) {
+            let removed = files.keep(most, self.file.size().saturating_add(more as u64));
+            let path = self.file.path();
+            let failed = |error| Trouble::new("remove the oldest files beside", path, error);
+            self.removing = removed.err().map(failed);
+        }
+    }
+}
+
+/// Whether a path means a directory of files, and not one file.
+pub fn is_directory(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().ends_with(b"/") || path.is_dir()
 }

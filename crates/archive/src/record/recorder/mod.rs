@@ -5,7 +5,7 @@
 //! which is counted like all else that comes too late, and no memory.
 
 mod definitions;
-mod reopen;
+mod next_file;
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use timeline::{Attached, Follow, From, Placed, Result, ThreadRef};
 use crate::format::event::Data;
 use crate::format::preamble::Preamble;
 use crate::format::record::events_in;
-use crate::record::output::{Change, Output, Trouble};
+use crate::record::output::{Change, Next, Output, Trouble};
 use crate::record::tick_clock::Times;
 use crate::write::event::Event;
 use crate::write::interned::{DefinitionId, ThreadId};
@@ -139,19 +139,19 @@ impl<'a> Recorder<'a> {
         form: Form,
         gap: Option<Preamble>,
     ) -> Result<Recorder<'a>> {
-        let place = output.place(at)?;
-        let follow = match (place.is_new, place.later) {
+        let resume = output.resume(at)?;
+        let follow = match (resume.is_new, resume.later) {
             (false, _) => {
                 let lane = |(lane, next): &(u64, u64)| Some((u32::try_from(*lane).ok()?, *next));
-                let next: Vec<_> = place.next.iter().filter_map(lane).collect();
+                let next: Vec<_> = resume.next.iter().filter_map(lane).collect();
                 at.follow_at(&next)
             }
             (true, true) => at.follow(From::Start),
             (true, false) => at.follow(From::Oldest),
         };
-        let mut writer = Writer::new(output, place.run.magic.unwrap_or(0), form);
-        writer.knows(place.known);
-        for (lane, next) in place.next {
+        let mut writer = Writer::new(output, resume.run.magic.unwrap_or(0), form);
+        writer.knows(resume.known);
+        for (lane, next) in resume.next {
             writer.place(lane, next);
         }
         for (lane, next) in follow.places().filter(|(_, next)| *next > 0) {
@@ -160,11 +160,11 @@ impl<'a> Recorder<'a> {
         let mut recorder = Recorder {
             at,
             follow,
-            resumed: place.gaps,
+            resumed: resume.gaps,
             writer,
-            preamble: place.run,
-            introduced: place.introduced,
-            is_new: place.is_new,
+            preamble: resume.run,
+            introduced: resume.introduced,
+            is_new: resume.is_new,
             totals: Totals {
                 missed_unknown: u64::from(gap.is_some()),
                 ..Totals::default()
@@ -178,7 +178,7 @@ impl<'a> Recorder<'a> {
             waiting: None,
             change: None,
         };
-        if place.is_new {
+        if resume.is_new {
             recorder.begin();
             // If there is no room, it waits.
             let _ = recorder.writer.write();
@@ -198,10 +198,8 @@ impl<'a> Recorder<'a> {
         if new {
             // Only then: a file that begins with a run that is over would hide that a later one is
             // in those before.
-            let waiting = self.writer.least();
-            let old = self.writer.output().is_old(waiting);
-            let turned = old && self.rotate();
-            if !turned && !self.introduced {
+            let rotated = self.is_due(Next::Batch) && self.rotate();
+            if !rotated && !self.introduced {
                 self.begin();
             }
         }
@@ -251,7 +249,7 @@ impl<'a> Recorder<'a> {
 
     /// Whether something is still to be written that was taken from the ring, for want of room.
     pub fn is_full(&mut self) -> bool {
-        self.writer.output().is_full()
+        self.writer.output().rotation().is_full()
     }
 
     /// What does not work at present, and is tried again and again.
@@ -304,65 +302,9 @@ impl<'a> Recorder<'a> {
                 .leave(magic, &places, gaps.collect(), known);
         }
         if durable {
-            self.writer.output().finish();
+            self.writer.output().rotation().finish();
         }
         self.totals()
-    }
-
-    /// Introduces the run, in a new file if this one has no room for that.
-    fn begin(&mut self) {
-        let (waiting, most) = (self.writer.least(), self.writer.most());
-        let introduction = self.introduction();
-        let more = most + introduction.len() as u64;
-        if !(self.writer.output().is_long_for_run(waiting, more) && self.rotate()) {
-            self.introduce(&introduction);
-        }
-    }
-
-    /// Frames that say whose events follow, and where they begin.
-    fn introduction(&mut self) -> Vec<u8> {
-        self.writer.end_block();
-        let before = self.writer.unwritten().len();
-        if self.unsaid {
-            // Before the preamble: whoever finds that run here does not look for a gap again.
-            self.writer.missed_unknown();
-        }
-        self.preamble.anchors = self.at.anchors();
-        self.writer.preamble(&self.preamble);
-        let places = self.writer.places().to_vec();
-        self.writer.reached(Some(self.writer.magic()), places);
-        self.writer.take_back(before)
-    }
-
-    /// Says in the file whose events follow, and where they begin.
-    fn introduce(&mut self, introduction: &[u8]) {
-        let bytes = introduction.len() as u64;
-        self.writer.put_back(introduction);
-        self.writer.output().introduce(&self.preamble, bytes);
-        self.introduced = true;
-        self.unsaid = false;
-    }
-
-    /// Begins a new file, which can be read without the one before; stays with that one if there is
-    /// no room.
-    fn rotate(&mut self) -> bool {
-        if self.writer.flush().is_err() || !self.writer.output().rotate() {
-            return false;
-        }
-        self.renew();
-        true
-    }
-
-    /// Says how far a later run is recorded, of which this file holds nothing: whoever goes on with
-    /// that one looks no further.
-    fn remember(&mut self) {
-        if let Some((run, next)) = self.writer.output().newest_after(&self.preamble) {
-            let before = self.writer.unwritten().len();
-            self.writer.preamble(&run);
-            self.writer.reached(run.magic, next);
-            let bytes = self.writer.unwritten().len() - before;
-            self.writer.output().introduce(&run, bytes as u64);
-        }
     }
 
     /// Writes how many entries are missing before an event: since the recording began, and from
@@ -382,20 +324,9 @@ impl<'a> Recorder<'a> {
         };
         // And for the event, as most are: a reader of the file that it is in is to find the gap
         // there.
-        self.make_room_for_missed(1, BEHIND_GAP);
+        let most = self.writer.most_of_missed(1) + BEHIND_GAP;
+        self.make_room(most, self.writer.unwritten().len());
         let _ = self.writer.gap(&event, missed, earlier);
-    }
-
-    /// Begins a new file if this one has no room for a record of what is missing, with so many more
-    /// places.
-    fn make_room_for_missed(&mut self, places: usize, behind: u64) {
-        let more = self.writer.most_of_missed(places) + behind;
-        if self.is_long(more) {
-            self.writer.end_block();
-            if self.is_long(more) {
-                self.rotate();
-            }
-        }
     }
 
     /// Writes an event; if there is no room, it waits with the others of its batch.
@@ -407,7 +338,7 @@ impl<'a> Recorder<'a> {
         let is_small = from.payload.is_none();
         if !(is_small && self.writer.has_room(|output| output.room())) {
             let more = Writer::<&mut Output>::most_of(&event);
-            if self.is_long(more) && self.turn(before, more) {
+            if self.make_room(more, before) {
                 event = self.event(placed);
             }
         }
@@ -441,33 +372,5 @@ impl<'a> Recorder<'a> {
             self.define_addresses(event, thread);
         }
         made
-    }
-
-    /// Begins a new file before an event, whose definitions stand behind `before` bytes that are
-    /// not written yet: they belong into that one. Not if there is room once what waits is
-    /// compressed.
-    #[cold]
-    fn turn(&mut self, before: usize, more: u64) -> bool {
-        let definitions = self.writer.take_back(before);
-        self.writer.end_block();
-        let more = more + definitions.len() as u64;
-        let bit = self.writer.output().bit();
-        let turned = self.is_long(more.max(bit)) && self.rotate();
-        if !turned {
-            self.writer.put_back(&definitions);
-        }
-        turned
-    }
-
-    /// Whether the file has no room for all that waits and for `more` bytes, and another one is to
-    /// be begun.
-    fn is_long(&mut self, more: u64) -> bool {
-        if self.writer.output().room() == u64::MAX {
-            return false;
-        }
-        let (waiting, most) = (self.writer.least(), self.writer.most());
-        self.writer
-            .output()
-            .is_long(waiting, most.saturating_add(more))
     }
 }
