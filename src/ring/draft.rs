@@ -1,11 +1,11 @@
-//! Events to be logged: what their entries will say, but for time, core and thread.
+//! Events to be logged: the contents of their entries, except time, core and thread.
 //!
 //! **Why do long events take more entries of the same chunk, and no space elsewhere?** One cursor
-//! commits them, by the same store as any event: nothing new to prove, and nothing to free. A
-//! reader that begins in the middle must not take text for an event, so each further entry carries
-//! the mark of one and its place, beside its time and core; 48 of its 64 bytes are payload. If the
-//! rest of a chunk is too short it is filled up, by at most 31 entries, and so a long event may
-//! cost a refill.
+//! commits them, by the same store as any event: there is nothing new to prove, and nothing to
+//! free. A reader that begins in the middle must not take text for an event. So each further entry
+//! has a mark and its position, beside time and core; 48 of its 64 bytes are payload. If the rest
+//! of a chunk is too short it is filled up, by at most 31 entries, so a long event may cost a
+//! refill.
 
 use super::Storage;
 use super::memory::Shared;
@@ -15,13 +15,13 @@ use crate::sync::Ordering::Relaxed;
 
 /// An event to be logged.
 pub enum Draft<'a> {
-    /// Of one entry: its number and arguments.
+    /// An event of one entry: its number and arguments.
     Short(u32, [i64; MAX_ARGUMENTS]),
-    /// Of as many as its payload takes.
+    /// An event of as many entries as its payload takes.
     Long(&'a mut Image),
 }
 
-/// Fills up a chunk whose rest is too small for an event. Readers pass over it.
+/// Fills up a chunk whose rest is too small for an event. Readers skip it.
 pub const fn padding() -> Draft<'static> {
     Draft::Short(0, [0; MAX_ARGUMENTS])
 }
@@ -35,7 +35,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Stores the entries, which begin at `index`.
+    /// Stores the entries from `index` on.
     #[inline(always)]
     pub fn write(
         &self,
@@ -61,15 +61,14 @@ impl Draft<'_> {
     }
 }
 
-/// One event of several entries to be written, as they will stand in the ring, but for time, core
-/// and thread.
+/// One event of several entries as in the ring, but without time, core and thread.
 pub struct Image {
     entries: [[u64; ENTRY_WORDS]; MAX_SLOTS],
     slots: usize,
 }
 
 impl Image {
-    /// Of nothing.
+    /// An image without an event.
     pub const fn empty() -> Image {
         Image {
             entries: [[0; ENTRY_WORDS]; MAX_SLOTS],
@@ -77,15 +76,15 @@ impl Image {
         }
     }
 
-    /// Makes an empty one that of an event with this payload, of which as much is taken as fits
-    /// into `most` entries.
+    /// Fills an empty image with an event and its payload, of which it takes as much as fits into
+    /// `most` entries.
     ///
-    /// In place: it has 2 KiB, too much for a copy on the stack of a signal handler.
+    /// In place, because its 2 KiB are too much for a copy on the stack of a signal handler.
     pub fn fill(&mut self, event: u32, flags: u8, payload: &[u8], most: usize) {
         let [first, other] = PAYLOAD_BYTES;
         let length = payload.len().min(first + (most.min(MAX_SLOTS) - 1) * other);
         self.slots = 1 + length.saturating_sub(first).div_ceil(other);
-        // In the first entry, the length stands before the bytes.
+        // In the first entry, the length precedes the bytes.
         let mut head = [0; 40];
         let (taken, mut rest) = payload[..length].split_at(length.min(first));
         head[..2].copy_from_slice(&(length as u16).to_le_bytes());
@@ -125,7 +124,7 @@ impl Image {
     }
 }
 
-/// Puts bytes into words.
+/// Packs bytes into words.
 fn put(words: &mut [u64], bytes: &[u8]) {
     for (word, bytes) in words.iter_mut().zip(bytes.chunks(8)) {
         let mut eight = [0; 8];

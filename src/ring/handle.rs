@@ -1,10 +1,8 @@
-//! The handles a process has open for writing, by index: where ending threads find what to give
-//! back.
+//! The handles that a process has open for writing, by index. Ending threads find them here.
 //!
 //! Each handle has a page that the kernel zeroes in a forked child: the child's process has then
-//! not joined, whatever its parent was doing at the time of the fork. Pages are kept and used
-//! again, never unmapped, so a thread that ends late reads a key that is no longer its own, and
-//! nothing worse.
+//! not joined, whatever its parent was doing at the fork. Pages are reused and never unmapped, so
+//! at worst a thread that ends late reads a key that is not its own any more.
 
 use std::fs::File;
 use std::io;
@@ -13,13 +11,13 @@ use super::local::MAX_OPEN;
 use crate::shm::{fork_wiped, hold_open, let_go};
 use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-/// What a process knows of one handle, and a forked child forgets.
+/// The state of one handle in a process. A forked child does not inherit it.
 #[repr(C, align(4096))]
 pub struct Page {
     /// The handle's key while it is open in this process; 0 = closed, or a forked child that has
     /// not joined.
     pub key: AtomicU64,
-    /// Ending threads that look at the handle just now.
+    /// Ending threads that use the handle at the moment.
     pub pins: AtomicU32,
     /// This process' identity in the process table; 0 = not joined.
     pub process: AtomicU32,
@@ -27,7 +25,7 @@ pub struct Page {
     pub joining: AtomicU32,
     /// The handle, for ending threads.
     pub owner: AtomicPtr<()>,
-    /// What holds the opening with this process' locks beside its descriptor; see [`hold_open`].
+    /// The mapping that holds the opening with this process' locks; see [`hold_open`].
     hold: AtomicPtr<()>,
 }
 
@@ -35,14 +33,14 @@ const PAGE: usize = size_of::<Page>();
 
 static PAGES: [AtomicPtr<Page>; MAX_OPEN] =
     [const { AtomicPtr::new(std::ptr::null_mut()) }; MAX_OPEN];
-/// One bit per index in use. Copied by a fork, as are the handles themselves.
+/// One bit per index in use. A fork copies it, and the handles as well.
 static USED: AtomicU64 = AtomicU64::new(0);
-/// Keys are never used twice in a process.
+/// Keys are never reused in a process.
 static NEXT_KEY: AtomicU64 = AtomicU64::new(1);
 
 const _: () = assert!(MAX_OPEN == 64);
 
-/// An index that is this handle's until it is dropped, and its key.
+/// An index that belongs to one handle until it is dropped, and the key of that handle.
 pub struct Index {
     index: usize,
     key: u64,
@@ -50,7 +48,7 @@ pub struct Index {
 }
 
 impl Index {
-    /// A free index; `None` when all are taken.
+    /// A free index; `None` if all are in use.
     ///
     /// # Errors
     /// Those of [`fork_wiped`]: no memory, or a kernel before 4.14.
@@ -61,7 +59,8 @@ impl Index {
             if free as usize >= MAX_OPEN {
                 return Ok(None);
             }
-            // Acquire, pairs with the Release in `drop`: the former handle is done with the page.
+            // Acquire, pairs with the Release in `drop`: the former handle has finished with the
+            // page.
             if USED
                 .compare_exchange(used, used | 1 << free, Ordering::Acquire, Ordering::Relaxed)
                 .is_ok()
@@ -85,24 +84,24 @@ impl Index {
         }))
     }
 
-    /// Which of the thread's slots is the handle's.
+    /// The index of the handle's slot in each thread.
     #[inline(always)]
     pub fn number(&self) -> usize {
         self.index
     }
 
-    /// Tells this handle from all that had, or will have, the same index.
+    /// Distinguishes this handle from all others that have, had or will have this index.
     #[inline(always)]
     pub fn key(&self) -> u64 {
         self.key
     }
 
-    /// What a fork wipes.
+    /// The page that a fork wipes.
     pub fn page(&self) -> &'static Page {
         self.page
     }
 
-    /// From here on ending threads find the handle at `owner`, which must stay until
+    /// From here on ending threads find the handle at `owner`, which must stay valid until
     /// [`Index::close`].
     pub fn open(&self, owner: *const ()) {
         self.page.owner.store(owner.cast_mut(), Ordering::Relaxed);
@@ -110,19 +109,20 @@ impl Index {
         self.page.key.store(self.key, Ordering::Release);
     }
 
-    /// Keeps the lock of this process for as long as the handle is open in it, whatever the host
-    /// does to descriptors. The opening must be our own: to hold one that we share with our parent
-    /// would be to hold the parent's lock.
+    /// Keeps the lock of this process for as long as the handle is open in it, even if the host
+    /// closes the descriptor. The opening must be our own: holding one that is shared with the
+    /// parent would hold the parent's lock.
     pub fn hold(&self, file: &File) {
         let hold = hold_open(file);
-        // Relaxed: swapped out by whoever drops the handle, when nobody joins through it any more.
+        // Relaxed: it is swapped out when the handle is dropped, and then no thread joins through
+        // it.
         let former = self.page.hold.swap(hold, Ordering::Relaxed);
-        // SAFETY: a forked child finds null in this page, so it is this process' own, and nobody
-        // else has it now.
+        // SAFETY: a forked child finds null in this page, so the mapping is this process' own, and
+        // only we have it now.
         unsafe { let_go(former) };
     }
 
-    /// Waits until no ending thread looks at the handle; none will from here on.
+    /// Waits until no ending thread uses the handle. None will from here on.
     pub fn close(&self) {
         // SeqCst here, on the pins below and in `pinned`: either the ending thread finds the key
         // gone, or we find its pin.
@@ -146,19 +146,19 @@ impl Drop for Index {
 
 fn page(index: usize) -> Option<&'static Page> {
     let page = PAGES[index % MAX_OPEN].load(Ordering::Acquire);
-    // SAFETY: null, or a page from `fork_wiped` of this size, never unmapped, whose zeros are valid
-    // atomics; a fork wipes it to zeros again.
+    // SAFETY: null, or a page from `fork_wiped` of this size, never unmapped, and its zeros are
+    // valid atomics; a fork wipes it to zeros again.
     unsafe { page.as_ref() }
 }
 
-/// Whether this process writes somewhere under that identity.
+/// Whether this process writes to any timeline under that identity.
 pub fn is_joined(process: u32) -> bool {
     (0..MAX_OPEN)
         .filter_map(page)
         .any(|page| page.process.load(Ordering::Acquire) == process)
 }
 
-/// Calls `f` with the handle of that index if it still has that key; it is not closed meanwhile.
+/// Calls `f` with the handle of that index if it still has that key, and keeps it open meanwhile.
 pub fn pinned(index: usize, key: u64, f: impl FnOnce(*const ())) {
     let Some(page) = page(index) else { return };
     page.pins.fetch_add(1, Ordering::SeqCst);

@@ -1,41 +1,41 @@
-//! Whether a process lives, as far as the kernel tells this process.
+//! Tells whether a process lives, as far as the kernel tells this process.
 //!
-//! A number names a process only inside of its pid namespace, and /proc may be that of another one.
-//! A start time is shown as the clock of the reader's time namespace has it. So nothing is
-//! concluded from numbers of other namespaces.
+//! A process id is valid only inside of its pid namespace, and /proc may be that of another one. A
+//! start time is shown by the clock of the reader's time namespace. So ids and start times of other
+//! namespaces prove nothing.
 //!
-//! **How does a process know which writers live?** By the lock on a writer's slot. It is seen from
-//! every pid namespace, time namespace and container, and needs no /proc. Two things would spoil
-//! that. First, a daemon closes every descriptor it finds, and goes on logging to the mapping. So a
-//! page is mapped through the same opening, which keeps the lock for as long as the process has its
-//! memory. (A fork does not inherit the page, or a child would keep the lock of its parent.)
-//! Second, a forked child shares the opening until it logs: if its parent is killed meanwhile, the
-//! lock stays. So the holder of a lock is dead only if the kernel says so: there is no such
-//! process, or it has ended, or it started at another time.
+//! **How does a process know which writers live?** By the lock on a writer's slot. It is visible
+//! from every pid namespace, time namespace and container, and needs no /proc. Two things would
+//! break that. First, a daemon closes every descriptor it finds, and goes on logging to the
+//! mapping. So a page is mapped through the same opening, and keeps the lock for as long as the
+//! process has its memory. (A forked child does not inherit the page, or it would keep the lock of
+//! its parent.) Second, a forked child shares the opening until it logs: if its parent is killed
+//! meanwhile, the lock stays. So the holder of a lock is dead only if the kernel says so: there is
+//! no such process, or it has ended, or it started at another time.
 //!
-//! The kernel's word counts only from our own pid namespace, because elsewhere the number is
+//! The kernel's answer counts only within our own pid namespace, because elsewhere the id is
 //! another process. /proc counts only if it is mounted for that namespace; in `unshare --pid`
 //! without a new /proc it is not. A start time counts only within one time namespace, because
-//! elsewhere the same process has started at another time, and only if the process knew its own: a
-//! child that has no descriptor left cannot read it. For a process that cannot be seen, in another
-//! container or behind `hidepid`, the lock alone decides.
+//! elsewhere the same process has another one, and only if the process knew its own: a child
+//! without a free descriptor cannot read it. For a process that cannot be seen, in another
+//! container or behind `hidepid`, only the lock decides.
 //!
 //! A free lock is that of a dead process, unless the process is seen to run and to have the file
 //! mapped: that is a daemon that gave its rights away (lock.rs). (After an exec, id and start are
-//! the same, and the mapping is gone.) `new` is more careful: it refuses a name while anybody holds
-//! a slot's lock, even a child of the dead process.
+//! the same, but the mapping is gone.) `new` is more careful: it refuses a name while any process
+//! holds a slot's lock, even a child of the dead process.
 
 use std::ffi::CStr;
 use std::io::Write;
 
 use crate::shm::{inode, process_exists, read_after, read_small};
 
-/// A process, as the tables of a timeline describe one.
+/// A process as described in the tables of a timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Who {
     /// Its id in its own pid namespace.
     pub pid: u32,
-    /// When it started, in clock ticks since boot as its time namespace counts; 0 = not known.
+    /// Its start in clock ticks since boot, as counted in its time namespace; 0 = not known.
     pub start: u64,
     /// Inode of its pid namespace; 0 = not known.
     pub pid_namespace: u64,
@@ -55,28 +55,28 @@ impl Who {
     }
 }
 
-/// What is known of a process.
+/// The knowledge about a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seen {
-    /// One of that id runs, and nothing says that it is another.
+    /// A process of that id runs, and nothing says that it is another.
     Runs,
     /// It runs, and its first thread has ended: /proc shows neither its memory nor its files.
     Headless,
-    /// It has ended, without any doubt.
+    /// It has certainly ended.
     Gone,
     /// It cannot be seen from here.
     Unknown,
 }
 
-/// Where other processes are looked at from: the calling process, and the /proc that it has.
+/// The point of view on other processes: the calling process, and its /proc.
 pub struct View {
     me: Who,
-    /// Whether /proc names processes as our pid namespace does.
+    /// Whether /proc has the ids of our pid namespace.
     proc_is_ours: bool,
 }
 
 impl View {
-    /// That of the calling process. Does not allocate.
+    /// The view of the calling process. Does not allocate.
     pub fn here() -> View {
         View {
             me: Who::me(),
@@ -93,13 +93,13 @@ impl View {
         who.pid_namespace != 0 && who.pid_namespace == self.me.pid_namespace
     }
 
-    /// What is known of a process.
+    /// The state of a process, as far as it is known.
     pub fn see(&self, who: &Who) -> Seen {
         if !self.shares_pids_with(who) {
             return Seen::Unknown;
         }
-        // The kernel answers this in our own pid namespace, whatever is mounted at /proc, and
-        // whatever that hides.
+        // The kernel answers for our own pid namespace, whatever is mounted at /proc or hidden in
+        // it.
         if !process_exists(who.pid) {
             return Seen::Gone;
         }
@@ -110,7 +110,7 @@ impl View {
         let Some(seen) = proc_path(who.pid, "stat", &mut text).and_then(stat) else {
             return Seen::Unknown;
         };
-        // Who had no descriptor left when it joined could not read when it started.
+        // A process that had no free descriptor when it joined could not read its start.
         let comparable = who.start != 0 && who.time_namespace == self.me.time_namespace;
         if seen.gone || (comparable && seen.start != who.start) {
             return Seen::Gone;
@@ -124,24 +124,24 @@ impl View {
 
 struct Stat {
     gone: bool,
-    /// Its first thread has ended and others go on.
+    /// Its first thread has ended, but others go on.
     headless: bool,
     start: u64,
 }
 
 /// State and start time from /proc/PID/stat.
 fn stat(path: &CStr) -> Option<Stat> {
-    // The 22 fields up to the last one wanted have 357 bytes at most.
+    // The 22 fields up to the last one read have at most 357 bytes.
     let mut buffer = [0; 384];
     let text = read_small(path, &mut buffer);
-    // The second field is the name in parentheses, and may hold anything.
+    // The second field is the name in parentheses, and may have any bytes.
     let rest = &text[memchr::memrchr(b')', text)? + 1..];
     let mut fields = rest.split(|&b| b == b' ').filter(|f| !f.is_empty());
     let number = |field: &[u8]| std::str::from_utf8(field).ok()?.parse::<u64>().ok();
     let ended = matches!(fields.next()?, b"Z" | b"X" | b"x");
     let threads = number(fields.nth(16)?)?;
     Some(Stat {
-        // A zombie writes no more, unless only its first thread is one.
+        // A zombie does not write, unless only its first thread is one.
         gone: ended && threads <= 1,
         headless: ended && threads > 1,
         start: number(fields.nth(1)?)?,
@@ -150,9 +150,9 @@ fn stat(path: &CStr) -> Option<Stat> {
 
 /// Whether /proc is that of our own pid namespace.
 ///
-/// That /proc/self has our number would not be enough: the namespace around ours may know us by the
-/// same one. `NSpid` has our number in each namespace from that of /proc down to our own, so in our
-/// own /proc it is one number.
+/// It is not enough that /proc/self has our id: the namespace around ours may have given us the
+/// same id. `NSpid` has our id in each namespace from that of /proc down to our own, so in our own
+/// /proc it is one number.
 fn proc_is_ours() -> bool {
     let mut buffer = [0; 64];
     let numbers = read_after(c"/proc/self/status", b"\nNSpid:", &mut buffer);
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(with(|w| w.pid = u32::MAX), Seen::Gone);
         assert_eq!(with(|w| w.pid_namespace += 1), Seen::Unknown);
         assert_eq!(with(|w| w.pid_namespace = 0), Seen::Unknown);
-        // The same process, as another time namespace would show its start.
+        // The same process, with its start as shown in another time namespace.
         let shifted = |w: &mut Who| {
             w.start += 100_000;
             w.time_namespace += 1;

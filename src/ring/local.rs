@@ -1,23 +1,23 @@
-//! What a thread knows of its own: one slot for each timeline the process writes to.
+//! The state of a thread: one slot for each timeline that its process writes to.
 //!
-//! The slots of a thread are one page that the kernel zeroes in a forked child, so a child never
-//! writes through a lane of its parent: its slots carry no key, and it joins anew. The pointer to
-//! the page is thread-local in the initial-exec model: two instructions, where the general model's
-//! `__tls_get_addr` costs more than the rest of an entry. Nothing here allocates from the heap, but
-//! for what `arm` says: the first event of a thread may well be logged inside malloc.
+//! The slots of a thread are one page that the kernel zeroes in a forked child. So a child never
+//! writes through a lane of its parent: its slots have no key, and it joins by itself. The pointer
+//! to the page is thread-local in the initial-exec model: two instructions, while the general
+//! model's `__tls_get_addr` costs more than the rest of an entry. Nothing here allocates from the
+//! heap, except as `arm` says: the first event of a thread may be logged inside malloc.
 //!
 //! **Why do pages wiped by fork hold what a thread and a process know of themselves?** A child must
 //! not write through its parent's lane. `pthread_atfork` handlers are skipped by a raw `clone`, and
 //! asking for the pid at each event is a system call. Memory with `MADV_WIPEONFORK` is zero in the
-//! child however it was forked: the child finds no key, and joins anew. A child of `vfork` shares
-//! the memory, and must not log (rseq/mod.rs); if the thread that waits for it has not logged yet,
-//! its events are dropped and counted, because it must not join in the other's name (the kernel
-//! tells, by `kcmp`). A handler that interrupts a log call and forks sends the child back into that
-//! call. A section begins with a look at the key in the wiped page, and ends without a trace for
-//! who was interrupted. An append to a thread's own lane looks at a mark in that page before it
-//! commits; what remains there is a signal between that look and the commit, one instruction later,
-//! and one in the middle of a refill, whose child could wake up when the chunk is another lane's by
-//! then.
+//! child however it was forked: the child finds no key, and joins by itself. A child of `vfork`
+//! shares the memory, and must not log (rseq/mod.rs). If the thread that waits for it has not
+//! logged yet, the child's events are dropped and counted, because it must not join as that thread
+//! (the kernel tells, by `kcmp`). A handler that interrupts a log call and forks sends the child
+//! back into that call. A section begins by checking the key in the wiped page, and an interrupted
+//! one leaves no trace. An append to a thread's own lane checks a mark in that page before it
+//! commits. Two cases remain: a signal between that check and the commit, one instruction later,
+//! and a signal in the middle of a refill, whose child could continue when the chunk belongs to
+//! another lane.
 
 use crate::shm::{fork_wiped, unmap_fork_wiped, without_cancellation};
 use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering, compiler_fence};
@@ -28,22 +28,21 @@ pub const MAX_OPEN: usize = 64;
 /// No lane has this number.
 pub const NO_LANE: u32 = u32::MAX;
 
-/// One thread's place in one timeline. Only its thread, and signal handlers on it, touch it: the
-/// atomics are there for the handlers, and all Relaxed.
+/// The state of one thread in one timeline. Only this thread and its signal handlers access it: the
+/// atomics are for the handlers, and all are Relaxed.
 #[repr(C, align(64))]
 pub struct Slot {
-    /// The writer's key; 0 (a fresh page, a forked child) or another: not joined.
+    /// The writer's key. Another key, or 0 (a fresh page, a forked child), means not joined.
     pub key: AtomicU64,
-    /// Thread identity and thread id, as an entry has them.
+    /// Thread identity and thread id, as in an entry.
     pub who: AtomicU64,
     /// The thread's own lane, or [`NO_LANE`]: most threads write through those of CPUs only.
     pub lane: AtomicU32,
     /// 1 while an entry is being written.
     pub busy: AtomicU32,
-    /// Events since the last attempt to get a lane failed; 0 = none failed.
+    /// Events since an attempt to get a lane failed; 0 = none failed.
     pub waiting: AtomicU32,
-    /// Events since the thread joined without a record, of those that looked whether there is one
-    /// now.
+    /// Events since the thread joined without a record, of those that could have looked for one.
     pub unnamed: AtomicU32,
     /// The key of the writer that `waiting` is for.
     pub wanted: AtomicU64,
@@ -55,7 +54,7 @@ struct Page {
 }
 
 const PAGE: usize = size_of::<Page>();
-/// From one slot of a page to the next.
+/// The distance between the slots of a page.
 pub const SLOT: usize = 64;
 const _: () = assert!(PAGE == 4096 && size_of::<Slot>() == SLOT);
 
@@ -64,11 +63,12 @@ const _: () = assert!(PAGE == 4096 && size_of::<Slot>() == SLOT);
 struct Local {
     page: AtomicPtr<Page>,
     joining: AtomicU32,
-    /// 1 once the thread has given its lanes back at its end.
+    /// 1 once the ending thread has given its lanes back.
     ended: AtomicU32,
 }
 
-/// The name of the thread-local words. It holds the version, so that two in one program stay apart.
+/// The name of the thread-local words. Includes the version, so that two versions in one program
+/// stay apart.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 macro_rules! symbol {
     () => {
@@ -80,7 +80,7 @@ pub(super) use symbol;
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tls {
-    //! The words, in the initial-exec model, which stable Rust reaches only from assembly.
+    //! The words, in the initial-exec model. Stable Rust reaches it only from assembly.
     use super::Local;
 
     const _: () = assert!(size_of::<Local>() <= 16 && core::mem::offset_of!(Local, page) == 0);
@@ -117,7 +117,7 @@ mod tls {
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 mod tls {
-    //! The words, in whatever model the compiler picks.
+    //! The words, in the model that the compiler chooses.
     use super::{AtomicPtr, AtomicU32, Local};
 
     thread_local! {
@@ -152,7 +152,7 @@ pub fn slot(index: usize) -> Option<&'static Slot> {
 pub struct Joining(());
 
 impl Joining {
-    /// `None` if the thread is joining already: we are in a signal handler.
+    /// `None` if the thread is joining already: this is a signal handler.
     pub fn enter() -> Option<Joining> {
         let joining = &tls::local().joining;
         if joining.load(Ordering::Relaxed) != 0 {
@@ -162,7 +162,7 @@ impl Joining {
         Some(Joining(()))
     }
 
-    /// This thread's slot, in a page made for it if it has none. `None` when there is no memory.
+    /// This thread's slot, in a new page if it has none. `None` if there is no memory.
     pub fn slot(&self, index: usize) -> Option<&'static Slot> {
         let local = tls::local();
         if local.page.load(Ordering::Relaxed).is_null() {
@@ -175,24 +175,24 @@ impl Joining {
         slot(index)
     }
 
-    /// Whether this thread has given its lanes back: what it logs now is logged by the C library's
-    /// last clean-up, or by a destructor after ours, and nobody tells us when that is over.
+    /// Whether this thread has given its lanes back. Then it logs from the C library's last
+    /// clean-up, or from a destructor after ours, and we are not told when that is over.
     pub fn ended(&self) -> bool {
         tls::local().ended.load(Ordering::Relaxed) != 0
     }
 
-    /// Gives the lanes of this thread back, and its page.
+    /// Gives back the lanes of this thread, and its page.
     pub fn leave(&self) {
         let at_exit = AT_EXIT.load(Ordering::Acquire);
         for index in 0..MAX_OPEN {
             let Some(slot) = slot(index) else { break };
             let key = slot.key.load(Ordering::Relaxed);
             if key != 0 && !at_exit.is_null() {
-                // First, so that a handler which interrupts us from here on finds no lane that may
-                // be another's by then.
+                // First, so that a handler that interrupts this from here on finds no lane that may
+                // belong to another thread by then.
                 slot.key.store(0, Ordering::Relaxed);
                 compiler_fence(Ordering::SeqCst);
-                // SAFETY: only `prepare` stores there, and always a function of this type.
+                // SAFETY: only `prepare` stores this, and always a function of this type.
                 let at_exit: AtExit = unsafe { std::mem::transmute(at_exit) };
                 at_exit(index, key, slot);
             }
@@ -213,16 +213,15 @@ impl Drop for Joining {
     }
 }
 
-/// What is called with each joined slot of a thread that ends: its index, the writer's key, the
-/// slot.
+/// Called for each joined slot of an ending thread, with its index, the writer's key, and the slot.
 type AtExit = fn(usize, u64, &Slot);
 
 static AT_EXIT: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 /// The pthread key plus one; 0 = not made yet.
 static KEY: AtomicU64 = AtomicU64::new(0);
 
-/// Prepares for threads to end: sets the function to be called (always the same one), makes the key
-/// that calls it, and keeps the code in memory for as long as threads may.
+/// Prepares for the end of threads: stores the function to call (always the same), creates the key
+/// that calls it, and keeps the code loaded for as long as threads may run it.
 pub fn prepare(f: AtExit) {
     AT_EXIT.store(f as *mut (), Ordering::Release);
     if KEY.load(Ordering::Acquire) != 0 {
@@ -230,7 +229,7 @@ pub fn prepare(f: AtExit) {
     }
     crate::shm::keep_loaded(thread_exit as *const libc::c_void);
     let mut made: libc::pthread_key_t = 0;
-    // SAFETY: `made` is a valid place for a key; the destructor is of the type it wants.
+    // SAFETY: `made` is a valid place for a key; the destructor is of the right type.
     let created = unsafe {
         // The libc crate says that it does not unwind.
         let thread_exit: unsafe extern "C" fn(*mut libc::c_void) =
@@ -246,45 +245,44 @@ pub fn prepare(f: AtExit) {
         .compare_exchange(0, mine, Ordering::AcqRel, Ordering::Acquire)
         .is_err()
     {
-        // SAFETY: made above, and used by nobody.
+        // SAFETY: created above, and not used.
         unsafe { libc::pthread_key_delete(made) };
     }
 }
 
-/// Has [`thread_exit`] called with `page` when this thread ends.
+/// Makes this thread call [`thread_exit`] with `page` when it ends.
 ///
-/// A pthread key and not a Rust destructor: the C library runs it after those of the language. In a
-/// process that has made more than 32 keys before ours, the C library allocates here.
+/// A pthread key instead of a Rust destructor, because the C library calls it after the destructors
+/// of the language. In a process with more than 32 earlier keys, the C library allocates here.
 fn arm(page: *mut Page) {
     if let Some(key) = KEY.load(Ordering::Acquire).checked_sub(1) {
-        // SAFETY: the key exists; it is never deleted once it stands in KEY.
+        // SAFETY: the key exists; once in KEY, it is never deleted.
         unsafe { libc::pthread_setspecific(key as libc::pthread_key_t, page.cast()) };
     }
 }
 
 unsafe extern "C-unwind" fn thread_exit(_page: *mut libc::c_void) {
     without_cancellation(|| {
-        // Nobody else is joining in a thread that ends: should the mark be set, a handler jumped
-        // out of its first event.
+        // No other code joins in an ending thread: if the mark is set, a handler jumped out of the
+        // thread's first event.
         tls::local().joining.store(1, Ordering::Relaxed);
         Joining(()).leave();
         tls::local().ended.store(1, Ordering::Relaxed);
     });
 }
 
-/// Attempts at what failed before: one in this many events.
+/// After a failure, one in this many events tries again.
 const RETRY: u32 = 1024;
 
-/// Whether it is time to try what failed before: after a failure, most events are dropped for the
-/// price of a count.
+/// Whether it is time to try again after a failure. Most events are dropped at the cost of a count.
 pub fn may_try(slot: &Slot) -> bool {
     is_time(&slot.waiting)
 }
 
-/// Whether this thread has no lane of the writer with this key, and it is not yet time to look for
-/// one again. Then the event counts as [`may_try`] would count it.
+/// Whether this thread has no lane of the writer with this key, and it is too early to try again.
+/// Then it counts the event like [`may_try`].
 ///
-/// Not while the thread is joining: what a handler logs then is lost for another reason.
+/// False while the thread is joining: a handler's events are then dropped for another reason.
 pub fn is_too_early(slot: &Slot, key: u64) -> bool {
     let waiting = slot.waiting.load(Ordering::Relaxed);
     let early = slot.wanted.load(Ordering::Relaxed) == key
@@ -297,7 +295,7 @@ pub fn is_too_early(slot: &Slot, key: u64) -> bool {
     early
 }
 
-/// Counts; the first time, and then one in so many, it is time.
+/// Counts. It is time at the first call, and then at one in `RETRY` calls.
 pub fn is_time(counter: &AtomicU32) -> bool {
     let count = counter.load(Ordering::Relaxed);
     counter.store(count.wrapping_add(1), Ordering::Relaxed);

@@ -1,69 +1,67 @@
-//! The lane and chunk protocol: many writers, one ring, no locks, and readers that never disturb
-//! them.
+//! The lane and chunk protocol: many writers, one ring, no locks, and readers that only read.
 //!
 //! # The idea
 //!
-//! The ring is an array of entries cut into chunks. A *lane* writes into one chunk at a time, its
-//! current one, so two lanes never share a cache line of entries. A lane has one writer at a time:
-//! the thread that owns it, or whoever is in a restartable sequence on the CPU that it belongs to
+//! The ring is an array of entries divided into chunks. A *lane* writes into one chunk at a time,
+//! its current chunk, so two lanes never share a cache line of entries. A lane has one writer at a
+//! time: the thread that owns it, or the thread that is in a restartable sequence on its CPU
 //! (rseq/mod.rs). Its cursor, `ticket << 16 | count`, says where it writes next; **storing cursor +
 //! 1 is the commit of an entry, and the only one**.
 //!
-//! Chunks are handed out by ticket: `next_ticket` counts up, and ticket *t* stands for chunk *t mod
-//! chunks*. So the oldest chunk is taken next, except that a chunk which is some lane's current one
-//! is passed over, and one that was so until just now (`writer::is_spared`). Each chunk has a state
-//! word: `open(ticket, lane)` while it is being filled, `closed(ticket, count)` after.
+//! Chunks are taken by ticket: `next_ticket` counts up, and ticket *t* is for chunk *t mod chunks*.
+//! So the oldest chunk is taken next, except that the current chunk of a lane is passed over, and
+//! so is one that was filled just now (`writer::is_spared`). Each chunk has a state word:
+//! `open(ticket, lane)` while it is being filled, `closed(ticket, count)` after.
 //!
 //! # Refill, and why in this order
 //!
 //! 1. take a ticket;
-//! 2. CAS the chunk's state from what it was to `open(ticket, lane)`: from here on, a reader that
-//!    copied the old entries finds another ticket and throws its copy away;
-//! 3. write down beside the state how many entries the lane committed before (`before`);
+//! 2. CAS the chunk's state from its former value to `open(ticket, lane)`: from here on, a reader
+//!    that copied the old entries finds another ticket and discards its copy;
+//! 3. store beside the state how many entries the lane committed before (`before`);
 //! 4. close the lane's old chunk;
-//! 5. install the new cursor, only if the lane's cursor is still the full one.
+//! 5. install the new cursor, but only if the lane's cursor is still the full one.
 //!
-//! On the lane of a CPU, 2 to 5 are one restartable sequence: who is interrupted in it never goes
-//! on, and what it leaves is what a killed one leaves.
+//! On the lane of a CPU, 2 to 5 are one restartable sequence: a thread that is interrupted in it
+//! never continues it, and leaves the same state as a killed writer.
 //!
 //! A writer may be killed between any two steps. Before 4, the old chunk is open and the cursor
-//! says it is full: readable. Between 4 and 5 it is closed and full: readable; the fresh chunk is
-//! open under a ticket that the cursor never carried: it counts as empty. A chunk can hold entries
-//! only once its ticket has been in the cursor, and step 4 before step 5 means that a cursor leaves
-//! a ticket only when that chunk is closed. Hence the reader's rule for an open chunk: as many
-//! entries as the cursor says if it carries the same ticket, none otherwise. In the other order, a
-//! writer killed between the two steps would leave a full chunk that looks like an empty one.
+//! says that it is full: readable. Between 4 and 5 it is closed and full: readable. The fresh chunk
+//! is open under a ticket that was never in the cursor: it counts as empty. A chunk can only have
+//! entries once its ticket has been in the cursor. Because step 4 comes before step 5, a cursor
+//! leaves a ticket only when its chunk is closed. So the reader's rule for an open chunk is: it has
+//! as many entries as the cursor says if the cursor has the same ticket, and none otherwise. In the
+//! other order, a writer killed between the two steps would leave a full chunk that looks empty.
 //!
-//! Then the lane's count is in the fresh chunk alone, since its old one may be taken; so step 3
-//! ends with the ticket that the count belongs to (`opened`).
+//! From step 4 on only the fresh chunk has the lane's count, because the old one may be taken. So
+//! step 3 ends by storing the ticket that the count belongs to (`opened`).
 //!
 //! An abandoned fresh chunk stays open. It must not be taken while its owner could still install
-//! it, and it can do so only while the cursor is the old one; cursors of a lane only rise; so *a
+//! it, which is possible only while the cursor is the old one. Cursors of a lane only rise. So *a
 //! chunk open in a lane may be taken once that lane's cursor has passed its ticket*, and is passed
-//! over until then. If the dead hold so many that none is left, the lane's next writer goes on in
-//! the abandoned one.
+//! over until then. If killed writers hold so many chunks that none is left, the lane's next writer
+//! continues in the abandoned one.
 //!
 //! # Reading
 //!
 //! Load the state, load the count, copy, acquire fence, load the state again. The copy is valid if
-//! and only if both states carry the same ticket: entries of a chunk are written once per ticket,
-//! each before the commit that makes it count, so only a new ticket can change what was committed.
+//! and only if both states have the same ticket: entries of a chunk are written once per ticket,
+//! each before its commit, so only a new ticket can change committed entries.
 //!
 //! # Sequence numbers
 //!
-//! `before` gives every event a place in its lane's count. Lanes never lose their current chunk, so
-//! each lane's newest event is always there to be read, and a follower knows exactly how many it
-//! missed.
+//! `before` gives every entry a number in its lane. A lane never loses its current chunk, so its
+//! newest event can always be read, and a follower knows exactly how many entries it missed.
 //!
-//! The protocol stands apart from its memory ([`Storage`]): shared memory in the product, loom's
+//! The protocol is separate from its memory ([`Storage`]): shared memory in the product, loom's
 //! atomics in its model (tests/loom.rs).
 //!
 //! **Why chunks and lanes, and not one ring with one counter?** A counter that every writer adds to
-//! is one cache line that travels between all CPUs at each event, and a slot that was counted but
-//! not yet written needs a second protocol to tell readers so. With a chunk to itself, a writer
-//! touches lines that are its own, commits with a plain store, and pays for sharing once in a
-//! chunk. The price: the ring does not hold exactly the newest events, because each lane keeps a
-//! chunk that may be old. Five eighths of the chunks at most are lanes' current ones.
+//! is one cache line that moves between all CPUs at each event. And an entry that is counted but
+//! not written yet needs a second protocol to tell readers so. With a chunk of its own, a writer
+//! touches only its own lines, commits with a plain store, and pays for sharing once per chunk. The
+//! price: the ring does not hold exactly the newest events, because each lane keeps a chunk that
+//! may be old. At most five eighths of the chunks are current.
 
 pub mod reader;
 pub mod writer;
@@ -101,13 +99,13 @@ use crate::sync::{AtomicU64, Ordering, fence};
 
 /// A word of a ring.
 pub trait Word {
-    /// What stands there.
+    /// The value now.
     fn load(&self, order: Ordering) -> u64;
     /// Stores a value.
     fn store(&self, value: u64, order: Ordering);
     /// Adds to it.
     fn fetch_add(&self, value: u64, order: Ordering) -> u64;
-    /// Stores a value where it is the expected one.
+    /// Stores a value if the word has the expected one.
     fn compare_exchange(
         &self,
         expected: u64,
@@ -142,15 +140,15 @@ impl Word for &AtomicU64 {
     }
 }
 
-/// The words of a ring, wherever they live.
+/// The words of a ring in any kind of memory.
 ///
-/// Indices are below the counts the storage itself reports; callers keep to that.
+/// Callers keep indices below the counts that the storage reports.
 pub trait Storage {
     /// The order of the commit: the store of cursor + 1. It pairs with the reader's Acquire load of
-    /// the cursor. Only the model checker's test of its own sharpness changes it.
+    /// the cursor. Changed only to test that the model checker notices.
     const COMMIT: Ordering = Ordering::Release;
 
-    /// A word: of memory that is shared, or of a file that is read.
+    /// A word, in shared memory or in a file that is read.
     type Word<'a>: Word
     where
         Self: 'a;
@@ -176,8 +174,8 @@ pub trait Storage {
     /// Word `word` (below 8) of the entry at `index` of `chunk`.
     fn word(&self, chunk: u32, index: u32, word: usize) -> Self::Word<'_>;
 
-    /// Appends entries of a chunk to `out`, as their words are now. Relaxed: whoever needs them
-    /// ordered has loaded a count with Acquire before.
+    /// Appends entries of a chunk to `out`, with the present values of their words. Relaxed: a
+    /// caller that needs an order has loaded a count with Acquire before.
     #[inline(always)]
     fn entries(&self, chunk: u32, range: Range<u32>, out: &mut Vec<Entry>) {
         for index in range {
@@ -190,18 +188,17 @@ pub trait Storage {
     }
 
     /// The fence between taking a chunk and overwriting its entries. It pairs with the acquire
-    /// fence of [`reader::copy`]: whoever read a word stored after this finds the new ticket in the
-    /// state, and knows that its copy is void. Overridden only to show that the model checker would
-    /// notice.
+    /// fence of [`reader::copy`]: a reader of a word stored after this finds the new ticket in the
+    /// state, and discards its copy. Overridden only to test that the model checker notices.
     #[inline(always)]
     fn fence_taken(&self) {
         fence(Ordering::Release);
     }
 
-    /// Says that the beginning of a chunk is about to be written. By its default, to nobody.
+    /// Announces that the beginning of a chunk will be written soon. Does nothing by default.
     fn prefetch(&self, _chunk: u32) {}
 
-    /// The chunk that a ticket stands for.
+    /// The chunk of a ticket.
     #[inline(always)]
     fn chunk_of(&self, ticket: u64) -> u32 {
         ticket as u32 & (self.chunks() - 1)

@@ -1,4 +1,4 @@
-//! For tests: a ring in plain memory, which counts how often it is looked at.
+//! For tests: a ring in plain memory that counts accesses.
 
 use std::cell::Cell;
 
@@ -15,12 +15,12 @@ pub struct Plain {
     lanes: u32,
     chunks: u32,
     chunk_entries: u32,
-    /// How often a word of it was asked for.
+    /// How often one of its words was accessed.
     pub looks: Cell<u64>,
 }
 
 impl Plain {
-    /// A ring that nobody has written to.
+    /// A ring without entries.
     pub fn new(lanes: u32, chunks: u32, chunk_entries: u32) -> Plain {
         let count = 1 + lanes + 4 * chunks + 8 * chunks * chunk_entries;
         let words: Vec<_> = (0..count).map(|_| AtomicU64::new(0)).collect();
@@ -83,7 +83,7 @@ impl Storage for Plain {
     }
 }
 
-/// Rings of words that mean something, and seldom what the others mean.
+/// Rings of words that are valid each, but seldom together.
 pub fn damaged() -> impl Strategy<Value = Plain> {
     let chunk = (0..3u32, 1..48u64, 0..9u32, 0..60u64, 0..8u32, 0..4u32);
     let chunks =
@@ -98,7 +98,7 @@ pub fn damaged() -> impl Strategy<Value = Plain> {
             put(ring.cursor(lane), Cursor::new(ticket, count).0);
         }
         for (chunk, (kind, ticket, lane, before, wrote, opened)) in (0..).zip(chunks) {
-            // Tickets are those of the place, or nearly.
+            // Tickets are for their chunks.
             let ticket = ticket & !(u64::from(ring.chunks) - 1) | u64::from(chunk);
             put(
                 ring.state(chunk),

@@ -1,10 +1,10 @@
-//! The reader's half: what a chunk holds, and copies of it that are known to be whole.
+//! The reader's half: inspects chunks, and copies them so that the copy is known to be whole.
 
 use super::{Storage, Word};
 use crate::layout::words::{Cursor, Entry, State};
 use crate::sync::{Ordering, fence};
 
-/// What a chunk held at one moment.
+/// The contents of a chunk at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chunk {
     /// Its number.
@@ -22,12 +22,13 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// The number of the entry behind it in its lane.
+    /// The number of the entry after it in its lane.
     pub fn end(&self) -> u64 {
         self.before.saturating_add(self.count.into())
     }
 
-    /// Of this, what a cut holds of its lane, if anything: so many of its entries. `None`: all.
+    /// The part of this chunk within a cut of its lane, if there is one: `cut` counts the lane's
+    /// entries, `None` all of them.
     pub fn up_to(mut self, cut: Option<u64>) -> Option<Chunk> {
         if let Some(cut) = cut {
             let there = cut.saturating_sub(self.before);
@@ -37,14 +38,14 @@ impl Chunk {
     }
 }
 
-/// The chunk was taken for new entries while it was being read.
+/// The chunk was taken for new entries while it was read.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Overwritten;
 
-/// Looks at a chunk; `None` if it was never written, or taken for nothing.
+/// Inspects a chunk. `None` if it was never written, or was taken and left empty.
 ///
-/// Tries again while the chunk changes hands under its eyes; a chunk that does so all the time has
-/// nothing to show that would still be there a moment later.
+/// Tries again while the chunk is taken meanwhile. If that happens all the time, its entries would
+/// be overwritten a moment later anyway.
 pub fn inspect<S: Storage>(ring: &S, chunk: u32) -> Option<Chunk> {
     for _ in 0..64 {
         // Acquire (pairs with the Release of the close): a closed chunk's entries are visible.
@@ -62,7 +63,7 @@ pub fn inspect<S: Storage>(ring: &S, chunk: u32) -> Option<Chunk> {
                 if cursor.ticket() == state.ticket() {
                     (cursor.count(), Some(lane))
                 } else if ring.state(chunk).load(Ordering::Relaxed) == state.0 {
-                    // Taken, and not yet (or never) installed.
+                    // Taken, but not installed yet, or never.
                     return None;
                 } else {
                     continue;
@@ -71,13 +72,13 @@ pub fn inspect<S: Storage>(ring: &S, chunk: u32) -> Option<Chunk> {
         };
         let before = ring.before(chunk).load(Ordering::Relaxed);
         let wrote = ring.chunk_lane(chunk).load(Ordering::Relaxed);
-        // Acquire fence, pairs with the release fence of the next taker: had we read its words, we
-        // would now read its ticket.
+        // Acquire fence, pairs with the release fence of the next taker: if the words read were the
+        // taker's, the load below reads its ticket.
         fence(Ordering::Acquire);
         if State(ring.state(chunk).load(Ordering::Relaxed)).ticket() != state.ticket() {
             continue;
         }
-        // Bounds: this is memory that others write.
+        // Bounds checks, because other processes write this memory.
         let empty = count == 0 && lane.is_none();
         if empty || count > ring.chunk_entries() || wrote >= u64::from(ring.lanes()) {
             return None;
@@ -103,7 +104,7 @@ pub fn copy<S: Storage>(
     out: &mut Vec<Entry>,
 ) -> Result<(), Overwritten> {
     let start = out.len();
-    // The count came with Acquire; whether they still belong to it is settled below.
+    // The count came with Acquire; the check below tells whether the entries still belong to it.
     let end = seen.count.min(ring.chunk_entries());
     ring.entries(seen.chunk, from..end, out);
     if !is_still(ring, seen) {
@@ -113,7 +114,7 @@ pub fn copy<S: Storage>(
     Ok(())
 }
 
-/// Whether what was read of a chunk before this call is what it held when it was looked at.
+/// Whether all that was read of a chunk before this call is of the time when it was inspected.
 pub fn is_still<S: Storage>(ring: &S, seen: &Chunk) -> bool {
     // Acquire fence, pairs with the release fence between taking a chunk and writing into it: if
     // any word read before came from a later ticket, the load below sees that ticket.
@@ -121,20 +122,20 @@ pub fn is_still<S: Storage>(ring: &S, seen: &Chunk) -> bool {
     State(ring.state(seen.chunk).load(Ordering::Relaxed)).ticket() == seen.ticket
 }
 
-/// A lane as it was found.
+/// A lane at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
     /// Its cursor.
     pub cursor: Cursor,
-    /// How many entries it has committed in all its life. `None` if it was just changing chunks
-    /// each time we looked, or if the memory is damaged.
+    /// How many entries it has ever committed. `None` if it was changing chunks each time we
+    /// looked, or if the memory is damaged.
     pub count: Option<u64>,
 }
 
 /// Looks at these lanes.
 ///
-/// For all that have left their chunk, the chunks are gone through once, and again for those that
-/// moved meanwhile. In damaged memory all lanes may have.
+/// Goes through the chunks once for all lanes that have left their chunk, and again for those that
+/// moved meanwhile. In damaged memory all lanes may have left theirs.
 pub fn look<S: Storage>(ring: &S, lanes: &[u32]) -> Vec<Look> {
     let (cursor, count) = (Cursor(0), None);
     let mut looks = vec![Look { cursor, count }; lanes.len()];
@@ -150,16 +151,16 @@ pub fn look<S: Storage>(ring: &S, lanes: &[u32]) -> Vec<Look> {
         if left.is_empty() {
             break;
         }
-        // After it was seen that they have left their chunks: what was prepared before that may
+        // After the check that they have left their chunks: one that was prepared before that may
         // count too little.
         let sought = left.iter().map(|&at| (lanes[at], looks[at].cursor));
         let counts = prepared(ring, sought);
         left.retain(|&at| {
             let (lane, look) = (lanes[at], &mut looks[at]);
-            // If the cursor has moved since, the chunk that counted may have gone before we came to
-            // it. If not, a lane that has left its chunk has such a one, which goes only after the
-            // cursor has moved. Without one the memory is damaged, and another look would find the
-            // same.
+            // If the cursor has moved since, the chunk with the count may have been taken before it
+            // was read. If not, a lane that has left its chunk has a prepared one, which can be
+            // taken only after the cursor has moved. Without one the memory is damaged, and another
+            // look would find the same.
             let is_still = ring.cursor(lane).load(Ordering::Relaxed) == look.cursor.0;
             if is_still {
                 look.count = counts[lane as usize];
@@ -170,7 +171,7 @@ pub fn look<S: Storage>(ring: &S, lanes: &[u32]) -> Vec<Look> {
     looks
 }
 
-/// How many entries a lane has committed in all its life, if its cursor is in a chunk of its own.
+/// How many entries a lane has ever committed, if its cursor is in a chunk of its own.
 fn in_current<S: Storage>(ring: &S, lane: u32, cursor: Cursor) -> Option<u64> {
     if cursor.ticket() == 0 {
         return Some(0);
@@ -180,9 +181,10 @@ fn in_current<S: Storage>(ring: &S, lane: u32, cursor: Cursor) -> Option<u64> {
     current.map(|chunk| chunk.end())
 }
 
-/// The counts of these lanes, with these cursors, from chunks that they have opened and not
-/// installed; of every lane, `None` where there is no such chunk. The lane's former chunk is closed
-/// by then, and may have been taken by others. So it stays when a writer is killed in between.
+/// The counts of these lanes, with these cursors, from chunks that they have opened but not
+/// installed. Indexed by lane, with `None` if there is no such chunk. By then the lane's former
+/// chunk is closed, and may have been taken by others. This state stays if a writer is killed in
+/// it.
 fn prepared<S: Storage>(ring: &S, sought: impl Iterator<Item = (u32, Cursor)>) -> Vec<Option<u64>> {
     let mut cursors = vec![None; ring.lanes() as usize];
     sought.for_each(|(lane, cursor)| cursors[lane as usize] = Some(cursor));
@@ -200,12 +202,13 @@ fn prepared<S: Storage>(ring: &S, sought: impl Iterator<Item = (u32, Cursor)>) -
             continue;
         }
         let before = ring.before(chunk).load(Ordering::Relaxed);
-        // As in `inspect`. If the cursor has moved, it tells more than this.
+        // Acquire fence as in `inspect`. If the cursor has moved, another look counts more than
+        // this.
         fence(Ordering::Acquire);
         let is_same = ring.state(chunk).load(Ordering::Relaxed) == word
             && ring.cursor(lane).load(Ordering::Relaxed) == cursor.0;
         if is_same {
-            // On a lane of a CPU there may be several, as writer::prepared says.
+            // On the lane of a CPU there may be several: see writer::prepared.
             let count = &mut counts[lane as usize];
             *count = (*count).max(Some(before));
         }
@@ -220,7 +223,7 @@ mod tests {
     use super::*;
     use crate::ring::plain::{Plain, damaged};
 
-    /// The count of one lane, which looks for itself.
+    /// The count of one lane, found without the others.
     fn committed(ring: &Plain, lane: u32) -> Option<u64> {
         let cursor = Cursor(ring.cursor(lane).load(Ordering::Acquire));
         if cursor.ticket() == 0 {

@@ -1,35 +1,35 @@
-//! A consistent cut: how far each lane counts, such that no event is in it without its causes.
+//! A consistent cut: how far to read each lane so that no event is without its causes.
 //!
-//! One event *happened before* another if its log call had returned when the other's began, as
-//! their threads know from each other. A reader looks at the lanes one after the other. So it may
-//! find an effect in one lane whose cause came into another lane right after that one was looked
-//! at.
+//! One event *happened before* another if its log call had returned when the other's began, as far
+//! as their threads know from each other. A reader looks at the lanes one after the other. So it
+//! may find an effect in one lane whose cause came into another lane right after it looked at that
+//! one.
 //!
-//! All lanes are looked at twice. If nothing changed in between, both looks show one moment, which
-//! is a cut.
+//! The reader looks at all lanes twice. If nothing changed in between, both looks show the same
+//! moment, and that is a cut.
 //!
 //! Otherwise the stamps decide. An effect is stamped after its cause was committed, with one
-//! exception: a processor may read its clock before it has finished earlier loads, among them the
-//! load that told it of the cause. [`EARLY`] bounds this. So a moment is sought that no events of
-//! two lanes surround closely: an early stamp cannot lead across it.
+//! exception: a processor may read its clock before it has finished earlier loads, including the
+//! load that told it of the cause. [`EARLY`] bounds this. So the reader looks for a moment with no
+//! events of two lanes close around it: an early stamp cannot cross it.
 //!
-//! - The moment lies [`EARLY`] before the last look. So that look has found all causes of the
-//!   events before the moment.
-//! - The moment lies behind all events of the first look. So a reader gets everything that was
-//!   logged before it asked.
+//! - The moment is [`EARLY`] before the last look. So that look has found all causes of the events
+//!   before the moment.
+//! - The moment is after all events of the first look. So a reader gets everything that was logged
+//!   before it asked.
 //!
-//! Where events come so densely that there is no such moment, the widest gap is taken. Where no
-//! stamps can be compared, because the ring is overwritten faster than it is looked at, the cut is
-//! what the lanes have committed, and may hold an effect without its cause.
+//! If events are so dense that there is no such moment, the widest gap is taken. If stamps cannot
+//! be compared, because the ring is overwritten faster than it is read, the cut is what the lanes
+//! have committed, and may have an effect without its cause.
 //!
 //! **Why does a reader look at all lanes twice, and wait in between?** It looks at one lane after
 //! the other. While it looks at the second lane, the first one gets an event. A thread of the
 //! second lane learns of that event and logs the next one. The reader then finds the effect without
-//! its cause. If two looks find the same, they show one moment. Under load they never find the
-//! same, so stamps have to decide: the reader gives the events stamped before some moment, and the
-//! rest comes with the next poll. A lane whose writer is slow between clock and commit holds
-//! nothing up, because nobody waits for it: its event comes later, and no event given earlier
-//! happened after it.
+//! its cause. If two looks find the same, they show one moment. Under load they never do, so stamps
+//! have to decide: the reader gives the events stamped before some moment, and the rest comes with
+//! the next poll. A writer that is slow between clock and commit holds nothing up, because the
+//! reader does not wait for it: its event comes later, and no event given earlier happened after
+//! it.
 //!
 //! **Why are stamps not enough?** Because `rdtsc` does not wait for earlier loads. Say that a
 //! thread waits for a token. The processor guesses that the wait is over, and reads the clock while
@@ -37,12 +37,11 @@
 //! hand-over of a token shows this, by some dozens of ticks. Log calls do more, and have not shown
 //! it so far, but nothing rules it out. (`cargo test --release --test consistency stamps --
 //! --nocapture` counts the events that are stamped before their cause.) A fence before `rdtsc`
-//! would rule it out, but adds more than half to the cost of every event. So the reader takes care:
-//! it cuts where two lanes are far apart (src/ring/cut/). Where many CPUs log without a pause, the
-//! three microseconds that it looks at may hold no such place. Then it takes the widest gap. That
-//! is seldom too narrow: it would have to fall between an early stamp and its cause. Events of two
-//! CPUs are listed in the order of their stamps, so two that are as close as that may be listed in
-//! either order.
+//! would rule it out, but adds more than half to the cost of every event. So the reader cuts where
+//! events of two lanes are far apart (src/ring/cut/). If many CPUs log without a pause, the three
+//! microseconds of its window may have no such place. Then it takes the widest gap. That is seldom
+//! too narrow: it would have to fall between an early stamp and its cause. Events of two CPUs are
+//! listed in the order of their stamps, so two events that close may be listed in either order.
 
 mod quiet;
 
@@ -61,18 +60,18 @@ use crate::sync::Ordering;
 pub const EARLY: u64 = 2048;
 /// Ticks between the first look and the last.
 const WINDOW: u64 = 4 * EARLY;
-/// Ticks before the last look beyond which no moment is sought: a reader may have been stopped
-/// since the first look.
+/// How many ticks before the last look a moment may be: the reader may have been stopped since the
+/// first look.
 const DEPTH: u64 = 4 * WINDOW;
-/// Looks at a clock that stands still.
+/// How often to read a clock that stands still.
 const PATIENCE: usize = 4096;
-/// Attempts at reading the stamps before they are overwritten.
+/// Attempts to read the stamps before they are overwritten.
 const ATTEMPTS: u32 = 8;
-/// Stamps of one lane that are looked at.
+/// Most stamps of one lane that are read.
 const STAMPS: usize = 1 << 14;
 
-/// How many entries of each lane are in the cut. `None`: the lane was changing chunks each time it
-/// was looked at.
+/// How many entries of each lane are in the cut. `None`: the lane was changing chunks each time we
+/// looked.
 ///
 /// `now` reads the clock of the ring.
 pub fn take<S: Storage>(ring: &S, now: impl Fn() -> u64) -> Vec<Option<u64>> {
@@ -90,11 +89,11 @@ pub fn take<S: Storage>(ring: &S, now: impl Fn() -> u64) -> Vec<Option<u64>> {
         }
     }
     // The clock is not the one that events are stamped with, or the ring is overwritten faster than
-    // it is looked at.
+    // it is read.
     again(ring, &first).iter().map(|look| look.count).collect()
 }
 
-/// Waits for the window to pass; the time at its end.
+/// Waits for the window to pass, and returns the time at its end.
 fn wait(now: &impl Fn() -> u64) -> u64 {
     let start = now();
     let mut read = start;
@@ -108,7 +107,7 @@ fn wait(now: &impl Fn() -> u64) -> u64 {
     read
 }
 
-/// The same lanes now. A cursor that stayed the same counts the same entries.
+/// Looks at the same lanes again. An unchanged cursor counts the same entries.
 fn again<S: Storage>(ring: &S, looks: &[Look]) -> Vec<Look> {
     let has_moved = |(lane, look): &(u32, &Look)| {
         // Acquire (pairs with the commit): what happened before a counted entry is visible to later
@@ -130,29 +129,29 @@ fn again<S: Storage>(ring: &S, looks: &[Look]) -> Vec<Look> {
 struct Tail {
     /// How many entries the last look found.
     last: Option<u64>,
-    /// The stamp of the last entry that the first look found, if it is known. Not one from the
-    /// future: no clock that stamps now has given it.
+    /// The stamp of the last entry that the first look found, if known. Stamps from the future are
+    /// left out: no present clock has given them.
     old: Option<u64>,
-    /// The stamps of the last ones of those that came since, the newest last.
+    /// The stamps of the last entries since then, the newest last.
     new: Vec<u64>,
-    /// Whether these are all that came, and the one before them was looked at.
+    /// Whether `new` has all entries since then, and the one before them was read.
     whole: bool,
 }
 
 impl Tail {
-    /// How many entries there were at a moment behind the first look.
+    /// How many entries there were at a moment after the first look.
     fn up_to(&self, moment: u64) -> Option<u64> {
         let later = self.new.iter().position(|stamp| *stamp > moment);
         let later = later.map_or(0, |at| self.new.len() - at);
         Some(self.last?.saturating_sub(later as u64))
     }
 
-    /// The first moment that can be told: what the first look found was before it, and what is not
+    /// The first possible moment: after all that the first look found, and after all that is not
     /// compared.
     fn bound(&self) -> u64 {
         match (self.whole, self.new.first()) {
             (true, _) => self.old.unwrap_or(0),
-            // What is before these may be as close to a moment as these are.
+            // Entries before these may be as close to a moment as these are.
             (false, new) => new.map_or(u64::MAX, |new| new.saturating_add(EARLY)),
         }
     }
@@ -162,7 +161,7 @@ impl Tail {
     }
 }
 
-/// What came in each lane from the first look to the last, which was at `read` or later.
+/// The new entries of each lane from the first look to the last, which was at `read` or later.
 fn tails<S: Storage>(ring: &S, first: &[Look], last: &[Look], read: u64) -> Vec<Tail> {
     let all = OnceCell::new();
     let tail = |(lane, (first, last)): (u32, (&Look, &Look))| {
@@ -177,7 +176,7 @@ fn tails<S: Storage>(ring: &S, first: &[Look], last: &[Look], read: u64) -> Vec<
                 ..Tail::default()
             };
         }
-        // Most lanes are still in the chunk in which they were found first, or in the next one.
+        // Most lanes are still in the chunk of the first look, or in the next one.
         let mut near = vec![reader::inspect(ring, ring.chunk_of(last.cursor.ticket()))];
         if first.cursor.ticket() != last.cursor.ticket() {
             near.push(reader::inspect(ring, ring.chunk_of(first.cursor.ticket())));
@@ -196,7 +195,7 @@ fn tails<S: Storage>(ring: &S, first: &[Look], last: &[Look], read: u64) -> Vec<
     pairs.map(tail).collect()
 }
 
-/// The stamp of a lane's newest entry, in the chunk of its cursor: nobody takes that from it.
+/// The stamp of a lane's newest entry, in its current chunk, which cannot be taken from it.
 fn newest<S: Storage>(ring: &S, cursor: Cursor) -> Option<u64> {
     let index = cursor.count().min(ring.chunk_entries()).checked_sub(1)?;
     let chunk = ring.chunk_of(cursor.ticket());
@@ -204,7 +203,7 @@ fn newest<S: Storage>(ring: &S, cursor: Cursor) -> Option<u64> {
     (cursor.ticket() != 0).then(|| ring.word(chunk, index, 0).load(Ordering::Relaxed))
 }
 
-/// All chunks, those of one lane together, and of these the newest first.
+/// All chunks, grouped by lane, and the newest first in each group.
 fn newest_first<S: Storage>(ring: &S) -> Vec<Chunk> {
     let chunks = (0..ring.chunks()).filter_map(|chunk| reader::inspect(ring, chunk));
     let mut chunks: Vec<Chunk> = chunks.collect();
@@ -212,8 +211,8 @@ fn newest_first<S: Storage>(ring: &S) -> Vec<Chunk> {
     chunks
 }
 
-/// A way back through a lane: from its number `until` to its number `from` and one more, or until a
-/// moment can be found.
+/// A walk back through a lane: from its number `until` to the one before its number `from`, or
+/// until a moment can be found.
 struct Back {
     from: u64,
     until: u64,
@@ -221,7 +220,7 @@ struct Back {
 }
 
 impl Back {
-    /// Over these chunks, which come newest first. Of them, those of the lane are looked at.
+    /// Walks over these chunks, newest first, and skips those of other lanes.
     fn over<'c, S: Storage>(
         &self,
         ring: &S,
@@ -242,7 +241,7 @@ impl Back {
                 continue;
             };
             if behind > chunk.count.into() {
-                // What stood between was overwritten.
+                // The entries in between were overwritten.
                 break;
             }
             let seen = Chunk {
@@ -270,9 +269,8 @@ impl Back {
     }
 }
 
-/// The latest moment up to `most` around which no events of two lanes are close to each other, or
-/// else the one around which they are the least close; `None` if the tails leave no moment up to
-/// `most`.
+/// The latest moment up to `most` with no events of two lanes close around it, or else the one
+/// where they are the least close. `None` if the tails leave no moment up to `most`.
 fn quiet_moment(tails: &[Tail], most: u64) -> Option<u64> {
     let least = tails.iter().map(Tail::bound).max()?;
     if least > most {
@@ -298,21 +296,21 @@ mod tests {
     use crate::ring::writer;
     use crate::sync::AtomicU64;
 
-    /// A ring whose writers go on while a reader looks at it. They hand a token to each other: each
-    /// event is the cause of the next one.
+    /// A ring whose writers go on while a reader looks at it. They pass a token to each other, so
+    /// each event is the cause of the next one.
     struct World {
         ring: Plain,
         clock: Cell<u64>,
         random: RefCell<u64>,
         /// The lane of each event, in the order in which they happened.
         story: RefCell<Vec<u32>>,
-        /// Ticks between two events at least, by which a stamp is too early at most, and that a
-        /// look takes.
+        /// In ticks: the least distance of two events, the most that a stamp is too early, and the
+        /// most that a look takes.
         pace: u64,
         early: u64,
         look: u64,
         next: Cell<u64>,
-        /// No stamp of a lane is before its last one.
+        /// The last stamp of each lane. Stamps of a lane never fall.
         stamped: RefCell<Vec<u64>>,
     }
 
@@ -325,7 +323,7 @@ mod tests {
             (*state >> 33) % bound.max(1)
         }
 
-        /// Lets some time pass, and happen what happens in it.
+        /// Lets time pass, and logs the events of that time.
         fn pass(&self, ticks: u64) {
             self.clock.set(self.clock.get() + ticks);
             while self.next.get() <= self.clock.get() {
@@ -353,7 +351,7 @@ mod tests {
             self.story.borrow_mut().push(lane);
         }
 
-        /// How many events are in a cut; the second, if an effect is in it without its cause.
+        /// How many events are in a cut, and whether each has all its causes in it.
         fn count(&self, cut: &[Option<u64>]) -> (usize, bool) {
             let cut: Vec<u64> = cut
                 .iter()
@@ -425,8 +423,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(1000))]
 
-        /// Where events come often, stamps are in another order than the events, which only the
-        /// quiet moments tell.
+        /// If events are dense, the order of stamps differs from that of events, and only quiet
+        /// moments tell.
         #[test]
         fn a_cut_holds_all_causes_and_what_was_there_before(
             lanes in 1..9u32,

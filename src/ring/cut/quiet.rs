@@ -1,13 +1,12 @@
-//! A moment among stamps around which no events of two lanes are close to each other.
+//! Finds a moment among stamps with no events of two lanes close around it.
 
 use super::EARLY;
 
-/// Of the stamps from `least` to `most`, the last one behind which no other lane follows within
-/// [`EARLY`], or else the one behind which the gap is the widest. `events`: stamps and lanes, in
-/// order.
+/// The last stamp from `least` to `most` with events of two lanes before and after it at least
+/// [`EARLY`] apart, or else the one with them farthest apart. `events`: stamps and lanes, sorted.
 pub fn widest_gap(events: &[(u64, u32)], least: u64, most: u64) -> Option<u64> {
     let mut found: Option<(u64, u64)> = None;
-    // The first event behind, of another lane than the one right behind.
+    // The first later event of another lane than that of the next event.
     let mut other: Option<(u64, u32)> = None;
     for (at, event) in events.iter().enumerate().rev() {
         let next = events.get(at + 1);
@@ -43,7 +42,7 @@ pub fn widest_gap(events: &[(u64, u32)], least: u64, most: u64) -> Option<u64> {
             break;
         }
     }
-    // Nothing was logged in between: the moment of the first look is as good.
+    // Nothing was logged in between, so the moment of the first look will do.
     let first = (least <= most).then_some(least);
     found.map(|(_, stamp)| stamp).or(first)
 }

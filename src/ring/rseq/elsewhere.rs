@@ -1,4 +1,4 @@
-//! No sections on this machine: every event goes through the lane of a thread.
+//! For machines without restartable sequences: every event goes through the lane of a thread.
 
 use super::{Hot, Installed, Otherwise, Step};
 use crate::layout::ENTRY_WORDS;
@@ -7,7 +7,7 @@ use crate::ring::local::Slot;
 /// Leaves the event to `T`.
 ///
 /// # Safety
-/// `hot` begins what `T` expects.
+/// `hot` is the beginning of what `T` expects.
 pub unsafe extern "C-unwind" fn append<T: Otherwise>(
     hot: *const Hot,
     event: u32,
@@ -20,7 +20,7 @@ pub unsafe extern "C-unwind" fn append<T: Otherwise>(
     unsafe { T::otherwise(hot, event, a, b, c, d) };
 }
 
-/// Never done.
+/// Always fails.
 ///
 /// # Safety
 /// None is needed.
@@ -35,7 +35,7 @@ pub unsafe extern "C-unwind" fn try_append(
     false
 }
 
-/// Never done.
+/// Always fails.
 ///
 /// # Safety
 /// None is needed.
@@ -52,7 +52,7 @@ pub fn lane(_: &Hot) -> Option<u32> {
     None
 }
 
-/// Never done.
+/// Always fails.
 ///
 /// # Safety
 /// None is needed.
