@@ -205,10 +205,10 @@ fn everything_can_be_shown(archive: &Archive) {
     let known = archive.definitions().count();
     let mut text = Text::new();
     let mut table = Table::new(archive);
-    table.heading(&mut text);
+    table.heading("", &mut text);
     for row in Rows::new(archive.events_by_time(Order::NewestFirst)).take(SHOWN) {
         text.clear();
-        table.row(&row, &mut text);
+        table.row(&row, |_, _| (), &mut text);
         let _ = archive.thread(&row.event);
         let _ = archive.time(&row.event);
         for address in row.event.backtrace() {

@@ -13,7 +13,7 @@ pub use text::Text;
 use std::io;
 
 use crate::attached::Attached;
-use crate::event::{Definition, Syntax};
+use crate::event::{Definition, Priority, Syntax};
 use crate::source::{Event, Order, Source};
 
 /// Before each line of a call stack.
@@ -61,6 +61,20 @@ impl<I: Iterator<Item = Event>> Iterator for Rows<I> {
     }
 }
 
+/// What stands before and after a part of a dump, such as colours of a terminal.
+pub type Around = (String, String);
+
+/// How the parts of a dump are set off. The default adds nothing.
+#[derive(Default)]
+pub struct Styles {
+    /// The columns' names.
+    pub heading: Around,
+    /// An event, by the number of its priority: 0 is none that is known.
+    pub priorities: [Around; Priority::ALL.len() + 1],
+    /// A line that says what is missing.
+    pub gap: Around,
+}
+
 /// The columns of a dump, as wide as these events need them.
 pub struct Table<'a> {
     source: &'a dyn Source,
@@ -71,6 +85,9 @@ pub struct Table<'a> {
     texts: Vec<Option<Template>>,
     messages: Messages,
     message: String,
+    styles: Styles,
+    /// Whether the priority of an event tells how it is set off.
+    has_styles: bool,
 }
 
 impl<'a> Table<'a> {
@@ -87,31 +104,61 @@ impl<'a> Table<'a> {
             texts: Vec::new(),
             messages: Messages::new(),
             message: String::new(),
+            styles: Styles::default(),
+            has_styles: false,
         }
     }
 
-    /// Writes the columns' names, without a line break.
-    pub fn heading(&self, out: &mut Text) {
+    /// The same, with its parts set off.
+    pub fn styled(mut self, styles: Styles) -> Table<'a> {
+        self.has_styles = styles
+            .priorities
+            .iter()
+            .any(|style| *style != Around::default());
+        self.styles = styles;
+        self
+    }
+
+    /// Writes the columns' names, behind those of other columns.
+    pub fn heading(&self, others: &str, out: &mut Text) {
         let width = self.category;
+        let (start, end) = &self.styles.heading;
         out.push(&format!(
-            "numa core    -cycles {:width$} message",
+            "{start}{others}numa core    -cycles {:width$} message{end}\n",
             "category"
         ));
     }
 
-    /// Writes one row, without a line break.
+    /// Writes one row behind other columns, which `others` writes. A line below it says how many
+    /// entries are missing right before the event, in its lane.
     #[inline]
-    pub fn row(&mut self, row: &Row, out: &mut Text) {
+    pub fn row(&mut self, row: &Row, others: impl FnOnce(&Event, &mut Text), out: &mut Text) {
+        let style = match self.has_styles {
+            true => self.style(&row.event),
+            false => 0,
+        };
+        out.push(&self.styles.priorities[style].0);
+        others(&row.event, out);
         self.place(&row.event, out);
         out.right(row.cycles, 10);
         out.push(" ");
         self.text(&row.event, out);
+        out.push(&self.styles.priorities[style].1);
+        out.push("\n");
+        if row.event.missed > 0 {
+            self.gap(row.event.missed, out);
+        }
     }
 
-    /// Writes how many entries are missing right before an event, in its lane; without a line
-    /// break.
+    fn style(&self, event: &Event) -> usize {
+        let definition = self.source.definition(event.id);
+        let priority = definition.and_then(|definition| definition.priority);
+        priority.map_or(0, |priority| priority as usize)
+    }
+
+    /// Writes how many entries are missing.
     #[cold]
-    pub fn gap(&self, missed: u64, out: &mut Text) {
+    fn gap(&self, missed: u64, out: &mut Text) {
         let digits = missed.to_string();
         let mut count = String::new();
         for (i, digit) in digits.chars().enumerate() {
@@ -121,7 +168,8 @@ impl<'a> Table<'a> {
             count.push(digit);
         }
         let entries = if missed == 1 { "entry" } else { "entries" };
-        out.push(&format!("… {count} {entries} overwritten …"));
+        let (start, end) = &self.styles.gap;
+        out.push(&format!("{start}… {count} {entries} overwritten …{end}\n"));
     }
 
     /// Writes the columns of node and core.
@@ -156,7 +204,7 @@ impl<'a> Table<'a> {
     /// Writes category and message, without a line break, as far as they are [printable]; a line
     /// break in the message shows as `\n`. A call stack follows in lines of its own.
     #[inline]
-    pub fn text(&mut self, event: &Event, out: &mut Text) {
+    fn text(&mut self, event: &Event, out: &mut Text) {
         match self.texts.get(event.id.0 as usize) {
             Some(Some(text)) if event.payload.is_none() => out.fill(text, &event.args),
             _ => self.new_text(event, out),
@@ -233,17 +281,25 @@ pub fn write(
     out: &mut (impl io::Write + ?Sized),
 ) -> io::Result<()> {
     let mut table = Table::new(attached);
-    let max = max.and_then(|m| usize::try_from(m).ok());
     let mut text = Text::new();
-    table.heading(&mut text);
-    text.push("\n");
-    for row in Rows::new(attached.events(Order::NewestFirst)).take(max.unwrap_or(usize::MAX)) {
-        table.row(&row, &mut text);
-        text.push("\n");
-        if row.event.missed > 0 {
-            table.gap(row.event.missed, &mut text);
-            text.push("\n");
-        }
+    table.heading("", &mut text);
+    let max = max.and_then(|max| usize::try_from(max).ok());
+    let rows = Rows::new(attached.events(Order::NewestFirst)).take(max.unwrap_or(usize::MAX));
+    print(rows, text, out, |row, text| table.row(row, |_, _| (), text))
+}
+
+/// Prints rows under `text`, each as `write` appends it, with many of them in one write to `out`.
+///
+/// # Errors
+/// Only those of `out`.
+pub fn print(
+    rows: impl Iterator<Item = Row>,
+    mut text: Text,
+    out: &mut (impl io::Write + ?Sized),
+    mut write: impl FnMut(&Row, &mut Text),
+) -> io::Result<()> {
+    for row in rows {
+        write(&row, &mut text);
         if text.len() >= AT_ONCE {
             out.write_all(text.as_bytes())?;
             text.clear();

@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use timeline::{
-    Order, Source,
-    dump::{Row, Rows, Table, Text},
+    Event, Order, Source,
+    dump::{self, Row, Rows, Table, Text},
 };
 
 use crate::args::Example;
@@ -103,22 +103,13 @@ fn show(
     let mut out = output::stdout();
     let rows = rows.take(args.max_entries.unwrap_or(usize::MAX));
     if args.json {
-        json(rows, Lines::new(at).among(programs), &mut out)?;
+        let mut lines = Lines::new(at).among(programs);
+        let write = |row: &Row, text: &mut Text| lines.write(&row.event, row.cycles, text);
+        dump::print(rows, Text::new(), &mut out, write)?;
     } else {
         let who = args.long.then(|| Who::new(at).among(programs));
         text(at, rows, who, &output::theme(), &mut out)?;
     }
-    out.flush()?;
-    Ok(())
-}
-
-fn json(rows: impl Iterator<Item = Row>, mut lines: Lines, out: &mut impl Write) -> Result {
-    let mut text = Text::new();
-    for row in rows {
-        lines.write(&row.event, row.cycles, &mut text);
-        output::write_if_much(&mut text, out)?;
-    }
-    out.write_all(text.as_bytes())?;
     Ok(())
 }
 
@@ -131,36 +122,16 @@ pub fn text(
     theme: &Theme,
     out: &mut impl Write,
 ) -> Result {
-    let mut table = Table::new(at);
+    let mut table = Table::new(at).styled(theme.dump());
     let mut text = Text::new();
-    let bold = theme.bold;
-    text.push(&bold.to_string());
-    if who.is_some() {
-        text.push(&Who::heading());
-    }
-    table.heading(&mut text);
-    text.push(&format!("{bold:#}\n"));
-    let styles = theme.priorities();
-    let coloured = styles.iter().any(|(start, _)| !start.is_empty());
-    for row in rows {
-        let definition = coloured.then(|| at.definition(row.event.id)).flatten();
-        let priority = definition.and_then(|definition| definition.priority);
-        let (start, end) = &styles[priority.map_or(0, |priority| priority as usize)];
-        text.push(start);
+    table.heading(&who.as_ref().map_or(String::new(), Who::heading), &mut text);
+    let mut others = |event: &Event, text: &mut Text| {
         if let Some(who) = &mut who {
-            who.write(&row.event, &mut text);
+            who.write(event, text);
         }
-        table.row(&row, &mut text);
-        text.push(end);
-        text.push("\n");
-        if row.event.missed > 0 {
-            let dim = theme.dim;
-            text.push(&dim.to_string());
-            table.gap(row.event.missed, &mut text);
-            text.push(&format!("{dim:#}\n"));
-        }
-        output::write_if_much(&mut text, out)?;
-    }
-    out.write_all(text.as_bytes())?;
+    };
+    dump::print(rows, text, out, |row, text| {
+        table.row(row, &mut others, text);
+    })?;
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::Style;
-use timeline::dump::{Text, printable};
+use timeline::dump::printable;
 
 use crate::style::Theme;
 
@@ -16,16 +16,6 @@ const BUFFER: usize = 64 * 1024;
 /// lost.
 pub fn stdout() -> BufWriter<StdoutLock<'static>> {
     BufWriter::with_capacity(BUFFER, io::stdout().lock())
-}
-
-/// Writes what was put together when it is worth a system call. It ends with a line.
-#[inline]
-pub fn write_if_much(text: &mut Text, out: &mut impl Write) -> io::Result<()> {
-    if text.len() >= BUFFER {
-        out.write_all(text.as_bytes())?;
-        text.clear();
-    }
-    Ok(())
 }
 
 /// Colours for data: only on a terminal, and not against `NO_COLOR` or `TERM=dumb`.

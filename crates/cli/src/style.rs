@@ -1,8 +1,7 @@
 //! The colours of the command: one theme for all verbs, empty when colour is off.
 
 use anstyle::{AnsiColor, Style};
-use clap::builder::Styles;
-use timeline::Priority;
+use timeline::{Priority, dump::Styles};
 
 /// Styles to be written around text as `{style}text{style:#}`.
 #[derive(Clone, Copy)]
@@ -52,20 +51,23 @@ impl Theme {
         }
     }
 
-    /// What to write before and after an event, by the number of its priority: 0 is none that is
-    /// known.
-    pub fn priorities(&self) -> [(String, String); Priority::ALL.len() + 1] {
+    /// What to write around the parts of a dump.
+    pub fn dump(&self) -> Styles {
         let around = |style: Style| (style.to_string(), format!("{style:#}"));
-        let mut all: [_; Priority::ALL.len() + 1] = std::array::from_fn(|_| around(self.bad));
+        let mut styles = Styles {
+            heading: around(self.bold),
+            priorities: std::array::from_fn(|_| around(self.bad)),
+            gap: around(self.dim),
+        };
         for priority in Priority::ALL {
-            all[priority as usize] = around(self.priority(priority));
+            styles.priorities[priority as usize] = around(self.priority(priority));
         }
-        all
+        styles
     }
 }
 
 /// The colours of `--help`.
-pub const HELP: Styles = Styles::styled()
+pub const HELP: clap::builder::Styles = clap::builder::Styles::styled()
     .header(Style::new().bold())
     .usage(Style::new().bold())
     .literal(AnsiColor::Cyan.on_default())

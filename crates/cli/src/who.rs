@@ -107,7 +107,7 @@ const THREAD_WIDTH: usize = 26;
 
 impl<'a> Who<'a> {
     /// The names of the columns.
-    pub fn heading() -> String {
+    pub fn heading(&self) -> String {
         format!(
             "{:<29} {:<THREAD_WIDTH$} {:<8} ",
             "time", "thread", "priority"
