@@ -1,4 +1,4 @@
-// timeline.hpp: the C++17 face of timeline.h. Header only, over libtimeline.
+// timeline.hpp: the C++17 interface of libtimeline, header only, over timeline.h.
 //
 //   timeline::ring tl("/timeline");
 //   auto processed = tl.define("example", timeline::trace, "processed $tcp, $udp, and $other");
@@ -10,9 +10,9 @@
 //   for (const timeline::event& event : at.events(timeline::newest_first))
 //     std::cout << event.core() << ' ' << event.text() << '\n';
 //
-// Making, defining, saving and reading throw timeline::exception. Logging never throws, with one exception:
-// a tracepoint<> called with another number of arguments than its message has (TIMELINE_EVENT,
-// TIMELINE_DEFINE and tracepoint<N> find that out when compiled). timeline.h says more on every call.
+// Making, defining, saving and reading throw timeline::exception. Logging never throws, except if a
+// tracepoint<> is called with a wrong number of arguments (TIMELINE_EVENT, TIMELINE_DEFINE and
+// tracepoint<N> check it at compile time). timeline.h documents every call.
 #ifndef TIMELINE_HPP
 #define TIMELINE_HPP
 
@@ -40,8 +40,8 @@
 
 namespace timeline {
 
-// What a failed call throws: status() is one of TIMELINE_E_..., what() says what was expected, what came and
-// what to do.
+// Thrown by a failed call: status() is one of TIMELINE_E_..., what() says what was expected, what
+// came and what to do.
 class exception : public std::runtime_error {
  public:
   exception(timeline_status_t status, const char* what) : std::runtime_error(what), status_(status) {}
@@ -84,7 +84,7 @@ class level {
 inline constexpr level none{std::int32_t{TIMELINE_NONE}};
 inline constexpr level all{std::int32_t{TIMELINE_ALL}};
 
-// Where a walk over events begins, and where a follower does.
+// Where a walk over events begins, and where a follower begins.
 enum class order : std::int32_t { oldest_first = TIMELINE_OLDEST_FIRST, newest_first = TIMELINE_NEWEST_FIRST };
 inline constexpr order oldest_first = order::oldest_first;
 inline constexpr order newest_first = order::newest_first;
@@ -92,7 +92,7 @@ enum class from : std::int32_t { oldest = TIMELINE_FROM_OLDEST, now = TIMELINE_F
 
 namespace detail {
 
-// Compiled without exceptions, what would throw ends the program with the message.
+// In programs compiled without exceptions, an error ends the program with its message.
 [[noreturn]] inline void raise(timeline_status_t status, const char* what) {
 #if defined(__cpp_exceptions)
   throw exception(status, what);
@@ -106,7 +106,8 @@ inline void check(timeline_status_t status) {
   if (status != TIMELINE_OK) raise(status, timeline_last_error());
 }
 
-// A text for C. NULL goes through, to be refused there; a std::string that C would cut short is refused here.
+// A text for C. C refuses NULL; a std::string with a NUL inside, which C would cut short, is
+// refused here.
 class text {
  public:
   text(const char* c) noexcept : c_(c) {}
@@ -123,7 +124,7 @@ class text {
 template <class>
 inline constexpr bool never = false;
 
-// Any whole number, enumerator, truth value or pointer as the 64 bits that an event carries.
+// A whole number, enumerator, bool or pointer, as the 64 bits of an event's argument.
 template <class T>
 constexpr std::int64_t argument(T value) noexcept {
   if constexpr (std::is_same_v<T, std::nullptr_t>) {
@@ -154,7 +155,7 @@ constexpr bool is_name(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// How many $arguments the first line of a message has: timeline_argument_count for the compiler.
+// How many $arguments the first line of a message has: timeline_argument_count at compile time.
 constexpr int count_arguments(const char* message) noexcept {
   int count = 0;
   for (; *message != '\0' && *message != '\n' && *message != '\r'; ++message)
@@ -164,13 +165,15 @@ constexpr int count_arguments(const char* message) noexcept {
 
 }  // namespace detail
 
-// The number of arguments of a tracepoint that is only known when the program runs.
+// The Count of a tracepoint whose number of arguments is only known at run time.
 inline constexpr int any = -1;
 
-// A defined event: call it with its arguments to log it. tracepoint<3> takes exactly three, checked by the
-// compiler; tracepoint<> checks every call, logged or not, and throws when the number is wrong.
+// A defined event: call it with its arguments to log it. tracepoint<3> takes exactly three, checked
+// by the compiler; tracepoint<> checks every call, logged or not, and throws when the number is
+// wrong.
 //
-// Keeps its timeline open; copies are cheap. One made by default, or moved from, logs nothing. Any thread.
+// Keeps its timeline open; copies are cheap. A default-constructed or moved-from one logs nothing.
+// Any thread.
 template <int Count = any>
 class tracepoint {
  public:
@@ -188,7 +191,7 @@ class tracepoint {
     if (enabled()) detail::log(tl_.get(), event_, arguments...);
   }
 
-  // Whether a call would log: worth asking before working out costly arguments.
+  // Whether a call would log: ask before computing costly arguments.
   bool enabled() const noexcept { return ::timeline_enabled(tl_.get(), event_); }
   // The number of the event, for timeline_log; 0 for one that logs nothing.
   std::uint32_t id() const noexcept { return event_; }
@@ -227,11 +230,11 @@ class sampler {
   std::unique_ptr<timeline_sampler_t, stopper> running_;
 };
 
-// How a timeline is made or joined; value-initialised, the defaults.
+// Options to make or join a timeline; value-initialised, they are the defaults.
 using options = ::timeline_options_t;
 
-// A timeline to write to. Any thread may use it at any time; moving or destroying it is for one. What was
-// moved from logs nothing, and throws where it cannot do what it is asked.
+// A timeline to write to. Any thread may use it at any time, but only one may move or destroy it. A
+// moved-from ring logs nothing, and throws from functions that need a timeline.
 class ring {
  public:
   // Makes a timeline (timeline_new); 0 stands for the default sizes.
@@ -241,7 +244,7 @@ class ring {
     own(tl);
   }
 
-  // Makes a timeline with other options than its size (timeline_new_with).
+  // Makes a timeline with options (timeline_new_with).
   ring(detail::text path, const options& how) {
     timeline_t* tl = nullptr;
     detail::check(::timeline_new_with(path.c(), &how, &tl));
@@ -255,14 +258,14 @@ class ring {
     return take(tl);
   }
 
-  // Joins one that others write to, or else makes it (timeline_open_or_create).
+  // Joins one that is live, or else makes it (timeline_open_or_create).
   static ring open_or_create(detail::text path, const options& how = {}) {
     timeline_t* tl = nullptr;
     detail::check(::timeline_open_or_create(path.c(), &how, &tl));
     return take(tl);
   }
 
-  // Takes over a handle from C, to free it. NULL makes a ring that logs nothing.
+  // Takes ownership of a handle from C. NULL makes a ring that logs nothing.
   static ring take(timeline_t* tl) {
     ring taken{empty{}};
     if (tl) taken.own(tl);
@@ -279,7 +282,8 @@ class ring {
     return define<any>(category, priority, message);
   }
 
-  // Defines an event whose calls the compiler checks; throws unless the message has Count arguments.
+  // Defines an event whose calls the compiler checks; throws unless the message has Count
+  // arguments.
   template <int Count>
   tracepoint<Count> define(detail::text category, ::timeline::priority priority, detail::text message) const {
     static_assert(Count >= any && Count <= static_cast<int>(detail::max_arguments),
@@ -313,7 +317,7 @@ class ring {
   // Saves every event to a file, in the binary format.
   void save(detail::text file) const { detail::check(::timeline_save(tl_.get(), file.c())); }
 
-  // The handle for the functions of timeline.h; NULL when moved from. It stays the property of this ring.
+  // The handle for the functions of timeline.h, still owned by this ring; NULL when moved from.
   timeline_t* c() const noexcept { return tl_.get(); }
   explicit operator bool() const noexcept { return tl_ != nullptr; }
 
@@ -322,19 +326,19 @@ class ring {
   explicit ring(empty) noexcept {}
   void own(timeline_t* tl) { tl_ = std::shared_ptr<timeline_t>(tl, ::timeline_free); }
 
-  // Shared with the tracepoints, so that none can outlive what it logs to.
+  // Shared with the tracepoints, so that none can outlive its timeline.
   std::shared_ptr<timeline_t> tl_;
 };
 
-// An event as it was read. Copies are cheap, but the views of category(), message() and file() are only valid until
-// both the attached timeline and the cursor that gave them are gone.
+// An event from a cursor. Copies are cheap, but the views of category(), message() and file() are
+// only valid until both the attached timeline and the cursor are gone.
 class event {
  public:
   using time_point = std::chrono::time_point<std::chrono::system_clock, std::chrono::nanoseconds>;
 
   event() noexcept : c_() { c_.category = c_.message = c_.file = ""; }
   std::uint64_t ticks() const noexcept { return c_.ticks; }
-  // When by the wall clock; 1970 when it cannot be told yet.
+  // The wall-clock time; 1970 when not known yet.
   time_point time() const noexcept {
     return time_point(std::chrono::nanoseconds(static_cast<std::int64_t>(c_.unix_nanos)));
   }
@@ -344,7 +348,8 @@ class event {
   ::timeline::priority priority() const noexcept { return static_cast<::timeline::priority>(c_.priority); }
   std::uint16_t core() const noexcept { return c_.core; }
   std::uint16_t node() const noexcept { return c_.node; }
-  // Entries of the ring that are missing right before it, of its CPU or thread: they were overwritten.
+  // How many entries are missing right before it, among those of its CPU or thread: they were
+  // overwritten.
   std::uint64_t missed() const noexcept { return c_.missed; }
   std::size_t argument_count() const noexcept { return c_.argument_count; }
   // The arguments: argument_count() of them.
@@ -358,13 +363,14 @@ class event {
   std::string_view message() const noexcept { return c_.message; }
   std::string_view thread() const noexcept { return c_.thread; }
   std::string_view process() const noexcept { return c_.process; }
-  // The statement that logged it, of TIMELINE_PRINTF; "" and 0 for others.
+  // The source file and line of a TIMELINE_PRINTF; "" and 0 for other events.
   std::string_view file() const noexcept { return c_.file; }
   std::uint32_t line() const noexcept { return c_.line; }
   // The call stack of TIMELINE_BACKTRACE: return addresses, innermost first.
   std::vector<std::uint64_t> backtrace() const { return {c_.backtrace, c_.backtrace + c_.backtrace_count}; }
 
-  // As people read it: "processed tcp(10), udp(20), and other(3)", or what printf would have written.
+  // The text: "processed tcp(10), udp(20), and other(3)", or exactly what printf would have
+  // written.
   std::string text() const {
     std::size_t needed = 0;
     detail::check(::timeline_render(&c_, nullptr, 0, &needed));
@@ -379,7 +385,7 @@ class event {
  private:
   friend class cursor;
 
-  // What C gives until the next event only, for as long as this one and its copies are there.
+  // Copies the payload and the call stack, which C keeps only until the next event.
   void keep() {
     kept_.reset();
     if (c_.backtrace_count == 0 && c_.payload_size == 0) return;
@@ -398,8 +404,8 @@ class event {
   std::shared_ptr<kept> kept_;
 };
 
-// A walk over events, once through. Of a follower, begin() again gives what has come since. Keeps what it
-// reads open. One thread at a time.
+// One walk over events. When following, begin() again gives the events that have come since. Keeps
+// its timeline open. One thread at a time.
 class cursor {
  public:
   class iterator {
@@ -435,7 +441,7 @@ class cursor {
   iterator begin() { return iterator(this); }
   iterator end() noexcept { return iterator(); }
 
-  // The next event into `event`; false when there is none (of a follower: none just now).
+  // Reads the next event into `event`; false when there is none (when following: no new one).
   bool next(event& event) {
     const timeline_status_t status = ::timeline_next(c_.get(), &event.c_);
     if (status == TIMELINE_END) return false;
@@ -444,7 +450,8 @@ class cursor {
     return true;
   }
 
-  // Entries of the ring that were overwritten before they could be read, of which a long event takes several; final when the walk is at its end.
+  // How many entries were overwritten before they were read (a long event takes several); final at
+  // the end of the walk.
   std::uint64_t missed() const noexcept { return ::timeline_missed(c_.get()); }
 
  private:
@@ -486,10 +493,11 @@ class attached {
   std::unique_ptr<timeline_attached_t, closer> c_;
 };
 
-// Removes the name of a timeline; who has it open keeps it.
+// Removes the name of a timeline; processes that have it open keep it.
 inline void unlink(detail::text path) { detail::check(::timeline_unlink(path.c())); }
 
-// Writes the events of a live or saved timeline as text to a file descriptor, newest to oldest; 0 = all.
+// Writes the events of a live or saved timeline as text to a file descriptor, newest to oldest; 0 =
+// all.
 inline void dump(detail::text path, std::uint64_t max_entries = 0, int fd = 1) {
   detail::check(::timeline_dump(path.c(), max_entries, fd));
 }
@@ -513,9 +521,10 @@ inline timeline_t* handle(timeline_t* tl) noexcept { return tl; }
 inline std::int32_t number(::timeline::priority priority) noexcept { return static_cast<std::int32_t>(priority); }
 inline std::int32_t number(std::int32_t level) noexcept { return level; }
 
-// What one TIMELINE_EVENT remembers: for each of a few timelines, its serial number above and the event below.
-// One word each, so that no thread sees half of a pair; events are numbered by the timeline itself, so there
-// is nothing else to be ordered with, and two threads that both define get the same event.
+// The memory of one TIMELINE_EVENT: for each of a few timelines, one word with its serial number
+// above and the event below, so that no thread sees half of a pair. Relaxed: the timeline itself
+// numbers its events, so a word publishes nothing else, and two threads that both define get the
+// same event.
 class call_site {
  public:
   constexpr call_site() noexcept = default;
@@ -526,8 +535,8 @@ class call_site {
     return word >> 32 == tl->serial;
   }
 
-  // A definition that fails is remembered as event 0, which is never logged: not tried again, never thrown.
-  // Not inlined: it runs once, and would stand in every place that logs.
+  // A failed definition is remembered as event 0, which is never logged: it is not tried again and
+  // never throws. Not inlined: it runs once, and would be copied to every call site.
   [[gnu::noinline]] std::uint32_t define(timeline_t* tl, const char* category, ::timeline::priority priority,
                                          const char* message) noexcept {
     std::uint32_t event = 0;
@@ -557,7 +566,8 @@ tracepoint<Count> define(const ring& tl, text category, ::timeline::priority pri
 }  // namespace detail
 }  // namespace timeline
 
-// TIMELINE_PRINTF and TIMELINE_BACKTRACE of timeline.h, from here on also with a ring and a timeline::priority.
+// From here on, TIMELINE_PRINTF and TIMELINE_BACKTRACE of timeline.h also take a ring and a
+// timeline::priority.
 #undef TIMELINE_HANDLE_
 #undef TIMELINE_LEVEL_
 #define TIMELINE_HANDLE_(tl) (::timeline::detail::handle(tl))
@@ -566,15 +576,16 @@ tracepoint<Count> define(const ring& tl, text category, ::timeline::priority pri
 #define TIMELINE_FIRST_(first, ...) first
 #define TIMELINE_COUNT_(...) ::timeline::detail::count_arguments(TIMELINE_FIRST_(__VA_ARGS__, 0))
 
-// TIMELINE_DEFINE(tl, category, priority, message): tl.define, with a message that is a literal, so that the
-// compiler counts its arguments and checks every call.
+// TIMELINE_DEFINE(tl, category, priority, message): tl.define, with a message that is a literal, so
+// that the compiler counts its arguments and checks every call.
 #define TIMELINE_DEFINE(tl, category, priority, message) \
   (::timeline::detail::define<TIMELINE_COUNT_(message)>((tl), (category), (priority), (message)))
 
-// TIMELINE_EVENT(tl, category, priority, message, arguments...): defines the event when this line first runs
-// for a timeline, and logs it. `tl`: a ring or a timeline_t *; different ones at different times will do.
-// `message`: a literal, whose $arguments the compiler counts. The arguments are worked out only when the
-// event is enabled. Never throws, from any thread: an event that cannot be defined is never logged.
+// TIMELINE_EVENT(tl, category, priority, message, arguments...): defines the event when this line
+// first runs for a timeline, and logs it. `tl`: a ring or a timeline_t *, also different ones at
+// different times. `message`: a literal, whose $arguments the compiler counts. The arguments are
+// evaluated only when the event is enabled. Never throws: an event that cannot be defined is never
+// logged. Any thread.
 #define TIMELINE_EVENT(tl, category, priority, ...)                                                      \
   do {                                                                                                   \
     static ::timeline::detail::call_site timeline_site_;                                                 \

@@ -10,10 +10,11 @@
 --
 -- Every function that takes a timeline is also its method: timeline.save(tl, f), tl:save(f).
 --
--- A failure that can happen to a correct program (no permission, no space, a name in use, a full table) is returned:
--- nil, a message and the kind of failure ("in_use", "no_space"). A failure that only a mistake in the program can cause
--- (a wrong type, a priority that does not exist, a size that is no power of two, five arguments in a message) is raised
--- with error(), at the caller's line.
+-- A failure that can happen to a correct program (no permission, no space, a name in use, a full
+-- table) is returned: nil, a message and the kind of failure ("in_use", "no_space"). A failure that
+-- only a mistake in the program can cause (a wrong type, a priority that does not exist, a size
+-- that is no power of two, five arguments in a message) is raised with error(), at the caller's
+-- line.
 
 local ffi = require "ffi"
 local type = type
@@ -46,7 +47,7 @@ local function candidates()
    list[#list + 1] = here .. "libtimeline.so"
    for template in package.cpath:gmatch("[^;]+") do
       local path = template:gsub("?", "libtimeline")
-      -- What has no slash the system looks for; these are files.
+      -- The loader would search for a name without a slash, but these are files.
       list[#list + 1] = path:find("/", 1, true) and path or "./" .. path
    end
    list[#list + 1] = "libtimeline.so.0"
@@ -59,7 +60,7 @@ local function load_library()
    for _, path in ipairs(candidates()) do
       local ok, result = pcall(function()
          local library = ffi.load(path)
-         -- Something else of that name has no such symbol.
+         -- Another library of that name has no such symbol.
          return library.timeline_version and library
       end)
       if ok then return result end
@@ -72,7 +73,7 @@ end
 
 local C = load_library()
 
--- Checking what the caller gave --------------------------------------------------------------
+-- Checking arguments -------------------------------------------------------------------------
 
 local OK, END, ARGUMENT = C.TIMELINE_OK, C.TIMELINE_END, C.TIMELINE_E_ARGUMENT
 
@@ -102,7 +103,7 @@ local function expect(condition, what, wanted, got)
    error(("timeline: expected %s as %s, got %s"):format(wanted, what, shown(got)), 3)
 end
 
--- What C would cut short at the NUL is refused here, where it can still be seen.
+-- C would cut a string short at a NUL, so such a string is refused here.
 local function is_text(value)
    return type(value) == "string" and not value:find("\0", 1, true)
 end
@@ -148,7 +149,7 @@ local Timeline = { __index = timeline, __tostring = described "timeline" }
 
 local function is_timeline(value) return getmetatable(value) == Timeline end
 
--- The message of new or open when it last returned nil: that nil is often passed on in the place of a timeline.
+-- The message of the last new or open that returned nil: that nil is often passed on as a timeline.
 local last_failure
 
 local function not_made(how, path, status)
@@ -169,15 +170,16 @@ local function expect_open(object)
    error(("timeline: expected one that is open, got %s; open or attach to it anew"):format(tostring(object)), 3)
 end
 
--- What a timeline or an attached one closes with itself: objects with a close() of their own, as long as
--- somebody else holds them.
+-- The objects that a timeline or an attached timeline closes with itself. The keys are weak, so an
+-- object may be collected before.
 local function dependants() return setmetatable({}, { __mode = "k" }) end
 
 local function close_all(objects)
    for object in pairs(objects) do object:close() end
 end
 
--- The pointer to the C handle, NULL once it is closed. What logs holds this, and so keeps the timeline open.
+-- The pointer to the C handle, NULL once it is closed. The functions that log hold it, and so keep
+-- the timeline open.
 local function free_writer(writer)
    if writer[0] ~= nil then
       C.timeline_free(writer[0])
@@ -196,7 +198,8 @@ end
 
 local OPTIONS = { entries = true, stringtablesize = true, mode = true, group = true, trust_user = true, trust_group = true }
 
--- The options for C. Called by the functions that the program calls, hence the levels.
+-- The options for C. Errors are raised at the line of the program that called new, open or
+-- open_or_create.
 local function options_of(given)
    local function check(condition, what, wanted, got)
       if not condition then
@@ -221,8 +224,9 @@ local function options_of(given)
       given.group or 0, given.trust_user or 0, given.trust_group or 0)
 end
 
--- Makes a timeline at `path`: "/name" lives in shared memory, any other path is a file. A timeline that a dead program
--- left under that name is kept as NAME.prev. Takes the sizes, or a table of options.
+-- Makes a timeline at `path`: "/name" lives in shared memory, any other path is a file. A timeline
+-- that a dead program left under that name is kept as NAME.prev. Takes the sizes, or a table of
+-- options.
 function timeline.new(path, entries, stringtablesize)
    expect(is_text(path), "path", "a string", path)
    local options = entries
@@ -247,7 +251,7 @@ function timeline.open(path, options)
    return opened(path, out)
 end
 
--- Joins the timeline at `path` if somebody writes to it, or else makes it.
+-- Joins the timeline at `path` if it is live (has a writer), or else makes it.
 function timeline.open_or_create(path, options)
    expect(is_text(path), "path", "a string", path)
    local out = ffi.new("timeline_t *[1]")
@@ -256,8 +260,8 @@ function timeline.open_or_create(path, options)
    return opened(path, out)
 end
 
--- Lets go of the timeline now, rather than when it is collected; what was logged stays. Its samplers stop, and
--- the functions that log to it do nothing from here on. A second close does nothing.
+-- Closes the timeline now, not when it is collected; its events stay. Its samplers stop, and
+-- functions that log to it do nothing any more. A second close does nothing.
 function timeline.close(tl)
    expect_timeline(tl)
    if tl.closed then return end
@@ -266,12 +270,12 @@ function timeline.close(tl)
    free_writer(tl.writer)
 end
 
--- Not looked up again for each event: the interpreter takes long for that.
+-- Looked up once, because the interpreter takes long for it.
 local timeline_log = C.timeline_log
 
 local INTEGERS = { ffi.typeof "int64_t", ffi.typeof "uint64_t" }
 
--- Whether C takes it for an integer, though Lua does not call it a number.
+-- Whether C accepts it as an integer, although it is not a number to Lua.
 local function is_integer(value)
    return ffi.istype(INTEGERS[1], value) or ffi.istype(INTEGERS[2], value)
       or (type(value) ~= "nil" and pcall(INTEGERS[1], value))
@@ -303,9 +307,10 @@ local function check(names, a, b, c, d, more)
    end
 end
 
--- The functions that define() returns, by number of arguments. In compiled code the types of the arguments are known,
--- so the checks cost nothing. These functions call C rather than read the enable table themselves, because LuaJIT may
--- hoist a plain load out of a loop, which would then never see the level change.
+-- The functions that define() returns, by number of arguments. In compiled code the types of the
+-- arguments are known, so the checks cost nothing. These functions call C rather than read the
+-- enable table themselves, because LuaJIT may hoist a plain load out of a loop, which would then
+-- never see the level change.
 local loggers = {
    [0] = function(writer, event, names)
       return function(more)
@@ -349,16 +354,17 @@ local loggers = {
    end,
 }
 
--- The arguments of a message, as they stand on its first line.
+-- The names of a message's arguments, in the order of its first line.
 local function names_in(message)
    local names = {}
    for name in message:match("^[^\r\n]*"):gmatch("%$[A-Za-z0-9_]+") do names[#names + 1] = name end
    return names
 end
 
--- Defines an event and returns the function that logs it. That function takes one integer for each $name on the
--- message's first line: numbers (fractions are cut off), int64_t or uint64_t, true and false as 1 and 0. Any other
--- argument, and a wrong number of them, raises an error at the caller's line, also while the event is disabled.
+-- Defines an event and returns the function that logs it. That function takes one integer for each
+-- $name on the message's first line: numbers (fractions are cut off), int64_t or uint64_t, true and
+-- false as 1 and 0. Any other argument, and a wrong number of them, raises an error at the caller's
+-- line, also while the event is disabled.
 function timeline.define(tl, category, priority, message)
    expect_timeline(tl)
    expect_open(tl)
@@ -393,7 +399,7 @@ local Sampler = { __tostring = function() return "timeline sampler" end }
 Sampler.__index = Sampler
 
 -- Raises the level to `level` for `seconds_for` once every `seconds_every`, from a thread of its
--- own, until stop() is called, or the sampler is collected: keep it.
+-- own, until stop() is called or the sampler is collected, so keep it.
 function timeline.sample(tl, level, seconds_for, seconds_every)
    expect_timeline(tl)
    expect_open(tl)
@@ -427,7 +433,7 @@ function timeline.save(tl, file)
    return done(C.timeline_save(tl.writer[0], file))
 end
 
--- Removes a timeline's name; who has it open keeps what it has.
+-- Removes the name of a timeline; processes that have it open keep it.
 function timeline.unlink(path)
    expect(is_text(path), "path", "a string", path)
    return done(C.timeline_unlink(path))
@@ -435,8 +441,8 @@ end
 
 -- Reading ------------------------------------------------------------------------------------
 
--- Prints the newest `maxentries` events (all when nil), newest first, on standard output.
--- `source` is a timeline, the name of a live one or a snapshot.
+-- Prints the newest `maxentries` events (all when nil), newest first, on standard output. `source`
+-- is a timeline, the path of one, or a snapshot.
 function timeline.dump(source, maxentries)
    if is_timeline(source) then
       expect_open(source)
@@ -444,7 +450,7 @@ function timeline.dump(source, maxentries)
    end
    if not is_text(source) then expect_timeline(source, "a timeline or a path") end
    expect(maxentries == nil or is_size(maxentries), "maxentries", "a positive integer or nil", maxentries)
-   -- The library writes to the descriptor: what Lua still buffers belongs before it.
+   -- The library writes to the descriptor, so Lua's buffered output must go first.
    io.stdout:flush()
    return done(C.timeline_dump(source, maxentries or 0, 1))
 end
@@ -452,7 +458,7 @@ end
 local Attached = { __tostring = described "attached" }
 Attached.__index = Attached
 
--- Attaches to `source` for reading only: a live name, NAME.prev or a snapshot.
+-- Attaches to `source` for reading only: a timeline, the path of one, NAME.prev or a snapshot.
 function timeline.attach(source)
    if is_timeline(source) then
       expect_open(source)
@@ -466,8 +472,8 @@ function timeline.attach(source)
    return setmetatable({ path = source, handle = handle, cursors = dependants() }, Attached)
 end
 
--- Lets go of what it has mapped, now rather than when it is collected. Its cursors are closed with it, and of its
--- events the texts that were not asked for before are gone. A second close does nothing.
+-- Unmaps the timeline now, not when it is collected. Its cursors are closed with it, and those
+-- texts of its events that were not read before are lost. A second close does nothing.
 function Attached:close()
    if self.closed then return end
    self.closed = true
@@ -476,7 +482,7 @@ function Attached:close()
    self.handle = nil
 end
 
--- 2^53: from here on a Lua number no longer holds every integer, and a cdata has to.
+-- From 2^53 on, a Lua number cannot hold every integer, so a cdata does.
 local EXACT = 2LL ^ 53
 
 local function argument(raw, index)
@@ -485,7 +491,7 @@ local function argument(raw, index)
    return value
 end
 
--- What an event's fields are, each computed when it is first asked for.
+-- The fields of an event, each computed when it is first read.
 local fields = {
    event = function(raw) return raw.event end,
    core = function(raw) return raw.core end,
@@ -503,8 +509,8 @@ local fields = {
       for index = 1, raw.argument_count do args[index] = argument(raw, index - 1) end
       return args
    end,
-   missed = function(raw) return tonumber(raw.missed) end, -- entries of its lane overwritten right before it
-   line = function(raw) return raw.line ~= 0 and raw.line or nil end, -- of the statement that logged it, if it said so
+   missed = function(raw) return tonumber(raw.missed) end, -- entries of its lane, before it
+   line = function(raw) return raw.line ~= 0 and raw.line or nil end, -- of the call site, if known
    backtrace = function(raw) -- return addresses, uint64_t, innermost first
       local addresses = {}
       for index = 1, raw.backtrace_count do addresses[index] = raw.backtrace[index - 1] end
@@ -512,7 +518,7 @@ local fields = {
    end,
 }
 
--- These lie in the timeline that the event was read from.
+-- These texts belong to the attached timeline.
 local texts = {
    category = function(raw) return ffi.string(raw.category) end,
    message = function(raw) return ffi.string(raw.message) end, -- as defined, all its lines
@@ -521,8 +527,8 @@ local texts = {
 
 local needed = ffi.new("size_t[1]")
 
--- tostring(ev): the message with its arguments, "processed tcp(10), udp(20), and other(3)"; of one that C logged with
--- TIMELINE_PRINTF, what printf would have written.
+-- tostring(ev): the message with its arguments, "processed tcp(10), udp(20), and other(3)"; for an
+-- event of TIMELINE_PRINTF, exactly what printf would have written.
 local function render(ev)
    expect_open(ev.attached)
    local size = 256
@@ -553,7 +559,8 @@ local Event = {
 local Cursor = { __tostring = described "cursor of" }
 Cursor.__index = Cursor
 
--- Lets a member of `raw` point to a copy, which the caller holds; nil for nothing.
+-- Points a member of `raw` to a copy and returns the copy, which the caller must hold; nil if it is
+-- empty.
 local function copied(raw, member, type, count)
    if count == 0 then return nil end
    local copy = ffi.new(type, count)
@@ -562,14 +569,14 @@ local function copied(raw, member, type, count)
    return copy
 end
 
--- The next event, or nil: at the end, or, when following, when there is nothing new just now.
+-- The next event, or nil at the end (when following: when there is no new event).
 function Cursor:__call()
    expect_open(self)
    local raw = ffi.new("timeline_event_t")
    local status = C.timeline_next(self.handle, raw)
    if status == OK then
-      -- The strings of `raw` belong to the attached timeline, so the event holds it; what else it points to is the
-      -- cursor's until the next one.
+      -- The strings of `raw` belong to the attached timeline, so the event holds that. Payload and
+      -- backtrace belong to the cursor until the next event, so they are copied.
       local payload = copied(raw, "payload", "uint8_t[?]", raw.payload_size)
       local backtrace = copied(raw, "backtrace", "uint64_t[?]", raw.backtrace_count)
       local held = (payload or backtrace) and { payload, backtrace }
@@ -579,14 +586,14 @@ function Cursor:__call()
    end
 end
 
--- How many entries were overwritten before they were read: an event takes one, one with a payload several, and what
--- fills up a chunk between them counts as well.
+-- How many entries were overwritten before they were read. An event takes one, an event with a
+-- payload several, and entries that fill up a chunk count as well.
 function Cursor:missed()
    expect_open(self)
    return tonumber(C.timeline_missed(self.handle))
 end
 
--- Lets go of what it has mapped. A second close does nothing.
+-- Ends the walk and releases what it holds. A second close does nothing.
 function Cursor:close()
    if self.closed then return end
    self.closed = true
@@ -615,8 +622,8 @@ function Attached:events(order)
    return cursor(self, C.timeline_events, where)
 end
 
--- local new = at:follow()            -- from now on; at:follow("oldest") begins with what is there
--- while running do for ev in new do print(ev) end end
+-- local new = at:follow() -- from now on; at:follow("oldest") begins with the oldest event while
+-- running do for ev in new do print(ev) end end
 function Attached:follow(start)
    expect_open(self)
    local where = STARTS[start or "now"]

@@ -48,13 +48,13 @@ fn the_c_example_makes_a_timeline_and_joins_one() {
                 .unwrap();
             texts.push(text);
         }
-        assert_eq!(texts[0], "finished after rounds(3) rounds");
+        assert_eq!(texts[0], "finished after rounds(3)");
         let count = |part: &str| texts.iter().filter(|text| text.contains(part)).count() as u64;
         assert_eq!(
             (
-                count("round number"),
+                count("finished round"),
                 count("read block"),
-                count("has the sum")
+                count("summed block")
             ),
             (3, 3 * blocks, 3 * blocks)
         );

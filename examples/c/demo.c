@@ -1,9 +1,9 @@
-/* A program that records what it does: threads that checksum a file block by block, again and again.
+/* A program that logs what it does: threads that checksum a file block by block.
  *
  *   demo NAME [ROUNDS] [THREADS] [FILE]
  *
- * Makes the timeline NAME ("/timeline"), or joins it while others write to it. Reads FILE (this program itself)
- * ROUNDS times (0, the default: until SIGINT or SIGTERM). Watch it from another terminal:
+ * Makes the timeline NAME ("/timeline"), or joins it if it is live. Reads FILE (by default this
+ * program) ROUNDS times (0, the default: until SIGINT or SIGTERM). Watch it from another terminal:
  *
  *   timeline dump NAME        timeline tail NAME        timeline priority NAME info
  *
@@ -30,7 +30,7 @@ static struct {
 
 static volatile sig_atomic_t stop;
 
-/* Blocks on their way from the one thread that reads to those that checksum. */
+/* Blocks on their way from the thread that reads to the workers. */
 typedef struct {
   int64_t number;
   size_t bytes;
@@ -60,12 +60,12 @@ static void open_timeline(const char *name) {
   const timeline_options_t options = {.entries = ENTRIES, .string_table_size = STRINGS};
   /* A timeline of an earlier run is not joined but kept, as NAME.prev. */
   if (timeline_open_or_create(name, &options, &tl) != TIMELINE_OK) die("make or join the timeline");
-  events.round = define("checksum", TIMELINE_INFO, "round $number: $bytes bytes with $threads threads");
-  events.read = define("reader", TIMELINE_TRACE, "read block $number ($bytes bytes), $queued in the queue\n"
+  events.round = define("checksum", TIMELINE_INFO, "finished $round over $bytes with $threads");
+  events.read = define("reader", TIMELINE_TRACE, "read $block of $bytes, $queued in the queue\n"
                                                  "A queue that is always full says that the workers are slow.");
-  events.summed = define("worker", TIMELINE_PACKET, "worker $worker: block $number has the sum $adler");
-  events.differs = define("checksum", TIMELINE_ERROR, "round $number: the sum was $before and is $now");
-  events.finished = define("checksum", TIMELINE_INFO, "finished after $rounds rounds");
+  events.summed = define("worker", TIMELINE_PACKET, "$worker summed $block to $adler");
+  events.differs = define("checksum", TIMELINE_ERROR, "the sum of $round was $before and is $now");
+  events.finished = define("checksum", TIMELINE_INFO, "finished after $rounds");
 }
 
 static uint32_t adler32(const unsigned char *data, size_t bytes) {
@@ -119,7 +119,7 @@ static void *work(void *argument) {
   me->sum = 0;
   while (take(&block)) {
     const uint32_t sum = adler32(block.data, block.bytes);
-    /* In any order of the blocks the same. */
+    /* The same for any order of the blocks. */
     me->sum += sum * (uint32_t)(block.number + 1);
     /* The check is inline: a disabled event costs a comparison and no call. */
     if (timeline_enabled(tl, events.summed)) timeline_log(tl, events.summed, me->number, block.number, sum, 0);
@@ -127,7 +127,7 @@ static void *work(void *argument) {
   return NULL;
 }
 
-/* One round over the file; its sum. */
+/* Reads the file once and returns its sum. */
 static uint32_t round_over(FILE *file, worker_t *workers, int threads, int64_t *bytes) {
   for (int i = 0; i < threads; i++) {
     workers[i].number = i;

@@ -1,9 +1,9 @@
-/* A program that logs as printf writes: it adds up the amounts of accounts, and aborts over one that it cannot read.
+/* A program that logs with formats of printf: it adds up amounts, and aborts at a bad one.
  *
  *   printf NAME < FILE
  *
- * Makes the timeline NAME ("/timeline"). FILE has lines like `alice 12.50`. What it did, and where it was when it
- * found that it could not go on, is there after its end:
+ * Makes the timeline NAME ("/timeline"). FILE has lines like `alice 12.50`. After it has aborted,
+ * its events and the call stack of the failure are still there:
  *
  *   timeline dump NAME        timeline record NAME -o crash.tla
  *

@@ -1,8 +1,8 @@
-// A program that records what it does, and then looks: numbers sorted by several threads, every step an event.
+// A program that sorts numbers in several threads, logs every step, and reads its own events.
 //
 //   demo NAME [NUMBERS] [THREADS]
 //
-// Makes the timeline NAME ("/timeline"), sorts, and prints what its own timeline says of where the time went.
+// Makes the timeline NAME ("/timeline"), sorts, and prints from its timeline where the time went.
 //
 // Build: c++ -std=c++17 -pthread demo.cpp $(pkg-config --cflags --libs timeline)
 #include <timeline.hpp>
@@ -24,11 +24,12 @@ class sorter {
  public:
   explicit sorter(const timeline::ring& tl)
       : tl_(tl),
-        // The compiler counts the arguments of each message, and checks every call below against it.
-        started_(TIMELINE_DEFINE(tl, "sort", timeline::trace, "started on $from to $to at depth $depth")),
-        sorted_(TIMELINE_DEFINE(tl, "sort", timeline::trace, "sorted $from to $to at depth $depth")),
+        // The compiler counts the arguments of each message, and checks every call below against
+        // it.
+        started_(TIMELINE_DEFINE(tl, "sort", timeline::trace, "started $from $to at $depth")),
+        sorted_(TIMELINE_DEFINE(tl, "sort", timeline::trace, "sorted $from $to at $depth")),
         merged_(TIMELINE_DEFINE(tl, "merge", timeline::app,
-                                "merged $from to $to, $moved numbers moved\n"
+                                "merged $from $to with $moved\n"
                                 "A number has moved when the merge gave it another place.")) {}
 
   void sort(std::vector<std::int64_t>& numbers, std::size_t from, std::size_t to, int threads, int depth = 0) {
@@ -56,7 +57,7 @@ class sorter {
 
   void merge(std::vector<std::int64_t>& numbers, std::size_t from, std::size_t middle, std::size_t to) {
     std::vector<std::int64_t> before;
-    // Worked out only for who wants to know: when the event is enabled.
+    // Copied only when the event is enabled.
     if (merged_.enabled()) before.assign(at(numbers, from), at(numbers, to));
     std::inplace_merge(at(numbers, from), at(numbers, middle), at(numbers, to));
     if (!before.empty()) {
@@ -65,14 +66,15 @@ class sorter {
       merged_(from, to, moved);
     }
     if (!std::is_sorted(at(numbers, from), at(numbers, to)))
-      TIMELINE_EVENT(tl_, "merge", timeline::error, "$from to $to are not in order", from, to);
+      TIMELINE_EVENT(tl_, "merge", timeline::error, "not in order: $from $to", from, to);
   }
 
   const timeline::ring& tl_;
   timeline::tracepoint<3> started_, sorted_, merged_;
 };
 
-// How often each event happened, and how long after the one before it in the same thread, in all.
+// Prints how often each event happened, and the sum of the times since the event before it in the
+// same thread.
 void summarize(const std::string& name) {
   struct sum {
     std::uint64_t count = 0;
@@ -113,7 +115,7 @@ int main(int argc, char** argv) {
     for (std::int64_t& number : numbers) number = static_cast<std::int64_t>(random());
 
     sorter(tl).sort(numbers, 0, count, threads);
-    TIMELINE_EVENT(tl, "demo", timeline::info, "sorted $count numbers with $threads threads", count, threads);
+    TIMELINE_EVENT(tl, "demo", timeline::info, "sorted $count numbers with $threads", count, threads);
     std::cout << "sorted " << count << " numbers\n";
     summarize(name);
     return std::is_sorted(numbers.begin(), numbers.end()) ? 0 : 1;

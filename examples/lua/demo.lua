@@ -1,9 +1,10 @@
 -- A small packet processor, seen through a timeline.
 --
---   luajit demo.lua NAME [BATCHES]          NAME: /timeline, or a file; BATCHES: 0 or absent is for ever
+--   luajit demo.lua NAME [BATCHES]         NAME: /timeline, or a file; BATCHES: 0 or none: for ever
 --
--- It makes Ethernet frames in batches of 32, parses them and counts what they carry. Each batch is
--- one event, each frame another in more detail, and what looks wrong is a warning. While it runs:
+-- It makes Ethernet frames in batches of 32, parses them and counts their protocols. It logs an
+-- event for each batch, one of more detail for each frame, and a warning for an expired frame.
+-- While it runs:
 --
 --   timeline dump NAME          timeline priority NAME info          timeline tail NAME
 local ffi = require "ffi"
@@ -35,8 +36,8 @@ if not name or not batches then
 end
 batches = batches > 0 and batches or math.huge
 
--- The first program makes the timeline, the other joins it. A timeline of an earlier run is never joined: it is kept as
--- NAME.prev, where it can still be read.
+-- The first program makes the timeline, the other joins it. A timeline of an earlier run is never
+-- joined: it is kept as NAME.prev, and can still be read.
 local tl, message = timeline.open_or_create(name, { entries = ENTRIES, stringtablesize = STRINGS })
 if not tl then
    io.stderr:write("demo.lua: ", message, "\n")
@@ -44,7 +45,7 @@ if not tl then
 end
 local processed = assert(tl:define("demo", "info", "processed $tcp, $udp, and $other"))
 local parsed = assert(tl:define("demo", "packet", [[
-parsed protocol $protocol of $bytes to $port
+parsed $protocol of $bytes to $port
 One frame. The protocol is that of IP: 6 is TCP, 17 is UDP.]]))
 local expired = assert(tl:define("demo", "warning", "dropped a frame of $bytes: its time to live was $ttl"))
 

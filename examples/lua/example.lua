@@ -1,4 +1,4 @@
--- The smallest program: define an event, log it, look at what was logged.
+-- The smallest program: define an event, log it, dump it.
 local timeline = require "timeline"
 local tl = timeline.new("/timeline")                 -- [entries], [stringtablesize]
 local proc = timeline.define(tl, 'example', 'trace', "processed $tcp, $udp, and $other")

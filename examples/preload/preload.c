@@ -2,22 +2,23 @@
  *
  *     LD_PRELOAD=/path/to/preload.so program ...
  *
- * Every malloc, calloc, realloc, aligned allocation, free, read, write, open, openat and close that the
- * program or a library of its makes is passed on to the real function and then logged with its sizes,
- * descriptors and result; a call that failed is an event of its own, with its errno.
+ * Every malloc, calloc, realloc, aligned allocation, free, read, write, open, openat and close of
+ * the program and its libraries is passed on to the real function and then logged with its sizes,
+ * descriptors and result; a failed call is an event of its own, with its errno.
  *
- * This code runs in a hostile place: before main, inside malloc, in signal handlers, in threads that are
- * just beginning or ending and in children of fork. What keeps it safe there:
+ * This code runs in a hostile place: before main, inside malloc, in signal handlers, in threads
+ * that are just beginning or ending and in children of fork. What keeps it safe there:
  *
  * - The real functions come from dlsym, which may itself allocate: until it is done, this thread's
  *   allocations are served from a small static heap.
- * - The first event of a process makes the timeline and the first of a thread registers it; both make
- *   calls of their own. They run with `inside` set to OWN, which turns logging off, and with signals
- *   blocked, so that what is not logged then is the library's own and never the program's. The library
- *   itself lets nobody cancel the thread meanwhile.
- * - Later events make no calls. Should a signal handler interrupt one and make calls itself, those are
- *   not logged but counted, and the count is logged next.
- * - So are the calls of a child of vfork, which runs in this memory but must not log: see `vfork`.
+ * - The first event of a process makes the timeline and the first of a thread registers it; both
+ *   make calls of their own. They run with `inside` set to OWN, which turns logging off, and with
+ *   signals blocked, so that only calls of the library are not logged, and none of the program. The
+ *   library holds off cancellation meanwhile.
+ * - Later events make no calls. If a signal handler interrupts one and makes calls itself, those
+ *   are not logged but counted, and the count is logged next.
+ * - Calls of a child of vfork, which runs in this memory but must not log, are counted too: see
+ *   `vfork`.
  * - errno is as the real function left it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -42,7 +43,7 @@
 /* Reached without a call: the ordinary model would allocate when a thread first touches it. */
 #define THREAD static __thread __attribute__((tls_model("initial-exec")))
 
-/* ---- What is logged --------------------------------------------------------------------------- */
+/* ---- What is logged -------------------------------------------------------------------------- */
 
 enum event {
     MALLOC, MALLOC_FAILED, CALLOC, CALLOC_FAILED, REALLOC, REALLOC_FAILED, ALIGNED, ALIGNED_FAILED, FREE,
@@ -71,10 +72,10 @@ static const struct { const char *category; int32_t priority; const char *messag
     [OPENAT_FAILED] = {"file", TIMELINE_WARNING, "openat in $directory with $flags failed with $errno"},
     [CLOSE] = {"file", TIMELINE_INFO, "close of $fd"},
     [CLOSE_FAILED] = {"file", TIMELINE_WARNING, "close of $fd failed with $errno"},
-    [UNLOGGED] = {"preload", TIMELINE_ERROR, "could not log $calls calls before this"},
+    [UNLOGGED] = {"preload", TIMELINE_ERROR, "could not log $calls before this"},
 };
 
-/* ---- The timeline ----------------------------------------------------------------------------- */
+/* ---- The timeline ---------------------------------------------------------------------------- */
 
 enum { NOT_STARTED, STARTING, LOGGING, OFF };
 static _Atomic int state;
@@ -82,13 +83,15 @@ static timeline_t *timeline;
 static uint32_t events[EVENTS];
 static _Atomic uint64_t unlogged;
 
-/* What this thread is in the middle of: nothing, logging an event (or being a child of vfork), or a part of
- * the timeline library that makes calls of its own. Not static, because the assembly of `vfork` names it. */
+/* What this thread does: nothing here, log an event (or run as a child of vfork), or run a part of
+ * the timeline library that makes calls of its own. Not static, because the assembly of `vfork`
+ * names it. */
 enum { NOTHING, AN_EVENT, OWN };
 __thread __attribute__((used, visibility("hidden"), tls_model("initial-exec"))) int inside;
 /* Whether this thread has logged its first event. */
 THREAD int known;
-/* Whether this thread is at its end, where the library lets go of it: each event may be a first one again. */
+/* Whether this thread is ending and the library may have released it: each event may be its
+ * first. */
 THREAD int ending;
 static pthread_key_t end_key;
 
@@ -106,15 +109,15 @@ static void block_signals(sigset_t *before)
     pthread_sigmask(SIG_SETMASK, &all, before);
 }
 
-/* The child of a fork is a new thread to the timeline. What is not told yet, its parent tells. */
+/* To the timeline, a forked child is a new thread. Its parent logs the count so far. */
 static void after_fork(void)
 {
     known = 0;
     atomic_store(&unlogged, 0);
 }
 
-/* Whether the newest event is of this process: nobody uses the timeline any more, because this process let
- * go of it when it executed the program that now runs. */
+/* Whether the newest event is of this process, which logged it before its exec. The exec closed the
+ * timeline, so it may have no writer now. */
 static int was_ours(const char *path)
 {
     timeline_attached_t *attached = NULL;
@@ -128,9 +131,9 @@ static int was_ours(const char *path)
     return ours;
 }
 
-/* The path of the timeline: $TIMELINE_PRELOAD is shared by everything that inherits it, whoever comes
- * first makes it; without it every program has its own, /preload-PID. What a run before has left is not
- * joined but kept, as NAME.prev. */
+/* Opens the timeline, and says its path: $TIMELINE_PRELOAD is shared by all processes that inherit
+ * it, and made by the first; without it every program has its own, /preload-PID. A timeline of an
+ * earlier run is not joined but kept, as NAME.prev. */
 static timeline_status_t open_timeline(char *path, size_t size)
 {
     const char *named = getenv("TIMELINE_PRELOAD");
@@ -146,7 +149,7 @@ static timeline_status_t open_timeline(char *path, size_t size)
     return timeline_open_or_create(path, &options, &timeline);
 }
 
-/* What a handler of the last event left to be said. */
+/* Logs the count of a handler that interrupted the last event. */
 __attribute__((destructor)) static void at_exit(void)
 {
     if (atomic_load(&state) == LOGGING && atomic_load(&unlogged))
@@ -173,7 +176,8 @@ static void start(void)
     atomic_store(&state, status == TIMELINE_OK ? LOGGING : OFF);
 }
 
-/* Logs where the library may make calls of its own: the first event of a process, and of a thread. */
+/* Logs where the library may make calls of its own: the first event of a process, and of a
+ * thread. */
 static void log_first(enum event event, int64_t a0, int64_t a1, int64_t a2, int64_t a3)
 {
     sigset_t before;
@@ -220,17 +224,18 @@ static void log_event(enum event event, int64_t a0, int64_t a1, int64_t a2, int6
     errno = error;
 }
 
-/* ---- Children of vfork ------------------------------------------------------------------------ */
+/* ---- Children of vfork ----------------------------------------------------------------------- */
 
-/* A child of vfork has the thread pointer of the thread that waits for it, and with it the CPU number that
- * the kernel keeps there; but the kernel keeps it for that thread alone, and would not restart an append of
- * the child. Its events would go into the lane of a CPU that it may not be on, over those of others. Programs
- * do open and close files there, so the child stays inside of an event until it is gone: its calls are counted.
+/* A child of vfork has the thread pointer of the thread that waits for it, and with it the CPU
+ * number that the kernel keeps there. But the kernel keeps it for that thread alone, and would not
+ * restart an append of the child: the child would write into the lane of a CPU that it may not be
+ * on, over events of others. Programs do open and close files there, so `inside` stays AN_EVENT
+ * until the child is gone: its calls are counted.
  *
- * Assembly, because the child returns first, and overwrites the stack that the parent returns to. All that the
- * parent needs is in registers, which the kernel keeps apart. The child jumps where it would return: it shares
- * the shadow stack too, where there is one, and must not take from it. Other architectures need none of this,
- * they have no lanes of CPUs. */
+ * Assembly, because the child returns first, and overwrites the stack that the parent returns to.
+ * The parent needs only registers, which the kernel keeps for each of the two. The child jumps
+ * instead of returning, because it also shares the shadow stack, if there is one, and must not pop
+ * it. Other architectures have no lanes of CPUs and need none of this. */
 #if defined __x86_64__ && defined __LP64__
 _Static_assert(AN_EVENT == 1 && sizeof inside == 4, "as the assembly has it");
 _Static_assert(SYS_vfork == 58, "as the assembly has it");
@@ -273,7 +278,7 @@ __asm__(".pushsection .text\n"
         ".popsection\n");
 #endif
 
-/* ---- The real functions ----------------------------------------------------------------------- */
+/* ---- The real functions ---------------------------------------------------------------------- */
 
 static struct {
     void *(*malloc)(size_t);
@@ -310,8 +315,8 @@ static const struct { const char *name; void *where; } names[] = {
 static _Atomic int resolved;
 THREAD int resolving;
 
-/* Before the program's first call there is no second thread, and should there be one all the same, it
- * finds the same functions. */
+/* There should be no second thread before the first call; if there is one, it finds the same
+ * functions. */
 static void resolve(void)
 {
     resolving = 1;
@@ -329,14 +334,14 @@ static void resolve(void)
             resolve(); \
     } while (0)
 
-/* ---- The heap for dlsym ----------------------------------------------------------------------- */
+/* ---- The heap for dlsym ---------------------------------------------------------------------- */
 
 static _Alignas(16) char early[16384];
 static _Atomic size_t early_used;
 
 static void *early_malloc(size_t size)
 {
-    /* The size stands before the block, for realloc. The memory is zero, as calloc wants it. */
+    /* The size stands before the block, for realloc. The memory is zero, as calloc requires. */
     size_t all = (size + 31) & ~(size_t)15;
     size_t at = all > sizeof early ? sizeof early : atomic_fetch_add(&early_used, all);
     if (at + all > sizeof early) {
@@ -359,7 +364,7 @@ static size_t early_size(const void *block)
     return size;
 }
 
-/* ---- Memory ----------------------------------------------------------------------------------- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 EXPORT void *malloc(size_t size)
 {
@@ -449,7 +454,7 @@ EXPORT void free(void *block)
     log_event(FREE, address, 0, 0, 0);
 }
 
-/* ---- Files ------------------------------------------------------------------------------------ */
+/* ---- Files ----------------------------------------------------------------------------------- */
 
 static ssize_t transferred(enum event event, int fd, size_t size, ssize_t result)
 {
@@ -466,7 +471,7 @@ EXPORT ssize_t read(int fd, void *buffer, size_t size)
     return transferred(READ, fd, size, real.read(fd, buffer, size));
 }
 
-/* What a program built with -D_FORTIFY_SOURCE calls; the same goes for the open functions ending in _2. */
+/* Called by programs built with -D_FORTIFY_SOURCE, like the open functions ending in _2. */
 EXPORT ssize_t __read_chk(int fd, void *buffer, size_t size, size_t capacity)
 {
     RESOLVE();

@@ -1,4 +1,4 @@
-/* Every function of timeline.h, used rightly and wrongly. abi DIR: a directory of its own to write in. */
+/* Every function of timeline.h, with right and wrong arguments. abi DIR: an empty directory. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <pthread.h>
@@ -48,7 +48,7 @@ static void names(void) {
   CHECK_EQ(count, 3);
 }
 
-/* What fails leaves its output alone, and says why. */
+/* A failed call leaves its output alone, and says why. */
 static void refusals_without_a_timeline(void) {
   timeline_t *tl = UNTOUCHED;
   CHECK_FAILS(timeline_new(NULL, 0, 0, &tl), TIMELINE_E_ARGUMENT, "path is NULL");
@@ -85,7 +85,7 @@ static void refusals_without_a_timeline(void) {
   CHECK_FAILS(timeline_dump(ring, 0, -1), TIMELINE_E_ARGUMENT, "fd is -1");
   CHECK_FAILS(timeline_dump(NULL, 0, 1), TIMELINE_E_ARGUMENT, "path is NULL");
 
-  /* NULL handles: refused where there is a status, nothing where there is none. */
+  /* NULL handles: functions with a status refuse them, others do nothing. */
   uint32_t event = 7;
   timeline_sampler_t *sampler = UNTOUCHED;
   timeline_cursor_t *cursor = UNTOUCHED;
@@ -147,7 +147,7 @@ static void definitions_and_levels(timeline_t *tl) {
     CHECK_EQ(timeline_enabled(tl, error), level >= TIMELINE_ERROR);
     CHECK_EQ(timeline_enabled(tl, trace), level >= TIMELINE_TRACE);
     CHECK_EQ(timeline_enabled(tl, library), level >= TIMELINE_LIBRARY);
-    /* Never enabled: event 0, one not defined, and those far outside the table. */
+    /* Never enabled: event 0, an undefined event, and numbers far outside the table. */
     CHECK(!timeline_enabled(tl, 0));
     CHECK(!timeline_enabled(tl, library + 1));
     CHECK(!timeline_enabled(tl, tl->events));
@@ -218,7 +218,7 @@ static void reading(const char *path) {
     CHECK(memcmp(&last, &event, sizeof last) == 0);
     CHECK_EQ(timeline_missed(cursor), 0);
     if (order == TIMELINE_NEWEST_FIRST) {
-      /* Cut anywhere, always with its NUL and not a byte more. */
+      /* Cut anywhere, always with its NUL and no byte behind it. */
       const char *const whole = "failed with status(-1)";
       for (size_t size = 0; size <= strlen(whole) + 2; size++) {
         memset(text, '#', sizeof text);
@@ -271,7 +271,7 @@ static void following(timeline_t *tl) {
   CHECK_EQ(timeline_render(&event, text, 8, NULL), TIMELINE_OK);
   CHECK(strcmp(text, "late \xc3\xa9") == 0);
 
-  /* Lap the followers: what they did not see is counted, and nothing comes twice. */
+  /* Lap the followers: entries that they missed are counted, and none comes twice. */
   const uint64_t laps = 5000;
   for (uint64_t i = 0; i < laps; i++) timeline_log(tl, late, (int64_t)i, 0, 0, 0);
   uint64_t seen = 0, told = 0;
@@ -314,7 +314,7 @@ static void sampling(timeline_t *tl) {
   CHECK_EQ(timeline_priority(tl, TIMELINE_ALL), TIMELINE_OK);
 }
 
-/* A sampler goes on for the other writers when the handle it came from is freed. */
+/* A sampler goes on for the other writers after its handle is freed. */
 static void sampling_outlives_the_handle(void) {
   timeline_t *watching = NULL, *tl = NULL;
   timeline_sampler_t *sampler = NULL;
@@ -411,7 +411,7 @@ int main(int argc, char **argv) {
   sampling_outlives_the_handle();
   errors_belong_to_threads();
 
-  /* Full tables say so, and what fits still works. */
+  /* Full tables say so, and definitions that fit still work. */
   uint32_t event = 7;
   timeline_status_t status;
   int defined = 0;

@@ -1,10 +1,10 @@
-/* Threads that are cancelled in each function of timeline.h, while others use the same timeline.
+/* Threads are cancelled in each function of timeline.h, while others use the same timeline.
  *
- * Deferred, as is the default: the function does what it does and returns, and the thread ends after it. Asynchronously,
- * after this or that instruction, and whenever the signal of another thread comes: the thread ends, and the process goes
- * on. Prints the names of the functions, and how
- * many numbers were logged at least and at most: one that is cancelled in the middle may be there or not.
- * Needs C11, and x86-64. cancel DIR deferred|asynchronously */
+ * Deferred, the default: the function completes, and the thread ends after it. Asynchronously,
+ * after each of many instructions, and whenever the signal of another thread comes: the thread
+ * ends, and the process goes on. Prints the names of the functions, and how many numbers were
+ * logged at least and at most: a number that is cancelled in the middle may be there or not. Needs
+ * C11, and x86-64. cancel DIR deferred|asynchronously */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -29,9 +29,10 @@ static const char *in_folder(const char *name) {
   return path;
 }
 
-/* ---- The calls -------------------------------------------------------------------------------- */
+/* ---- The calls ------------------------------------------------------------------------------- */
 
-/* What a call is prepared with, and what came of it. The preparation and the check run in a thread of their own. */
+/* The input and the result of a call. The preparation and the check run in a thread of their
+ * own. */
 struct at {
   timeline_t *tl;
   timeline_attached_t *attached;
@@ -60,7 +61,7 @@ static void prepare_event(struct at *at) {
   CHECK_EQ(timeline_next(at->cursor, &at->event), TIMELINE_OK);
 }
 static void prepare_opened(struct at *at) { CHECK_EQ(timeline_open(in_folder("ring"), &at->tl), TIMELINE_OK); }
-/* Of a timeline of its own: where it is not freed, it goes on. */
+/* On a timeline of its own: if it is not freed, it goes on. */
 static void prepare_sampler(struct at *at) {
   timeline_unlink(in_folder("sampled"));
   CHECK_EQ(timeline_new(in_folder("sampled"), 256, 1024, &at->tl), TIMELINE_OK);
@@ -73,7 +74,7 @@ static void prepare_left(struct at *at) {
   timeline_free(made);
 }
 
-/* Once only, also by who is cancelled then: what was not freed is leaked. */
+/* Once only, also if the thread is cancelled then: the rest is leaked. */
 #define TAKE(handle) __atomic_exchange_n(&(handle), NULL, __ATOMIC_RELAXED)
 
 static void call_last_error(struct at *at) { at->status = timeline_last_error() ? TIMELINE_OK : TIMELINE_E_BUG; }
@@ -88,7 +89,7 @@ static void call_level_parse(struct at *at) {
 }
 static void call_priority(struct at *at) { at->status = timeline_priority(tl, TIMELINE_ALL); }
 static void call_level(struct at *at) {
-  timeline_level(NULL); /* its failure is made and thrown away */
+  timeline_level(NULL); /* it drops its failure */
   at->status = timeline_level(tl) == TIMELINE_ALL ? TIMELINE_OK : TIMELINE_E_BUG;
 }
 static void call_new(struct at *at) { at->status = timeline_new(in_folder("left"), 256, 1024, &at->tl); }
@@ -111,7 +112,7 @@ static void call_argument_count(struct at *at) {
   uint32_t count;
   at->status = timeline_argument_count("one $a", &count);
 }
-/* More than a chunk has room for. */
+/* More entries than a chunk has room for. */
 static void log_numbers(struct at *at) {
   const int64_t number = (int64_t)at->number;
   for (; at->logged < NUMBERS; at->logged++) timeline_log(tl, event, number, ~number, 0, 0);
@@ -204,12 +205,12 @@ static void clean_up(struct at *at) {
   if (at->file > 0) close(at->file);
 }
 
-/* ---- A thread that is cancelled --------------------------------------------------------------- */
+/* ---- A thread that is cancelled -------------------------------------------------------------- */
 
 struct victim {
   const struct call *call;
   struct at at;
-  /* The instruction after which it is cancelled, asynchronously; 0: before the call, and deferred. */
+  /* The instruction after which it is cancelled asynchronously; 0: deferred, before the call. */
   unsigned long after;
   /* Whether the thread has logged before. */
   int is_known;
@@ -235,7 +236,7 @@ static void on_step(int number, siginfo_t *info, void *context) {
 /* How many numbers were logged at least, and at most. */
 static unsigned long least, most;
 
-/* What a thread returns that was not cancelled. */
+/* The result of a thread that was not cancelled. */
 static char finished;
 
 static void *be_cancelled(void *argument) {
@@ -280,10 +281,10 @@ static void *run_in_thread(void *(*f)(void *), void *argument) {
 }
 
 
-/* Whether the thread was cancelled, and not done with its steps before. */
+/* Whether the thread was cancelled before it had done all its steps. */
 static int cancel(struct victim *victim) {
   run_in_thread(prepare, victim);
-  /* glibc says PTHREAD_CANCELED only when it is not pthread_setcancelstate that acts. */
+  /* glibc gives PTHREAD_CANCELED unless pthread_setcancelstate itself acts on the cancellation. */
   const int was_cancelled = run_in_thread(be_cancelled, victim) != &finished;
   if (victim->call->run == log_numbers) {
     least += victim->at.logged;
@@ -296,9 +297,9 @@ static int cancel(struct victim *victim) {
   return was_cancelled;
 }
 
-/* ----------------------------------------------------------------------------------------------- */
+/* ---------------------------------------------------------------------------------------------- */
 
-/* How many events of that number there are. */
+/* How many events have that number. */
 static unsigned count(int64_t number) {
   struct at at = {.file = 0};
   unsigned found = 0;
@@ -322,7 +323,7 @@ static void cancel_deferred(const struct call *call) {
   if (call->run == log_numbers) CHECK_EQ(count((int64_t)number), NUMBERS);
 }
 
-/* After each of the first instructions, and where more may follow, then less and less often. */
+/* After each of the first instructions, and then less and less often. */
 static void cancel_asynchronously(const struct call *call, int is_known) {
   const int logs = call->run == log_numbers || call->run == log_payload;
   for (unsigned long after = 1; after < (logs ? MOST_STEPS : EACH); after += after < EACH ? 1 : after / 8) {
@@ -335,7 +336,7 @@ static void cancel_asynchronously(const struct call *call, int is_known) {
 
 static _Atomic int begun;
 
-/* Where it asks for the level, it is not to be cancelled; in between, it is. */
+/* It must not be cancelled in its calls for the level, only between them. */
 static void *ask_for_levels(void *unused) {
   pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
   begun = 1;
@@ -346,7 +347,7 @@ static void *ask_for_levels(void *unused) {
   return unused;
 }
 
-/* glibc cancels such a thread by a signal, which may come when it is no longer to be cancelled. */
+/* glibc cancels such a thread by a signal, which may come after cancellation was disabled. */
 static void cancel_by_signals(void) {
   for (int round = 0; round < ROUNDS; round++) {
     pthread_t thread;

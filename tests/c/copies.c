@@ -1,5 +1,5 @@
-/* A host with the static library loads a plugin with a copy of its own, and both write to one timeline through
- * lanes of threads: neither takes the other's. copies DIR PLUGIN */
+/* A host with the static library loads a plugin with its own copy of the library. Both write to one
+ * timeline through lanes of threads: neither takes the other's. copies DIR PLUGIN */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -11,7 +11,8 @@
 #include "check.h"
 #include "format.h"
 
-/* Events of each thread after its first; beyond 1,024, so that the thread without a lane asks for one again. */
+/* Events of each thread after its first: over 1,024, so that the thread without a lane asks
+ * again. */
 enum { EVENTS = 3000, MOST = 64 };
 
 typedef void log_function(int64_t who, int64_t number);
@@ -67,7 +68,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "%s\n", dlerror());
     return 1;
   }
-  /* The way POSIX gives to turn an object pointer into a function pointer. */
+  /* POSIX turns an object pointer into a function pointer in this way. */
   const char *(*join)(const char *);
   *(void **)(void *)&join = dlsym(plugin, "plugin_join");
   log_function *log_there;

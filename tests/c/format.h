@@ -1,5 +1,5 @@
-/* Format version 1 as C structures: an independent statement of docs/format.md, checked byte by byte when
- * compiled. Needs C11. */
+/* Format version 1 as C structures: an independent statement of docs/format.md, checked byte by
+ * byte when compiled. Needs C11. */
 #ifndef FORMAT_H
 #define FORMAT_H
 #include <stddef.h>
@@ -16,7 +16,7 @@ typedef struct {
 } anchor_t;
 
 typedef struct {
-  /* Written once, and covered by the checksum. */
+  /* Written once. The checksum covers it. */
   unsigned char magic[8];
   uint16_t version_major, version_minor;
   uint32_t header_size;

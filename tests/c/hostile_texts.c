@@ -1,9 +1,9 @@
-/* Whatever a program can put into a timeline, it fills with a text that a terminal must not see.
+/* Fills every text of a timeline that a program can set with one that a terminal must not see.
  *
  *   hostile_texts NAME TEXT DUMP
  *
- * Makes the timeline NAME, in which TEXT stands wherever it can, writes its dump to the file DUMP, prints a line, and
- * waits until its input ends. */
+ * Makes the timeline NAME with TEXT in all places, writes its dump to the file DUMP, prints a line,
+ * and waits until its input ends. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* What the test calls HOSTILE. */
+/* HOSTILE of the test. */
 #define TIMELINE_CATEGORY "\x1b]2;x\a\xc2\x9b" "2J\xe2\x80\xae\xe2\x80\xa8\xe2\x80\xa9\xef\xbb\xbf\xd8\x9c\xe2\x81\xa6"
 #include <timeline.h>
 

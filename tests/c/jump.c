@@ -1,5 +1,5 @@
-/* Threads whose handler jumps out of their first event, as a host's error handling may: what they logged after is
- * written or counted, and what they had comes back with their end. For x86-64. jump DIR */
+/* Threads whose handler jumps out of their first event, as a host's error handling may: their later
+ * events are written or counted, and their lanes are free after their end. For x86-64. jump DIR */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -12,7 +12,7 @@
 #include "check.h"
 #include "format.h"
 
-/* More threads than the ring has lanes for them. */
+/* More threads than the ring has lanes for threads. */
 enum { TRAP = 0x100, MANY = 10, AFTER = 3 };
 
 static timeline_t *tl;
@@ -28,7 +28,7 @@ static uint64_t before;
 static sigjmp_buf out;
 static volatile sig_atomic_t jumped;
 
-/* This changes where the place is; a lane's cursor does by one, and by more where the lane gets a fresh chunk. */
+/* This changes at the place: by one, or, if a lane gets a fresh chunk, by more. */
 static uint64_t mark(void) {
   uint64_t sum = place == ABOUT_TO_JOIN ? ring->thread_serial : 0;
   if (place == COMMITTED)
@@ -96,7 +96,7 @@ int main(int argc, char **argv) {
   CHECK(ring->thread_lanes < MANY);
   CHECK(signal(SIGTRAP, on_step) != SIG_ERR);
 
-  /* The thread is marked as joining and has nothing yet: what it logs after is dropped. */
+  /* The thread is marked as joining and has nothing yet: its later events are dropped. */
   place = ABOUT_TO_JOIN;
   for (intptr_t i = 1; i <= MANY; i++) {
     run(log_some, i);

@@ -1,5 +1,5 @@
-/* A thread that finds no lane: its events are dropped for the price of a count, and not that of holding off cancellation.
- * To be run without restartable sequences. laneless DIR */
+/* A thread without a lane drops its events at the price of a count, without holding off
+ * cancellation. To be run without restartable sequences. laneless DIR */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@ enum { AGAIN = 1024, MOST = 64 };
 static int (*set_state)(int, int *);
 static _Thread_local unsigned long calls;
 
-/* In the place of the C library's own, for this program and all that it loads. */
+/* Replaces the function of the C library for this program and its libraries. */
 int pthread_setcancelstate(int state, int *before) {
   calls++;
   return set_state(state, before);
@@ -34,7 +34,7 @@ static void *hold_a_lane(void *number) {
   return NULL;
 }
 
-/* How often that called pthread_setcancelstate. */
+/* How often the call used pthread_setcancelstate. */
 static unsigned long log_many(unsigned events) {
   const unsigned long before = calls;
   for (unsigned i = 0; i < events; i++) timeline_log(tl, event, -1, 0, 0, 0);
@@ -64,7 +64,7 @@ int main(int argc, char **argv) {
   pthread_barrier_wait(&full);
   CHECK_EQ(ring->dropped_no_lane, 0);
 
-  /* Off and on again, once, where the thread looks for a lane. */
+  /* Off and on again, once, when the thread looks for a lane. */
   CHECK_EQ(log_many(1), 2);
   CHECK_EQ(log_many(AGAIN - 1), 0);
   CHECK_EQ(ring->dropped_no_lane, AGAIN);
@@ -74,7 +74,7 @@ int main(int argc, char **argv) {
 
   pthread_barrier_wait(&end);
   for (unsigned i = 0; i < lanes; i++) CHECK_EQ(pthread_join(threads[i], NULL), 0);
-  /* There are lanes now, and it looks just then. */
+  /* There are lanes now, and this event looks for one. */
   CHECK_EQ(log_many(1), 2);
   CHECK_EQ(log_many(1000), 0);
   CHECK_EQ(ring->dropped_no_lane, 2 * AGAIN);

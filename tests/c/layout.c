@@ -1,5 +1,4 @@
-/* Reads a snapshot by format.h alone and compares with what was logged: the format is what it is said to be.
- * layout DIR */
+/* Reads a snapshot by format.h alone and compares it with the logged events. layout DIR */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -114,7 +113,7 @@ static void check_definitions(void) {
   CHECK_EQ(*(const uint8_t *)record(ENABLE, 0), 0);
 }
 
-/* How many entries of a chunk were committed. */
+/* How many committed entries a chunk has. */
 static uint64_t committed(const chunk_t *chunk) {
   const uint64_t ticket = chunk->state >> 16, low = chunk->state & 0x7fff;
   if (ticket == 0) return 0;

@@ -1,4 +1,5 @@
-/* little NAME: makes a timeline without saying how large, and with a size that does not fit where the default does not. */
+/* little NAME: a timeline of 1,048,576 entries does not fit; without a number, a smaller one is
+ * made. */
 
 #include <stdio.h>
 

@@ -1,5 +1,4 @@
-/* Prints the events of a timeline, the oldest first: their texts, and what C is told of their definitions.
- * lost DIR TIMELINE */
+/* Prints the events of a timeline, the oldest first: priority, category, text. lost DIR TIMELINE */
 #include <timeline.h>
 
 #include "check.h"

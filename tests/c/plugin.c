@@ -1,4 +1,4 @@
-/* A plugin with a copy of the library of its own, for copies.c. */
+/* A plugin with its own copy of the library, for copies.c. */
 #include <stddef.h>
 
 #include <timeline.h>
@@ -16,5 +16,5 @@ const char *plugin_join(const char *path) {
 
 void plugin_log(int64_t who, int64_t number) { timeline_log(tl, event, who, number, -number, 2 * number); }
 
-/* Of this copy; where it lies tells it from another. */
+/* An address of this copy, which tells it from another. */
 const char *plugin_version(void) { return timeline_version(); }

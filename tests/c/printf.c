@@ -1,4 +1,4 @@
-/* What is logged as printf writes is read as snprintf writes it: each conversion, with values at the edge.
+/* An event of TIMELINE_PRINTF is read as snprintf writes it: each conversion, with edge values.
  *
  *   printf DIR: makes DIR/ring, and DIR/expected with the texts, each behind its length. */
 #define _POSIX_C_SOURCE 200809L
@@ -24,7 +24,7 @@ static struct {
 } expected[MOST];
 static int count;
 
-/* Keeps what snprintf wrote. */
+/* Keeps the text of snprintf. */
 static void keep(const char *text, int length, int line) {
   CHECK(length >= 0 && length < LONGEST && count < MOST);
   expected[count].text = malloc((size_t)length + 1);
@@ -106,7 +106,7 @@ static void floating_point(void) {
   SAME("%f %d %Lf %s %g", 0.25, 7, 0.75L, "between", 1e100);
 }
 
-/* More arguments than registers, of all classes; and as many as are taken apart. */
+/* More arguments than registers, of all classes; and the most that are encoded one by one. */
 static void many(void) {
   SAME("%d %f %s %ld %Lf %c %u %g %p %zu %s %hhd %lld %e %x %.3s %Lg %d", 1, 2.0, "3", 4L, 5.0L, '6', 7u, 8.0, (void *)9,
        (size_t)10, "11", (signed char)12, 13LL, 14.0, 15u, "16xx", 17.0L, 18);
@@ -115,7 +115,7 @@ static void many(void) {
   SAME("%Lg %Lg %Lg %Lg %Lg %Lg %Lg %Lg %Lg %Lg %Lg %Lg %Lg %Lg %Lg %Lg %Lg %Lg %Lg %Lg %Lg %Lg %Lg %Lg %Lg %Lg %Lg %Lg %Lg %Lg %Lg %Lg",
        1.5L, 2.5L, 3.5L, 4.5L, 5.5L, 6.5L, 7.5L, 8.5L, 9.5L, 10.5L, 11.5L, 12.5L, 13.5L, 14.5L, 15.5L, 16.5L, 17.5L, 18.5L, 19.5L, 20.5L,
        21.5L, 22.5L, 23.5L, 24.5L, 25.5L, 26.5L, 27.5L, 28.5L, 29.5L, 30.5L, 31.5L, 32.5L);
-  /* One more than that, and forty: written out where they stand. */
+  /* One more than that, and forty: the program writes out the text. */
   SAME("%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%s", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
        17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, "33");
   SAME("%d%s%d%s%d%s%d%s%d%s%d%s%d%s%d%s%d%s%d%s%d%s%d%s%d%s%d%s%d%s%d%s%d%s%d%s%d%s%d%s", 1, "b", 3, "d", 5, "f", 7, "h", 9, "j",
@@ -123,7 +123,7 @@ static void many(void) {
        39, "n");
 }
 
-/* By the reader of C; and for others, in a file. */
+/* Checked by the reader of C; and kept in a file, for other readers. */
 static void compare(const char *ring, const char *file) {
   timeline_attached_t *at = NULL;
   timeline_cursor_t *cursor = NULL;

@@ -1,7 +1,8 @@
-/* Call stacks. printf_backtrace DIR [PLUGIN]: with the path of a library that has `void plugin(void (*)(void))`, which
- * calls what it is given, also one that leads through an object loaded later.
+/* Call stacks. printf_backtrace DIR [PLUGIN]. PLUGIN is a library with `void plugin(void
+ * (*)(void))`, which calls its argument: then one stack leads through an object loaded later.
  *
- * Leaves DIR/ring, and prints `NAME PID ADDRESS` for what others are to find in its modules. */
+ * Leaves DIR/ring, and prints `NAME PID ADDRESS` of functions that readers must find in its
+ * modules. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -33,7 +34,7 @@ static void next(const char *wanted) {
 static uint64_t returns_to[3];
 #define RETURN_ADDRESS ((uint64_t)(uintptr_t)__builtin_return_address(0))
 
-/* Calls that are not the last thing their function does, so that each has a frame. */
+/* Not tail calls, so that each has a frame. */
 NOINLINE static int inner(int number) {
   returns_to[0] = RETURN_ADDRESS;
   TIMELINE_BACKTRACE(tl, TIMELINE_ERROR, "bad block %d of %s", number, "a file");
@@ -53,7 +54,7 @@ static void a_stack(void) {
     CHECK_EQ(outer(7), 10);
     next("bad block 7 of a file");
     CHECK(event.backtrace_count > 4 && event.backtrace_count < 32);
-    /* The first is where the statement itself returns to. */
+    /* The first is the return address of the statement itself. */
     const uint64_t first = event.backtrace[0], begin = (uint64_t)(uintptr_t)inner;
     CHECK(first > begin && first < begin + 500);
     for (uint32_t frame = 0; frame < 3; frame++) CHECK_EQ(event.backtrace[frame + 1], returns_to[frame]);
@@ -62,7 +63,7 @@ static void a_stack(void) {
   printf("main %d %" PRIx64 "\n", (int)getpid(), event.backtrace[0]);
 }
 
-/* The last thing that a function does, from where a call would leave no trace of it. */
+/* The last statement of a function, where a tail call would leave no frame of it. */
 NOINLINE static void last(void) { TIMELINE_BACKTRACE(tl, TIMELINE_INFO, "last of %s", "all"); }
 
 static void a_last_call(void) {
@@ -72,7 +73,7 @@ static void a_last_call(void) {
   CHECK(event.backtrace[0] > begin && event.backtrace[0] < begin + 500);
 }
 
-/* Deeper than what is kept: the innermost ones. */
+/* Deeper than the limit: the innermost frames are kept. */
 static volatile int depths;
 NOINLINE static int down(int depth) {
   if (depth == 0) {
@@ -92,7 +93,7 @@ static void deep(void) {
   for (int i = 0; i < 32; i++) CHECK(event.backtrace[i] > begin && event.backtrace[i] < begin + 2000);
 }
 
-/* Through a handler to what the signal interrupted. */
+/* Through a handler to the interrupted function. */
 static volatile sig_atomic_t handled;
 static void handler(int signal, siginfo_t *info, void *context) {
   (void)info;
@@ -113,7 +114,7 @@ static void in_a_handler(void) {
   CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
   trap();
   next("signal 10");
-  /* The handler, the kernel's trampoline, what raises, and who called that. */
+  /* The handler, the kernel's trampoline, the function that raises, and its caller. */
   bool found = false;
   const uint64_t begin = (uint64_t)(uintptr_t)trap;
   for (uint32_t i = 0; i < event.backtrace_count; i++)
@@ -143,7 +144,7 @@ static void threads(void) {
   }
 }
 
-/* A child tells of its own objects. */
+/* A child tells the timeline of its own objects. */
 static void a_child(void) {
   const pid_t child = fork();
   if (child == 0) {

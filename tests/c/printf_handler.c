@@ -1,5 +1,6 @@
-/* Call stacks in signal handlers that nothing tells from other functions: built without unwind tables, so that a walk
- * over the stack ends there. printf_handler DIR LIBRARY: which is loaded and unloaded all the while.
+/* Call stacks in signal handlers that are not recognisable: built without unwind tables, so that a
+ * walk over the stack ends there. printf_handler DIR LIBRARY: LIBRARY is loaded and unloaded all
+ * the time.
  *
  * Leaves DIR/ring. */
 #define _GNU_SOURCE

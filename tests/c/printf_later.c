@@ -1,7 +1,8 @@
-/* Statements that cannot be defined at first: each event that is lost counts, the program waits long for the lock once
- * while it is held, and they log when it is free. Also C++. printf_later DIR
+/* Statements that cannot be defined at first: each dropped event is counted, the program waits long
+ * for a held lock only once, and the statements log when it is free. Also C++. printf_later DIR
  *
- * printf_later DIR unread: built without unwind tables, so that nothing tells a signal handler from other functions. */
+ * printf_later DIR unread: built without unwind tables, so that signal handlers are not
+ * recognisable. */
 #ifndef _GNU_SOURCE /* C++ has it already */
 #define _GNU_SOURCE
 #endif
@@ -27,15 +28,15 @@ static char path[4096];
 static timeline_t *tl;
 static const volatile char *header;
 
-/* What the header counts: the field dropped_undefined. */
+/* The count of the header: the field dropped_undefined. */
 static uint64_t lost(void) { return *(const volatile uint64_t *)(header + 0x8e0); }
 
-/* In the place of the C library's own, for this program and all that it loads: who waits for a lock sleeps. In
- * nanoseconds, and what happens during the next one. */
+/* Replaces the function of the C library for this program and its libraries: a wait for a lock
+ * sleeps. The time slept in nanoseconds, and an action for the next sleep. */
 static uint64_t slept;
 static void (*asleep)(void);
 
-/* What a long wait is at least, and a short one at most. */
+/* The least time of a long wait, and the most of a short one. */
 static const uint64_t LONG = 5000000000u, SHORT = 2000000;
 
 #ifdef __cplusplus
@@ -57,7 +58,7 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, str
 }
 #endif
 
-/* ---- Another process that holds the lock --------------------------------------------------------- */
+/* ---- Another process that holds the lock ----------------------------------------------------- */
 
 static pid_t holder;
 static int end[2];
@@ -78,7 +79,7 @@ static void hold(void) {
     lock.l_start = (off_t)1 << 62;
     lock.l_len = 1;
     if (fcntl(file, F_OFD_SETLKW, &lock) != 0 || write(held[1], "x", 1) != 1) _exit(1);
-    /* Until that end is closed. */
+    /* Until the other end is closed. */
     _exit(read(end[0], &byte, 1) != 0);
   }
   close(held[1]);
@@ -94,7 +95,7 @@ static void let_go(void) {
   CHECK_EQ(status, 0);
 }
 
-/* ---- Statements ---------------------------------------------------------------------------------- */
+/* ---- Statements ------------------------------------------------------------------------------ */
 
 static int evaluated;
 static int costly(int value) {
@@ -104,7 +105,7 @@ static int costly(int value) {
 
 static void say(int32_t level, int number) { TIMELINE_PRINTF(tl, level, "number %d", costly(number)); }
 
-/* The events that there are, from the oldest; how many were not of this text. */
+/* Counts the events with this text, and those with another. */
 static unsigned count(const char *wanted, unsigned *others) {
   timeline_attached_t *at = NULL;
   timeline_cursor_t *cursor = NULL;
@@ -135,7 +136,7 @@ static void make(void) {
   close(file);
 }
 
-/* What stays, for whoever reads it after this program. */
+/* Saved for readers after this program. */
 static void leave(pid_t child, pid_t grandchild) {
   char name[4200];
   snprintf(name, sizeof name, "%.4000s", path);
@@ -151,7 +152,7 @@ static void done(void) {
   CHECK_EQ(timeline_unlink(path), TIMELINE_OK);
 }
 
-/* ---- Cases --------------------------------------------------------------------------------------- */
+/* ---- Cases ----------------------------------------------------------------------------------- */
 
 /* The host has closed our descriptor, as daemons do, and has none left. */
 static void without_descriptors(void) {
@@ -174,7 +175,7 @@ static void without_descriptors(void) {
   CHECK_EQ(evaluated, 0);
   CHECK_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
   CHECK_EQ(slept, 0);
-  /* That says nothing about the lock. */
+  /* This failure says nothing about the lock. */
   hold();
   TIMELINE_PRINTF(tl, TIMELINE_INFO, "another %d", costly(0));
   CHECK(slept >= LONG);
@@ -186,7 +187,8 @@ static void without_descriptors(void) {
   done();
 }
 
-/* What a level or an argument keeps from being logged is not lost, and what stays wrong is not tried again. */
+/* An event that a level or an argument keeps from the log is not counted, and a lasting failure is
+ * not tried again. */
 static void not_lost(void) {
   make();
   CHECK_EQ(timeline_priority(tl, TIMELINE_INFO), TIMELINE_OK);
@@ -226,13 +228,13 @@ static void while_locked(void) {
   CHECK_EQ(lost(), 105);
   CHECK_EQ(evaluated, 0);
   CHECK(slept > 0 && slept <= 3 * SHORT);
-  /* Who has the lock only lost its CPU. */
+  /* The holder of the lock only lost its CPU. */
   asleep = let_go;
   TIMELINE_PRINTF(tl, TIMELINE_INFO, "in a moment %d", costly(0));
   CHECK(asleep == NULL);
   CHECK_EQ(lost(), 105);
   CHECK_EQ(evaluated, 1);
-  /* The lock could be had: the next time that it is held, it is worth a long wait. */
+  /* The program got the lock: the next time that it is held, it waits long again. */
   hold();
   slept = 0;
   TIMELINE_PRINTF(tl, TIMELINE_INFO, "locked again %d", costly(0));
@@ -263,7 +265,7 @@ static void handle(int signal, void (*with)(int)) {
   CHECK_EQ(sigaction(signal, &action, NULL), 0);
 }
 
-/* A handler does not try again: it may have interrupted whoever allocates. */
+/* A handler does not try again: it may have interrupted malloc. */
 static void in_handlers(void) {
   unsigned others;
   make();
@@ -290,7 +292,7 @@ static void *work(void *barrier) {
   return NULL;
 }
 
-/* Each event of each thread is lost and counted, or logged. */
+/* Each event of each thread is logged, or dropped and counted. */
 static void threads(void) {
   unsigned others;
   pthread_t ids[THREADS];
@@ -316,7 +318,8 @@ static void ended(pid_t child) {
   CHECK_EQ(status, 0);
 }
 
-/* A child whose objects the timeline cannot be told of at first, and children of that one, which wait for themselves. */
+/* A child that cannot tell the timeline of its objects at first, and its children, which wait for
+ * themselves. */
 static pid_t told_later(pid_t *grandchild) {
   trace();
   const pid_t child = fork();
@@ -356,7 +359,7 @@ static void trace_in_handler(int signal) {
   for (int i = 0; i < 2 * AGAIN; i++) trace();
 }
 
-/* What may be a handler tries nothing again; a child of which nothing is told. */
+/* A function that may be a handler does not try again; a child whose objects are never told. */
 static pid_t unread(void) {
   unsigned others;
   make();

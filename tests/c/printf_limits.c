@@ -1,4 +1,4 @@
-/* Where there is no room for all of a text, and where a text must not be read to its end. printf_limits DIR */
+/* Texts that do not fit, and texts that must not be read to their end. printf_limits DIR */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/mman.h>
@@ -59,7 +59,7 @@ static char *filled(char *to, char byte, size_t length) {
 /* ISO C does not know %m. */
 #pragma GCC diagnostic ignored "-Wformat"
 
-/* One string around the limit: whole as long as it fits, else its beginning. */
+/* One string around the limit: whole if it fits, else its beginning. */
 static void one_string(void) {
   static char given[4096], wanted[4096];
   size_t longest = 0;
@@ -78,7 +78,7 @@ static void one_string(void) {
     CHECK(strcmp(text, strcat(wanted, CUT)) == 0);
   }
   CHECK_EQ(longest, tl->payload - 3);
-  /* Not in the middle of a character. */
+  /* Never cut in the middle of a character. */
   for (size_t before = 0; before < 4; before++) {
     filled(given, 'x', before);
     for (size_t i = before; i + 4 < sizeof given; i += 3) memcpy(given + i, "\xe2\x82\xac", 4);
@@ -88,10 +88,10 @@ static void one_string(void) {
     CHECK(read + 3 >= longest && read <= longest + 3);
     CHECK(strncmp(text, given, read - 3) == 0 && strcmp(text + read - 3, CUT) == 0);
   }
-  /* What is no UTF-8 is cut anywhere. */
+  /* Bytes that are not UTF-8 are cut anywhere. */
   TIMELINE_PRINTF(tl, TIMELINE_INFO, "%s", filled(given, '\x80', 3000));
   CHECK_EQ(next(), longest - 1 + 3);
-  /* Wide ones, and what is written out where it stands. */
+  /* Wide strings, and texts that the program writes out. */
   static wchar_t wide[3000];
   for (size_t i = 0; i + 1 < sizeof wide / sizeof *wide; i++) wide[i] = 0x20ac;
   TIMELINE_PRINTF(tl, TIMELINE_INFO, "%ls", wide);
@@ -109,7 +109,7 @@ static void one_string(void) {
 
 #pragma GCC diagnostic warning "-Wformat"
 
-/* The first takes what it needs; of the last, there is at least the mark. Numbers are always there. */
+/* The first takes the room it needs; the last has at least the mark. Numbers are always there. */
 static void several(void) {
   static char a[4096], b[4096];
   TIMELINE_PRINTF(tl, TIMELINE_INFO, "%d %s %d %s %d %s %lld %g", 1, filled(a, 'a', 10), 2, filled(b, 'b', 4000), 3, "third", 4LL, 5.0);
@@ -120,7 +120,7 @@ static void several(void) {
                   a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, b);
   next();
   CHECK(strstr(text, "b" CUT) != NULL);
-  /* All of the longest kind, beside a string. */
+  /* Values of the longest kind, beside a string. */
   const long double d = 0.5L;
   TIMELINE_PRINTF(tl, TIMELINE_INFO, "%s|%Lg%Lg%Lg%Lg%Lg%Lg%Lg%Lg%Lg%Lg%Lg%Lg%Lg%Lg%Lg%Lg%Lg%Lg%Lg%Lg%Lg%Lg%Lg%Lg%Lg%Lg%Lg%Lg%Lg%Lg%Lg",
                   b, d, d, d, d, d, d, d, d, d, d, d, d, d, d, d, d, d, d, d, d, d, d, d, d, d, d, d, d, d, d, d);
@@ -135,7 +135,8 @@ static void several(void) {
   CHECK(strstr(text, CUT "|0.5") != NULL && strstr(text, "0.50.5") != NULL);
 }
 
-/* Strings that end where the memory does, without a NUL: only a precision says how long they are. */
+/* Strings that end where the memory does, without a NUL: only a precision says how long they
+ * are. */
 static void at_the_edge(void) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
   char *const pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -148,18 +149,18 @@ static void at_the_edge(void) {
   last[4] = 0;
   TIMELINE_PRINTF(tl, TIMELINE_INFO, "%s|%.100s|%.*s", last, last, -1, last);
   expect("abcd|abcd|abcd");
-  /* Longer than the room: what is behind that is not looked at. */
+  /* Longer than the room: bytes behind that are not read. */
   memset(pages, 'z', page);
   TIMELINE_PRINTF(tl, TIMELINE_INFO, "%.*s", 1 << 20, pages + page - tl->payload);
   CHECK_EQ(next(), tl->payload - 5 - 4 + 3);
-  /* The precision of a wide string is one of bytes, and half a character is none. */
+  /* The precision of a wide string counts bytes, and never leaves half a character. */
   wchar_t *const wide = (wchar_t *)(void *)(pages + page) - 3;
   wide[0] = 0xe4;
   wide[1] = 0x20ac;
   wide[2] = 'c';
   TIMELINE_PRINTF(tl, TIMELINE_INFO, "%.6ls|%.*ls|%.4ls|%.1ls|%.0ls", wide, 5, wide, wide, wide, wide + 3);
   expect("\xc3\xa4\xe2\x82\xac" "c|\xc3\xa4\xe2\x82\xac|\xc3\xa4||");
-  /* What is no character. */
+  /* Numbers that are not characters. */
   wide[0] = 0xd800;
   wide[1] = (wchar_t)0x110000;
   wide[2] = 0;
@@ -179,7 +180,7 @@ static void not_stored(void) {
 int main(int argc, char **argv) {
   CHECK(argc == 2);
   snprintf(path, sizeof path, "%s/ring", argv[1]);
-  /* Chunks of 16 entries, and of more than an event can take. */
+  /* Chunks of 16 entries, and of more entries than an event can take. */
   static const struct {
     uint64_t entries;
     uint32_t payload;

@@ -1,9 +1,10 @@
-/* Formats what it is asked to with the C library's vsnprintf. Standard input holds requests, standard output their
- * results, all numbers in the machine's order:
+/* Formats requests with the C library's vsnprintf. Standard input holds requests, standard output
+ * their results, all numbers in the machine's order:
  *   request  u32 length, format, u32 count, arguments
- *   argument 'g' 8 bytes: an integer, a pointer or a double | 'L' 16 bytes: a long double | 's' u32 length, bytes: a string
- *            'w' u32 length, that many u32: a wide string | 'n': a pointer to write to
- *   result   i32 what vsnprintf returned, and as many bytes */
+ *   argument 'g' 8 bytes: an integer, a pointer or a double | 'L' 16 bytes: a long double
+ *            's' u32 length, bytes: a string | 'w' u32 length, that many u32: a wide string
+ *            'n': a pointer to write to
+ *   result   i32 returned by vsnprintf, and as many bytes */
 #include <locale.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -18,8 +19,8 @@
 
 enum { MOST_SLOTS = 128, MOST_STRINGS = 64, LONGEST = 1 << 20 };
 
-/* System V ABI, AMD64, 3.5.7. Arguments are taken from the overflow area when the registers are used up: each in eight
- * bytes, a long double in sixteen, aligned. */
+/* System V ABI, AMD64, 3.5.7. Arguments are taken from the overflow area when the registers are
+ * used up: each in eight bytes, a long double in sixteen, aligned. */
 struct list {
   unsigned int gp_offset, fp_offset;
   void *overflow_arg_area, *reg_save_area;

@@ -1,4 +1,4 @@
-/* A library that is loaded late, and calls back. */
+/* A library that is loaded late, and calls its argument. */
 void plugin(void (*back)(void));
 static volatile int calls;
 #if AHEAD

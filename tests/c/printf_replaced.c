@@ -1,5 +1,6 @@
-/* A library that takes another's place in memory. printf_replaced DIR FIRST SECOND: with the paths of two libraries that
- * have `void plugin(void (*)(void))`, which calls what it is given. The first is unloaded before the second is loaded.
+/* A library that takes another's place in memory. printf_replaced DIR FIRST SECOND: FIRST and
+ * SECOND are libraries with `void plugin(void (*)(void))`, which calls its argument. The first is
+ * unloaded before the second is loaded.
  *
  * Leaves DIR/ring, with a call stack through each, and prints `PLUGIN PID ADDRESS` for each. */
 #define _GNU_SOURCE

@@ -1,4 +1,5 @@
-/* Statements: what is evaluated and when, levels, handles, threads, handlers, children. printf_sites DIR */
+/* Statements: evaluation of arguments, levels, handles, threads, handlers, children. printf_sites
+ * DIR */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -75,7 +76,7 @@ static void levels(void) {
       CHECK_EQ(text[7] - '0', priority);
     }
   }
-  /* No timeline, and what is no level. */
+  /* No timeline, and numbers that are no level. */
   const int before = evaluated;
   const int32_t wrong[] = {TIMELINE_NONE, TIMELINE_ALL, -1, 256 + TIMELINE_INFO, INT32_MAX, INT32_MIN};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) say(tl, wrong[i], 1);
@@ -84,7 +85,7 @@ static void levels(void) {
   done(&r, tl);
 }
 
-/* In every place where a statement may stand. */
+/* In every syntactic place of a statement. */
 static void places(void) {
   timeline_t *const tl = make(256, 0);
   reader_t r = reader();
@@ -107,11 +108,11 @@ static void places(void) {
   /* The same words elsewhere are another event. */
   TIMELINE_PRINTF(tl, TIMELINE_INFO, "turn %d of %s", 3, "three");
   CHECK(next(&r) && r.event.event != event);
-  /* A dollar is nothing special here, and lines are kept. */
+  /* A dollar has no meaning here, and lines are kept. */
   TIMELINE_PRINTF(tl, TIMELINE_INFO, "$a of\n$b %s", "c\nd");
   CHECK(next(&r) && strcmp(text, "$a of\n$b c\nd") == 0);
   CHECK_EQ(r.event.argument_count, 0);
-  /* Nothing to say but where it stands, and who called. */
+  /* An empty format: only the place and the call stack. */
   TIMELINE_PRINTF(tl, TIMELINE_INFO, "");
   CHECK(next(&r) && strcmp(text, "") == 0 && strcmp(r.event.message, "") == 0 && r.event.line > 0);
   CHECK_EQ(r.event.priority, TIMELINE_INFO);
@@ -139,7 +140,7 @@ static void handles(void) {
   done(&r, all[0]);
 }
 
-/* What cannot be defined is not logged, nor tried again; and errno stays whatever happens. */
+/* A format that cannot be defined is neither logged nor tried again; errno always stays. */
 static void failures(void) {
   timeline_t *const tl = make(256, 1024);
   reader_t r = reader();
@@ -173,7 +174,7 @@ static void errno_stays(void) {
   done(&r, tl);
 }
 
-/* All threads come to the same statement for the first time at once. */
+/* All threads reach the same statement for the first time at once. */
 enum { THREADS = 4, ROUNDS = 50, TURNS = 20 };
 static timeline_t *shared;
 static pthread_barrier_t barrier;
@@ -181,7 +182,7 @@ static pthread_barrier_t barrier;
 static void *work(void *number) {
   for (int round = 0; round < ROUNDS; round++) {
     pthread_barrier_wait(&barrier);
-    /* Of a handle that no statement knows yet. */
+    /* For a handle that no statement knows yet. */
     for (int turn = 0; turn < TURNS; turn++)
       TIMELINE_PRINTF(shared, TIMELINE_INFO, "%d %d %d %s %.3f", *(int *)number, round, turn, "text", 0.125 * turn);
     pthread_barrier_wait(&barrier);
@@ -227,7 +228,7 @@ static void handler(int signal) {
   TIMELINE_PRINTF(shared, TIMELINE_INFO, "signal %d in %s", signal, "handler");
 }
 
-/* A handler interrupts log calls at any place; all that both log is whole. */
+/* A handler interrupts log calls at any place; all events of both are whole. */
 static void signals(void) {
   shared = make(65536, 0);
   reader_t r = reader();

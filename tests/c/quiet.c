@@ -1,5 +1,5 @@
-/* What logging must not do: the first event of a thread allocates nothing, and later ones make no system call,
- * however many chunks they fill. quiet DIR */
+/* The first event of a thread allocates nothing, and later ones make no system call, however many
+ * chunks they fill. quiet DIR */
 #define _GNU_SOURCE
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -16,7 +16,7 @@
 
 static volatile int counting, allocations;
 
-/* In the place of the C library's own, for this program and all that it loads. */
+/* Replaces the function of the C library for this program and its libraries. */
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);
@@ -50,7 +50,7 @@ static void *log_first(void *number) {
   return NULL;
 }
 
-/* From here on any system call but the one that ends the process kills it. */
+/* From here on, any system call kills the process, except the one that ends it. */
 static void allow_nothing(void) {
   struct sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -82,7 +82,7 @@ int main(int argc, char **argv) {
   pid_t child = fork();
   CHECK(child >= 0);
   if (child == 0) {
-    /* Its process joins in here, too. */
+    /* Its process joins here, too. */
     log_first((void *)(intptr_t)-1);
     CHECK_EQ(allocations, 0);
     allow_nothing();

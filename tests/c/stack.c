@@ -1,5 +1,5 @@
-/* How many bytes of stack logging takes: those of a painted stack that are no longer painted. Prints a name and a number
- * for each case. Needs C11. stack DIR */
+/* How many bytes of stack logging takes: the bytes of a painted stack that have changed. Prints a
+ * name and a number for each case. Needs C11. stack DIR */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -19,7 +19,7 @@ static timeline_t *tl;
 static uint32_t event;
 static void (*logs)(void);
 
-/* The caller of what logs. */
+/* The caller of the function that logs. */
 static const char *top;
 static void call(void) {
   top = __builtin_frame_address(0);

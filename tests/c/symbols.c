@@ -1,4 +1,4 @@
-/* What the loader says of addresses in this process, for tests/symbols.rs: modules, addresses, return addresses. */
+/* Prints modules, addresses and return addresses as the loader names them, for tests/symbols.rs. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <elf.h>
@@ -18,7 +18,8 @@ uintptr_t library_static(uintptr_t *start);
 static jmp_buf back;
 static uintptr_t returns_to;
 
-/* `leave` does not return, so nothing need follow the call in `calls_last`: the next byte is that of `follows`. */
+/* `leave` does not return, so no code need follow the call in `calls_last`: the next byte belongs
+ * to `follows`. */
 NOINLINE __attribute__((noreturn)) void leave(void) {
   returns_to = (uintptr_t)__builtin_return_address(0);
   longjmp(back, 1);
@@ -89,7 +90,7 @@ static int module(struct dl_phdr_info *info, size_t size, void *program) {
   printf("module %ld %" PRIxPTR " %" PRIxPTR " %" PRIxPTR " ", (long)getpid(), low, low, high);
   build_id(info);
   printf(" %s\n", *info->dlpi_name ? info->dlpi_name : (const char *)program);
-  /* The vDSO is nobody's file. */
+  /* The vDSO has no file. */
   if (strstr(info->dlpi_name, "vdso")) {
     return 0;
   }
@@ -97,7 +98,7 @@ static int module(struct dl_phdr_info *info, size_t size, void *program) {
     const ElfW(Phdr) *header = &info->dlpi_phdr[i];
     if (header->p_type == PT_LOAD) {
       uintptr_t start = info->dlpi_addr + header->p_vaddr;
-      /* All of what is small, some of the C library. */
+      /* All symbols of small objects, some of the C library. */
       uintptr_t step = header->p_memsz < 65536 ? 1 : 61;
       for (uintptr_t address = start; address < start + header->p_memsz; address += step) {
         ask(address);
@@ -121,7 +122,7 @@ int main(int argc, char **argv) {
   uintptr_t inside = library_static(&start);
   printf("called library_hidden %" PRIxPTR " %" PRIxPTR "\n", inside, start);
   inside = library_exported();
-  /* Its address may be that of a place in the program through which it is called. */
+  /* Its address may be that of its PLT entry in the program. */
   printf("called library_exported %" PRIxPTR "\n", inside);
   return 0;
 }

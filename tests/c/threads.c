@@ -1,5 +1,5 @@
-/* Threads that define the same event and log to one timeline: nothing lost, nothing twice, the threads and
- * their names told apart. threads DIR */
+/* Threads define the same event and log to one timeline: no event is lost or comes twice, and the
+ * threads and their names are told apart. threads DIR */
 #define _GNU_SOURCE
 #include <pthread.h>
 

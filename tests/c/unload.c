@@ -1,5 +1,5 @@
-/* A host that closes the library while a thread that logged still runs, as LuaJIT does when it ends: nothing
- * may be pulled from under the thread, nor from under the kernel. unload DIR LIBRARY */
+/* A host closes the library while a thread that logged still runs, as LuaJIT does when it ends:
+ * memory that the thread or the kernel uses must stay. unload DIR LIBRARY */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -24,15 +24,16 @@ static timeline_status_t (*new_timeline)(const char *, uint64_t, uint64_t, timel
 static timeline_status_t (*define)(timeline_t *, const char *, int32_t, const char *, uint32_t *);
 static char path[4096];
 
-/* In a thread that is gone when the library is closed: else what the library's language keeps for the main
- * thread would hold it in memory too. */
+/* In a thread that is gone when the library is closed: otherwise the Rust thread-locals of the main
+ * thread would also hold the library in memory. */
 static void *make(void *unused) {
   CHECK_EQ(new_timeline(path, 256, 0, &tl), TIMELINE_OK);
   CHECK_EQ(define(tl, "unload", TIMELINE_INFO, "step $number", &event), TIMELINE_OK);
   return unused;
 }
 
-/* What the kernel looks at when it next interrupts this thread: 0 unless a restartable sequence is under way. */
+/* The kernel reads this when it next interrupts this thread: 0 unless a restartable sequence is
+ * under way. */
 static uint64_t sequence(void) {
   const ptrdiff_t *const offset = dlsym(RTLD_DEFAULT, "__rseq_offset");
   uint64_t found = 0;
@@ -47,7 +48,8 @@ static void on_signal(int number) {
   signals++;
 }
 
-/* Signals, and moves from CPU to CPU: at each the kernel reads what the library has left. */
+/* Signals, and moves from CPU to CPU: at each, the kernel reads the words that the library has
+ * left. */
 static void be_interrupted(void) {
   cpu_set_t all, one;
   signal(SIGUSR1, on_signal);
@@ -65,7 +67,7 @@ static void be_interrupted(void) {
 }
 
 static void *log_and_stay(void *unused) {
-  /* More than a chunk, so that a refill is among them. */
+  /* More than a chunk, so that one append refills. */
   for (int64_t i = 0; i < 100; i++) {
     log_event(tl, event, i, 0, 0, 0);
     CHECK_EQ(sequence(), 0);
@@ -75,7 +77,7 @@ static void *log_and_stay(void *unused) {
   pthread_barrier_wait(&step);
   be_interrupted();
   log_event(tl, event, 2, 0, 0, 0);
-  return unused; /* and the thread ends, with what the library keeps for it */
+  return unused; /* and the thread ends, with its state in the library */
 }
 
 static void *symbol(void *library, const char *name) {
@@ -94,7 +96,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "%s\n", dlerror());
     return 1;
   }
-  /* The way POSIX gives to turn an object pointer into a function pointer. */
+  /* POSIX turns an object pointer into a function pointer in this way. */
   *(void **)(void *)&last_error = symbol(library, "timeline_last_error");
   *(void **)(void *)&new_timeline = symbol(library, "timeline_new");
   *(void **)(void *)&define = symbol(library, "timeline_define");

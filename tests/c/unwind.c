@@ -1,5 +1,6 @@
-/* A backtrace after any instruction of an append leads to the log call's caller. For x86-64.
- * unwind DIR ADDRESS SIZE ADDRESS SIZE: in the library, its function that appends, and the one that tries to. */
+/* A backtrace after any instruction of an append leads to the log call's caller. For x86-64. unwind
+ * DIR ADDRESS SIZE ADDRESS SIZE: the places in the library of the function that appends, and of the
+ * one that tries to. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -14,7 +15,7 @@ enum { TRAP = 0x100, DEEP = 64 };
 
 static timeline_t *tl;
 static uint32_t event;
-/* Where the function returns to that logs: a frame beyond the library's and its own. */
+/* The return address of the function that logs: one frame beyond the library's and its own. */
 static void *caller;
 
 static struct {
@@ -69,7 +70,7 @@ int main(int argc, char **argv) {
 
   for (int i = 0; i < 2; i++) CHECK_EQ(functions[i].blind, 0);
   CHECK(functions[0].samples > 3);
-  /* Only with restartable sequences is there something to try. */
+  /* Only with restartable sequences does the library try. */
   const unsigned *const rseq = dlsym(RTLD_DEFAULT, "__rseq_size");
   if (rseq && *rseq) CHECK(functions[1].samples > 3);
   puts("unwind: ok");

@@ -1,6 +1,6 @@
-/* Children of vfork log, while the thread that waits for them has not: they run in its memory, but must not join
- * in its name. (Once it has, they must not log.) vfork DIR; prints the pid of a forked child, its second thread's
- * id, and the pids of the children of vfork. */
+/* Children of vfork log before the thread that waits for them has: they run in its memory, but must
+ * not join in its name. (After it has logged, they must not log.) vfork DIR; prints the pid of a
+ * forked child, its second thread's id, and the pids of the children of vfork. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -14,7 +14,7 @@
 static timeline_t *tl;
 static uint32_t event;
 
-/* Logs one event in a child of vfork; its pid. */
+/* Logs one event in a child of vfork, and returns its pid. */
 static pid_t vforked(int64_t who) {
   const pid_t pid = vfork();
   if (pid == 0) {

@@ -1,4 +1,4 @@
-// Every part of timeline.hpp, used rightly and wrongly. face DIR: a directory of its own to write in.
+// Every part of timeline.hpp, with right and wrong use. face DIR: an empty directory.
 #include <timeline.hpp>
 
 #include <algorithm>
@@ -42,7 +42,8 @@ static std::vector<std::string> texts(const timeline::attached& at, timeline::or
   return all;
 }
 
-// Before main, in no certain order, and destroyed after it: the tracepoint must not outlive its timeline.
+// Made before main, in any order, and destroyed after it: the tracepoint must not outlive its
+// timeline.
 struct logs_when_destroyed {
   timeline::tracepoint<> last;
   ~logs_when_destroyed() {
@@ -112,7 +113,7 @@ static void counting(timeline::ring& tl) {
   CHECK_THROWS(TIMELINE_E_ARGUMENT, "has 2 arguments, but was called with 1", two(1));
   CHECK_THROWS(TIMELINE_E_ARGUMENT, "has 2 arguments, but was called with 3", two(1, 2, 3));
   tl.priority(timeline::none);
-  // A mistake must not wait for the day the event is enabled.
+  // A mistake is found also while the event is disabled.
   CHECK_THROWS(TIMELINE_E_ARGUMENT, "called with 0", two());
   tl.priority(timeline::all);
   CHECK_THROWS(TIMELINE_E_ARGUMENT, "the message has 2 arguments, but define<1>",
@@ -190,7 +191,8 @@ static void many_timelines(const std::string& dir) {
   }
   for (std::size_t round = 0; round < 3; round++)
     for (std::size_t i = 0; i < count; i++) log_from_one_place(rings[i], static_cast<std::int64_t>(10 * i + round));
-  // Freed, and perhaps another at the same address: the place must not take it for the old one.
+  // Freed, and perhaps another one is at the same address: the call site must not take it for the
+  // old one.
   rings.pop_back();
   rings.emplace_back(dir + "/many_new", 256);
   log_from_one_place(rings.back(), 1000);
@@ -221,13 +223,13 @@ static void the_macro(const std::string& dir) {
   TIMELINE_EVENT(tl.c(), "macro", timeline::info, "by the C handle $a $b $c $d", 1, 2, 3, 4);
   TIMELINE_EVENT(static_cast<timeline_t*>(nullptr), "macro", timeline::info, "nowhere");
   [[maybe_unused]] const auto logs = [&] { TIMELINE_EVENT(tl, "m", timeline::info, "m $x", 1); };
-  // What cannot be defined is not logged, and does not throw.
+  // An event that cannot be defined is not logged, and does not throw.
   TIMELINE_EVENT(tl, "macro", static_cast<timeline::priority>(77), "impossible");
   TIMELINE_EVENT(tl, "bad \xff", timeline::info, "impossible");
   CHECK(texts(at) == std::vector<std::string>{"costly n(1)", "costly n(2)", "no arguments, (commas, too), at all",
                                               "by the C handle a(1) b(2) c(3) d(4)"});
 
-  // First use by many threads at once, of one place in each of two units of translation.
+  // First use by many threads at once, of one call site in each of two translation units.
   std::vector<std::thread> threads;
   constexpr int each = 500, workers = 8;
   for (int t = 0; t < workers; t++)

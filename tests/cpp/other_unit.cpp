@@ -1,4 +1,4 @@
-// The second unit of translation of face.cpp.
+// The second translation unit of face.cpp.
 #include "other_unit.hpp"
 
 void log_from_other_unit(const timeline::ring& tl, int i) {

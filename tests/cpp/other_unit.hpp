@@ -1,4 +1,4 @@
-// Places that log, in a second unit of translation and in a header that both include.
+// Call sites in a second translation unit, and in a header that both include.
 #ifndef OTHER_UNIT_HPP
 #define OTHER_UNIT_HPP
 

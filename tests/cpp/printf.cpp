@@ -1,4 +1,4 @@
-// What TIMELINE_PRINTF and TIMELINE_BACKTRACE do in C++, with what timeline.hpp adds to them. printf DIR
+// TIMELINE_PRINTF and TIMELINE_BACKTRACE in C++, with the types that timeline.hpp adds. printf DIR
 #include <timeline.hpp>
 
 #include <iostream>
@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
   timeline::attached at(path);
   timeline::cursor cursor = at.follow(timeline::from::oldest);
 
-  // A ring, a handle, a priority, a number, a priority that varies.
+  // A ring, a handle, a priority, a number, a variable priority.
   const std::string name = "eth0";
   TIMELINE_PRINTF(tl, timeline::info, "took %d ms for %s", 5, name.c_str());
   TIMELINE_PRINTF(tl.c(), TIMELINE_ERROR, "%s", "a handle");
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
   }
   CHECK(events[4].line() == events[5].line());
 
-  // The level, and a ring that was moved from.
+  // The level, and a moved-from ring.
   tl.priority(timeline::warning);
   TIMELINE_PRINTF(tl, timeline::info, "%d", costly(1));
   timeline::ring other = std::move(tl);

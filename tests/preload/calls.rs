@@ -89,7 +89,7 @@ pub fn system(program: &str) -> PathBuf {
     if own.exists() { own } else { program.into() }
 }
 
-const UNLOGGED: &str = "could not log $calls calls before this";
+const UNLOGGED: &str = "could not log $calls before this";
 
 /// What a timeline says about the calls of a program.
 pub struct Calls {

@@ -172,6 +172,6 @@ fn valgrind_finds_nothing_in_the_c_example() {
     let attached = attach(name.path());
     let newest = attached.events(Order::NewestFirst).next().expect("events");
     let definition = attached.definition(newest.id).expect("defined");
-    assert_eq!(definition.message, "finished after $rounds rounds");
+    assert_eq!(definition.message, "finished after $rounds");
     assert_eq!(attached.info().dropped.total(), 0);
 }
