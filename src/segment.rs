@@ -36,7 +36,7 @@ pub struct Facts {
     pub snapshot: bool,
     /// Whether the creator asked for no number of entries, and the default had no room.
     pub reduced: bool,
-    /// What ticks count.
+    /// The clock that ticks are read from.
     pub clock: ClockKind,
     /// Approximate ticks per second, as the creator measured them; 0 = not known.
     pub tick_rate: u64,

@@ -88,7 +88,7 @@ pub enum Error {
         by: Vec<User>,
     },
 
-    /// A file of a user that this process does not trust with what it writes.
+    /// Writing to a file of a user that this process does not trust.
     #[error("{}", not_trusted(.path, .owner))]
     NotTrusted {
         /// The file.

@@ -201,7 +201,7 @@ enum Length {
     Char,
     Short,
     Long,
-    /// `ll`, `j`, `z`, `t`: of 64 bits like `l`, but for integers only.
+    /// `ll`, `j`, `z`, `t`: 64 bits like `l`, but only for integers.
     Wide,
     LongDouble,
 }
