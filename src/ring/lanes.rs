@@ -1,10 +1,10 @@
-//! Who owns which lane: taking a free one, giving it back, and freeing those of the dead.
+//! Owners of lanes: taking a free lane, giving it back, and freeing those of dead processes.
 
 use super::memory::Shared;
 use super::{Storage, writer};
 use crate::sync::{Ordering, fence};
 
-/// The owner word: which process, and which of its threads.
+/// The owner word: a process and one of its threads.
 pub fn owner(process: u32, thread: u32) -> u64 {
     u64::from(process) << 32 | u64::from(thread)
 }
@@ -14,8 +14,8 @@ pub fn process_of(owner: u64) -> u32 {
     (owner >> 32) as u32
 }
 
-/// Takes a free lane of those from `first` on, starting the search at a place of the caller's own,
-/// so that threads which start together do not fight for the same one.
+/// Takes a free lane from `first` on. The search starts at a place that depends on the caller, so
+/// that threads that start together do not compete for the same lane.
 pub fn acquire(ring: &Shared, first: u32, hint: u32, owner: u64) -> Option<u32> {
     let count = ring.lanes() - first;
     for i in 0..count {
@@ -24,13 +24,13 @@ pub fn acquire(ring: &Shared, first: u32, hint: u32, owner: u64) -> Option<u32> 
         if word.load(Ordering::Relaxed) != 0 {
             continue;
         }
-        // Acquire (pairs with the Release in `release`): the former owner's cursor and entries are
-        // ours to go on from.
+        // Acquire (pairs with the Release in `release`): we continue from the former owner's cursor
+        // and entries.
         if word
             .compare_exchange(0, owner, Ordering::Acquire, Ordering::Relaxed)
             .is_ok()
         {
-            // The lane's current chunk was taken by somebody else, whose fence orders only its own
+            // The lane's current chunk was taken by another thread, whose fence orders only its own
             // stores; this one orders ours. Pairs with the acquire fence in reader::copy.
             fence(Ordering::Release);
             return Some(lane);
@@ -39,17 +39,17 @@ pub fn acquire(ring: &Shared, first: u32, hint: u32, owner: u64) -> Option<u32> 
     None
 }
 
-/// Gives a lane back, if `owner` still owns it. Its current chunk stays with it, for the next owner
-/// to go on in.
+/// Gives a lane back, if `owner` still owns it. The lane keeps its current chunk, and the next
+/// owner continues in it.
 pub fn release(ring: &Shared, lane: u32, owner: u64) {
-    // Release (pairs with the Acquire in `acquire`). A CAS, because somebody may have judged us
-    // dead.
+    // Release (pairs with the Acquire in `acquire`). A CAS, because another process may have judged
+    // us dead.
     let _ = ring
         .owner(lane)
         .compare_exchange(owner, 0, Ordering::Release, Ordering::Relaxed);
 }
 
-/// Frees all lanes of a process that ended; how many.
+/// Frees all lanes of a process that ended. Returns how many.
 pub fn release_all(ring: &Shared, process: u32) -> u32 {
     let mut freed = 0;
     for lane in 0..ring.lanes() {
@@ -62,7 +62,7 @@ pub fn release_all(ring: &Shared, process: u32) -> u32 {
     freed
 }
 
-/// Sets a new ring's tickets and cursors.
+/// Initialises the tickets and cursors of a new ring.
 pub fn initialise(ring: &Shared) {
     let (ticket, cursor) = writer::initial(ring);
     ring.next_ticket().store(ticket, Ordering::Relaxed);

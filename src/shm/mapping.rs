@@ -3,8 +3,8 @@
 //! Other processes change this memory at any time, so nothing here hands out plain references to
 //! it: every access is an atomic, checked against the length of the file.
 //!
-//! A file that others could cut short is not mapped for reading, because the kernel ends whoever
-//! touches a lost page. It is read piece by piece (pieces.rs), and lost bytes read as zeros.
+//! A file that others could cut short is not mapped for reading, because the kernel ends a process
+//! that touches a lost page. It is read piece by piece (pieces.rs), and lost bytes read as zeros.
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -23,13 +23,13 @@ pub struct Mapping {
 enum Bytes {
     /// Mapped shared.
     Mapped { raw: MmapRaw, writable: bool },
-    /// Read when it is asked for.
+    /// Read on access.
     Read(Pieces),
 }
 
 impl Mapping {
-    /// Maps `length` bytes for reading and writing; with `touch`, touches every page, so that no
-    /// event pays for the first use of one.
+    /// Maps `length` bytes for reading and writing. With `touch`, touches every page, so that no
+    /// event pays for its first use.
     pub fn writable(file: &File, length: u64, touch: bool) -> io::Result<Mapping> {
         let mut options = MmapOptions::new();
         options.len(usize::try_from(length).map_err(io::Error::other)?);
@@ -40,8 +40,8 @@ impl Mapping {
         if touch {
             // Populating a shared mapping of a file on disk only maps its pages for reading.
             // SAFETY: the range is that of the mapping just made; the call changes nothing in it.
-            // Where the kernel does not know it (before 5.14), shared memory was populated for
-            // writing above.
+            // If the kernel does not know it (before 5.14), shared memory was populated for writing
+            // above.
             unsafe {
                 libc::madvise(
                     raw.as_mut_ptr().cast(),
@@ -67,8 +67,7 @@ impl Mapping {
         })
     }
 
-    /// `length` bytes of the file at `path` for reading, of which others may take away any at any
-    /// time.
+    /// Reads `length` bytes of the file at `path`. Other users may cut it short at any time.
     pub fn in_pieces(file: &File, path: &CStr, length: u64) -> io::Result<Mapping> {
         let pieces = Pieces::new(file.try_clone()?, path, length)?;
         Ok(Mapping {
@@ -76,7 +75,7 @@ impl Mapping {
         })
     }
 
-    /// Bytes of it.
+    /// Its length in bytes.
     pub fn len(&self) -> u64 {
         match &self.bytes {
             Bytes::Mapped { raw, .. } => raw.len() as u64,
@@ -97,7 +96,7 @@ impl Mapping {
         matches!(self.bytes, Bytes::Mapped { writable: true, .. })
     }
 
-    /// Why some bytes that were to be read were not there.
+    /// Why some bytes were missing when they were read.
     pub fn loss(&self) -> Option<Loss> {
         match &self.bytes {
             Bytes::Mapped { .. } => None,
@@ -105,8 +104,8 @@ impl Mapping {
         }
     }
 
-    /// Looks at it, and reads what is not mapped by no more than so many system calls for that; the
-    /// rest is zeros, and a [`Loss`].
+    /// Runs a function that reads it. If it is not mapped, it is read by at most this many system
+    /// calls; the rest reads as zeros, with a [`Loss`].
     pub fn at_most<T>(&self, calls: u64, look: impl FnOnce() -> T) -> T {
         match &self.bytes {
             Bytes::Mapped { .. } => look(),
@@ -163,7 +162,7 @@ impl Mapping {
         }
     }
 
-    /// Copies bytes out. Relaxed: whoever needs them ordered has loaded a count with Acquire
+    /// Copies bytes out. Relaxed: a caller that needs an order has loaded a count with Acquire
     /// before.
     pub fn read(&self, offset: u64, out: &mut [u8]) {
         if let Bytes::Read(pieces) = &self.bytes {
@@ -185,7 +184,7 @@ impl Mapping {
         }
     }
 
-    /// Copies bytes in. Relaxed: whoever publishes them stores a count with Release after.
+    /// Copies bytes in. Relaxed: a caller that publishes them stores a count with Release after.
     pub fn write(&self, offset: u64, bytes: &[u8]) {
         for (i, byte) in bytes.iter().enumerate() {
             self.u8(offset + i as u64).store(*byte, Ordering::Relaxed);

@@ -1,5 +1,4 @@
-//! Shared memory: the only mmap, the files behind it, and the locks that the kernel drops with a
-//! process.
+//! Shared memory: the only mmap, its files, and locks that the kernel drops when a process ends.
 
 mod cancel;
 mod descriptor;
@@ -33,15 +32,15 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;
 
-/// Reads the start of a small file into `buffer`, without allocating; empty when it cannot be read.
+/// Reads the start of a small file into `buffer`, without allocating; empty if it cannot be read.
 pub fn read_small<'a>(path: &CStr, buffer: &'a mut [u8]) -> &'a [u8] {
     let read =
         descriptor::open_with_flags(path, libc::O_RDONLY).and_then(|mut file| file.read(buffer));
     &buffer[..read.unwrap_or(0)]
 }
 
-/// What follows `mark` in a small file, as far as `buffer` takes it, without allocating; empty
-/// where there is no mark.
+/// Reads the text after `mark` in a small file, as much as `buffer` holds, without allocating;
+/// empty if there is no mark.
 pub fn read_after<'a>(path: &CStr, mark: &[u8], buffer: &'a mut [u8; 64]) -> &'a [u8] {
     let Ok(mut file) = descriptor::open_with_flags(path, libc::O_RDONLY) else {
         return &[];
@@ -54,8 +53,8 @@ pub fn read_after<'a>(path: &CStr, mark: &[u8], buffer: &'a mut [u8; 64]) -> &'a
         have += read;
         if found.is_none() {
             found = position(&buffer[..have], mark).map(|at| at + mark.len());
-            // Before it is found, only the end matters, which may be the beginning of the mark;
-            // then what follows.
+            // Until the mark is found, only the end matters, which may be the beginning of the
+            // mark; after that, only the text behind the mark.
             let from = found.unwrap_or(have.saturating_sub(mark.len()));
             buffer.copy_within(from..have, 0);
             have -= from;
@@ -64,13 +63,13 @@ pub fn read_after<'a>(path: &CStr, mark: &[u8], buffer: &'a mut [u8; 64]) -> &'a
     &buffer[..found.map_or(0, |_| have)]
 }
 
-/// Where `what` begins in `text`. A searcher would be quicker, and takes hundreds of bytes: this
-/// may be on the stack of a signal handler.
+/// Where `what` begins in `text`. A searcher of a library would be faster, but takes hundreds of
+/// bytes, and this may run on the stack of a signal handler.
 fn position(text: &[u8], what: &[u8]) -> Option<usize> {
     text.windows(what.len()).position(|here| here == what)
 }
 
-/// The inode of what `path` leads to; 0 when that cannot be told. Does not allocate.
+/// The inode of the file at `path`; 0 if it is not known. Does not allocate.
 pub fn inode(path: &CStr) -> u64 {
     let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
     // SAFETY: the path is NUL-terminated, and `stat` is a valid place for one, read only when the
@@ -83,19 +82,19 @@ pub fn inode(path: &CStr) -> u64 {
     }
 }
 
-/// Whether there is a process, or a thread, of that id in our pid namespace, be it one that has
-/// ended and was not waited for.
+/// Whether a process or thread with that id exists in our pid namespace, even one that has ended
+/// and was not waited for.
 pub fn process_exists(pid: u32) -> bool {
     let Ok(pid @ 1..) = libc::pid_t::try_from(pid) else {
         return false;
     };
-    // SAFETY: signal 0 is sent to nobody; the call only looks whether it could be.
+    // SAFETY: signal 0 is never delivered; the call only checks whether it could be.
     let found = unsafe { libc::kill(pid, 0) };
     found == 0 || io::Error::last_os_error().raw_os_error() != Some(libc::ESRCH)
 }
 
 /// Whether the list of mappings at `maps` (/proc/PID/maps) names `file`, without allocating. True
-/// when the list may not be read: who cannot tell must not take anything away.
+/// if the list may not be read: without knowing, the caller must not take anything away.
 // Not inline: it would make the frame of its caller larger, and the caller looks below its frame.
 #[inline(never)]
 pub fn maps_file(maps: &CStr, file: &File) -> bool {
@@ -113,7 +112,7 @@ pub fn maps_file(maps: &CStr, file: &File) -> bool {
         Err(e) => return e.kind() != ErrorKind::NotFound,
     };
     let pattern = &pattern[..length];
-    // Small, for the same stack. The kernel makes a page of the list at a time anyway.
+    // Small, for the same stack. The kernel produces a page of the list at a time anyway.
     let mut buffer = [0; 256];
     let mut kept = 0;
     loop {
@@ -167,13 +166,14 @@ pub fn keep_loaded(code: *const libc::c_void) {
     }
 }
 
-/// Whether we are a child of vfork (or of a clone like it), which runs in the memory of its parent.
+/// Whether this is a child of vfork (or of a clone like it), which runs in the memory of its
+/// parent.
 ///
-/// The kernel is asked to compare the two; where it will not (no such call, a parent of another
-/// user), the answer is no.
+/// The kernel compares the two. If it refuses (no such call, a parent of another user), the answer
+/// is no.
 pub fn shares_memory_with_parent() -> bool {
     const KCMP_VM: libc::c_int = 1;
-    // SAFETY: kcmp only compares; the numbers are those of processes that exist while we ask.
+    // SAFETY: kcmp only compares; both processes exist during the call.
     unsafe {
         libc::syscall(
             libc::SYS_kcmp,
@@ -186,13 +186,12 @@ pub fn shares_memory_with_parent() -> bool {
     }
 }
 
-/// Has the memory of this process hold the opening of `file`, too: its locks then stay if the host
-/// closes the descriptor, as daemons do. A forked child gets the descriptor and not this. Null
-/// where there is no room.
+/// Makes the memory of this process hold the opening of `file` as well: its locks then stay if the
+/// host closes the descriptor, as daemons do. A forked child gets the descriptor but not this. Null
+/// if there is no room.
 pub fn hold_open(file: &File) -> *mut () {
-    // SAFETY: a new mapping touches nothing that exists, and this one can be neither read nor
-    // written; madvise acts on just that mapping, and on failure it is unmapped before anyone has
-    // seen it.
+    // SAFETY: a new mapping touches no other memory, and this one can be neither read nor written;
+    // madvise acts on just that mapping, and on failure it is unmapped before its address is used.
     unsafe {
         let place = libc::mmap(
             std::ptr::null_mut(),
@@ -216,19 +215,19 @@ pub fn hold_open(file: &File) -> *mut () {
 /// Bytes that [`hold_open`] maps; the kernel makes whole pages of them.
 const HELD: usize = 4096;
 
-/// Ends what [`hold_open`] began.
+/// Unmaps what [`hold_open`] mapped.
 ///
 /// # Safety
-/// `place` is what `hold_open` gave in this process, not in one that forked it, and is let go once.
+/// `place` is from `hold_open` in this process, not in one that forked it, and is unmapped once.
 pub unsafe fn let_go(place: *mut ()) {
     if !place.is_null() {
-        // SAFETY: the caller's promise.
+        // SAFETY: by the caller's promise.
         unsafe { libc::munmap(place.cast(), HELD) };
     }
 }
 
-/// Runs `f` with every signal blocked in this thread, so that threads it starts get none of the
-/// host's.
+/// Runs `f` with all signals blocked in this thread, so that threads it starts get no signals of
+/// the host.
 pub fn without_signals<T>(f: impl FnOnce() -> T) -> T {
     let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
     let mut before = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
@@ -251,11 +250,11 @@ pub fn thread_id() -> u32 {
     (unsafe { libc::syscall(libc::SYS_gettid) }) as u32
 }
 
-/// A page of zeros that the kernel zeroes again in a forked child, so that a child never takes its
-/// parent's state for its own, however it was forked. It is never unmapped by itself.
+/// Zeroed memory that the kernel zeroes again in a forked child. So a child never takes its
+/// parent's state for its own, however it was forked. It stays mapped until `unmap_fork_wiped`.
 pub fn fork_wiped(bytes: usize) -> io::Result<*mut u8> {
-    // SAFETY: a new private anonymous mapping touches nothing that exists; madvise acts on just
-    // that mapping, and on failure it is unmapped before anyone has seen it.
+    // SAFETY: a new private anonymous mapping touches no other memory; madvise acts on just that
+    // mapping, and on failure it is unmapped before its address is used.
     unsafe {
         let place = libc::mmap(
             std::ptr::null_mut(),
@@ -277,11 +276,11 @@ pub fn fork_wiped(bytes: usize) -> io::Result<*mut u8> {
     }
 }
 
-/// Gives a page of [`fork_wiped`] back.
+/// Unmaps memory of [`fork_wiped`].
 ///
 /// # Safety
-/// `place` came from `fork_wiped(bytes)`, and nobody uses it any more.
+/// `place` came from `fork_wiped(bytes)`, and is not used any more.
 pub unsafe fn unmap_fork_wiped(place: *mut u8, bytes: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: by the caller's promise.
     unsafe { libc::munmap(place.cast(), bytes) };
 }

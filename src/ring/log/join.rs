@@ -1,5 +1,5 @@
-//! Before a thread's first event: the thread gets a slot, the process a place, the slot a lane. And
-//! what is given back when the thread ends.
+//! Joins before a first event: a slot for the thread, an identity for the process, a lane for the
+//! slot. Gives them back at the end of the thread.
 
 use super::Log;
 use crate::clock::settle;
@@ -12,9 +12,9 @@ use crate::shm::{shares_memory_with_parent, unnoticed};
 use crate::sync::{Ordering, compiler_fence};
 
 impl Log {
-    /// A thread's first event, also after a fork, and the first for which it needs a lane of its
-    /// own: get the thread a slot, the process a place, the slot a lane. Here, and only here,
-    /// logging makes system calls.
+    /// A thread's first event, or its first after a fork, or the first that needs a lane of its
+    /// own. Gets the thread a slot, the process an identity, and the slot a lane. Only here does
+    /// logging make system calls.
     #[cold]
     #[inline(never)]
     pub(super) fn first_event(&self, draft: &mut Draft) {
@@ -28,7 +28,7 @@ impl Log {
                 if !logged {
                     self.dropped(header::DROPPED_NO_LANE);
                 }
-                // The thread is at its end, and nothing will remind us of it again.
+                // The thread is at its end, and this is the last call that it makes here.
                 if joining.ended() {
                     joining.leave();
                 }
@@ -42,15 +42,15 @@ impl Log {
             slot.waiting.store(0, Ordering::Relaxed);
         }
         if slot.key.load(Ordering::Relaxed) == self.index.key() {
-            // It only wants a lane; or a handler joined it after we saw that it had not, and before
-            // we said that it does.
+            // It only lacks a lane; or a handler joined it after our caller checked, and before we
+            // entered.
             return Some(slot);
         }
         if !may_try(slot) {
             return None;
         }
         // A child of vfork runs in our memory, as the thread that waits for it. It must not log; at
-        // least it does not join in that thread's name, nor as its process.
+        // least it does not join as that thread or process.
         if shares_memory_with_parent() {
             slot.waiting.store(0, Ordering::Relaxed);
             return None;
@@ -62,8 +62,8 @@ impl Log {
         slot.lane.store(NO_LANE, Ordering::Relaxed);
         slot.who.store(entry_thread(thread, tid), Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
-        // Wiped: a handler that interrupted us forked, this is the child, and all of the above is
-        // its parent's.
+        // Wiped: a handler that interrupted this forked, this is the child, and all of the above
+        // belongs to its parent.
         if self.index.page().process.load(Ordering::Relaxed) != process {
             slot.waiting.store(0, Ordering::Relaxed);
             return None;
@@ -72,8 +72,8 @@ impl Log {
         Some(slot)
     }
 
-    /// The thread's identity in the thread table, 0 when all its records are those of the living,
-    /// and its id.
+    /// The thread's identity in the thread table, and its id. The identity is 0 if all records
+    /// belong to living threads.
     fn register(&self, process: u32) -> (u32, u32) {
         let register = || {
             let ticks = self.clock.now();
@@ -91,8 +91,8 @@ impl Log {
         }
     }
 
-    /// Looks for a record for a thread that found none when it joined. Now and then, where it is
-    /// slow anyway.
+    /// Looks for a record for a thread that found none when it joined. Called now and then, on slow
+    /// paths.
     pub(super) fn register_again(&self, slot: &Slot) {
         if slot.key.load(Ordering::Relaxed) != self.index.key()
             || slot.who.load(Ordering::Relaxed) as u32 != 0
@@ -114,7 +114,7 @@ impl Log {
         });
     }
 
-    /// Gets a joined thread a lane of its own; whether it has one.
+    /// Gets a joined thread a lane of its own. Returns whether it has one.
     fn take_lane(&self, slot: &Slot) -> bool {
         if slot.lane.load(Ordering::Relaxed) != NO_LANE {
             return true;
@@ -136,7 +136,7 @@ impl Log {
             return false;
         };
         compiler_fence(Ordering::SeqCst);
-        // Wiped: as in `join_thread`; the lane is our parent's.
+        // Wiped, as in `join_thread`: the lane belongs to our parent.
         if slot.key.load(Ordering::Relaxed) != self.index.key() {
             return false;
         }
@@ -145,7 +145,7 @@ impl Log {
         true
     }
 
-    /// This process' identity, which a forked child gets here.
+    /// This process' identity. A forked child gets its own here.
     fn process(&self) -> Option<u32> {
         let page = self.index.page();
         loop {
@@ -161,8 +161,8 @@ impl Log {
             {
                 break;
             }
-            // Another thread of a freshly forked child is at it. It cannot be one that we
-            // interrupted: that one would have been found by Joining::enter.
+            // Another thread of a freshly forked child is joining. It cannot be one that we
+            // interrupted: Joining::enter would have found that.
             std::thread::yield_now();
         }
         let joined = self.join_process();

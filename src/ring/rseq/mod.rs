@@ -1,70 +1,68 @@
-//! Appending through the lane of the CPU that runs us, in a restartable sequence.
+//! Appends through the lane of the current CPU, in a restartable sequence.
 //!
-//! A *restartable sequence* (rseq) is a stretch of instructions that the kernel lets a thread run
-//! through only in one go. Whenever it preempts or migrates the thread, or delivers a signal to it,
-//! inside of such a stretch, it sends the thread to the abort label instead. So whoever is in a
-//! section of a CPU's lane is alone on that CPU, and no thread ever comes back into one: a section
-//! that does not run to its last instruction, the commit, is like a writer that was killed there,
-//! and the protocol (see [`super`]) was made for those. Hence many threads, of many processes,
-//! write to one lane, without a lock prefix, and a signal handler that interrupts an append may
-//! log.
+//! A *restartable sequence* (rseq) is a section of instructions that a thread runs without
+//! interruption or not at all. If the kernel preempts or migrates the thread in such a section, or
+//! delivers a signal to it, it sends the thread to the abort label. So a thread in a section of a
+//! CPU's lane is alone on that CPU, and no thread ever returns into one. A section that does not
+//! run to its last instruction, the commit, is like a writer that was killed there, and the
+//! protocol (see [`super`]) is made for those. So many threads of many processes write to one lane
+//! without a lock prefix, and a signal handler that interrupts an append may log.
 //!
 //! There are three sections: [`append`], whose commit is `cursor + 1`; [`try_append_long`], which
 //! writes several entries and commits them at once; and that of [`refill`], which gives a lane its
-//! next chunk. All begin by looking at the thread's key: a child that was forked by a signal
-//! handler returns to the abort label too, and must not write in its parent's name.
+//! next chunk. All begin by checking the thread's key: a child that was forked by a signal handler
+//! returns to the abort label too, and must not write as its parent.
 //!
 //! glibc (2.35 and later) registers an area for each thread with the kernel, which keeps the number
-//! of the CPU in it. Where there is none (an older glibc, musl, valgrind, the tunable
+//! of the CPU in it. Without an area (older glibc, musl, valgrind, the tunable
 //! glibc.pthread.rseq=0, another architecture) that number is negative, or `Hot::rseq` is 0, and
 //! the lanes of threads are used.
 //!
-//! Three rules that the kernel imposes: the abort label comes behind the signature that glibc
-//! registered; `rseq_cs` must not point to a descriptor once this library may be unloaded, so it is
-//! cleared after each section; inside of a section there is no call.
+//! The kernel imposes three rules: the abort label follows the signature that glibc registered;
+//! `rseq_cs` must not point to a descriptor once this library may be unloaded, so it is cleared
+//! after each section; a section has no calls.
 //!
 //! Source: the kernel's include/uapi/linux/rseq.h, and "Restartable sequences" in the manual of
 //! glibc.
 //!
-//! **Why lanes of CPUs, and how can they do without a lock prefix?** A lane of a CPU is written by
-//! whoever runs there, so two threads never meet in it, unless one is preempted in the middle of an
-//! append. A restartable sequence is the kernel's promise to send such a thread back to the
-//! beginning. Then nothing has to be atomic or marked as busy, a signal handler may log, and a
-//! thousand threads share as many lanes as there are CPUs. That brought an event from 1.3 times the
-//! price of reading the clock to nearly that price (docs/performance.md): the mark, its two stores
-//! and the look at it before the commit are gone, and the rest is done while the processor waits
-//! for the clock.
+//! **Why lanes of CPUs, and how can they do without a lock prefix?** Only the thread that runs on a
+//! CPU writes to its lane, so two threads never meet in it, unless one is preempted in the middle
+//! of an append. The kernel promises to abort the restartable sequence of such a thread. So nothing
+//! has to be atomic or marked as busy, a signal handler may log, and a thousand threads share as
+//! many lanes as there are CPUs. That reduced an event from 1.3 times the price of reading the
+//! clock to nearly that price (docs/performance.md): the mark, its two stores and the check before
+//! the commit are gone, and the rest is done while the processor waits for the clock.
 //!
 //! **Why is a refill of a lane of a CPU a section, too?** It could install its chunk by
-//! compare-and-swap and leave it to the loser to close his. But a thread that sleeps in the middle
-//! of that may sleep until its chunk has been passed by, taken by another lane, and described by
-//! it; waking up, it would write its own description over the other's. In a section it never wakes
-//! up there. So an interrupted refill is the same as a killed one, and what the protocol does about
-//! those is enough. What is worked out before the section (a ticket, a free chunk, the count) may
-//! be old by then; the section looks at the cursor and swaps the state, and so notices.
+//! compare-and-swap, and the loser could close its own. But a thread that sleeps in the middle of
+//! that may sleep until its chunk has been passed by, taken by another lane, and described by it;
+//! after waking up, it would overwrite that description with its own. In a section it never wakes
+//! up there. So an interrupted refill is the same as a killed one, which the protocol handles. The
+//! inputs of the section (a ticket, a free chunk, the count) may be out of date by then; the
+//! section notices, because it checks the cursor and swaps the state.
 //!
-//! **Why are there still lanes of threads?** For threads that the kernel does not serve so: an
-//! older glibc, musl, valgrind, other processors, a CPU beyond the lanes, a clock that is read by a
-//! call. And for whoever is stopped at each instruction by a debugger: after three attempts an
-//! event goes through the thread's own lane, so stepping through it ends. A thread takes one only
-//! when it first needs it.
+//! **Why are there still lanes of threads?** For threads without this service of the kernel: older
+//! glibc, musl, valgrind, other processors, a CPU beyond the lanes, a clock that is read by a call.
+//! And for threads that a debugger stops at each instruction: after three attempts an event goes
+//! through the thread's own lane, so stepping through it ends. A thread takes a lane only when it
+//! first needs it.
 //!
-//! **Why may a child of vfork not log?** It runs in its parent's memory as its parent's thread, and
-//! the kernel does not register it for restartable sequences. It would write through the lane of a
-//! CPU that it may not be on, unprotected. Nothing cheap tells it from its parent. POSIX allows it
-//! only to execute or to exit; examples/preload, which cannot choose what it runs in, wraps
+//! **Why may a child of vfork not log?** It runs in its parent's memory as its parent's thread, but
+//! the kernel does not register it for restartable sequences. It would write, unprotected, through
+//! the lane of a CPU that it may not be on. No cheap check distinguishes it from its parent. POSIX
+//! allows it only to execute or to exit; examples/preload, which cannot choose its program, wraps
 //! `vfork`.
 //!
 //! **What can a debugger break?** To call a function in a thread that it has stopped inside of a
-//! section, gdb lets the thread run elsewhere and puts it back afterwards. The kernel has taken the
-//! section for done by then, so it goes on unprotected. We know of no remedy; docs/guide/c.md says
-//! so. Stepping and breakpoints are safe: each stop is an interruption.
+//! section, gdb lets the thread run elsewhere and then moves it back. By then the kernel takes the
+//! section for finished, so the thread continues it unprotected. We know of no remedy;
+//! docs/guide/c.md says so. Stepping and breakpoints are safe: each stop is an interruption.
 //!
-//! **What does an interrupted refill leave?** At most the chunk that it had taken, which counts as
-//! empty, and is passed over until that CPU's lane has moved on. On a CPU where nobody logs any
-//! more it is lost to the ring: one chunk for each refill that was cut short between its first and
-//! its last store, some ten instructions, since the lane's last chunk. Taking it back would race
-//! with whoever goes on in it.
+//! **What does an interrupted refill leave?** At most the chunk that it had taken. It counts as
+//! empty, and is passed over until that CPU's lane has moved on. On a CPU without further events it
+//! is lost to the ring: one chunk for each refill since the lane's last chunk that was interrupted
+//! between its first and its last store, some ten instructions. Taking it back would race with a
+//! thread that continues in it.
 
 use super::Storage;
 use super::local::{SLOT, Slot};
@@ -74,10 +72,10 @@ use crate::layout::words::Cursor;
 use crate::layout::{ENTRY_SIZE, Geometry};
 use crate::sync::AtomicU64;
 
-/// What an append needs of its timeline, on one cache line.
+/// The part of a timeline that an append needs, on one cache line.
 #[repr(C, align(64))]
 pub struct Hot {
-    /// The handle's key, which a joined thread has in its slot.
+    /// The handle's key. A joined thread has it in its slot.
     pub key: u64,
     /// The first lane's record.
     pub lanes: *mut u8,
@@ -87,9 +85,10 @@ pub struct Hot {
     pub enabled: *const u8,
     /// The length of the enable table.
     pub events: u32,
-    /// Where the handle's slot stands in a thread's page, in bytes.
+    /// The offset of the handle's slot in a thread's page, in bytes.
     pub slot: u32,
-    /// From the thread pointer to glibc's rseq area; 0 = no lanes of CPUs for this process.
+    /// The offset from the thread pointer to glibc's rseq area; 0 = no lanes of CPUs for this
+    /// process.
     pub rseq: i32,
     /// Bytes of a chunk's entries.
     pub chunk_bytes: u32,
@@ -104,8 +103,8 @@ pub struct Hot {
 const _: () = assert!(size_of::<Hot>() == 64);
 
 impl Hot {
-    /// For the handle with that key and place in each thread's page. `area`: that of rseq, if it is
-    /// to be used.
+    /// For the handle with that key, and that index in each thread's page. `area` is that of rseq,
+    /// if it is used.
     pub fn new(
         ring: &Shared,
         geometry: &Geometry,
@@ -136,12 +135,12 @@ impl Hot {
 /// An append: `hot` is the timeline, then the event and its arguments.
 pub type Append = unsafe extern "C-unwind" fn(*const Hot, u32, i64, i64, i64, i64);
 
-/// What is called with the same arguments when an append could not be done in its section.
+/// Called with the same arguments if an append failed in its section.
 pub trait Otherwise {
     /// See [`Append`].
     ///
     /// # Safety
-    /// `hot` is the one that was given to [`append`].
+    /// `hot` is the one that was passed to [`append`].
     unsafe extern "C-unwind" fn otherwise(
         hot: *const Hot,
         event: u32,
@@ -152,13 +151,13 @@ pub trait Otherwise {
     );
 }
 
-/// What [`install`] reads in its section, worked out before: see
+/// The inputs of [`install`], prepared before its section: see
 /// [`writer::Fresh`](super::writer::Fresh).
 #[repr(C)]
 struct Step {
-    /// The lane's number, which is that of its CPU.
+    /// The number of the lane and of its CPU.
     lane: u64,
-    /// The lane's cursor, and what it is before and after.
+    /// The lane's cursor, and its value before and after.
     cursor: *const AtomicU64,
     full: u64,
     fresh: u64,
@@ -166,7 +165,7 @@ struct Step {
     chunk: *const AtomicU64,
     was: u64,
     open: u64,
-    /// What is written down beside that state.
+    /// The words stored beside that state.
     before: u64,
     ticket: u64,
     /// The record of the full chunk, and its state before and after.
@@ -195,8 +194,8 @@ impl Step {
     }
 }
 
-/// Gives the lane of this CPU its next chunk. An error means that there was none; anything else,
-/// that the append is worth another attempt.
+/// Gives the lane of this CPU its next chunk. An error says that there was none; otherwise the
+/// append is worth another attempt.
 pub fn refill(
     hot: &Hot,
     slot: &Slot,
@@ -205,8 +204,7 @@ pub fn refill(
     lane: u32,
 ) -> Result<(), NoChunk> {
     writer::refill(ring, lane, full, |ring, fresh| {
-        // SAFETY: the pointers come from the ring; there is a lane for this CPU, so there is an
-        // area.
+        // SAFETY: the pointers come from the ring; this CPU has a lane, so there is an area.
         unsafe { install(hot, slot, &Step::new(ring, fresh)) }
     })
 }
