@@ -29,8 +29,10 @@
 use std::fs::File;
 use std::io;
 use std::mem::ManuallyDrop;
-use std::os::fd::AsRawFd;
 use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, fcntl};
 
 use super::descriptor::{identity, keep_high};
 use super::inherited::{Noted, note};
@@ -94,17 +96,17 @@ impl Lock {
     /// Takes the lock, or returns false if others hold it. An error says that no process can take
     /// it, as on a file system without locks.
     fn take(self, opening: &Opening) -> io::Result<bool> {
-        match control(opening.file(), opening.set, self.flock(libc::F_WRLCK)) {
-            Ok(_) => Ok(true),
-            Err(e) if matches!(e.raw_os_error(), Some(libc::EAGAIN | libc::EACCES)) => Ok(false),
-            Err(e) => Err(e),
+        match opening.set(self.flock(libc::F_WRLCK)) {
+            Ok(()) => Ok(true),
+            Err(Errno::EAGAIN | Errno::EACCES) => Ok(false),
+            Err(errno) => Err(errno.into()),
         }
     }
 
     /// Releases the lock. After `acquire`, the opening is to be left as well.
     pub fn release(self, opening: &Opening) {
         // Unlocking a valid descriptor cannot fail, and an invalid one holds no lock.
-        let _ = control(opening.file(), opening.set, self.flock(libc::F_UNLCK));
+        let _ = opening.set(self.flock(libc::F_UNLCK));
     }
 
     /// Whether another opening holds the lock.
@@ -164,8 +166,9 @@ pub fn slots_locked(file: &File) -> bool {
 
 /// Whether a lock of another opening conflicts with `lock`. If `lock` is shared (`F_RDLCK`), locks
 /// of openings that can only read do not conflict.
-fn held(file: &File, lock: libc::flock) -> bool {
-    control(file, libc::F_OFD_GETLK, lock).is_ok_and(|l| l.l_type != libc::F_UNLCK as i16)
+fn held(file: &File, mut lock: libc::flock) -> bool {
+    let asked = fcntl(file, FcntlArg::F_OFD_GETLK(&mut lock));
+    asked.is_ok() && lock.l_type != libc::F_UNLCK as i16
 }
 
 fn range(start: i64, length: i64, kind: libc::c_int) -> libc::flock {
@@ -178,15 +181,6 @@ fn range(start: i64, length: i64, kind: libc::c_int) -> libc::flock {
     }
 }
 
-fn control(file: &File, command: libc::c_int, mut lock: libc::flock) -> io::Result<libc::flock> {
-    // SAFETY: the descriptor is open as long as `file`, and `lock` is a valid flock for the call.
-    let result = unsafe { libc::fcntl(file.as_raw_fd(), command, &mut lock) };
-    if result < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(lock)
-}
-
 /// An opening of the file through which locks are taken.
 pub struct Opening {
     file: ManuallyDrop<File>,
@@ -195,7 +189,8 @@ pub struct Opening {
     /// The identity of the file. A host program may close descriptors that it does not know, and
     /// open other files under their numbers.
     identity: Option<(u64, u64)>,
-    set: libc::c_int,
+    /// Whether its locks belong to the process, because the parent has the same opening.
+    process_wide: bool,
     /// Forked children close noted openings.
     noted: Option<Noted>,
 }
@@ -209,7 +204,7 @@ impl Opening {
             file: ManuallyDrop::new(file),
             own: true,
             identity,
-            set: libc::F_OFD_SETLK,
+            process_wide: false,
         }
     }
 
@@ -219,7 +214,7 @@ impl Opening {
             identity: identity(&file).ok(),
             file,
             own: false,
-            set: libc::F_OFD_SETLK,
+            process_wide: false,
             noted: None,
         }
     }
@@ -232,7 +227,7 @@ impl Opening {
             identity: identity(&file).ok(),
             file,
             own: false,
-            set: libc::F_SETLK,
+            process_wide: true,
             noted: None,
         }
     }
@@ -270,15 +265,20 @@ impl Opening {
         }
     }
 
-    fn is_process_wide(&self) -> bool {
-        self.set == libc::F_SETLK
+    /// Takes or releases a lock, without waiting.
+    fn set(&self, lock: libc::flock) -> Result<(), Errno> {
+        let lock = match self.process_wide {
+            true => FcntlArg::F_SETLK(&lock),
+            false => FcntlArg::F_OFD_SETLK(&lock),
+        };
+        fcntl(self.file(), lock).map(|_| ())
     }
 
     /// Locks of the process do not keep its threads apart, but this does. A forked child may have
     /// copied the mark of a thread that it does not have: then it finds another process id in the
     /// mark.
     fn enter(&self, patience: &mut Patience) -> io::Result<()> {
-        if !self.is_process_wide() {
+        if !self.process_wide {
             return Ok(());
         }
         let me = std::process::id();
@@ -297,7 +297,7 @@ impl Opening {
     }
 
     fn leave(&self) {
-        if self.is_process_wide() {
+        if self.process_wide {
             HOLDER.store(0, Ordering::Release);
         }
     }
