@@ -38,15 +38,14 @@ lint:
 # are skipped run both ways by themselves.
 unit:
 	$(CARGO) test --workspace --no-fail-fast
-	GLIBC_TUNABLES=glibc.pthread.rseq=0 $(CARGO) test --no-fail-fast --test c_hosts --test concurrency --test fork \
-	  --test kill --test lifecycle -- \
-	  --skip threads_are_cancelled_asynchronously --skip logging_takes_no_more_stack
+	GLIBC_TUNABLES=glibc.pthread.rseq=0 $(CARGO) test --workspace --no-fail-fast --test core --test ffi --test cli -- \
+	  c_hosts:: concurrency:: fork:: kill:: lifecycle:: --skip threads_are_cancelled_asynchronously --skip logging_takes_no_more_stack
 
 # Built apart, because the flag would build everything else anew; without the command, which no model needs.
 loom:
 	RUSTFLAGS="--cfg loom" $(CARGO) test -p timeline --profile loom --no-default-features --test loom --target-dir target/loom
 
-# Needs a nightly compiler. What it begins with, and what it has found, is part of every `cargo test`: tests/fuzz/.
+# Needs a nightly compiler. What it begins with, and what it has found, is part of `cargo test`: tests/archive/fuzz/.
 fuzz:
 	FUZZ_SECONDS="$(or $(SECONDS),60)" scripts/fuzz.sh $(TARGETS)
 

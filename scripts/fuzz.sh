@@ -25,7 +25,7 @@ for target; do
   nice cargo +nightly fuzz run --target-dir "$build" "$target" "$found" "fuzz/corpus/$target" -- \
     -max_total_time="$seconds" -max_len=16384 -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 || {
     echo "fuzz: what broke $target is in fuzz/artifacts/$target. Once it is mended, commit it to fuzz/corpus/$target:" >&2
-    echo "fuzz: tests/fuzz/ then runs it for ever after." >&2
+    echo "fuzz: tests/archive/fuzz/ then runs it for ever after." >&2
     exit 1
   }
 done

@@ -2,16 +2,15 @@
 //! library.
 
 mod support;
-mod toolchain;
 
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use support::{Name, library_dir, printed};
-use toolchain::installed::with_another_installed;
-use toolchain::{cc, limited, root, run, with_little_shm};
+use crate::support::Name;
+use crate::support::toolchain::installed::with_another_installed;
+use crate::support::toolchain::{cc, library_dir, limited, printed, root, run, with_little_shm};
 
 /// LuaJIT, which finds the module in the source tree and loads the library of this build.
 fn luajit() -> Command {
@@ -31,7 +30,7 @@ fn program(script: &str) {
         luajit()
             .current_dir(&folder)
             .arg(script)
-            .arg(&name.0)
+            .arg(name.path())
             .arg(folder.path()),
         "luajit",
     );
@@ -78,7 +77,7 @@ fn the_first_example_prints_what_it_logged() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let example = fs::read_to_string(root().join("examples/lua/example.lua")).expect("the example");
     // Somebody may have a live /timeline.
-    let ours = example.replace("\"/timeline\"", &format!("{:?}, 1024", name.0));
+    let ours = example.replace("\"/timeline\"", &format!("{:?}, 1024", name.path()));
     assert_ne!(example, ours);
     fs::write(folder.path().join("example.lua"), ours).expect("a copy of the example");
 
@@ -138,12 +137,12 @@ fn the_demo_logs_what_it_says() {
     let said = printed(
         luajit()
             .arg(root().join("examples/lua/demo.lua"))
-            .args([name.0.as_str(), "50"]),
+            .args([name.path(), "50"]),
         "luajit",
     );
     assert!(said.contains("50 batches"), "{said}");
 
-    let attached = timeline::Attached::open(&name.0).expect("what the demo left");
+    let attached = timeline::Attached::open(name.path()).expect("what the demo left");
     let processed = attached
         .events(timeline::Order::OldestFirst)
         .filter(|event| {
@@ -163,19 +162,16 @@ fn the_demo_keeps_what_a_run_before_has_left_and_joins_one_in_use() {
     };
     let demo = |batches| {
         let script = root().join("examples/lua/demo.lua");
-        printed(
-            luajit().arg(script).args([name.0.as_str(), batches]),
-            "luajit",
-        );
+        printed(luajit().arg(script).args([name.path(), batches]), "luajit");
     };
     demo("3");
-    assert_eq!(written(&name.0), 3 * 33);
+    assert_eq!(written(name.path()), 3 * 33);
     demo("2");
-    assert_eq!(written(&name.0), 2 * 33);
-    assert_eq!(written(&format!("{}.prev", name.0)), 3 * 33);
-    let used = timeline::Timeline::open(&name.0).expect("a further writer");
+    assert_eq!(written(name.path()), 2 * 33);
+    assert_eq!(written(&format!("{}.prev", name.path())), 3 * 33);
+    let used = timeline::Timeline::open(name.path()).expect("a further writer");
     demo("1");
-    assert_eq!(written(&name.0), 3 * 33);
+    assert_eq!(written(name.path()), 3 * 33);
     drop(used);
 }
 
@@ -215,7 +211,7 @@ fn dump_comes_after_what_lua_printed_before() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("order.lua");
     fs::write(&file, script).expect("the script");
-    let printed = printed(luajit().arg(file).arg(&name.0), "luajit");
+    let printed = printed(luajit().arg(file).arg(name.path()), "luajit");
     let lines: Vec<&str> = printed.lines().collect();
     assert_eq!(lines[0], "before", "{printed}");
     assert!(lines[2].ends_with("logged"), "{printed}");

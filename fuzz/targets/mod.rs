@@ -1,8 +1,8 @@
 //! What fuzzing tries on each reader of bytes: whatever they are, nothing panics, and what must
 //! hold does.
 //!
-//! Each target is a function of bytes, which fuzz/bin/ feeds from a fuzzer and tests/fuzz/ from
-//! fuzz/corpus/.
+//! Each target is a function of bytes, which fuzz/bin/ feeds from a fuzzer and tests/archive/fuzz/
+//! from fuzz/corpus/.
 
 /// Bytes as an archive.
 pub mod archive;

@@ -14,7 +14,7 @@
 //! events, too little for `make bench` to show, and stores nothing. It is a hint, and the safety of
 //! the protocol does not depend on it. Half a lap was tried, and was worse than nothing if many
 //! chunks belong to slow lanes: of the newest events, 24 lanes on 64 chunks held 384, where a ring
-//! without the rule holds 578, and so does a quarter (`cargo test --test twin sparing --
+//! without the rule holds 578, and so does a quarter (`cargo test --test core sparing --
 //! --nocapture`).
 //!
 //! **Why does a chunk record how many entries its lane committed before it?** It gives every entry
@@ -38,8 +38,8 @@
 //! tickets each time. Then one event is dropped and counted in `dropped_no_chunk`, and the next
 //! event tries again. No thread waits, and no event is lost without a count. A last search for a
 //! free chunk would add code in the place that should have the least.
-//! `lanes_that_all_refill_a_ring_of_sixteen_chunks_find_a_chunk_each_time` in tests/concurrency.rs
-//! has all lanes refill such a ring at once.
+//! `lanes_that_all_refill_a_ring_of_sixteen_chunks_find_a_chunk_each_time` in
+//! tests/core/concurrency.rs has all lanes refill such a ring at once.
 //!
 //! **Can tickets run out?** They have 48 bits, and one lasts for 16 to 1,024 entries. A ring whose
 //! chunks are all held by interrupted refills uses two laps of tickets for each event that it

@@ -6,8 +6,8 @@
 //! thread prints. So the library looks before it opens anything, and fills the free numbers among
 //! 0, 1 and 2 with descriptors that lead nowhere (`/dev/null` with `O_PATH`). For the host they
 //! fail as closed ones do, and exec closes them. Every file is opened in src/shm/descriptor.rs.
-//! tests/layers/main.rs looks for other places, and tests/descriptors/streams.rs stops a program at
-//! each of its system calls.
+//! tests/cli/layers/mod.rs looks for other places, and tests/archive/descriptors/streams.rs stops a
+//! program at each of its system calls.
 //!
 //! The numbers stay taken, as with SQLite. A host that opens another file there by `dup2`, or
 //! closes the number first, does not notice. A host that closed it long ago and expects `open` to

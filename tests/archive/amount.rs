@@ -7,7 +7,7 @@ use std::process::Command;
 use timeline::Definition;
 use timeline_archive::limits::{MAX_EVENTS, SHOWN_SYMBOL};
 
-use crate::support::framed;
+use crate::samples::framed;
 
 /// Appends a number, seven bits a byte.
 fn put(out: &mut Vec<u8>, mut number: u64) {

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use timeline::{Frame, Order, Source};
 use timeline_archive::{Archive, Form, Recorded, Statement, Text, Writer};
 
-use crate::support::{archive, frame_at, framed, frames, symbol};
+use crate::samples::{archive, frame_at, framed, frames, symbol};
 
 fn events(file: &[u8]) -> Vec<Recorded> {
     Archive::from_bytes(file).events().collect()

@@ -23,7 +23,7 @@ struct Slow {
 impl Slow {
     fn new() -> Slow {
         let folder = tempfile::tempdir().unwrap();
-        let source = crate::tree::root().join("tests/archive/slow.c");
+        let source = crate::support::root().join("tests/archive/slow.c");
         let mut compiler = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
         compiler.args(["-shared", "-fPIC", "-Wall", "-Werror", "-o"]);
         compiler.arg(folder.path().join("slow.so"));

@@ -7,9 +7,8 @@ use std::process::Command;
 use serde_json::{Value, json};
 use timeline_archive::{Archive, Data, Form, PRINTF, Preamble, Recorded, Writer};
 
-use crate::support::{all_values, archive, frames};
-
-use crate::tree::root;
+use crate::samples::{all_values, archive, frames};
+use crate::support::root;
 
 /// The first Python of PATH that has the module msgpack: without it, our programs would only agree
 /// with themselves.

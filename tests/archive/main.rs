@@ -1,10 +1,19 @@
-//! Archives: written and read alike, by us and by others, and read after any damage.
+//! What stands in files: archives, as recorders write them and readers find them, and the format of
+//! a ring.
+
+#[path = "../support/mod.rs"]
+mod support;
 
 mod amount;
+mod consistency;
 mod damage;
+mod descriptors;
 mod ending;
 mod flight;
+mod format;
 mod full;
+mod fuzz;
+mod gaps;
 mod identity;
 mod independent;
 mod kills;
@@ -17,6 +26,4 @@ mod progress;
 mod recording;
 mod restart;
 mod rotation;
-mod support;
-#[path = "../tree/mod.rs"]
-mod tree;
+mod samples;

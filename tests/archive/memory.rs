@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use timeline::{Definition, Order, Source as _};
 use timeline_archive::{Archive, Data, Form, Kind, PRINTF, Source, Writer};
 
-use crate::support::framed;
+use crate::samples::framed;
 
 /// Most bytes that the command may have mapped; the program itself is some 20 MB of it.
 const MOST: usize = 300 << 20;

@@ -5,8 +5,8 @@ use timeline::{Definition, Format, dump};
 use timeline_archive::limits;
 
 use crate::independent::agree;
-use crate::support::framed;
-use crate::tree::root;
+use crate::samples::framed;
+use crate::support::root;
 
 /// The numbers in the tables of a section of the page, each with what it limits.
 fn limits_of(page: &str) -> Vec<(String, usize)> {

@@ -11,7 +11,7 @@ use timeline::{Order, Priority};
 use timeline_archive::Archive;
 
 use crate::flight::{Flight, eventually, first_arguments, said, size};
-use crate::support::frames;
+use crate::samples::frames;
 
 #[test]
 fn a_file_cut_anywhere_is_continued() {

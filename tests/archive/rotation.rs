@@ -9,7 +9,7 @@ use nix::sys::signal::Signal;
 use timeline_archive::Archive;
 
 use crate::flight::{Flight, eventually, first_arguments, said, size, stack};
-use crate::support::frames;
+use crate::samples::frames;
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
@@ -314,7 +314,7 @@ fn calls(flight: &Flight, library: &Path, form: &[&str]) -> [usize; 3] {
 fn it_is_made_durable_as_often_as_asked() {
     let folder = tempfile::tempdir().unwrap();
     let library = folder.path().join("calls.so");
-    let source = crate::tree::root().join("tests/archive/calls.c");
+    let source = crate::support::root().join("tests/archive/calls.c");
     let mut compiler = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
     compiler.args(["-shared", "-fPIC", "-Wall", "-Werror", "-o"]);
     compiler.arg(&library).arg(source).arg("-ldl");

@@ -1,4 +1,5 @@
-/* Prints modules, addresses and return addresses as the loader names them, for tests/symbols.rs. */
+/* Prints modules, addresses and return addresses as the loader names them:
+   tests/ffi/symbols.rs. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <elf.h>

@@ -1,11 +1,12 @@
 //! Archives, read as the rings that they were recorded from.
 
 use std::fs;
+
 use timeline::Attached;
 use timeline_archive::{Form, Fsync, Keeping, Output, Recorder};
 
+use crate::command::*;
 use crate::mixture::Mixture;
-use crate::support::*;
 
 /// Recorded to files that are smaller than the command makes them.
 fn in_small_files(mixture: &Mixture, from: &str) -> String {
@@ -104,7 +105,7 @@ fn archives_read_as_the_ring_did() {
     // Whoever looks at the clock once more has times that differ by nanoseconds: a snapshot has its
     // own.
     let snapshot = mixture.path("snapshot.timeline");
-    succeed(&["save", mixture.name.as_str(), &snapshot]);
+    succeed(&["save", mixture.name.path(), &snapshot]);
     let archives = recorded(&mixture, &snapshot);
     let read = |way: &[&str], path: &str| {
         let mut args = vec![way[0], path];

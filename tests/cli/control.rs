@@ -3,15 +3,16 @@
 use nix::sys::signal::Signal;
 use timeline::{Level, Priority};
 
-use crate::support::*;
+use crate::command::*;
+use crate::support::Name;
 
 #[test]
 fn priority_shows_and_sets_the_level_at_once() {
     let name = Name::new("priority");
     let tl = name.create(256);
     let events = Events::define(&tl);
-    assert_eq!(succeed(&["priority", name.as_str()]).stdout, "all\n");
-    let ran = succeed(&["priority", name.as_str(), "warning"]);
+    assert_eq!(succeed(&["priority", name.path()]).stdout, "all\n");
+    let ran = succeed(&["priority", name.path(), "warning"]);
     assert_eq!(
         (
             ran.stdout.as_str(),
@@ -25,16 +26,16 @@ fn priority_shows_and_sets_the_level_at_once() {
         [events.sum, events.warn, events.fail].map(enabled),
         [false, true, true]
     );
-    assert_eq!(succeed(&["priority", name.as_str()]).stdout, "warning\n");
+    assert_eq!(succeed(&["priority", name.path()]).stdout, "warning\n");
     for level in Priority::ALL
         .map(Priority::name)
         .into_iter()
         .chain(["none", "all"])
     {
-        succeed(&["priority", name.as_str(), level]);
+        succeed(&["priority", name.path(), level]);
         assert_eq!(tl.level().to_string(), level);
     }
-    let ran = run(&["priority", name.as_str(), "loud"]);
+    let ran = run(&["priority", name.path(), "loud"]);
     assert_eq!(ran.code, Some(2));
     assert!(
         ran.stderr.contains("'loud'") && ran.stderr.contains("library, all, none"),
@@ -60,8 +61,8 @@ fn priority_of_a_snapshot_is_shown_and_cannot_be_set() {
 fn priority_works_on_a_timeline_whose_writers_are_gone() {
     let name = Name::new("priority-dead");
     drop(name.create(256));
-    succeed(&["priority", name.as_str(), "error"]);
-    assert_eq!(succeed(&["priority", name.as_str()]).stdout, "error\n");
+    succeed(&["priority", name.path(), "error"]);
+    assert_eq!(succeed(&["priority", name.path()]).stdout, "error\n");
 }
 
 #[test]
@@ -73,7 +74,7 @@ fn sample_raises_the_level_and_any_signal_restores_it() {
         tl.priority(Level::from(Priority::Warning)).unwrap();
         let sample = Running::start(&[
             "sample",
-            name.as_str(),
+            name.path(),
             "--level",
             "all",
             "--for",
@@ -113,7 +114,7 @@ fn sample_stops_by_itself_after_its_duration() {
         "--duration",
         "20ms",
     ];
-    let ran = succeed(&[&["sample", name.as_str()], args.as_slice()].concat());
+    let ran = succeed(&[&["sample", name.path()], args.as_slice()].concat());
     assert!(ran.stderr.contains("info for 1 ms every 2 ms"), "{ran:?}");
     assert_eq!(tl.level(), Level::NONE);
     assert_eq!(name.attach().info().boost, Level::NONE);
@@ -125,7 +126,7 @@ fn sample_says_so_when_the_program_is_gone() {
     let tl = name.create(256);
     let mut sample = Running::start(&[
         "sample",
-        name.as_str(),
+        name.path(),
         "--level",
         "all",
         "--for",
@@ -135,7 +136,7 @@ fn sample_says_so_when_the_program_is_gone() {
     ]);
     sample.stderr_until("the start", |lines| lines.len() == 1);
     drop(tl);
-    timeline::unlink(name.as_str()).unwrap();
+    timeline::unlink(name.path()).unwrap();
     let (status, _, stderr) = sample.finish();
     assert_eq!(status.code(), Some(1));
     assert!(
@@ -167,11 +168,7 @@ fn sample_refuses_times_that_make_no_sense() {
         ),
     ];
     for (times, expected) in cases {
-        let args = [
-            &["sample", name.as_str(), "--level", "all"],
-            times.as_slice(),
-        ]
-        .concat();
+        let args = [&["sample", name.path(), "--level", "all"], times.as_slice()].concat();
         let ran = run(&args);
         assert_eq!(ran.code, Some(2), "{ran:?}");
         assert!(ran.stderr.contains(expected), "{ran:?}");
@@ -189,7 +186,7 @@ fn sample_refuses_times_that_make_no_sense() {
 fn rm_refuses_what_is_in_use_and_names_who() {
     let name = Name::new("rm");
     let tl = name.create(256);
-    let message = fail(&["rm", name.as_str()]);
+    let message = fail(&["rm", name.path()]);
     let (pid, hint) = (format!("({})", std::process::id()), "use --force");
     assert!(
         message.contains("in use by") && message.contains(&pid),
@@ -197,17 +194,17 @@ fn rm_refuses_what_is_in_use_and_names_who() {
     );
     assert!(message.contains(hint), "{message}");
     assert!(name.file().exists());
-    succeed(&["rm", "--force", name.as_str()]);
+    succeed(&["rm", "--force", name.path()]);
     assert!(!name.file().exists());
     // The writer is none the worse for it.
     log_sums(&tl, &Events::define(&tl), 300);
     drop(tl);
 
     drop(name.create(256));
-    let ran = succeed(&["rm", name.as_str()]);
+    let ran = succeed(&["rm", name.path()]);
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
     assert!(!name.file().exists());
-    assert!(fail(&["rm", name.as_str()]).contains("no timeline at"));
+    assert!(fail(&["rm", name.path()]).contains("no timeline at"));
 }
 
 #[test]
@@ -215,7 +212,7 @@ fn rm_tries_every_name_and_tells_every_failure() {
     let (missing, first, second) = (Name::new("rm-none"), Name::new("rm-1"), Name::new("rm-2"));
     drop(first.create(256));
     let used = second.create(256);
-    let ran = run(&["rm", missing.as_str(), first.as_str(), second.as_str()]);
+    let ran = run(&["rm", missing.path(), first.path(), second.path()]);
     assert_eq!(ran.code, Some(1));
     assert_eq!(ran.stderr.lines().count(), 2);
     assert!(
@@ -253,19 +250,19 @@ fn rm_asks_for_force_on_what_cannot_be_read() {
     drop(name.create(256));
     let file = std::fs::OpenOptions::new().write(true).open(name.file());
     file.unwrap().set_len(8192).unwrap();
-    let message = fail(&["rm", name.as_str()]);
+    let message = fail(&["rm", name.path()]);
     assert!(
         message.contains("truncated") && message.contains("use --force"),
         "{message}"
     );
-    succeed(&["rm", "-f", name.as_str()]);
+    succeed(&["rm", "-f", name.path()]);
     assert!(!name.file().exists());
 }
 
 #[test]
 fn what_a_killed_creator_left_is_listed_and_can_be_removed() {
     let name = Name::new("unfinished");
-    let staging = format!("{}.creating-0123456789abcdef", name.as_str());
+    let staging = format!("{}.creating-0123456789abcdef", name.path());
     let file = format!("/dev/shm{staging}");
     std::fs::write(&file, [0; 8192]).expect("written");
     let listed = succeed(&["list"]).stdout;

@@ -8,15 +8,16 @@ use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use timeline_archive::{Data, Form, Preamble, Writer};
 
+use crate::command::*;
 use crate::mixture::Mixture;
-use crate::support::*;
+use crate::support::Name;
 
 /// An archive of single events, whose program has ended.
 fn plain(test: &str) -> (Mixture, String) {
     let mut mixture = Mixture::new(test);
     mixture.log(20);
     mixture.end();
-    let archive = mixture.record(mixture.name.as_str(), "plain.tla", &["--plain"]);
+    let archive = mixture.record(mixture.name.path(), "plain.tla", &["--plain"]);
     (mixture, archive)
 }
 
@@ -161,7 +162,7 @@ fn damage_is_told_and_left_out() {
     );
     let used = Name::new("damage-used");
     let timeline = used.create(256);
-    assert!(fail(&["save", &damaged, used.as_str()]).contains("in use"));
+    assert!(fail(&["save", &damaged, used.path()]).contains("in use"));
     drop(timeline);
 }
 
@@ -248,7 +249,7 @@ fn archives_joined_are_the_archives_whichever_preamble_is_lost() {
     };
     assert_eq!(of(serde_json::Value::Null) as i64, archives[0].0.logged);
     assert_eq!(
-        of(archives[1].0.name.as_str().into()) as i64,
+        of(archives[1].0.name.path().into()) as i64,
         archives[1].0.logged
     );
     let info = succeed(&["info", &joined]).stdout;
@@ -256,7 +257,7 @@ fn archives_joined_are_the_archives_whichever_preamble_is_lost() {
     assert!(
         run(&["verify", &joined])
             .stdout
-            .contains(archives[2].0.name.as_str())
+            .contains(archives[2].0.name.path())
     );
 }
 

@@ -2,17 +2,18 @@
 
 use nix::sys::signal::Signal;
 
-use crate::support::*;
+use crate::command::*;
+use crate::support::Name;
 
 #[test]
 fn demo_leaves_a_timeline_and_says_what_to_try() {
     let name = Name::new("demo");
     // Twice: the second run finds the first one's timeline in place, and keeps it.
     for run in 1..=2 {
-        let ran = succeed(&["demo", name.as_str(), "--seconds", "1"]);
+        let ran = succeed(&["demo", name.path(), "--seconds", "1"]);
         assert_eq!(ran.stderr, "");
         assert!(
-            ran.stdout.contains(&format!("{}: ", name.as_str())),
+            ran.stdout.contains(&format!("{}: ", name.path())),
             "{}",
             ran.stdout
         );
@@ -22,9 +23,12 @@ fn demo_leaves_a_timeline_and_says_what_to_try() {
             .filter(|line| line.starts_with("  timeline "))
             .collect();
         assert!(tries.len() >= 6, "{}", ran.stdout);
-        assert_eq!(timeline::Attached::open(name.prev()).is_ok(), run == 2);
+        assert_eq!(
+            timeline::Attached::open(name.beside(".prev")).is_ok(),
+            run == 2
+        );
     }
-    let objects = succeed(&["dump", "--json", name.as_str()]).json();
+    let objects = succeed(&["dump", "--json", name.path()]).json();
     let threads: std::collections::BTreeSet<_> = objects
         .iter()
         .map(|object| object["thread"].as_str().unwrap())
@@ -52,7 +56,7 @@ fn demo_leaves_a_timeline_and_says_what_to_try() {
 #[test]
 fn demo_stops_early_on_a_signal() {
     let name = Name::new("demo-signal");
-    let mut demo = Running::start(&["demo", name.as_str(), "--seconds", "600"]);
+    let mut demo = Running::start(&["demo", name.path(), "--seconds", "600"]);
     demo.stdout_until("the first line", |lines| !lines.is_empty());
     demo.signal(Signal::SIGINT);
     let (stdout, stderr) = demo.succeed();
@@ -62,7 +66,7 @@ fn demo_stops_early_on_a_signal() {
     );
     assert!(stderr.is_empty(), "{stderr:?}");
     // Not all of the ten minutes in a hurry either: a line a second until then.
-    let status = format!("{}: ", name.as_str());
+    let status = format!("{}: ", name.path());
     let drawn = stdout
         .iter()
         .filter(|line| line.starts_with(&status))
@@ -75,7 +79,7 @@ fn demo_stops_early_on_a_signal() {
 fn demo_does_not_take_a_name_that_is_in_use() {
     let name = Name::new("demo-used");
     let tl = name.create(256);
-    let message = fail(&["demo", name.as_str()]);
+    let message = fail(&["demo", name.path()]);
     assert!(message.contains("in use"), "{message}");
     drop(tl);
 }

@@ -5,11 +5,12 @@ use std::io::{BufRead, BufReader, Read};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::support::*;
+use crate::command::*;
+use crate::support::Name;
 
 /// Starts a tail that has shown that it reads: its first line is there.
 fn tail(name: &Name, args: &[&str]) -> Running {
-    let mut tail = Running::start(&[&["tail", name.as_str(), "-n", "1"], args].concat());
+    let mut tail = Running::start(&[&["tail", name.path(), "-n", "1"], args].concat());
     tail.stdout_until("the newest event", |lines| lines.len() == 1);
     tail
 }
@@ -33,7 +34,7 @@ fn tail_shows_the_newest_and_then_what_comes() {
         let tl = name.create(1024);
         let events = Events::define(&tl);
         log_sums(&tl, &events, 3);
-        let mut tail = Running::start(&["tail", name.as_str(), "-n", "2"]);
+        let mut tail = Running::start(&["tail", name.path(), "-n", "2"]);
         let lines = tail.stdout_until("the newest two", |lines| lines.len() == 2);
         assert!(
             lines[0].ends_with("processed tcp(2), udp(-2), and other(3)"),
@@ -74,7 +75,7 @@ fn tail_defaults_to_ten_and_all_there_are_if_fewer() {
     let events = Events::define(&tl);
     log_sums(&tl, &events, 3);
     for expected in [3, 10] {
-        let mut tail = Running::start(&["tail", name.as_str()]);
+        let mut tail = Running::start(&["tail", name.path()]);
         tail.stdout_until("the newest", |lines| lines.len() == expected);
         tail.signal(Signal::SIGINT);
         let (stdout, _) = tail.succeed();
@@ -89,7 +90,7 @@ fn tail_from_now_shows_nothing_of_before() {
     let tl = name.create(1024);
     let events = Events::define(&tl);
     log_sums(&tl, &events, 5);
-    let mut tail = Running::start(&["tail", name.as_str(), "-n", "0"]);
+    let mut tail = Running::start(&["tail", name.path(), "-n", "0"]);
     // It follows once something logged now arrives; until then, log again.
     let mut sent = 100;
     eventually("an event logged while tail runs", || {
@@ -120,7 +121,7 @@ fn tail_json_and_long_show_more() {
         .iter()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    let dumped = succeed(&["dump", "--json", name.as_str()]).json();
+    let dumped = succeed(&["dump", "--json", name.path()]).json();
     assert_eq!(objects[1]["ticks"], dumped[0]["ticks"]);
     assert_eq!(objects[1]["cycles"], dumped[0]["cycles"]);
     assert_eq!(objects[1]["args"], dumped[0]["args"]);
@@ -168,7 +169,7 @@ fn tail_quits_quietly_when_its_reader_leaves() {
     let name = Name::new("tail-closed");
     let tl = name.create(256);
     log_sums(&tl, &Events::define(&tl), 1);
-    let mut tail = Running::start_unread(&["tail", name.as_str()]);
+    let mut tail = Running::start_unread(&["tail", name.path()]);
     let mut stdout = BufReader::new(tail.take_stdout());
     stdout.read_line(&mut String::new()).unwrap();
     // Nothing is logged any more, so it writes nothing: it has to notice by itself.
@@ -182,7 +183,7 @@ fn tail_ends_on_a_signal_while_its_reader_stands_still() {
     let name = Name::new("tail-stuck");
     let tl = name.create(16 * 1024);
     log_sums(&tl, &Events::define(&tl), 16 * 1024);
-    let mut tail = Running::start_unread(&["tail", name.as_str(), "-n", "16384"]);
+    let mut tail = Running::start_unread(&["tail", name.path(), "-n", "16384"]);
     let pid = tail.pid();
     let written = || {
         let io = std::fs::read_to_string(format!("/proc/{pid}/io")).unwrap();
@@ -219,7 +220,7 @@ fn tail_goes_on_with_the_timeline_of_the_next_run() {
     });
     // And once more, over a time with no timeline at all.
     drop(tl);
-    timeline::unlink(name.as_str()).unwrap();
+    timeline::unlink(name.path()).unwrap();
     tail.stderr_until("a word about the removal", |lines| {
         lines.len() == 2 && lines[1].contains("was removed")
     });

@@ -13,7 +13,8 @@ use timeline::layout::geometry::put32;
 use timeline::layout::words::Cursor;
 use timeline::layout::{Geometry, HEADER_SIZE, Region, header, records};
 
-use crate::support::*;
+use crate::command::*;
+use crate::support::Name;
 
 /// In /etc/passwd: nobody.
 const STRANGER: u32 = 65534;
@@ -92,7 +93,7 @@ fn what_one_may_not_read_is_listed_with_its_owner() {
     let row = ran
         .stdout
         .lines()
-        .find(|line| line.starts_with(name.as_str()))
+        .find(|line| line.starts_with(name.path()))
         .expect("it is listed");
     assert!(
         row.ends_with(&format!(
@@ -112,7 +113,7 @@ fn what_one_may_not_read_is_listed_with_its_owner() {
     let rows = stranger.run(&["list", "--json"]).json();
     let row = rows
         .iter()
-        .find(|row| row["path"] == name.as_str())
+        .find(|row| row["path"] == name.path())
         .expect("it is listed");
     let expected = serde_json::json!({ "user": user, "group": group, "mode": mode });
     assert_eq!(row["owner"], expected, "{row}");
@@ -131,7 +132,7 @@ fn what_cannot_be_a_timeline_is_not_listed() {
         stranger.keep_out(&name.file(), 0o600);
         let listed = stranger.run(&["list"]).stdout;
         fs::remove_file(name.file()).unwrap();
-        assert!(!listed.contains(name.as_str()), "{size}: {listed}");
+        assert!(!listed.contains(name.path()), "{size}: {listed}");
     }
 }
 
@@ -140,7 +141,7 @@ fn who_is_refused_is_told_whose_it_is_and_what_would_help() {
     let (name, stranger) = (Name::new("foreign-verbs"), Stranger::new());
     let tl = name.create(256);
     let mode = stranger.keep_out(&name.file(), 0o600);
-    let (live, (user, group)) = (name.as_str(), owner());
+    let (live, (user, group)) = (name.path(), owner());
     let file = name.file().display().to_string();
     let told = |ran: &str, help: &str| {
         let whose =
@@ -193,7 +194,7 @@ fn who_may_read_but_not_write_is_told_so() {
     if !geteuid().is_root() {
         fs::set_permissions(name.file(), PermissionsExt::from_mode(0o444)).unwrap();
     }
-    let live = name.as_str();
+    let live = name.path();
     assert_eq!(stranger.run(&["info", live]).code, Some(0));
     let ran = stranger.fail(&["priority", live, "info"]);
     assert!(
@@ -311,7 +312,7 @@ fn a_ring_that_would_take_hours_to_look_at_holds_up_no_list_of_all() {
     let name = Name::new("foreign-vast");
     lie(&name, 1 << 20, 32767);
     give_away(&name);
-    let live = name.as_str();
+    let live = name.path();
 
     let ran = limited(&["list"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -341,7 +342,7 @@ fn a_ring_that_would_take_hours_to_look_at_holds_up_no_list_of_all() {
 fn lanes_that_lost_their_chunk_are_looked_for_at_once() {
     let name = Name::new("foreign-lost");
     lie(&name, 1 << 18, 32767);
-    let live = name.as_str();
+    let live = name.path();
     let folder = TempDir::new().unwrap();
     let file = |name: &str| folder.path().join(name).display().to_string();
     let (archive, snapshot) = (file("a.tla"), file("a.timeline"));
@@ -375,7 +376,7 @@ fn a_ring_that_is_never_the_same_holds_nobody_up() {
     let stop = &AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| move_lanes(&name, &geometry, stop));
-        let ran = limited(&["dump", name.as_str()]);
+        let ran = limited(&["dump", name.path()]);
         stop.store(true, Ordering::Relaxed);
         assert_eq!(ran.code, Some(1), "{ran:?}");
         assert!(ran.stderr.contains("changed too often"), "{ran:?}");

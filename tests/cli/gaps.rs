@@ -3,7 +3,8 @@
 
 use timeline::Timeline;
 
-use crate::support::{Events, Name, succeed};
+use crate::command::{Events, succeed};
+use crate::support::Name;
 
 /// Has a thread on that CPU log events with these first arguments.
 fn log_on(cpu: usize, tl: &Timeline, events: &Events, numbers: std::ops::Range<i64>) {
@@ -29,7 +30,7 @@ fn moved(name: &Name) -> Option<(i64, i64)> {
     log_on(1, &tl, &events, 10..9_000);
     drop(tl);
     // The oldest event of the newer part, and the newest of the older part.
-    let all = succeed(&["dump", name.as_str(), "--json"]).json();
+    let all = succeed(&["dump", name.path(), "--json"]).json();
     let numbers: Vec<i64> = all
         .iter()
         .map(|line| line["args"]["tcp"].as_i64().unwrap())
@@ -53,10 +54,10 @@ fn a_gap_in_the_middle_is_shown_where_it_is_by_all_that_read() {
         folder.path().join("f.tla"),
     );
     let (snapshot, archive) = (snapshot.to_str().unwrap(), archive.to_str().unwrap());
-    succeed(&["save", name.as_str(), snapshot]);
-    let said = succeed(&["record", "--once", name.as_str(), "-o", archive]).stderr;
+    succeed(&["save", name.path(), snapshot]);
+    let said = succeed(&["record", "--once", name.path(), "-o", archive]).stderr;
     assert!(said.contains("0 missed"), "{said}");
-    for path in [name.as_str(), snapshot, archive] {
+    for path in [name.path(), snapshot, archive] {
         let lines = succeed(&["dump", path, "--json"]).json();
         let gaps = lines.iter().filter(|line| !line["missed"].is_null());
         let gaps: Vec<_> = gaps
@@ -95,34 +96,34 @@ fn info_says_since_when_nothing_is_missing() {
     let tl = name.create(1024);
     let events = Events::define(&tl);
     log_on(0, &tl, &events, 0..5);
-    let whole = succeed(&["info", name.as_str()]).stdout;
+    let whole = succeed(&["info", name.path()]).stdout;
     assert!(
         whole.contains("  complete     from the first event on\n"),
         "{whole}"
     );
-    let json = succeed(&["info", name.as_str(), "--json"]).json().remove(0);
+    let json = succeed(&["info", name.path(), "--json"]).json().remove(0);
     assert_eq!(
         (json["complete_since"].is_null(), &json["events_older"]),
         (true, &0.into())
     );
     drop(tl);
-    timeline::unlink(name.as_str()).unwrap();
+    timeline::unlink(name.path()).unwrap();
 
     let Some((newer, older)) = moved(&name) else {
         return;
     };
-    let all = succeed(&["dump", name.as_str(), "--json"]).json();
+    let all = succeed(&["dump", name.path(), "--json"]).json();
     let first = all
         .iter()
         .find(|line| line["args"]["tcp"] == newer)
         .unwrap();
-    let json = succeed(&["info", name.as_str(), "--json"]).json().remove(0);
+    let json = succeed(&["info", name.path(), "--json"]).json().remove(0);
     assert_eq!(json["complete_since_ticks"], first["ticks"]);
     assert_eq!(json["events_older"], older + 1);
     let newest = all[0]["ticks"].as_u64().unwrap() - first["ticks"].as_u64().unwrap();
     let seconds = newest as f64 / json["ticks_per_second"].as_f64().unwrap();
     assert!((json["complete_seconds"].as_f64().unwrap() / seconds - 1.0).abs() < 0.01);
-    let text = succeed(&["info", name.as_str()]).stdout;
+    let text = succeed(&["info", name.path()]).stdout;
     let date = &json["complete_since"].as_str().unwrap()[..10];
     let expected = format!(
         "; {} entries are older, and others of their time are missing\n",

@@ -5,14 +5,15 @@ use std::io::{BufRead, BufReader};
 
 use nix::sys::signal::Signal;
 
+use crate::command::*;
 use crate::mixture::Mixture;
-use crate::support::*;
+use crate::support::Name;
 
 /// A recorder of the program, and a tail of what it writes.
 fn followed(mixture: &mut Mixture, output: &str, options: &[&str]) -> (Running, String) {
     mixture.log(3);
     let path = mixture.path(output);
-    let name = mixture.name.as_str();
+    let name = mixture.name.path();
     let args = ["record", name, "-o", &path, "--once", "--fsync", "never"];
     let recorder = Running::start(&[&args[..], options].concat());
     eventually("the archive", || {
@@ -104,7 +105,7 @@ fn a_recording_without_events_yet_is_an_archive() {
     let mixture = Mixture::new("growing-none");
     let path = mixture.path("flight.tla");
     let missing = Name::new("growing-later");
-    let recorder = Running::start(&["record", missing.as_str(), "-o", &path]);
+    let recorder = Running::start(&["record", missing.path(), "-o", &path]);
     eventually("the file", || fs::exists(&path).unwrap());
     eventually("a recorder that holds it", || {
         run(&["info", &path]).code == Some(0)

@@ -7,9 +7,9 @@ use serde_json::json;
 use timeline::{Priority, Value};
 use timeline_archive::{Data, Form, PRINTF, Writer};
 
+use crate::command::*;
 use crate::damaged::frames;
 use crate::mixture::Mixture;
-use crate::support::*;
 
 /// Damages each string of an archive in which this stands; how many.
 fn lose(bytes: &mut [u8], text: &[u8]) -> usize {
@@ -74,7 +74,7 @@ fn values_are_shown_by_position_where_all_definitions_were_lost() {
     mixture.log(20);
     mixture.end();
     for (file, options) in [("blocks.tla", &[][..]), ("plain.tla", &["--plain"])] {
-        let archive = mixture.record(mixture.name.as_str(), file, options);
+        let archive = mixture.record(mixture.name.path(), file, options);
         let before = succeed(&["dump", "--json", &archive]).json();
         let mut bytes = fs::read(&archive).unwrap();
         assert!(lose(&mut bytes, b"") > 10);
@@ -148,7 +148,7 @@ fn only_what_its_definition_was_lost_of_is_shown_as_its_number() {
     let mut mixture = Mixture::new("one-lost");
     mixture.log(20);
     mixture.end();
-    let archive = mixture.record(mixture.name.as_str(), "one.tla", &["--plain"]);
+    let archive = mixture.record(mixture.name.path(), "one.tla", &["--plain"]);
     let dumps = || {
         let text = succeed(&["dump", &archive]).stdout;
         let json = succeed(&["dump", "--json", &archive]).json();

@@ -1,18 +1,34 @@
-//! The command as its users meet it: the real binary on real timelines.
+//! The command, the life of timelines, and what people are given: installation, examples, guides.
+
+#[path = "../support/mod.rs"]
+mod support;
 
 mod archives;
+mod bench;
+mod bootstrap;
+mod command;
+mod completions;
 mod control;
 mod damaged;
 mod demo;
+mod examples;
 mod following;
 mod foreign;
 mod gaps;
 mod growing;
+mod guide;
+mod install;
+mod layers;
+mod lifecycle;
 mod lost;
+mod make_demo;
 mod manners;
 mod messages;
 mod mixture;
+mod namespaces;
 mod reading;
-mod support;
+mod sharing;
 mod surface;
+mod terminal;
+mod truncation;
 mod twin;

@@ -7,7 +7,8 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::support::*;
+use crate::command::*;
+use crate::support::Name;
 
 /// The verbs that `--help` has.
 pub fn verbs() -> Vec<String> {
@@ -39,7 +40,7 @@ fn help_of_a_verb_comes_either_way() {
 fn a_name_that_was_mistyped_is_found() {
     let name = Name::new("manners-v3-live");
     let tl = name.create(256);
-    let live = name.as_str();
+    let live = name.path();
     let hint = format!("; did you mean {live}?");
     for mistyped in [
         live[1..].to_string(),
@@ -247,10 +248,10 @@ fn hints_fit_into_80_columns() {
     }
     // With the name that it has by default, or one as long.
     let name = Name::new("d");
-    let demo = succeed(&["demo", name.as_str(), "--seconds", "1"]).stdout;
+    let demo = succeed(&["demo", name.path(), "--seconds", "1"]).stdout;
     let (_, hints) = demo.split_once("\n\n").unwrap();
     assert!(hints.contains("timeline sample "), "{hints}");
-    let hints = hints.replace(name.as_str(), "/timeline-demo");
+    let hints = hints.replace(name.path(), "/timeline-demo");
     assert_eq!(wide(&hints), [""; 0]);
 }
 
@@ -278,13 +279,13 @@ fn one_of_a_kind_is_not_told_as_several() {
         run(&["dump", of]);
         run(&["tail", of]);
     }
-    run(&["info", name.as_str()]);
+    run(&["info", name.path()]);
     run(&["save", &archive, &path("saved.tla")]);
-    run(&["save", name.as_str(), &path("saved.timeline")]);
+    run(&["save", name.path(), &path("saved.timeline")]);
     run(&["verify", &damaged]);
     run(&["repair", &damaged, "-o", &path("repaired.tla")]);
     drop(tl);
-    run(&["demo", name.as_str(), "--seconds", "1"]);
+    run(&["demo", name.path(), "--seconds", "1"]);
     assert!(
         told.contains("1 event ") && told.contains("1 byte "),
         "{told}"

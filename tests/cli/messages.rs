@@ -4,7 +4,8 @@ use std::ffi::{CString, c_int};
 
 use timeline::{Priority, Timeline, Value};
 
-use crate::support::*;
+use crate::command::*;
+use crate::support::Name;
 
 /// Values that end in line breaks, have them inside, or are nothing else.
 const TEXTS: [&str; 7] = [
@@ -67,8 +68,8 @@ fn messages_of_printf_are_those_of_snprintf_and_take_a_line_of_a_table() {
     let [snapshot, archive] =
         ["exact.timeline", "exact.tla"].map(|file| folder.path().join(file).display().to_string());
     drop(timeline);
-    succeed(&["save", name.as_str(), &snapshot]);
-    succeed(&["record", name.as_str(), "-o", &archive, "--once"]);
+    succeed(&["save", name.path(), &snapshot]);
+    succeed(&["record", name.path(), "-o", &archive, "--once"]);
 
     let marked: Vec<_> = expected
         .iter()

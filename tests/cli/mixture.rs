@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use timeline::{EventId, Module, Priority, Timeline, Value};
 
-use crate::support::*;
+use crate::command::*;
+use crate::support::Name;
 
 /// A program with all kinds of events, its executable and its timeline.
 pub struct Mixture {
@@ -130,7 +131,7 @@ impl Mixture {
     /// Nothing of it is left but what was recorded.
     pub fn vanish(&mut self) {
         self.end();
-        timeline::unlink(self.name.as_str()).unwrap();
+        timeline::unlink(self.name.path()).unwrap();
         fs::remove_file(&self.program).unwrap();
     }
 }

@@ -8,7 +8,8 @@ use std::time::SystemTime;
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::support::*;
+use crate::command::*;
+use crate::support::Name;
 
 /// The messages of a dump, in its order.
 fn messages(objects: &[Value]) -> Vec<&str> {
@@ -32,7 +33,7 @@ fn dump_goes_from_newest_to_oldest_under_a_heading() {
     tl.log(events.sum, [50, 60, 8]);
     tl.log(events.warn, [-1]);
 
-    let lines = succeed(&["dump", name.as_str()]).stdout;
+    let lines = succeed(&["dump", name.path()]).stdout;
     let lines: Vec<_> = lines.lines().collect();
     let heading: Vec<_> = lines[0].split_whitespace().collect();
     assert_eq!(heading, ["numa", "core", "-cycles", "category", "message"]);
@@ -54,11 +55,11 @@ fn dump_goes_from_newest_to_oldest_under_a_heading() {
     let cycles: u64 = column(lines[2], 2).replace(',', "").parse().unwrap();
     assert!(cycles > 0);
 
-    let newest = succeed(&["dump", name.as_str(), "-n", "1"]).stdout;
+    let newest = succeed(&["dump", name.path(), "-n", "1"]).stdout;
     assert_eq!(newest.lines().count(), 2);
     assert!(newest.ends_with("only left(-1) left\n"));
     assert_eq!(
-        succeed(&["dump", name.as_str(), "--max-entries", "0"])
+        succeed(&["dump", name.path(), "--max-entries", "0"])
             .stdout
             .lines()
             .count(),
@@ -72,7 +73,7 @@ fn dump_long_names_time_thread_and_priority() {
     let tl = name.create(256);
     let events = Events::define(&tl);
     tl.log(events.warn, [7]);
-    let lines = succeed(&["dump", "--long", name.as_str()]).stdout;
+    let lines = succeed(&["dump", "--long", name.path()]).stdout;
     let row = lines.lines().nth(1).unwrap();
     for part in [
         "warning",
@@ -94,7 +95,7 @@ fn dump_json_tells_everything_about_an_event() {
     tl.log(events.warn, [i64::MIN]);
     let after = now();
 
-    let objects = succeed(&["dump", name.as_str(), "--json"]).json();
+    let objects = succeed(&["dump", name.path(), "--json"]).json();
     assert_eq!(
         messages(&objects),
         [
@@ -140,7 +141,7 @@ fn dump_json_tells_everything_about_an_event() {
     let stamp: jiff::Timestamp = fail["time"].as_str().unwrap().parse().unwrap();
     assert_eq!(stamp.as_nanosecond(), i128::from(time));
 
-    let newest = succeed(&["dump", name.as_str(), "--json", "-n1"]).json();
+    let newest = succeed(&["dump", name.path(), "--json", "-n1"]).json();
     assert_eq!(newest.len(), 1);
     assert_eq!(
         (&newest[0]["ticks"], &newest[0]["cycles"]),
@@ -185,7 +186,7 @@ fn a_snapshot_dumps_like_the_live_timeline() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("kept.timeline");
     let file = file.to_str().unwrap();
-    let saved = succeed(&["save", name.as_str(), file]);
+    let saved = succeed(&["save", name.path(), file]);
     assert_eq!(saved.stdout, "");
     let held = name.attach().info().events_held;
     assert!(
@@ -197,9 +198,9 @@ fn a_snapshot_dumps_like_the_live_timeline() {
 
     for args in [vec!["dump"], vec!["dump", "-n", "7"]] {
         let of = |path| succeed(&[args.as_slice(), &[path]].concat()).stdout;
-        assert_eq!(of(name.as_str()), of(file), "{args:?}");
+        assert_eq!(of(name.path()), of(file), "{args:?}");
     }
-    let live = succeed(&["dump", "--json", name.as_str()]).json();
+    let live = succeed(&["dump", "--json", name.path()]).json();
     let kept = succeed(&["dump", "--json", file]).json();
     assert_eq!(live.len() as u64, held);
     assert_eq!(
@@ -222,7 +223,7 @@ fn a_closed_pipe_is_no_failure() {
     let tl = name.create(64 * 1024);
     log_sums(&tl, &Events::define(&tl), 64 * 1024);
     for form in ["--json", "--long"] {
-        let mut child = command(&["dump", name.as_str(), form])
+        let mut child = command(&["dump", name.path(), form])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -249,9 +250,9 @@ fn a_full_disk_is_a_failure() {
     let tl = name.create(256);
     log_sums(&tl, &Events::define(&tl), 1);
     for args in [
-        ["dump", name.as_str()],
-        ["info", name.as_str()],
-        ["priority", name.as_str()],
+        ["dump", name.path()],
+        ["info", name.path()],
+        ["priority", name.path()],
     ] {
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
         let ran = Ran::new(command(&args).stdout(full).output().unwrap());
@@ -267,9 +268,9 @@ fn a_full_disk_is_a_failure() {
 #[test]
 fn a_writer_killed_with_sigkill_leaves_all_it_committed() {
     let name = Name::new("killed");
-    let writer = Running::start(&["demo", name.as_str(), "--seconds", "600"]);
+    let writer = Running::start(&["demo", name.path(), "--seconds", "600"]);
     let info = || {
-        timeline::Attached::open(name.as_str())
+        timeline::Attached::open(name.path())
             .ok()
             .map(|at| at.info())
     };
@@ -281,7 +282,7 @@ fn a_writer_killed_with_sigkill_leaves_all_it_committed() {
     assert!(!writer.finish().0.success());
 
     let held = info().unwrap().events_held;
-    let objects = succeed(&["dump", name.as_str(), "--json"]).json();
+    let objects = succeed(&["dump", name.path(), "--json"]).json();
     assert_eq!(objects.len() as u64, held);
     let mut ticks: Vec<_> = objects
         .iter()
@@ -303,7 +304,7 @@ fn a_writer_killed_with_sigkill_leaves_all_it_committed() {
     let list = succeed(&["list"]).stdout;
     let row = list
         .lines()
-        .find(|line| line.starts_with(name.as_str()))
+        .find(|line| line.starts_with(name.path()))
         .unwrap();
     assert!(
         row.ends_with(&format!("none; created by timeline ({pid})")),
@@ -316,10 +317,10 @@ fn info_tells_what_is_there() {
     let name = Name::new("info");
     let tl = name.create(1024);
     log_sums(&tl, &Events::define(&tl), 5000);
-    let objects = succeed(&["info", name.as_str(), "--json"]).json();
+    let objects = succeed(&["info", name.path(), "--json"]).json();
     assert_eq!(objects.len(), 1);
     let info = &objects[0];
-    assert_eq!(info["path"], name.as_str());
+    assert_eq!(info["path"], name.path());
     assert_eq!(info["snapshot"], false);
     assert_eq!(info["entries"], 1024);
     assert_eq!(info["events_written"], 5000);
@@ -335,8 +336,8 @@ fn info_tells_what_is_there() {
     assert_eq!(info["writers"][0]["pid"], std::process::id());
     assert_eq!(info["writers"][0]["alive"], true);
 
-    let text = succeed(&["info", name.as_str()]).stdout;
-    assert!(text.starts_with(&format!("{}  live\n", name.as_str())));
+    let text = succeed(&["info", name.path()]).stdout;
+    assert!(text.starts_with(&format!("{}  live\n", name.path())));
     for part in [
         "5,000 written",
         "1,024 entries of 64 bytes",
@@ -364,7 +365,7 @@ fn list_shows_who_writes_and_how_full() {
     let tl = name.create(256);
     log_sums(&tl, &Events::define(&tl), 128);
     let find = |text: &str| -> Vec<String> {
-        let row = text.lines().find(|line| line.starts_with(name.as_str()));
+        let row = text.lines().find(|line| line.starts_with(name.path()));
         row.unwrap().split_whitespace().map(String::from).collect()
     };
     let list = succeed(&["list"]).stdout;
@@ -379,7 +380,7 @@ fn list_shows_who_writes_and_how_full() {
     let objects = succeed(&["list", "--json"]).json();
     let object = objects
         .iter()
-        .find(|object| object["path"] == name.as_str())
+        .find(|object| object["path"] == name.path())
         .unwrap();
     assert_eq!(object["events_held"], 128);
     drop(tl);
@@ -395,7 +396,7 @@ fn list_shows_what_is_broken_with_the_reason() {
     let list = succeed(&["list"]).stdout;
     let row = list
         .lines()
-        .find(|line| line.starts_with(name.as_str()))
+        .find(|line| line.starts_with(name.path()))
         .unwrap();
     assert!(
         row.contains("cannot be read: ") && row.contains("truncated"),
@@ -404,7 +405,7 @@ fn list_shows_what_is_broken_with_the_reason() {
     let objects = succeed(&["list", "--json"]).json();
     let object = objects
         .iter()
-        .find(|object| object["path"] == name.as_str())
+        .find(|object| object["path"] == name.path())
         .unwrap();
     assert!(
         object["error"].as_str().unwrap().contains("truncated"),
@@ -421,7 +422,7 @@ fn save_replaces_a_file_or_says_why_not() {
     let directory = tempfile::tempdir().unwrap();
     let file = snapshot(&name, directory.path());
     log_sums(&tl, &events, 1);
-    succeed(&["save", name.as_str(), &file]);
+    succeed(&["save", name.path(), &file]);
     assert_eq!(succeed(&["dump", &file]).stdout.lines().count(), 3);
     assert_eq!(
         directory.path().read_dir().unwrap().count(),
@@ -437,7 +438,7 @@ fn save_replaces_a_file_or_says_why_not() {
     );
 
     let nowhere = directory.path().join("missing/x.timeline");
-    let message = fail(&["save", name.as_str(), nowhere.to_str().unwrap()]);
+    let message = fail(&["save", name.path(), nowhere.to_str().unwrap()]);
     assert!(message.contains("missing"), "{message}");
 }
 
@@ -449,22 +450,22 @@ fn what_is_no_timeline_is_said_in_one_line() {
     File::create(directory.path().join("empty")).unwrap();
     let missing = Name::new("missing");
     for verb in ["info", "dump", "tail", "priority"] {
-        let message = fail(&[verb, missing.as_str()]);
+        let message = fail(&[verb, missing.path()]);
         assert!(message.contains("no timeline at"), "{message}");
         let message = fail(&[verb, junk.to_str().unwrap()]);
         assert!(message.contains("a timeline"), "{message}");
         fail(&[verb, directory.path().join("empty").to_str().unwrap()]);
     }
     let target = directory.path().join("out").display().to_string();
-    assert!(fail(&["save", missing.as_str(), &target]).contains("no timeline at"));
+    assert!(fail(&["save", missing.path(), &target]).contains("no timeline at"));
 }
 
 #[test]
 fn a_forgotten_slash_is_pointed_out() {
     let name = Name::new("slash");
     let tl = name.create(256);
-    let forgotten = &name.as_str()[1..];
-    let hint = format!("did you mean {}?", name.as_str());
+    let forgotten = &name.path()[1..];
+    let hint = format!("did you mean {}?", name.path());
     assert!(fail(&["dump", forgotten]).contains(&hint));
     assert!(fail(&["priority", forgotten, "info"]).contains(&hint));
     drop(tl);

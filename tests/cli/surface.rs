@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::support::*;
+use crate::command::*;
+use crate::support::Name;
 
 const VERBS: [&str; 12] = [
     "list", "info", "dump", "tail", "save", "record", "verify", "repair", "priority", "sample",
@@ -65,15 +66,15 @@ fn run_example(verb: &str, number: usize, example: &[String]) {
     let mut args: Vec<String> = example
         .iter()
         .map(|word| match word.as_str() {
-            "/timeline" => name.as_str().to_string(),
-            "/timeline.prev" => name.prev(),
+            "/timeline" => name.path().to_string(),
+            "/timeline.prev" => name.beside(".prev"),
             other => other.to_string(),
         })
         .collect();
     if verb == "rm" || verb == "demo" {
         drop(tl);
         if verb == "demo" {
-            args.insert(1, name.as_str().into());
+            args.insert(1, name.path().into());
         }
         return finish_example(&args, directory.path(), || {});
     }

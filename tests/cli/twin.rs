@@ -12,7 +12,7 @@ use timeline::layout::words::{Cursor, State, entry_head, entry_thread};
 use timeline::layout::{Geometry, HEADER_SIZE, MAGIC, header, records};
 use timeline::{Attached, Definition, Event, Order, Priority, dump};
 
-use crate::support::command;
+use crate::command::command;
 
 /// An hour to change in, and half hours would be seen too.
 const ZONE: &str = "NST3:30NDT,M3.2.0,M11.1.0";

@@ -2,8 +2,8 @@
 //!
 //! The format of a call site is parsed twice: by the writer, to know which arguments to take and
 //! how, and by the reader, to fill it in. The text is what glibc's `snprintf` writes in the C
-//! locale, byte for byte, with wide characters in UTF-8 (as in C.UTF-8). tests/printf/ compares the
-//! two.
+//! locale, byte for byte, with wide characters in UTF-8 (as in C.UTF-8). tests/ffi/printf/
+//! compares the two.
 //!
 //! **Why does the reader format, and not the program?** Turning numbers into text is most of the
 //! cost of printf. The format is parsed when the call site first runs; after that, the header's

@@ -35,13 +35,13 @@
 //! thread waits for a token. The processor guesses that the wait is over, and reads the clock while
 //! the load that will confirm it is still under way. A loop of nothing but `rdtsc` and the
 //! hand-over of a token shows this, by some dozens of ticks. Log calls do more, and have not shown
-//! it so far, but nothing rules it out. (`cargo test --release --test consistency stamps --
-//! --nocapture` counts the events that are stamped before their cause.) A fence before `rdtsc`
-//! would rule it out, but adds more than half to the cost of every event. So the reader cuts where
-//! events of two lanes are far apart (src/ring/cut/). If many CPUs log without a pause, the three
-//! microseconds of its window may have no such place. Then it takes the widest gap. That is seldom
-//! too narrow: it would have to fall between an early stamp and its cause. Events of two CPUs are
-//! listed in the order of their stamps, so two events that close may be listed in either order.
+//! it so far, but nothing rules it out. (`cargo test --release --test archive stamps --
+//! --nocapture` counts the events stamped before their cause.) A fence before `rdtsc` would rule it
+//! out, but adds more than half to the cost of every event. So the reader cuts where events of two
+//! lanes are far apart (src/ring/cut/). If many CPUs log without a pause, the three microseconds of
+//! its window may have no such place. Then it takes the widest gap. That is seldom too narrow: it
+//! would have to fall between an early stamp and its cause. Events of two CPUs are listed in the
+//! order of their stamps, so two events that close may be listed in either order.
 
 mod quiet;
 
@@ -56,7 +56,7 @@ use crate::layout::words::{Cursor, Entry};
 use crate::sync::Ordering;
 
 /// Ticks by which a stamp may be too early, with room to spare: a load from another processor's
-/// cache takes some hundred ticks. tests/consistency.rs counts and measures such stamps.
+/// cache takes some hundred ticks. tests/archive/consistency.rs counts and measures such stamps.
 pub const EARLY: u64 = 2048;
 /// Ticks between the first look and the last.
 const WINDOW: u64 = 4 * EARLY;

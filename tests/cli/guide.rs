@@ -1,0 +1,423 @@
+//! The documents hold what they say: every piece of code in them runs and prints what is shown,
+//! every link leads somewhere, and every file, module and test that they name exists.
+
+#[allow(dead_code, reason = "each test uses its part")]
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::OnceLock;
+
+use crate::support::Name;
+use crate::support::toolchain::installed::with_another_installed;
+use crate::support::toolchain::pages::{blocks, renamed, steady};
+use crate::support::toolchain::programs::{Link, link};
+use crate::support::toolchain::{C99, CPP17, cc, cxx, library_dir, limited, printed, root};
+
+/// Runs each block of a language in a folder and with timelines of its own; how many there were.
+/// `program` makes a program of a block, `command` the command that runs it.
+fn run_all(
+    page: &str,
+    language: &str,
+    program: impl Fn(&str) -> String,
+    command: impl Fn(&str, &Path) -> Command,
+) -> usize {
+    let mut count = 0;
+    for block in blocks(page).iter().filter(|b| b.language == language) {
+        println!("{page}:{}", block.line);
+        let names = [Name::new("guide"), Name::new("guide")];
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let program = renamed(&program(&block.code), names[0].path())
+            .replace("\"/timeline-small\"", &format!("{:?}", names[1].path()));
+        let mut command = command(&program, folder.path());
+        let said = printed(command.current_dir(&folder), language);
+        if let Some(shown) = &block.output {
+            let (said, shown) = (steady(&said), steady(shown));
+            assert_eq!(said, shown, "{page}:{}: output, then page", block.line);
+        }
+        count += 1;
+    }
+    count
+}
+
+/// Inserts a piece into a program that has made what the first one of the page made.
+fn around<'a>(program: &'a str, marker: &'a str) -> impl Fn(&str) -> String + 'a {
+    move |code| match code.contains(marker) {
+        true => code.to_owned(),
+        false => program.replace("PIECE", code),
+    }
+}
+
+const LUA: &str = r#"
+local timeline = require "timeline"
+local tl = assert(timeline.new("/timeline", 1024, 16384))
+local processed = timeline.define(tl, 'example', 'trace', "processed $tcp, $udp, and $other")
+PIECE
+"#;
+
+const C: &str = r#"
+#define _GNU_SOURCE
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <timeline.h>
+#include <unistd.h>
+int main(void) {
+  timeline_t *tl = NULL;
+  uint32_t processed = 0;
+  assert(timeline_new("/timeline", 1024, 16384, &tl) == TIMELINE_OK);
+  const char *message = "processed $tcp, $udp, and $other";
+  assert(timeline_define(tl, "example", TIMELINE_TRACE, message, &processed) == TIMELINE_OK);
+  {
+PIECE
+  }
+  timeline_free(tl);
+  return 0;
+}
+"#;
+
+const CPP: &str = r#"
+#include <cassert>
+#include <chrono>
+#include <string>
+#include <timeline.hpp>
+int main() {
+  timeline::ring tl("/timeline", 1024, 16384);
+PIECE
+}
+"#;
+
+const RUST: &str = r#"
+use timeline::{Attached, Priority, Timeline};
+#[allow(unused_variables)]
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let tl = Timeline::new("/timeline")?;
+    let processed = tl.define("example", Priority::Trace, "processed $tcp, $udp, and $other")?;
+    {
+PIECE
+    }
+    let _ = Attached::open("/timeline")?;
+    Ok(())
+}
+"#;
+
+/// LuaJIT, which runs the program.
+fn lua(program: &str, folder: &Path) -> Command {
+    let file = folder.join("piece.lua");
+    fs::write(&file, program).expect("a file for the piece");
+    let mut luajit = limited("luajit");
+    luajit
+        .env("LUA_PATH", root().join("lua/?.lua;;"))
+        .env("TIMELINE_LIBRARY", library_dir().join("libtimeline.so"))
+        .arg(file);
+    luajit
+}
+
+/// Compiles a program and gives the command to run it.
+fn compiled(mut compiler: Command, flags: &[&str], source: &Path, code: &str) -> Command {
+    let program = source.with_extension("");
+    fs::write(source, code).expect("a file for the piece");
+    compiler
+        .args(flags)
+        .arg("-I")
+        .arg(root().join("include"))
+        .arg(source)
+        .arg("-o")
+        .arg(&program);
+    link(&mut compiler, Link::Shared);
+    printed(&mut compiler, "gcc and g++");
+    limited(program)
+}
+
+fn c(program: &str, folder: &Path) -> Command {
+    compiled(cc(), C99, &folder.join("piece.c"), program)
+}
+
+fn cpp(program: &str, folder: &Path) -> Command {
+    compiled(cxx(), CPP17, &folder.join("piece.cpp"), program)
+}
+
+/// The library of that name among what cargo says that it has built.
+fn rlib(built: &str, name: &str) -> String {
+    let messages = built
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"));
+    let of_name = |message: &serde_json::Value| message["target"]["name"] == name;
+    let mut files = messages
+        .filter(of_name)
+        .map(|message| message["filenames"][0].clone());
+    let file = files.next().expect("cargo has built it");
+    file.as_str().expect("a path").to_owned()
+}
+
+/// The flags of rustc with which a program uses both crates.
+fn crates() -> &'static [String] {
+    static FLAGS: OnceLock<Vec<String>> = OnceLock::new();
+    FLAGS.get_or_init(|| {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut build = Command::new(cargo);
+        build
+            .current_dir(root())
+            .args([
+                "build",
+                "--quiet",
+                "--lib",
+                "-p",
+                "timeline",
+                "-p",
+                "timeline-archive",
+            ])
+            .arg("--message-format=json")
+            .arg("--target-dir")
+            .arg(library_dir().parent().expect("target"));
+        let built = printed(&mut build, "cargo itself");
+        let mut flags = Vec::new();
+        for name in ["timeline", "timeline_archive"] {
+            flags.push("--extern".into());
+            flags.push(format!("{name}={}", rlib(&built, name)));
+        }
+        let of = |flag: &String| flag.starts_with("timeline=");
+        let file = flags.iter().find(|flag| of(flag)).expect("one of them");
+        let file = Path::new(file.split_once('=').expect("a path").1);
+        let folder = file
+            .parent()
+            .expect("a folder")
+            .join("deps")
+            .display()
+            .to_string();
+        flags.extend(["-L".into(), format!("dependency={folder}")]);
+        flags
+    })
+}
+
+fn rust(program: &str, folder: &Path) -> Command {
+    let (source, made) = (folder.join("piece.rs"), folder.join("piece"));
+    fs::write(&source, program).expect("a file for the piece");
+    let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+    rustc
+        .args(["--edition", "2024", "-D", "warnings"])
+        .args(crates());
+    printed(rustc.arg(&source).arg("-o").arg(&made), "rustc");
+    limited(made)
+}
+
+#[test]
+fn the_pieces_of_the_guide_for_rust() {
+    let small = |program: String| {
+        program.replace(
+            "Timeline::new(\"/timeline\")",
+            "Timeline::with_size(\"/timeline\", 1024, 16384)",
+        )
+    };
+    let program = around(RUST, "fn main(");
+    assert!(
+        run_all(
+            "docs/guide/rust.md",
+            "rust",
+            |code| small(program(code)),
+            rust
+        ) > 10
+    );
+}
+
+#[test]
+fn the_pieces_of_the_guide_for_lua() {
+    let program = around(LUA, "require \"timeline\"");
+    assert!(run_all("docs/guide/lua.md", "lua", program, lua) > 8);
+}
+
+#[test]
+fn the_pieces_of_the_guide_for_c() {
+    let program = around(C, "#include");
+    assert!(run_all("docs/guide/c.md", "c", program, c) > 6);
+}
+
+#[test]
+fn the_pieces_of_the_guide_for_cpp() {
+    let program = around(CPP, "#include");
+    assert!(run_all("docs/guide/c.md", "cpp", program, cpp) > 2);
+}
+
+#[test]
+fn the_pieces_of_the_readme_and_the_format() {
+    for page in ["README.md", "docs/format.md"] {
+        let program = around(LUA, "require \"timeline\"");
+        assert!(run_all(page, "lua", program, lua) > 0, "{page}");
+    }
+}
+
+const PAGES: [&str; 12] = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "docs/archive.md",
+    "docs/format.md",
+    "docs/guide/c.md",
+    "docs/guide/lua.md",
+    "docs/guide/rust.md",
+    "docs/performance.md",
+    "docs/recipes.md",
+    "docs/threat-model.md",
+];
+
+fn page(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// The anchors of a page's headings, as web views of a repository make them.
+fn anchors(text: &str) -> Vec<String> {
+    let mut anchors: Vec<String> = Vec::new();
+    for line in text.lines().filter(|line| line.starts_with('#')) {
+        let kept = |c: &char| c.is_alphanumeric() || " -_".contains(*c);
+        let heading = line.trim_start_matches('#').trim().to_lowercase();
+        let anchor: String = heading.chars().filter(kept).collect();
+        let anchor = anchor.replace(' ', "-");
+        let before = anchors.iter().filter(|other| **other == anchor).count();
+        anchors.push(match before {
+            0 => anchor,
+            n => format!("{anchor}-{n}"),
+        });
+    }
+    anchors
+}
+
+#[test]
+fn what_is_installed_is_not_what_is_tested() {
+    with_another_installed(&[
+        "guide::the_pieces_of_the_guide_for_lua",
+        "guide::the_pieces_of_the_guide_for_c",
+        "guide::the_pieces_of_the_guide_for_cpp",
+    ]);
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let mut links = 0;
+    for path in PAGES {
+        let text = page(path);
+        for target in text.split("](").skip(1) {
+            let target = target.split(')').next().unwrap();
+            if target.starts_with("https://") {
+                continue;
+            }
+            let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+            let folder = Path::new(path).parent().unwrap();
+            let file = match file {
+                "" => root().join(path),
+                file => root().join(folder).join(file),
+            };
+            assert!(file.exists(), "{path} links to {target}");
+            if !anchor.is_empty() {
+                let there = fs::read_to_string(&file).expect("a page");
+                let found = anchors(&there).iter().any(|heading| heading == anchor);
+                assert!(found, "{path} links to {target}: no such heading");
+            }
+            links += 1;
+        }
+    }
+    assert!(links > 30, "only {links} links");
+}
+
+/// The words of a page that name something in the source tree.
+fn named(text: &str) -> impl Iterator<Item = &str> {
+    let places = [
+        "src/",
+        "crates/",
+        "ffi/",
+        "tests/",
+        "lua/",
+        "include/",
+        "examples/",
+        "scripts/",
+    ];
+    text.split(|c: char| c.is_whitespace() || "`()[]|,;:*".contains(c))
+        .filter(move |word| places.iter().any(|place| word.starts_with(place)))
+        .map(|word| word.trim_end_matches('.'))
+}
+
+#[test]
+fn every_file_that_is_named_exists() {
+    let mut count = 0;
+    for path in PAGES {
+        for name in named(&page(path)) {
+            assert!(root().join(name).exists(), "{path} names {name}");
+            count += 1;
+        }
+    }
+    assert!(count > 60, "only {count} files named");
+}
+
+#[test]
+fn the_code_map_has_every_module_in_its_layer() {
+    let text = page("ARCHITECTURE.md");
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| src/"));
+    let rows = rows.map(|row| row.split(" |").next().unwrap());
+    let map: Vec<&str> = rows
+        .map(|name| name.trim_end_matches('/').trim_end_matches(".rs"))
+        .filter(|name| !["lib", "sync"].contains(name))
+        .collect();
+    let layers = page("tests/cli/layers/mod.rs");
+    let layers = layers.split("const LAYERS").nth(1).unwrap();
+    let layers: Vec<&str> = layers
+        .lines()
+        .skip(1)
+        .take_while(|line| !line.starts_with(']'))
+        .map(|line| line.trim().trim_matches([',', '"']))
+        .collect();
+    assert_eq!(map, layers, "ARCHITECTURE.md, then tests/cli/layers/mod.rs");
+
+    for module in map {
+        let folder = root().join("src").join(module);
+        for file in fs::read_dir(folder).into_iter().flatten() {
+            let file = file.unwrap().file_name().into_string().unwrap();
+            let said = file == "mod.rs" || text.contains(&file);
+            assert!(said, "ARCHITECTURE.md does not name src/{module}/{file}");
+        }
+    }
+}
+
+#[test]
+fn the_code_map_has_every_file_of_archives() {
+    let text = page("ARCHITECTURE.md");
+    let mut rooms = 0;
+    for row in text.lines() {
+        let Some(room) = row.strip_prefix("| crates/archive/src/") else {
+            continue;
+        };
+        let room = room.split(' ').next().unwrap();
+        let mut files = vec![];
+        for entry in fs::read_dir(root().join("crates/archive/src").join(room)).unwrap() {
+            files.push(entry.unwrap().file_name().into_string().unwrap());
+        }
+        files.retain(|file| file != "mod.rs");
+        for file in &files {
+            assert!(
+                row.contains(file),
+                "ARCHITECTURE.md does not name {room}{file}"
+            );
+        }
+        rooms += 1;
+    }
+    assert_eq!(rooms, 4);
+}
+
+#[test]
+fn every_invariant_is_defended_by_tests_that_exist() {
+    let text = page("ARCHITECTURE.md");
+    let section = text.split("\n## Invariants\n").nth(1).unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let rows = section.lines().filter(|line| line.starts_with("| "));
+    let rows: Vec<&str> = rows.filter(|row| !row.starts_with("| #")).collect();
+    assert!(rows.len() > 10);
+    for (number, row) in (1..).zip(rows) {
+        assert!(row.starts_with(&format!("| {number} | ")), "{row}");
+        let tests: Vec<&str> = row.split('`').skip(1).step_by(2).collect();
+        let tests: Vec<_> = tests.iter().filter_map(|t| t.split_once(": ")).collect();
+        assert!(!tests.is_empty(), "nothing defends {row}");
+        for (file, test) in tests {
+            let found = page(file).contains(&format!("fn {test}()"));
+            assert!(found, "{file} has no test {test}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The recipes, as they stand there: each block of commands in shared memory of its own, with the
+//! programs of the page.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use tempfile::TempDir;
+
+use super::readme::{comparable, in_shared_memory, is_root, transcript};
+use crate::support::toolchain::pages::{Block, blocks};
+use crate::support::toolchain::root;
+
+const PAGE: &str = "docs/recipes.md";
+
+/// Lines without their numbers, which differ from run to run, and without what is printed only
+/// where a command has to wait.
+fn without_numbers(transcript: &str) -> Vec<String> {
+    let is_number = |c: char| c.is_ascii_digit() || ".,".contains(c);
+    let lines = comparable(transcript).into_iter();
+    let lines = lines.filter(|line| !line.starts_with("timeline: waiting for"));
+    let line = |line: String| {
+        let parts: Vec<&str> = line
+            .split(is_number)
+            .filter(|part| !part.is_empty())
+            .collect();
+        parts.join("#")
+    };
+    lines.map(line).collect()
+}
+
+/// What a command in the background has done before the next one is typed.
+fn until_it_runs(command: &str) -> &'static str {
+    match command.starts_with("timeline demo ") {
+        true => "until timeline info >/dev/null 2>&1; do sleep 0.01; done",
+        false => "",
+    }
+}
+
+#[test]
+fn the_commands_of_the_recipes_print_what_is_shown() {
+    let dir = TempDir::new().unwrap();
+    // For other users, as which some of them run.
+    fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    symlink(root().join("examples"), dir.path().join("examples")).unwrap();
+    let blocks = blocks(PAGE);
+    let of = |language: &'static str| {
+        blocks
+            .iter()
+            .filter(move |b: &&Block| b.language == language)
+    };
+    for program in of("lua") {
+        let name = program
+            .code
+            .lines()
+            .next()
+            .and_then(|line| line.strip_prefix("-- "));
+        let name = name.expect("its name in the first line");
+        fs::write(dir.path().join(name), &program.code).unwrap();
+    }
+    let mut commands = 0;
+    for block in of("console") {
+        println!("{PAGE}:{}", block.line);
+        if block.code.contains("setpriv ") && !is_root() {
+            eprintln!("skipped: only root can act as another user");
+            continue;
+        }
+        let script = transcript(&block.code, until_it_runs);
+        let Some(output) = in_shared_memory("64m", &script, dir.path()) else {
+            return;
+        };
+        let said = String::from_utf8(output.stdout).unwrap();
+        let (compared, shown) = (without_numbers(&said), without_numbers(&block.code));
+        assert_eq!(
+            compared, shown,
+            "output, then {PAGE}:{}: {said}",
+            block.line
+        );
+        commands += block
+            .code
+            .lines()
+            .filter(|line| line.starts_with("$ "))
+            .count();
+    }
+    assert!(commands > 15, "only {commands} commands");
+}

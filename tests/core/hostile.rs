@@ -1,0 +1,490 @@
+//! Damaged and hostile files: an error that names what is wrong, or something readable; no crash,
+//! no hang, no write.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use timeline::layout::geometry::{get32, get64, put32};
+use timeline::layout::{Geometry, HEADER_SIZE, MAGIC, header};
+use timeline::{
+    Attached, Control, Definition, Error, EventId, From, Level, Order, Priority, Timeline, dump,
+};
+
+use crate::support::{Name, Process, Random, arguments, define};
+
+/// A snapshot with events of several threads and definitions, as bytes.
+fn sound() -> Vec<u8> {
+    let name = Name::new("sound");
+    let timeline = Timeline::with_size(name.path(), 256, 1024).expect("created");
+    let event = define(&timeline);
+    let other = timeline.define("other", Priority::Error, "plain\nexplained");
+    let other = other.expect("defined");
+    for who in 0..4 {
+        std::thread::scope(|scope| {
+            let timeline = &timeline;
+            scope.spawn(move || {
+                (0..50).for_each(|i| timeline.log(event, arguments(who, i)));
+                timeline.log(other, []);
+            });
+        });
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("sound.timeline");
+    timeline.save(&file).expect("saved");
+    std::fs::read(file).expect("read")
+}
+
+/// Makes the header's checksum right again (docs/format.md).
+fn seal(bytes: &mut [u8]) {
+    let mut checked = bytes[..header::CHECKED as usize].to_vec();
+    checked[header::CHECKSUM as usize..][..4].fill(0);
+    put32(bytes, header::CHECKSUM, crc32fast::hash(&checked));
+}
+
+/// A folder with one file, which tests rewrite.
+struct Scratch {
+    _folder: tempfile::TempDir,
+    file: PathBuf,
+}
+
+impl Scratch {
+    fn new() -> Scratch {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("hostile.timeline");
+        Scratch {
+            _folder: folder,
+            file,
+        }
+    }
+
+    fn write(&self, bytes: &[u8]) -> &Path {
+        std::fs::write(&self.file, bytes).expect("written");
+        &self.file
+    }
+}
+
+/// Uses everything that a reader has; what comes of it does not matter, but nothing is written.
+fn read_all(path: &Path) -> Result<usize, Error> {
+    let attached = Attached::open(path)?;
+    let forth = attached.events(Order::OldestFirst).count();
+    let back = attached.events(Order::NewestFirst).count();
+    if attached.is_snapshot() {
+        assert_eq!(forth, back, "the orders disagree on how many there are");
+    }
+    for event in attached.events(Order::NewestFirst) {
+        let _ = attached.thread(&event);
+        let _ = attached.unix_nanos(event.ticks);
+    }
+    for ticks in [0, 1, u64::MAX / 2, u64::MAX - 1, u64::MAX] {
+        let _ = attached.unix_nanos(ticks);
+    }
+    for from in [From::Oldest, From::Now] {
+        let mut follow = attached.follow(from);
+        let mut out = Vec::new();
+        for _ in 0..3 {
+            follow.poll(&mut out);
+        }
+    }
+    let _ = attached.definition(EventId(u32::MAX));
+    let _ = format!("{:?}", attached.info());
+    let _ = timeline::users(path);
+    dump::write(&attached, None, &mut std::io::sink()).expect("a sink takes everything");
+    Ok(forth)
+}
+
+/// As [`read_all`], and the file stays as it was.
+fn read_harmlessly(path: &Path) -> Result<usize, Error> {
+    let before = std::fs::read(path).expect("read");
+    let result = read_all(path);
+    assert_eq!(std::fs::read(path).expect("read"), before, "reading wrote");
+    if let Err(error) = &result {
+        let text = error.to_string();
+        assert!(text.contains("hostile.timeline"), "{text}");
+    }
+    result
+}
+
+#[test]
+fn a_file_cut_short_anywhere_is_said_to_be() {
+    let bytes = sound();
+    let scratch = Scratch::new();
+    let lengths = (0..=HEADER_SIZE as usize + 64)
+        .chain((HEADER_SIZE as usize..bytes.len()).step_by(509))
+        .chain([bytes.len() - 1]);
+    let mut file = bytes.clone();
+    let mut last = usize::MAX;
+    for length in lengths {
+        if length > last || last == usize::MAX {
+            file.clone_from(&bytes);
+        }
+        file.truncate(length);
+        last = length;
+        let error = Attached::open(scratch.write(&file)).err();
+        match error.unwrap_or_else(|| panic!("{length} bytes are accepted")) {
+            Error::NotATimeline { .. } => assert!(length < 8),
+            Error::Truncated {
+                expected, found, ..
+            } => {
+                assert_eq!(found, length as u64);
+                let whole = if length < HEADER_SIZE as usize {
+                    HEADER_SIZE
+                } else {
+                    bytes.len() as u64
+                };
+                assert_eq!(expected, whole);
+            }
+            other => panic!("{length} bytes: {other}"),
+        }
+    }
+    assert_eq!(read_harmlessly(scratch.write(&bytes)).expect("whole"), 204);
+}
+
+/// The fields of the header that are checked, by offset and size.
+const FIELDS: [(&str, u64, u64); 13] = [
+    ("magic", header::MAGIC, 8),
+    ("version_major", header::VERSION_MAJOR, 2),
+    ("header_size", header::HEADER_SIZE, 4),
+    ("checksum", header::CHECKSUM, 4),
+    ("total_size", header::TOTAL_SIZE, 8),
+    ("entries", header::ENTRIES, 8),
+    ("chunk_entries", header::CHUNK_ENTRIES, 4),
+    ("chunks", header::CHUNKS, 4),
+    ("cpu_lanes", header::CPU_LANES, 4),
+    ("thread_lanes", header::THREAD_LANES, 4),
+    ("definitions", header::DEFINITIONS, 4),
+    ("threads", header::THREADS, 4),
+    ("clock", header::CLOCK, 4),
+];
+
+#[test]
+fn each_header_field_out_of_range_is_named() {
+    let bytes = sound();
+    let scratch = Scratch::new();
+    let regions = (0..8).flat_map(|i| {
+        let at = header::REGIONS + i * header::REGION_SIZE;
+        let name = timeline::layout::geometry::REGION_NAMES[i as usize];
+        [0, 8, 16].map(|part| (name, at + part, 8))
+    });
+    let fields = FIELDS
+        .into_iter()
+        .chain([("processes", header::PROCESSES, 4)])
+        .chain(regions);
+    for (name, at, size) in fields {
+        let mut damaged = bytes.clone();
+        damaged[at as usize..(at + size) as usize].fill(0xff);
+        if name != "checksum" {
+            seal(&mut damaged);
+        }
+        let error = read_harmlessly(scratch.write(&damaged)).err();
+        let error = error.unwrap_or_else(|| panic!("{name} at {at:#x} is accepted"));
+        let right = match &error {
+            Error::NotATimeline { .. } => name == "magic",
+            Error::Version { found_major, .. } => name == "version_major" && *found_major == 0xffff,
+            Error::Corrupt { field, .. } => *field == name,
+            // The counts are all in range here, but no longer fit the regions.
+            _ => false,
+        };
+        assert!(right, "{name} at {at:#x}: {error}");
+    }
+    // A region behind the end of the file.
+    let total = get64(&bytes, header::TOTAL_SIZE);
+    for i in 0..8 {
+        let mut damaged = bytes.clone();
+        let at = (header::REGIONS + i * header::REGION_SIZE) as usize;
+        damaged[at..at + 8].copy_from_slice(&total.to_le_bytes());
+        seal(&mut damaged);
+        let error = read_harmlessly(scratch.write(&damaged)).err();
+        let name = timeline::layout::geometry::REGION_NAMES[i as usize];
+        let right = matches!(&error, Some(Error::Corrupt { field, .. }) if *field == name);
+        assert!(right, "{name}: {error:?}");
+    }
+    // Any bit of the part that never changes is noticed, if only by the checksum.
+    for at in 8..header::CHECKED as usize {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1 << (at % 8);
+        let error = Attached::open(scratch.write(&damaged)).err();
+        assert!(error.is_some(), "byte {at:#x} is accepted");
+    }
+    // A later minor version only adds.
+    let mut newer = bytes.clone();
+    newer[header::VERSION_MINOR as usize] = 9;
+    seal(&mut newer);
+    assert_eq!(
+        read_harmlessly(scratch.write(&newer)).expect("readable"),
+        204
+    );
+    assert_eq!(newer[..8], MAGIC);
+}
+
+/// Values that code likes to fall over.
+fn nasty() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        any::<u64>(),
+        0..70_000u64,
+        (0..64u32).prop_map(|bit| 1 << bit),
+        (0..3u64).prop_map(|n| u64::MAX - n),
+        (any::<u64>(), 0..1u64 << 16).prop_map(|(t, low)| (t % 64) << 16 | low),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(200)
+    })]
+
+    #[test]
+    fn a_header_with_random_words_is_refused_or_read(
+        words in prop::collection::vec((0..HEADER_SIZE / 8, nasty()), 1..6),
+        sealed: bool,
+    ) {
+        let mut bytes = SOUND.with(Clone::clone);
+        for (word, value) in words {
+            bytes[word as usize * 8..][..8].copy_from_slice(&value.to_le_bytes());
+        }
+        if sealed {
+            seal(&mut bytes);
+        }
+        let _ = read_harmlessly(Scratch::new().write(&bytes));
+    }
+
+    #[test]
+    fn tables_and_chunks_of_random_words_are_read(
+        words in prop::collection::vec((0..1u64 << 40, nasty()), 1..40),
+    ) {
+        let mut bytes = SOUND.with(Clone::clone);
+        let g = Geometry::load(&bytes).expect("sound");
+        for (place, value) in words {
+            // Each region gets its share; the ring itself is not larger than the others here.
+            let region = g.regions[(place % 8) as usize];
+            let word = region.offset + (place / 8 * 8) % (region.length / 8 * 8);
+            bytes[word as usize..][..8].copy_from_slice(&value.to_le_bytes());
+        }
+        let scratch = Scratch::new();
+        prop_assert!(read_harmlessly(scratch.write(&bytes)).is_ok());
+        // What could be read can be saved, and the copy be read.
+        let attached = Attached::open(&scratch.file).expect("as before");
+        let copy = scratch.file.with_file_name("copy-of-hostile.timeline");
+        let saved = attached.save(&copy).expect("saved");
+        prop_assert_eq!(read_all(&copy).expect("readable") as u64, saved.events);
+    }
+}
+
+thread_local! {
+    static SOUND: Vec<u8> = sound();
+}
+
+#[test]
+fn numbers_at_the_edge_do_no_harm() {
+    let bytes = sound();
+    let g = Geometry::load(&bytes).expect("sound");
+    let scratch = Scratch::new();
+    let put = |bytes: &mut Vec<u8>, at: u64, value: u64| {
+        bytes[at as usize..][..8].copy_from_slice(&value.to_le_bytes());
+    };
+    // A lane that claims to have written all there can be.
+    let mut damaged = bytes.clone();
+    for chunk in 0..u64::from(g.chunks) {
+        put(
+            &mut damaged,
+            g.chunk().offset + chunk * g.chunk().stride + 8,
+            u64::MAX,
+        );
+    }
+    read_harmlessly(scratch.write(&damaged)).expect("readable");
+    // Anchors that span all of time.
+    for (first, second) in [
+        ([1, 0, 0], [u64::MAX, u64::MAX, u64::MAX]),
+        ([1, 0, u64::MAX], [2, u64::MAX, u64::MAX]),
+        ([u64::MAX - 1, 0, u64::MAX], [u64::MAX, u64::MAX, 0]),
+    ] {
+        let mut damaged = bytes.clone();
+        let anchors = header::ANCHORS as usize;
+        damaged[anchors..anchors + 512].fill(0);
+        for (slot, [ticks, monotonic, realtime]) in (0..).zip([first, second]) {
+            let at = header::ANCHORS + slot * header::ANCHOR_SIZE;
+            put(&mut damaged, at, slot + 1);
+            put(&mut damaged, at + 8, ticks);
+            put(&mut damaged, at + 16, monotonic);
+            put(&mut damaged, at + 24, realtime);
+        }
+        read_harmlessly(scratch.write(&damaged)).expect("readable");
+    }
+}
+
+#[test]
+fn definitions_that_all_name_one_endless_string_do_not_eat_the_memory() {
+    let name = Name::new("endless");
+    let timeline = Timeline::with_size(name.path(), 256, 1 << 20).expect("created");
+    let file = name.file();
+    let mut bytes = std::fs::read(&file).expect("read");
+    let g = Geometry::load(&bytes).expect("sound");
+    drop(timeline);
+    bytes[g.strings().offset as usize..][..g.strings().length as usize].fill(b'x');
+    bytes[header::DEFINED as usize..][..4].copy_from_slice(&g.definitions.to_le_bytes());
+    bytes[header::STRINGS_USED as usize..][..8].copy_from_slice(&g.strings().length.to_le_bytes());
+    for id in 0..u64::from(g.definitions) {
+        let at = (g.definition().offset + id * g.definition().stride) as usize;
+        bytes[at + 8..at + 16].copy_from_slice(&[1, 0, 0, 0, 2, 0, 0, 0]);
+        bytes[at + 26] = 3;
+    }
+    std::fs::write(&file, &bytes).expect("written");
+    // Under a limit of memory and a deadline, in a process of its own.
+    Process::start(reads, &[file.to_str().expect("plain"), "1000000000"]).finish();
+}
+
+/// Reads a file, with no more memory than it is given.
+fn reads(given: &[String]) {
+    let most = given[1].parse().expect("a number");
+    let limit = libc::rlimit {
+        rlim_cur: most,
+        rlim_max: most,
+    };
+    // SAFETY: a limit on this process alone; the alarm ends it.
+    unsafe {
+        assert_eq!(libc::setrlimit(libc::RLIMIT_AS, &limit), 0);
+        libc::alarm(20);
+    }
+    read_all(Path::new(&given[0])).expect("readable");
+}
+
+/// Joins a timeline, and does everything a writer can.
+fn writes(given: &[String]) {
+    // SAFETY: the alarm ends this process if it hangs.
+    unsafe { libc::alarm(20) };
+    let timeline = match Timeline::open(&given[0]) {
+        Ok(timeline) => timeline,
+        Err(error) => {
+            assert!(error.to_string().contains(&given[0]), "{error}");
+            return;
+        }
+    };
+    let _ = timeline.define("hostile", Priority::Info, "a new $one");
+    let _ = timeline.priority(Level::NONE);
+    timeline.priority(Level::ALL).expect("set");
+    std::thread::scope(|scope| {
+        for who in 0..3 {
+            let timeline = &timeline;
+            scope.spawn(move || {
+                for i in 0..500 {
+                    timeline.log(EventId(i as u32 % 7), arguments(who, i));
+                }
+            });
+        }
+    });
+    let file = format!("{}.copy", given[1]);
+    timeline.save(&file).expect("saved");
+    let _ = std::fs::remove_file(file);
+    drop(timeline);
+    let _ = Control::open(&given[0]).map(|c| c.level());
+}
+
+#[test]
+fn a_live_ring_of_random_words_can_be_joined_and_written_without_harm() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let copy = folder.path().join("saved");
+    let copy = copy.to_str().expect("plain");
+    let mut random = Random(u64::from(std::process::id()));
+    for round in 0..120 {
+        let seed = random.0;
+        let name = Name::new("live");
+        let timeline = Timeline::with_size(name.path(), 256, 1024).expect("created");
+        let event = define(&timeline);
+        (0..100).for_each(|i| timeline.log(event, arguments(1, i)));
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .open(name.file())
+            .expect("there");
+        let g = Geometry::load(&std::fs::read(name.file()).expect("read")).expect("sound");
+        for _ in 0..1 + random.below(60) {
+            let value = match random.below(5) {
+                0 => random.next(),
+                1 => random.below(70_000),
+                2 => u64::MAX - random.below(3),
+                3 => random.below(64) << 16 | random.below(1 << 16),
+                _ => 1 << random.below(64),
+            };
+            let at = match random.below(9) {
+                // The part of the header that changes.
+                8 => header::CHECKED + random.below((HEADER_SIZE - header::CHECKED) / 8) * 8,
+                region => {
+                    let region = g.regions[region as usize];
+                    region.offset + random.below(region.length / 8) * 8
+                }
+            };
+            file.write_all_at(&value.to_le_bytes(), at)
+                .expect("written");
+        }
+        // Now and then with every chunk and lane alike.
+        if random.below(4) == 0 {
+            let value = random.next();
+            for chunk in 0..u64::from(g.chunks) {
+                let at = g.chunk().offset + chunk * g.chunk().stride;
+                file.write_all_at(&value.to_le_bytes(), at)
+                    .expect("written");
+            }
+        }
+        // A reader that was there before, a new one, and a writer.
+        let mut process = Process::start(writes, &[name.path(), copy]);
+        let _ = read_all(Path::new(name.path()));
+        let status = process.wait();
+        assert!(status.success(), "round {round}, seed {seed}: {status}");
+        let _ = read_all(Path::new(name.path()));
+    }
+}
+
+#[test]
+fn texts_of_definitions_are_bounded_where_they_are_read() {
+    let name = Name::new("endless");
+    let timeline = Timeline::with_size(name.path(), 256, 1 << 20).expect("created");
+    let longest = "é".repeat(Definition::LONGEST_TEXT / 2);
+    let info = Priority::Info;
+    let event = timeline.define(&longest, info, &longest);
+    let event = event.expect("as long as it may be");
+    let printf = timeline.define_printf("c", info, &longest, &longest, 7);
+    let printf = printf.expect("as long as it may be");
+    timeline.log(event, [1]);
+    timeline.log_payload(printf, &[], false);
+    let attached = Attached::open(name.path()).expect("sound");
+    let definition = attached.definition(event).expect("defined");
+    assert_eq!(
+        (&definition.category, &definition.message),
+        (&longest, &longest)
+    );
+
+    // No string of the table ends any more, but the last.
+    let file = File::options().write(true).open(name.file()).expect("ours");
+    let strings = Geometry::new(256, 1 << 20).strings();
+    let x = vec![b'x'; strings.length as usize - 1];
+    file.write_all_at(&x, strings.offset).expect("written");
+    let attached = Attached::open(name.path()).expect("still a timeline");
+    for id in [event, printf] {
+        let definition = attached.definition(id).expect("still defined");
+        let file = definition.file.iter();
+        for text in file.chain([&definition.category, &definition.message]) {
+            assert_eq!(*text, "x".repeat(Definition::LONGEST_TEXT) + "…");
+        }
+    }
+    let mut text = Vec::new();
+    dump::write(&attached, None, &mut text).expect("written");
+    // A line of names for columns, and two events of two texts.
+    assert!(
+        text.len() < 5 * (Definition::LONGEST_TEXT + 100),
+        "{} bytes",
+        text.len()
+    );
+}
+
+#[test]
+fn a_header_that_was_never_finished_says_so() {
+    let scratch = Scratch::new();
+    let mut bytes = sound();
+    bytes[..8].fill(0);
+    let error = read_harmlessly(scratch.write(&bytes)).err();
+    assert!(matches!(error, Some(Error::Unfinished { .. })), "{error:?}");
+    assert_eq!(get32(&bytes, header::FLAGS) & header::FLAG_SNAPSHOT, 1);
+    assert_eq!(get64(&bytes, header::TOTAL_SIZE), bytes.len() as u64);
+}

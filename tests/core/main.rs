@@ -1,0 +1,14 @@
+//! The library alone: what its writers and readers promise one another, in whatever hosts.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod concurrency;
+mod fork;
+mod golden;
+mod hostile;
+mod kill;
+mod payload;
+mod privileges;
+mod storm;
+mod twin;

@@ -1,0 +1,333 @@
+//! The C ABI and the C++ face, as C and C++ programs see them: built from source with strict
+//! warnings, linked with each library, and run.
+
+use std::fs;
+use std::process::Command;
+
+use tempfile::TempDir;
+use timeline::layout::header;
+use timeline::{Attached, Priority, Timeline, Value};
+
+use crate::support::toolchain::installed::with_another_installed;
+use crate::support::toolchain::programs::{Link, c, compile, execute};
+use crate::support::toolchain::{
+    C99, CPP17, built, cc, cxx, root, run, succeed, with_little_shm, words,
+};
+
+#[test]
+fn every_function_used_rightly_and_wrongly() {
+    assert_eq!(c("tests/c/abi.c", Link::Shared, &[]), "abi: ok\n");
+}
+
+#[test]
+fn the_static_library_does_the_same() {
+    assert_eq!(c("tests/c/abi.c", Link::Static, &[]), "abi: ok\n");
+}
+
+#[test]
+fn threads_log_to_one_timeline() {
+    assert_eq!(c("tests/c/threads.c", Link::Shared, &[]), "threads: ok\n");
+}
+
+#[test]
+fn without_a_size_a_timeline_gets_what_a_container_has_room_for() {
+    let dir = TempDir::new().unwrap();
+    let program = compile(cc(), C99, &["tests/c/little.c"], Link::Shared, dir.path());
+    let words = [
+        program.as_os_str(),
+        env!("CARGO_BIN_EXE_timeline").as_ref(),
+        "/little".as_ref(),
+    ];
+    let script = "\"$1\" \"$3\" && \"$2\" info \"$3\"";
+    if let Some(said) = with_little_shm(64, script, &words) {
+        assert!(said.starts_with("little: ok\n"), "{said}");
+        let ring = "524,288 entries of 64 bytes (32 MiB), in 1,024 chunks of 512; \
+                    1,048,576 did not fit\n";
+        assert!(said.contains(ring), "{said}");
+    }
+}
+
+#[test]
+fn a_c_program_reads_the_format_by_itself() {
+    // C11, for _Static_assert.
+    let dir = TempDir::new().unwrap();
+    let flags = [C99, &["-std=c11"]].concat();
+    let program = compile(
+        cc(),
+        &flags,
+        &["tests/c/layout.c"],
+        Link::Shared,
+        dir.path(),
+    );
+    assert_eq!(execute(&program, dir.path(), &[]), "layout: ok\n");
+}
+
+#[test]
+fn values_are_rendered_by_position_where_the_definition_cannot_be_read() {
+    let dir = TempDir::new().unwrap();
+    let [live, saved] = ["live", "saved"].map(|file| dir.path().join(file));
+    let timeline = Timeline::with_size(&live, 256, 1024).unwrap();
+    let info = Priority::Info;
+    let sum = timeline.define("net", info, "sum $n").unwrap();
+    let sent = timeline.define_printf("net", info, "%d to %s", "a.c", 1);
+    let mut payload = Vec::new();
+    Value::Int(5).encode(&mut payload);
+    let (bytes, cut) = (&b"eth0"[..], false);
+    Value::Text { bytes, cut }.encode(&mut payload);
+    timeline.log(sum, [10, -20, i64::MIN, 7]);
+    timeline.log_payload(sent.unwrap(), &payload, false);
+    Attached::open(&live).unwrap().save(&saved).unwrap();
+    let read = || {
+        let saved = saved.to_str().unwrap();
+        c("tests/c/lost.c", Link::Shared, &[saved])
+    };
+    assert_eq!(read(), "3 'net' sum n(10)\n3 'net' 5 to eth0\n");
+    // The count of definitions: none but that of no event.
+    let mut bytes = fs::read(&saved).unwrap();
+    bytes[header::DEFINED as usize..][..4].copy_from_slice(&1_u32.to_le_bytes());
+    fs::write(&saved, bytes).unwrap();
+    let least = i64::MIN;
+    assert_eq!(
+        read(),
+        format!("0 '' <event 1?>(10, -20, {least}, 7)\n0 '' <event 2?>(5, \"eth0\")\n")
+    );
+}
+
+#[test]
+fn the_face_for_cpp() {
+    for (number, standard) in ["-std=c++17", "-std=c++20"].into_iter().enumerate() {
+        let dir = TempDir::new().unwrap();
+        let sources = ["tests/cpp/face.cpp", "tests/cpp/other_unit.cpp"];
+        let flags = [CPP17, &[standard]].concat();
+        let how = if number == 0 {
+            Link::Shared
+        } else {
+            Link::Static
+        };
+        let program = compile(cxx(), &flags, &sources, how, dir.path());
+        assert_eq!(execute(&program, dir.path(), &[]), "face: ok\n");
+    }
+}
+
+/// A compiler of this standard refuses the header with one error, the expected one.
+fn older_than(mut compiler: Command, header: &str, standard: &str, expected: &str) {
+    let dir = TempDir::new().unwrap();
+    let source = dir.path().join("old");
+    fs::write(&source, format!("#include <{header}>\n")).unwrap();
+    compiler.args([standard, "-fsyntax-only", "-pedantic", "-Wall", "-I"]);
+    compiler.arg(root().join("include")).arg(&source);
+    let output = run(&mut compiler, "gcc and g++");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{standard}: {header} compiles");
+    let said: Vec<&str> = said.lines().filter(|l| l.contains(": error: ")).collect();
+    assert!(
+        said.len() == 1 && said[0].contains(expected),
+        "{standard}: {said:#?}"
+    );
+}
+
+#[test]
+fn a_compiler_of_an_older_standard_is_told_so_in_one_line() {
+    for standard in ["-std=c89", "-std=gnu89", "-std=iso9899:199409"] {
+        let mut c = cc();
+        c.args(["-x", "c"]);
+        let expected = "timeline.h needs C99 or a later standard";
+        older_than(c, "timeline.h", standard, expected);
+    }
+    for standard in ["-std=c++98", "-std=gnu++11", "-std=c++14"] {
+        let mut cpp = cxx();
+        cpp.args(["-x", "c++"]);
+        let expected = "timeline.hpp needs C++17 or a later standard";
+        older_than(cpp, "timeline.hpp", standard, expected);
+    }
+}
+
+/// Each of these must not compile, for the reason that its first line gives.
+#[test]
+fn mistakes_that_the_cpp_compiler_finds() {
+    let mut refused = 0;
+    for file in fs::read_dir(root().join("tests/cpp/refused")).unwrap() {
+        let file = file.unwrap().path();
+        let source = fs::read_to_string(&file).unwrap();
+        let expected = source
+            .lines()
+            .next()
+            .unwrap()
+            .strip_prefix("// expected: ")
+            .unwrap();
+        let mut compiler = cxx();
+        compiler
+            .args(["-std=c++17", "-fsyntax-only", "-I"])
+            .arg(root().join("include"))
+            .arg(&file);
+        let output = run(&mut compiler, "g++");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{} compiles", file.display());
+        assert!(
+            said.contains(expected),
+            "{} is refused, but not for \"{expected}\":\n{said}",
+            file.display()
+        );
+        refused += 1;
+    }
+    assert!(
+        refused > 5,
+        "only {refused} programs under tests/cpp/refused"
+    );
+}
+
+/// With the default compiler, and with clang where there is one.
+#[test]
+fn the_headers_are_clean_by_themselves() {
+    let c99 = [
+        "-std=c99",
+        "-Wall",
+        "-Wextra",
+        "-pedantic",
+        "-Werror",
+        "-fsyntax-only",
+    ];
+    let cpp = [
+        "-x",
+        "c++",
+        "-std=c++17",
+        "-Wall",
+        "-Wextra",
+        "-pedantic",
+        "-Wshadow",
+        "-Werror",
+        "-fsyntax-only",
+    ];
+    let include = root().join("include");
+    let dir = TempDir::new().unwrap();
+    // Twice, in either order, in a file of its own: no warning is hidden as a system header's.
+    let both = dir.path().join("both.c");
+    fs::write(
+        &both,
+        "#include <timeline.h>\n#include <timeline.h>\ntypedef int not_empty;\n",
+    )
+    .unwrap();
+    let clang = |name: &str| Command::new(name).arg("--version").output().is_ok();
+    let mut c_compilers = vec![cc()];
+    let mut cpp_compilers = vec![cxx()];
+    if clang("clang") {
+        c_compilers.push(Command::new("clang"));
+    }
+    if clang("clang++") {
+        cpp_compilers.push(Command::new("clang++"));
+    }
+    for mut compiler in c_compilers {
+        let program = compiler.get_program().to_owned();
+        succeed(compiler.args(c99).arg(include.join("timeline.h")), "gcc");
+        succeed(
+            Command::new(program)
+                .args(c99)
+                .arg("-I")
+                .arg(&include)
+                .arg(&both),
+            "gcc",
+        );
+    }
+    for mut compiler in cpp_compilers {
+        let program = compiler.get_program().to_owned();
+        succeed(compiler.args(cpp).arg(include.join("timeline.h")), "g++");
+        succeed(
+            Command::new(&program)
+                .args(cpp)
+                .arg(include.join("timeline.hpp")),
+            "g++",
+        );
+        let plain = ["-fno-exceptions", "-fno-rtti"];
+        succeed(
+            Command::new(program)
+                .args(cpp)
+                .args(plain)
+                .arg(include.join("timeline.hpp")),
+            "g++",
+        );
+    }
+}
+
+/// By the rule that the header itself gives.
+#[test]
+fn luajit_can_parse_the_header() {
+    let header = fs::read_to_string(root().join("include/timeline.h")).unwrap();
+    let (declarations, _) = header.split_once("\n#ifndef TIMELINE_NO_INLINE").unwrap();
+    let mut kept = String::new();
+    let mut only_cpp = false;
+    for line in declarations.lines() {
+        only_cpp |= line.starts_with("#ifdef __cplusplus");
+        if !only_cpp && !line.starts_with('#') {
+            kept += line;
+            kept.push('\n');
+        }
+        only_cpp &= !line.starts_with("#endif");
+    }
+    let dir = TempDir::new().unwrap();
+    let script = dir.path().join("cdef.lua");
+    let check = "assert(ffi.sizeof('timeline_event_t') == 168 and ffi.typeof('timeline_status_t') \
+     == ffi.typeof('int32_t'))";
+    fs::write(
+        &script,
+        format!("local ffi = require 'ffi'\nffi.cdef[==[{kept}]==]\n{check}\n"),
+    )
+    .unwrap();
+    succeed(Command::new("luajit").arg(&script), "luajit");
+}
+
+#[test]
+fn the_header_is_what_the_sources_say() {
+    let built = built();
+    assert!(
+        built.header_before == built.header_after,
+        "include/timeline.h was out of date and has been regenerated from ffi/src: commit it"
+    );
+}
+
+#[test]
+fn the_shared_library_is_linked_as_it_must_be() {
+    let library = built().dir.join("libtimeline.so");
+    let dynamic = words(
+        Command::new("readelf").args(["-d", "-W"]).arg(&library),
+        "binutils",
+    )
+    .join(" ");
+    assert!(
+        dynamic.contains("(SONAME) Library soname: [libtimeline.so.0]"),
+        "{dynamic}"
+    );
+    assert!(dynamic.contains("NODELETE"), "{dynamic}");
+    // A model of thread-local storage that a call of the loader would slow down or make allocate.
+    let relocations = words(
+        Command::new("readelf").args(["-r", "-W"]).arg(&library),
+        "binutils",
+    )
+    .join(" ");
+    assert!(!relocations.contains("UNDEFINED"), "{relocations}");
+    // Nothing but the interface is visible, and all of it.
+    let symbols = words(
+        Command::new("nm")
+            .args(["-D", "--defined-only", "--format=just-symbols"])
+            .arg(&library),
+        "binutils",
+    );
+    let header = fs::read_to_string(root().join("include/timeline.h")).unwrap();
+    for symbol in &symbols {
+        assert!(symbol.starts_with("timeline_"), "{symbol} is exported");
+        assert!(
+            header.contains(&format!("{symbol}(")),
+            "{symbol} is exported, but not in the header"
+        );
+    }
+    assert!(symbols.len() > 20, "{symbols:?}");
+}
+
+#[test]
+fn what_is_installed_is_not_what_is_tested() {
+    with_another_installed(&[
+        "c_abi::every_function_used_rightly_and_wrongly",
+        "c_abi::the_static_library_does_the_same",
+        "c_abi::the_face_for_cpp",
+        "c_abi::the_headers_are_clean_by_themselves",
+    ]);
+}

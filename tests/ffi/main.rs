@@ -1,0 +1,12 @@
+//! The libraries as C and C++ programs use them, and what such programs log.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod c_abi;
+mod c_hosts;
+mod c_printf;
+mod header;
+mod preload;
+mod printf;
+mod symbols;

@@ -1,0 +1,68 @@
+//! The machine under a test: its CPUs, and whether there are restartable sequences.
+
+use std::io::Write;
+use std::process::Command;
+
+/// Whether the threads of this process write through lanes of CPUs: glibc says that the kernel took
+/// its area.
+pub fn rseq() -> bool {
+    // SAFETY: dlsym with a constant name; the symbol, if there, is an unsigned int.
+    unsafe {
+        let size = libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_size".as_ptr());
+        !size.is_null() && *size.cast::<u32>() != 0
+    }
+}
+
+/// The lanes of their own that so many threads take: none where those of CPUs serve them.
+pub fn own_lanes(threads: u32) -> u32 {
+    if rseq() { 0 } else { threads }
+}
+
+/// What glibc reads to leave restartable sequences alone.
+pub const NO_RSEQ: (&str, &str) = ("GLIBC_TUNABLES", "glibc.pthread.rseq=0");
+
+/// Has the test of that name run in a process without restartable sequences, if this one has them;
+/// whether that was done, and nothing is left to do here.
+pub fn in_process_without_rseq(test: &str) -> bool {
+    if !rseq() {
+        return false;
+    }
+    let output = Command::new(std::env::current_exe().expect("it runs"))
+        .args(["--exact", test])
+        .env(NO_RSEQ.0, NO_RSEQ.1)
+        .output()
+        .expect("started");
+    let said = String::from_utf8_lossy(&output.stdout);
+    // What it left out, and why.
+    std::io::stderr()
+        .write_all(&output.stderr)
+        .expect("written");
+    assert!(
+        output.status.success() && said.contains("1 passed"),
+        "{test}: {said}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    true
+}
+
+/// The CPUs of this machine, from 0 on, as far as this process may run on them.
+pub fn cpus() -> usize {
+    // SAFETY: the set is a valid place for one, and its bits are numbers below its size.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::sched_getaffinity(0, size_of_val(&set), &mut set);
+        (0..libc::CPU_SETSIZE as usize)
+            .take_while(|cpu| libc::CPU_ISSET(*cpu, &set))
+            .count()
+    }
+}
+
+/// Has this thread run on that CPU only.
+pub fn run_on(cpu: usize) {
+    // SAFETY: as in `cpus`.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(cpu, &mut set);
+        assert_eq!(libc::sched_setaffinity(0, size_of_val(&set), &set), 0);
+    }
+}

@@ -1,0 +1,189 @@
+//! For tests of what other languages see: the built libraries, compilers, and commands that must
+//! succeed.
+
+pub mod installed;
+pub mod pages;
+pub mod programs;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+/// Strict enough that a warning in a public header fails the tests.
+pub const C99: &[&str] = &[
+    "-std=c99",
+    "-Wall",
+    "-Wextra",
+    "-pedantic",
+    "-Werror",
+    "-g",
+    "-pthread",
+];
+/// The same for C++.
+pub const CPP17: &[&str] = &[
+    "-std=c++17",
+    "-Wall",
+    "-Wextra",
+    "-pedantic",
+    "-Wshadow",
+    "-Wconversion",
+    "-Werror",
+    "-g",
+    "-pthread",
+];
+
+pub use super::root;
+
+/// Where the libraries are, built anew if need be, and whether building them changed the header.
+pub struct Built {
+    pub dir: PathBuf,
+    pub header_before: Vec<u8>,
+    pub header_after: Vec<u8>,
+}
+
+/// Builds the C ABI with the profile of this test.
+pub fn built() -> &'static Built {
+    static BUILT: OnceLock<Built> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let header = root().join("include/timeline.h");
+        let read = || fs::read(&header).expect("include/timeline.h is readable");
+        let header_before = read();
+        let dir = own_dir();
+        build(&dir);
+        Built {
+            dir,
+            header_before,
+            header_after: read(),
+        }
+    })
+}
+
+/// Where the libraries are as they are shipped: optimised, whatever the profile of this test is.
+pub fn shipped() -> &'static Path {
+    static SHIPPED: OnceLock<PathBuf> = OnceLock::new();
+    SHIPPED.get_or_init(|| {
+        let dir = own_dir().with_file_name("release");
+        build(&dir);
+        dir
+    })
+}
+
+/// Where cargo put this test and what it depends on.
+fn own_dir() -> PathBuf {
+    let test = std::env::current_exe().expect("the test knows its own path");
+    // target/PROFILE/deps/TEST
+    let dir = test.ancestors().nth(2);
+    dir.expect("cargo's layout of its target directory").into()
+}
+
+/// Builds the C ABI in that directory, which is named after its profile.
+fn build(dir: &Path) {
+    let profile = match dir.file_name().and_then(OsStr::to_str) {
+        Some("debug") | None => "dev",
+        Some(profile) => profile,
+    };
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command
+        .current_dir(root())
+        .args(["build", "--quiet", "-p", "timeline-ffi"])
+        .args(["--profile", profile, "--target-dir"])
+        .arg(dir.parent().expect("target"));
+    succeed(&mut command, "cargo itself");
+    // By its soname, as an installation has it, for the loader.
+    match std::os::unix::fs::symlink("libtimeline.so", dir.join("libtimeline.so.0")) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            panic!("{}: {error}", dir.display())
+        }
+        _ => {}
+    }
+}
+
+/// Runs a command that must succeed; `package` is what to install when there is no such program.
+pub fn succeed(command: &mut Command, package: &str) -> Output {
+    let output = run(command, package);
+    assert!(
+        output.status.success(),
+        "{command:?}: {}\n{}{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    output
+}
+
+/// Runs a command, whatever it returns.
+pub fn run(command: &mut Command, package: &str) -> Output {
+    command.output().unwrap_or_else(|error| {
+        panic!(
+            "cannot run {:?}: {error}; install the package {package}",
+            command.get_program()
+        )
+    })
+}
+
+/// The standard output of a command that must succeed, in words.
+pub fn words(command: &mut Command, package: &str) -> Vec<String> {
+    let output = succeed(command, package);
+    String::from_utf8(output.stdout)
+        .expect("the output is UTF-8")
+        .split_whitespace()
+        .map(str::to_owned)
+        .collect()
+}
+
+/// What a command that must succeed prints; `package` has it.
+pub fn printed(command: &mut Command, package: &str) -> String {
+    let output = succeed(command, package);
+    String::from_utf8(output.stdout).expect("the output is UTF-8")
+}
+
+/// The folder with libtimeline.so.
+pub fn library_dir() -> &'static Path {
+    &built().dir
+}
+
+/// The C compiler; `$CC` or cc.
+pub fn cc() -> Command {
+    Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))
+}
+
+/// The C++ compiler; `$CXX` or c++.
+pub fn cxx() -> Command {
+    Command::new(std::env::var_os("CXX").unwrap_or_else(|| "c++".into()))
+}
+
+/// A command that is killed when it hangs.
+pub fn limited(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new("timeout");
+    command.args(["--signal=KILL", "120"]).arg(program);
+    command
+}
+
+/// What a shell script prints that is given these words, where /dev/shm has so many MiB and nothing
+/// in it; `None` where nothing can be mounted, which in CI it must be.
+pub fn with_little_shm(mebibytes: u32, script: &str, words: &[&OsStr]) -> Option<String> {
+    // SAFETY: geteuid only looks.
+    let root = unsafe { libc::geteuid() } == 0;
+    let alone = if root { "-m" } else { "-rm" };
+    let mount = format!("mount -t tmpfs -o size={mebibytes}m none /dev/shm");
+    let may = run(
+        Command::new("unshare").args([alone, "sh", "-c", &mount]),
+        "util-linux",
+    );
+    if !may.status.success() {
+        let said = String::from_utf8_lossy(&may.stderr);
+        assert!(std::env::var_os("CI").is_none(), "cannot mount: {said}");
+        println!("nothing can be mounted here, so nothing is tested: {said}");
+        return None;
+    }
+    let script = format!("{mount} && {script}");
+    let mut command = limited("unshare");
+    command
+        .args([alone, "sh", "-ec", &script, "sh"])
+        .args(words);
+    let output = succeed(&mut command, "util-linux");
+    Some(String::from_utf8(output.stdout).expect("UTF-8"))
+}
