@@ -63,7 +63,7 @@ def measure(options, outdir):
 
 
 def pack(programs, sizes, kept, skipped):
-    """The codecs of blocks; nothing where the program that compares them cannot be built."""
+    """The codecs of blocks; nothing if the program that compares them cannot be built."""
     from harness import codecs
     from peers.peers import Unavailable
     try:
@@ -113,7 +113,7 @@ def show(figures, found):
 def main():
     """Measures, shows, keeps."""
     options = parse()
-    # So that what was started is ended, and what was made removed.
+    # So that started processes are ended, and created timelines removed.
     for number in [signal.SIGHUP, signal.SIGINT, signal.SIGTERM]:
         signal.signal(number, lambda received, _: sys.exit(128 + received))
     try:

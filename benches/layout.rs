@@ -1,10 +1,9 @@
-//! Why a timeline is laid out as it is: `cargo bench --bench layout` logs to rings of other chunk
-//! sizes and strides.
+//! Compares chunk sizes and strides of rings: `cargo bench --bench layout`.
 //!
-//! Each ring is a default one whose header was rewritten before anybody logged. The rounds take
-//! turns, and each measures the bare clock beside, on as many threads; what is printed are medians
-//! of ratios of processor time, and quartiles. Whatever the system decides for itself (pages of 2
-//! MiB for shared memory, say) is compared by running this twice.
+//! Each ring is a default one whose header was rewritten before the first event. The rings take
+//! turns in each round, which also measures the bare clock on as many threads. Prints medians of
+//! ratios of processor time, and quartiles. To compare settings of the system (pages of 2 MiB for
+//! shared memory, say), run it twice.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -26,8 +25,8 @@ struct Ring {
 }
 
 impl Ring {
-    /// A default ring but for `chunk` entries in a chunk, and `stride` bytes from one lane or chunk
-    /// record to the next.
+    /// A default ring, except for `chunk` entries in a chunk, and `stride` bytes from one lane or
+    /// chunk record to the next.
     fn new(chunk: u32, stride: u64) -> Ring {
         let path = format!("/timeline-layout-{}-{chunk}-{stride}", std::process::id());
         drop(Timeline::new(&path).expect("64 MiB in /dev/shm"));
@@ -121,7 +120,7 @@ fn now(clock: libc::clockid_t) -> f64 {
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 
-/// Processor time that an iteration of `f` takes, on that many threads at once.
+/// Processor time of an iteration of `f`, on that many threads at once.
 fn cost(threads: usize, f: impl Fn(i64) + Sync) -> f64 {
     let start = Barrier::new(threads);
     let spent = std::thread::scope(|scope| {
@@ -143,7 +142,7 @@ fn cost(threads: usize, f: impl Fn(i64) + Sync) -> f64 {
     spent / (threads as f64 * EVENTS as f64)
 }
 
-/// How long single calls take, as multiples of the median: the 99.9th and the 99.99th percentile.
+/// The 99.9th and the 99.99th percentile of single calls, as multiples of the median.
 fn tail(ring: &Ring) -> [f64; 2] {
     let mut ticks: Vec<u64> = (0..EVENTS)
         .map(|i| {

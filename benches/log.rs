@@ -1,12 +1,11 @@
-//! Regressions of writing: `cargo bench --bench log`. How it compares with the clock and with
-//! others: `make bench`.
+//! Regressions of writing: `cargo bench --bench log`. `make bench` compares with clock and peers.
 
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use timeline::{Level, Priority, Timeline, unlink};
 
-/// A timeline that goes when the bench ends.
+/// A timeline that is removed when the bench ends.
 struct Ring(Timeline);
 
 impl Ring {

@@ -1,15 +1,15 @@
 #!/bin/sh
-# Sees that everything is there that `make demo` or `make test` needs, and installs what is not.
+# Installs the packages that `make demo` or `make test` needs.
 #
 #   scripts/bootstrap.sh demo|test
 #
-# On Debian and its relatives, as root or with sudo that asks no password, missing packages are installed.
-# Elsewhere the script says what to install, and fails. The Rust toolchain is never installed, and shared memory
-# never enlarged: the script says how.
+# On Debian and its relatives, as root or with sudo that asks no password, it installs missing
+# packages. Elsewhere it names them, and fails. It never installs the Rust toolchain or enlarges
+# shared memory: it says how.
 set -eu
 cd "$(dirname "$0")/.."
 
-# The space that is needed in /dev/shm, in MiB.
+# The space needed in /dev/shm, in MiB.
 case ${1:-} in
   demo) wanted="cc luajit" space=16 ;;
   test) wanted="cc c++ luajit pkg-config cmake python3 python3-msgpack sqlite3 bash zsh fish git gdb valgrind" space=384 ;;
@@ -50,7 +50,7 @@ there() {
     *) command -v "$1" >/dev/null 2>&1 ;;
   esac
 }
-# has_module MODULE: in any Python of PATH, for the system's need not be the first.
+# has_module MODULE: in any Python of PATH, because that of the system may not be the first.
 has_module() (
   IFS=:
   for dir in $PATH; do
@@ -58,7 +58,7 @@ has_module() (
   done
   exit 1
 )
-# fail_rust WHAT COMMAND: what to do where rustup is, and where it is not.
+# fail_rust WHAT COMMAND: fails, and says what to do with rustup and without.
 fail_rust() {
   if there rustup; then
     fail "$1; run:" "    $2"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Fails when include/timeline.h is not what ffi/src makes of it: the build writes it, and must leave it as it was.
-# To be run before anything else that builds. Asks git nothing, which knows nothing of an unpacked archive.
+# Fails if the build changes include/timeline.h, which it generates from ffi/src. Must run before
+# anything else builds. Does not use git, because an unpacked archive has none.
 set -eu
 cd "$(dirname "$0")/.."
 before=$(mktemp)

@@ -1,6 +1,7 @@
 #!/bin/sh
-# What `make demo` shows: a LuaJIT program and a C program log to one timeline, which the command dumps while they run;
-# the level is turned down in both; the C program is killed, and its last events are still there. Leaves nothing behind.
+# The script of `make demo`: a LuaJIT program and a C program log to one timeline, which the command
+# dumps while they run; the level is turned down in both; the C program is killed, and its last
+# events are still there. Leaves nothing behind.
 #
 #   [TARGET_DIR=target/release] scripts/demo.sh
 #
@@ -17,7 +18,7 @@ built=
 finish() {
   trap '' INT TERM HUP
   if [ -n "$built" ]; then
-    # Whatever was started, also when the signal came before its number was known.
+    # Kills all started programs, also if the signal came before their pids were known.
     jobs -p >"$built/jobs"
     while read -r pid; do kill "$pid" 2>/dev/null || true; done <"$built/jobs"
     wait
@@ -51,7 +52,8 @@ lua=$!
 "$built/demo" "$name" 0 2 >/dev/null &
 c=$!
 
-# show_when CONDITION ARGUMENTS...: a command, as soon as what it prints is so, for as long as both programs run.
+# show_when CONDITION ARGUMENTS...: shows a command as soon as its output meets the condition; fails
+# if one of the programs ends before.
 show_when() {
   condition=$1
   shift
@@ -65,7 +67,7 @@ show_when() {
   cat "$built/shown"
 }
 both() { grep -q ' luajit [0-9]' "$1" && grep -q ' demo [0-9]' "$1"; }
-# Events that the level no longer lets pass.
+# Events that the level disables.
 detail() { grep -Eq ' (trace|app|packet|library) +[0-9-]+ +[0-9-]+ ' "$1"; }
 both_in_detail() {
   grep -E ' (trace|app|packet|library) +[0-9-]+ +[0-9-]+ ' "$1" >"$built/detail" && both "$built/detail"
@@ -81,7 +83,7 @@ say "The C program is killed. What it logged last is still there:"
 kill -KILL "$c"
 wait "$c" 2>/dev/null || true
 say "\$ timeline dump $name --long | grep demo | head -n 8"
-# The whole dump into a file: the head of a pipe would leave its writer without a reader.
+# The whole dump goes to a file: behind a pipe, `head` would end before the dump does.
 "$timeline" dump "$name" --long >"$built/dump"
 head -n 1 "$built/dump"
 grep "^[^ ]* [^ ]* *demo" "$built/dump" | head -n 8

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fuzzes each target of fuzz/ for FUZZ_SECONDS (60), or those that are named: scripts/fuzz.sh [TARGET…]
+# Fuzzes each target of fuzz/, or the named ones, for FUZZ_SECONDS (60): scripts/fuzz.sh [TARGET…]
 set -eu
 cd "$(dirname "$0")/.."
 seconds="${FUZZ_SECONDS:-60}"
@@ -20,8 +20,9 @@ for target; do
   echo "== $target, $seconds seconds"
   found="$build/corpus/$target"
   mkdir -p "$found"
-  # What is found goes into the first folder; what is committed is only read. Inputs stay small, because what is
-  # wrong shows in small ones, and sooner. A block of 16 KiB expands to 4 MiB, and to a few hundred MiB of events.
+  # New inputs go into the first folder; the committed ones are only read. Inputs stay small,
+  # because small ones show bugs as well, and sooner. A block of 16 KiB expands to 4 MiB, and to a
+  # few hundred MiB of events.
   nice cargo +nightly fuzz run --target-dir "$build" "$target" "$found" "fuzz/corpus/$target" -- \
     -max_total_time="$seconds" -max_len=16384 -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 || {
     echo "fuzz: what broke $target is in fuzz/artifacts/$target. Once it is mended, commit it to fuzz/corpus/$target:" >&2

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Installs what was built: the libraries, headers, Lua module, command, man pages, shell completions, and the
+# Installs the built libraries, headers, Lua module, command, man pages, shell completions, and
 # pkg-config and CMake package files.
 #
 #   [PREFIX=/usr/local] [DESTDIR=] [TARGET_DIR=target/release] scripts/install.sh
 #
-# PREFIX: where it will live. DESTDIR: put before PREFIX, to build a package. TARGET_DIR: where cargo left
-# the command and the libraries.
+# PREFIX: the final directory. DESTDIR: put before PREFIX, to build a package. TARGET_DIR: where
+# cargo left the command and the libraries.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -33,7 +33,7 @@ version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Carg
 major=${version%%.*}
 minor=${version#*.}
 minor=${minor%%.*}
-# As build.rs names it; the tests compare the two.
+# The same as in build.rs; the tests compare the two.
 so=0
 
 to=$DESTDIR$PREFIX
@@ -78,8 +78,8 @@ generate "$to/share/fish/vendor_completions.d/timeline.fish" completions fish
 
 echo "installed timeline $version under $to"
 
-# The loader only finds a new library of its standard directories once its cache has it. In many a PATH there is no
-# ldconfig, not even in that of root.
+# The loader finds a new library in its standard directories only if it is in its cache. Many PATHs
+# lack ldconfig, even that of root.
 PATH=$PATH:/usr/sbin:/sbin
 in_cache() {
   file=$(readlink -f "$PREFIX/lib/libtimeline.so.$so")

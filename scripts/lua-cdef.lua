@@ -2,9 +2,9 @@
 --
 --   luajit scripts/lua-cdef.lua include/timeline.h > lua/timeline_cdef.lua
 --
--- The C preprocessor ($CC, or cc) does the reading of conditionals and macros. What this script
--- adds is what LuaJIT's parser wants: integer macros become constants, inline functions and
--- static assertions go, and so does everything that came from another header.
+-- The C preprocessor ($CC, or cc) resolves conditionals and macros. This script adapts its output
+-- to LuaJIT's parser: integer macros become constants; inline functions, static assertions and
+-- declarations of other headers are dropped.
 
 local function fail(message)
    io.stderr:write("lua-cdef: ", message, "\n")

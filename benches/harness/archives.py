@@ -1,4 +1,4 @@
-"""Archives: what recording costs, who records and who is recorded, how large they get, and reading them back."""
+"""Archives: the cost of recording for the recorder and the writers, sizes, and reading them back."""
 
 import json
 import os
@@ -9,9 +9,9 @@ from harness.figures import median, ratio, spread
 from harness.programs import Failed, run, say
 
 FORMS = {"blocks": [], "plain": ["--plain"]}
-# What a paced pair of threads logs, a second.
+# How many events a paced pair of threads logs a second.
 RATE, WRITERS = 2_000_000, 2
-# Ways of reading: by time, as the command does, and in the order of the file, with all that it says.
+# Ways of reading: by time, as the command does, and in the order of the file, with all fields.
 ORDERS = ["time", "file"]
 # How long a recorder may take to begin.
 BEGIN_SECONDS = 30
@@ -23,7 +23,7 @@ def pinned(argv, cpu):
 
 
 def cpus():
-    """One for who logs and one for who records; the same where there is no other."""
+    """A CPU for the writers and one for the recorder; the same if there is only one."""
     allowed = sorted(os.sched_getaffinity(0))
     return allowed[0], allowed[-1]
 
@@ -48,7 +48,7 @@ class Recorder:
             time.sleep(0.001)
 
     def end(self):
-        """What it recorded, in which time of the wall and of processors, and what it missed."""
+        """What it recorded and missed, and its wall time and processor time."""
         said = self.process.stderr.read()
         _, status, usage = os.wait4(self.process.pid, 0)
         seconds = time.perf_counter() - self.start
@@ -60,7 +60,7 @@ class Recorder:
                 "cpu_seconds": usage.ru_utime + usage.ru_stime}
 
     def stop(self):
-        """However far it is."""
+        """Stops it at any point."""
         if self.process.returncode is None:
             self.process.kill()
             self.process.wait()
@@ -68,7 +68,7 @@ class Recorder:
 
 
 def recorded(programs, output, cpu, options):
-    """A timeline that is there already, recorded to its end."""
+    """Records an existing timeline to its end."""
     recorder = Recorder(programs, output, cpu, options)
     try:
         return recorder.end()
@@ -99,7 +99,7 @@ def full(programs, sizes):
 
 
 def rates(runs):
-    """Millions of events a second, of processor time and of time on the wall."""
+    """Millions of events a second, by processor time and by wall time."""
     return {"events": runs[0]["events"], "repeats": len(runs),
             "lost": max(each.get("missed", 0) for each in runs),
             "cpu_ns": spread([each["cpu_seconds"] / each["events"] * 1e9 for each in runs]),
@@ -133,8 +133,8 @@ def paced(programs, sizes):
 
 
 def beside(programs, sizes):
-    """The same loop of events in turn without a recorder and with one on another CPU: processor time of an event. One is
-    compared with the other of its round, so that what changes from minute to minute changes both."""
+    """The same loop of events in turn without a recorder and with one on another CPU: processor time of an event.
+    Compares the two of one round, so that slow changes of the machine affect both."""
     writer_cpu, recorder_cpu = cpus()
     if writer_cpu == recorder_cpu:
         return None
@@ -144,7 +144,7 @@ def beside(programs, sizes):
     for number in range(sizes.beside_rounds):
         say(f"the cost of being recorded, round {number + 1} of {sizes.beside_rounds}")
         clocks = {}
-        # In turn, so that what changes within a round is not always to the cost of one.
+        # In turn, so that a change within a round does not always fall on the same one.
         for way, found in sorted(runs.items(), reverse=number % 2 == 1):
             recorder = None
             try:

@@ -34,7 +34,7 @@ def archive(programs, of):
     path = programs.outdir / "codecs.tla"
     fill = {
         "the demo's matches": [programs.archive, "--mode", "fill"],
-        # More than the ring in all: its warm-up is of other events.
+        # More than the ring holds, because the events of the warm-up are others.
         "printf": [*programs.argv("c", "printf4"), "--mode", "loop", "--threads", 2, "--events", 400_000, "--repeats", 1],
     }[of]
     try:
@@ -46,7 +46,7 @@ def archive(programs, of):
 
 
 def measure(programs, sizes, outdir):
-    """One row for each codec and each sort of events."""
+    """One row for each codec and each kind of events."""
     argv = PACKER.build(outdir)
     rows = []
     for of in ["the demo's matches", "printf"]:

@@ -1,8 +1,8 @@
-"""Medians and spread of what was repeated, and the one place where figures are kept."""
+"""Medians and spread of repeated runs, and the one place where figures are kept."""
 
 import statistics
 
-# What a summary of the runs of one figure holds.
+# The fields of a summary of the runs of one figure.
 KEYS = ["clock_ns", "event_ns", "clock_cpu_ns", "event_cpu_ns", "p50_ns", "p99_ns", "p999_ns", "p9999_ns", "max_ns",
         "clock_p50_ns"]
 
@@ -27,7 +27,7 @@ def cpu_ns(run):
 
 def ratio(run):
     """An event over a reading of the clock by the same threads in the same repeat: processor time, because threads wait
-    for one another where there are more of them than CPUs."""
+    for one another if there are more of them than CPUs."""
     return cpu_ns(run) / run["clock_cpu_ns"]
 
 
@@ -50,7 +50,7 @@ def summary(program, mode, variant, threads, processes, runs):
 
 
 class Figures:
-    """All summaries, to be asked for by what they are about."""
+    """All summaries, found by their subject."""
 
     def __init__(self):
         self.all = []

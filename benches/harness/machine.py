@@ -1,4 +1,4 @@
-"""The machine that the figures are of."""
+"""Describes the machine of the figures."""
 
 import os
 import platform
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def read(path):
-    """The first line of a file of the kernel; "unknown" where it has none."""
+    """The first line of a file of the kernel; "unknown" if it has none."""
     try:
         return Path(path).read_text().splitlines()[0].strip()
     except (OSError, IndexError):
@@ -14,7 +14,7 @@ def read(path):
 
 
 def cpu_model():
-    """As the CPU calls itself."""
+    """The model name of the CPU."""
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
             return line.split(":", 1)[1].strip()
@@ -28,7 +28,7 @@ def huge_pages():
 
 
 def describe(info, versions):
-    """What is known of it; `info` is that of a timeline, `versions` those of the peers."""
+    """The properties of the machine; `info` is that of a timeline, `versions` those of the peers."""
     return {
         "cpu": cpu_model(),
         "cores": len(os.sched_getaffinity(0)),
@@ -45,7 +45,7 @@ def describe(info, versions):
 
 
 def sentence(machine):
-    """It in one line."""
+    """The machine in one line."""
     tsc = f"TSC {machine['tsc_hz'] / 1e9:.3f} GHz" if machine["tsc_hz"] else f"clock {machine['clock']}"
     return (f"{machine['cpu']}, {machine['cores']} cores, {machine['kernel']}, {machine['libc']}, {tsc}, "
             f"huge pages of shared memory: {machine['shmem_huge_pages']}, load {machine['load']:.1f}")

@@ -9,7 +9,7 @@ from peers import peers
 THREADS = [1, 4]
 ROUNDS = 2
 SUSTAINED_REPEATS = 2
-# What a sustained repeat of a peer may take; those that cost more log fewer events.
+# How long a sustained repeat of a peer may take; slower peers log fewer events.
 SUSTAINED_NS = 4e9
 
 
@@ -64,19 +64,19 @@ def measure(built, skipped, sizes, figures):
 
 
 def round_down(number):
-    """To one digit and zeros."""
+    """Rounds to one digit and zeros."""
     number = int(number)
     unit = 10 ** (len(str(number)) - 1)
     return number // unit * unit
 
 
 def references():
-    """Those that are no recorders to be compared with: said to be a reference, or keeping nothing."""
+    """The peers that are not compared as recorders: references, and those that keep nothing."""
     return [peer.name for peer in peers.PEERS if peer.describe.startswith("reference")] + ["tracing-noop"]
 
 
 def snapshot(outdir):
-    """Makes a snapshot of LTTng for babeltrace2; None where that is not to be had."""
+    """Makes a snapshot of LTTng for babeltrace2; None if that is not available."""
 
     def make(events):
         return peers.lttng_snapshot(events, outdir)

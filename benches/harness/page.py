@@ -1,4 +1,4 @@
-"""Puts the tables into a page: between `<!-- bench: NAME -->` and `<!-- bench end -->` stands what was measured last."""
+"""Puts the tables into a page, between `<!-- bench: NAME -->` and `<!-- bench end -->`."""
 
 import re
 
@@ -9,7 +9,7 @@ PLACE = re.compile(r"(<!-- bench: ([a-z]+) -->\n).*?(<!-- bench end -->)", re.DO
 
 
 def tables(figures, found):
-    """All that a page can show, by name; a thing that was not measured is None."""
+    """All tables for a page, by name; None for a table that was not measured."""
     shape = report.markdown
     clock_ns = median([figure["clock_cpu_ns"] for figure in figures.all if "clock_cpu_ns" in figure])
     archives = found["archives"]
@@ -31,7 +31,7 @@ def tables(figures, found):
 
 
 def fill(text, tables):
-    """The page with these tables; what was not measured stays as it is."""
+    """The page with these tables; tables that were not measured stay as they are."""
 
     def put(place):
         before, name, after = place.groups()

@@ -15,7 +15,7 @@ C_VARIANTS = ["enabled0", "enabled4", "checked4", "disabled_call", "disabled", "
 
 
 class Failed(Exception):
-    """A program that the bench cannot go on without."""
+    """A program that the bench needs has failed."""
 
 
 def run(argv, what, **more):
@@ -31,7 +31,7 @@ def run(argv, what, **more):
 
 
 class Programs:
-    """What `make` and this file have built. Each run has a timeline of its own, which goes with it."""
+    """The programs that `make` and this file have built. Each run has a timeline of its own, and removes it."""
 
     def __init__(self, outdir, warm_up):
         self.outdir, self.warm_up = Path(outdir), warm_up
@@ -66,12 +66,12 @@ class Programs:
         return [*program.split(), HERE / "programs/log.lua", "--variant", variant]
 
     def environment(self):
-        """What the programs are told beside their command line."""
+        """The environment of the programs."""
         return dict(os.environ, BENCH_RING=self.name, BENCH_WARM_UP=str(self.warm_up), BENCH_CLOCK=str(self.clock),
                     LUA_PATH=f"{ROOT}/lua/?.lua;;", TIMELINE_LIBRARY=str(self.target / "libtimeline.so"))
 
     def info(self, name):
-        """What `timeline info` knows."""
+        """The output of `timeline info`."""
         return json.loads(run([self.command, "info", "--json", name], "timeline info"))
 
     def measure(self, program, variant, mode, threads, events, repeats, beside=0):
@@ -103,5 +103,5 @@ class Programs:
 
 
 def say(text):
-    """What goes on, for who waits."""
+    """Reports progress on standard error."""
     print(f"bench: {text}", file=sys.stderr, flush=True)

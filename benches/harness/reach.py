@@ -1,4 +1,4 @@
-"""The goals, and how far the figures are from them."""
+"""The goals, and the distance of the figures from them."""
 
 from harness.report import OURS, table
 from harness.writing import INTERPRETER, JIT, PROCESSES, THREADS
@@ -15,7 +15,7 @@ def worst(found):
 
 
 def quotient(figures, above, below):
-    """How two ways of one program compare, both seen from the clock beside them."""
+    """Compares two ways of one program, both by the clock beside them."""
     over, under = figures.ratio(*above), figures.ratio(*below)
     return None if over is None or under is None else over / under
 
@@ -36,12 +36,12 @@ def shared(figures):
 
 
 def all_cpu(figure):
-    """Nanoseconds of processor time of an event, whoever spent it."""
+    """Nanoseconds of processor time of an event, in all processes."""
     return figure["event_cpu_ns"] + figure.get("daemon_cpu_ns", 0)
 
 
 def best_peer(figures, references):
-    """Our sustained processor time against that of the peer which needs least."""
+    """Our sustained processor time against that of the peer with the least."""
     runs = [figure for figure in figures.all if figure["mode"] == "sustained"]
     peers = [figure for figure in runs if figure["program"] not in OURS and figure["program"] not in references]
     ours = [figure for figure in runs if figure["program"] in OURS]
@@ -78,7 +78,7 @@ def archived(archives):
     for form, least in [("plain", 5), ("blocks", 8)]:
         yield "recorder: M events/s of CPU time", least, True, found["record", form]["cpu_rate"][1], form
     paced = archives["paced"]
-    # A machine on which the threads did not get so far shows nothing.
+    # Without a result if the threads of this machine did not reach the rate.
     fast = paced["rate"] >= 0.99 * paced["asked"]
     yield ("events missed at 2 million a second", 0, False, paced["logged"] - paced["recorded"] if fast else None,
            f"{paced['rate'] / 1e6:.2f} M/s by {paced['threads']} threads, {paced['seconds']:.0f} s")
@@ -89,7 +89,7 @@ def archived(archives):
 
 
 def goals(figures, dumps, references, archives):
-    """Goal, limit, whether more is better, figure, what it is of."""
+    """Goal, limit, whether more is better, figure, its subject."""
     yield "enabled event / rdtsc, one thread, Rust and C", 1.05, False, *worst(enabled(figures, 1, 1))
     yield f"the same, 2 to 8 threads, {PROCESSES} processes, by CPU time", 1.15, False, *worst(shared(figures))
     yield "enabled event from LuaJIT / rdtsc", 1.15, False, *worst(
@@ -109,7 +109,7 @@ def goals(figures, dumps, references, archives):
 
 
 def verdict(value, limit, more):
-    """Reached, or how far it is."""
+    """Reached, or the distance from it."""
     if value is None:
         return "not measured"
     if not limit:

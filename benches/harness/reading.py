@@ -1,4 +1,4 @@
-"""What is done once, and what readers do with a full timeline: whole processes, in turn, against babeltrace2."""
+"""One-time work, and readers of a full timeline: whole processes, in turn, against babeltrace2."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ from peers.peers import Unavailable
 
 
 def cold(programs, sizes):
-    """What is done once, in one process: name, nanoseconds (quartiles), clock."""
+    """One-time work, in one process: name, nanoseconds (quartiles), clock."""
     say("what is done once")
     try:
         lines = run([programs.cold, "--repeats", sizes.cold_repeats], "bench-cold",
@@ -26,7 +26,7 @@ def cold(programs, sizes):
 
 
 def seconds(argv):
-    """How long a process takes that writes to /dev/null."""
+    """The time of a process that writes to /dev/null."""
     start = time.perf_counter()
     done = subprocess.run([str(word) for word in argv], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           check=False)

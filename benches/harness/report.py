@@ -25,7 +25,7 @@ def markdown(heading, rows, left=1):
 
 
 def name(figure):
-    """Timeline's programs go by their language."""
+    """The name of a program; timeline's programs have that of their language."""
     program = figure["program"]
     return f"timeline, {program}" if program in OURS else program
 
@@ -42,12 +42,12 @@ def span(ratio):
 
 
 def lost(figure):
-    """How many, or that nobody can tell."""
+    """A number, or a mark if it is not known."""
     return "?" if figure["lost"] is None else f"{figure['lost']:,}"
 
 
 def loops(figures, ours, shape=table):
-    """Nanoseconds a call: processor time of all threads, and time on the wall of a thread."""
+    """Nanoseconds a call: processor time of all threads, and wall time of a thread."""
     rows = []
     for figure in figures.all:
         if figure["mode"] == "loop" and (figure["program"] in OURS) == ours:
@@ -68,7 +68,7 @@ def latencies(figures, shape=table):
 
 
 def sustained(figures, shape=table):
-    """Processor time of everybody who worked, daemons included."""
+    """Processor time of all processes, daemons included."""
     rows = []
     for figure in figures.all:
         if figure["mode"] == "sustained":
@@ -87,7 +87,7 @@ def once(cold, shape=table):
 
 
 def readers(dumps, clock_ns, shape=table):
-    """Whole processes; time of an event where they read them all."""
+    """Whole processes; time of an event if they read all."""
     rows = []
     for row in dumps:
         low, middle, high = (seconds * 1e3 for seconds in row["seconds"])
@@ -121,7 +121,7 @@ def paced(row, shape=table):
 
 
 def beside(row, shape=table):
-    """What being recorded costs the writer."""
+    """The cost of a recorder for the writer."""
     if row is None:
         return shape(["writer", "CPU ns", "clocks", "quartiles"], [])
     return shape(["writer", "CPU ns", "clocks", "quartiles"], [

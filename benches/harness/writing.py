@@ -1,4 +1,4 @@
-"""What logging costs: every program, in rounds, so that a neighbour's noise falls on all of them."""
+"""The cost of logging: every program, in rounds, so that a neighbour's noise falls on all of them."""
 
 from collections import defaultdict
 
@@ -12,16 +12,16 @@ FORMATTED = ["printf4", "backtrace4", "snprintf4", "fprintf4"]
 
 
 class Sizes:
-    """How much is run. Events are those of each thread and repeat."""
+    """The amount of work. Events are those of each thread and repeat."""
 
     def __init__(self, quick):
         # Once through the ring, so that no page of it is new to the process.
         self.warm_up = 10_000 if quick else 1 << 20
         self.rounds, self.repeats = (1, 2) if quick else (4, 5)
         self.events = 20_000 if quick else 1_000_000
-        # So cheap that more of them are needed for their time to be told.
+        # So cheap that it takes more of them to measure their time.
         self.disabled = 200_000 if quick else 20_000_000
-        # So dear that fewer are enough.
+        # So expensive that fewer are enough.
         self.interpreted = self.formatted = 10_000 if quick else 200_000
         self.sustained = 200_000 if quick else 50_000_000
         self.sustained_repeats = 2 if quick else 3
@@ -31,7 +31,7 @@ class Sizes:
         self.archive_rounds, self.archive_repeats = (1, 1) if quick else (4, 3)
         self.beside_rounds = 1 if quick else 12
         self.paced_seconds = 2 if quick else 60
-        # Long enough for a recorder to be busy all the while.
+        # Long enough for a recorder to be busy all the time.
         self.recorded_events = 200_000 if quick else 10_000_000
 
 

@@ -1,16 +1,17 @@
-/* Measures one way of logging beside the bare clock; every C and C++ program of the bench is built around it.
+/* Measures one way of logging beside the bare clock; all C and C++ programs of the bench use it.
  *
- * A program defines PEER_NAME and PEER_NOTE (a string or NULL), includes this file, which brings main, and then
- * defines the functions declared under "What a program defines". It is started as
+ * A program defines PEER_NAME and PEER_NOTE (a string or NULL), includes this file, which has main,
+ * and then defines the functions declared under "A program defines". It is started as
  *
  *     PROGRAM --mode loop|sustained|latency --threads N --events E --repeats R
  *
- * where E counts the events of each thread, and prints one JSON object a repeat to stdout. In each repeat all threads
- * run the bare clock loop at the same time, then all of them the logging loop. *_ns is the wall time of the slowest
- * thread for one iteration of its own; *_cpu_ns is user and system time of the whole process, divided by the iterations
- * of all threads. The time of the logging loop's CPU ends when the program has drained what other threads still had
- * to do; its wall time does not include the draining. With PEER_DAEMON_PIDS="PID PID" in the environment, what these
- * processes used meanwhile is given as daemon_cpu_ns. */
+ * where E counts the events of each thread, and prints one JSON object a repeat to stdout. In each
+ * repeat all threads run the bare clock loop at the same time, then all of them the logging loop.
+ * *_ns is the wall time of the slowest thread for one iteration of its own; *_cpu_ns is user and
+ * system time of the whole process, divided by the iterations of all threads. The CPU time of the
+ * logging loop includes the work that other threads still have to do at its end; its wall time does
+ * not. With PEER_DAEMON_PIDS="PID PID" in the environment, daemon_cpu_ns is the CPU time of these
+ * processes meanwhile. */
 #ifndef BENCH_COMMON_H
 #define BENCH_COMMON_H
 
@@ -29,7 +30,7 @@
 #include <time.h>
 #include <x86intrin.h>
 
-/* What a program defines. */
+/* A program defines: */
 
 /* Called once, before any thread logs. */
 static void peer_open(int threads);
@@ -37,15 +38,15 @@ static void peer_open(int threads);
 static void *peer_thread(int thread);
 /* Logs the event with i, i + 1, i + 2, i + 3. */
 static inline __attribute__((always_inline)) void peer_log(void *state, int64_t i);
-/* Waits until whatever works in the background has caught up. No thread logs meanwhile. */
+/* Waits until all background work is done. No thread logs meanwhile. */
 static void peer_drain(void);
-/* Events asked for and not kept so far, or -1 if nobody can tell. */
+/* How many events were logged and not kept so far, or -1 if not known. */
 static int64_t peer_lost(void);
-/* Called once, after the last repeat; removes what peer_open made. */
+/* Called once, after the last repeat; undoes peer_open. */
 static void peer_close(void);
 static const char *peer_version(void);
 
-/* What this file defines. */
+/* This file defines: */
 
 enum bench_mode { BENCH_LOOP, BENCH_SUSTAINED, BENCH_LATENCY };
 
@@ -101,7 +102,8 @@ static double bench_ns_per_tick(void)
     return span / (double)(__rdtsc() - bench_start_ticks);
 }
 
-/* CPU time of a process that is not ours, to the nanosecond; /proc/PID/stat counts in hundredths of a second. */
+/* CPU time of another process, to the nanosecond; /proc/PID/stat counts in hundredths of a
+ * second. */
 static double bench_process_ns(long pid)
 {
     clockid_t clock;
@@ -127,14 +129,15 @@ static struct bench_usage bench_usage_now(void)
     return result;
 }
 
-/* The kernel brings the time of a thread that runs up to date when that thread asks, or at the next timer tick. */
+/* The kernel updates the time of a running thread when that thread asks, or at the next timer
+ * tick. */
 static void bench_account(void)
 {
     struct timespec used;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
 }
 
-/* The bare clock: what a logging call cannot do without. */
+/* The bare clock, which every logging call has to read. */
 static double bench_clock_loop(uint64_t events)
 {
     uint64_t sum = 0;
@@ -153,7 +156,7 @@ static double bench_event_loop(void *state, uint64_t events)
     return (bench_now_ns() - start) / (double)events;
 }
 
-/* Fenced, so that nothing of the call is done before the first stamp or after the second. */
+/* Fenced, so that no part of the call runs before the first stamp or after the second. */
 static inline uint64_t bench_ticks_before(void)
 {
     _mm_lfence();

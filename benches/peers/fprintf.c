@@ -1,4 +1,4 @@
-/* What people write by hand, as a reference: clock_gettime and fprintf to a file. */
+/* Logging written by hand, as a reference: clock_gettime and fprintf to a file. */
 #define PEER_NAME "fprintf"
 #define PEER_NOTE "writes text to a file in TMPDIR"
 #include "common.h"
@@ -18,7 +18,7 @@ static void peer_open(int threads)
     output = descriptor < 0 ? NULL : fdopen(descriptor, "w");
     if (!output)
         bench_fail("%s: %s: set TMPDIR to a directory that can be written", path, strerror(errno));
-    /* Nobody reads it, and a killed run leaves nothing behind. */
+    /* No process reads it, and a killed run leaves nothing behind. */
     unlink(path);
     setvbuf(output, NULL, _IOFBF, 1 << 16);
 }

@@ -1,4 +1,4 @@
-/* LTTng-UST as a flight recorder. peers.py has made a snapshot session that has the event enabled. */
+/* LTTng-UST as a flight recorder, in a snapshot session of peers.py with the event enabled. */
 #define PEER_NAME "lttng"
 #define PEER_NOTE "overwrites the oldest"
 #include "common.h"
@@ -12,7 +12,8 @@
 static void peer_open(int threads)
 {
     (void)threads;
-    /* The library has waited for the session daemon before main; what is off now stays off. */
+    /* The library has waited for the session daemon before main; an event that is off now stays
+     * off. */
     if (!lttng_ust_tracepoint_enabled(bench_peer, event))
         bench_fail("expected a session with bench_peer:event enabled, found none: start me through peers.py");
 }
@@ -33,7 +34,7 @@ static void peer_drain(void)
 {
 }
 
-/* What a snapshot lacks is known only when it is read. */
+/* The losses of a snapshot are known only when it is read. */
 static int64_t peer_lost(void)
 {
     return -1;

@@ -1,4 +1,4 @@
-/* What LTTng-UST generates the event from: four 64-bit integers, as in every peer. */
+/* LTTng-UST generates the event from this: four 64-bit integers, as in every peer. */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER bench_peer
 

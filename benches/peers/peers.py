@@ -1,4 +1,4 @@
-"""The peers of `make bench`: which there are, how each is built, and what has to run around it.
+"""The peers of `make bench`: their list, how each is built, and which daemons it needs.
 
 `python3 benches/peers/peers.py` builds those that can be built, runs each for a moment, and says what is skipped."""
 
@@ -30,7 +30,7 @@ class Unavailable(Exception):
 
 
 def call(argv, **options):
-    """Runs a command and returns what it prints; its complaint becomes the error."""
+    """Runs a command and returns its output; its message becomes the error."""
     done = subprocess.run([str(word) for word in argv], capture_output=True, text=True, **options)
     if done.returncode != 0:
         said = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()
@@ -57,7 +57,7 @@ class Peer:
 
     @contextlib.contextmanager
     def session(self, directory):
-        """What has to be up while it runs; gives the environment for it. It writes its files to directory."""
+        """The daemons that must run meanwhile; gives the environment for it. It writes its files to directory."""
         yield {**os.environ, "TMPDIR": str(directory)}
 
 
@@ -113,7 +113,7 @@ class Rust(Peer):
 
 @dataclasses.dataclass
 class Tracy(Rust):
-    """The Tracy client, with a server attached that throws away what it gets."""
+    """The Tracy client, with an attached server that drops all data."""
 
     @contextlib.contextmanager
     def session(self, directory):
@@ -146,7 +146,7 @@ class Tracy(Rust):
 
 
 def descendants(pid):
-    """A process and what it has started, transitively."""
+    """A process and its descendants."""
     children = {}
     for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):

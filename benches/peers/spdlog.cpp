@@ -1,4 +1,4 @@
-// spdlog's asynchronous logger: the caller queues its formatted text, one thread of spdlog's pool writes it to a file.
+// spdlog's asynchronous logger: the caller queues a formatted text, a thread of spdlog writes it.
 #define PEER_NAME "spdlog"
 #define PEER_NOTE "blocks when its queue is full; writes text to a file in TMPDIR"
 #include "common.h"
@@ -23,7 +23,7 @@ static void peer_open(int threads)
     } catch (const spdlog::spdlog_ex &error) {
         bench_fail("%s: set TMPDIR to a directory that can be written", error.what());
     }
-    // Nobody reads it, and a killed run leaves nothing behind.
+    // No process reads it, and a killed run leaves nothing behind.
     unlink(path.c_str());
 }
 
@@ -40,7 +40,7 @@ static inline void peer_log(void *state, int64_t i)
 
 static void peer_drain(void)
 {
-    // The queue is worked off in order: when it is empty, all that can be left is the end of this flush.
+    // The queue is processed in order: when it is empty, only the end of this flush can be left.
     logger->flush();
     while (spdlog::thread_pool()->queue_size() > 0)
         usleep(100);

@@ -1,4 +1,4 @@
-/* The plain ring as a reference: one counter that every thread adds to, 64-byte entries stamped by rdtsc. */
+/* A plain ring as a reference: one counter for all threads, 64-byte entries stamped by rdtsc. */
 #define PEER_NAME "xadd"
 #define PEER_NOTE "overwrites the oldest; a reader could not tell a whole entry from a torn one"
 #include "common.h"
@@ -12,7 +12,7 @@ struct entry {
     int64_t arguments[4];
 };
 
-/* A line to itself: what matters is that threads fight for the counter, not for the pointer beside it. */
+/* A cache line of its own: threads shall compete for the counter, not for the pointer beside it. */
 static uint64_t counter __attribute__((aligned(64)));
 static struct entry *ring __attribute__((aligned(64)));
 

@@ -1,5 +1,4 @@
-//! What archives are measured with: rings full of the demo's events, writers of a steady rate, and
-//! a reader.
+//! Measures archives: full rings of the demo's events, writers of a steady rate, and a reader.
 //!
 //!     bench-archive --mode fill
 //!         makes a full timeline, and leaves it
@@ -10,9 +9,9 @@
 //!         reads all events of an archive: merged by time, as the command does, or in the order of
 //!         the file, with all fields of each
 //!
-//! An event is what the demo logs of each match that its compressor finds, with the block: four
-//! integers. In `fill` two threads log what they find, when they find it, so that times and
-//! arguments are those of real work. BENCH_RING names the timeline.
+//! An event is that of the demo for each match of its compressor: four integers. In `fill` two
+//! threads log matches when they find them, so that times and arguments are those of real work.
+//! BENCH_RING names the timeline.
 
 #[path = "../../crates/cli/src/demo/lz.rs"]
 #[allow(dead_code, reason = "nothing is expanded here")]
@@ -82,7 +81,7 @@ fn prose(random: &mut u64) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Compresses block after block until so many matches have been found.
+/// Compresses block after block until it has found so many matches.
 fn compress(seed: u64, matches: u64, mut matched: impl FnMut([i64; 4])) {
     let mut random = 0x2545_f491_4f6c_dd1d ^ seed << 32;
     let (mut found, mut block) = (0, seed);
@@ -111,7 +110,7 @@ fn fill() {
     });
 }
 
-/// What a thread logs is found before, so that nothing but logging takes its time.
+/// The matches of a thread are found before, so that only logging takes its time.
 fn pace(rate: u64, threads: u64, seconds: u64) {
     let (timeline, event) = make();
     let each = rate / threads;
@@ -167,7 +166,7 @@ fn read(file: &str, order: Option<&str>, repeats: u64) {
     }
 }
 
-/// One event more, and its arguments, so that they are looked at.
+/// Counts an event and adds its arguments, so that they are read.
 fn add((events, sum): (u64, i64), args: &[i64]) -> (u64, i64) {
     let sum = args.iter().fold(sum, |sum, arg| sum.wrapping_add(*arg));
     (events + 1, sum)

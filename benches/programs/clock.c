@@ -1,4 +1,4 @@
-/* The bare clock and processor time for log.lua, which cannot read them itself; benches/peers/common.h has them for C. */
+/* The bare clock and processor time for log.lua; benches/peers/common.h has them for C. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -21,7 +21,7 @@ double bench_cpu_ns(void)
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e3;
 }
 
-/* What a logging call cannot do without. */
+/* Every logging call has to read it. */
 void bench_clock_loop(uint64_t readings)
 {
     uint64_t sum = 0;
@@ -30,7 +30,7 @@ void bench_clock_loop(uint64_t readings)
     __asm__ volatile("" : : "r"(sum));
 }
 
-/* Over a span that is long beside the reading of two clocks. */
+/* Measured over a span that is long beside the reading of two clocks. */
 double bench_ns_per_tick(void)
 {
     double start = bench_now_ns();
@@ -40,7 +40,7 @@ double bench_ns_per_tick(void)
     return (bench_now_ns() - start) / (double)(__rdtsc() - ticks);
 }
 
-/* Fenced, so that nothing of what is timed is done before the first stamp or after the second. */
+/* Fenced, so that no part of the timed code runs before the first stamp or after the second. */
 static uint64_t before;
 
 void bench_before(void)

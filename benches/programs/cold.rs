@@ -1,5 +1,4 @@
-//! Measures what is done once: new, define, a thread's first event, attach, save. And holds a full
-//! timeline for readers.
+//! Measures one-time work (new, define, first event, attach, save), and holds a full timeline.
 //!
 //!     bench-cold --repeats R
 //!         prints a JSON object for each figure and repeat, in nanoseconds

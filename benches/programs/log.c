@@ -1,8 +1,10 @@
-/* Measures logging from C through libtimeline.so. VARIANT says what is called; each is a program of its own, because
- * benches/peers/common.h, which has the command line, the loops and main, knows one way of logging.
+/* Measures logging from C through libtimeline.so. VARIANT is the call; each is a program of its
+ * own, because benches/peers/common.h, which has the command line, the loops and main, measures
+ * one.
  *
- * BENCH_RING names the timeline: joined when it is there, made otherwise, and left for benches/bench.py to look at.
- * BENCH_WARM_UP is how many events are logged first, once through the ring if it is not set. */
+ * BENCH_RING names the timeline: joined if it exists, made otherwise, and left for
+ * benches/bench.py. BENCH_WARM_UP is how many events are logged first; by default, once through the
+ * ring. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,7 +19,8 @@
 static timeline_t *tl;
 static uint32_t none, four, detail;
 static char own[64];
-/* What the check of a disabled event is compared with: a byte that the compiler cannot know, and a branch. */
+/* The reference for the check of a disabled event: a byte that the compiler cannot know, and a
+ * branch. */
 static volatile uint8_t byte;
 
 static __attribute__((noinline, cold)) void taken(void)
@@ -25,7 +28,7 @@ static __attribute__((noinline, cold)) void taken(void)
     __asm__ volatile("" : : : "memory");
 }
 
-/* One of each sort, as programs print them; VALUES has other values in each turn. */
+/* One value of each kind, as programs print them; VALUES has other values in each turn. */
 #define MESSAGE "took %d us for %s at %p, %.2f on average"
 #define VALUES(i) (int)((uint32_t)(i) * 2654435761u >> 20), names[(i) & 7], (void *)&names[(i) & 7], (double)(i) / 7
 static const char *const names[] = {"open", "read", "a longer name of something", "write", "seek", "stat", "sync", "close"};
@@ -120,7 +123,7 @@ static void peer_drain(void)
 {
 }
 
-/* The timeline knows it: `timeline info`. */
+/* `timeline info` shows it. */
 static int64_t peer_lost(void)
 {
     return -1;

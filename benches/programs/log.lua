@@ -1,11 +1,11 @@
--- Measures logging from LuaJIT beside the bare clock. Command line and output are those of benches/peers/common.h, and
--- --variant says what is called; it has one thread.
+-- Measures logging from LuaJIT beside the bare clock. Command line and output are those of
+-- benches/peers/common.h, and --variant is the call; it has one thread.
 --
 --     BENCH_CLOCK=clock.so luajit [-joff] log.lua --variant V --mode loop|sustained|latency --events E --repeats R
 --
--- BENCH_CLOCK is clock.c as a shared library. BENCH_RING names the timeline: joined when it is there, made otherwise,
--- and left for benches/bench.py to look at. BENCH_WARM_UP is how many events are logged first, once through the ring if
--- it is not set.
+-- BENCH_CLOCK is clock.c as a shared library. BENCH_RING names the timeline: joined if it exists,
+-- made otherwise, and left for benches/bench.py. BENCH_WARM_UP is how many events are logged first;
+-- by default, once through the ring.
 
 local ffi = require "ffi"
 local timeline = require "timeline"
@@ -51,7 +51,8 @@ local four = tl:define("bench", "trace", "four $a $b $c $d")
 local detail = tl:define("bench", "library", "detail $a $b $c $d")
 tl:priority("app")
 
--- A loop of its own for each, since one loop that calls what it is given is compiled for what came first.
+-- A loop of its own for each, because one loop that calls its argument is compiled for the first
+-- one.
 local loops = {
    enabled0 = function(events)
       for _ = 1, events do none() end
@@ -66,7 +67,7 @@ local loops = {
 local loop = loops[options.variant]
 if not loop then fail("--variant: expected enabled0, enabled4 or disabled, got %s", options.variant) end
 
--- Nanoseconds of a turn, by the clock on the wall and by the processor's.
+-- Nanoseconds of a turn, in wall time and in processor time.
 local function timed(body, turns)
    local cpu, wall = clock.bench_cpu_ns(), clock.bench_now_ns()
    body(turns)

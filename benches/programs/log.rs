@@ -1,15 +1,14 @@
 //! Measures logging from Rust beside the bare clock. Command line and output are those of
-//! benches/peers/common.h, and `--variant` says what is called; E counts the events of each thread.
+//! benches/peers/common.h, and `--variant` is the call; E counts the events of each thread.
 //!
 //!     bench-log --variant V --mode loop|sustained|latency|endless
 //!         --threads N --events E --repeats R
 //!
-//! In endless mode it says "ready" and logs until it is killed, for others to be measured beside
-//! it.
+//! In endless mode it says "ready" and logs until it is killed, beside other measured programs.
 //!
-//! BENCH_RING names the timeline: joined when it is there, made otherwise, and left for
-//! benches/bench.py to look at. BENCH_WARM_UP is how many events are logged first, once through the
-//! ring if it is not set.
+//! BENCH_RING names the timeline: joined if it exists, made otherwise, and left for
+//! benches/bench.py. BENCH_WARM_UP is how many events are logged first; by default, once through
+//! the ring.
 
 #[allow(dead_code, reason = "each program uses its part")]
 mod measure;
@@ -31,7 +30,7 @@ struct Options {
     repeats: u64,
 }
 
-/// The timeline, and what to log to it.
+/// The timeline, and the event to log.
 struct Log {
     timeline: Timeline,
     own: bool,
@@ -102,8 +101,8 @@ fn main() {
         "enabled0" => measure(&options, |_| tl.log(log.none, [])),
         "enabled4" => measure(&options, |i| tl.log(log.four, [i, i + 1, i + 2, i + 3])),
         "disabled" => measure(&options, |i| tl.log(log.detail, [i, i + 1, i + 2, i + 3])),
-        // What the check of a disabled event is compared with: a byte that the compiler cannot
-        // know, and a branch.
+        // The reference for the check of a disabled event: a byte that the compiler cannot know,
+        // and a branch.
         "branch" => {
             let byte = black_box(Box::new(0_u8));
             // SAFETY: the pointer is that of the box above.
@@ -126,7 +125,7 @@ fn taken(i: i64) {
     black_box(i);
 }
 
-/// What the threads found in a repeat: nanoseconds of a turn, or ticks of single calls.
+/// The results of the threads in a repeat: nanoseconds of a turn, or ticks of single calls.
 #[derive(Default)]
 struct Found {
     clock_ns: f64,
@@ -135,7 +134,7 @@ struct Found {
     calls: Vec<u64>,
 }
 
-/// A measurement under way. The barrier is for all threads and the one that prints.
+/// A running measurement. The barrier is for all threads and the one that prints.
 struct Measure<'a> {
     options: &'a Options,
     barrier: Barrier,
@@ -224,7 +223,7 @@ impl Measure<'_> {
         }
     }
 
-    /// Processor time while all threads run what comes next for them.
+    /// Processor time while all threads run their next loop.
     fn phase(&self) -> f64 {
         let before = cpu_ns();
         self.barrier.wait();
@@ -283,7 +282,7 @@ fn event_loop(events: u64, event: &impl Fn(i64)) -> f64 {
     })
 }
 
-/// Each call by itself, fenced, so that nothing of it is done before the first stamp or after the
+/// Each call by itself, fenced, so that no part of it runs before the first stamp or after the
 /// second.
 fn time_calls(event: &impl Fn(i64), found: &mut Found) {
     for empty in &mut found.empty {

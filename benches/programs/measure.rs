@@ -1,5 +1,4 @@
-//! The bare clock, processor time and percentiles, for the Rust programs of the bench;
-//! benches/peers/common.h has them for C.
+//! The bare clock, processor time and percentiles for Rust programs; common.h has them for C.
 
 use std::time::Instant;
 
@@ -9,7 +8,7 @@ pub fn rdtsc() -> u64 {
     unsafe { core::arch::x86_64::_rdtsc() }
 }
 
-/// Fenced, so that nothing of what is timed is done before.
+/// Fenced, so that no part of the timed code runs before.
 #[inline(always)]
 pub fn ticks_before() -> u64 {
     // SAFETY: every x86-64 CPU has SSE2 and so lfence, which has no preconditions.
@@ -20,7 +19,7 @@ pub fn ticks_before() -> u64 {
     ticks
 }
 
-/// Fenced, so that nothing of what is timed is done after.
+/// Fenced, so that no part of the timed code runs after.
 #[inline(always)]
 pub fn ticks_after() -> u64 {
     let mut core = 0;
@@ -32,8 +31,8 @@ pub fn ticks_after() -> u64 {
     }
 }
 
-/// The kernel brings the time of a thread that runs up to date when that thread asks, or at the
-/// next timer tick.
+/// The kernel updates the time of a running thread when that thread asks, or at the next timer
+/// tick.
 pub fn account() {
     let mut used = libc::timespec {
         tv_sec: 0,
@@ -43,7 +42,7 @@ pub fn account() {
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut used) };
 }
 
-/// Over a span that is long beside the reading of two clocks.
+/// Measured over a span that is long beside the reading of two clocks.
 pub fn ns_per_tick() -> f64 {
     let (start, ticks) = (Instant::now(), rdtsc());
     while start.elapsed().as_millis() < 50 {
@@ -52,7 +51,7 @@ pub fn ns_per_tick() -> f64 {
     start.elapsed().as_nanos() as f64 / (rdtsc() - ticks) as f64
 }
 
-/// The bare clock: what a logging call cannot do without. Nanoseconds of one reading.
+/// The bare clock, which every logging call has to read. Nanoseconds of one reading.
 pub fn clock_loop(readings: u64) -> f64 {
     timed(readings, |_| rdtsc())
 }
@@ -90,7 +89,7 @@ pub fn ring() -> (String, bool) {
     }
 }
 
-/// Stops with a message: a bench with half of its figures is none.
+/// Stops with a message: half of the figures are of no use.
 pub fn fail(message: impl std::fmt::Display) -> ! {
     eprintln!("bench: {message}");
     std::process::exit(1)

@@ -1,5 +1,5 @@
-# A version answers for those before it with the same ABI: the same major number, and before 1.0 the same
-# minor number, too.
+# A version is compatible with earlier ones of the same ABI: the same major number, and before 1.0
+# also the same minor number.
 set(PACKAGE_VERSION "@VERSION@")
 
 if(NOT CMAKE_SIZEOF_VOID_P STREQUAL "" AND NOT CMAKE_SIZEOF_VOID_P EQUAL 8)

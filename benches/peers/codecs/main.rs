@@ -1,17 +1,16 @@
-//! Packs the blocks of an archive by several codecs, and expands them: how large they get, and how
-//! fast.
+//! Packs the blocks of an archive by several codecs, and expands them: sizes and speed.
 //!
 //!     codecs REPEATS <BLOCKS
 //!
-//! BLOCKS is one block after the other: its bytes when expanded and its bytes as LZ4
-//! (little-endian, 4 bytes each), and the latter. One object of JSON for each codec and repeat.
+//! BLOCKS is one block after the other: its length expanded, its length as LZ4 (little-endian, 4
+//! bytes each), and the block as LZ4. Prints one JSON object for each codec and repeat.
 
 use std::io::Read;
 use std::mem::MaybeUninit;
 
 use zstd::bulk::{Compressor, Decompressor};
 
-/// Its blocks, expanded.
+/// The blocks, expanded.
 fn blocks(mut input: &[u8]) -> Vec<Vec<u8>> {
     let mut blocks = Vec::new();
     while let Some((head, rest)) = input.split_at_checked(8) {
@@ -87,7 +86,7 @@ fn main() {
             |packed, length| lz4_flex::block::decompress(packed, length).expect("LZ4"),
         );
         for level in [-1, 1, 3, 9] {
-            // Kept over blocks, as a recorder would.
+            // Kept from block to block, as a recorder does.
             let mut compressor = Compressor::new(level).expect("a level of Zstandard");
             let mut decompressor = Decompressor::new().expect("Zstandard");
             measure(

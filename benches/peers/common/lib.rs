@@ -1,5 +1,4 @@
-//! Measures one way of logging beside the bare clock: common.h, which says what is measured and
-//! how, for Rust programs.
+//! Measures one way of logging beside the bare clock: common.h for Rust programs.
 
 use std::arch::x86_64::{__rdtscp, _mm_lfence, _rdtsc};
 use std::fmt::Write;
@@ -10,20 +9,20 @@ use std::sync::atomic::{Ordering, compiler_fence};
 pub trait Peer: Sync {
     /// The name in the table.
     const NAME: &'static str;
-    /// What to know beside the figures.
+    /// A note beside the figures.
     const NOTE: &'static str;
     /// The crate whose version is given.
     const CRATE: &'static str;
-    /// What a thread keeps between its events.
+    /// The state of a thread between its events.
     type Thread;
 
     /// Called in each thread before its first event.
     fn thread(&self) -> Self::Thread;
     /// Logs the event with i, i + 1, i + 2, i + 3.
     fn log(&self, thread: &mut Self::Thread, i: i64);
-    /// Waits until whatever works in the background has caught up. No thread logs meanwhile.
+    /// Waits until all background work is done. No thread logs meanwhile.
     fn drain(&self);
-    /// Events asked for and not kept so far, if anybody can tell.
+    /// How many events were logged and not kept so far, if known.
     fn lost(&self) -> Option<u64>;
 }
 
@@ -49,7 +48,7 @@ struct Times {
     calls: Vec<u32>,
 }
 
-/// Runs a peer as its command line says, and prints the results.
+/// Runs a peer by its command line, and prints the results.
 pub fn run<P: Peer>(open: impl FnOnce() -> P) {
     let options = parse(P::NAME);
     let start = (now_ns(), ticks());
@@ -197,7 +196,7 @@ fn print<P: Peer>(options: &Options, repeat: u32, results: &str, lost: Option<u6
     );
 }
 
-/// The bare clock: what a logging call cannot do without.
+/// The bare clock, which every logging call has to read.
 fn clock_loop(events: u64) -> f64 {
     let mut sum = 0u64;
     let start = now_ns();
@@ -233,7 +232,7 @@ fn ticks() -> u64 {
     unsafe { _rdtsc() }
 }
 
-/// Fenced, so that nothing of the call is done before.
+/// Fenced, so that no part of the call runs before.
 fn ticks_before() -> u64 {
     // SAFETY: every x86-64 processor has these.
     let ticks = unsafe {
@@ -246,11 +245,11 @@ fn ticks_before() -> u64 {
     ticks
 }
 
-/// Fenced, so that nothing of the call is done after.
+/// Fenced, so that no part of the call runs after.
 fn ticks_since(before: u64) -> u32 {
     compiler_fence(Ordering::SeqCst);
     let mut core = 0;
-    // SAFETY: the processor has these, or the bench would not have come this far.
+    // SAFETY: every x86-64 processor of the last fifteen years has rdtscp.
     let after = unsafe {
         let after = __rdtscp(&mut core);
         _mm_lfence();
@@ -277,8 +276,8 @@ fn ns_per_tick(start: (f64, u64)) -> f64 {
     (now_ns() - start.0) / (ticks() - start.1) as f64
 }
 
-/// The kernel brings the time of a thread that runs up to date when that thread asks, or at the
-/// next timer tick.
+/// The kernel updates the time of a running thread when that thread asks, or at the next timer
+/// tick.
 fn account() {
     let mut used = libc::timespec {
         tv_sec: 0,
@@ -299,7 +298,7 @@ fn cpu_ns() -> f64 {
     seconds as f64 * 1e9 + micros as f64 * 1e3
 }
 
-/// What cargo built with, which a constant written here would soon contradict.
+/// The version that cargo built with; a constant here would soon be wrong.
 fn locked_version<'a>(lock: &'a str, package: &str) -> &'a str {
     let after = lock.split_once(&format!("name = \"{package}\"\nversion = \""));
     after

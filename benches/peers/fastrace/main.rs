@@ -4,7 +4,7 @@ use fastrace::collector::{Config, Reporter, SpanContext, SpanRecord};
 use fastrace::local::{LocalParentGuard, LocalSpan};
 use fastrace::{Event, Span};
 
-/// A trace is handed over whole, and a thread holds back 10,240 records at most.
+/// A trace is handed over as a whole, and a thread keeps at most 10,240 records.
 const EVENTS_OF_A_TRACE: u32 = 8000;
 
 /// The collector is slower than one thread that logs, and its queue has no limit: without waiting

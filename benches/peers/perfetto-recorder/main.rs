@@ -1,11 +1,10 @@
-//! perfetto-recorder: a span a call, in a buffer of the thread that is taken and dropped when it is
-//! full.
+//! perfetto-recorder: a span for each call, in a buffer of the thread that is dropped when full.
 
 use perfetto_recorder::{
     EVENTS_PER_ARG, EVENTS_PER_SPAN, ThreadTraceData, current_thread_reserve, start, start_span,
 };
 
-/// The crate keeps everything until it is taken. As many as fit with 4 arguments in about 16 MiB.
+/// The crate keeps all spans until they are taken: as many with 4 arguments as fit in about 16 MiB.
 const SPANS_OF_A_BUFFER: u32 = 1 << 16;
 
 struct Perfetto;

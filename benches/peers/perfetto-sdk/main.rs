@@ -1,5 +1,4 @@
-//! The Perfetto SDK in process, recording to a ring buffer: an instant event with four debug
-//! arguments.
+//! The Perfetto SDK in process, with a ring buffer: an instant event with four debug arguments.
 //!
 //! Emitted as the C macro PERFETTO_TE does, because the Rust macro allocates a string for each
 //! name.
@@ -18,7 +17,8 @@ use std::time::Duration;
 /// As large as the ring of timeline.
 const BUFFER_KB: u32 = 64 << 10;
 
-/// The most that the service accepts; what does not fit on its way to the buffer is dropped.
+/// The most that the service accepts; events that do not fit on their way to the buffer are
+/// dropped.
 const SHARED_MEMORY_KB: u32 = 32 << 10;
 
 struct PerfettoSdk {

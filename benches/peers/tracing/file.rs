@@ -23,7 +23,7 @@ impl Write for Output {
             .is_some_and(|line| line.ends_with(LAST.as_bytes()))
         {
             self.file.flush()?;
-            // Nobody waits any more when the program ends.
+            // No receiver waits any more when the program ends.
             _ = self.reached.send(());
         }
         Ok(line.len())
@@ -50,7 +50,7 @@ impl TracingFile {
             );
             std::process::exit(1);
         });
-        // Nobody reads it, and a killed run leaves nothing behind.
+        // No process reads it, and a killed run leaves nothing behind.
         std::fs::remove_file(&path).expect("it was just created");
         let (reached, receiver) = sync_channel(1);
         let output = Output {

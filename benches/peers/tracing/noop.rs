@@ -1,5 +1,4 @@
-//! tokio's `tracing` with a layer that does nothing: what its dispatch alone costs, without a clock
-//! or a byte kept.
+//! tokio's `tracing` with a layer that does nothing: the cost of its dispatch alone.
 
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::registry::Registry;

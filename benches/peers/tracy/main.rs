@@ -1,15 +1,14 @@
-//! The Tracy client: a zone with four values, sent to a server that peers.py keeps, which throws it
-//! away.
+//! The Tracy client: a zone with four values, sent to a server of peers.py that drops it.
 //!
-//! The client starts before main. With nobody attached it keeps every event in memory, 190 bytes of
-//! it and most of the time spent on page faults; attached, it reuses what its thread has sent.
+//! The client starts before main. Without a server it keeps every event in memory, 190 bytes each,
+//! and spends most of the time on page faults; with one, it reuses memory that its thread has sent.
 
 use std::time::Duration;
 use tracy_client::{Client, span_location};
 
 struct Tracy;
 
-/// Far more than the client's thread uses while it polls an empty queue, far less than it gets on
+/// Far more CPU time than the client's thread uses to poll an empty queue, far less than it uses on
 /// any machine while it works.
 const IDLE: Duration = Duration::from_millis(5);
 const WINDOW: Duration = Duration::from_millis(100);
@@ -31,7 +30,7 @@ impl peer_common::Peer for Tracy {
         zone.emit_value(i as u64 + 3);
     }
 
-    /// The client does not tell what it has still to send.
+    /// The client does not tell how much it still has to send.
     fn drain(&self) {
         loop {
             let before = cpu_time();
@@ -68,7 +67,7 @@ fn main() {
         }
         Tracy
     });
-    // A regular exit waits for the server to take leave, which ours does not know how to.
-    // SAFETY: all output was flushed line by line, and nothing else has to be written.
+    // A regular exit waits for a farewell of the server, which ours does not send. SAFETY: all
+    // output was flushed line by line, and nothing else has to be written.
     unsafe { libc::_exit(0) }
 }
