@@ -180,11 +180,11 @@ typedef struct timeline_t {
  */
 typedef struct timeline_options_t {
   /**
-   * As for `timeline_new`.
+   * See `timeline_new`.
    */
   uint64_t entries;
   /**
-   * As for `timeline_new`.
+   * See `timeline_new`.
    */
   uint64_t string_table_size;
   /**
@@ -955,7 +955,7 @@ extern "C" {
  * defined before the first inclusion, this function and the rest of the header are left out.
  */
 #if defined(__GNUC__)
-__attribute__((unused)) /* Clang warns when the header itself is what it compiles. */
+__attribute__((unused)) /* Clang warns when it compiles the header itself. */
 #endif
 static inline bool timeline_enabled(const timeline_t *tl, uint32_t event) {
   if (!tl || event >= tl->events) return false;

@@ -89,7 +89,7 @@ if [ "$1" = test ]; then
   done
 fi
 
-# Blocks that anybody may use, and their size.
+# The number of free blocks for users without privileges, and their size.
 set -- "$1" $(stat -f -c '%a %S' /dev/shm 2>/dev/null || echo 0 0)
 free=$(($2 * $3 / 1048576))
 [ "$free" -ge "$space" ] ||

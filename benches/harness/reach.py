@@ -7,7 +7,7 @@ ENABLED = [("rust", "enabled0"), ("rust", "enabled4"), ("c", "enabled0"), ("c", 
 
 
 def worst(found):
-    """The largest of ratios with what they are of; None if one of them was not measured."""
+    """The largest of ratios with its subject; None if one of them was not measured."""
     found = list(found)
     if any(value is None for value, _ in found):
         return None, "not measured"
@@ -73,7 +73,7 @@ def reader(dumps, slow, fast, each=True):
 
 
 def archived(archives):
-    """The goals of archives: recording on one core, what is missed, sizes, reading, and what it costs the writer."""
+    """The goals of archives: recording on one core, losses, sizes, reading, and the cost for the writer."""
     found = {(row["what"], row["form"]): row for row in archives["full"]}
     for form, least in [("plain", 5), ("blocks", 8)]:
         yield "recorder: M events/s of CPU time", least, True, found["record", form]["cpu_rate"][1], form

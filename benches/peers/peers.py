@@ -48,7 +48,7 @@ class Peer:
     describe: str
 
     def check(self):
-        """Why it is skipped, or None. What only the compiler can tell comes from build, as Unavailable."""
+        """Why it is skipped, or None. Reasons that only the compiler finds come from build, as Unavailable."""
         raise NotImplementedError
 
     def build(self, outdir):

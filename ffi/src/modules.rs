@@ -112,7 +112,7 @@ impl Modules {
         }
     }
 
-    /// Tells the timeline of what was loaded since the last time. Takes locks and allocates.
+    /// Tells the timeline of objects loaded since the last time. Takes locks and allocates.
     ///
     /// A module for which the string table has no room is left out: its addresses will have no
     /// names. If the timeline cannot be told now, a later call tries again.

@@ -78,9 +78,9 @@ struct Known<'a> {
     pair: u64,
 }
 
-/// What a site remembers.
+/// The memory of a site for a timeline and a level.
 enum Found {
-    /// Nothing for this timeline and level.
+    /// Nothing.
     Nothing,
     /// The event; 0 when it cannot be defined.
     Event(u32),

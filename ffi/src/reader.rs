@@ -24,7 +24,7 @@ pub struct timeline_attached_t {
 /// A walk over events, from `timeline_events` or `timeline_follow`. One thread at a time may use
 /// it. It still works after its `timeline_attached_t` is freed.
 pub struct timeline_cursor_t {
-    // Declared before `shared`, so dropped before what it borrows from.
+    // Declared before `shared`, so dropped before the timeline that it borrows.
     walk: Walk,
     /// The event given last: C has pointers into it.
     given: Option<Event>,

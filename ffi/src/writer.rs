@@ -24,7 +24,7 @@ pub struct timeline_t {
     pub payload: u32,
 }
 
-/// What a `timeline_t *` points to.
+/// The object behind a `timeline_t *`.
 #[repr(C)]
 pub(crate) struct Writer {
     face: timeline_t,
@@ -116,9 +116,9 @@ fn sized(entries: u64, string_table_size: u64) -> Options {
 #[repr(C)]
 #[derive(Default, Clone, Copy)]
 pub struct timeline_options_t {
-    /// As for `timeline_new`.
+    /// See `timeline_new`.
     pub entries: u64,
-    /// As for `timeline_new`.
+    /// See `timeline_new`.
     pub string_table_size: u64,
     /// The permission bits of a new timeline, such as 0660, whatever the umask; 0 means 0600. A
     /// group can get the right to write, but not everybody: a user with that right may damage every

@@ -21,7 +21,7 @@ static const volatile header_t *ring;
 static const volatile lane_t *lanes;
 static const volatile thread_t *threads;
 
-/* What the handler waits for. */
+/* The place that the handler waits for. */
 enum place { ABOUT_TO_JOIN, COMMITTED };
 static enum place place;
 static uint64_t before;
