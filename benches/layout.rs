@@ -9,10 +9,10 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::Barrier;
 
-use timeline::layout::geometry::put32;
+use timeline::layout::Geometry;
+use timeline::layout::header::{CHECKED, Header};
 use timeline::layout::words::Cursor;
-use timeline::layout::{Geometry, HEADER_SIZE, header};
-use timeline::{DEFAULT_ENTRIES, EventId, Level, Priority, Timeline, unlink};
+use timeline::{DEFAULT_ENTRIES, EventId, Level, Priority, Record, Timeline, unlink};
 
 const ROUNDS: usize = 25;
 const EVENTS: i64 = 400_000;
@@ -35,8 +35,8 @@ impl Ring {
             .write(true)
             .open(format!("/dev/shm{path}"))
             .expect("it is there");
-        let mut head = vec![0; HEADER_SIZE as usize];
-        file.read_exact_at(&mut head, 0).expect("a header");
+        let mut head = Header::zeroed();
+        file.read_exact_at(head.bytes_mut(), 0).expect("a header");
         let mut geometry = Geometry::load(&head).expect("a sound header");
         geometry.chunk_entries = chunk;
         geometry.chunks = (DEFAULT_ENTRIES / u64::from(chunk)) as u32;
@@ -59,13 +59,11 @@ impl Ring {
             .expect("its texts");
         geometry.total = end.next_multiple_of(4096);
         geometry.store(&mut head);
-        head[header::NEXT_TICKET as usize..][..8]
-            .copy_from_slice(&u64::from(geometry.chunks).to_le_bytes());
-        put32(&mut head, header::CHECKSUM, 0);
-        let checksum = crc32fast::hash(&head[..header::CHECKED as usize]);
-        put32(&mut head, header::CHECKSUM, checksum);
+        head.next_ticket = u64::from(geometry.chunks).into();
+        head.checksum = 0.into();
+        head.checksum = crc32fast::hash(&head.bytes_mut()[..CHECKED]).into();
         file.set_len(geometry.total).expect("space");
-        file.write_all_at(&head, 0).expect("written");
+        file.write_all_at(head.bytes_mut(), 0).expect("written");
         file.write_all_at(&texts, strings.offset).expect("written");
         let records = vec![0; (geometry.entry().offset - geometry.lane().offset) as usize];
         file.write_all_at(&records, geometry.lane().offset)

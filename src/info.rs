@@ -4,13 +4,13 @@ use std::fs::File;
 
 use crate::clock::ClockKind;
 use crate::event::Level;
-use crate::layout::header;
+use crate::layout::Header;
 use crate::layout::words::Cursor;
 use crate::ring::Storage;
 use crate::ring::processes::{self, Writer};
 use crate::segment::Segment;
 use crate::source::Held;
-use crate::sync::Ordering;
+use crate::sync::{AtomicU64, Ordering};
 
 /// The state of a timeline.
 #[derive(Debug, Clone)]
@@ -178,23 +178,26 @@ fn count_cpu_lanes(segment: &Segment) -> u32 {
 
 fn count_thread_lanes(segment: &Segment) -> u32 {
     let ring = &segment.ring;
-    let taken = |lane: &u32| ring.owner(*lane).load(Ordering::Relaxed) != 0;
+    let owner = |lane| ring.lane(lane).field(|lane| &lane.owner);
+    let taken = |lane: &u32| owner(*lane).load(Ordering::Relaxed) != 0;
     (segment.geometry.cpu_lanes..ring.lanes())
         .filter(taken)
         .count() as u32
 }
 
 fn dropped(segment: &Segment) -> Dropped {
-    let field = |at| segment.map.u64(at).load(Ordering::Relaxed);
+    let header = segment.map.header();
+    let count = |field: fn(&Header) -> &AtomicU64| header.field(field).load(Ordering::Relaxed);
+    let of_lane = |lane| segment.ring.lane(lane).field(|lane| &lane.interrupted);
     let in_lanes = (0..segment.ring.lanes())
-        .map(|lane| segment.ring.interrupted(lane).load(Ordering::Relaxed))
+        .map(|lane| of_lane(lane).load(Ordering::Relaxed))
         .fold(0, u64::saturating_add);
     Dropped {
-        interrupted: in_lanes.saturating_add(field(header::DROPPED_INTERRUPTED)),
-        no_lane: field(header::DROPPED_NO_LANE),
-        no_chunk: field(header::DROPPED_NO_CHUNK),
-        bad_event: field(header::DROPPED_BAD_EVENT),
-        undefined: field(header::DROPPED_UNDEFINED),
+        interrupted: in_lanes.saturating_add(count(|header| &header.dropped_interrupted)),
+        no_lane: count(|header| &header.dropped_no_lane),
+        no_chunk: count(|header| &header.dropped_no_chunk),
+        bad_event: count(|header| &header.dropped_bad_event),
+        undefined: count(|header| &header.dropped_undefined),
     }
 }
 

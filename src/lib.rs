@@ -71,7 +71,7 @@ mod timeline;
 
 #[cfg(not(loom))]
 #[doc(hidden)]
-pub use self::shm::without_cancellation;
+pub use self::shm::{Record, without_cancellation};
 #[cfg(not(loom))]
 pub use self::{
     access::{Owner, Refusal, live_file},

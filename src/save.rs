@@ -14,13 +14,12 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::files::Replacement;
-use crate::layout::geometry::{get32, get64, put32, put64};
 use crate::layout::words::{Cursor, Entry, State};
-use crate::layout::{ENTRY_SIZE, HEADER_SIZE, Region, header, records};
+use crate::layout::{ENTRY_SIZE, Header, Region, header, records};
 use crate::ring::Storage;
 use crate::ring::reader::{self, Chunk};
 use crate::segment::{self, Segment};
-use crate::shm;
+use crate::shm::{self, Record};
 use crate::source::{self, Groups};
 use crate::sync::Ordering;
 
@@ -165,12 +164,13 @@ impl Snapshot<'_> {
         let region = self.segment.geometry.chunk();
         let mut bytes = vec![0; region.length as usize];
         for c in chunks {
-            let at = u64::from(c.chunk) * region.stride;
-            let state = State::closed(c.ticket, c.count);
-            put64(&mut bytes, at + records::chunk::STATE, state.0);
-            put64(&mut bytes, at + records::chunk::BEFORE, c.before);
-            put64(&mut bytes, at + records::chunk::LANE, c.lane.into());
-            put64(&mut bytes, at + records::chunk::OPENED, c.ticket);
+            let at = c.chunk as usize * region.stride as usize;
+            records::Chunk::edit(&mut bytes[at..], |chunk| {
+                chunk.state = State::closed(c.ticket, c.count).0.into();
+                chunk.before = c.before.into();
+                chunk.lane = u64::from(c.lane).into();
+                chunk.opened = c.ticket.into();
+            });
         }
         self.out.write_all_at(&bytes, region.offset)
     }
@@ -181,16 +181,19 @@ impl Snapshot<'_> {
         let mut bytes = vec![0; region.length as usize];
         self.segment.map.read(region.offset, &mut bytes);
         let empty = Cursor::new(0, self.segment.ring.chunk_entries());
-        for (lane, count) in (0..).zip(cut) {
-            let at = lane * region.stride;
-            put64(&mut bytes, at + records::lane::CURSOR, empty.0);
-            put64(&mut bytes, at + records::lane::SAVED, count.unwrap_or(0));
-        }
+        let mut cursors = vec![empty; cut.len()];
         for c in chunks {
-            let at = u64::from(c.lane) * region.stride + records::lane::CURSOR;
-            if Cursor(get64(&bytes, at)).ticket() < c.ticket {
-                put64(&mut bytes, at, Cursor::new(c.ticket, c.count).0);
+            let cursor = &mut cursors[c.lane as usize];
+            if cursor.ticket() < c.ticket {
+                *cursor = Cursor::new(c.ticket, c.count);
             }
+        }
+        let records = bytes.chunks_exact_mut(region.stride as usize);
+        for ((record, cursor), count) in records.zip(cursors).zip(cut) {
+            records::Lane::edit(record, |lane| {
+                lane.cursor = cursor.0.into();
+                lane.saved = count.unwrap_or(0).into();
+            });
         }
         self.out.write_all_at(&bytes, region.offset)
     }
@@ -200,16 +203,12 @@ impl Snapshot<'_> {
     fn threads(&mut self) -> std::io::Result<()> {
         let region = self.segment.geometry.thread();
         let mut bytes = vec![0; region.length as usize];
-        for slot in 0..u64::from(self.segment.geometry.threads) {
-            let at = slot * region.stride;
-            let identity = self
-                .segment
-                .map
-                .u32(region.offset + at + records::thread::IDENTITY);
+        for (slot, record) in (0_u32..).zip(bytes.chunks_exact_mut(region.stride as usize)) {
+            let place = self.segment.map.record::<records::Thread>(region.at(slot));
+            let identity = place.field(|thread| &thread.identity);
             // The same protocol as in threads::lookup.
             let before = identity.load(Ordering::Acquire);
-            let record = &mut bytes[at as usize..][..region.stride as usize];
-            self.segment.map.read(region.offset + at, record);
+            self.segment.map.read(region.at(slot), record);
             crate::sync::fence(Ordering::Acquire);
             if identity.load(Ordering::Relaxed) != before {
                 record.fill(0);
@@ -229,39 +228,36 @@ impl Snapshot<'_> {
     }
 
     fn header(&mut self, chunks: &[Chunk], defined: u32, used: u64) -> std::io::Result<()> {
-        let mut h = vec![0; HEADER_SIZE as usize];
-        self.segment.map.read(0, &mut h);
-        let flags = get32(&h, header::FLAGS);
-        put32(&mut h, header::FLAGS, flags | header::FLAG_SNAPSHOT);
-        put32(&mut h, header::DEFINED, defined);
-        put64(&mut h, header::STRINGS_USED, used);
-        put32(&mut h, header::BOOST, 0);
-        put32(&mut h, header::SAMPLER_PID, 0);
+        let mut h = Header::zeroed();
+        self.segment.map.read(0, h.bytes_mut());
+        *h.flags.get_mut() |= header::FLAG_SNAPSHOT;
+        h.defined = defined.into();
+        h.strings_used = used.into();
+        h.boost = 0.into();
+        h.sampler_pid = 0.into();
         let next = chunks.iter().map(|c| c.ticket + 1).max();
         let next = next.unwrap_or(self.segment.ring.chunks().into());
-        put64(&mut h, header::NEXT_TICKET, next);
+        h.next_ticket = next.into();
         self.anchors(&mut h);
         segment::seal(&mut h);
-        self.out.write_all_at(&h, 0)
+        self.out.write_all_at(h.bytes_mut(), 0)
     }
 
     /// Writes the timeline's anchors, and one of this moment if its clock still runs.
-    fn anchors(&self, h: &mut [u8]) {
+    fn anchors(&self, h: &mut Header) {
         let mut anchors = self.segment.anchors();
         let own = (self.segment.clock_runs()).then(|| self.segment.own_anchor(&anchors));
         if let Some(own) = own.flatten() {
-            anchors.truncate(header::ANCHORS_COUNT as usize - 1);
+            anchors.truncate(h.anchors.len() - 1);
             anchors.push(own);
         }
-        let end = header::ANCHORS + header::ANCHORS_COUNT * header::ANCHOR_SIZE;
-        h[header::ANCHORS as usize..end as usize].fill(0);
-        put64(h, header::ANCHORS_TAKEN, anchors.len() as u64);
-        for (i, anchor) in (0..).zip(&anchors) {
-            let at = header::ANCHORS + i * header::ANCHOR_SIZE;
-            put64(h, at, i + 1);
-            put64(h, at + 8, anchor.ticks);
-            put64(h, at + 16, anchor.monotonic);
-            put64(h, at + 24, anchor.realtime);
+        h.anchors_taken = (anchors.len() as u64).into();
+        h.anchors = Record::zeroed();
+        for (serial, (place, anchor)) in (1_u64..).zip(h.anchors.iter_mut().zip(&anchors)) {
+            place.serial = serial.into();
+            place.ticks = anchor.ticks.into();
+            place.monotonic = anchor.monotonic.into();
+            place.realtime = anchor.realtime.into();
         }
     }
 }

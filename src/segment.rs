@@ -15,12 +15,11 @@ use std::sync::Arc;
 use crate::clock::{Anchor, ClockKind, TimeBase};
 use crate::error::{Error, Result};
 use crate::event::Definitions;
-use crate::layout::geometry::{get16, get32, get64, put16, put32, put64};
-use crate::layout::{self, Geometry, HEADER_SIZE, header};
+use crate::layout::{self, Geometry, HEADER_SIZE, Header, header};
 use crate::ring::life::{Seen, View, Who};
 use crate::ring::memory::{Observed, Shared};
-use crate::shm::{self, Lock, Loss, Mapping, Name};
-use crate::sync::{Ordering, fence};
+use crate::shm::{self, Lock, Loss, Mapping, Name, Place, Record, load_bytes, store_bytes};
+use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
 
 /// System calls for one look at a file that another user could cut short: some seconds' worth. Each
 /// lane and chunk adds three times as many as it needs in an intact ring.
@@ -104,13 +103,11 @@ impl Segment {
             Use::Log => Mapping::writable(file, geometry.total, true),
         };
         let map = Arc::new(map.map_err(|e| Error::io("map", path, e))?);
-        let mut nodes = vec![0xff; header::CPU_NODES_COUNT as usize];
-        map.read(header::CPU_NODES, &mut nodes);
         Ok(Segment {
             name: name.clone(),
             ring: Observed::new(&map, &geometry),
             definitions: Definitions::new(&map, &geometry),
-            nodes,
+            nodes: map.header().field(|h| &h.cpu_nodes).bytes().to_vec(),
             map,
             geometry,
             this_boot: is_of_this_boot(file, &facts.boot_id),
@@ -171,27 +168,23 @@ impl Segment {
         let Some(anchor) = self.own_anchor(&self.anchors()) else {
             return;
         };
-        let taken = self.map.u64(header::ANCHORS_TAKEN);
-        let serial = taken.load(Ordering::Relaxed);
-        let slot = match serial {
-            0 => 0,
-            n => 1 + (n - 1) % (header::ANCHORS_COUNT - 1),
+        let header = self.map.header().shared();
+        let serial = header.anchors_taken.load(Ordering::Relaxed);
+        let [first, others @ ..] = &header.anchors;
+        let place = match serial {
+            0 => first,
+            n => &others[((n - 1) % others.len() as u64) as usize],
         };
-        let at = header::ANCHORS + slot * header::ANCHOR_SIZE;
         // A sequence lock: the serial is 0 while the anchor changes. The fence keeps the stores
         // below behind it, and the Release publishes them; both pair with `anchors`.
-        self.map.u64(at).store(0, Ordering::Relaxed);
+        place.serial.store(0, Ordering::Relaxed);
         fence(Ordering::Release);
-        self.map.u64(at + 8).store(anchor.ticks, Ordering::Relaxed);
-        self.map
-            .u64(at + 16)
-            .store(anchor.monotonic, Ordering::Relaxed);
-        self.map
-            .u64(at + 24)
-            .store(anchor.realtime, Ordering::Relaxed);
+        place.ticks.store(anchor.ticks, Ordering::Relaxed);
+        place.monotonic.store(anchor.monotonic, Ordering::Relaxed);
+        place.realtime.store(anchor.realtime, Ordering::Relaxed);
         let serial = serial.wrapping_add(1);
-        self.map.u64(at).store(serial, Ordering::Release);
-        taken.store(serial, Ordering::Relaxed);
+        place.serial.store(serial, Ordering::Release);
+        header.anchors_taken.store(serial, Ordering::Relaxed);
     }
 
     /// An anchor of this moment to add to the others. `None` if its ticks may not be comparable
@@ -207,17 +200,19 @@ impl Segment {
     /// The anchors that are whole, in the order in which they were taken.
     pub fn anchors(&self) -> Vec<Anchor> {
         let mut anchors = Vec::new();
-        for slot in 0..header::ANCHORS_COUNT {
-            let at = header::ANCHORS + slot * header::ANCHOR_SIZE;
-            let serial = self.map.u64(at).load(Ordering::Acquire);
+        for place in self.map.header().field(|h| &h.anchors).each() {
+            let relaxed = |field: fn(&header::Anchor) -> &AtomicU64| {
+                place.field(field).load(Ordering::Relaxed)
+            };
+            let serial = place.field(|anchor| &anchor.serial).load(Ordering::Acquire);
             let anchor = Anchor {
-                ticks: self.map.u64(at + 8).load(Ordering::Relaxed),
-                monotonic: self.map.u64(at + 16).load(Ordering::Relaxed),
-                realtime: self.map.u64(at + 24).load(Ordering::Relaxed),
+                ticks: relaxed(|anchor| &anchor.ticks),
+                monotonic: relaxed(|anchor| &anchor.monotonic),
+                realtime: relaxed(|anchor| &anchor.realtime),
             };
             // Pairs with the fence in `add_anchor`.
             fence(Ordering::Acquire);
-            if serial != 0 && self.map.u64(at).load(Ordering::Relaxed) == serial {
+            if serial != 0 && relaxed(|anchor| &anchor.serial) == serial {
                 anchors.push((serial, anchor));
             }
         }
@@ -228,12 +223,14 @@ impl Segment {
     /// The process that samples, if there is one. `file` is an opening other than the sampler's
     /// own. `None` if there is none left: then only the kernel can tell whether the process lives.
     pub fn sampler(&self, file: Option<&File>) -> Option<u32> {
-        let number = |at| self.map.u64(at).load(Ordering::Relaxed);
+        let header = self.map.header();
+        let number = |field: fn(&Header) -> &AtomicU64| header.field(field).load(Ordering::Relaxed);
+        let pid = header.field(|header| &header.sampler_pid);
         let who = Who {
-            pid: self.map.u32(header::SAMPLER_PID).load(Ordering::Relaxed),
-            start: number(header::SAMPLER_START),
-            pid_namespace: number(header::SAMPLER_NAMESPACE),
-            time_namespace: number(header::SAMPLER_TIME_NAMESPACE),
+            pid: pid.load(Ordering::Relaxed),
+            start: number(|header| &header.sampler_start),
+            pid_namespace: number(|header| &header.sampler_namespace),
+            time_namespace: number(|header| &header.sampler_time_namespace),
         };
         // As for writers: the lock decides, unless the process is gone and its child has the lock.
         let lives = || match View::here().see(&who) {
@@ -248,14 +245,13 @@ impl Segment {
     /// lock.
     pub fn set_sampler(&self, samples: bool) {
         let me = Who::me();
-        let store = |at, number| self.map.u64(at).store(number, Ordering::Relaxed);
-        store(header::SAMPLER_START, me.start);
-        store(header::SAMPLER_NAMESPACE, me.pid_namespace);
-        store(header::SAMPLER_TIME_NAMESPACE, me.time_namespace);
+        let header = self.map.header().shared();
+        let store = |field: &AtomicU64, number| field.store(number, Ordering::Relaxed);
+        store(&header.sampler_start, me.start);
+        store(&header.sampler_namespace, me.pid_namespace);
+        store(&header.sampler_time_namespace, me.time_namespace);
         let pid = if samples { me.pid } else { 0 };
-        self.map
-            .u32(header::SAMPLER_PID)
-            .store(pid, Ordering::Relaxed);
+        header.sampler_pid.store(pid, Ordering::Relaxed);
     }
 
     /// Whether the clock of its ticks can be read now: it is not a snapshot, and of this boot.
@@ -280,15 +276,17 @@ fn read_header(path: &Path, file: &File) -> Result<(Geometry, Facts)> {
         .metadata()
         .map_err(|e| Error::io("examine", path, e))?
         .len();
-    let mut head = vec![0; HEADER_SIZE.min(size) as usize];
-    file.read_exact_at(&mut head, 0)
+    let mut head = Header::zeroed();
+    let have = HEADER_SIZE.min(size) as usize;
+    file.read_exact_at(&mut head.bytes_mut()[..have], 0)
         .map_err(|e| Error::io("read", path, e))?;
-    let mut magic = [0; 8];
-    let have = head.len().min(8);
-    magic[..have].copy_from_slice(&head[..have]);
+    // Relaxed, here and below: nobody else has the copy.
+    let long = |field: &AtomicU64| field.load(Ordering::Relaxed);
+    let short = |field: &AtomicU32| field.load(Ordering::Relaxed);
+    let magic = load_bytes(&head.magic);
     if magic != layout::MAGIC {
         return Err(match magic {
-            [0, 0, 0, 0, 0, 0, 0, 0] if have == 8 => Error::Unfinished { path: path.into() },
+            [0, 0, 0, 0, 0, 0, 0, 0] if have >= 8 => Error::Unfinished { path: path.into() },
             found => Error::NotATimeline {
                 path: path.into(),
                 found,
@@ -303,8 +301,8 @@ fn read_header(path: &Path, file: &File) -> Result<(Geometry, Facts)> {
         });
     }
     let version = (
-        get16(&head, header::VERSION_MAJOR),
-        get16(&head, header::VERSION_MINOR),
+        head.version_major.load(Ordering::Relaxed),
+        head.version_minor.load(Ordering::Relaxed),
     );
     if version.0 != layout::VERSION_MAJOR {
         return Err(Error::Version {
@@ -319,15 +317,15 @@ fn read_header(path: &Path, file: &File) -> Result<(Geometry, Facts)> {
         expected: expected.to_string(),
         found: found.to_string(),
     };
-    let found = get32(&head, header::HEADER_SIZE);
+    let found = short(&head.header_size);
     if u64::from(found) != HEADER_SIZE {
         return Err(corrupt("header_size", &HEADER_SIZE, &found));
     }
     let geometry = Geometry::load(&head).map_err(|f| corrupt(f.field, &f.expected, &f.found))?;
-    let clock = get32(&head, header::CLOCK);
+    let clock = short(&head.clock);
     let clock = ClockKind::from_number(clock)
         .ok_or_else(|| corrupt("clock", &"1 (tsc) or 2 (monotonic_raw)", &clock))?;
-    let (stored, computed) = (get32(&head, header::CHECKSUM), checksum(&head));
+    let (stored, computed) = (short(&head.checksum), checksum(&mut head));
     if stored != computed {
         let hex = |n: u32| format!("{n:#010x}");
         return Err(corrupt("checksum", &hex(computed), &hex(stored)));
@@ -339,70 +337,62 @@ fn read_header(path: &Path, file: &File) -> Result<(Geometry, Facts)> {
             found: size,
         });
     }
-    let exe = &head[header::CREATOR_EXE as usize..][..header::CREATOR_EXE_SIZE as usize];
-    let exe = exe.split(|b| *b == 0).next().unwrap_or_default();
-    let mut boot_id = [0; 16];
-    boot_id.copy_from_slice(&head[header::BOOT_ID as usize..][..16]);
-    let flags = get32(&head, header::FLAGS);
+    let flags = short(&head.flags);
     let facts = Facts {
         version,
         snapshot: flags & header::FLAG_SNAPSHOT != 0,
         reduced: flags & header::FLAG_REDUCED != 0,
         clock,
-        tick_rate: get64(&head, header::TICK_RATE),
-        created_unix: get64(&head, header::CREATED_UNIX),
-        creator_pid: get32(&head, header::CREATOR_PID),
-        creator_exe: String::from_utf8_lossy(exe).into_owned(),
-        boot_id,
+        tick_rate: long(&head.tick_rate),
+        created_unix: long(&head.created_unix),
+        creator_pid: short(&head.creator_pid),
+        creator_exe: Place::Mapped(&head.creator_exe).text(),
+        boot_id: load_bytes(&head.boot_id),
     };
     Ok((geometry, facts))
 }
 
 /// CRC-32 of the constant half of the header, with 0 in the checksum's own field.
-pub fn checksum(head: &[u8]) -> u32 {
-    let mut crc = crc32fast::Hasher::new();
-    crc.update(&head[..header::CHECKSUM as usize]);
-    crc.update(&[0; 4]);
-    crc.update(&head[header::CHECKSUM as usize + 4..header::CHECKED as usize]);
-    crc.finalize()
+fn checksum(head: &mut Header) -> u32 {
+    let stored = std::mem::take(&mut head.checksum);
+    let computed = crc32fast::hash(&head.bytes_mut()[..header::CHECKED]);
+    head.checksum = stored;
+    computed
 }
 
 /// The header of a new timeline of this process; `reduced`: see [`Facts::reduced`].
-pub fn new_header(geometry: &Geometry, clock: ClockKind, reduced: bool) -> Vec<u8> {
-    let mut h = vec![0; HEADER_SIZE as usize];
-    h[..8].copy_from_slice(&layout::MAGIC);
-    put16(&mut h, header::VERSION_MAJOR, layout::VERSION_MAJOR);
-    put16(&mut h, header::VERSION_MINOR, layout::VERSION_MINOR);
-    put32(&mut h, header::HEADER_SIZE, HEADER_SIZE as u32);
+pub fn new_header(geometry: &Geometry, clock: ClockKind, reduced: bool) -> Header {
+    let mut h = Header::zeroed();
+    h.magic = layout::MAGIC.map(Into::into);
+    h.version_major = layout::VERSION_MAJOR.into();
+    h.version_minor = layout::VERSION_MINOR.into();
+    h.header_size = (HEADER_SIZE as u32).into();
     if reduced {
-        put32(&mut h, header::FLAGS, header::FLAG_REDUCED);
+        h.flags = header::FLAG_REDUCED.into();
     }
     geometry.store(&mut h);
-    put32(&mut h, header::CLOCK, clock.number());
+    h.clock = clock.number().into();
     crate::clock::settle();
-    put64(&mut h, header::TICK_RATE, crate::clock::measure(clock));
-    put64(&mut h, header::CREATED_UNIX, crate::clock::realtime());
-    put64(&mut h, header::CREATED_TICKS, clock.now());
-    put32(&mut h, header::CREATOR_PID, std::process::id());
-    put64(&mut h, header::CREATOR_START, Who::me().start);
-    h[header::BOOT_ID as usize..][..16].copy_from_slice(&boot_id());
+    h.tick_rate = crate::clock::measure(clock).into();
+    h.created_unix = crate::clock::realtime().into();
+    h.created_ticks = clock.now().into();
+    h.creator_pid = std::process::id().into();
+    h.creator_start = Who::me().start.into();
+    h.boot_id = boot_id().map(Into::into);
     let exe = std::env::current_exe().unwrap_or_default();
     let exe = std::os::unix::ffi::OsStrExt::as_bytes(exe.as_os_str());
-    let most = exe.len().min(header::CREATOR_EXE_SIZE as usize - 1);
-    h[header::CREATOR_EXE as usize..][..most].copy_from_slice(&exe[..most]);
-    let nodes = crate::clock::cpu_nodes(header::CPU_NODES_COUNT as usize);
-    h[header::CPU_NODES as usize..][..nodes.len()].copy_from_slice(&nodes);
-    put32(&mut h, header::LEVEL, crate::event::Level::ALL.get().into());
-    put32(&mut h, header::DEFINED, 1);
-    put64(&mut h, header::STRINGS_USED, 1);
+    store_bytes(&h.creator_exe[..255], exe);
+    store_bytes(&h.cpu_nodes, &crate::clock::cpu_nodes(h.cpu_nodes.len()));
+    h.level = u32::from(crate::event::Level::ALL.get()).into();
+    h.defined = 1.into();
+    h.strings_used = 1.into();
     seal(&mut h);
     h
 }
 
 /// Writes the checksum into a header.
-pub fn seal(head: &mut [u8]) {
-    let sum = checksum(head);
-    put32(head, header::CHECKSUM, sum);
+pub fn seal(head: &mut Header) {
+    head.checksum = checksum(head).into();
 }
 
 /// Whether a file was written since the machine's last boot.
@@ -431,4 +421,25 @@ fn boot_id() -> [u8; 16] {
         *byte = pair[0] << 4 | pair[1];
     }
     id
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::{MAX_ENTRIES, MAX_STRING_TABLE, MIN_ENTRIES, MIN_STRING_TABLE};
+
+    #[test]
+    fn every_size_has_a_valid_layout_that_survives_the_header() {
+        let mut entries = MIN_ENTRIES;
+        while entries <= MAX_ENTRIES {
+            for strings in [MIN_STRING_TABLE, 5000, 1 << 20, MAX_STRING_TABLE] {
+                let g = Geometry::new(entries, strings);
+                let mut h = Header::zeroed();
+                g.store(&mut h);
+                assert_eq!(Geometry::load(&h), Ok(g));
+                assert!(g.lanes() < g.chunks);
+            }
+            entries *= 2;
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 #[cfg(not(loom))]
 pub use core::sync::atomic::{
-    AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering, compiler_fence, fence,
+    AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, compiler_fence, fence,
 };
 
 #[cfg(loom)]

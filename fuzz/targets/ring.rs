@@ -4,10 +4,11 @@
 //! Bytes that begin as a timeline does are one. Others are a list of changes to a sound one: which
 //! one (1 byte), and for each change where (3 bytes, little-endian), how many bytes, and these.
 
+use std::mem::offset_of;
 use std::sync::OnceLock;
 
-use timeline::layout::geometry::{get64, put32};
-use timeline::layout::{MAGIC, header};
+use timeline::layout::MAGIC;
+use timeline::layout::header::{CHECKED, Header};
 use timeline::{Attached, Error, EventId, From, Order, dump};
 use timeline_archive::{Archive, Form, Keeping, Output, Recorder};
 
@@ -50,8 +51,9 @@ pub fn sound(which: u8) -> &'static [u8] {
 /// As long as the header says, with zeros for what is not there.
 fn whole(bytes: &[u8]) -> Vec<u8> {
     let mut file = bytes.to_vec();
-    if file.len() > header::CHECKED as usize {
-        let claimed = get64(bytes, header::TOTAL_SIZE);
+    if file.len() > CHECKED {
+        let (claimed, _) = file[offset_of!(Header, total_size)..].as_chunks();
+        let claimed = u64::from_le_bytes(claimed[0]);
         file.resize(file.len().max(claimed.min(MOST) as usize), 0);
     }
     file
@@ -74,10 +76,11 @@ fn changed(bytes: &[u8]) -> Vec<u8> {
 
 /// Makes the header's checksum right again (docs/format.md), so that what is behind it is reached.
 pub fn seal(file: &mut [u8]) {
-    if let Some(head) = file.get(..header::CHECKED as usize) {
-        let mut head = head.to_vec();
-        head[header::CHECKSUM as usize..][..4].fill(0);
-        put32(file, header::CHECKSUM, crc32fast::hash(&head));
+    if let Some(head) = file.get_mut(..CHECKED) {
+        let at = offset_of!(Header, checksum);
+        head[at..at + 4].fill(0);
+        let sum = crc32fast::hash(head);
+        head[at..at + 4].copy_from_slice(&sum.to_le_bytes());
     }
 }
 

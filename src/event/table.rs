@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use super::{Definition, Level, Priority, Syntax, argument_names, bounded, template};
 use crate::error::{Error, Result};
-use crate::layout::{Geometry, MAX_ARGUMENTS, header, records::definition as record};
-use crate::shm::Mapping;
-use crate::sync::Ordering;
+use crate::layout::{Geometry, MAX_ARGUMENTS, records};
+use crate::shm::{Mapping, Place};
+use crate::sync::{AtomicU8, AtomicU32, Ordering};
 
 /// The number of a definition in one timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -79,20 +79,23 @@ impl Definitions {
         }
     }
 
-    fn at(&self, id: u32) -> u64 {
-        self.geometry.definition().offset + u64::from(id) * self.geometry.definition().stride
+    fn record(&self, id: u32) -> Place<'_, records::Definition> {
+        self.map.record(self.geometry.definition().at(id))
     }
 
     /// How many definitions there are, including number 0, which is never enabled.
     pub fn count(&self) -> u32 {
         // Acquire (pairs with the Release in `add`): the records and strings below it are visible.
-        let count = self.map.u32(header::DEFINED).load(Ordering::Acquire);
+        let defined = self.map.header().field(|header| &header.defined);
+        let count = defined.load(Ordering::Acquire);
         count.clamp(1, self.geometry.definitions)
     }
 
     /// Bytes of the string table in use.
     pub fn string_bytes(&self) -> u64 {
-        let used = self.map.u64(header::STRINGS_USED).load(Ordering::Acquire);
+        let used = self.map.header().field(|header| &header.strings_used);
+        // Acquire, pairs with the Release in `intern`.
+        let used = used.load(Ordering::Acquire);
         used.clamp(1, self.geometry.strings().length)
     }
 
@@ -101,15 +104,17 @@ impl Definitions {
         if id.0 == 0 || id.0 >= self.count() {
             return None;
         }
-        let at = self.at(id.0);
-        let word = |field| self.map.u32(at + field).load(Ordering::Relaxed);
-        let priority = self.map.u8(at + record::PRIORITY).load(Ordering::Relaxed);
-        let file = word(record::FILE);
+        let record = self.record(id.0);
+        let word = |field: fn(&records::Definition) -> &AtomicU32| {
+            record.field(field).load(Ordering::Relaxed)
+        };
+        let file = word(|definition| &definition.file);
+        let line = word(|definition| &definition.line);
         Some(Definition {
             id,
-            category: self.string(word(record::CATEGORY)),
-            priority: Some(Priority::from_u8(priority)?),
-            message: self.string(word(record::MESSAGE)),
+            category: self.string(word(|definition| &definition.category)),
+            priority: Some(self.priority(id.0)?),
+            message: self.string(word(|definition| &definition.message)),
             is_lost: false,
             syntax: match self.kind(id.0) {
                 kind::PRINTF => Syntax::Printf,
@@ -117,22 +122,26 @@ impl Definitions {
                 _ => Syntax::Template,
             },
             file: (file != 0).then(|| self.string(file)),
-            line: Some(word(record::LINE)).filter(|line| *line != 0),
+            line: (line != 0).then_some(line),
         })
     }
 
     fn kind(&self, id: u32) -> u8 {
-        self.map
-            .u8(self.at(id) + record::KIND)
-            .load(Ordering::Relaxed)
+        let kind = self.record(id).field(|definition| &definition.kind);
+        kind.load(Ordering::Relaxed)
+    }
+
+    fn priority(&self, id: u32) -> Option<Priority> {
+        let priority = self.record(id).field(|definition| &definition.priority);
+        Priority::from_u8(priority.load(Ordering::Relaxed))
     }
 
     /// The objects that processes of the timeline have loaded, in their text form.
     pub fn modules(&self) -> impl Iterator<Item = String> {
         let modules = (1..self.count()).filter(|id| self.kind(*id) == kind::MODULE);
         modules.map(|id| {
-            let message = self.at(id) + record::MESSAGE;
-            self.long_string(self.map.u32(message).load(Ordering::Relaxed), u64::MAX)
+            let message = self.record(id).field(|definition| &definition.message);
+            self.long_string(message.load(Ordering::Relaxed), u64::MAX)
         })
     }
 
@@ -244,32 +253,22 @@ impl Definitions {
     }
 
     fn find(&self, hash: u64, wanted: &Wanted) -> Option<EventId> {
-        let word = |id, field| self.map.u32(self.at(id) + field).load(Ordering::Relaxed);
-        let text = |id, field| match word(id, field) {
+        let number = |field: &AtomicU32| field.load(Ordering::Relaxed);
+        let text = |field| match number(field) {
             0 => String::new(),
             at => self.long_string(at, u64::MAX),
         };
-        let hash_of = |id| {
-            self.map
-                .u64(self.at(id) + record::HASH)
-                .load(Ordering::Relaxed)
+        let is_wanted = |id: &u32| {
+            let record = self.record(*id).shared();
+            record.hash.load(Ordering::Relaxed) == hash
+                && self.kind(*id) == wanted.kind
+                && self.priority(*id) == Some(wanted.priority)
+                && number(&record.line) == wanted.line
+                && text(&record.category) == wanted.category
+                && text(&record.message) == wanted.message
+                && text(&record.file) == wanted.file
         };
-        let priority_of = |id| {
-            self.map
-                .u8(self.at(id) + record::PRIORITY)
-                .load(Ordering::Relaxed)
-        };
-        let found = (1..self.count())
-            .filter(|&id| hash_of(id) == hash)
-            .find(|&id| {
-                self.kind(id) == wanted.kind
-                    && priority_of(id) == wanted.priority as u8
-                    && word(id, record::LINE) == wanted.line
-                    && text(id, record::CATEGORY) == wanted.category
-                    && text(id, record::MESSAGE) == wanted.message
-                    && text(id, record::FILE) == wanted.file
-            });
-        found.map(EventId)
+        (1..self.count()).find(is_wanted).map(EventId)
     }
 
     fn add(&self, path: &Path, hash: u64, wanted: &Wanted) -> Result<EventId> {
@@ -282,33 +281,29 @@ impl Definitions {
         }
         let [category, message, file] =
             self.intern(path, [wanted.category, wanted.message, wanted.file])?;
-        let at = self.at(id);
-        let word = |field, value| self.map.u32(at + field).store(value, Ordering::Relaxed);
-        self.map
-            .u64(at + record::HASH)
-            .store(hash, Ordering::Relaxed);
-        word(record::CATEGORY, category);
-        word(record::MESSAGE, message);
-        word(record::FILE, file);
-        word(record::LINE, wanted.line);
+        let record = self.record(id).shared();
+        record.hash.store(hash, Ordering::Relaxed);
+        record.category.store(category, Ordering::Relaxed);
+        record.message.store(message, Ordering::Relaxed);
+        record.file.store(file, Ordering::Relaxed);
+        record.line.store(wanted.line, Ordering::Relaxed);
         let arguments = match wanted.kind {
-            kind::TEMPLATE => argument_names(wanted.message).count() as u8,
+            kind::TEMPLATE => argument_names(wanted.message).count(),
             _ => 0,
         };
-        let rest = [wanted.priority as u8, wanted.kind, arguments];
-        self.map.write(at + record::PRIORITY, &rest);
-        for i in 0..u64::from(arguments) {
-            self.map
-                .u8(at + record::TYPES + i)
-                .store(1, Ordering::Relaxed);
-        }
+        let byte = |field: &AtomicU8, value| field.store(value, Ordering::Relaxed);
+        byte(&record.priority, wanted.priority as u8);
+        byte(&record.kind, wanted.kind);
+        byte(&record.arguments, arguments as u8);
+        record.types[..arguments]
+            .iter()
+            .for_each(|kind| byte(kind, 1));
         let event = wanted.kind != kind::MODULE;
         self.enable(id, event && self.effective_level().allows(wanted.priority));
         // Release (pairs with the Acquire in `count`): publishes the record, its strings and its
         // enable byte.
-        self.map
-            .u32(header::DEFINED)
-            .store(id + 1, Ordering::Release);
+        let defined = &self.map.header().shared().defined;
+        defined.store(id + 1, Ordering::Release);
         Ok(EventId(id))
     }
 
@@ -341,9 +336,9 @@ impl Definitions {
         }
         self.map
             .write(strings.offset + used, &table[used as usize..]);
-        self.map
-            .u64(header::STRINGS_USED)
-            .store(end, Ordering::Release);
+        // Release, pairs with the Acquire in `string_bytes`.
+        let used = &self.map.header().shared().strings_used;
+        used.store(end, Ordering::Release);
         Ok(offsets)
     }
 
@@ -354,27 +349,27 @@ impl Definitions {
 
     /// The level that was asked for.
     pub fn level(&self) -> Level {
-        Level::from_field(self.map.u32(header::LEVEL).load(Ordering::Relaxed))
+        let level = self.map.header().field(|header| &header.level);
+        Level::from_field(level.load(Ordering::Relaxed))
     }
 
     /// The level that a sampler asks for at the moment; none otherwise.
     pub fn boost(&self) -> Level {
-        Level::from_field(self.map.u32(header::BOOST).load(Ordering::Relaxed))
+        let boost = self.map.header().field(|header| &header.boost);
+        Level::from_field(boost.load(Ordering::Relaxed))
     }
 
     /// Sets the level asked for. The caller holds the define lock.
     pub fn set_level(&self, level: Level) {
-        self.map
-            .u32(header::LEVEL)
-            .store(level.get().into(), Ordering::Relaxed);
+        let field = &self.map.header().shared().level;
+        field.store(level.get().into(), Ordering::Relaxed);
         self.apply();
     }
 
     /// Sets the sampler's level. The caller holds the define lock.
     pub fn set_boost(&self, boost: Level) {
-        self.map
-            .u32(header::BOOST)
-            .store(boost.get().into(), Ordering::Relaxed);
+        let field = &self.map.header().shared().boost;
+        field.store(boost.get().into(), Ordering::Relaxed);
         self.apply();
     }
 
@@ -385,20 +380,15 @@ impl Definitions {
             if self.kind(id) == kind::MODULE {
                 continue;
             }
-            let number = self
-                .map
-                .u8(self.at(id) + record::PRIORITY)
-                .load(Ordering::Relaxed);
-            let enabled = Priority::from_u8(number).is_some_and(|p| level.allows(p));
+            let enabled = self.priority(id).is_some_and(|p| level.allows(p));
             self.enable(id, enabled);
         }
     }
 
     fn enable(&self, id: u32, enabled: bool) {
         // Relaxed: a writer that sees the change a moment later logs one event too many or too few.
-        self.map
-            .u8(self.geometry.enable().offset + u64::from(id))
-            .store(enabled.into(), Ordering::Relaxed);
+        let byte = self.map.record::<AtomicU8>(self.geometry.enable().at(id));
+        byte.shared().store(enabled.into(), Ordering::Relaxed);
     }
 }
 

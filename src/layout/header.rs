@@ -1,119 +1,154 @@
-//! Offsets of the header's fields.
+//! The header.
 //!
 //! The first half is written once, at creation, and carries a checksum; the second half changes
 //! while the timeline lives.
 
-/// 8 bytes. A file that starts with zeros instead was never finished.
-pub const MAGIC: u64 = 0x000;
-/// u16.
-pub const VERSION_MAJOR: u64 = 0x008;
-/// u16.
-pub const VERSION_MINOR: u64 = 0x00a;
-/// u32, bytes of the header.
-pub const HEADER_SIZE: u64 = 0x00c;
-/// u32, bit 0: a snapshot.
-pub const FLAGS: u64 = 0x010;
-/// u32, CRC-32 (IEEE) of the bytes 0 to 0x7ff with this field as 0.
-pub const CHECKSUM: u64 = 0x014;
-/// u64, bytes of the whole file.
-pub const TOTAL_SIZE: u64 = 0x018;
-/// u64, entries of the ring.
-pub const ENTRIES: u64 = 0x020;
-/// u32, entries of one chunk.
-pub const CHUNK_ENTRIES: u64 = 0x028;
-/// u32, chunks of the ring.
-pub const CHUNKS: u64 = 0x02c;
-/// u32, lanes of CPUs: lane n < cpu_lanes belongs to CPU n.
-pub const CPU_LANES: u64 = 0x030;
-/// u32, lanes of threads, after those of the CPUs.
-pub const THREAD_LANES: u64 = 0x034;
-/// u32, records of the definition table; also bytes of the enable table.
-pub const DEFINITIONS: u64 = 0x038;
-/// u32, records of the thread table.
-pub const THREADS: u64 = 0x03c;
-/// u32, records of the process table.
-pub const PROCESSES: u64 = 0x040;
-/// u32, 1 = invariant TSC, 2 = CLOCK_MONOTONIC_RAW in nanoseconds.
-pub const CLOCK: u64 = 0x044;
-/// Eight regions of { offset u64, length u64, stride u64 }: enable table, definitions, threads,
-/// processes, lanes, chunks, entries, strings.
-pub const REGIONS: u64 = 0x048;
-/// Bytes of one region's description.
-pub const REGION_SIZE: u64 = 24;
-/// u64, nanoseconds since the epoch.
-pub const CREATED_UNIX: u64 = 0x110;
-/// u64, ticks.
-pub const CREATED_TICKS: u64 = 0x118;
-/// u32.
-pub const CREATOR_PID: u64 = 0x120;
-/// u64, start of the creator, in clock ticks since boot.
-pub const CREATOR_START: u64 = 0x128;
-/// 16 bytes, the kernel's boot id.
-pub const BOOT_ID: u64 = 0x130;
-/// u64, about how many ticks a second has; 0 = unknown.
-pub const TICK_RATE: u64 = 0x140;
-/// 256 bytes, path of the creator's executable, NUL-padded.
-pub const CREATOR_EXE: u64 = 0x180;
-/// Bytes of the path.
-pub const CREATOR_EXE_SIZE: u64 = 256;
-/// u8 per CPU: its NUMA node; 0xff = unknown.
-pub const CPU_NODES: u64 = 0x400;
-/// CPUs in that map.
-pub const CPU_NODES_COUNT: u64 = 1024;
-/// End of the part that the checksum covers.
-pub const CHECKED: u64 = 0x800;
+use std::mem::offset_of;
 
-/// u64, the next ticket.
-pub const NEXT_TICKET: u64 = 0x800;
-/// u32, the level that was asked for: 0 none, 1 to 7, 8 all.
-pub const LEVEL: u64 = 0x840;
-/// u32, the level a sampler holds up just now; 0 = none.
-pub const BOOST: u64 = 0x844;
-/// u32, pid of the sampler; 0 = none.
-pub const SAMPLER_PID: u64 = 0x848;
-/// u64, start of the sampler's process, in clock ticks since boot.
-pub const SAMPLER_START: u64 = 0x850;
-/// u64, inode of the sampler's pid namespace.
-pub const SAMPLER_NAMESPACE: u64 = 0x858;
-/// u64, inode of the sampler's time namespace.
-pub const SAMPLER_TIME_NAMESPACE: u64 = 0x860;
-/// u32, events defined, event 0 included: ids below this are defined.
-pub const DEFINED: u64 = 0x880;
-/// u64, bytes of the string table in use.
-pub const STRINGS_USED: u64 = 0x888;
-/// u64, serial number of thread records handed out.
-pub const THREAD_SERIAL: u64 = 0x890;
-/// u64, serial number of process records handed out.
-pub const PROCESS_SERIAL: u64 = 0x898;
-/// u64, events dropped while their thread was only just joining.
-pub const DROPPED_INTERRUPTED: u64 = 0x8c0;
-/// u64, events dropped because no lane was free.
-pub const DROPPED_NO_LANE: u64 = 0x8c8;
-/// u64, events dropped because no chunk was free.
-pub const DROPPED_NO_CHUNK: u64 = 0x8d0;
-/// u64, events dropped because their id was beyond the definition table.
-pub const DROPPED_BAD_EVENT: u64 = 0x8d8;
-/// u64, events dropped because their statement could not be defined just then.
-pub const DROPPED_UNDEFINED: u64 = 0x8e0;
-/// u64, anchors ever taken.
-pub const ANCHORS_TAKEN: u64 = 0x900;
-/// 16 anchors of { serial u64, ticks u64, monotonic u64, realtime u64 }.
-pub const ANCHORS: u64 = 0x940;
-/// Anchors kept: the first for good, the rest in turn.
-pub const ANCHORS_COUNT: u64 = 16;
-/// Bytes of one anchor.
-pub const ANCHOR_SIZE: u64 = 32;
+use super::records::record;
+use crate::sync::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
 
-/// Bit of [`FLAGS`]: the file is a snapshot, and nobody writes to it.
+record! {
+    /// The header of a timeline.
+    Header: 4096 {
+        /// A file that starts with zeros instead was never finished.
+        0x000 pub magic: [AtomicU8; 8],
+        /// Readers refuse another one.
+        0x008 pub version_major: AtomicU16,
+        /// Readers accept any.
+        0x00a pub version_minor: AtomicU16,
+        /// Bytes of the header.
+        0x00c pub header_size: AtomicU32,
+        /// [`FLAG_SNAPSHOT`], [`FLAG_REDUCED`].
+        0x010 pub flags: AtomicU32,
+        /// CRC-32 (IEEE) of the first [`CHECKED`] bytes with this field as 0.
+        0x014 pub checksum: AtomicU32,
+        /// Bytes of the whole file.
+        0x018 pub total_size: AtomicU64,
+        /// Entries of the ring.
+        0x020 pub entries: AtomicU64,
+        /// Entries of one chunk.
+        0x028 pub chunk_entries: AtomicU32,
+        /// Chunks of the ring.
+        0x02c pub chunks: AtomicU32,
+        /// Lanes of CPUs: lane n < cpu_lanes belongs to CPU n.
+        0x030 pub cpu_lanes: AtomicU32,
+        /// Lanes of threads, after those of the CPUs.
+        0x034 pub thread_lanes: AtomicU32,
+        /// Records of the definition table; also bytes of the enable table.
+        0x038 pub definitions: AtomicU32,
+        /// Records of the thread table.
+        0x03c pub threads: AtomicU32,
+        /// Records of the process table.
+        0x040 pub processes: AtomicU32,
+        /// 1 = invariant TSC, 2 = CLOCK_MONOTONIC_RAW in nanoseconds.
+        0x044 pub clock: AtomicU32,
+        /// Enable table, definitions, threads, processes, lanes, chunks, entries, strings.
+        0x048 pub regions: [Region; 8],
+        0x108 _unused_108: [AtomicU8; 8],
+        /// Nanoseconds since the epoch.
+        0x110 pub created_unix: AtomicU64,
+        /// Ticks.
+        0x118 pub created_ticks: AtomicU64,
+        /// The creator's process id.
+        0x120 pub creator_pid: AtomicU32,
+        0x124 _unused_124: [AtomicU8; 4],
+        /// Start of the creator, in clock ticks since boot.
+        0x128 pub creator_start: AtomicU64,
+        /// The kernel's boot id.
+        0x130 pub boot_id: [AtomicU8; 16],
+        /// About how many ticks a second has; 0 = unknown.
+        0x140 pub tick_rate: AtomicU64,
+        0x148 _unused_148: [AtomicU8; 56],
+        /// Path of the creator's executable, NUL-padded.
+        0x180 pub creator_exe: [AtomicU8; 256],
+        0x280 _unused_280: [AtomicU8; 384],
+        /// Of each CPU its NUMA node; 0xff = unknown.
+        0x400 pub cpu_nodes: [AtomicU8; 1024],
+        /// The next ticket.
+        0x800 pub next_ticket: AtomicU64,
+        0x808 _unused_808: [AtomicU8; 56],
+        /// The level that was asked for: 0 none, 1 to 7, 8 all.
+        0x840 pub level: AtomicU32,
+        /// The level a sampler holds up just now; 0 = none.
+        0x844 pub boost: AtomicU32,
+        /// Process id of the sampler; 0 = none.
+        0x848 pub sampler_pid: AtomicU32,
+        0x84c _unused_84c: [AtomicU8; 4],
+        /// Start of the sampler's process, in clock ticks since boot.
+        0x850 pub sampler_start: AtomicU64,
+        /// Inode of the sampler's pid namespace.
+        0x858 pub sampler_namespace: AtomicU64,
+        /// Inode of the sampler's time namespace.
+        0x860 pub sampler_time_namespace: AtomicU64,
+        0x868 _unused_868: [AtomicU8; 24],
+        /// Events defined, event 0 included: ids below this are defined.
+        0x880 pub defined: AtomicU32,
+        0x884 _unused_884: [AtomicU8; 4],
+        /// Bytes of the string table in use.
+        0x888 pub strings_used: AtomicU64,
+        /// Serial number of thread records handed out.
+        0x890 pub thread_serial: AtomicU64,
+        /// Serial number of process records handed out.
+        0x898 pub process_serial: AtomicU64,
+        0x8a0 _unused_8a0: [AtomicU8; 32],
+        /// Events dropped while their thread was only just joining.
+        0x8c0 pub dropped_interrupted: AtomicU64,
+        /// Events dropped because no lane was free.
+        0x8c8 pub dropped_no_lane: AtomicU64,
+        /// Events dropped because no chunk was free.
+        0x8d0 pub dropped_no_chunk: AtomicU64,
+        /// Events dropped because their id was beyond the definition table.
+        0x8d8 pub dropped_bad_event: AtomicU64,
+        /// Events dropped because their statement could not be defined just then.
+        0x8e0 pub dropped_undefined: AtomicU64,
+        0x8e8 _unused_8e8: [AtomicU8; 24],
+        /// Anchors ever taken.
+        0x900 pub anchors_taken: AtomicU64,
+        0x908 _unused_908: [AtomicU8; 56],
+        /// The anchors kept: the first for good, the rest in turn.
+        0x940 pub anchors: [Anchor; 16],
+        0xb40 _unused_b40: [AtomicU8; 1216],
+    }
+}
+
+record! {
+    /// Where a region stands.
+    Region: 24 {
+        /// Bytes from the start of the file.
+        0 pub offset: AtomicU64,
+        /// Bytes of the region.
+        8 pub length: AtomicU64,
+        /// Bytes from one record to the next.
+        16 pub stride: AtomicU64,
+    }
+}
+
+record! {
+    /// One moment, as the timeline's clock and the clocks of the system told it.
+    Anchor: 32 {
+        /// Which one it is, of all that were ever taken; 0 = none, or being written.
+        0 pub serial: AtomicU64,
+        /// Ticks.
+        8 pub ticks: AtomicU64,
+        /// CLOCK_MONOTONIC_RAW, in nanoseconds; 0 = not comparable.
+        16 pub monotonic: AtomicU64,
+        /// CLOCK_REALTIME, in nanoseconds since the epoch.
+        24 pub realtime: AtomicU64,
+    }
+}
+
+/// Bytes that the checksum covers: those that never change.
+pub const CHECKED: usize = offset_of!(Header, next_ticket);
+
+/// Bit of `flags`: the file is a snapshot, and nobody writes to it.
 pub const FLAG_SNAPSHOT: u32 = 1;
-/// Bit of [`FLAGS`]: nobody said how many entries, and there was no room for the default.
+/// Bit of `flags`: nobody said how many entries, and there was no room for the default.
 pub const FLAG_REDUCED: u32 = 2;
 
 const _: () = {
-    assert!(REGIONS + 8 * REGION_SIZE <= CREATED_UNIX);
-    assert!(BOOT_ID + 16 <= TICK_RATE && TICK_RATE + 8 <= CREATOR_EXE);
-    assert!(CREATOR_EXE + CREATOR_EXE_SIZE <= CPU_NODES);
-    assert!(CPU_NODES + CPU_NODES_COUNT == CHECKED);
-    assert!(ANCHORS + ANCHORS_COUNT * ANCHOR_SIZE <= super::HEADER_SIZE);
-    assert!(NEXT_TICKET.is_multiple_of(64) && LEVEL - NEXT_TICKET == 64);
+    assert!(size_of::<Header>() as u64 == super::HEADER_SIZE);
+    // What changes at another rate is on another cache line.
+    assert!(offset_of!(Header, next_ticket).is_multiple_of(64));
+    assert!(offset_of!(Header, level) - offset_of!(Header, next_ticket) == 64);
 };

@@ -24,7 +24,7 @@ use crate::error::{Error, Result, User};
 use crate::layout::{self, Geometry};
 use crate::ring::{lanes, processes};
 use crate::segment::{self, Segment, Use};
-use crate::shm::{self, LockFile, Name, Trust};
+use crate::shm::{self, LockFile, Name, Record, Trust};
 
 /// How often a creator asks for space while another creator has it.
 const ATTEMPTS: u32 = 100;
@@ -125,7 +125,8 @@ fn build(name: &Name, staging: &Staging, geometry: Geometry, reduced: bool) -> R
         _ => fail("reserve space for", e),
     })?;
     file.set_len(geometry.total).map_err(|e| fail("size", e))?;
-    file.write_all_at(&segment::new_header(&geometry, clock, reduced), 0)
+    let mut header = segment::new_header(&geometry, clock, reduced);
+    file.write_all_at(header.bytes_mut(), 0)
         .map_err(|e| fail("write the header of", e))?;
     let segment = Segment::load(name, file, Use::Log)?;
     lanes::initialise(&segment.shared());

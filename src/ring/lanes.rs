@@ -20,7 +20,7 @@ pub fn acquire(ring: &Shared, first: u32, hint: u32, owner: u64) -> Option<u32> 
     let count = ring.lanes() - first;
     for i in 0..count {
         let lane = first + (hint.wrapping_add(i)) % count;
-        let word = ring.owner(lane);
+        let word = &ring.lane(lane).owner;
         if word.load(Ordering::Relaxed) != 0 {
             continue;
         }
@@ -45,7 +45,8 @@ pub fn release(ring: &Shared, lane: u32, owner: u64) {
     // Release (pairs with the Acquire in `acquire`). A CAS, because another process may have judged
     // us dead.
     let _ = ring
-        .owner(lane)
+        .lane(lane)
+        .owner
         .compare_exchange(owner, 0, Ordering::Release, Ordering::Relaxed);
 }
 
@@ -53,7 +54,7 @@ pub fn release(ring: &Shared, lane: u32, owner: u64) {
 pub fn release_all(ring: &Shared, process: u32) -> u32 {
     let mut freed = 0;
     for lane in 0..ring.lanes() {
-        let word = ring.owner(lane).load(Ordering::Acquire);
+        let word = ring.lane(lane).owner.load(Ordering::Acquire);
         if word != 0 && process_of(word) == process {
             release(ring, lane, word);
             freed += 1;

@@ -5,9 +5,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::Storage;
+use crate::layout::records::{Chunk, Lane};
 use crate::layout::words::Entry;
-use crate::layout::{ENTRY_SIZE, Geometry, header, records};
-use crate::shm::{self, Mapping};
+use crate::layout::{ENTRY_SIZE, ENTRY_WORDS, Geometry, Header};
+use crate::shm::{Mapping, Place};
 use crate::sync::{AtomicU64, Ordering};
 
 /// The words of a mapped ring.
@@ -16,15 +17,15 @@ use crate::sync::{AtomicU64, Ordering};
 /// append touches one line of this and never the header.
 #[derive(Clone)]
 pub struct Shared {
-    entries: *mut u8,
-    lanes: *mut u8,
+    pub(super) entries: *const [AtomicU64; ENTRY_WORDS],
+    pub(super) lanes: *const Lane,
     lane_stride: usize,
     chunk_shift: u32,
     chunk_mask: u32,
     lane_count: u32,
-    chunks: *mut u8,
+    chunks: *const Chunk,
     chunk_stride: usize,
-    next_ticket: *mut u8,
+    header: *const Header,
     // Keeps the memory mapped.
     mapping: Arc<Mapping>,
 }
@@ -38,23 +39,16 @@ impl Shared {
     /// The ring of a mapping whose geometry was checked against its length; `None` of what is not
     /// mapped.
     pub fn new(mapping: &Arc<Mapping>, geometry: &Geometry) -> Option<Shared> {
-        let base = mapping.base()?;
-        assert!(geometry.total <= mapping.len());
-        let at = |offset: u64| {
-            assert!(offset < geometry.total);
-            // SAFETY: inside the mapping, as the assertions say.
-            unsafe { base.add(offset as usize) }
-        };
         Some(Shared {
-            entries: at(geometry.entry().offset),
-            lanes: at(geometry.lane().offset),
+            entries: mapping.first(geometry.entry())?,
+            lanes: mapping.first(geometry.lane())?,
             lane_stride: geometry.lane().stride as usize,
             chunk_shift: geometry.chunk_entries.trailing_zeros(),
             chunk_mask: geometry.chunks - 1,
             lane_count: geometry.lanes(),
-            chunks: at(geometry.chunk().offset),
+            chunks: mapping.first(geometry.chunk())?,
             chunk_stride: geometry.chunk().stride as usize,
-            next_ticket: at(header::NEXT_TICKET),
+            header: mapping.header().shared(),
             mapping: Arc::clone(mapping),
         })
     }
@@ -64,35 +58,37 @@ impl Shared {
         &self.mapping
     }
 
+    /// The header.
     #[inline(always)]
-    fn lane_word(&self, lane: u32, offset: u64) -> &AtomicU64 {
+    pub fn header(&self) -> &Header {
+        // SAFETY: `mapping` gave it, and is kept.
+        unsafe { &*self.header }
+    }
+
+    /// The record of a lane.
+    #[inline(always)]
+    pub fn lane(&self, lane: u32) -> &Lane {
         debug_assert!(lane < self.lane_count);
         // SAFETY: Geometry::load put lane_count records of this stride inside the mapping, aligned
         // to 8; lanes are below lane_count (checked where they are taken from shared memory).
-        unsafe {
-            let record = self.lanes.add(lane as usize * self.lane_stride);
-            AtomicU64::from_ptr(record.add(offset as usize).cast())
-        }
+        unsafe { &*self.lanes.byte_add(lane as usize * self.lane_stride) }
     }
 
     #[inline(always)]
-    fn chunk_word(&self, chunk: u32, offset: u64) -> &AtomicU64 {
+    fn chunk(&self, chunk: u32) -> &Chunk {
+        let index = (chunk & self.chunk_mask) as usize;
         // SAFETY: as for lanes; the mask keeps any number below the count of chunks.
-        unsafe {
-            let index = (chunk & self.chunk_mask) as usize;
-            let record = self.chunks.add(index * self.chunk_stride);
-            AtomicU64::from_ptr(record.add(offset as usize).cast())
-        }
+        unsafe { &*self.chunks.byte_add(index * self.chunk_stride) }
     }
 
-    /// Who owns a lane.
-    pub fn owner(&self, lane: u32) -> &AtomicU64 {
-        self.lane_word(lane, records::lane::OWNER)
-    }
-
-    /// Events dropped because they came from a signal handler in the middle of an append.
-    pub fn interrupted(&self, lane: u32) -> &AtomicU64 {
-        self.lane_word(lane, records::lane::INTERRUPTED)
+    #[inline(always)]
+    fn entry(&self, chunk: u32, index: u32) -> &[AtomicU64; ENTRY_WORDS] {
+        let mask = (1usize << self.chunk_shift) - 1;
+        let first = ((chunk & self.chunk_mask) as usize) << self.chunk_shift;
+        let entry = first + (index as usize & mask);
+        // SAFETY: the masks keep the entry below the count of entries whatever the indices are;
+        // Geometry::load put that many entries of 64 bytes inside the mapping.
+        unsafe { &*self.entries.add(entry) }
     }
 }
 
@@ -112,24 +108,23 @@ impl Storage for Shared {
         self.lane_count
     }
     fn next_ticket(&self) -> &AtomicU64 {
-        // SAFETY: a field of the header, which lies inside the mapping and is aligned to 8.
-        unsafe { AtomicU64::from_ptr(self.next_ticket.cast()) }
+        &self.header().next_ticket
     }
     #[inline(always)]
     fn cursor(&self, lane: u32) -> &AtomicU64 {
-        self.lane_word(lane, records::lane::CURSOR)
+        &self.lane(lane).cursor
     }
     fn state(&self, chunk: u32) -> &AtomicU64 {
-        self.chunk_word(chunk, records::chunk::STATE)
+        &self.chunk(chunk).state
     }
     fn before(&self, chunk: u32) -> &AtomicU64 {
-        self.chunk_word(chunk, records::chunk::BEFORE)
+        &self.chunk(chunk).before
     }
     fn chunk_lane(&self, chunk: u32) -> &AtomicU64 {
-        self.chunk_word(chunk, records::chunk::LANE)
+        &self.chunk(chunk).lane
     }
     fn opened(&self, chunk: u32) -> &AtomicU64 {
-        self.chunk_word(chunk, records::chunk::OPENED)
+        &self.chunk(chunk).opened
     }
     fn prefetch(&self, chunk: u32) {
         #[cfg(target_arch = "x86_64")]
@@ -143,16 +138,7 @@ impl Storage for Shared {
     }
     #[inline(always)]
     fn word(&self, chunk: u32, index: u32, word: usize) -> &AtomicU64 {
-        let mask = (1usize << self.chunk_shift) - 1;
-        let first = ((chunk & self.chunk_mask) as usize) << self.chunk_shift;
-        let entry = first + (index as usize & mask);
-        // SAFETY: the masks keep the entry below the count of entries whatever the indices are, and
-        // the word below eight; Geometry::load put that many entries of 64 bytes inside the
-        // mapping.
-        unsafe {
-            let place = self.entries.add(entry * ENTRY_SIZE as usize);
-            AtomicU64::from_ptr(place.add((word & 7) * 8).cast())
-        }
+        &self.entry(chunk, index)[word % ENTRY_WORDS]
     }
 }
 
@@ -174,32 +160,24 @@ impl Observed {
         }
     }
 
-    /// Who owns a lane.
-    pub fn owner(&self, lane: u32) -> shm::Word<'_, AtomicU64> {
-        self.lane_word(lane, records::lane::OWNER)
+    /// The record of a lane.
+    #[inline]
+    pub fn lane(&self, lane: u32) -> Place<'_, Lane> {
+        match &self.mapped {
+            Some(ring) => Place::Mapped(ring.lane(lane)),
+            None => self.mapping.record(self.geometry.lane().at(lane)),
+        }
     }
 
-    /// Events dropped because they came from a signal handler in the middle of an append.
-    pub fn interrupted(&self, lane: u32) -> shm::Word<'_, AtomicU64> {
-        self.lane_word(lane, records::lane::INTERRUPTED)
-    }
-
-    /// How many entries a lane had committed, in a snapshot; 0 in a live ring.
-    pub fn saved(&self, lane: u32) -> shm::Word<'_, AtomicU64> {
-        self.lane_word(lane, records::lane::SAVED)
-    }
-
-    fn lane_word(&self, lane: u32, offset: u64) -> shm::Word<'_, AtomicU64> {
-        let lanes = self.geometry.lane();
-        self.mapping
-            .u64(lanes.offset + u64::from(lane) * lanes.stride + offset)
-    }
-
-    fn chunk_word(&self, chunk: u32, offset: u64) -> shm::Word<'_, AtomicU64> {
-        let chunks = self.geometry.chunk();
-        let index = u64::from(chunk & (self.geometry.chunks - 1));
-        self.mapping
-            .u64(chunks.offset + index * chunks.stride + offset)
+    #[inline]
+    fn chunk(&self, chunk: u32) -> Place<'_, Chunk> {
+        match &self.mapped {
+            Some(ring) => Place::Mapped(ring.chunk(chunk)),
+            None => {
+                let index = chunk & (self.geometry.chunks - 1);
+                self.mapping.record(self.geometry.chunk().at(index))
+            }
+        }
     }
 
     /// Where an entry stands. The masks keep it inside of the ring, whatever the indices are.
@@ -211,16 +189,16 @@ impl Observed {
     }
 }
 
-impl super::Word for shm::Word<'_, AtomicU64> {
+impl super::Word for Place<'_, AtomicU64> {
     #[inline]
     fn load(&self, order: Ordering) -> u64 {
         self.load(order)
     }
     fn store(&self, value: u64, order: Ordering) {
-        self.store(value, order);
+        self.shared().store(value, order);
     }
     fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
-        self.fetch_add(value, order)
+        self.shared().fetch_add(value, order)
     }
     fn compare_exchange(
         &self,
@@ -229,12 +207,13 @@ impl super::Word for shm::Word<'_, AtomicU64> {
         done: Ordering,
         failed: Ordering,
     ) -> Result<u64, u64> {
-        self.compare_exchange(expected, value, done, failed)
+        self.shared()
+            .compare_exchange(expected, value, done, failed)
     }
 }
 
 impl Storage for Observed {
-    type Word<'a> = shm::Word<'a, AtomicU64>;
+    type Word<'a> = Place<'a, AtomicU64>;
 
     fn chunk_entries(&self) -> u32 {
         self.geometry.chunk_entries
@@ -245,48 +224,36 @@ impl Storage for Observed {
     fn lanes(&self) -> u32 {
         self.geometry.lanes()
     }
-    fn next_ticket(&self) -> shm::Word<'_, AtomicU64> {
-        self.mapping.u64(header::NEXT_TICKET)
+    fn next_ticket(&self) -> Place<'_, AtomicU64> {
+        self.mapping.header().field(|header| &header.next_ticket)
     }
     #[inline]
-    fn cursor(&self, lane: u32) -> shm::Word<'_, AtomicU64> {
-        match &self.mapped {
-            Some(ring) => shm::Word::Mapped(ring.cursor(lane)),
-            None => self.lane_word(lane, records::lane::CURSOR),
-        }
+    fn cursor(&self, lane: u32) -> Place<'_, AtomicU64> {
+        self.lane(lane).field(|lane| &lane.cursor)
     }
     #[inline]
-    fn state(&self, chunk: u32) -> shm::Word<'_, AtomicU64> {
-        match &self.mapped {
-            Some(ring) => shm::Word::Mapped(ring.state(chunk)),
-            None => self.chunk_word(chunk, records::chunk::STATE),
-        }
+    fn state(&self, chunk: u32) -> Place<'_, AtomicU64> {
+        self.chunk(chunk).field(|chunk| &chunk.state)
     }
     #[inline]
-    fn before(&self, chunk: u32) -> shm::Word<'_, AtomicU64> {
-        match &self.mapped {
-            Some(ring) => shm::Word::Mapped(ring.before(chunk)),
-            None => self.chunk_word(chunk, records::chunk::BEFORE),
-        }
+    fn before(&self, chunk: u32) -> Place<'_, AtomicU64> {
+        self.chunk(chunk).field(|chunk| &chunk.before)
     }
     #[inline]
-    fn chunk_lane(&self, chunk: u32) -> shm::Word<'_, AtomicU64> {
-        match &self.mapped {
-            Some(ring) => shm::Word::Mapped(ring.chunk_lane(chunk)),
-            None => self.chunk_word(chunk, records::chunk::LANE),
-        }
-    }
-    fn opened(&self, chunk: u32) -> shm::Word<'_, AtomicU64> {
-        self.chunk_word(chunk, records::chunk::OPENED)
+    fn chunk_lane(&self, chunk: u32) -> Place<'_, AtomicU64> {
+        self.chunk(chunk).field(|chunk| &chunk.lane)
     }
     #[inline]
-    fn word(&self, chunk: u32, index: u32, word: usize) -> shm::Word<'_, AtomicU64> {
-        match &self.mapped {
-            Some(ring) => shm::Word::Mapped(ring.word(chunk, index, word)),
-            None => self
-                .mapping
-                .u64(self.entry_at(chunk, index) + (word as u64 & 7) * 8),
-        }
+    fn opened(&self, chunk: u32) -> Place<'_, AtomicU64> {
+        self.chunk(chunk).field(|chunk| &chunk.opened)
+    }
+    #[inline]
+    fn word(&self, chunk: u32, index: u32, word: usize) -> Place<'_, AtomicU64> {
+        let entry: Place<'_, [AtomicU64; ENTRY_WORDS]> = match &self.mapped {
+            Some(ring) => Place::Mapped(ring.entry(chunk, index)),
+            None => self.mapping.record(self.entry_at(chunk, index)),
+        };
+        entry.field(|words| &words[word % ENTRY_WORDS])
     }
     fn entries(&self, chunk: u32, range: Range<u32>, out: &mut Vec<Entry>) {
         if let Some(ring) = &self.mapped {

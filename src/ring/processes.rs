@@ -25,9 +25,10 @@ use super::life::{Seen, View, Who, proc_path};
 use super::memory::Shared;
 use super::{handle, lanes, threads};
 use crate::error::User;
-use crate::layout::{Geometry, header, records::process};
-use crate::shm::{Lock, Mapping, Opening, maps_file, process_name};
-use crate::sync::{Ordering, fence};
+use crate::layout::Geometry;
+use crate::layout::records::Process;
+use crate::shm::{Lock, Mapping, Opening, Place, maps_file, process_name, store_bytes};
+use crate::sync::{AtomicU64, Ordering, fence};
 
 /// A process that writes to a timeline, or did when it was saved or killed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,8 +46,8 @@ fn identity(generation: u64, slot: u32) -> u32 {
     (generation as u32) << 16 | (slot + 1)
 }
 
-fn record(geometry: &Geometry, slot: u32) -> u64 {
-    geometry.process().offset + u64::from(slot) * geometry.process().stride
+fn record<'a>(map: &'a Mapping, geometry: &Geometry, slot: u32) -> Place<'a, Process> {
+    map.record(geometry.process().at(slot))
 }
 
 /// Whether the process of a record still writes. `locked`: a writer holds the lock on its slot.
@@ -56,23 +57,15 @@ fn record(geometry: &Geometry, slot: u32) -> u64 {
 /// then a child that it forked holds the lock. A process whose lock is free does not live, unless
 /// it is seen to run and to have the file mapped. (After an exec, id and start are the same, and
 /// the mapping is gone.) Without a `file` to look for, it lives as long as it runs.
-fn writes(
-    view: &View,
-    map: &Mapping,
-    geometry: &Geometry,
-    slot: u32,
-    locked: bool,
-    file: Option<&File>,
-) -> bool {
-    let at = record(geometry, slot);
-    if map.u64(at + process::LEFT).load(Ordering::Acquire) != 0 {
+fn writes(view: &View, record: &Place<Process>, locked: bool, file: Option<&File>) -> bool {
+    if has_left(record) {
         return false;
     }
-    let who = who(map, at);
+    let who = who(record);
     // Another copy of this library in our process (a plugin's) has handles that we do not know, and
     // its lock.
     let is_me = view.is_me(&who);
-    if is_me && is_joined(map, at) {
+    if is_me && is_joined(record) {
         return true;
     }
     match view.see(&who) {
@@ -91,19 +84,28 @@ fn writes(
 }
 
 /// The process of a record, as it described itself.
-fn who(map: &Mapping, at: u64) -> Who {
-    let number = |field| map.u64(at + field).load(Ordering::Relaxed);
+fn who(record: &Place<Process>) -> Who {
+    let number = |field: fn(&Process) -> &AtomicU64| record.field(field).load(Ordering::Relaxed);
     Who {
-        pid: map.u32(at + process::PID).load(Ordering::Relaxed),
-        start: number(process::START),
-        pid_namespace: number(process::PID_NAMESPACE),
-        time_namespace: number(process::TIME_NAMESPACE),
+        pid: record.field(|process| &process.pid).load(Ordering::Relaxed),
+        start: number(|process| &process.start),
+        pid_namespace: number(|process| &process.pid_namespace),
+        time_namespace: number(|process| &process.time_namespace),
     }
 }
 
+fn has_left(record: &Place<Process>) -> bool {
+    // Acquire, pairs with the Release in `leave`.
+    record
+        .field(|process| &process.left)
+        .load(Ordering::Acquire)
+        != 0
+}
+
 /// Whether a handle of this process, as far as we know them, has the identity in a record.
-fn is_joined(map: &Mapping, at: u64) -> bool {
-    handle::is_joined(map.u32(at + process::IDENTITY).load(Ordering::Relaxed))
+fn is_joined(record: &Place<Process>) -> bool {
+    let identity = record.field(|process| &process.identity);
+    handle::is_joined(identity.load(Ordering::Relaxed))
 }
 
 /// Enters the calling process in the table; its identity, or `None` when the table is full.
@@ -119,10 +121,11 @@ pub fn join(ring: &Shared, geometry: &Geometry, opening: &Opening, ticks: u64) -
         if !lock.try_acquire(opening) {
             continue;
         }
-        let at = record(geometry, slot);
-        let before = map.u32(at + process::IDENTITY).load(Ordering::Acquire);
+        let place = record(map, geometry, slot);
+        let record = place.shared();
+        let before = record.identity.load(Ordering::Acquire);
         if before != 0 {
-            if writes(&view, map, geometry, slot, false, Some(opening.file())) {
+            if writes(&view, &place, false, Some(opening.file())) {
                 lock.release(opening);
                 continue;
             }
@@ -130,25 +133,20 @@ pub fn join(ring: &Shared, geometry: &Geometry, opening: &Opening, ticks: u64) -
         }
         // The fence keeps the stores below behind the 0, and the Release at the end keeps them
         // before the identity (both pair with the Acquires in `writers`).
-        map.u32(at + process::IDENTITY).store(0, Ordering::Relaxed);
+        record.identity.store(0, Ordering::Relaxed);
         fence(Ordering::Release);
-        let serial = map
-            .u64(header::PROCESS_SERIAL)
-            .fetch_add(1, Ordering::Relaxed);
-        map.u32(at + process::PID).store(me.pid, Ordering::Relaxed);
-        map.u64(at + process::START)
-            .store(me.start, Ordering::Relaxed);
-        map.u64(at + process::PID_NAMESPACE)
-            .store(me.pid_namespace, Ordering::Relaxed);
-        map.u64(at + process::TIME_NAMESPACE)
-            .store(me.time_namespace, Ordering::Relaxed);
-        map.u64(at + process::JOINED)
-            .store(ticks, Ordering::Relaxed);
-        map.u64(at + process::LEFT).store(0, Ordering::Relaxed);
-        map.write(at + process::NAME, &process_name());
+        let serials = &ring.header().process_serial;
+        let serial = serials.fetch_add(1, Ordering::Relaxed);
+        let number = |field: &AtomicU64, value| field.store(value, Ordering::Relaxed);
+        record.pid.store(me.pid, Ordering::Relaxed);
+        number(&record.start, me.start);
+        number(&record.pid_namespace, me.pid_namespace);
+        number(&record.time_namespace, me.time_namespace);
+        number(&record.joined, ticks);
+        number(&record.left, 0);
+        store_bytes(&record.name, &process_name());
         let mine = identity(serial, slot);
-        map.u32(at + process::IDENTITY)
-            .store(mine, Ordering::Release);
+        record.identity.store(mine, Ordering::Release);
         return Some(mine);
     }
     None
@@ -160,12 +158,10 @@ pub fn leave(ring: &Shared, geometry: &Geometry, me: u32, ticks: u64) {
     let Some(slot) = (me & 0xffff).checked_sub(1) else {
         return;
     };
-    let at = record(geometry, slot);
-    let map = ring.mapping();
-    if map.u32(at + process::IDENTITY).load(Ordering::Relaxed) == me {
-        // Release, pairs with `runs`: whoever sees that we left may have our lanes.
-        map.u64(at + process::LEFT)
-            .store(ticks.max(1), Ordering::Release);
+    let record = record(ring.mapping(), geometry, slot).shared();
+    if record.identity.load(Ordering::Relaxed) == me {
+        // Release, pairs with `has_left`: whoever sees that we left may have our lanes.
+        record.left.store(ticks.max(1), Ordering::Release);
     }
 }
 
@@ -196,21 +192,22 @@ pub fn reap(ring: &Shared, geometry: &Geometry, opening: &Opening, me: u32) -> u
     let view = View::here();
     let mut freed = 0;
     for slot in 0..geometry.processes {
-        let at = record(geometry, slot);
-        let who = map.u32(at + process::IDENTITY).load(Ordering::Acquire);
+        let record = record(map, geometry, slot);
+        let identity = &record.shared().identity;
+        let who = identity.load(Ordering::Acquire);
         let owns = || owns_lanes(ring, who) || threads::any_live(map, geometry, who);
         if who == 0 || who == me || !owns() {
             continue;
         }
         // Another handle of ours: to try its lock might be to lose it, if it is one of the process.
-        if view.is_me(&self::who(map, at)) && is_joined(map, at) {
+        if view.is_me(&self::who(&record)) && is_joined(&record) {
             continue;
         }
         let lock = Lock::Slot(slot);
         let ours = lock.try_acquire(opening);
         let locked = !ours && lock.is_held_elsewhere(opening.file());
-        let dead = !writes(&view, map, geometry, slot, locked, Some(opening.file()));
-        if dead && map.u32(at + process::IDENTITY).load(Ordering::Acquire) == who {
+        let dead = !writes(&view, &record, locked, Some(opening.file()));
+        if dead && identity.load(Ordering::Acquire) == who {
             freed += lanes::release_all(ring, who);
             threads::end_all(map, geometry, who);
         }
@@ -224,7 +221,7 @@ pub fn reap(ring: &Shared, geometry: &Geometry, opening: &Opening, me: u32) -> u
 fn owns_lanes(ring: &Shared, process: u32) -> bool {
     use super::Storage;
     (0..ring.lanes())
-        .any(|lane| lanes::process_of(ring.owner(lane).load(Ordering::Relaxed)) == process)
+        .any(|lane| lanes::process_of(ring.lane(lane).owner.load(Ordering::Relaxed)) == process)
 }
 
 /// Everybody in the table: those that write now, and those that were killed and not replaced yet.
@@ -234,23 +231,21 @@ pub fn writers(map: &Mapping, geometry: &Geometry, live: bool, file: Option<&Fil
     let view = View::here();
     let mut writers = Vec::new();
     for slot in 0..geometry.processes {
-        let at = record(geometry, slot);
-        let identity = map.u32(at + process::IDENTITY);
+        let record = record(map, geometry, slot);
+        let identity = record.field(|process| &process.identity);
         let before = identity.load(Ordering::Acquire);
         if before == 0 {
             continue;
         }
         let is_held = |f| live && Lock::Slot(slot).is_held_elsewhere(f);
         let locked = file.map(is_held);
-        let left = map.u64(at + process::LEFT).load(Ordering::Acquire) != 0;
-        if left && locked != Some(true) {
+        if has_left(&record) && locked != Some(true) {
             continue;
         }
-        let name = map.read_c_str(at + process::NAME, 16);
         let writer = Writer {
-            pid: map.u32(at + process::PID).load(Ordering::Relaxed),
-            name: String::from_utf8_lossy(&name).into_owned(),
-            alive: live && writes(&view, map, geometry, slot, locked.unwrap_or(true), file),
+            pid: record.field(|process| &process.pid).load(Ordering::Relaxed),
+            name: record.field(|process| &process.name).text(),
+            alive: live && writes(&view, &record, locked.unwrap_or(true), file),
         };
         // Pairs with the fence in `join`: another process is just taking the slot.
         fence(Ordering::Acquire);

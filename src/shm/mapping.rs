@@ -1,7 +1,7 @@
-//! The bytes of a timeline: bounds-checked atomics at byte offsets.
+//! The bytes of a timeline, and the one cast that makes records of them.
 //!
 //! Other processes change this memory at any time, so nothing here hands out plain references to
-//! it: every access is an atomic, checked against the length of the file.
+//! it: a record is made of atomics, and the cast is checked against the length of the file.
 //!
 //! A file that others could cut short is not mapped for reading, because the kernel ends a process
 //! that touches a lost page. It is read piece by piece (pieces.rs), and lost bytes read as zeros.
@@ -12,8 +12,10 @@ use std::io;
 
 use memmap2::{MmapOptions, MmapRaw};
 
-use super::pieces::{Loss, Pieces, Word};
-use crate::sync::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use super::pieces::{Loss, Pieces};
+use super::record::{Place, Record};
+use crate::layout::{Header, Region};
+use crate::sync::{AtomicU8, AtomicU64, Ordering};
 
 /// A whole file.
 pub struct Mapping {
@@ -83,14 +85,6 @@ impl Mapping {
         }
     }
 
-    /// The first byte, if it is mapped; for the hot path, which has checked its bounds beforehand.
-    pub fn base(&self) -> Option<*mut u8> {
-        match &self.bytes {
-            Bytes::Mapped { raw, .. } => Some(raw.as_mut_ptr()),
-            Bytes::Read(_) => None,
-        }
-    }
-
     /// Whether stores are allowed.
     pub fn is_writable(&self) -> bool {
         matches!(self.bytes, Bytes::Mapped { writable: true, .. })
@@ -113,53 +107,47 @@ impl Mapping {
         }
     }
 
-    /// The place of a word if it is mapped, or else where it is read.
-    fn place(&self, offset: u64, size: u64) -> Result<*mut u8, &Pieces> {
-        let fits = offset
-            .checked_add(size)
-            .is_some_and(|end| end <= self.len());
+    /// The record, or the word, at `offset`. Writers must have it mapped.
+    #[inline]
+    pub fn record<T: Record>(&self, offset: u64) -> Place<'_, T> {
+        let end = offset.checked_add(size_of::<T>() as u64);
+        let fits = end.is_some_and(|end| end <= self.len());
         assert!(
-            fits && offset.is_multiple_of(size),
+            fits && offset.is_multiple_of(align_of::<T>() as u64),
             "offset {offset} in {} bytes",
             self.len()
         );
         match &self.bytes {
-            // SAFETY: checked just now to lie inside the mapping.
-            Bytes::Mapped { raw, .. } => Ok(unsafe { raw.as_mut_ptr().add(offset as usize) }),
-            Bytes::Read(pieces) => Err(pieces),
+            Bytes::Mapped { raw, .. } => {
+                // SAFETY: inside of the mapping and aligned, as asserted just now; alive as long as
+                // `self`; any bytes are a valid record, and every access to them is atomic. On a
+                // read-only mapping there are only plain loads.
+                Place::Mapped(unsafe { &*raw.as_mut_ptr().add(offset as usize).cast() })
+            }
+            Bytes::Read(pieces) => Place::Read(pieces, offset),
         }
     }
 
-    /// The u64 at `offset`. Of what is only read, it must only be loaded.
+    /// The header.
     #[inline]
-    pub fn u64(&self, offset: u64) -> Word<'_, AtomicU64> {
-        match self.place(offset, 8) {
-            // SAFETY: inside the mapping and aligned (`place` asserts both), alive as long as
-            // `self`, and accessed by everyone as an atomic; on a read-only mapping plain loads are
-            // all that happens.
-            Ok(place) => Word::Mapped(unsafe { AtomicU64::from_ptr(place.cast()) }),
-            Err(pieces) => Word::Read(pieces, offset),
-        }
+    pub fn header(&self) -> Place<'_, Header> {
+        self.record(0)
     }
 
-    /// The u32 at `offset`.
-    #[inline]
-    pub fn u32(&self, offset: u64) -> Word<'_, AtomicU32> {
-        match self.place(offset, 4) {
-            // SAFETY: as for `u64`.
-            Ok(place) => Word::Mapped(unsafe { AtomicU32::from_ptr(place.cast()) }),
-            Err(pieces) => Word::Read(pieces, offset),
-        }
-    }
-
-    /// The byte at `offset`.
-    #[inline]
-    pub fn u8(&self, offset: u64) -> Word<'_, AtomicU8> {
-        match self.place(offset, 1) {
-            // SAFETY: as for `u64`.
-            Ok(place) => Word::Mapped(unsafe { AtomicU8::from_ptr(place) }),
-            Err(pieces) => Word::Read(pieces, offset),
-        }
+    /// The first record of a region, if it is mapped. For the hot path, which checks no more: all
+    /// of the region is inside of the mapping, and its records are aligned.
+    pub fn first<T: Record>(&self, region: Region) -> Option<*const T> {
+        let end = region.offset.checked_add(region.length);
+        assert!(end.is_some_and(|end| end <= self.len()), "{region:?}");
+        let align = align_of::<T>() as u64;
+        assert!(region.offset.is_multiple_of(align) && region.stride.is_multiple_of(align));
+        assert!(region.stride >= size_of::<T>() as u64);
+        let Bytes::Mapped { raw, .. } = &self.bytes else {
+            return None;
+        };
+        // SAFETY: inside of the mapping, as asserted just now.
+        let first = unsafe { raw.as_mut_ptr().add(region.offset as usize) };
+        Some(first.cast_const().cast())
     }
 
     /// Copies bytes out. Relaxed: a caller that needs an order has loaded a count with Acquire
@@ -173,13 +161,15 @@ impl Mapping {
         let mut words = rest.chunks_exact_mut(8);
         let mut at = offset + ragged;
         for word in words.by_ref() {
-            word.copy_from_slice(&self.u64(at).load(Ordering::Relaxed).to_ne_bytes());
+            let value = self.record::<AtomicU64>(at).load(Ordering::Relaxed);
+            word.copy_from_slice(&value.to_ne_bytes());
             at += 8;
         }
         let tail = words.into_remainder();
         for (first, bytes) in [(offset, head), (at, tail)] {
             for (i, byte) in bytes.iter_mut().enumerate() {
-                *byte = self.u8(first + i as u64).load(Ordering::Relaxed);
+                let place = self.record::<AtomicU8>(first + i as u64);
+                *byte = place.load(Ordering::Relaxed);
             }
         }
     }
@@ -187,7 +177,8 @@ impl Mapping {
     /// Copies bytes in. Relaxed: a caller that publishes them stores a count with Release after.
     pub fn write(&self, offset: u64, bytes: &[u8]) {
         for (i, byte) in bytes.iter().enumerate() {
-            self.u8(offset + i as u64).store(*byte, Ordering::Relaxed);
+            let place = self.record::<AtomicU8>(offset + i as u64);
+            place.shared().store(*byte, Ordering::Relaxed);
         }
     }
 

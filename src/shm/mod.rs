@@ -8,6 +8,7 @@ mod lock;
 mod mapping;
 mod name;
 mod pieces;
+mod record;
 mod shared_file;
 mod trust;
 
@@ -21,7 +22,8 @@ pub use inherited::prepare as prepare_for_forks;
 pub use lock::{Lock, LockFile, Opening, Patience, slots_locked};
 pub use mapping::Mapping;
 pub use name::{Name, live_names, numbered, without_number};
-pub use pieces::{Loss, Word};
+pub use pieces::Loss;
+pub use record::{Place, Record, load_bytes, store_bytes};
 pub use shared_file::SharedFile;
 pub use trust::{Trust, is_own, others_may_cut, owner};
 

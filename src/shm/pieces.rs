@@ -22,7 +22,7 @@ use std::os::unix::fs::FileExt;
 use memmap2::{MmapOptions, MmapRaw};
 
 use super::shared_file::SharedFile;
-use crate::sync::{AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
+use crate::sync::{AtomicU8, AtomicU64, Ordering, fence};
 
 /// A file, read where and when it is asked for.
 pub struct Pieces {
@@ -112,7 +112,7 @@ impl Pieces {
     /// A word. The kernel copies one in one piece, but does not promise to: so it is read until two
     /// looks agree. One that changes all the time is a count that rises, and has been at least the
     /// smaller of two.
-    fn word<const N: usize>(&self, offset: u64) -> u64 {
+    pub fn word<const N: usize>(&self, offset: u64) -> u64 {
         let mut word = 0;
         let is_read = self.look(3, |file| {
             let look = || {
@@ -184,65 +184,3 @@ fn fill(file: &File, offset: u64, out: &mut [u8]) -> Result<(), u64> {
     }
     Ok(())
 }
-
-/// A word of a file. A load gets the value that the file has then.
-#[derive(Clone, Copy)]
-pub enum Word<'a, A> {
-    /// In memory that is shared.
-    Mapped(&'a A),
-    /// At an offset of a file that is only read.
-    Read(&'a Pieces, u64),
-}
-
-impl<'a, A> Word<'a, A> {
-    /// The word itself, for writers: a file that is only read has none.
-    pub fn shared(&self) -> &'a A {
-        match self {
-            Word::Mapped(word) => word,
-            Word::Read(..) => unreachable!("nobody writes to what he only reads"),
-        }
-    }
-}
-
-macro_rules! words {
-    ($($atomic:ident of $value:ident),+) => {$(
-        impl Word<'_, $atomic> {
-            /// What stands there.
-            #[inline]
-            pub fn load(&self, order: Ordering) -> $value {
-                match self {
-                    Word::Mapped(word) => word.load(order),
-                    Word::Read(pieces, offset) => {
-                        pieces.word::<{ size_of::<$value>() }>(*offset) as $value
-                    }
-                }
-            }
-
-            /// Stores a value.
-            #[inline]
-            pub fn store(&self, value: $value, order: Ordering) {
-                self.shared().store(value, order);
-            }
-
-            /// Adds to it.
-            #[inline]
-            pub fn fetch_add(&self, value: $value, order: Ordering) -> $value {
-                self.shared().fetch_add(value, order)
-            }
-
-            /// Stores a value where it is the expected one.
-            #[inline]
-            pub fn compare_exchange(
-                &self,
-                expected: $value,
-                value: $value,
-                done: Ordering,
-                failed: Ordering,
-            ) -> Result<$value, $value> {
-                self.shared().compare_exchange(expected, value, done, failed)
-            }
-        }
-    )+};
-}
-
-words!(AtomicU8 of u8, AtomicU32 of u32, AtomicU64 of u64);

@@ -105,7 +105,11 @@ fn lanes(ring: &impl Storage, saved: &[u64]) -> Vec<Lane> {
 
 /// How many entries of each lane were committed when this snapshot was taken; 0 in other rings.
 fn saved(ring: &Observed) -> Vec<u64> {
-    let saved = |lane| ring.saved(lane).load(Ordering::Relaxed);
+    let saved = |lane| {
+        ring.lane(lane)
+            .field(|lane| &lane.saved)
+            .load(Ordering::Relaxed)
+    };
     (0..ring.lanes()).map(saved).collect()
 }
 

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::scope;
 
 use proptest::prelude::*;
-use timeline::{Attached, Event, EventId, From, Order, Timeline};
+use timeline::layout::records::Lane;
+use timeline::layout::{Geometry, Header};
+use timeline::{Attached, Event, EventId, From, Order, Record, Timeline};
 use timeline_archive::{Archive, Form, Keeping, Output, Recorded, Recorder};
 
 use crate::support::{
@@ -354,17 +356,11 @@ fn a_snapshot_that_lost_the_end_of_a_lane_says_so() {
     timeline.save(&file).expect("saved");
     // As if the chunks behind those that are there had been overwritten before they were copied.
     let mut bytes = std::fs::read(&file).expect("read");
-    let geometry = timeline::layout::Geometry::load(&bytes).expect("a header");
-    let saved = timeline::layout::records::lane::SAVED;
-    let lanes = geometry.lane();
-    let words = (0..u64::from(geometry.lanes()))
-        .map(|lane| (lanes.offset + lane * lanes.stride + saved) as usize);
-    let word =
-        |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight"));
-    let mut used = words.filter(|at| word(&bytes, *at) > 0);
-    let at = used.next().expect("a lane that was used");
-    let more = word(&bytes, at) + LOST;
-    bytes[at..at + 8].copy_from_slice(&more.to_le_bytes());
+    let geometry = Geometry::load(&Header::of(&bytes)).expect("a header");
+    let mut lanes = (0..geometry.lanes()).map(|lane| geometry.lane().at(lane) as usize);
+    let used = lanes.find(|at| Lane::of(&bytes[*at..]).saved.into_inner() > 0);
+    let used = &mut bytes[used.expect("a lane that was used")..];
+    Lane::edit(used, |lane| *lane.saved.get_mut() += LOST);
     std::fs::write(&file, &bytes).expect("written");
 
     let snapshot = Attached::open(&file).expect("opened");

@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use nix::unistd::{Group, User, getegid, geteuid};
 use tempfile::TempDir;
-use timeline::layout::geometry::put32;
+use timeline::Record;
+use timeline::layout::header::{CHECKED, Header};
 use timeline::layout::words::Cursor;
-use timeline::layout::{Geometry, HEADER_SIZE, Region, header, records};
+use timeline::layout::{Geometry, Region, records};
 
 use crate::command::*;
 use crate::support::Name;
@@ -238,8 +239,8 @@ fn lie(name: &Name, chunks: u32, lanes: u32) -> Geometry {
     let mut options = fs::File::options();
     let file = options.read(true).write(true).open(name.file());
     let file = file.unwrap();
-    let mut head = vec![0; HEADER_SIZE as usize];
-    file.read_exact_at(&mut head, 0).unwrap();
+    let mut head = Header::zeroed();
+    file.read_exact_at(head.bytes_mut(), 0).unwrap();
     let mut geometry = Geometry::load(&head).unwrap();
     geometry.entries = u64::from(chunks) * 2;
     (geometry.chunks, geometry.chunk_entries) = (chunks, 2);
@@ -263,16 +264,14 @@ fn lie(name: &Name, chunks: u32, lanes: u32) -> Geometry {
     }
     geometry.total = offset;
     geometry.store(&mut head);
-    head[header::CHECKSUM as usize..][..4].fill(0);
-    let sum = crc32fast::hash(&head[..header::CHECKED as usize]);
-    put32(&mut head, header::CHECKSUM, sum);
+    head.checksum = 0.into();
+    head.checksum = crc32fast::hash(&head.bytes_mut()[..CHECKED]).into();
     file.set_len(geometry.lane().offset).unwrap();
     file.set_len(geometry.total).unwrap();
-    file.write_all_at(&head, 0).unwrap();
-    let mut lane = [0; records::lane::SIZE as usize];
-    let cursor = Cursor::new(1 << 40, 1).0.to_le_bytes();
-    lane[records::lane::CURSOR as usize..][..8].copy_from_slice(&cursor);
-    let records = lane.repeat(lanes as usize);
+    file.write_all_at(head.bytes_mut(), 0).unwrap();
+    let mut lane = records::Lane::zeroed();
+    lane.cursor = Cursor::new(1 << 40, 1).0.into();
+    let records = lane.bytes_mut().repeat(lanes as usize);
     file.write_all_at(&records, geometry.lane().offset).unwrap();
     geometry
 }
@@ -289,9 +288,9 @@ fn move_lanes(name: &Name, geometry: &Geometry, stop: &AtomicBool) {
     let mut cursor = Cursor::new(1 << 40, 1).0;
     while !stop.load(Ordering::Relaxed) {
         cursor += 1;
-        let mut lane = [0; records::lane::SIZE as usize];
-        lane[records::lane::CURSOR as usize..][..8].copy_from_slice(&cursor.to_le_bytes());
-        let records = lane.repeat(geometry.lanes() as usize);
+        let mut lane = records::Lane::zeroed();
+        lane.cursor = cursor.into();
+        let records = lane.bytes_mut().repeat(geometry.lanes() as usize);
         file.write_all_at(&records, geometry.lane().offset).unwrap();
     }
 }

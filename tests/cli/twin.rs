@@ -2,15 +2,17 @@
 //! arguments.
 
 use std::process::Command;
+use std::sync::atomic::AtomicU8;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use timeline::dump::{is_printable, printable};
-use timeline::layout::geometry::{put16, put32, put64};
+use timeline::layout::header::{self, CHECKED, Header};
+use timeline::layout::records::{self, Chunk, Lane, Thread};
 use timeline::layout::words::{Cursor, State, entry_head, entry_thread};
-use timeline::layout::{Geometry, HEADER_SIZE, MAGIC, header, records};
-use timeline::{Attached, Definition, Event, Order, Priority, dump};
+use timeline::layout::{Geometry, HEADER_SIZE, MAGIC};
+use timeline::{Attached, Definition, Event, Order, Priority, Record, dump};
 
 use crate::command::command;
 
@@ -81,60 +83,62 @@ fn made() -> impl Strategy<Value = Made> {
 fn snapshot(made: &Made) -> (Vec<u8>, Vec<(u64, [i64; 4])>) {
     let g = Geometry::new(256, 64 * 1024);
     let mut b = vec![0; g.total as usize];
-    b[..8].copy_from_slice(&MAGIC);
-    put16(&mut b, header::VERSION_MAJOR, 1);
-    put32(&mut b, header::HEADER_SIZE, HEADER_SIZE as u32);
-    put32(&mut b, header::FLAGS, header::FLAG_SNAPSHOT);
-    g.store(&mut b);
-    put32(&mut b, header::CLOCK, 1);
-    b[header::CPU_NODES as usize..][..1024].fill(0xff);
-    b[header::CPU_NODES as usize..][..3].copy_from_slice(&[0, 1, 200]);
-    let mut checked = b[..header::CHECKED as usize].to_vec();
-    checked[header::CHECKSUM as usize..][..4].fill(0);
-    put32(&mut b, header::CHECKSUM, crc32fast::hash(&checked));
-    for (slot, nanoseconds) in [(0, 0), (1, made.span)] {
-        let at = header::ANCHORS + slot * header::ANCHOR_SIZE;
-        put64(&mut b, at, slot + 1);
-        put64(&mut b, at + 8, TICKS + 3 * nanoseconds);
-        put64(&mut b, at + 16, nanoseconds);
-        put64(&mut b, at + 24, EPOCH + nanoseconds);
-    }
+    Header::edit(&mut b, |h| {
+        h.magic = MAGIC.map(Into::into);
+        h.version_major = 1.into();
+        h.header_size = (HEADER_SIZE as u32).into();
+        h.flags = header::FLAG_SNAPSHOT.into();
+        g.store(h);
+        h.clock = 1.into();
+        let mut nodes = [0xff; 1024];
+        nodes[..3].copy_from_slice(&[0, 1, 200]);
+        h.cpu_nodes = nodes.map(Into::into);
+        h.checksum = crc32fast::hash(&h.bytes_mut()[..CHECKED]).into();
+        for (slot, nanoseconds) in [(0, 0), (1, made.span)] {
+            h.anchors[slot] = header::Anchor {
+                serial: (slot as u64 + 1).into(),
+                ticks: (TICKS + 3 * nanoseconds).into(),
+                monotonic: nanoseconds.into(),
+                realtime: (EPOCH + nanoseconds).into(),
+            };
+        }
+        h.defined = (made.definitions.len() as u32 + 1).into();
+    });
 
     let mut used = 1;
-    for (id, (category, priority, message)) in (1..).zip(&made.definitions) {
-        let at = g.definition().offset + id * g.definition().stride;
-        for (field, text) in [
-            (records::definition::CATEGORY, category),
-            (records::definition::MESSAGE, message),
-        ] {
-            put32(&mut b, at + field, used as u32);
-            let place = g.strings().offset as usize + used;
-            b[place..place + text.len()].copy_from_slice(text.as_bytes());
-            used += text.len() + 1;
-        }
-        b[(at + records::definition::PRIORITY) as usize] = *priority;
+    let mut intern = |b: &mut [u8], text: &str| {
+        let place = g.strings().offset as usize + used;
+        b[place..place + text.len()].copy_from_slice(text.as_bytes());
+        used += text.len() + 1;
+        (used - text.len() - 1) as u32
+    };
+    for (id, (category, priority, message)) in (1_u32..).zip(&made.definitions) {
+        let (category, message) = (intern(&mut b, category), intern(&mut b, message));
+        records::Definition::edit(&mut b[g.definition().at(id) as usize..], |definition| {
+            definition.category = category.into();
+            definition.message = message.into();
+            definition.priority = (*priority).into();
+        });
     }
-    put64(&mut b, header::STRINGS_USED, used as u64);
-    put32(&mut b, header::DEFINED, made.definitions.len() as u32 + 1);
-    for (slot, (tid, pid, name, process)) in (0..).zip(&made.threads) {
-        let at = g.thread().offset + slot * g.thread().stride;
-        put32(
-            &mut b,
-            at + records::thread::IDENTITY,
-            9 << 16 | slot as u32,
-        );
-        put32(&mut b, at + records::thread::TID, *tid);
-        put32(&mut b, at + records::thread::PID, *pid);
-        for (field, text) in [
-            (records::thread::NAME, name),
-            (records::thread::PROCESS_NAME, process),
-        ] {
-            let place = (at + field) as usize;
-            b[place..place + text.len()].copy_from_slice(text.as_bytes());
-        }
+    Header::edit(&mut b, |h| h.strings_used = (used as u64).into());
+    for (slot, (tid, pid, name, process)) in (0_u32..).zip(&made.threads) {
+        Thread::edit(&mut b[g.thread().at(slot) as usize..], |thread| {
+            thread.identity = (9 << 16 | slot).into();
+            thread.tid = (*tid).into();
+            thread.pid = (*pid).into();
+            thread.name = text(name);
+            thread.process_name = text(process);
+        });
     }
     let order = ring(&mut b, &g, made);
     (b, order)
+}
+
+/// A text, NUL-padded.
+fn text(text: &str) -> [AtomicU8; 16] {
+    let mut bytes = [0; 16];
+    bytes[..text.len()].copy_from_slice(text.as_bytes());
+    bytes.map(Into::into)
 }
 
 /// Each thread fills a lane of its own, those that nobody knows too.
@@ -149,31 +153,34 @@ fn ring(b: &mut [u8], g: &Geometry, made: &Made) -> Vec<(u64, [i64; 4])> {
         order.extend(numbered.map(|(number, e)| ((e.0, lane, number), (e.0, e.4))));
         for (number, entries) in mine.chunks(CHUNK).enumerate() {
             let chunk = ticket % u64::from(g.chunks);
-            let at = g.chunk().offset + chunk * g.chunk().stride;
-            put64(b, at, State::closed(ticket, entries.len() as u32).0);
-            put64(b, at + records::chunk::BEFORE, (CHUNK * number) as u64);
-            put64(b, at + records::chunk::LANE, lane);
-            put64(b, at + records::chunk::OPENED, ticket);
+            Chunk::edit(&mut b[g.chunk().at(chunk) as usize..], |record| {
+                record.state = State::closed(ticket, entries.len() as u32).0.into();
+                record.before = ((CHUNK * number) as u64).into();
+                record.lane = lane.into();
+                record.opened = ticket.into();
+            });
             let cursor = Cursor::new(ticket, entries.len() as u32);
-            put64(b, g.lane().offset + lane * g.lane().stride, cursor.0);
+            Lane::edit(&mut b[g.lane().at(lane) as usize..], |record| {
+                record.cursor = cursor.0.into();
+            });
             for (index, (ticks, event, core, _, args)) in (0..).zip(entries) {
-                let at = g.entry().offset + (chunk * CHUNK as u64 + index) * 64;
-                put64(b, at, *ticks);
-                put64(b, at + 8, entry_head(*event, *core));
                 // Some are of a thread that had this place before, some of a number used again.
                 let generation = if ticks % 5 == 0 { 8 } else { 9 };
                 let known = made.threads.get(thread).filter(|_| ticks % 3 > 0);
                 let tid = known.map_or(77, |t| t.0);
                 let thread = generation << 16 | thread as u32;
-                put64(b, at + 16, entry_thread(thread, tid));
-                for (i, arg) in (0..).zip(args) {
-                    put64(b, at + 24 + 8 * i, *arg as u64);
+                let (head, who) = (entry_head(*event, *core), entry_thread(thread, tid));
+                let args = args.iter().map(|arg| *arg as u64);
+                let entry = &mut b[g.entry().at(chunk * CHUNK as u64 + index) as usize..];
+                let words = [*ticks, head, who].into_iter().chain(args);
+                for (place, word) in entry.chunks_exact_mut(8).zip(words) {
+                    place.copy_from_slice(&word.to_le_bytes());
                 }
             }
             ticket += 1;
         }
     }
-    put64(b, header::NEXT_TICKET, ticket);
+    Header::edit(b, |h| h.next_ticket = ticket.into());
     order.sort_by_key(|(place, _)| std::cmp::Reverse(*place));
     order.into_iter().map(|(_, event)| event).collect()
 }

@@ -2,9 +2,10 @@
 //! in order when it does.
 
 use std::collections::HashMap;
+use std::mem::offset_of;
 use std::os::unix::fs::FileExt;
 
-use timeline::layout::header;
+use timeline::layout::Header;
 use timeline::{Attached, Event, Follow, From, Order, Timeline};
 
 use crate::support::{
@@ -377,7 +378,7 @@ fn a_ring_that_has_used_up_its_tickets_counts_what_it_drops() {
     // Three are left of 2^48.
     let next = (1_u64 << 48) - 3;
     file.expect("opened")
-        .write_all_at(&next.to_le_bytes(), header::NEXT_TICKET)
+        .write_all_at(&next.to_le_bytes(), offset_of!(Header, next_ticket) as u64)
         .expect("written");
     let count = 1000;
     (1..count).for_each(|i| timeline.log(event, arguments(0, i)));

@@ -7,11 +7,15 @@
 //! change of the code makes of them otherwise, they stay.
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicU8;
 
-use timeline::layout::geometry::{put16, put32, put64};
+use timeline::layout::header::{self, CHECKED, Header};
+use timeline::layout::records::{Chunk, Definition, Lane, Process, Thread};
 use timeline::layout::words::{Cursor, State, entry_head, entry_thread};
-use timeline::layout::{Geometry, HEADER_SIZE, MAGIC, header, records};
-use timeline::{Attached, ClockKind, EventId, From, Level, Order, Priority, argument_names, dump};
+use timeline::layout::{Geometry, HEADER_SIZE, MAGIC};
+use timeline::{
+    Attached, ClockKind, EventId, From, Level, Order, Priority, Record, argument_names, dump,
+};
 
 use crate::support::Name;
 
@@ -68,89 +72,99 @@ const THREADS: [(u32, u32, &str, &str); 2] = [
     (4002, 4000, "\u{fc}ber", "program"),
 ];
 
-/// The snapshot, put together byte by byte from docs/format.md, so that it depends on no machine.
+/// The snapshot, put together record by record from docs/format.md, so that it depends on no
+/// machine.
 fn made() -> Vec<u8> {
     let g = Geometry::new(256, 1024);
     let mut b = vec![0; g.total as usize];
-    b[..8].copy_from_slice(&MAGIC);
-    put16(&mut b, header::VERSION_MAJOR, 1);
-    put32(&mut b, header::HEADER_SIZE, HEADER_SIZE as u32);
-    put32(&mut b, header::FLAGS, header::FLAG_SNAPSHOT);
-    g.store(&mut b);
-    put32(&mut b, header::CLOCK, 1);
-    put64(&mut b, header::CREATED_UNIX, EPOCH);
-    put64(&mut b, header::CREATED_TICKS, TICKS);
-    put32(&mut b, header::CREATOR_PID, 4000);
-    put64(&mut b, header::CREATOR_START, 12345);
-    b[header::BOOT_ID as usize..][..16].copy_from_slice(&[0xa5; 16]);
-    b[header::CREATOR_EXE as usize..][..16].copy_from_slice(b"/usr/bin/program");
-    b[header::CPU_NODES as usize..][..1024].fill(0xff);
-    b[header::CPU_NODES as usize..][..6].copy_from_slice(&[0, 0, 1, 1, 0xff, 1]);
-    let mut checked = b[..header::CHECKED as usize].to_vec();
-    checked[header::CHECKSUM as usize..][..4].fill(0);
-    put32(&mut b, header::CHECKSUM, crc32fast::hash(&checked));
+    Header::edit(&mut b, |h| {
+        h.magic = MAGIC.map(Into::into);
+        h.version_major = 1.into();
+        h.header_size = (HEADER_SIZE as u32).into();
+        h.flags = header::FLAG_SNAPSHOT.into();
+        g.store(h);
+        h.clock = 1.into();
+        h.created_unix = EPOCH.into();
+        h.created_ticks = TICKS.into();
+        h.creator_pid = 4000.into();
+        h.creator_start = 12345.into();
+        h.boot_id = [0xa5; 16].map(Into::into);
+        h.creator_exe = text("/usr/bin/program");
+        let mut nodes = [0xff; 1024];
+        nodes[..6].copy_from_slice(&[0, 0, 1, 1, 0xff, 1]);
+        h.cpu_nodes = nodes.map(Into::into);
+        h.checksum = crc32fast::hash(&h.bytes_mut()[..CHECKED]).into();
 
-    put32(
-        &mut b,
-        header::LEVEL,
-        u32::from(Level::from(Priority::App).get()),
-    );
-    put64(&mut b, header::DROPPED_INTERRUPTED, 2);
-    put64(&mut b, header::DROPPED_NO_LANE, 3);
-    for (slot, nanoseconds) in [(0, 0), (1, 1_000_000_000)] {
-        let at = header::ANCHORS + slot * header::ANCHOR_SIZE;
-        put64(&mut b, at, slot + 1);
-        put64(&mut b, at + 8, TICKS + 3 * nanoseconds);
-        put64(&mut b, at + 16, nanoseconds + 77);
-        put64(&mut b, at + 24, EPOCH + nanoseconds);
-    }
-    put64(&mut b, header::ANCHORS_TAKEN, 2);
-
-    let mut used = 1;
-    let mut intern = |b: &mut Vec<u8>, text: &str| {
-        let at = (g.strings().offset + used) as usize;
-        b[at..at + text.len()].copy_from_slice(text.as_bytes());
-        used += text.len() as u64 + 1;
-        put64(b, header::STRINGS_USED, used);
-        (used - text.len() as u64 - 1) as u32
-    };
-    for (id, (category, priority, message)) in (1..).zip(DEFINITIONS) {
-        let at = g.definition().offset + id * g.definition().stride;
-        let (category, message) = (intern(&mut b, category), intern(&mut b, message));
-        put32(&mut b, at + records::definition::CATEGORY, category);
-        put32(&mut b, at + records::definition::MESSAGE, message);
-        b[(at + records::definition::PRIORITY) as usize] = priority as u8;
-        b[(at + records::definition::KIND) as usize] = 1;
-        put64(&mut b, at + records::definition::HASH, hash(id));
-        let arguments = argument_names(DEFINITIONS[id as usize - 1].2).count();
-        b[(at + records::definition::ARGUMENTS) as usize] = arguments as u8;
-        b[(at + records::definition::TYPES) as usize..][..arguments].fill(1);
-        b[(g.enable().offset + id) as usize] = u8::from(priority <= Priority::App);
-    }
-    put32(&mut b, header::DEFINED, DEFINITIONS.len() as u32 + 1);
-    for (slot, (tid, pid, name, process)) in (0..).zip(THREADS) {
-        let at = g.thread().offset + slot * g.thread().stride;
-        put32(
-            &mut b,
-            at + records::thread::IDENTITY,
-            identity(slot as usize),
-        );
-        put32(&mut b, at + records::thread::TID, tid);
-        put32(&mut b, at + records::thread::PID, pid);
-        let at = at as usize;
-        b[at + 32..at + 32 + name.len()].copy_from_slice(name.as_bytes());
-        b[at + 48..at + 48 + process.len()].copy_from_slice(process.as_bytes());
-    }
-    let at = g.process().offset;
-    put32(&mut b, at + records::process::IDENTITY, 1 << 16 | 1);
-    put32(&mut b, at + records::process::PID, 4000);
-    b[(at + records::process::NAME) as usize..][..7].copy_from_slice(b"program");
+        h.level = u32::from(Level::from(Priority::App).get()).into();
+        h.dropped_interrupted = 2.into();
+        h.dropped_no_lane = 3.into();
+        for (slot, nanoseconds) in [(0, 0), (1, 1_000_000_000)] {
+            h.anchors[slot] = header::Anchor {
+                serial: (slot as u64 + 1).into(),
+                ticks: (TICKS + 3 * nanoseconds).into(),
+                monotonic: (nanoseconds + 77).into(),
+                realtime: (EPOCH + nanoseconds).into(),
+            };
+        }
+        h.anchors_taken = 2.into();
+        h.defined = (DEFINITIONS.len() as u32 + 1).into();
+    });
+    tables(&mut b, &g);
     ring(&mut b, &g);
     b
 }
 
+/// A text, NUL-padded.
+fn text<const N: usize>(text: &str) -> [AtomicU8; N] {
+    let mut bytes = [0; N];
+    bytes[..text.len()].copy_from_slice(text.as_bytes());
+    bytes.map(Into::into)
+}
+
+/// The definitions with their strings, the threads and the process.
+fn tables(b: &mut [u8], g: &Geometry) {
+    let mut used = 1;
+    let mut intern = |b: &mut [u8], text: &str| {
+        let at = (g.strings().offset + u64::from(used)) as usize;
+        b[at..at + text.len()].copy_from_slice(text.as_bytes());
+        used += text.len() as u32 + 1;
+        Header::edit(b, |h| h.strings_used = u64::from(used).into());
+        used - text.len() as u32 - 1
+    };
+    for (id, (category, priority, message)) in (1_u32..).zip(DEFINITIONS) {
+        let arguments = argument_names(message).count();
+        let mut types = [0; 5];
+        types[..arguments].fill(1);
+        let (category, message) = (intern(b, category), intern(b, message));
+        Definition::edit(&mut b[g.definition().at(id) as usize..], |definition| {
+            definition.category = category.into();
+            definition.message = message.into();
+            definition.priority = (priority as u8).into();
+            definition.kind = 1.into();
+            definition.hash = hash(id).into();
+            definition.arguments = (arguments as u8).into();
+            definition.types = types.map(Into::into);
+        });
+        b[g.enable().at(id) as usize] = u8::from(priority <= Priority::App);
+    }
+    for (slot, (tid, pid, name, process)) in (0_u32..).zip(THREADS) {
+        Thread::edit(&mut b[g.thread().at(slot) as usize..], |thread| {
+            thread.identity = identity(slot as usize).into();
+            thread.tid = tid.into();
+            thread.pid = pid.into();
+            thread.name = text(name);
+            thread.process_name = text(process);
+        });
+    }
+    Process::edit(&mut b[g.process().offset as usize..], |process| {
+        process.identity = (1 << 16 | 1).into();
+        process.pid = 4000.into();
+        process.name = text("program");
+    });
+}
+
 /// FNV-1a of priority, category, NUL, message.
-fn hash(id: u64) -> u64 {
+fn hash(id: u32) -> u64 {
     let (category, priority, message) = DEFINITIONS[id as usize - 1];
     [priority as u8]
         .into_iter()
@@ -173,30 +187,29 @@ fn ring(b: &mut [u8], g: &Geometry) {
         let mine: Vec<_> = events().into_iter().filter(|e| e.3 == thread).collect();
         for (number, entries) in (0..).zip(mine.chunks(16)) {
             let chunk = ticket % u64::from(g.chunks);
-            let at = g.chunk().offset + chunk * g.chunk().stride;
-            put64(b, at, State::closed(ticket, entries.len() as u32).0);
-            put64(b, at + records::chunk::BEFORE, 1000 + 16 * number);
-            put64(b, at + records::chunk::LANE, lane);
-            put64(b, at + records::chunk::OPENED, ticket);
+            Chunk::edit(&mut b[g.chunk().at(chunk) as usize..], |record| {
+                record.state = State::closed(ticket, entries.len() as u32).0.into();
+                record.before = (1000 + 16 * number).into();
+                record.lane = lane.into();
+                record.opened = ticket.into();
+            });
             let cursor = Cursor::new(ticket, entries.len() as u32);
-            put64(b, g.lane().offset + lane * g.lane().stride, cursor.0);
+            Lane::edit(&mut b[g.lane().at(lane) as usize..], |record| {
+                record.cursor = cursor.0.into();
+            });
             for (index, (ticks, event, core, _, args)) in (0..).zip(entries) {
-                let at = g.entry().offset + (chunk * 16 + index) * 64;
-                put64(b, at, *ticks);
-                put64(b, at + 8, entry_head(*event, *core));
-                put64(
-                    b,
-                    at + 16,
-                    entry_thread(identity(thread), THREADS[thread].0),
-                );
-                for (i, arg) in (0..).zip(args) {
-                    put64(b, at + 24 + 8 * i, *arg as u64);
+                let (head, who) = (entry_head(*event, *core), identity(thread));
+                let mut words = vec![*ticks, head, entry_thread(who, THREADS[thread].0)];
+                words.extend(args.iter().map(|arg| *arg as u64));
+                let entry = &mut b[g.entry().at(chunk * 16 + index) as usize..];
+                for (place, word) in entry.chunks_exact_mut(8).zip(words) {
+                    place.copy_from_slice(&word.to_le_bytes());
                 }
             }
             ticket += 1;
         }
     }
-    put64(b, header::NEXT_TICKET, ticket);
+    Header::edit(b, |h| h.next_ticket = ticket.into());
 }
 
 /// The snapshot, written first if that was asked for.

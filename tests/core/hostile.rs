@@ -2,14 +2,17 @@
 //! no hang, no write.
 
 use std::fs::File;
+use std::mem::offset_of;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use timeline::layout::geometry::{get32, get64, put32};
-use timeline::layout::{Geometry, HEADER_SIZE, MAGIC, header};
+use timeline::layout::geometry::REGION_NAMES;
+use timeline::layout::header::{self, CHECKED, Header};
+use timeline::layout::{Geometry, HEADER_SIZE, MAGIC};
 use timeline::{
-    Attached, Control, Definition, Error, EventId, From, Level, Order, Priority, Timeline, dump,
+    Attached, Control, Definition, Error, EventId, From, Level, Order, Priority, Record, Timeline,
+    dump,
 };
 
 use crate::support::{Name, Process, Random, arguments, define};
@@ -38,9 +41,10 @@ fn sound() -> Vec<u8> {
 
 /// Makes the header's checksum right again (docs/format.md).
 fn seal(bytes: &mut [u8]) {
-    let mut checked = bytes[..header::CHECKED as usize].to_vec();
-    checked[header::CHECKSUM as usize..][..4].fill(0);
-    put32(bytes, header::CHECKSUM, crc32fast::hash(&checked));
+    Header::edit(bytes, |h| {
+        h.checksum = 0.into();
+        h.checksum = crc32fast::hash(&h.bytes_mut()[..CHECKED]).into();
+    });
 }
 
 /// A folder with one file, which tests rewrite.
@@ -141,39 +145,25 @@ fn a_file_cut_short_anywhere_is_said_to_be() {
     assert_eq!(read_harmlessly(scratch.write(&bytes)).expect("whole"), 204);
 }
 
-/// The fields of the header that are checked, by offset and size.
-const FIELDS: [(&str, u64, u64); 13] = [
-    ("magic", header::MAGIC, 8),
-    ("version_major", header::VERSION_MAJOR, 2),
-    ("header_size", header::HEADER_SIZE, 4),
-    ("checksum", header::CHECKSUM, 4),
-    ("total_size", header::TOTAL_SIZE, 8),
-    ("entries", header::ENTRIES, 8),
-    ("chunk_entries", header::CHUNK_ENTRIES, 4),
-    ("chunks", header::CHUNKS, 4),
-    ("cpu_lanes", header::CPU_LANES, 4),
-    ("thread_lanes", header::THREAD_LANES, 4),
-    ("definitions", header::DEFINITIONS, 4),
-    ("threads", header::THREADS, 4),
-    ("clock", header::CLOCK, 4),
-];
+/// Fields before the regions of which any value is accepted.
+const FREE: [&str; 2] = ["version_minor", "flags"];
 
 #[test]
 fn each_header_field_out_of_range_is_named() {
     let bytes = sound();
     let scratch = Scratch::new();
     let regions = (0..8).flat_map(|i| {
-        let at = header::REGIONS + i * header::REGION_SIZE;
-        let name = timeline::layout::geometry::REGION_NAMES[i as usize];
-        [0, 8, 16].map(|part| (name, at + part, 8))
+        let at = offset_of!(Header, regions) + i * size_of::<header::Region>();
+        let name = REGION_NAMES[i];
+        [0, 8, 16].map(|part| (name, at + part, at + part + 8))
     });
-    let fields = FIELDS
-        .into_iter()
-        .chain([("processes", header::PROCESSES, 4)])
-        .chain(regions);
-    for (name, at, size) in fields {
+    let fields = Header::FIELDS.windows(2);
+    let fields = fields.map(|pair| (pair[0].name, pair[0].offset, pair[1].offset));
+    let fields = fields.take_while(|(name, ..)| *name != "regions");
+    let fields = fields.filter(|(name, ..)| !FREE.contains(name));
+    for (name, at, end) in fields.chain(regions) {
         let mut damaged = bytes.clone();
-        damaged[at as usize..(at + size) as usize].fill(0xff);
+        damaged[at..end].fill(0xff);
         if name != "checksum" {
             seal(&mut damaged);
         }
@@ -189,19 +179,17 @@ fn each_header_field_out_of_range_is_named() {
         assert!(right, "{name} at {at:#x}: {error}");
     }
     // A region behind the end of the file.
-    let total = get64(&bytes, header::TOTAL_SIZE);
-    for i in 0..8 {
+    let total = Header::of(&bytes).total_size.into_inner();
+    for (i, name) in REGION_NAMES.into_iter().enumerate() {
         let mut damaged = bytes.clone();
-        let at = (header::REGIONS + i * header::REGION_SIZE) as usize;
-        damaged[at..at + 8].copy_from_slice(&total.to_le_bytes());
+        Header::edit(&mut damaged, |h| h.regions[i].offset = total.into());
         seal(&mut damaged);
         let error = read_harmlessly(scratch.write(&damaged)).err();
-        let name = timeline::layout::geometry::REGION_NAMES[i as usize];
         let right = matches!(&error, Some(Error::Corrupt { field, .. }) if *field == name);
         assert!(right, "{name}: {error:?}");
     }
     // Any bit of the part that never changes is noticed, if only by the checksum.
-    for at in 8..header::CHECKED as usize {
+    for at in 8..CHECKED {
         let mut damaged = bytes.clone();
         damaged[at] ^= 1 << (at % 8);
         let error = Attached::open(scratch.write(&damaged)).err();
@@ -209,7 +197,7 @@ fn each_header_field_out_of_range_is_named() {
     }
     // A later minor version only adds.
     let mut newer = bytes.clone();
-    newer[header::VERSION_MINOR as usize] = 9;
+    Header::edit(&mut newer, |h| h.version_minor = 9.into());
     seal(&mut newer);
     assert_eq!(
         read_harmlessly(scratch.write(&newer)).expect("readable"),
@@ -255,7 +243,7 @@ proptest! {
         words in prop::collection::vec((0..1u64 << 40, nasty()), 1..40),
     ) {
         let mut bytes = SOUND.with(Clone::clone);
-        let g = Geometry::load(&bytes).expect("sound");
+        let g = Geometry::load(&Header::of(&bytes)).expect("sound");
         for (place, value) in words {
             // Each region gets its share; the ring itself is not larger than the others here.
             let region = g.regions[(place % 8) as usize];
@@ -279,7 +267,7 @@ thread_local! {
 #[test]
 fn numbers_at_the_edge_do_no_harm() {
     let bytes = sound();
-    let g = Geometry::load(&bytes).expect("sound");
+    let g = Geometry::load(&Header::of(&bytes)).expect("sound");
     let scratch = Scratch::new();
     let put = |bytes: &mut Vec<u8>, at: u64, value: u64| {
         bytes[at as usize..][..8].copy_from_slice(&value.to_le_bytes());
@@ -301,15 +289,17 @@ fn numbers_at_the_edge_do_no_harm() {
         ([u64::MAX - 1, 0, u64::MAX], [u64::MAX, u64::MAX, 0]),
     ] {
         let mut damaged = bytes.clone();
-        let anchors = header::ANCHORS as usize;
-        damaged[anchors..anchors + 512].fill(0);
-        for (slot, [ticks, monotonic, realtime]) in (0..).zip([first, second]) {
-            let at = header::ANCHORS + slot * header::ANCHOR_SIZE;
-            put(&mut damaged, at, slot + 1);
-            put(&mut damaged, at + 8, ticks);
-            put(&mut damaged, at + 16, monotonic);
-            put(&mut damaged, at + 24, realtime);
-        }
+        Header::edit(&mut damaged, |h| {
+            h.anchors = Record::zeroed();
+            for (slot, [ticks, monotonic, realtime]) in [first, second].into_iter().enumerate() {
+                h.anchors[slot] = header::Anchor {
+                    serial: (slot as u64 + 1).into(),
+                    ticks: ticks.into(),
+                    monotonic: monotonic.into(),
+                    realtime: realtime.into(),
+                };
+            }
+        });
         read_harmlessly(scratch.write(&damaged)).expect("readable");
     }
 }
@@ -320,11 +310,13 @@ fn definitions_that_all_name_one_endless_string_do_not_eat_the_memory() {
     let timeline = Timeline::with_size(name.path(), 256, 1 << 20).expect("created");
     let file = name.file();
     let mut bytes = std::fs::read(&file).expect("read");
-    let g = Geometry::load(&bytes).expect("sound");
+    let g = Geometry::load(&Header::of(&bytes)).expect("sound");
     drop(timeline);
     bytes[g.strings().offset as usize..][..g.strings().length as usize].fill(b'x');
-    bytes[header::DEFINED as usize..][..4].copy_from_slice(&g.definitions.to_le_bytes());
-    bytes[header::STRINGS_USED as usize..][..8].copy_from_slice(&g.strings().length.to_le_bytes());
+    Header::edit(&mut bytes, |h| {
+        h.defined = g.definitions.into();
+        h.strings_used = g.strings().length.into();
+    });
     for id in 0..u64::from(g.definitions) {
         let at = (g.definition().offset + id * g.definition().stride) as usize;
         bytes[at + 8..at + 16].copy_from_slice(&[1, 0, 0, 0, 2, 0, 0, 0]);
@@ -398,7 +390,8 @@ fn a_live_ring_of_random_words_can_be_joined_and_written_without_harm() {
             .write(true)
             .open(name.file())
             .expect("there");
-        let g = Geometry::load(&std::fs::read(name.file()).expect("read")).expect("sound");
+        let g =
+            Geometry::load(&Header::of(&std::fs::read(name.file()).expect("read"))).expect("sound");
         for _ in 0..1 + random.below(60) {
             let value = match random.below(5) {
                 0 => random.next(),
@@ -409,7 +402,7 @@ fn a_live_ring_of_random_words_can_be_joined_and_written_without_harm() {
             };
             let at = match random.below(9) {
                 // The part of the header that changes.
-                8 => header::CHECKED + random.below((HEADER_SIZE - header::CHECKED) / 8) * 8,
+                8 => CHECKED as u64 + random.below((HEADER_SIZE - CHECKED as u64) / 8) * 8,
                 region => {
                     let region = g.regions[region as usize];
                     region.offset + random.below(region.length / 8) * 8
@@ -485,6 +478,7 @@ fn a_header_that_was_never_finished_says_so() {
     bytes[..8].fill(0);
     let error = read_harmlessly(scratch.write(&bytes)).err();
     assert!(matches!(error, Some(Error::Unfinished { .. })), "{error:?}");
-    assert_eq!(get32(&bytes, header::FLAGS) & header::FLAG_SNAPSHOT, 1);
-    assert_eq!(get64(&bytes, header::TOTAL_SIZE), bytes.len() as u64);
+    let header = Header::of(&bytes);
+    assert_eq!(header.flags.into_inner() & header::FLAG_SNAPSHOT, 1);
+    assert_eq!(header.total_size.into_inner(), bytes.len() as u64);
 }

@@ -191,8 +191,9 @@ fn the_next_new_keeps_exactly_what_the_killed_left() {
 /// that were.
 fn killed_in_refill(name: &Name, steps: usize, of_cpus: bool) -> (Timeline, i64) {
     use std::os::unix::fs::FileExt;
+    use timeline::Record;
     use timeline::layout::words::State;
-    use timeline::layout::{Geometry, header, records};
+    use timeline::layout::{Geometry, Header, records};
 
     let timeline = Timeline::with_size(name.path(), 256, 2048).expect("created");
     let event = define(&timeline);
@@ -216,13 +217,12 @@ fn killed_in_refill(name: &Name, steps: usize, of_cpus: bool) -> (Timeline, i64)
         .open(name.file())
         .expect("there");
     let bytes = std::fs::read(name.file()).expect("read");
-    let geometry = Geometry::load(&bytes).expect("sound");
-    let word = |at: u64| timeline::layout::geometry::get64(&bytes, at);
-    let put = |at: u64, value: u64| {
-        file.write_all_at(&value.to_le_bytes(), at)
+    let geometry = Geometry::load(&Header::of(&bytes)).expect("sound");
+    let chunk = |number: u64| records::Chunk::of(&bytes[geometry.chunk().at(number) as usize..]);
+    let put_chunk = |number: u64, mut chunk: records::Chunk| {
+        file.write_all_at(chunk.bytes_mut(), geometry.chunk().at(number))
             .expect("written")
     };
-    let chunk_at = |chunk: u64| geometry.chunk().offset + chunk * geometry.chunk().stride;
     let mut ticket = naive::next_ticket(&file);
     let first = if of_cpus {
         0
@@ -230,35 +230,29 @@ fn killed_in_refill(name: &Name, steps: usize, of_cpus: bool) -> (Timeline, i64)
         u64::from(geometry.cpu_lanes)
     };
     for lane in first..first + lanes as u64 {
-        let cursor = word(geometry.lane().offset + lane * geometry.lane().stride);
+        let record = records::Lane::of(&bytes[geometry.lane().at(lane) as usize..]);
+        let cursor = record.cursor.into_inner();
         let (old, full) = (cursor >> 16, cursor & 0xffff);
         assert_eq!(full, CHUNK as u64, "its chunk is full");
         let mask = u64::from(geometry.chunks) - 1;
-        let fresh = chunk_at(ticket & mask);
-        assert_eq!(
-            word(fresh + records::chunk::STATE) >> 16,
-            0,
-            "an unused chunk"
-        );
-        put(
-            fresh + records::chunk::STATE,
-            State::open(ticket, lane as u32).0,
-        );
+        let (mut fresh, mut former) = (chunk(ticket & mask), chunk(old & mask));
+        assert_eq!(fresh.state.into_inner() >> 16, 0, "an unused chunk");
+        fresh.state = State::open(ticket, lane as u32).0.into();
         if steps >= 2 {
-            let before = word(chunk_at(old & mask) + records::chunk::BEFORE);
-            put(fresh + records::chunk::BEFORE, before + full);
-            put(fresh + records::chunk::LANE, lane);
-            put(fresh + records::chunk::OPENED, ticket);
+            fresh.before = (*former.before.get_mut() + full).into();
+            fresh.lane = lane.into();
+            fresh.opened = ticket.into();
         }
+        put_chunk(ticket & mask, fresh);
         if steps >= 3 {
-            put(
-                chunk_at(old & mask) + records::chunk::STATE,
-                State::closed(old, full as u32).0,
-            );
+            former.state = State::closed(old, full as u32).0.into();
+            put_chunk(old & mask, former);
         }
         ticket += 1;
     }
-    put(header::NEXT_TICKET, ticket);
+    let next = std::mem::offset_of!(Header, next_ticket) as u64;
+    file.write_all_at(&ticket.to_le_bytes(), next)
+        .expect("written");
     (timeline, lanes as i64)
 }
 

@@ -5,8 +5,8 @@ use std::fs;
 use std::process::Command;
 
 use tempfile::TempDir;
-use timeline::layout::header;
-use timeline::{Attached, Priority, Timeline, Value};
+use timeline::layout::Header;
+use timeline::{Attached, Priority, Record, Timeline, Value};
 
 use crate::support::toolchain::installed::with_another_installed;
 use crate::support::toolchain::programs::{Link, c, compile, execute};
@@ -84,7 +84,7 @@ fn values_are_rendered_by_position_where_the_definition_cannot_be_read() {
     assert_eq!(read(), "3 'net' sum n(10)\n3 'net' 5 to eth0\n");
     // The count of definitions: none but that of no event.
     let mut bytes = fs::read(&saved).unwrap();
-    bytes[header::DEFINED as usize..][..4].copy_from_slice(&1_u32.to_le_bytes());
+    Header::edit(&mut bytes, |h| h.defined = 1.into());
     fs::write(&saved, bytes).unwrap();
     let least = i64::MIN;
     assert_eq!(

@@ -2,10 +2,12 @@
 //! allows.
 
 use std::collections::HashMap;
+use std::mem::offset_of;
 use std::path::Path;
 
-use timeline::layout::geometry::{get16, get32, get64};
-use timeline::layout::{Geometry, header, records};
+use timeline::Record;
+use timeline::layout::records::{Chunk, Lane};
+use timeline::layout::{Geometry, Header};
 
 /// One entry, and its place in the count of its lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,19 +26,19 @@ pub struct Found {
 /// All entries of the ring in this file, by (time, lane, place in the lane).
 pub fn entries(file: &Path) -> Vec<Found> {
     let bytes = std::fs::read(file).expect("the file");
-    let geometry = Geometry::load(&bytes).expect("a sound header");
+    let geometry = Geometry::load(&Header::of(&bytes)).expect("a sound header");
     let cursors: HashMap<u64, u64> = (0..u64::from(geometry.lanes()))
         .map(|lane| {
-            let at = geometry.lane().offset + lane * geometry.lane().stride;
-            (lane, get64(&bytes, at + records::lane::CURSOR))
+            let record = Lane::of(&bytes[geometry.lane().at(lane) as usize..]);
+            (lane, record.cursor.into_inner())
         })
         .collect();
     let mut found = Vec::new();
     for chunk in 0..u64::from(geometry.chunks) {
-        let at = geometry.chunk().offset + chunk * geometry.chunk().stride;
-        let state = get64(&bytes, at + records::chunk::STATE);
-        let before = get64(&bytes, at + records::chunk::BEFORE);
-        let lane = get64(&bytes, at + records::chunk::LANE);
+        let record = Chunk::of(&bytes[geometry.chunk().at(chunk) as usize..]);
+        let state = record.state.into_inner();
+        let before = record.before.into_inner();
+        let lane = record.lane.into_inner();
         let (ticket, open, low) = (state >> 16, state & 0x8000 != 0, state & 0x7fff);
         let count = match open {
             false => low,
@@ -45,17 +47,17 @@ pub fn entries(file: &Path) -> Vec<Found> {
         };
         for index in 0..count {
             let entry = chunk * u64::from(geometry.chunk_entries) + index;
-            let at = geometry.entry().offset + entry * 64;
+            let words = words(&bytes, geometry.entry().at(entry));
             found.push(Found {
-                ticks: get64(&bytes, at),
+                ticks: words[0],
                 lane,
                 sequence: before + index,
-                event: get32(&bytes, at + 8),
-                core: get16(&bytes, at + 12),
-                slots: bytes[at as usize + 14],
-                flags: bytes[at as usize + 15],
-                tid: get32(&bytes, at + 20),
-                args: [24, 32, 40, 48].map(|o| get64(&bytes, at + o) as i64),
+                event: words[1] as u32,
+                core: (words[1] >> 32) as u16,
+                slots: (words[1] >> 48) as u8,
+                flags: (words[1] >> 56) as u8,
+                tid: (words[2] >> 32) as u32,
+                args: [3, 4, 5, 6].map(|word| words[word] as i64),
             });
         }
     }
@@ -63,11 +65,21 @@ pub fn entries(file: &Path) -> Vec<Found> {
     found
 }
 
+/// The words of the entry at an offset.
+fn words(bytes: &[u8], at: u64) -> [u64; 8] {
+    let (words, _) = bytes[at as usize..].as_chunks();
+    std::array::from_fn(|i| u64::from_le_bytes(words[i]))
+}
+
 /// The number in a field of the header of a live timeline.
 pub fn next_ticket(file: &std::fs::File) -> u64 {
     let mut word = [0; 8];
-    std::os::unix::fs::FileExt::read_exact_at(file, &mut word, header::NEXT_TICKET)
-        .expect("a header");
+    std::os::unix::fs::FileExt::read_exact_at(
+        file,
+        &mut word,
+        offset_of!(Header, next_ticket) as u64,
+    )
+    .expect("a header");
     u64::from_le_bytes(word)
 }
 
@@ -76,15 +88,15 @@ pub fn next_ticket(file: &std::fs::File) -> u64 {
 pub fn change_ticks(file: &Path, change: impl Fn(u64, u64, i64) -> u64) {
     use std::os::unix::fs::FileExt;
     let bytes = std::fs::read(file).expect("the file");
-    let geometry = Geometry::load(&bytes).expect("a sound header");
+    let geometry = Geometry::load(&Header::of(&bytes)).expect("a sound header");
     let file = std::fs::File::options()
         .write(true)
         .open(file)
         .expect("the file");
     for index in 0..geometry.entries {
-        let at = geometry.entry().offset + index * 64;
-        let number = get64(&bytes, at + 32) as i64;
-        let ticks = change(index, get64(&bytes, at), number);
+        let at = geometry.entry().at(index);
+        let words = words(&bytes, at);
+        let ticks = change(index, words[0], words[4] as i64);
         file.write_all_at(&ticks.to_le_bytes(), at)
             .expect("written");
     }

@@ -3,7 +3,6 @@
 
 use super::Log;
 use crate::clock::settle;
-use crate::layout::header;
 use crate::layout::words::entry_thread;
 use crate::ring::draft::Draft;
 use crate::ring::local::{Joining, NO_LANE, Slot, is_time, may_try};
@@ -19,14 +18,14 @@ impl Log {
     #[inline(never)]
     pub(super) fn first_event(&self, draft: &mut Draft) {
         unnoticed(|| match Joining::enter() {
-            None => self.dropped(header::DROPPED_INTERRUPTED),
+            None => self.dropped(|header| &header.dropped_interrupted),
             Some(joining) => {
                 let logged = self.join_thread(&joining).is_some_and(|slot| {
                     self.append(slot, draft)
                         || (self.take_lane(slot) && self.append_through(slot, draft))
                 });
                 if !logged {
-                    self.dropped(header::DROPPED_NO_LANE);
+                    self.dropped(|header| &header.dropped_no_lane);
                 }
                 // The thread is at its end, and this is the last call that it makes here.
                 if joining.ended() {

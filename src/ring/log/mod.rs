@@ -19,9 +19,9 @@ use super::rseq::{self, Hot, Otherwise};
 use super::{Storage, processes, writer};
 use crate::clock::{ClockKind, current_cpu, rseq_area};
 use crate::layout::words::Cursor;
-use crate::layout::{Geometry, MAX_SLOTS, PAYLOAD_BYTES, header};
+use crate::layout::{Geometry, Header, MAX_SLOTS, PAYLOAD_BYTES};
 use crate::shm::SharedFile;
-use crate::sync::{AtomicU8, Ordering, compiler_fence};
+use crate::sync::{AtomicU64, Ordering, compiler_fence};
 
 /// Attempts at the lane of a CPU. Each that fails was interrupted; so often in a row only a
 /// debugger does that, who stops after each instruction. Few, because each that finds the chunk
@@ -86,7 +86,7 @@ impl Log {
 
     /// The enable table and its length, for checks inlined into other languages.
     pub fn enable_table(&self) -> (*const u8, u32) {
-        (self.hot.enabled, self.hot.events)
+        (self.hot.enabled.cast(), self.hot.events)
     }
 
     /// The file behind it.
@@ -100,9 +100,7 @@ impl Log {
         // SAFETY: below the length of the enable table, which lies in the mapping that `ring`
         // keeps. Relaxed: the byte guards nothing but itself.
         event < self.hot.events
-            && unsafe { AtomicU8::from_ptr(self.hot.enabled.cast_mut().add(event as usize)) }
-                .load(Ordering::Relaxed)
-                != 0
+            && unsafe { &*self.hot.enabled.add(event as usize) }.load(Ordering::Relaxed) != 0
     }
 
     /// Logs an event if it is enabled.
@@ -152,7 +150,7 @@ impl Log {
             // Here, and not where a lane is looked for: holding off cancellation costs more than
             // all of this.
             Some(slot) if local::is_too_early(slot, self.index.key()) => {
-                self.dropped(header::DROPPED_NO_LANE);
+                self.dropped(|header| &header.dropped_no_lane);
             }
             _ => self.first_event(&mut draft),
         }
@@ -181,7 +179,7 @@ impl Log {
             if cursor.count() >= self.ring.chunk_entries() {
                 self.register_again(slot);
                 if rseq::refill(&self.hot, slot, &self.ring, cursor, lane).is_err() {
-                    self.dropped(header::DROPPED_NO_CHUNK);
+                    self.dropped(|header| &header.dropped_no_chunk);
                     return true;
                 }
             }
@@ -254,7 +252,7 @@ impl Log {
         compiler_fence(Ordering::SeqCst);
         slot.busy.store(0, Ordering::Relaxed);
         if done.is_err() {
-            self.dropped(header::DROPPED_NO_CHUNK);
+            self.dropped(|header| &header.dropped_no_chunk);
         }
         true
     }
@@ -263,30 +261,31 @@ impl Log {
     fn interrupted(&self, slot: &Slot) {
         if slot.key.load(Ordering::Relaxed) != self.index.key() {
             // The lane in it is one of a timeline that had our place before, if any.
-            return self.dropped(header::DROPPED_INTERRUPTED);
+            return self.dropped(|header| &header.dropped_interrupted);
         }
         // There is one: an append through it is under way.
         let lane = slot.lane.load(Ordering::Relaxed);
         if lane == NO_LANE {
-            return self.dropped(header::DROPPED_INTERRUPTED);
+            return self.dropped(|header| &header.dropped_interrupted);
         }
-        self.ring.interrupted(lane).fetch_add(1, Ordering::Relaxed);
+        let counted = &self.ring.lane(lane).interrupted;
+        counted.fetch_add(1, Ordering::Relaxed);
     }
 
     #[cold]
     fn bad_event(&self) {
-        self.dropped(header::DROPPED_BAD_EVENT);
+        self.dropped(|header| &header.dropped_bad_event);
     }
 
     /// Counts an event whose statement could not be defined just then.
     #[cold]
     pub fn undefined(&self) {
-        self.dropped(header::DROPPED_UNDEFINED);
+        self.dropped(|header| &header.dropped_undefined);
     }
 
     #[cold]
-    fn dropped(&self, why: u64) {
-        self.ring.mapping().u64(why).fetch_add(1, Ordering::Relaxed);
+    fn dropped(&self, why: fn(&Header) -> &AtomicU64) {
+        why(self.ring.header()).fetch_add(1, Ordering::Relaxed);
     }
 }
 

@@ -68,9 +68,10 @@ use super::Storage;
 use super::local::{SLOT, Slot};
 use super::memory::Shared;
 use super::writer::{self, Fresh, Installed, NoChunk};
+use crate::layout::records::Lane;
 use crate::layout::words::Cursor;
-use crate::layout::{ENTRY_SIZE, Geometry};
-use crate::sync::AtomicU64;
+use crate::layout::{ENTRY_SIZE, ENTRY_WORDS, Geometry};
+use crate::sync::{AtomicU8, AtomicU64};
 
 /// The part of a timeline that an append needs, on one cache line.
 #[repr(C, align(64))]
@@ -78,11 +79,11 @@ pub struct Hot {
     /// The handle's key. A joined thread has it in its slot.
     pub key: u64,
     /// The first lane's record.
-    pub lanes: *mut u8,
+    pub lanes: *const Lane,
     /// The first entry.
-    pub entries: *mut u8,
+    pub entries: *const [AtomicU64; ENTRY_WORDS],
     /// The enable table.
-    pub enabled: *const u8,
+    pub enabled: *const AtomicU8,
     /// The length of the enable table.
     pub events: u32,
     /// The offset of the handle's slot in a thread's page, in bytes.
@@ -114,13 +115,12 @@ impl Hot {
     ) -> Hot {
         Hot {
             key,
-            lanes: ring.cursor(0).as_ptr().cast(),
-            entries: ring.word(0, 0, 0).as_ptr().cast(),
+            lanes: ring.lanes,
+            entries: ring.entries,
             enabled: ring
                 .mapping()
-                .u8(geometry.enable().offset)
-                .shared()
-                .as_ptr(),
+                .first(geometry.enable())
+                .expect("a writer has its timeline mapped"),
             events: geometry.definitions,
             slot: (index * SLOT) as u32,
             rseq: area.unwrap_or(0),

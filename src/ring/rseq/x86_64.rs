@@ -13,12 +13,15 @@ use core::arch::{asm, naked_asm};
 use core::mem::offset_of;
 
 use super::{Hot, Installed, Otherwise, Step};
-use crate::layout::records::{chunk, lane};
+use crate::layout::records::{Chunk, Lane};
 use crate::layout::{ENTRY_SIZE, ENTRY_WORDS};
 use crate::ring::local::{Slot, symbol};
 
 // What the assembly takes for granted.
-const _: () = assert!(ENTRY_SIZE == 64 && chunk::STATE == 0 && lane::CURSOR == 0);
+const _: () = {
+    assert!(ENTRY_SIZE == 64);
+    assert!(offset_of!(Chunk, state) == 0 && offset_of!(Lane, cursor) == 0);
+};
 
 /// Before the abort label, as glibc told the kernel; within an instruction that traps (ud1).
 macro_rules! signature {
@@ -366,9 +369,9 @@ pub(super) unsafe fn install(hot: &Hot, slot: &Slot, step: &Step) -> Installed {
             open_full = const offset_of!(Step, open_full),
             closed_full = const offset_of!(Step, closed_full),
             fresh = const offset_of!(Step, fresh),
-            chunk_before = const chunk::BEFORE,
-            chunk_lane = const chunk::LANE,
-            chunk_opened = const chunk::OPENED,
+            chunk_before = const offset_of!(Chunk, before),
+            chunk_lane = const offset_of!(Chunk, lane),
+            chunk_opened = const offset_of!(Chunk, opened),
             options(nostack)
         );
     }

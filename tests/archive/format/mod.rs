@@ -11,6 +11,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use serde_json::Value;
+use timeline::layout::header::{self, Header};
+use timeline::layout::records::{Chunk, Definition, Field, Lane, Process, Thread};
 use timeline::{EventId, Priority, Timeline};
 
 use crate::support::Name;
@@ -313,98 +315,79 @@ fn fields_of_the_page(page: &str, heading: &str) -> Fields {
     .collect()
 }
 
-/// The constants of a Rust source and the first line of what is said about each.
-fn constants(source: &str) -> Vec<(String, String, String)> {
-    let mut found = Vec::new();
-    let mut about = String::new();
-    for line in source.lines().map(str::trim) {
-        if let Some(said) = line.strip_prefix("/// ") {
-            if about.is_empty() {
-                about = said.to_owned();
-            }
-        } else if let Some(constant) = line.strip_prefix("pub const ") {
-            let (name, rest) = constant.split_once(':').unwrap();
-            let value = rest.split_once("= ").unwrap().1.trim_end_matches(';');
-            let about = std::mem::take(&mut about);
-            found.push((name.to_lowercase(), value.to_owned(), about));
-        } else {
-            about.clear();
-        }
-    }
-    found
-}
-
-/// The constants that are the offsets of fields, with the type that their documentation begins
-/// with.
-fn fields_of_the_source(source: &str, others: &[&str]) -> Fields {
-    constants(source)
-        .into_iter()
-        .filter(|(name, ..)| !others.contains(&name.as_str()))
-        .map(|(name, value, about)| {
-            let offset = number(&value).unwrap_or_else(|| panic!("{name} is {value}"));
-            let word = about.split([',', ' ', '.', ';']).next().unwrap_or("");
-            let scalar = ["u8", "u16", "u32", "u64"].contains(&word);
-            let kind = match (scalar, about.split_once(" × ")) {
-                (_, Some((count, rest))) if number(count).is_some() => {
-                    format!("{count} × {}", rest.split(',').next().unwrap_or(""))
-                }
-                (true, _) => word.to_owned(),
-                _ => String::new(),
-            };
-            (name, (offset, kind))
+/// The fields of a record of the source, without the bytes that have no meaning.
+fn fields_of_the_source(record: &[Field]) -> Fields {
+    let named = record.iter().filter(|field| !field.name.starts_with('_'));
+    named
+        .map(|field| {
+            let kind = field.kind.replace("Atomic", "").to_lowercase();
+            let array = kind.trim_matches(['[', ']']).split_once("; ");
+            let kind = array.map_or(kind.clone(), |(of, count)| format!("{count} × {of}"));
+            (field.name.to_owned(), (field.offset as u64, kind))
         })
         .collect()
 }
 
-fn assert_tables_agree(what: &str, page: &Fields, source: &Fields) {
-    let offsets = |fields: &Fields| -> BTreeMap<String, u64> {
-        let offset = |(name, (at, _)): (&String, &(u64, String))| (name.clone(), *at);
-        fields.iter().map(offset).collect()
-    };
-    assert!(!page.is_empty(), "{what} has no table");
-    assert_eq!(offsets(page), offsets(source), "{what}: page, then source");
-    for (name, (_, kind)) in source {
-        let said = &page[name].1;
-        // Where the source says it in words (16 bytes, a byte per CPU), an array of the page will
-        // do.
-        let agree = kind == said || kind.is_empty() || said.ends_with(&format!("× {kind}"));
-        assert!(agree, "{what}: {name} is {said} here and {kind} there");
-    }
-}
-
 #[test]
 fn the_header_is_that_of_the_source() {
-    let page = fields_of_the_page(&read("docs/format.md"), "## Header");
-    let not_fields = [
-        "region_size",
-        "creator_exe_size",
-        "cpu_nodes_count",
-        "checked",
-        "anchors_count",
-        "anchor_size",
-        "flag_snapshot",
-        "flag_reduced",
-    ];
-    let source = fields_of_the_source(&read("src/layout/header.rs"), &not_fields);
-    assert_tables_agree("the header", &page, &source);
-    assert!(page.len() > 30);
+    let page = read("docs/format.md");
+    let source = fields_of_the_source(Header::FIELDS);
+    assert_eq!(fields_of_the_page(&page, "## Header"), source);
+    assert!(source.len() > 30);
+    // The records that stand in it several times are told in their rows.
+    let check = |name: &str, fields: &[Field], size: usize| {
+        let row = row_of(&page, &format!(" | {name} | {{ "));
+        let kind = |field: &Field| field.kind.replace("AtomicU", "u");
+        let told = |field: &Field| format!("{} {}", field.name, kind(field));
+        let fields: Vec<String> = fields.iter().map(told).collect();
+        let fields = format!("{{ {} }}, {size} bytes", fields.join(", "));
+        assert!(
+            row.replace(" of each region", "").contains(&fields),
+            "{row}"
+        );
+    };
+    check(
+        "regions",
+        header::Region::FIELDS,
+        size_of::<header::Region>(),
+    );
+    check(
+        "anchors",
+        header::Anchor::FIELDS,
+        size_of::<header::Anchor>(),
+    );
+}
+
+fn row_of<'a>(page: &'a str, cell: &str) -> &'a str {
+    let row = page.lines().find(|line| line.contains(cell));
+    row.unwrap_or_else(|| panic!("no row has {cell}"))
 }
 
 #[test]
 fn the_records_are_those_of_the_source() {
     let page = read("docs/format.md");
-    let source = read("src/layout/records.rs");
-    let modules: Vec<&str> = source.split("\npub mod ").skip(1).collect();
-    assert_eq!(modules.len(), 5);
-    for module in modules {
-        let (name, body) = module.split_once(" {\n").unwrap();
-        let heading = format!("### {}{}", name[..1].to_uppercase(), &name[1..]);
-        let size = constants(body)
-            .into_iter()
-            .find(|(name, ..)| name == "size");
-        assert_eq!(size.unwrap().1, "64", "{name}");
-        let of_the_page = fields_of_the_page(&page, &heading);
-        let of_the_source = fields_of_the_source(body, &["size"]);
-        assert_tables_agree(name, &of_the_page, &of_the_source);
-    }
+    let check = |heading: &str, region: &str, fields: &[Field], size: usize| {
+        let (told, is) = (
+            fields_of_the_page(&page, heading),
+            fields_of_the_source(fields),
+        );
+        assert_eq!(told, is, "{heading}");
+        let row = row_of(&page, &format!(" | {region} | "));
+        assert!(row.ends_with(&format!(" | {size} |")), "{row}");
+    };
+    check(
+        "### Definition",
+        "definitions",
+        Definition::FIELDS,
+        size_of::<Definition>(),
+    );
+    check("### Thread", "threads", Thread::FIELDS, size_of::<Thread>());
+    check(
+        "### Process",
+        "processes",
+        Process::FIELDS,
+        size_of::<Process>(),
+    );
+    check("### Lane", "lanes", Lane::FIELDS, size_of::<Lane>());
+    check("### Chunk", "chunks", Chunk::FIELDS, size_of::<Chunk>());
 }

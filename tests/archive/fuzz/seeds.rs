@@ -1,10 +1,11 @@
 //! What fuzzing begins with: small archives in each form, records, rings, formats and programs, as
 //! they are made today.
 
+use std::mem::offset_of;
+
 use rmp::decode::{read_bin_len, read_int, read_map_len, read_pfix};
-use timeline::layout::geometry::{put32, put64};
-use timeline::layout::header;
-use timeline::{Attached, Frame, Module, Priority, Timeline, Value};
+use timeline::layout::Header;
+use timeline::{Attached, Frame, Module, Priority, Record, Timeline, Value};
 use timeline_archive::{
     Archive, Data, Form, Keeping, Kind, Output, PRINTF, Preamble, Recorder, Source, Writer,
 };
@@ -254,12 +255,14 @@ fn formats() -> Vec<(&'static str, Vec<u8>)> {
 
 /// A ring, of which nothing says where it was made.
 fn anonymous(mut file: Vec<u8>) -> Vec<u8> {
-    put64(&mut file, header::CREATED_UNIX, 1_700_000_000_000_000_000);
-    put32(&mut file, header::CREATOR_PID, u32::MAX);
-    file[header::BOOT_ID as usize..][..16].fill(7);
-    let exe = &mut file[header::CREATOR_EXE as usize..][..header::CREATOR_EXE_SIZE as usize];
-    exe.fill(0);
-    exe[..12].copy_from_slice(b"/bin/program");
+    Header::edit(&mut file, |h| {
+        h.created_unix = 1_700_000_000_000_000_000.into();
+        h.creator_pid = u32::MAX.into();
+        h.boot_id = [7; 16].map(Into::into);
+        let mut exe = [0; 256];
+        exe[..12].copy_from_slice(b"/bin/program");
+        h.creator_exe = exe.map(Into::into);
+    });
     ring::seal(&mut file);
     file
 }
@@ -307,7 +310,7 @@ pub fn rings() -> [(&'static str, Vec<u8>); 2] {
 
 /// Lists of changes to the sound rings: where, and what.
 fn changes() -> Vec<(&'static str, Vec<u8>)> {
-    let list = |which: u8, changes: &[(u64, &[u8])]| {
+    let list = |which: u8, changes: &[(usize, &[u8])]| {
         let mut list = vec![which];
         for (at, new) in changes {
             list.extend(&at.to_le_bytes()[..3]);
@@ -320,21 +323,33 @@ fn changes() -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("integers", list(0, &[])),
         ("payload", list(1, &[])),
-        ("live", list(1, &[(header::FLAGS, &[0])])),
+        ("live", list(1, &[(offset_of!(Header, flags), &[0])])),
         (
             "levels",
-            list(0, &[(header::LEVEL, &[3]), (header::BOOST, &[8])]),
+            list(
+                0,
+                &[
+                    (offset_of!(Header, level), &[3]),
+                    (offset_of!(Header, boost), &[8]),
+                ],
+            ),
         ),
-        ("defined", list(1, &[(header::DEFINED, &[0xff; 4])])),
-        ("strings", list(1, &[(header::STRINGS_USED, &[0xff; 8])])),
+        (
+            "defined",
+            list(1, &[(offset_of!(Header, defined), &[0xff; 4])]),
+        ),
+        (
+            "strings",
+            list(1, &[(offset_of!(Header, strings_used), &[0xff; 8])]),
+        ),
         // A program that never ends; newer than the ring it would not be read.
         (
             "endless-program",
             list(
                 0,
                 &[
-                    (header::CREATED_UNIX, &late),
-                    (header::CREATOR_EXE, b"/dev/zero\0\0\0"),
+                    (offset_of!(Header, created_unix), &late),
+                    (offset_of!(Header, creator_exe), b"/dev/zero\0\0\0"),
                 ],
             ),
         ),

@@ -1,10 +1,11 @@
 //! Levels: in force at once everywhere, raised in bursts, and never left raised.
 
 use std::fs::File;
+use std::mem::offset_of;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-use timeline::layout::header;
+use timeline::layout::Header;
 use timeline::{Attached, Control, Error, EventId, Level, Priority, Timeline};
 
 use crate::support::{Name, Process, attach, hear, say};
@@ -261,8 +262,8 @@ fn a_sampler_whose_number_another_process_has_by_now_is_gone() {
     assert_eq!(child.line(), "on");
     let file = File::options().read(true).write(true).open(name.file());
     let file = file.expect("opened");
-    let add = |field, number: u64| {
-        let mut word = [0; 8];
+    let add = |field: usize, number: u64| {
+        let (mut word, field) = ([0; 8], field as u64);
         file.read_exact_at(&mut word, field).expect("read");
         let changed = u64::from_le_bytes(word).wrapping_add(number);
         file.write_all_at(&changed.to_le_bytes(), field)
@@ -271,12 +272,16 @@ fn a_sampler_whose_number_another_process_has_by_now_is_gone() {
     };
     let attached = attach(name.path());
     assert!(!attached.info().boost_is_stale);
-    assert_ne!(add(header::SAMPLER_START, 1), 1, "its start is known");
+    assert_ne!(
+        add(offset_of!(Header, sampler_start), 1),
+        1,
+        "its start is known"
+    );
     assert!(attached.info().boost_is_stale, "it started at another time");
     // As another time namespace would count it.
-    add(header::SAMPLER_TIME_NAMESPACE, 1);
+    add(offset_of!(Header, sampler_time_namespace), 1);
     assert!(!attached.info().boost_is_stale, "that cannot be compared");
-    add(header::SAMPLER_TIME_NAMESPACE, u64::MAX);
+    add(offset_of!(Header, sampler_time_namespace), u64::MAX);
     timeline.priority(level(Priority::Error)).expect("set");
     assert_eq!(attached.info().boost, Level::NONE);
     child.tell();

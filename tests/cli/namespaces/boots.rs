@@ -4,8 +4,8 @@ use std::os::unix::fs::FileExt;
 use std::process::Command;
 
 use Space::NoProc;
-use timeline::layout::{geometry::put32, header};
-use timeline::{Order, Timeline};
+use timeline::layout::header::{CHECKED, Header};
+use timeline::{Order, Record, Timeline};
 
 use super::apart::{self, Space};
 use crate::support::{Name, arguments, attach, checked, define, hear, say};
@@ -106,13 +106,16 @@ fn a_timeline_of_a_creator_without_proc_is_joined_with_it() {
         .write(true)
         .open(name.file());
     let file = file.expect("opened");
-    let mut head = vec![0; header::CHECKED as usize];
-    file.read_exact_at(&mut head, 0).expect("read");
-    head[header::BOOT_ID as usize..][..16].fill(0);
-    head[header::CHECKSUM as usize..][..4].fill(0);
-    let sum = crc32fast::hash(&head);
-    put32(&mut head, header::CHECKSUM, sum);
-    file.write_all_at(&head, 0).expect("written");
+    let mut head = Header::zeroed();
+    file.read_exact_at(head.bytes_mut(), 0).expect("read");
+    let mut of_boot = |id: u8| {
+        head.boot_id = [id; 16].map(Into::into);
+        head.checksum = 0.into();
+        head.checksum = crc32fast::hash(&head.bytes_mut()[..CHECKED]).into();
+        file.write_all_at(&head.bytes_mut()[..CHECKED], 0)
+            .expect("written");
+    };
+    of_boot(0);
     let Some(said) = opened(&[], name.path()) else {
         return;
     };
@@ -123,11 +126,7 @@ fn a_timeline_of_a_creator_without_proc_is_joined_with_it() {
         said[1]
     );
     // One of another boot is still that.
-    head[header::BOOT_ID as usize..][..16].fill(7);
-    head[header::CHECKSUM as usize..][..4].fill(0);
-    let sum = crc32fast::hash(&head);
-    put32(&mut head, header::CHECKSUM, sum);
-    file.write_all_at(&head, 0).expect("written");
+    of_boot(7);
     let error = Timeline::open(name.path())
         .err()
         .expect("refused")

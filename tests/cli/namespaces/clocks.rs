@@ -4,8 +4,9 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use Space::{Ahead, Behind, NoCounter, NoProc};
-use timeline::layout::{geometry::get64, header};
-use timeline::{Attached, ClockKind, Order, Source, Timeline};
+use timeline::layout::Header;
+use timeline::layout::header::Anchor;
+use timeline::{Attached, ClockKind, Order, Record, Source, Timeline};
 use timeline_archive::{Archive, Form, Keeping, Output, Recorder};
 
 use super::apart::{self, Space};
@@ -192,12 +193,12 @@ fn check(told: &str, times: &[(u64, u64)], here: &Name, place: &str) {
 /// Ticks and the monotonic time of each anchor of a timeline, 0 where that is not known.
 fn anchors(file: &Path) -> Vec<(u64, u64)> {
     let bytes = std::fs::read(file).expect("read");
-    let anchor = |slot| {
-        let at = header::ANCHORS + slot * header::ANCHOR_SIZE;
-        let [serial, ticks, monotonic] = [0, 8, 16].map(|field| get64(&bytes, at + field));
-        (serial != 0).then_some((ticks, monotonic))
-    };
-    (0..header::ANCHORS_COUNT).filter_map(anchor).collect()
+    let anchors = Header::of(&bytes).anchors.into_iter();
+    let taken = anchors.filter_map(|mut anchor: Anchor| {
+        let is_there = *anchor.serial.get_mut() != 0;
+        is_there.then(|| (anchor.ticks.into_inner(), anchor.monotonic.into_inner()))
+    });
+    taken.collect()
 }
 
 /// Whoever took them, they are of one clock.

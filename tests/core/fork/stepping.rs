@@ -8,12 +8,13 @@ pub use x86_64::{steps_through, trap};
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
+    use std::mem::offset_of;
     use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
     use super::super::signals::{handled, install, log_one, serve};
     use crate::support::{arguments, define, say};
-    use timeline::layout::{Geometry, header, records};
-    use timeline::{Attached, Timeline};
+    use timeline::layout::{Geometry, Header, records};
+    use timeline::{Attached, Record, Timeline};
 
     /// Instructions since stepping began, and the one after which the handler logs; 0 = after each.
     static STEP: AtomicU64 = AtomicU64::new(0);
@@ -28,7 +29,7 @@ mod x86_64 {
     static STOLEN: AtomicU64 = AtomicU64::new(0);
 
     const TRAP: i64 = 0x100;
-    const WORDS: usize = (records::lane::SIZE / 8) as usize;
+    const WORDS: usize = size_of::<records::Lane>() / 8;
 
     /// Maps the timeline's lanes for [`lanes`].
     fn look_at_lanes(path: &str) {
@@ -37,11 +38,11 @@ mod x86_64 {
             .map_raw_read_only(&file)
             .expect("mapped");
         let bytes = std::fs::read(format!("/dev/shm{path}")).expect("read");
-        let geometry = Geometry::load(&bytes).expect("sound");
+        let geometry = Geometry::load(&Header::of(&bytes)).expect("sound");
         // SAFETY: the region lies inside the file, as Geometry has checked.
         let lanes = unsafe { map.as_mut_ptr().add(geometry.lane().offset as usize) };
         // SAFETY: a field of the header.
-        let serial = unsafe { map.as_mut_ptr().add(header::THREAD_SERIAL as usize) };
+        let serial = unsafe { map.as_mut_ptr().add(offset_of!(Header, thread_serial)) };
         std::mem::forget(map);
         SERIAL.store(serial.cast(), Ordering::SeqCst);
         LANES.store(lanes.cast(), Ordering::SeqCst);

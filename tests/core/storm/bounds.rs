@@ -3,12 +3,14 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
+use std::mem::offset_of;
 use std::os::unix::fs::FileExt;
 use std::sync::Barrier;
 
-use timeline::layout::geometry::{REGION_NAMES, put32};
-use timeline::layout::{Geometry, HEADER_SIZE, header, records};
-use timeline::{ClockKind, EventId, Order, Timeline};
+use timeline::layout::geometry::REGION_NAMES;
+use timeline::layout::header::{CHECKED, Header};
+use timeline::layout::{Geometry, HEADER_SIZE, records};
+use timeline::{ClockKind, EventId, Order, Record, Timeline};
 
 use super::load::{move_to, own_cpus};
 use crate::support::{
@@ -31,20 +33,20 @@ impl Small {
         let opener = Timeline::with_size(name.path(), 256, 2048).expect("created");
         define(&opener);
         let mut bytes = std::fs::read(name.file()).expect("read");
-        let mut geometry = Geometry::load(&bytes).expect("sound");
+        let mut geometry = Geometry::load(&Header::of(&bytes)).expect("sound");
         let moved = geometry.cpu_lanes.saturating_sub(most_cpu_lanes);
         geometry.cpu_lanes -= moved;
         geometry.thread_lanes += moved;
-        geometry.store(&mut bytes);
-        let head = &mut bytes[..header::CHECKED as usize];
-        put32(head, header::CHECKSUM, 0);
-        let sum = crc32fast::hash(head);
-        put32(head, header::CHECKSUM, sum);
+        Header::edit(&mut bytes, |h| {
+            geometry.store(h);
+            h.checksum = 0.into();
+            h.checksum = crc32fast::hash(&h.bytes_mut()[..CHECKED]).into();
+        });
         let file = File::options()
             .write(true)
             .open(name.file())
             .expect("there");
-        file.write_all_at(head, 0).expect("written");
+        file.write_all_at(&bytes[..CHECKED], 0).expect("written");
         Small {
             seen: std::fs::read(name.file()).expect("read"),
             _opener: opener,
@@ -68,9 +70,11 @@ impl Small {
 
     fn place(&self, at: u64) -> &'static str {
         if at < HEADER_SIZE {
-            return match at {
-                ..header::CHECKED => "the header",
-                header::DROPPED_INTERRUPTED.. if at < header::DROPPED_UNDEFINED + 8 => "counts",
+            let last = offset_of!(Header, dropped_undefined) + 8;
+            let counts = offset_of!(Header, dropped_interrupted)..last;
+            return match at as usize {
+                ..CHECKED => "the header",
+                at if counts.contains(&at) => "counts",
                 _ => "the changing header",
             };
         }
@@ -83,8 +87,8 @@ impl Small {
         };
         let (name, region) = (REGION_NAMES[index], self.geometry.regions[index]);
         let used = match name {
-            "lanes" => records::lane::INTERRUPTED + 8,
-            "chunks" => records::chunk::OPENED + 8,
+            "lanes" => offset_of!(records::Lane, saved) as u64,
+            "chunks" => offset_of!(records::Chunk, opened) as u64 + 8,
             "entries" => 56,
             _ => region.stride,
         };

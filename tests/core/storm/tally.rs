@@ -6,8 +6,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use memmap2::Mmap;
+use timeline::Record;
 use timeline::layout::words::{Cursor, Entry, State};
-use timeline::layout::{ENTRY_WORDS, Geometry, records};
+use timeline::layout::{ENTRY_WORDS, Geometry, Header, records};
 
 use crate::support::arguments;
 
@@ -33,7 +34,7 @@ impl Ring {
         // SAFETY: writers change the file, but only while nothing below reads it: the caller sees
         // to that.
         let map = unsafe { Mmap::map(&file) }.expect("mapped");
-        let geometry = Geometry::load(&map).expect("a sound header");
+        let geometry = Geometry::load(&Header::of(&map)).expect("a sound header");
         Ring { map, geometry }
     }
 
@@ -45,24 +46,23 @@ impl Ring {
     }
 
     fn chunks(&self) -> Vec<Chunk> {
-        let (g, words) = (&self.geometry, self.words());
-        let word = |at: u64| words[at as usize / 8];
+        let g = &self.geometry;
         let chunks = (0..u64::from(g.chunks)).filter_map(|number| {
-            let at = g.chunk().offset + number * g.chunk().stride;
-            let state = State(word(at + records::chunk::STATE));
+            let chunk = records::Chunk::of(&self.map[g.chunk().at(number) as usize..]);
+            let state = State(chunk.state.into_inner());
             let count = match state.lane() {
                 None => state.count(),
                 Some(lane) => {
-                    let lane = g.lane().offset + u64::from(lane) * g.lane().stride;
-                    let cursor = Cursor(word(lane + records::lane::CURSOR));
+                    let lane = records::Lane::of(&self.map[g.lane().at(lane) as usize..]);
+                    let cursor = Cursor(lane.cursor.into_inner());
                     let same = cursor.ticket() == state.ticket();
                     if same { cursor.count() } else { 0 }
                 }
             };
             (count > 0).then(|| Chunk {
-                lane: word(at + records::chunk::LANE),
+                lane: chunk.lane.into_inner(),
                 ticket: state.ticket(),
-                before: word(at + records::chunk::BEFORE),
+                before: chunk.before.into_inner(),
                 count: count.into(),
                 number,
             })
