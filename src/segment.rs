@@ -280,7 +280,7 @@ fn read_header(path: &Path, file: &File) -> Result<(Geometry, Facts)> {
     let have = HEADER_SIZE.min(size) as usize;
     file.read_exact_at(&mut head.bytes_mut()[..have], 0)
         .map_err(|e| Error::io("read", path, e))?;
-    // Relaxed, here and below: nobody else has the copy.
+    // Relaxed, here and below: the copy is not shared.
     let long = |field: &AtomicU64| field.load(Ordering::Relaxed);
     let short = |field: &AtomicU32| field.load(Ordering::Relaxed);
     let magic = load_bytes(&head.magic);

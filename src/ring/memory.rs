@@ -1,5 +1,4 @@
-//! The ring in shared memory: [`Storage`] over a mapped timeline, with the bounds settled
-//! beforehand.
+//! The ring in shared memory: [`Storage`] over a mapped timeline whose bounds were checked before.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,7 +12,7 @@ use crate::sync::{AtomicU64, Ordering};
 
 /// The words of a mapped ring.
 ///
-/// Copies of the pointers and masks that the hot path needs stand side by side here, so that an
+/// Copies of the pointers and masks that the hot path needs are side by side here, so that an
 /// append touches one line of this and never the header.
 #[derive(Clone)]
 pub struct Shared {
@@ -36,7 +35,7 @@ unsafe impl Send for Shared {}
 unsafe impl Sync for Shared {}
 
 impl Shared {
-    /// The ring of a mapping whose geometry was checked against its length; `None` of what is not
+    /// The ring of a mapping whose geometry was checked against its length; `None` if it is not
     /// mapped.
     pub fn new(mapping: &Arc<Mapping>, geometry: &Geometry) -> Option<Shared> {
         Some(Shared {
@@ -53,7 +52,7 @@ impl Shared {
         })
     }
 
-    /// The mapping behind it.
+    /// The mapping of the ring.
     pub fn mapping(&self) -> &Arc<Mapping> {
         &self.mapping
     }
@@ -61,7 +60,7 @@ impl Shared {
     /// The header.
     #[inline(always)]
     pub fn header(&self) -> &Header {
-        // SAFETY: `mapping` gave it, and is kept.
+        // SAFETY: the pointer is from `mapping`, which is kept.
         unsafe { &*self.header }
     }
 
@@ -142,8 +141,7 @@ impl Storage for Shared {
     }
 }
 
-/// A ring as a reader sees it: mapped, or read piece by piece where others could cut the file
-/// short.
+/// A ring for readers: mapped, or read piece by piece if others could cut the file short.
 pub struct Observed {
     mapped: Option<Shared>,
     mapping: Arc<Mapping>,
@@ -180,7 +178,7 @@ impl Observed {
         }
     }
 
-    /// Where an entry stands. The masks keep it inside of the ring, whatever the indices are.
+    /// The offset of an entry. The masks keep it inside of the ring, whatever the indices are.
     fn entry_at(&self, chunk: u32, index: u32) -> u64 {
         let size = u64::from(self.geometry.chunk_entries);
         let chunk = u64::from(chunk & (self.geometry.chunks - 1));
@@ -272,7 +270,7 @@ impl Storage for Observed {
     }
 }
 
-/// Entries at the beginning of a chunk that are fetched when it is taken. The processor sees by
-/// itself that one comes after the other, but only after some; without this, each of those is a
-/// miss of its own (docs/performance.md).
+/// Entries at the beginning of a chunk that are prefetched when it is taken. The processor detects
+/// the sequence by itself, but only after some entries; without this, each of those is a cache miss
+/// (docs/performance.md).
 const PREFETCHED: u32 = 16;

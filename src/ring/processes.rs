@@ -1,23 +1,23 @@
 //! The process table: the processes that write to a timeline, and whether they still live.
 //!
 //! A writing process holds the lock on its slot's byte, and the kernel drops the lock with the
-//! process: so the holder lives. Two cases need more. A forked child shares the lock, and keeps it
+//! process. So the holder lives, with two exceptions. A forked child shares the lock, and keeps it
 //! when its parent is killed: then the kernel says that there is no such process. And a daemon that
-//! gave its rights away has a lock that goes when it closes its descriptors: then it is seen to
-//! run, and to have the file mapped. A process that takes a dead slot, or finds no free lane, gives
-//! the lanes and thread records of the dead back.
+//! gave its rights away has a lock that ends when it closes its descriptors: then it is seen to
+//! run, and to have the file mapped. A process that takes a dead slot, or finds no free lane, frees
+//! the lanes and thread records of dead processes.
 //!
 //! **What if a generation comes again?** A slot repeats the identity of a process after 65,536
 //! joins, and that of a thread after 65,535. A process that takes the slot of a dead one first
 //! frees its lanes and the records of its threads, so no lane is ever owned by a former identity of
-//! a slot. A process that looks for the dead holds the lock of the slot from its judgement to the
-//! last lane that it frees, and nobody joins there meanwhile. It works without that lock where
-//! somebody else has it and the process is dead all the same: a child of the dead process, a
-//! process that has left, another one that looks for the dead, or a reader of the file. Harm would
-//! come only if that lock were given back and 65,536 processes joined between the second look at
-//! the identity and the end of the work. An entry carries a thread's identity and its tid, and gets
-//! a name only if the record has both. A reader that goes by the identity alone would give old
-//! events the name of a later thread.
+//! a slot. A process that looks for dead ones holds the lock of the slot from its judgement to the
+//! last lane that it frees, and no process joins there meanwhile. It works without that lock if
+//! another process has it and the owner of the slot is dead all the same: a child of the dead
+//! process, a process that has left, another one that looks for dead ones, or a reader of the file.
+//! That would do harm only if that lock were released and 65,536 processes joined between the
+//! second check of the identity and the end of the work. An entry has a thread's identity and its
+//! tid, and gets a name only if the record has both. A reader that compares the identity alone
+//! would give old events the name of a later thread.
 
 use std::fs::File;
 
@@ -30,7 +30,7 @@ use crate::layout::records::Process;
 use crate::shm::{Lock, Mapping, Opening, Place, maps_file, process_name, store_bytes};
 use crate::sync::{AtomicU64, Ordering, fence};
 
-/// A process that writes to a timeline, or did when it was saved or killed.
+/// A process that writes to a timeline, or wrote to it when it was saved or killed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Writer {
     /// Process id, in its own pid namespace.
@@ -41,7 +41,7 @@ pub struct Writer {
     pub alive: bool,
 }
 
-/// The identity of the process in `slot`: what lanes and thread records carry.
+/// The identity of the process in `slot`, as in lanes and thread records.
 fn identity(generation: u64, slot: u32) -> u32 {
     (generation as u32) << 16 | (slot + 1)
 }
@@ -51,19 +51,19 @@ fn record<'a>(map: &'a Mapping, geometry: &Geometry, slot: u32) -> Place<'a, Pro
 }
 
 /// Whether the process of a record still writes. `locked`: a writer holds the lock on its slot.
-/// (Whoever may read the file can take a lock that readers share, and that says nothing.)
+/// (Readers of the file can take a shared lock, which proves nothing.)
 ///
-/// A process whose lock is held is not dead, unless the kernel says that there is no such process:
-/// then a child that it forked holds the lock. A process whose lock is free does not live, unless
-/// it is seen to run and to have the file mapped. (After an exec, id and start are the same, and
-/// the mapping is gone.) Without a `file` to look for, it lives as long as it runs.
+/// A process whose lock is held is alive, unless the kernel says that there is no such process:
+/// then a child that it forked holds the lock. A process whose lock is free is dead, unless it is
+/// seen to run and to have the file mapped. (After an exec, id and start are the same, but the
+/// mapping is gone.) Without a `file` to look for, it is alive as long as it runs.
 fn writes(view: &View, record: &Place<Process>, locked: bool, file: Option<&File>) -> bool {
     if has_left(record) {
         return false;
     }
     let who = who(record);
     // Another copy of this library in our process (a plugin's) has handles that we do not know, and
-    // its lock.
+    // its own lock.
     let is_me = view.is_me(&who);
     if is_me && is_joined(record) {
         return true;
@@ -72,7 +72,7 @@ fn writes(view: &View, record: &Place<Process>, locked: bool, file: Option<&File
         Seen::Gone => false,
         Seen::Unknown => locked,
         _ if locked => true,
-        // The list of mappings goes with the first thread.
+        // The list of mappings ends with the first thread.
         Seen::Headless => true,
         // The file may be mapped by this very call.
         Seen::Runs if is_me => false,
@@ -83,7 +83,7 @@ fn writes(view: &View, record: &Place<Process>, locked: bool, file: Option<&File
     }
 }
 
-/// The process of a record, as it described itself.
+/// The process of a record, by its own description.
 fn who(record: &Place<Process>) -> Who {
     let number = |field: fn(&Process) -> &AtomicU64| record.field(field).load(Ordering::Relaxed);
     Who {
@@ -102,16 +102,16 @@ fn has_left(record: &Place<Process>) -> bool {
         != 0
 }
 
-/// Whether a handle of this process, as far as we know them, has the identity in a record.
+/// Whether a handle of this process that we know has the identity in a record.
 fn is_joined(record: &Place<Process>) -> bool {
     let identity = record.field(|process| &process.identity);
     handle::is_joined(identity.load(Ordering::Relaxed))
 }
 
-/// Enters the calling process in the table; its identity, or `None` when the table is full.
+/// Enters the calling process in the table. Returns its identity, or `None` if the table is full.
 ///
-/// The lock on the slot is kept by keeping `opening`'s file open.
-/// The kernel arbitrates who gets a slot, so nothing else needs to be locked. Does not allocate.
+/// The lock on the slot is held as long as `opening`'s file is open. The kernel arbitrates who gets
+/// a slot, so nothing else needs a lock. Does not allocate.
 pub fn join(ring: &Shared, geometry: &Geometry, opening: &Opening, ticks: u64) -> Option<u32> {
     let map = ring.mapping();
     let view = View::here();
@@ -152,7 +152,7 @@ pub fn join(ring: &Shared, geometry: &Geometry, opening: &Opening, ticks: u64) -
     None
 }
 
-/// Leaves the table: lanes and thread records go back, and the slot says when.
+/// Leaves the table: frees lanes and thread records, and stores the time in the slot.
 pub fn leave(ring: &Shared, geometry: &Geometry, me: u32, ticks: u64) {
     bury(ring, geometry, me);
     let Some(slot) = (me & 0xffff).checked_sub(1) else {
@@ -165,14 +165,13 @@ pub fn leave(ring: &Shared, geometry: &Geometry, me: u32, ticks: u64) {
     }
 }
 
-/// Whether a slot that no writer has is locked by somebody who may read the file: why the table
-/// seems full.
+/// Whether a reader of the file has locked a slot that no writer has, so that the table seems full.
 pub fn is_held_by_readers(geometry: &Geometry, file: &File) -> bool {
     (0..geometry.processes).any(|slot| Lock::Slot(slot).is_held_by_readers(file))
 }
 
-/// Gives the lock on this process' slot back. Explicitly, and not by closing: a child forked in the
-/// meantime has a copy of the descriptor.
+/// Releases the lock on this process' slot explicitly, because a child forked meanwhile has a copy
+/// of the descriptor.
 pub fn unlock(me: u32, opening: &Opening) {
     if let Some(slot) = (me & 0xffff).checked_sub(1) {
         Lock::Slot(slot).release(opening);
@@ -184,9 +183,10 @@ fn bury(ring: &Shared, geometry: &Geometry, dead: u32) {
     threads::end_all(ring.mapping(), geometry, dead);
 }
 
-/// Gives back the lanes and thread records of processes that died without leaving; how many lanes.
+/// Frees the lanes and thread records of processes that died without leaving. Returns how many
+/// lanes.
 ///
-/// `opening` is the caller's own, `me` its own identity, which is left alone. Does not allocate.
+/// `opening` is the caller's own, `me` its own identity, which is skipped. Does not allocate.
 pub fn reap(ring: &Shared, geometry: &Geometry, opening: &Opening, me: u32) -> u32 {
     let map = ring.mapping();
     let view = View::here();
@@ -199,7 +199,7 @@ pub fn reap(ring: &Shared, geometry: &Geometry, opening: &Opening, me: u32) -> u
         if who == 0 || who == me || !owns() {
             continue;
         }
-        // Another handle of ours: to try its lock might be to lose it, if it is one of the process.
+        // Another handle of ours: trying its lock could lose it, if it is a lock of the process.
         if view.is_me(&self::who(&record)) && is_joined(&record) {
             continue;
         }
@@ -224,9 +224,9 @@ fn owns_lanes(ring: &Shared, process: u32) -> bool {
         .any(|lane| lanes::process_of(ring.lane(lane).owner.load(Ordering::Relaxed)) == process)
 }
 
-/// Everybody in the table: those that write now, and those that were killed and not replaced yet.
-/// To a snapshot, which is not `live`, nobody writes. Without a `file`, whose locks tell who lives,
-/// those live that are not known to be dead.
+/// All processes in the table: those that write now, and those that were killed and not replaced
+/// yet. A snapshot, which is not `live`, has no writers. Without a `file`, whose locks tell which
+/// processes live, all live that are not known to be dead.
 pub fn writers(map: &Mapping, geometry: &Geometry, live: bool, file: Option<&File>) -> Vec<Writer> {
     let view = View::here();
     let mut writers = Vec::new();
@@ -247,7 +247,7 @@ pub fn writers(map: &Mapping, geometry: &Geometry, live: bool, file: Option<&Fil
             name: record.field(|process| &process.name).text(),
             alive: live && writes(&view, &record, locked.unwrap_or(true), file),
         };
-        // Pairs with the fence in `join`: another process is just taking the slot.
+        // Pairs with the fence in `join`: otherwise another process is taking the slot.
         fence(Ordering::Acquire);
         if identity.load(Ordering::Relaxed) == before {
             writers.push(writer);
@@ -256,7 +256,7 @@ pub fn writers(map: &Mapping, geometry: &Geometry, live: bool, file: Option<&Fil
     writers
 }
 
-/// Those that live, as an error names them.
+/// The living ones, as errors name them.
 pub fn users(map: &Mapping, geometry: &Geometry, file: &File) -> Vec<User> {
     writers(map, geometry, true, Some(file))
         .into_iter()

@@ -1,9 +1,8 @@
-//! The thread table: names for the threads whose numbers stand in the entries.
+//! The thread table: names for the threads in the entries.
 //!
-//! An entry carries the thread's id from the kernel and an identity, `generation << 16 | slot`.
-//! Slots of ended threads are used again, oldest first, under another generation: an entry whose
-//! generation is gone keeps its thread id and loses only the name. It is never given another
-//! thread's.
+//! An entry has the kernel's id of the thread and an identity, `generation << 16 | slot`. Slots of
+//! ended threads are reused, oldest first, under another generation. An entry whose generation is
+//! gone keeps its thread id and loses only the name. It never gets another thread's.
 
 use crate::layout::{Geometry, records};
 use crate::shm::{Mapping, Place, process_name, store_bytes, thread_id, thread_name};
@@ -12,13 +11,13 @@ use crate::sync::{Ordering, fence};
 /// A thread that logged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Thread {
-    /// The kernel's id of the thread; 0 when it is not known.
+    /// The kernel's id of the thread; 0 if it is not known.
     pub tid: u32,
-    /// The id of its process; 0 when it is not known.
+    /// The id of its process; 0 if it is not known.
     pub pid: u32,
-    /// The thread's name when it logged first. Only an archive can lack it.
+    /// The thread's name at its first event. Only in an archive can it be missing.
     pub name: Option<String>,
-    /// The name of its process. Only an archive can lack it.
+    /// The name of its process. Only in an archive can it be missing.
     pub process: Option<String>,
 }
 
@@ -26,13 +25,13 @@ fn record<'a>(map: &'a Mapping, geometry: &Geometry, slot: u32) -> Place<'a, rec
     map.record(geometry.thread().at(slot))
 }
 
-/// Enters the calling thread: its identity (0 when every record belongs to a living thread) and its
-/// thread id. Does not allocate.
+/// Enters the calling thread in the table. Returns its identity (0 if every record belongs to a
+/// living thread) and its thread id. Does not allocate.
 pub fn register(map: &Mapping, geometry: &Geometry, process: u32, ticks: u64) -> (u32, u32) {
     let tid = thread_id();
     let serials = &map.header().shared().thread_serial;
     let serial = serials.fetch_add(1, Ordering::Relaxed);
-    // Never 0, and another one for each of the next 65,534 threads.
+    // Never 0, and different for each of the next 65,534 threads.
     let generation = (serial % 65535) as u32 + 1;
     for i in 0..geometry.threads {
         let slot = (serial.wrapping_add(i.into()) % u64::from(geometry.threads)) as u32;
@@ -61,7 +60,7 @@ pub fn register(map: &Mapping, geometry: &Geometry, process: u32, ticks: u64) ->
     (0, tid)
 }
 
-/// The thread of that identity ends; its record stays readable until the slot is needed.
+/// Ends the thread of that identity. Its record stays readable until the slot is reused.
 pub fn end(map: &Mapping, geometry: &Geometry, identity: u32, ticks: u64) {
     let slot = identity & 0xffff;
     if identity == 0 || slot >= geometry.threads {
@@ -83,7 +82,7 @@ pub fn any_live(map: &Mapping, geometry: &Geometry, process: u32) -> bool {
     })
 }
 
-/// All threads of a process end, without a time of their own.
+/// Ends all threads of a process, without storing a time.
 pub fn end_all(map: &Mapping, geometry: &Geometry, process: u32) {
     for slot in 0..geometry.threads {
         let live = &record(map, geometry, slot).shared().live;
@@ -111,7 +110,7 @@ pub fn lookup(map: &Mapping, geometry: &Geometry, identity: u32) -> Option<Threa
         process: Some(record.field(|thread| &thread.process_name).text()),
     };
     fence(Ordering::Acquire);
-    // Pairs with the fence in `register`: unchanged, so nobody has started to write another thread
-    // there.
+    // Pairs with the fence in `register`: unchanged, so no thread has begun to overwrite the
+    // record.
     (found.load(Ordering::Relaxed) == identity).then_some(thread)
 }

@@ -1,18 +1,18 @@
-//! A file that is not mapped, because somebody could cut it short: read piece by piece, by system
-//! calls.
+//! Reads a file that other users could cut short, by system calls instead of a mapping.
 //!
-//! Bytes that are gone read as zeros, which mean nothing anywhere in a timeline, and the loss is
-//! remembered.
+//! Missing bytes read as zeros, which mean nothing anywhere in a timeline, and the loss is
+//! recorded.
 //!
-//! **Why do readers not map another user's file?** The kernel ends whoever touches a page of a
-//! mapping that its file has lost, and there is no load that fails instead. A handler of that
-//! signal would take it from the host, and a copy of the whole ring is out of date at once. So each
-//! word is loaded by `pread`, and the entries of a chunk by one call (src/shm/pieces.rs). The
-//! protocol stays as it is: state, count, copy, fence, state again. A fence after each call makes
-//! the load as strong as an acquire. The kernel copies eight aligned bytes in one piece but does
-//! not promise it, so a word is read until two looks agree. Of a cursor that changes all the time
-//! the smaller of two looks counts: the cursor has come at least that far. An idle poll of a ring
-//! of 1,024 chunks takes some milliseconds in this way; events cost no more than before.
+//! **Why do readers not map another user's file?** If a file is cut short, the kernel ends every
+//! process that touches a lost page of its mapping, and there is no load that fails instead. A
+//! handler for that signal would take it from the host, and a copy of the whole ring is out of date
+//! at once. So each word is loaded by `pread`, and the entries of a chunk by one call
+//! (src/shm/pieces.rs). The protocol stays the same: state, count, copy, fence, state again. A
+//! fence after each call makes the load as strong as an acquire. The kernel copies eight aligned
+//! bytes in one piece but does not promise it, so a word is read until two reads agree. Of a cursor
+//! that changes all the time the smaller of two reads counts: the cursor has come at least that
+//! far. An idle poll of a ring of 1,024 chunks takes some milliseconds in this way; events cost no
+//! more than before.
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -24,40 +24,40 @@ use memmap2::{MmapOptions, MmapRaw};
 use super::shared_file::SharedFile;
 use crate::sync::{AtomicU8, AtomicU64, Ordering, fence};
 
-/// A file, read where and when it is asked for.
+/// A file that is read on access.
 pub struct Pieces {
     file: SharedFile,
     length: u64,
-    /// Where the file ended, if that was before its end.
+    /// The end of the file, if it was cut short.
     cut: AtomicU64,
-    /// Whether the host has closed our descriptor, and the name leads elsewhere.
+    /// Whether the host has closed our descriptor, and the name leads to another file.
     lost: AtomicU8,
-    /// How many more system calls may be made to read it.
+    /// How many more system calls may read it.
     left: AtomicU64,
-    /// Whether a look at it was to make more; not 0 then.
+    /// Whether reading was given up for lack of calls; then not 0.
     exhausted: AtomicU8,
-    /// A page that nobody touches. While it is mapped, no other file can have the inode by which
-    /// `file` knows its own. `None` if nobody may map the file.
+    /// A page that is never touched. While it is mapped, no other file can have the inode by which
+    /// `file` is recognised. `None` if the file cannot be mapped.
     _held: Option<MmapRaw>,
 }
 
-/// Why bytes are missing.
+/// The reason why bytes are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loss {
-    /// The file ended there.
+    /// The file ended at this offset.
     Cut(u64),
-    /// The host has closed our descriptor, and the name leads elsewhere.
+    /// The host has closed our descriptor, and the name leads to another file.
     Closed,
-    /// A look at the file was given up.
+    /// Reading was given up.
     GivenUp,
 }
 
 impl Pieces {
-    /// So many bytes of a file, found at `path`.
+    /// Reads `length` bytes of a file, found at `path`.
     ///
     /// # Errors
-    /// Those of mapping a page of it, as where the limit on memory is reached; not that it cannot
-    /// be mapped.
+    /// Those of mapping a page of it, for example at the limit on memory. A file that cannot be
+    /// mapped is no error.
     pub fn new(file: File, path: &CStr, length: u64) -> io::Result<Pieces> {
         Ok(Pieces {
             _held: hold(&file)?,
@@ -70,12 +70,12 @@ impl Pieces {
         })
     }
 
-    /// How many bytes it had.
+    /// Its length in bytes.
     pub fn len(&self) -> u64 {
         self.length
     }
 
-    /// Why some bytes that were to be read were not there.
+    /// Why some bytes were missing when they were read.
     pub fn loss(&self) -> Option<Loss> {
         if self.lost.load(Ordering::Relaxed) != 0 {
             return Some(Loss::Closed);
@@ -87,31 +87,31 @@ impl Pieces {
         }
     }
 
-    /// Looks at it, by no more than so many system calls. What is not read any more is zeros, and a
-    /// [`Loss`].
+    /// Runs a function that reads it, with at most this many system calls. The rest reads as zeros,
+    /// with a [`Loss`].
     ///
-    /// A look within a look has a bound of its own. If several threads look at once, the bound is
-    /// that of the last one.
+    /// A nested call has a bound of its own. If several threads call this at once, the last bound
+    /// holds.
     pub fn at_most<T>(&self, calls: u64, look: impl FnOnce() -> T) -> T {
-        // Relaxed: only a bound, and not an exact one.
+        // Relaxed: only an approximate bound.
         self.left.store(calls, Ordering::Relaxed);
         let found = look();
         self.left.store(u64::MAX, Ordering::Relaxed);
         found
     }
 
-    /// Copies bytes out, zeros for those that are gone.
+    /// Copies bytes out; zeros for those that are missing.
     ///
-    /// As strong as any load: nothing that follows is read before.
+    /// As strong as an Acquire load: nothing that follows is read before.
     pub fn read(&self, offset: u64, out: &mut [u8]) {
         if !self.look(2, |file| fill(file, offset, out)) {
             out.fill(0);
         }
     }
 
-    /// A word. The kernel copies one in one piece, but does not promise to: so it is read until two
-    /// looks agree. One that changes all the time is a count that rises, and has been at least the
-    /// smaller of two.
+    /// A word. The kernel copies it in one piece, but does not promise to, so it is read until two
+    /// reads agree. A word that changes all the time is a count that rises, and has reached at
+    /// least the smaller of two reads.
     pub fn word<const N: usize>(&self, offset: u64) -> u64 {
         let mut word = 0;
         let is_read = self.look(3, |file| {
@@ -130,15 +130,14 @@ impl Pieces {
             word = before.min(now);
             Ok(())
         });
-        // Or else it may be of a file of the host.
+        // Otherwise the word may be of a file of the host.
         if is_read { word } else { 0 }
     }
 
-    /// Runs `f` on the file, by so many system calls at least; an error of `f` says where that
-    /// ended. False if it is not read any more.
+    /// Runs `f` on the file, which takes at least `calls` system calls. An error of `f` says where
+    /// the file ended. False if it was not read.
     fn look(&self, calls: u64, f: impl FnMut(&File) -> Result<(), u64>) -> bool {
-        // Relaxed: only a bound, and not an exact one; and what says only that it happened some
-        // time.
+        // Relaxed: only an approximate bound, and flags that guard nothing.
         let left = self.left.load(Ordering::Relaxed);
         if left == 0 {
             self.exhausted.store(1, Ordering::Relaxed);
@@ -154,13 +153,13 @@ impl Pieces {
             Ok(Err(end)) => self.cut.store(end, Ordering::Relaxed),
             Err(_) => self.lost.store(1, Ordering::Relaxed),
         }
-        // Acquire, pairs with the Release of whoever stored what was read.
+        // Acquire, pairs with the Release of the writer that stored what was read.
         fence(Ordering::Acquire);
         looked.is_ok()
     }
 }
 
-/// Maps a page of a file; `None` if its file system, or a rule of the system, lets nobody map it.
+/// Maps a page of a file; `None` if its file system, or a rule of the system, forbids it.
 fn hold(file: &File) -> io::Result<Option<MmapRaw>> {
     match MmapOptions::new().len(1).map_raw_read_only(file) {
         Ok(held) => Ok(Some(held)),
@@ -169,7 +168,7 @@ fn hold(file: &File) -> io::Result<Option<MmapRaw>> {
     }
 }
 
-/// Copies bytes out of a file, zeros for those that are gone. The error: where it ended.
+/// Copies bytes out of a file; zeros for those that are missing. The error says where it ended.
 fn fill(file: &File, offset: u64, out: &mut [u8]) -> Result<(), u64> {
     let mut done = 0;
     while done < out.len() {

@@ -1,12 +1,11 @@
-//! Records of a timeline: the types that its bytes are cast to, and access to their fields, be they
-//! in shared memory or in a file that is read piece by piece.
+//! Typed access to the records of a timeline, in shared memory or in a file that is only read.
 
 use super::pieces::Pieces;
 use crate::layout::header::{Anchor, Header, Region};
 use crate::layout::records::{Atomics, Chunk, Definition, Lane, Process, Thread};
 use crate::sync::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
-/// A type that bytes are cast to, although others may change each of them at any time.
+/// A type that bytes are cast to, although others may change each byte at any time.
 ///
 /// # Safety
 /// It is made of atomics alone, without padding, and any bytes are a valid value.
@@ -17,7 +16,7 @@ pub unsafe trait Record: Atomics + Sized {
         unsafe { std::mem::zeroed() }
     }
 
-    /// The bytes of a record that nobody else has.
+    /// The bytes of a record that is not shared.
     fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: there is no padding, so all bytes have a value; any others are valid as well.
         unsafe { std::slice::from_raw_parts_mut((&raw mut *self).cast(), size_of::<Self>()) }
@@ -54,7 +53,7 @@ records!(Definition, Thread, Process, Lane, Chunk);
 // SAFETY: there is nothing between the elements of an array.
 unsafe impl<T: Record, const N: usize> Record for [T; N] {}
 
-/// The bytes of a text. Relaxed: the order of loads is that of another field.
+/// The bytes of a text. Relaxed: another field orders these loads.
 pub fn load_bytes<const N: usize>(text: &[AtomicU8; N]) -> [u8; N] {
     text.each_ref().map(|byte| byte.load(Ordering::Relaxed))
 }
@@ -66,7 +65,7 @@ pub fn store_bytes(text: &[AtomicU8], bytes: &[u8]) {
     }
 }
 
-/// Access to a record of a timeline, or to a field. A load gets the value that the field has then.
+/// Access to a record of a timeline, or to a field. A load gets the present value.
 pub enum Place<'a, T> {
     /// In memory that is shared.
     Mapped(&'a T),
@@ -132,7 +131,7 @@ impl<const N: usize> Place<'_, [AtomicU8; N]> {
 macro_rules! loads {
     ($($atomic:ident of $value:ident),+) => {$(
         impl Place<'_, $atomic> {
-            /// What stands there.
+            /// The present value.
             #[inline]
             pub fn load(&self, order: Ordering) -> $value {
                 match self {

@@ -1,13 +1,13 @@
-//! Logging: one event from a thread into a lane.
+//! Logging: appends one event of a thread to a lane.
 //!
-//! The hot path is [`rseq::append`], through the lane of the CPU. What follows it here is for the
-//! events that it could not take: a thread's first, those that find a chunk full, and those of
-//! threads that no CPU's lane serves. These have a lane of their own, and guard it against their
-//! signal handlers by a mark. What an append through it costs, in order: the busy mark (so that a
-//! signal handler which interrupts an append does not write into the same entry), the key (so that
-//! a slot of a closed handle, or of our parent before a fork, is never taken for ours), the entry,
-//! a look at the mark (so that a child forked in between leaves the entry to its parent), the
-//! commit.
+//! The hot path is [`rseq::append`], through the lane of the CPU. The rest of this file is for the
+//! events that it could not append: a thread's first, those that find a chunk full, and those of
+//! threads without a lane of a CPU. These threads have a lane of their own, and guard it by a mark
+//! against their signal handlers. An append through it does these steps, in order: the busy mark
+//! (so that a signal handler which interrupts an append does not write into the same entry), the
+//! key (so that a slot of a closed handle, or of our parent before a fork, is never taken for
+//! ours), the entry, a check of the mark (so that a child forked in between leaves the entry to its
+//! parent), the commit.
 
 mod join;
 
@@ -23,15 +23,15 @@ use crate::layout::{Geometry, Header, MAX_SLOTS, PAYLOAD_BYTES};
 use crate::shm::SharedFile;
 use crate::sync::{AtomicU64, Ordering, compiler_fence};
 
-/// Attempts at the lane of a CPU. Each that fails was interrupted; so often in a row only a
-/// debugger does that, who stops after each instruction. Few, because each that finds the chunk
+/// Attempts at the lane of a CPU. Each that fails was interrupted. Only a debugger that stops after
+/// each instruction interrupts that many in a row. There are few, because each that finds the chunk
 /// full costs a ticket.
 const ATTEMPTS: u32 = 3;
 
-/// A timeline as this process writes to it.
+/// A timeline in a process that writes to it.
 #[repr(C)]
 pub struct Log {
-    // First: `Otherwise` gets from it to the rest.
+    // First, because `Otherwise` casts a pointer to it to a pointer to the Log.
     hot: Hot,
     clock: ClockKind,
     index: Index,
@@ -54,7 +54,7 @@ impl Log {
         clock: ClockKind,
         file: SharedFile,
     ) -> Option<Box<Log>> {
-        // In a section there is no call, so no other clock than the counter.
+        // There are no calls in a section, so it can read no clock but the counter.
         let area = rseq_area().filter(|_| clock == ClockKind::Tsc);
         let log = Box::new(Log {
             hot: Hot::new(ring, geometry, index.key(), index.number(), area),
@@ -64,7 +64,7 @@ impl Log {
             geometry: *geometry,
             file,
         });
-        // What would take the loader's lock, or allocate, is done now and not in somebody's first
+        // Calls that take the loader's lock, or allocate, are made now and not in a thread's first
         // event.
         local::prepare(thread_exit);
         let _ = current_cpu();
@@ -76,7 +76,7 @@ impl Log {
         Some(log)
     }
 
-    /// This process is in the process table, as `process`.
+    /// Records that this process is in the process table, as `process`.
     fn joined(&self, process: u32) {
         let page = self.index.page();
         // Release, pairs with the Acquire in `process`.
@@ -89,12 +89,12 @@ impl Log {
         (self.hot.enabled.cast(), self.hot.events)
     }
 
-    /// The file behind it.
+    /// The timeline's file.
     pub fn file(&self) -> &SharedFile {
         &self.file
     }
 
-    /// Whether the event is logged just now. Ids out of range are not.
+    /// Whether the event is logged at the moment. Ids out of range are not.
     #[inline(always)]
     pub fn enabled(&self, event: u32) -> bool {
         // SAFETY: below the length of the enable table, which lies in the mapping that `ring`
@@ -107,14 +107,15 @@ impl Log {
     #[inline(always)]
     pub fn log(&self, event: u32, [a, b, c, d]: [i64; 4]) {
         if self.enabled(event) {
-            // SAFETY: `hot` describes the ring that is kept mapped here, and begins a Log.
+            // SAFETY: `hot` describes the ring that is kept mapped here, and is the beginning of a
+            // Log.
             unsafe { rseq::append::<Log>(&raw const self.hot, event, a, b, c, d) };
         } else if event >= self.hot.events {
             self.bad_event();
         }
     }
 
-    /// Logs an event with a payload, if it is enabled: of it, as much as [`Log::payload_capacity`].
+    /// Logs an event with a payload, if it is enabled. Cuts it to [`Log::payload_capacity`].
     #[inline]
     pub fn log_payload(&self, event: u32, flags: u8, payload: &[u8]) {
         if !self.enabled(event) {
@@ -142,13 +143,13 @@ impl Log {
         MAX_SLOTS.min(self.geometry.chunk_entries as usize)
     }
 
-    /// Logs what its section could not.
+    /// Logs an event that its section could not append.
     #[cold]
     fn log_slowly(&self, mut draft: Draft) {
         match local::slot(self.index.number()) {
             Some(slot) if self.append(slot, &mut draft) => {}
-            // Here, and not where a lane is looked for: holding off cancellation costs more than
-            // all of this.
+            // Checked here, before looking for a lane, because disabling cancellation costs more
+            // than all of this.
             Some(slot) if local::is_too_early(slot, self.index.key()) => {
                 self.dropped(|header| &header.dropped_no_lane);
             }
@@ -156,8 +157,8 @@ impl Log {
         }
     }
 
-    /// Appends through the lane of the CPU, or else that of the thread; whether the thread has
-    /// joined and has what is needed.
+    /// Appends through the lane of the CPU, or else that of the thread. False if the thread has not
+    /// joined, or lacks a lane.
     fn append(&self, slot: &Slot, draft: &mut Draft) -> bool {
         for _ in 0..ATTEMPTS {
             if slot.key.load(Ordering::Relaxed) != self.index.key() {
@@ -167,12 +168,12 @@ impl Log {
                 break;
             };
             // Acquire, pairs with the Release of an install: the chunk that the cursor counts was
-            // described first.
+            // described before.
             let mut cursor = Cursor(self.ring.cursor(lane).load(Ordering::Acquire));
             let room = self.ring.chunk_entries().saturating_sub(cursor.count());
             if (1..draft.slots()).contains(&room) {
-                // Where one is not done, room stays, and the event is not done either: the next
-                // attempt goes on.
+                // If one of them fails, there is still room, and the event fails as well: the next
+                // attempt continues.
                 let _all = (0..room).all(|_| self.try_append(&mut padding()));
                 cursor = Cursor(self.ring.cursor(lane).load(Ordering::Acquire));
             }
@@ -191,7 +192,7 @@ impl Log {
         self.append_through(slot, draft)
     }
 
-    /// Appends through the lane of the CPU in one section; whether it was done.
+    /// Appends through the lane of the CPU in one section. Returns whether it succeeded.
     fn try_append(&self, draft: &mut Draft) -> bool {
         let hot = &raw const self.hot;
         match draft {
@@ -207,16 +208,16 @@ impl Log {
         }
     }
 
-    /// Appends through the thread's own lane, if it is joined to this timeline and has one; whether
-    /// it is.
+    /// Appends through the thread's own lane. False if the thread has not joined this timeline, or
+    /// has no lane.
     fn append_through(&self, slot: &Slot, draft: &mut Draft) -> bool {
         if slot.busy.load(Ordering::Relaxed) != 0 {
             self.interrupted(slot);
             return true;
         }
         slot.busy.store(1, Ordering::Relaxed);
-        // The compiler must not move the append out from between the marks: a handler on this very
-        // thread is the only one who looks at them.
+        // The compiler must not move the append out from between the marks. Only a handler on this
+        // thread reads them.
         compiler_fence(Ordering::SeqCst);
         let lane = slot.lane.load(Ordering::Relaxed);
         let who = slot.who.load(Ordering::Relaxed);
@@ -236,13 +237,12 @@ impl Log {
             writer::append(&self.ring, lane, draft.slots(), |ring, chunk, index| {
                 draft.write(ring, chunk, index, (core, who), || self.clock.now());
                 compiler_fence(Ordering::SeqCst);
-                // Wiped: a handler that interrupted us forked, and this is the child, coming back
-                // to an append of its parent.
+                // Wiped: a handler that interrupted this forked, and this is the child, which has
+                // returned to an append of its parent.
                 slot.busy.load(Ordering::Relaxed) != 0
             })
         };
-        // Not by asking how much room is left now: a child whose appends are not committed would
-        // ask for ever.
+        // Counted once: a child whose appends are not committed would always find the same room.
         let room = writer::room(&self.ring, lane);
         let fill_up = match room < draft.slots() {
             true => (0..room).try_for_each(|_| write(&padding())),
@@ -260,10 +260,10 @@ impl Log {
     #[cold]
     fn interrupted(&self, slot: &Slot) {
         if slot.key.load(Ordering::Relaxed) != self.index.key() {
-            // The lane in it is one of a timeline that had our place before, if any.
+            // The lane in it, if any, is of a timeline that had our index before.
             return self.dropped(|header| &header.dropped_interrupted);
         }
-        // There is one: an append through it is under way.
+        // It has a lane: an append through it is under way.
         let lane = slot.lane.load(Ordering::Relaxed);
         if lane == NO_LANE {
             return self.dropped(|header| &header.dropped_interrupted);
@@ -277,7 +277,7 @@ impl Log {
         self.dropped(|header| &header.dropped_bad_event);
     }
 
-    /// Counts an event whose statement could not be defined just then.
+    /// Counts an event whose call site could not be defined.
     #[cold]
     pub fn undefined(&self) {
         self.dropped(|header| &header.dropped_undefined);
@@ -298,7 +298,7 @@ impl Otherwise for Log {
         c: i64,
         d: i64,
     ) {
-        // SAFETY: `log` gave the first field of a Log, and is still running.
+        // SAFETY: `log` passed the first field of a Log, and is still running.
         let log = unsafe { &*hot.cast::<Log>() };
         log.log_slowly(Draft::Short(event, [a, b, c, d]));
     }
@@ -316,11 +316,11 @@ impl Drop for Log {
     }
 }
 
-/// A thread that logged ends: its lanes are for others now.
+/// Called when a thread that logged ends: frees its lanes for others.
 fn thread_exit(index: usize, key: u64, slot: &Slot) {
     pinned(index, key, |log| {
-        // SAFETY: the handle put itself there, has the key that this thread joined with, and waits
-        // in `Index::close` until we are done.
+        // SAFETY: the handle stored this pointer, has the key that this thread joined with, and
+        // waits in `Index::close` until this returns.
         unsafe { &*log.cast::<Log>() }.end_thread(slot);
     });
 }

@@ -1,12 +1,12 @@
-//! The sections, in assembly: the kernel is told their first and last instruction.
+//! The sections in assembly. The kernel is told the first and last instruction of each.
 //!
 //! **Why does the append keep the first argument in a vector register?** `rdtsc` overwrites rdx,
-//! where C passes it. Should the section fail, the event is left to another function, with all
-//! arguments where they were; so one register has to be kept somewhere, and nothing else does. No
-//! register is pushed on the way.
+//! where C passes that argument. If the section fails, another function takes the event, with all
+//! arguments in their places. So this one must be kept somewhere, and no other needs to be. No
+//! register is pushed.
 //!
 //! **Why is the thread's slot reached by initial-exec thread-local storage, in assembly?** The
-//! general model calls `__tls_get_addr`, which may allocate when a thread first touches it: inside
+//! general model calls `__tls_get_addr`, which may allocate when a thread first calls it: inside
 //! malloc that is a deadlock. Stable Rust does not offer the other model.
 
 use core::arch::{asm, naked_asm};
@@ -17,13 +17,14 @@ use crate::layout::records::{Chunk, Lane};
 use crate::layout::{ENTRY_SIZE, ENTRY_WORDS};
 use crate::ring::local::{Slot, symbol};
 
-// What the assembly takes for granted.
+// Assumptions of the assembly.
 const _: () = {
     assert!(ENTRY_SIZE == 64);
     assert!(offset_of!(Chunk, state) == 0 && offset_of!(Lane, cursor) == 0);
 };
 
-/// Before the abort label, as glibc told the kernel; within an instruction that traps (ud1).
+/// Precedes the abort label, as glibc told the kernel. It is part of an instruction that traps
+/// (ud1).
 macro_rules! signature {
     () => {
         ".byte 0x0f, 0xb9, 0x3d\n .long 0x53053053"
@@ -38,12 +39,12 @@ macro_rules! descriptor {
     };
 }
 
-/// The append, up to its exits: behind it, the event is logged; at label 8, it is not, and all
-/// arguments are where they were.
+/// The append, up to its exits: after it, the event is logged; at label 8, it is not, and all
+/// arguments are in their places.
 ///
-/// Nothing is pushed, and the arguments stay in their registers for who goes on at label 8: rdx,
-/// which rdtsc overwrites, is kept in xmm0. The time is read last, in two halves that are stored as
-/// they come.
+/// Nothing is pushed, and the arguments stay in their registers for the code at label 8: rdx, which
+/// rdtsc overwrites, is kept in xmm0. The time is read last, in two halves, and each is stored at
+/// once.
 macro_rules! append {
     () => {
         concat!(
@@ -103,7 +104,7 @@ macro_rules! append {
     };
 }
 
-/// The abort label, and the way to label 9 from inside of the section.
+/// The abort label, and the way from inside of the section to label 9.
 macro_rules! aborted {
     () => {
         concat!(
@@ -119,7 +120,7 @@ macro_rules! aborted {
     };
 }
 
-/// The body of an append: what it does once the event is logged, and what when it is not.
+/// The body of an append, with its ends: one if the event is logged, and one if it is not.
 macro_rules! body {
     ($logged:literal, $not_logged:literal $(, $operand:ident = sym $function:path)?) => {
         naked_asm!(
@@ -146,10 +147,10 @@ macro_rules! body {
     };
 }
 
-/// Appends an event through the lane of this CPU, or else leaves it to `T`.
+/// Appends an event through the lane of this CPU, or else calls `T`.
 ///
 /// # Safety
-/// `hot` describes a mapped ring, and begins what `T` expects.
+/// `hot` describes a mapped ring, and is the beginning of what `T` expects.
 #[unsafe(naked)]
 pub unsafe extern "C-unwind" fn append<T: Otherwise>(
     hot: *const Hot,
@@ -162,7 +163,7 @@ pub unsafe extern "C-unwind" fn append<T: Otherwise>(
     body!("ret", "jmp {otherwise}", otherwise = sym T::otherwise)
 }
 
-/// As `append`; whether it was done.
+/// Like `append`, but returns whether it succeeded.
 ///
 /// # Safety
 /// `hot` describes a mapped ring.
@@ -178,13 +179,13 @@ pub unsafe extern "C-unwind" fn try_append(
     body!("mov eax, 1\n ret", "xor eax, eax\n ret")
 }
 
-/// Appends an event of several entries through the lane of this CPU; whether it was done. It is not
-/// when the lane's chunk has no room for all of them.
+/// Appends an event of several entries through the lane of this CPU. Returns whether it succeeded.
+/// It fails if the lane's chunk lacks room for all of them.
 ///
-/// `image`: the entries, but for ticks, core and thread, which are put in here.
+/// `image` has the entries, without ticks, core and thread, which are added here.
 ///
 /// # Safety
-/// `hot` describes a mapped ring; `image` leads to `slots` entries that are the caller's.
+/// `hot` describes a mapped ring; `image` points to `slots` entries that belong to the caller.
 #[unsafe(naked)]
 pub unsafe extern "C-unwind" fn try_append_long(
     hot: *const Hot,
@@ -275,7 +276,7 @@ pub unsafe extern "C-unwind" fn try_append_long(
     )
 }
 
-/// The lane of the CPU that runs us; `None` if there is none, or the kernel does not tell.
+/// The lane of the current CPU; `None` if there is none, or if the kernel does not tell.
 pub fn lane(hot: &Hot) -> Option<u32> {
     if hot.rseq == 0 {
         return None;
@@ -301,8 +302,8 @@ pub fn lane(hot: &Hot) -> Option<u32> {
 /// The pointers lead to aligned words of a mapped ring; `hot.rseq` is not 0.
 pub(super) unsafe fn install(hot: &Hot, slot: &Slot, step: &Step) -> Installed {
     let done: u64;
-    // SAFETY: writes to the words the caller vouches for, and to glibc's rseq area as that is meant
-    // to be.
+    // SAFETY: writes to the words that the caller vouches for, and to glibc's rseq area in the
+    // documented way.
     unsafe {
         asm!(
             "lea {t}, [rip + 5f]",
