@@ -4,11 +4,11 @@
 //! creator holds its lifecycle lock: an unlocked file of our own user was left by a creator that
 //! was killed.
 //!
-//! **Why is a timeline built under a name that nobody can guess, and renamed?** NAME never leads to
-//! an unfinished timeline, and a failure (no space) leaves the file at NAME as it was. In a folder
-//! that all users may write to, any user can put a file at a name that is known in advance, and a
-//! creator that builds in that file works in another user's memory. So each creator builds in a
-//! file of its own, `NAME.creating-` and a random number, created exclusively and with mode 0600
+//! **Why is a timeline built under a name that cannot be guessed, and renamed?** NAME never leads
+//! to an unfinished timeline, and a failure (no space) leaves the file at NAME as it was. In a
+//! folder that all users may write to, any user can put a file at a name that is known in advance,
+//! and a creator that builds in that file works in another user's memory. So each creator builds in
+//! a file of its own, `NAME.creating-` and a random number, created exclusively and with mode 0600
 //! whatever the umask. The final rename replaces nothing: of several creators one comes first, and
 //! the others find the name in use. They do not wait for one another, unless there is room for only
 //! one: then each gives its space back and tries again a little later. A creator holds the

@@ -160,7 +160,7 @@ pub fn leave(ring: &Shared, geometry: &Geometry, me: u32, ticks: u64) {
     };
     let record = record(ring.mapping(), geometry, slot).shared();
     if record.identity.load(Ordering::Relaxed) == me {
-        // Release, pairs with `has_left`: whoever sees that we left may have our lanes.
+        // Release, pairs with `has_left`: a process that sees this may take our lanes.
         record.left.store(ticks.max(1), Ordering::Release);
     }
 }

@@ -13,7 +13,7 @@
 //! opening of the file: an operation that opens the file for itself excludes all others, including
 //! threads of its own process. It costs a few system calls, in cold operations.
 //!
-//! **Why does nobody wait for a lock longer than five seconds?** A user who may open a file may
+//! **Why does no process wait for a lock longer than five seconds?** A user who may open a file may
 //! lock it, even for reading. The library holds a lock for microseconds. If one is still held after
 //! five seconds, its holder is malicious or was stopped. The library waits by trying again, because
 //! the kernel's own waiting has no bound. It counts attempts instead of reading a clock: the time
