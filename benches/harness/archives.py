@@ -36,8 +36,8 @@ class Recorder:
         output.unlink(missing_ok=True)
         argv = [programs.command, "record", "--once", "--fsync", "never", *options, "-o", output, programs.name]
         self.start = time.perf_counter()
-        argv = list(map(str, argv)) if cpu is None else pinned(argv, cpu)
-        self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        argv += [] if cpu is None else ["--cpu", cpu]
+        self.process = subprocess.Popen(list(map(str, argv)), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
     def begun(self):
         """Waits until it has the timeline."""

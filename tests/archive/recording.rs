@@ -211,6 +211,45 @@ fn what_can_be_nothing_to_record_or_to_record_to_is_said_at_once() {
     assert!(record(&flight.name, &folder.join("no/such.tla")).contains("No such file"));
 }
 
+/// On which cores a thread may run, by the file of its status.
+fn cores(status: &Path) -> String {
+    let status = fs::read_to_string(status).unwrap();
+    let mut lines = status.lines();
+    let list = lines.find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    list.unwrap().trim().to_string()
+}
+
+#[test]
+fn a_recorder_stays_on_the_core_that_it_is_given() {
+    let mut flight = Flight::new("core", 1024);
+    let usable = cores(Path::new("/proc/thread-self/status"));
+    for no_core in ["1000000", "-1", "one"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_timeline"));
+        // Otherwise it would fail because of the file.
+        command.args(["record", "/proc/self/status", "--cpu", no_core, "-o"]);
+        let output = command.arg(flight.file()).output().unwrap();
+        let said = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(no_core), "{said}");
+        let names_others = said.contains(&format!("may use ({usable})"));
+        assert_eq!(names_others, no_core == "1000000", "{said}");
+        assert!(!flight.file().exists());
+    }
+
+    flight.log(10);
+    let core = usable.rsplit([',', '-']).next().unwrap();
+    let recorder = flight.start(&["--cpu", core]);
+    flight.until_recorded();
+    let threads = fs::read_dir(format!("/proc/{}/task", recorder.pid())).unwrap();
+    let status = threads.map(|thread| thread.unwrap().path().join("status"));
+    let pinned: Vec<String> = status.map(|status| cores(&status)).collect();
+    assert!(
+        !pinned.is_empty() && pinned.iter().all(|cores| cores == core),
+        "{pinned:?}"
+    );
+    assert!(recorder.stop(Signal::SIGINT).0.success());
+}
+
 #[test]
 fn a_run_whose_preamble_was_destroyed_is_continued() {
     for (output, purpose) in [("flight.tla", "magic"), ("flights/", "magic-files")] {

@@ -1,6 +1,7 @@
 //! Gaps, as the command shows them: where entries were overwritten, and since when a ring is
 //! complete.
 
+use core_affinity::CoreId;
 use timeline::Timeline;
 
 use crate::command::{Events, succeed};
@@ -10,12 +11,7 @@ use crate::support::Name;
 fn log_on(cpu: usize, tl: &Timeline, events: &Events, numbers: std::ops::Range<i64>) {
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            // SAFETY: the set is a valid place for one, and the bit is below its size.
-            unsafe {
-                let mut set: libc::cpu_set_t = std::mem::zeroed();
-                libc::CPU_SET(cpu, &mut set);
-                assert_eq!(libc::sched_setaffinity(0, size_of_val(&set), &set), 0);
-            }
+            assert!(core_affinity::set_for_current(CoreId { id: cpu }));
             numbers.for_each(|number| tl.log(events.sum, [number, -number, 3]));
         });
     });

@@ -319,7 +319,13 @@ fn failures(shown: &mut Shown, snapshot: &Path) {
         &"--rotate-size",
         &"1G",
     ]);
-    for option in ["--rotate-size", "--rotate-every", "--fsync", "--keep-size"] {
+    for option in [
+        "--rotate-size",
+        "--rotate-every",
+        "--fsync",
+        "--keep-size",
+        "--cpu",
+    ] {
         shown.run(&[&"record", &snapshot, &"-o", &nothing, &option, &bad]);
         shown.run(&[&"record", &snapshot, &"-o", &nothing, &option, &HOSTILE]);
     }

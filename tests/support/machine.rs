@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::process::Command;
 
+use core_affinity::CoreId;
+
 /// Whether the threads of this process write through lanes of CPUs: glibc says that the kernel took
 /// its area.
 pub fn rseq() -> bool {
@@ -47,22 +49,14 @@ pub fn in_process_without_rseq(test: &str) -> bool {
 
 /// The CPUs of this machine, from 0 on, as far as this process may run on them.
 pub fn cpus() -> usize {
-    // SAFETY: the set is a valid place for one, and its bits are numbers below its size.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        libc::sched_getaffinity(0, size_of_val(&set), &mut set);
-        (0..libc::CPU_SETSIZE as usize)
-            .take_while(|cpu| libc::CPU_ISSET(*cpu, &set))
-            .count()
-    }
+    let usable = core_affinity::get_core_ids().expect("CPUs");
+    let numbers = usable.iter().enumerate();
+    numbers
+        .take_while(|(cpu, usable)| usable.id == *cpu)
+        .count()
 }
 
 /// Has this thread run on that CPU only.
 pub fn run_on(cpu: usize) {
-    // SAFETY: as in `cpus`.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        libc::CPU_SET(cpu, &mut set);
-        assert_eq!(libc::sched_setaffinity(0, size_of_val(&set), &set), 0);
-    }
+    assert!(core_affinity::set_for_current(CoreId { id: cpu }), "{cpu}");
 }

@@ -9,6 +9,8 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering};
 
 use memmap2::{MmapOptions, MmapRaw};
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::unistd::Pid;
 use timeline::{EventId, Timeline};
 
 use crate::support::{Random, arguments, deadline, define, hear, rseq, say};
@@ -266,25 +268,15 @@ pub fn hold_signals(hold: bool) {
 
 /// The CPUs that the calling thread may use.
 pub fn own_cpus() -> Vec<usize> {
-    // SAFETY: a set of zeros is valid, and filled by the kernel.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        let size = size_of::<libc::cpu_set_t>();
-        assert_eq!(libc::sched_getaffinity(0, size, &mut set), 0);
-        (0..libc::CPU_SETSIZE as usize)
-            .filter(|&cpu| libc::CPU_ISSET(cpu, &set))
-            .collect()
-    }
+    let usable = core_affinity::get_core_ids().expect("CPUs");
+    usable.iter().map(|cpu| cpu.id).collect()
 }
 
 /// Moves a thread (0: the calling one) to a CPU. One that has ended stays where it is.
 pub fn move_to(tid: i32, cpu: usize) {
-    // SAFETY: a set with one CPU in it, for the kernel to read.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        libc::CPU_SET(cpu, &mut set);
-        libc::sched_setaffinity(tid, size_of::<libc::cpu_set_t>(), &set);
-    }
+    let mut one = CpuSet::new();
+    one.set(cpu).expect("the number of a CPU");
+    let _ = sched_setaffinity(Pid::from_raw(tid), &one);
 }
 
 /// Joins the timeline; when it is told, logs one event from its first thread and a storm of them

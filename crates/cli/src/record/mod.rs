@@ -1,5 +1,6 @@
 //! `timeline record`: follows a timeline into an archive.
 
+mod core;
 mod progress;
 mod size;
 
@@ -84,6 +85,10 @@ pub struct Args {
     /// When to sync the archive to disk: after every write, when a file is finished, or never
     #[arg(long, value_name = "WHEN", value_parser = fsync(), default_value = "rotate")]
     fsync: Fsync,
+
+    /// Record on core N only, so that programs have the other cores to themselves
+    #[arg(long, value_name = "N")]
+    cpu: Option<usize>,
 }
 
 /// Shown by `--help`.
@@ -156,6 +161,10 @@ impl Args {
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
     let keeping = args.keeping()?;
+    if let Some(core) = args.cpu {
+        // Threads that are started later inherit it.
+        core::pin(core)?;
+    }
     let signals = Signals::catch()?;
     // A file that reached its limit is like a full disk, and no reason to be killed.
     let ignored = Arc::new(AtomicBool::new(false));
