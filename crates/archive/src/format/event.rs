@@ -67,47 +67,110 @@ pub struct Data {
     pub backtrace: Vec<u64>,
 }
 
-impl Data {
-    pub(crate) fn decode(input: &mut Input, fields: u32) -> Option<Data> {
-        let mut data = Data::default();
+/// The fields of a single event as its record has them, in room that is used again.
+#[derive(Default)]
+pub(crate) struct SingleEvent {
+    pub numbers: Numbers,
+    /// Field 10, if all are integers and the event is none of `printf`.
+    pub args: Vec<i64>,
+    /// Field 10 otherwise.
+    pub payload: Vec<u8>,
+    /// Field 4.
+    pub backtrace: Vec<u64>,
+}
+
+/// The fields of an event that are numbers, by their numbers in its record.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Numbers {
+    /// Which there are, as bits.
+    has: u32,
+    values: [u64; FIELDS],
+}
+
+/// Fields of an event, with the tag's field 0, which there is not.
+const FIELDS: usize = 22;
+
+impl Numbers {
+    /// A field, if the event has it.
+    #[inline]
+    pub fn get(&self, field: u8) -> Option<u64> {
+        (self.has >> field & 1 == 1).then(|| self.values[usize::from(field)])
+    }
+
+    /// A field that may have been there already: the last one counts.
+    #[inline]
+    fn set(&mut self, field: u8, value: Option<u64>) {
+        if let Some(slot) = self.values.get_mut(usize::from(field)) {
+            match value {
+                Some(value) => {
+                    *slot = value;
+                    self.has |= 1 << field;
+                }
+                None => self.has &= !(1 << field),
+            }
+        }
+    }
+}
+
+impl SingleEvent {
+    /// Reads the record of another event, of which so many fields follow.
+    #[inline]
+    pub fn decode(&mut self, input: &mut Input, fields: u32) -> Option<()> {
+        self.numbers.has = 0;
+        self.args.clear();
+        self.payload.clear();
+        self.backtrace.clear();
         let mut arguments: &[u8] = &[];
         for _ in 0..fields {
             match input.key()? {
-                10 => arguments = input.arguments(&mut data.args)?,
-                key => data.field(key, input)?,
+                4 => input.numbers(&mut self.backtrace)?,
+                10 => arguments = input.arguments(&mut self.args)?,
+                field => self.numbers.set(field, input.number()?),
             }
         }
-        if data.args.is_empty() || data.kind.syntax == Some(PRINTF) {
-            data.args.clear();
-            data.payload = arguments.to_vec();
-        }
-        Some(data)
-    }
-
-    fn field(&mut self, field: u8, input: &mut Input) -> Option<()> {
-        match field {
-            1 => self.magic = input.number()?,
-            2 => self.kind.file = input.number()?,
-            3 => self.kind.line = input.number()?,
-            4 => self.backtrace = input.numbers()?,
-            5 => self.source.thread = input.number()?,
-            6 => self.kind.level = input.number()?,
-            7 => self.ticks = input.number()?,
-            8 => self.unix_nanos = input.number()?,
-            9 => self.kind.format = input.number()?,
-            11 => self.kind.category = input.number()?,
-            12 => self.core = input.number()?,
-            13 => self.source.tid = input.number()?,
-            14 => self.source.pid = input.number()?,
-            15 => self.source.process = input.number()?,
-            16 => self.lane = input.number()?,
-            17 => self.number = input.number()?,
-            18 => self.kind.event = input.number()?,
-            20 => self.kind.syntax = input.number()?,
-            21 => self.next = input.number()?,
-            _ => input.skip()?,
+        if self.args.is_empty() || self.numbers.get(20) == Some(PRINTF) {
+            self.args.clear();
+            self.payload.extend_from_slice(arguments);
         }
         Some(())
+    }
+
+    /// Whose it is.
+    #[inline]
+    pub fn magic(&self) -> u64 {
+        self.numbers.get(1).unwrap_or(0)
+    }
+
+    /// Its lane, and the number behind it there.
+    pub fn place_behind(&self) -> Option<(u64, u64)> {
+        let (lane, number) = self.numbers.get(16).zip(self.numbers.get(17))?;
+        let next = self.numbers.get(21);
+        Some((lane, next.unwrap_or(number.saturating_add(1))))
+    }
+
+    #[inline]
+    pub fn kind(&self) -> Kind {
+        let field = |field| self.numbers.get(field);
+        Kind {
+            file: field(2),
+            line: field(3),
+            level: field(6),
+            format: field(9),
+            category: field(11),
+            event: field(18),
+            syntax: field(20),
+        }
+    }
+
+    #[inline]
+    pub fn source(&self) -> Source {
+        let field = |field| self.numbers.get(field);
+        Source {
+            thread: field(5),
+            tid: field(13),
+            pid: field(14),
+            process: field(15),
+        }
     }
 }
 
@@ -171,15 +234,38 @@ pub(crate) mod tests {
             payload,
             ..Data::default()
         }));
+        let mut read = SingleEvent::default();
         for event in events {
             let bytes = naive(&event, None);
-            assert_eq!(decode(&bytes), Some(Record::Data(event)));
+            assert_eq!(decode(&bytes, &mut read), Some(Record::Event));
+            assert_eq!((&read.args, &read.payload), (&event.args, &event.payload));
+            assert_eq!(read.kind(), event.kind);
         }
         // Whatever the order of the fields.
         let bytes = [127, 0x82, 20, 2, 10, 0x91, 7];
-        let Some(Record::Data(event)) = decode(&bytes) else {
-            panic!("no event")
-        };
-        assert_eq!((event.args, event.payload), (vec![], vec![7]));
+        assert_eq!(decode(&bytes, &mut read), Some(Record::Event));
+        assert_eq!((read.args, read.payload), (vec![], vec![7]));
+    }
+
+    #[test]
+    fn fields_come_back_from_room_that_had_another_event() {
+        let mut read = SingleEvent::default();
+        let all: Vec<u8> = (1..=21).flat_map(|field| [field, field]).collect();
+        let all = [&[127, 0xde, 0, 21], &all[..]].concat();
+        assert_eq!(decode(&all, &mut read), Some(Record::Event));
+        for field in (1..=21).filter(|field| ![4, 10].contains(field)) {
+            assert_eq!(read.numbers.get(field), Some(field.into()));
+        }
+        // Of a field that comes twice the last one counts, also where it is no number; there is no
+        // field 22.
+        let few = [127, 0x85, 7, 9, 8, 1, 8, 0xc0, 22, 5, 12, 0xff];
+        assert_eq!(decode(&few, &mut read), Some(Record::Event));
+        for field in 0..22 {
+            assert_eq!(
+                read.numbers.get(field),
+                (field == 7).then_some(9),
+                "{field}"
+            );
+        }
     }
 }

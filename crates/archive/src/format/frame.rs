@@ -10,6 +10,8 @@
 
 use std::ops::Range;
 
+use crc32fast::Hasher;
+
 /// Opens a frame, and stands again before its record. Unused in msgpack, and in no UTF-8 text.
 pub const MARK: u8 = 0xc1;
 /// Most bytes in a record.
@@ -53,6 +55,15 @@ pub enum Part<'a> {
     },
     /// Bytes that belong to no whole frame.
     Damage(Range<usize>),
+}
+
+impl Part<'_> {
+    /// Where it stands.
+    pub fn place(&self) -> &Range<usize> {
+        match self {
+            Part::Frame { place, .. } | Part::Damage(place) => place,
+        }
+    }
 }
 
 /// The parts of an archive from its first byte to its last.
@@ -155,35 +166,36 @@ struct Sums {
     base: usize,
     /// The sum from the base to each step behind it; the first is that of nothing.
     kept: Vec<u32>,
-    /// x to the power of 8 · 2^i, modulo the polynomial of CRC-32: to append 2^i zero bytes is to
-    /// multiply by it.
-    zeros: [u32; 32],
+    /// Of nothing. Made once, because a new one asks what the processor can do.
+    hasher: Hasher,
 }
 
 impl Sums {
     fn new() -> Sums {
-        // x, in the order of bits in which CRC-32 is reckoned.
-        let mut power = 1 << 30;
-        for _ in 0..3 {
-            power = product(power, power);
-        }
-        let mut zeros = [0; 32];
-        for slot in &mut zeros {
-            *slot = power;
-            power = product(power, power);
-        }
         Sums {
             base: 0,
             kept: vec![0],
-            zeros,
+            hasher: Hasher::new(),
         }
     }
 
     /// The CRC-32 of a range. Ranges must be asked for in order of their starts.
+    #[inline]
     fn of(&mut self, bytes: &[u8], range: Range<usize>) -> u32 {
-        if range.len() <= DIRECT {
-            return crc32fast::hash(&bytes[range]);
+        match range.len() <= DIRECT {
+            true => self.sum(&bytes[range]),
+            false => self.of_long(bytes, range),
         }
+    }
+
+    #[inline]
+    fn sum(&mut self, bytes: &[u8]) -> u32 {
+        self.hasher.reset();
+        self.hasher.update(bytes);
+        self.hasher.clone().finalize()
+    }
+
+    fn of_long(&mut self, bytes: &[u8], range: Range<usize>) -> u32 {
         let end = self.base + (self.kept.len() - 1) * STEP;
         if range.start > end {
             // Nothing before it will be asked for again.
@@ -191,8 +203,11 @@ impl Sums {
             self.kept.truncate(1);
         }
         let whole = self.upto(bytes, range.end);
-        let before = self.upto(bytes, range.start);
-        whole ^ self.appended(before, range.len())
+        // What the sum of the bytes before the range adds to the sum of all: a sum of 0 behind it
+        // leaves that alone.
+        let mut before = Hasher::new_with_initial(self.upto(bytes, range.start));
+        before.combine(&Hasher::new_with_initial_len(0, range.len() as u64));
+        whole ^ before.finalize()
     }
 
     /// The sum from the base to `end`.
@@ -205,39 +220,13 @@ impl Sums {
         }
         more(self.kept[step], &bytes[self.base + step * STEP..end])
     }
-
-    /// What a sum of some bytes adds to the sum of them and `count` further ones.
-    fn appended(&self, mut sum: u32, count: usize) -> u32 {
-        for (i, power) in self.zeros.iter().enumerate() {
-            if count >> i & 1 == 1 {
-                sum = product(*power, sum);
-            }
-        }
-        sum
-    }
 }
 
 /// The sum of what `sum` is that of, and these.
 fn more(sum: u32, bytes: &[u8]) -> u32 {
-    let mut crc = crc32fast::Hasher::new_with_initial(sum);
-    crc.update(bytes);
-    crc.finalize()
-}
-
-/// The product of two polynomials modulo that of CRC-32, the highest power in the lowest bit.
-fn product(a: u32, mut b: u32) -> u32 {
-    let mut sum = 0;
-    for bit in (0..32).rev() {
-        if a >> bit & 1 == 1 {
-            sum ^= b;
-        }
-        b = if b & 1 == 1 {
-            b >> 1 ^ 0xedb8_8320
-        } else {
-            b >> 1
-        };
-    }
-    sum
+    let mut hasher = Hasher::new_with_initial(sum);
+    hasher.update(bytes);
+    hasher.finalize()
 }
 
 #[cfg(test)]

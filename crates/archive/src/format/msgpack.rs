@@ -186,155 +186,217 @@ pub fn all_integers(values: &[u8], integers: &mut Vec<i64>) -> bool {
     let mut input = Input(values);
     integers.clear();
     while !input.0.is_empty() {
-        let Some(Value::Integer(n)) = input.value() else {
+        let Some(integer) = input.head().and_then(|head| head.integer()) else {
             integers.clear();
             return false;
         };
-        integers.push(n as i64);
+        integers.push(integer);
     }
     true
 }
 
-/// The head of a value: what it is, with what stands in it.
-#[derive(Debug, PartialEq)]
-enum Value<'a> {
-    Integer(i128),
+/// The head of a value: what it is, with all of it that is no other value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Head<'a> {
+    Uint(u64),
+    Int(i64),
     Bytes(&'a [u8]),
     Array(u32),
     Map(u32),
     Other,
 }
 
-/// A record as it is read: `None` from its functions means that it is not msgpack.
+impl Head<'_> {
+    /// How many values belong to it that follow.
+    fn inside(&self) -> u64 {
+        match self {
+            Head::Array(count) => u64::from(*count),
+            Head::Map(count) => 2 * u64::from(*count),
+            _ => 0,
+        }
+    }
+
+    /// An integer; an unsigned one beyond the range of signed ones wraps.
+    #[inline]
+    fn integer(&self) -> Option<i64> {
+        match self {
+            Head::Uint(number) => Some(*number as i64),
+            Head::Int(number) => Some(*number),
+            _ => None,
+        }
+    }
+}
+
+/// Bytes as they are read: `None` from its functions means that they are not msgpack.
 pub struct Input<'a>(pub &'a [u8]);
 
 impl<'a> Input<'a> {
+    #[inline(always)]
+    fn array<const LENGTH: usize>(&mut self) -> Option<[u8; LENGTH]> {
+        let (bytes, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*bytes)
+    }
+
+    #[inline]
     fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
         Some(taken)
     }
 
-    fn word(&mut self, size: usize) -> Option<u64> {
-        let bytes = self.take(size)?;
-        Some(bytes.iter().fold(0, |word, b| word << 8 | u64::from(*b)))
+    /// The next value, if it is an unsigned number, as most in records are.
+    #[inline(always)]
+    fn unsigned(&mut self) -> Option<Option<u64>> {
+        let before = self.0;
+        let [marker] = self.array()?;
+        Some(Some(match marker {
+            0x00..=0x7f => marker.into(),
+            0xcc => u8::from_be_bytes(self.array()?).into(),
+            0xcd => u16::from_be_bytes(self.array()?).into(),
+            0xce => u32::from_be_bytes(self.array()?).into(),
+            0xcf => u64::from_be_bytes(self.array()?),
+            _ => {
+                self.0 = before;
+                return Some(None);
+            }
+        }))
     }
 
-    fn length(&mut self, size: usize) -> Option<usize> {
-        self.word(size).map(|length| length as usize)
-    }
-
-    fn value(&mut self) -> Option<Value<'a>> {
+    /// The head of the next value.
+    #[inline(never)]
+    fn head(&mut self) -> Option<Head<'a>> {
         use Marker::*;
-        let marker = Marker::from_u8(self.word(1)? as u8);
-        Some(match marker {
-            FixPos(n) => Value::Integer(n.into()),
-            FixNeg(n) => Value::Integer(n.into()),
-            U8 => Value::Integer(self.word(1)?.into()),
-            U16 => Value::Integer(self.word(2)?.into()),
-            U32 => Value::Integer(self.word(4)?.into()),
-            U64 => Value::Integer(self.word(8)?.into()),
-            I8 => Value::Integer((self.word(1)? as i8).into()),
-            I16 => Value::Integer((self.word(2)? as i16).into()),
-            I32 => Value::Integer((self.word(4)? as i32).into()),
-            I64 => Value::Integer((self.word(8)? as i64).into()),
-            FixStr(n) => Value::Bytes(self.take(n.into())?),
-            Str8 | Bin8 => self.sized(1, 0)?,
-            Str16 | Bin16 => self.sized(2, 0)?,
-            Str32 | Bin32 => self.sized(4, 0)?,
-            FixArray(n) => Value::Array(n.into()),
-            Array16 => Value::Array(self.word(2)? as u32),
-            Array32 => Value::Array(self.word(4)? as u32),
-            FixMap(n) => Value::Map(n.into()),
-            Map16 => Value::Map(self.word(2)? as u32),
-            Map32 => Value::Map(self.word(4)? as u32),
-            Null | True | False => Value::Other,
-            F32 => self.other(4)?,
-            F64 => self.other(8)?,
-            FixExt1 => self.other(2)?,
-            FixExt2 => self.other(3)?,
-            FixExt4 => self.other(5)?,
-            FixExt8 => self.other(9)?,
-            FixExt16 => self.other(17)?,
-            Ext8 => self.sized(1, 1).map(|_| Value::Other)?,
-            Ext16 => self.sized(2, 1).map(|_| Value::Other)?,
-            Ext32 => self.sized(4, 1).map(|_| Value::Other)?,
-            Reserved => return None,
+        let [marker] = self.array()?;
+        Some(match Marker::from_u8(marker) {
+            FixPos(number) => Head::Uint(number.into()),
+            U8 => Head::Uint(u8::from_be_bytes(self.array()?).into()),
+            U16 => Head::Uint(u16::from_be_bytes(self.array()?).into()),
+            U32 => Head::Uint(u32::from_be_bytes(self.array()?).into()),
+            U64 => Head::Uint(u64::from_be_bytes(self.array()?)),
+            FixNeg(number) => Head::Int(number.into()),
+            I8 => Head::Int(i8::from_be_bytes(self.array()?).into()),
+            I16 => Head::Int(i16::from_be_bytes(self.array()?).into()),
+            I32 => Head::Int(i32::from_be_bytes(self.array()?).into()),
+            I64 => Head::Int(i64::from_be_bytes(self.array()?)),
+            FixStr(length) => Head::Bytes(self.take(length.into())?),
+            Str8 | Bin8 => self.sized::<1>().map(Head::Bytes)?,
+            Str16 | Bin16 => self.sized::<2>().map(Head::Bytes)?,
+            Str32 | Bin32 => self.sized::<4>().map(Head::Bytes)?,
+            FixArray(count) => Head::Array(count.into()),
+            Array16 => Head::Array(u16::from_be_bytes(self.array()?).into()),
+            Array32 => Head::Array(u32::from_be_bytes(self.array()?)),
+            FixMap(count) => Head::Map(count.into()),
+            Map16 => Head::Map(u16::from_be_bytes(self.array()?).into()),
+            Map32 => Head::Map(u32::from_be_bytes(self.array()?)),
+            Null | True | False => Head::Other,
+            F32 => self.take(4).map(|_| Head::Other)?,
+            F64 => self.take(8).map(|_| Head::Other)?,
+            FixExt1 => self.take(2).map(|_| Head::Other)?,
+            FixExt2 => self.take(3).map(|_| Head::Other)?,
+            FixExt4 => self.take(5).map(|_| Head::Other)?,
+            FixExt8 => self.take(9).map(|_| Head::Other)?,
+            FixExt16 => self.take(17).map(|_| Head::Other)?,
+            Ext8 => self.extension::<1>()?,
+            Ext16 => self.extension::<2>()?,
+            Ext32 => self.extension::<4>()?,
+            _ => return None,
         })
     }
 
-    fn sized(&mut self, size: usize, more: usize) -> Option<Value<'a>> {
-        let length = self.length(size)?.checked_add(more)?;
-        self.take(length).map(Value::Bytes)
+    fn length<const SIZE: usize>(&mut self) -> Option<usize> {
+        let bytes: [u8; SIZE] = self.array()?;
+        let length = bytes
+            .iter()
+            .fold(0, |word, byte| word << 8 | u64::from(*byte));
+        usize::try_from(length).ok()
     }
 
-    fn other(&mut self, size: usize) -> Option<Value<'a>> {
-        self.take(size).map(|_| Value::Other)
+    fn sized<const SIZE: usize>(&mut self) -> Option<&'a [u8]> {
+        let length = self.length::<SIZE>()?;
+        self.take(length)
+    }
+
+    fn extension<const SIZE: usize>(&mut self) -> Option<Head<'a>> {
+        let length = self.length::<SIZE>()?;
+        let _kind: [u8; 1] = self.array()?;
+        self.take(length).map(|_| Head::Other)
     }
 
     /// Passes over what belongs to a value whose head was just read.
-    fn skip_rest(&mut self, head: &Value) -> Option<()> {
-        let inside = |value: &Value| match value {
-            Value::Array(n) => u64::from(*n),
-            Value::Map(n) => 2 * u64::from(*n),
-            _ => 0,
-        };
-        let mut left = inside(head);
+    #[inline]
+    fn skip_rest(&mut self, head: &Head) -> Option<()> {
+        match head.inside() {
+            0 => Some(()),
+            inside => self.skip_values(inside),
+        }
+    }
+
+    #[inline(never)]
+    fn skip_values(&mut self, mut left: u64) -> Option<()> {
         while left > 0 {
             // Each value takes a byte at least, so this ends with the bytes, however many were
             // promised.
-            left = (left - 1).checked_add(inside(&self.value()?))?;
+            left = (left - 1).checked_add(self.head()?.inside())?;
         }
         Some(())
     }
 
-    /// The tag of a record, and how many fields follow.
-    pub fn head(&mut self) -> Option<(i128, u32)> {
-        let (Value::Integer(tag), Value::Map(fields)) = (self.value()?, self.value()?) else {
-            return None;
+    /// The tag of a record, if it is a small number, and how many fields follow.
+    #[inline]
+    pub fn tag(&mut self) -> Option<(Option<u8>, u32)> {
+        let tag = match self.head()? {
+            Head::Uint(tag) => u8::try_from(tag).ok(),
+            Head::Int(tag) => u8::try_from(tag).ok(),
+            _ => return None,
         };
-        Some((tag, fields))
+        match self.head()? {
+            Head::Map(fields) => Some((tag, fields)),
+            _ => None,
+        }
     }
 
     /// The number of the next field. One that is no small number belongs to nobody.
+    #[inline(always)]
     pub fn key(&mut self) -> Option<u8> {
-        let head = self.value()?;
-        self.skip_rest(&head)?;
-        Some(match head {
-            Value::Integer(key) => u8::try_from(key).unwrap_or(u8::MAX),
-            _ => u8::MAX,
-        })
+        if let Some((key @ 0x00..=0x7f, rest)) = self.0.split_first() {
+            self.0 = rest;
+            return Some(*key);
+        }
+        let number = self.other_number()?;
+        Some(number.and_then(|n| u8::try_from(n).ok()).unwrap_or(u8::MAX))
     }
 
     /// Passes over a value.
     pub fn skip(&mut self) -> Option<()> {
-        let head = self.value()?;
+        let head = self.head()?;
         self.skip_rest(&head)
     }
 
-    fn integer(&mut self) -> Option<Option<i128>> {
-        let head = self.value()?;
-        self.skip_rest(&head)?;
-        Some(match head {
-            Value::Integer(n) => Some(n),
-            _ => None,
-        })
+    /// An unsigned number; nothing if it is something else.
+    #[inline(always)]
+    pub fn number(&mut self) -> Option<Option<u64>> {
+        match self.unsigned()? {
+            None => self.other_number(),
+            number => Some(number),
+        }
     }
 
-    /// An unsigned number; nothing if it is something else.
-    pub fn number(&mut self) -> Option<Option<u64>> {
-        let integer = self.integer()?;
-        Some(integer.and_then(|n| u64::try_from(n).ok()))
+    #[inline(never)]
+    fn other_number(&mut self) -> Option<Option<u64>> {
+        match self.head()? {
+            Head::Uint(number) => Some(Some(number)),
+            Head::Int(number) => Some(u64::try_from(number).ok()),
+            other => self.skip_rest(&other).map(|()| None),
+        }
     }
 
     /// Bytes or text as they stand there; nothing if it is something else.
     pub fn bytes(&mut self) -> Option<Option<&'a [u8]>> {
-        let head = self.value()?;
-        self.skip_rest(&head)?;
-        Some(match head {
-            Value::Bytes(bytes) => Some(bytes),
-            _ => None,
-        })
+        match self.head()? {
+            Head::Bytes(bytes) => Some(Some(bytes)),
+            other => self.skip_rest(&other).map(|()| None),
+        }
     }
 
     /// Text, made valid where it is not.
@@ -343,62 +405,69 @@ impl<'a> Input<'a> {
         Some(bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
     }
 
-    /// The items of an array; none if it is something else.
-    fn items<T>(&mut self, mut item: impl FnMut(&mut Input<'a>) -> Option<T>) -> Option<Vec<T>> {
-        let head = self.value()?;
-        let Value::Array(count) = head else {
-            self.skip_rest(&head)?;
-            return Some(Vec::new());
-        };
-        let mut items = Vec::with_capacity((count as usize).min(self.0.len()).min(64));
-        for _ in 0..count {
-            items.push(item(self)?);
+    /// How many items the array has that follows; none if it is something else.
+    #[inline]
+    fn count(&mut self) -> Option<u32> {
+        if let Some((marker @ 0x90..=0x9f, rest)) = self.0.split_first() {
+            self.0 = rest;
+            return Some((marker & 15).into());
         }
-        Some(items)
+        self.other_count()
     }
 
-    /// Unsigned numbers; what is none counts as 0, for the sake of the others' places.
-    pub fn numbers(&mut self) -> Option<Vec<u64>> {
-        self.items(|input| input.number().map(Option::unwrap_or_default))
+    #[inline(never)]
+    fn other_count(&mut self) -> Option<u32> {
+        match self.head()? {
+            Head::Array(count) => Some(count),
+            other => self.skip_rest(&other).map(|()| 0),
+        }
+    }
+
+    /// Puts unsigned numbers in place of what is in `numbers`; what is none counts as 0, for the
+    /// sake of the others' places.
+    pub fn numbers(&mut self, numbers: &mut Vec<u64>) -> Option<()> {
+        numbers.clear();
+        for _ in 0..self.count()? {
+            numbers.push(self.number()?.unwrap_or_default());
+        }
+        Some(())
     }
 
     /// The items of an array as they stand there, and in `integers` what they are, if all are
     /// integers; unsigned ones beyond the range of signed ones wrap. None of either, if it is
     /// something else.
+    #[inline]
     pub fn arguments(&mut self, integers: &mut Vec<i64>) -> Option<&'a [u8]> {
         integers.clear();
-        let head = self.value()?;
-        let Value::Array(count) = head else {
-            self.skip_rest(&head)?;
-            return Some(&[]);
-        };
+        let count = self.count()?;
         let items = self.0;
-        let mut others = false;
-        for _ in 0..count {
-            match self.value()? {
-                Value::Integer(n) if !others => integers.push(n as i64),
-                Value::Integer(_) => {}
-                other => {
-                    self.skip_rest(&other)?;
-                    others = true;
+        for done in 0..count {
+            if let Some(number) = self.unsigned()? {
+                integers.push(number as i64);
+                continue;
+            }
+            let head = self.head()?;
+            match head.integer() {
+                Some(integer) => integers.push(integer),
+                None => {
+                    integers.clear();
+                    self.skip_values(head.inside() + u64::from(count - done - 1))?;
+                    break;
                 }
             }
-        }
-        if others {
-            integers.clear();
         }
         Some(&items[..items.len() - self.0.len()])
     }
 
     /// Pairs of unsigned numbers.
     pub fn pairs(&mut self) -> Option<Vec<(u64, u64)>> {
-        let mut pairs = Vec::new();
-        self.items(|input| {
-            if let [a, b] = input.numbers()?[..] {
+        let (mut pairs, mut items) = (Vec::new(), Vec::new());
+        for _ in 0..self.count()? {
+            self.numbers(&mut items)?;
+            if let [a, b] = items[..] {
                 pairs.push((a, b));
             }
-            Some(())
-        })?;
+        }
         Some(pairs)
     }
 }
@@ -421,7 +490,10 @@ mod tests {
             let signed = [&[9], &expected[..], &[10, 0x91]].concat();
             assert!(fields.body.starts_with(&signed), "{value:#x}");
             let mut input = Input(&fields.body[signed.len()..]);
-            assert_eq!(input.value(), Some(Value::Integer((value as i64).into())));
+            assert_eq!(
+                input.head().and_then(|head| head.integer()),
+                Some(value as i64)
+            );
             assert!(input.0.is_empty(), "{value:#x}");
         }
     }
@@ -466,7 +538,7 @@ mod tests {
         assert_eq!(Input(&deep).skip(), None);
         let promise = [0xdd, 0xff, 0xff, 0xff, 0xff, 1];
         assert_eq!(Input(&promise).skip(), None);
-        assert_eq!(Input(&promise).numbers(), None);
+        assert_eq!(Input(&promise).numbers(&mut Vec::new()), None);
         assert_eq!(Input(&[0xc6, 0xff, 0xff, 0xff, 0xff, 1]).bytes(), None);
     }
 

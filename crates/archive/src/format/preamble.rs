@@ -70,7 +70,7 @@ impl Preamble {
             10 => self.clock = text(input)?,
             11 => self.writer = text(input)?,
             12 => self.created = input.number()?,
-            13 => self.nodes = input.numbers()?,
+            13 => input.numbers(&mut self.nodes)?,
             _ => input.skip()?,
         }
         Some(())

@@ -3,7 +3,7 @@
 //! Every field may be missing, and what is not known is passed over, so that older and newer files
 //! are read as far as they can be.
 
-use crate::format::event::Data;
+use crate::format::event::SingleEvent;
 use crate::format::frame::{Frames, Part};
 use crate::format::msgpack::{Fields, Input};
 use crate::format::preamble::Preamble;
@@ -101,14 +101,14 @@ pub enum Record<'a> {
     String(StringDefinition),
     /// See [`Symbol`].
     Symbol(Symbol),
-    /// See [`Data`].
-    Data(Data),
+    /// See [`SingleEvent`].
+    Event,
     /// See [`Block`].
     Block(Block<'a>),
     /// See [`Missed`].
     Missed(Missed),
     /// Of a tag that this version does not know.
-    Unknown(i128),
+    Unknown,
 }
 
 /// Lanes and numbers, one after the other.
@@ -119,10 +119,11 @@ fn flat(places: &[(u64, u64)]) -> Vec<u64> {
         .collect()
 }
 
-fn paired(flat: &[u64]) -> Vec<(u64, u64)> {
-    flat.chunks_exact(2)
-        .map(|pair| (pair[0], pair[1]))
-        .collect()
+fn paired(input: &mut Input) -> Option<Vec<(u64, u64)>> {
+    let mut flat = Vec::new();
+    input.numbers(&mut flat)?;
+    let pairs = flat.chunks_exact(2).map(|pair| (pair[0], pair[1]));
+    Some(pairs.collect())
 }
 
 impl StringDefinition {
@@ -204,7 +205,7 @@ impl<'a> Block<'a> {
             7 => self.first_unix = input.number()?,
             8 => self.last_unix = input.number()?,
             9 => self.payload = input.bytes()?,
-            10 => self.places = paired(&input.numbers()?),
+            10 => self.places = paired(input)?,
             _ => input.skip()?,
         }
         Some(())
@@ -230,7 +231,7 @@ impl Missed {
             2 => self.count = input.number()?,
             3 => self.ticks = input.number()?,
             4 => self.earlier = input.number()?,
-            10 => self.places = paired(&input.numbers()?),
+            10 => self.places = paired(input)?,
             16 => self.lane = input.number()?,
             17 => self.number = input.number()?,
             _ => input.skip()?,
@@ -253,27 +254,36 @@ fn read<'a, T: Default>(
     Some(record)
 }
 
-/// What stands in a record; `None` if it is not msgpack, or no map with a tag.
-pub fn decode(record: &[u8]) -> Option<Record<'_>> {
+/// What stands in a record, of an event in `event`; `None` if it is not msgpack, or no map with a
+/// tag.
+#[inline]
+pub(crate) fn decode<'a>(record: &'a [u8], event: &mut SingleEvent) -> Option<Record<'a>> {
     let mut input = Input(record);
-    let (number, n) = input.head()?;
-    let input = &mut input;
-    Some(match u8::try_from(number) {
-        Ok(tag::PREAMBLE) => Record::Preamble(read(input, n, Preamble::field)?),
-        Ok(tag::STRING) => Record::String(read(input, n, StringDefinition::field)?),
-        Ok(tag::SYMBOL) => Record::Symbol(read(input, n, Symbol::field)?),
-        Ok(tag::DATA) => Record::Data(Data::decode(input, n)?),
-        Ok(tag::BLOCK) => Record::Block(read(input, n, Block::field)?),
-        Ok(tag::MISSED) => Record::Missed(read(input, n, Missed::field)?),
-        _ => Record::Unknown(number),
+    let (tag, fields) = input.tag()?;
+    if tag == Some(tag::DATA) {
+        event.decode(&mut input, fields)?;
+        return Some(Record::Event);
+    }
+    other(tag, fields, &mut input)
+}
+
+fn other<'a>(tag: Option<u8>, n: u32, input: &mut Input<'a>) -> Option<Record<'a>> {
+    Some(match tag {
+        Some(tag::PREAMBLE) => Record::Preamble(read(input, n, Preamble::field)?),
+        Some(tag::STRING) => Record::String(read(input, n, StringDefinition::field)?),
+        Some(tag::SYMBOL) => Record::Symbol(read(input, n, Symbol::field)?),
+        Some(tag::BLOCK) => Record::Block(read(input, n, Block::field)?),
+        Some(tag::MISSED) => Record::Missed(read(input, n, Missed::field)?),
+        _ => Record::Unknown,
     })
 }
 
 /// How many events there are in frames.
 pub fn events_in(frames: &[u8]) -> u64 {
+    let mut event = SingleEvent::default();
     let count = |part| match part {
-        Part::Frame { record, .. } => match decode(record) {
-            Some(Record::Data(_)) => 1,
+        Part::Frame { record, .. } => match decode(record, &mut event) {
+            Some(Record::Event) => 1,
             Some(Record::Block(block)) => block.count.unwrap_or(0),
             _ => 0,
         },
@@ -290,6 +300,10 @@ mod tests {
         let mut out = Vec::new();
         encode(&mut Fields::default(), &mut out);
         out
+    }
+
+    fn decode(record: &[u8]) -> Option<Record<'_>> {
+        super::decode(record, &mut SingleEvent::default())
     }
 
     #[test]
@@ -333,9 +347,7 @@ mod tests {
         };
         let bytes = written(|f, out| missed.encode(f, out));
         assert_eq!(decode(&bytes), Some(Record::Missed(missed)));
-        let empty = crate::format::event::tests::naive(&Data::default(), None);
-        assert_eq!(empty, [127, 0x80]);
-        assert_eq!(decode(&empty), Some(Record::Data(Data::default())));
+        assert_eq!(decode(&[127, 0x80]), Some(Record::Event));
     }
 
     #[test]
@@ -351,7 +363,7 @@ mod tests {
             string: Some("ok".into()),
         };
         assert_eq!(decode(&bytes), Some(Record::String(string)));
-        assert_eq!(decode(&[100, 0x81, 1, 2]), Some(Record::Unknown(100)));
+        assert_eq!(decode(&[100, 0x81, 1, 2]), Some(Record::Unknown));
         assert_eq!(decode(&[1, 0x81, 1]), None);
         assert_eq!(decode(&[1, 1]), None);
         assert_eq!(decode(&[]), None);

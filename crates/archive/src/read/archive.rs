@@ -8,7 +8,7 @@ use std::sync::Once;
 use timeline::{Definition, Error, Event, EventId, Frame, Result, Source, Thread};
 
 use crate::format::block::CODEC;
-use crate::format::event::Data;
+use crate::format::event::SingleEvent;
 use crate::format::frame::{MARK, Part};
 use crate::format::preamble::Preamble;
 use crate::format::record::{self, Block, Record, Symbol};
@@ -84,6 +84,8 @@ struct Index {
     magics: BTreeSet<u64>,
     /// Where the last whole frame ends.
     whole: usize,
+    /// Room for an event, used again.
+    single: SingleEvent,
 }
 
 impl Archive {
@@ -350,7 +352,7 @@ impl Index {
             Part::Damage(place) => self.damaged(place),
             Part::Frame { place, record } => {
                 let start = place.end - record.len();
-                match record::decode(record) {
+                match record::decode(record, &mut self.single) {
                     Some(decoded) => {
                         self.record(decoded, start, &place, names);
                         self.frames += 1;
@@ -373,7 +375,7 @@ impl Index {
 
     fn record(&mut self, decoded: Record, start: usize, frame: &Range<usize>, names: &Names) {
         match decoded {
-            Record::Data(data) => self.event(&data, frame),
+            Record::Event => self.event(frame),
             Record::Block(block) => self.block(&block, start..frame.end),
             Record::Missed(missed) => {
                 self.gaps.take(&missed);
@@ -383,14 +385,15 @@ impl Index {
                     None => self.missed_unknown += 1,
                 }
             }
-            Record::Unknown(_) => self.unknown += 1,
+            Record::Unknown => self.unknown += 1,
             naming => names.take(naming),
         }
     }
 
-    fn event(&mut self, data: &Data, frame: &Range<usize>) {
-        self.magics.insert(data.magic.unwrap_or(0));
-        let (ticks, unix) = (data.ticks.unwrap_or(0), data.unix_nanos.unwrap_or(0));
+    fn event(&mut self, frame: &Range<usize>) {
+        let number = |field| self.single.numbers.get(field).unwrap_or(0);
+        let (ticks, unix) = (number(7), number(8));
+        self.magics.insert(self.single.magic());
         if self.together
             && let Some(unit) = self.units.last_mut()
             && unit.count < TOGETHER

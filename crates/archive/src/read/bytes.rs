@@ -13,6 +13,8 @@ use crate::format::frame::{Frames, MAX_RECORD, Part};
 
 /// Bytes of a file in memory at once: several times the longest frame.
 pub(crate) const WINDOW: usize = 64 << 20;
+/// How much of that is read at a time where nothing is damaged: one in so many.
+const PARTS: usize = 64;
 /// Bytes that are copied at once.
 const AT_ONCE: usize = 1 << 20;
 /// Files that stay open, so that they can be read when they were removed. Beyond the first of
@@ -229,6 +231,9 @@ fn moved(part: Part, by: usize) -> Part {
 /// Finds the frames in a range of a file, of which `window` bytes are in memory at once; a frame
 /// has fewer than `most`. What a window cuts is looked at again in the next, so each byte is looked
 /// at twice at most.
+///
+/// Where all is whole, a small part of the window is read at a time, which stays in the processor's
+/// cache; all of it only to tell damage from a frame that goes on behind what is in memory.
 pub(crate) fn scan(
     file: &File,
     range: Range<usize>,
@@ -249,41 +254,39 @@ pub(crate) fn scan_while(
     mut each: impl FnMut(Part) -> bool,
 ) -> io::Result<()> {
     let (mut bytes, mut base) = (Vec::new(), range.start);
+    let mut size = window / PARTS;
     while base < range.end {
         let there = bytes.len();
-        let wanted = (range.end - base).min(window);
+        let wanted = (range.end - base).min(size);
         bytes.resize(wanted.max(there), 0);
         file.read_exact_at(&mut bytes[there..], (base + there) as u64)?;
-        let last = base + bytes.len() >= range.end;
         // What begins behind this may go on behind what is in memory.
-        let sure = if last {
-            bytes.len()
-        } else {
-            bytes.len() - most
+        let sure = match base + bytes.len() < range.end {
+            true => bytes.len().checked_sub(most),
+            false => Some(bytes.len()),
         };
-        let mut used = 0;
+        let (mut used, mut is_cut) = (0, false);
         for part in Frames::new(&bytes) {
-            let place = match &part {
-                Part::Frame { place, .. } | Part::Damage(place) => place.clone(),
-            };
-            if place.start > sure {
-                break;
-            }
-            let (part, end) = match part {
-                Part::Damage(place) => {
-                    let end = place.end.min(sure);
-                    (Part::Damage(base + place.start..base + end), end)
+            let part = match (part, sure) {
+                (Part::Damage(place), Some(sure)) if place.start <= sure => {
+                    is_cut = place.end > sure;
+                    Part::Damage(place.start..place.end.min(sure))
                 }
-                frame => (moved(frame, base), place.end),
+                (Part::Damage(_), _) => break,
+                (frame, _) => frame,
             };
-            if !each(part) {
+            used = part.place().end;
+            if !each(moved(part, base)) {
                 return Ok(());
             }
-            used = end;
-            if used < place.end {
+            if is_cut {
                 break;
             }
         }
+        size = match is_cut || used == 0 {
+            true => window,
+            false => window / PARTS,
+        };
         bytes.drain(..used);
         base += used;
     }

@@ -8,7 +8,7 @@ use std::ops::Range;
 use timeline::{Event, EventId, Payload, ThreadRef, Value, values};
 
 use crate::format::block;
-use crate::format::event::{Data, Kind, Source};
+use crate::format::event::{Kind, SingleEvent, Source};
 use crate::format::frame::{Frames, Part};
 use crate::format::record::{self, Block, Record};
 use crate::read::bytes::Bytes;
@@ -228,12 +228,13 @@ fn payload(row: &mut Row) -> Box<Payload> {
 pub struct Loader<'a, T: Made> {
     bytes: &'a Bytes,
     names: &'a Names,
-    statements: Cache<Kind, T::Statement>,
-    authors: Cache<Source, T::Author>,
+    statements: Interned<Kind, T::Statement>,
+    authors: Interned<Source, T::Author>,
     of: Of,
     /// Room that is used again.
     buffer: Vec<u8>,
     expanded: Vec<u8>,
+    single: SingleEvent,
     row: Row,
 }
 
@@ -242,14 +243,15 @@ impl<'a, T: Made> Loader<'a, T> {
         Loader {
             bytes,
             names,
-            statements: Cache::new(),
-            authors: Cache::new(),
+            statements: Interned::new(),
+            authors: Interned::new(),
             of: Of {
                 magic: 0,
                 nodes: names.nodes(0),
             },
             buffer: Vec::new(),
             expanded: Vec::new(),
+            single: SingleEvent::default(),
             row: Row::default(),
         }
     }
@@ -288,8 +290,9 @@ impl<'a, T: Made> Loader<'a, T> {
                     }
                     loader.expanded = expanded;
                 }
-                Record::Data(data) => {
-                    loader.statement(data.magic.unwrap_or(0), &data.kind);
+                Record::Event => {
+                    let (magic, kind) = (loader.single.magic(), loader.single.kind());
+                    loader.statement(magic, &kind);
                 }
                 _ => {}
             });
@@ -297,64 +300,70 @@ impl<'a, T: Made> Loader<'a, T> {
         self.buffer = buffer;
     }
 
+    #[inline]
     fn unit(&mut self, unit: &Unit, bytes: &[u8], mut each: impl FnMut(&mut Self, Record)) {
         if unit.block {
-            if let Some(record) = record::decode(bytes) {
+            if let Some(record) = record::decode(bytes, &mut self.single) {
                 each(self, record);
             }
             return;
         }
         for part in Frames::new(bytes) {
             if let Part::Frame { record, .. } = part
-                && let Some(record @ Record::Data(_)) = record::decode(record)
+                && let Some(Record::Event) = record::decode(record, &mut self.single)
             {
-                each(self, record);
+                each(self, Record::Event);
             }
         }
     }
 
+    /// Room for a single event, of which [`Loader::record`] is told next.
+    pub fn single(&mut self) -> &mut SingleEvent {
+        &mut self.single
+    }
+
     /// Appends the events of a record, as far as they are there; whether all are.
+    #[inline]
     pub fn record(&mut self, record: Record, out: &mut Vec<T>) -> bool {
         match record {
-            Record::Data(data) => self.event(data, out),
-            Record::Block(block) => {
-                let mut expanded = std::mem::take(&mut self.expanded);
-                let rows = rows_of(&block, &mut expanded);
-                let whole = rows.is_some_and(|rows| {
-                    let before = out.len();
-                    let whole = self.block(block.magic.unwrap_or(0), rows, out);
-                    let found = (out.len() - before) as u64;
-                    whole && block.count.is_none_or(|promised| promised == found)
-                });
-                self.expanded = expanded;
-                return whole;
-            }
+            Record::Event => self.event(out),
+            Record::Block(block) => return self.block(&block, out),
             _ => {}
         }
         true
     }
 
-    fn event(&mut self, data: Data, out: &mut Vec<T>) {
-        let magic = data.magic.unwrap_or(0);
+    #[inline]
+    fn event(&mut self, out: &mut Vec<T>) {
+        let magic = self.single.magic();
         self.turn(magic);
-        let statement = self.statement(magic, &data.kind);
-        let author = self.author(magic, &data.source);
-        let mut row = Row {
-            ticks: data.ticks,
-            unix_nanos: data.unix_nanos,
-            core: data.core,
-            lane: data.lane,
-            number: data.number,
-            args: data.args,
-            payload: data.payload,
-            backtrace: data.backtrace,
-            ..Row::default()
-        };
-        out.push(T::make(&self.of, &statement, &author, &mut row));
+        let statement = self.statement(magic, &self.single.kind());
+        let author = self.author(magic, &self.single.source());
+        let (single, row) = (&mut self.single, &mut self.row);
+        row.ticks = single.numbers.get(7);
+        row.unix_nanos = single.numbers.get(8);
+        row.core = single.numbers.get(12);
+        row.lane = single.numbers.get(16);
+        row.number = single.numbers.get(17);
+        std::mem::swap(&mut row.args, &mut single.args);
+        std::mem::swap(&mut row.payload, &mut single.payload);
+        std::mem::swap(&mut row.backtrace, &mut single.backtrace);
+        let (statement, author) = (self.statements.get(statement), self.authors.get(author));
+        out.push(T::make(&self.of, statement, author, row));
+    }
+
+    fn block(&mut self, block: &Block, out: &mut Vec<T>) -> bool {
+        let mut expanded = std::mem::take(&mut self.expanded);
+        let before = out.len();
+        let rows = rows_of(block, &mut expanded);
+        let whole = rows.is_some_and(|rows| self.rows(block.magic.unwrap_or(0), rows, out));
+        self.expanded = expanded;
+        let found = (out.len() - before) as u64;
+        whole && block.count.is_none_or(|promised| promised == found)
     }
 
     /// Whether the rows go on to their end.
-    fn block(&mut self, magic: u64, mut rows: Rows, out: &mut Vec<T>) -> bool {
+    fn rows(&mut self, magic: u64, mut rows: Rows, out: &mut Vec<T>) -> bool {
         self.turn(magic);
         let shapes = rows.shapes.iter();
         let statements: Vec<_> = shapes.map(|s| self.statement(magic, &s.kind)).collect();
@@ -362,13 +371,15 @@ impl<'a, T: Made> Loader<'a, T> {
         let authors: Vec<_> = sources.map(|s| self.author(magic, s)).collect();
         let row = &mut self.row;
         while rows.next_row(row).is_some() {
-            let (statement, author) = (&statements[row.shape], &authors[row.source]);
+            let statement = self.statements.get(statements[row.shape]);
+            let author = self.authors.get(authors[row.source]);
             out.push(T::make(&self.of, statement, author, row));
         }
         rows.is_at_end()
     }
 
     /// Goes on with events of this ring.
+    #[inline]
     fn turn(&mut self, magic: u64) {
         if self.of.magic != magic {
             let nodes = self.names.nodes(magic);
@@ -376,16 +387,18 @@ impl<'a, T: Made> Loader<'a, T> {
         }
     }
 
-    fn statement(&mut self, magic: u64, kind: &Kind) -> T::Statement {
+    #[inline]
+    fn statement(&mut self, magic: u64, kind: &Kind) -> usize {
         let slot = kind.event.or(kind.format).unwrap_or(0);
         let make = |kind: &Kind| T::statement(self.names, magic, kind);
-        self.statements.get(magic, kind, slot, make)
+        self.statements.number(magic, kind, slot, make)
     }
 
-    fn author(&mut self, magic: u64, source: &Source) -> T::Author {
+    #[inline]
+    fn author(&mut self, magic: u64, source: &Source) -> usize {
         let slot = source.tid.unwrap_or(0);
         let make = |source: &Source| T::author(self.names, magic, source);
-        self.authors.get(magic, source, slot, make)
+        self.authors.number(magic, source, slot, make)
     }
 }
 
@@ -398,39 +411,53 @@ fn rows_of<'a>(block: &Block, expanded: &'a mut Vec<u8>) -> Option<Rows<'a>> {
     Rows::new(expanded)
 }
 
-/// What was made of what many events share.
-struct Cache<K, V> {
-    made: HashMap<(u64, K), V>,
+/// What many events share, made once for all of them, by number.
+struct Interned<K, V> {
+    made: Vec<V>,
+    numbers: HashMap<(u64, K), usize>,
     /// The last of each slot, which is found without a hash.
-    recent: Vec<Option<(u64, K, V)>>,
+    recent: Vec<Option<(u64, K, usize)>>,
 }
 
 /// A power of two, beyond the statements and threads that are busy at a time in most programs.
 const RECENT: usize = 64;
 
-impl<K: Clone + Eq + Hash, V: Clone> Cache<K, V> {
-    fn new() -> Cache<K, V> {
-        Cache {
-            made: HashMap::new(),
+impl<K: Clone + Eq + Hash, V> Interned<K, V> {
+    fn new() -> Interned<K, V> {
+        Interned {
+            made: Vec::new(),
+            numbers: HashMap::new(),
             recent: vec![None; RECENT],
         }
     }
 
-    fn get(&mut self, magic: u64, key: &K, slot: u64, make: impl FnOnce(&K) -> V) -> V {
-        if size_of::<V>() == 0 {
-            // Nothing to remember.
-            return make(key);
+    #[inline]
+    fn get(&self, number: usize) -> &V {
+        &self.made[number]
+    }
+
+    #[inline]
+    fn number(&mut self, magic: u64, key: &K, slot: u64, make: impl FnOnce(&K) -> V) -> usize {
+        match &self.recent[slot as usize % RECENT] {
+            Some((of, last, number)) if *of == magic && last == key => *number,
+            _ => self.other_number(magic, key, slot, make),
         }
-        let recent = &mut self.recent[slot as usize % RECENT];
-        if let Some((of, last, made)) = recent
-            && *of == magic
-            && last == key
-        {
-            return made.clone();
-        }
-        let made = self.made.entry((magic, key.clone()));
-        let made = made.or_insert_with_key(|(_, key)| make(key)).clone();
-        *recent = Some((magic, key.clone(), made.clone()));
-        made
+    }
+
+    #[cold]
+    fn other_number(
+        &mut self,
+        magic: u64,
+        key: &K,
+        slot: u64,
+        make: impl FnOnce(&K) -> V,
+    ) -> usize {
+        let known = self.numbers.entry((magic, key.clone()));
+        let number = *known.or_insert_with(|| {
+            self.made.push(make(key));
+            self.made.len() - 1
+        });
+        self.recent[slot as usize % RECENT] = Some((magic, key.clone(), number));
+        number
     }
 }

@@ -192,7 +192,7 @@ impl Growth<'_> {
             };
             damaged += (place.start - at) as u64;
             at = place.end;
-            match decode(record) {
+            match decode(record, loader.single()) {
                 Some(Record::Missed(record)) => {
                     gaps.take(&record);
                     match record.count {
@@ -200,7 +200,7 @@ impl Growth<'_> {
                         None => unknown += 1,
                     }
                 }
-                Some(events @ (Record::Data(_) | Record::Block(_))) => {
+                Some(events @ (Record::Event | Record::Block(_))) => {
                     let known = batch.len();
                     loader.record(events, batch);
                     if let Some((gap, first)) = gaps.next().zip(batch.get_mut(known)) {

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
+use crate::format::event::SingleEvent;
 use crate::format::frame::Part;
 use crate::format::preamble::Preamble;
 use crate::format::record::{Record, decode};
@@ -31,6 +32,8 @@ pub struct Contents {
     /// Whether it begins as an archive does.
     begins: bool,
     size: u64,
+    /// Room for an event, used again.
+    single: SingleEvent,
 }
 
 impl Contents {
@@ -62,7 +65,7 @@ impl Contents {
     }
 
     fn take(&mut self, record: &[u8]) {
-        let (magic, places) = match decode(record) {
+        let (magic, places) = match decode(record, &mut self.single) {
             Some(Record::Preamble(preamble)) => return self.runs.push(preamble),
             Some(Record::String(string)) => {
                 let known = self.known.entry(string.magic.unwrap_or(0)).or_default();
@@ -75,11 +78,8 @@ impl Contents {
                 known.addresses.extend(address);
                 return;
             }
-            Some(Record::Data(data)) => {
-                let place = data.lane.zip(data.number);
-                let next = |number: u64| data.next.unwrap_or(number.saturating_add(1));
-                let next = place.map(|(lane, number)| (lane, next(number)));
-                (data.magic, Vec::from_iter(next))
+            Some(Record::Event) => {
+                return self.reach(self.single.magic(), self.single.place_behind());
             }
             Some(Record::Block(block)) => (block.magic, block.places),
             Some(Record::Missed(missed)) => {

@@ -394,6 +394,7 @@ impl<W: Write> Writer<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::event::SingleEvent;
     use crate::format::frame::{Frames, Part};
     use crate::format::record::{Record, decode};
 
@@ -433,7 +434,7 @@ mod tests {
         writer.flush().unwrap();
         let blocks: Vec<_> = Frames::new(&file)
             .map(|part| match part {
-                Part::Frame { record, .. } => match decode(record) {
+                Part::Frame { record, .. } => match decode(record, &mut SingleEvent::default()) {
                     Some(Record::Block(block)) => (block.count, block.first_ticks, block.places),
                     other => panic!("{other:?}"),
                 },
