@@ -52,6 +52,9 @@ pub mod layout;
 mod lifecycle;
 #[cfg(not(loom))]
 mod list;
+#[cfg(not(loom))]
+#[doc(hidden)]
+pub mod msgpack;
 #[doc(hidden)]
 pub mod ring;
 #[cfg(not(loom))]

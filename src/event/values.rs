@@ -6,9 +6,8 @@
 
 use std::fmt::{self, Write as _};
 
-use rmp::Marker;
-
 use super::Format;
+use crate::msgpack::{Head, Input, Marker, put};
 
 /// The msgpack extension type of a text that was cut.
 const CUT_TEXT: i8 = 1;
@@ -133,11 +132,6 @@ pub fn by_position<'a>(
     out.write_str(&text)
 }
 
-fn put(out: &mut Vec<u8>, marker: Marker, bytes: &[u8]) {
-    out.push(marker.to_u8());
-    out.extend_from_slice(bytes);
-}
-
 fn encode_text(bytes: &[u8], cut: bool, out: &mut Vec<u8>) {
     let kept = u16::try_from(bytes.len()).unwrap_or(u16::MAX);
     if cut || usize::from(kept) < bytes.len() {
@@ -168,137 +162,32 @@ fn encode_text(bytes: &[u8], cut: bool, out: &mut Vec<u8>) {
 /// ```
 pub fn values(payload: &[u8]) -> impl Iterator<Item = Value<'_>> {
     let mut input = Input(payload);
-    std::iter::from_fn(move || input.value()).fuse()
+    std::iter::from_fn(move || value(&mut input)).fuse()
 }
 
-/// The bytes not read yet.
-struct Input<'a>(&'a [u8]);
+fn value<'a>(input: &mut Input<'a>) -> Option<Value<'a>> {
+    Some(match input.head()? {
+        Head::Uint(value) => Value::Uint(value),
+        Head::Int(value) => Value::Int(value),
+        Head::Bool(value) => Value::Int(value.into()),
+        Head::Float(value) => Value::Float(value),
+        Head::Nil => Value::Nil,
+        Head::Bytes(bytes) => Value::Text { bytes, cut: false },
+        Head::Extension(CUT_TEXT, bytes) => Value::Text { bytes, cut: true },
+        Head::Extension(LONG_DOUBLE, bytes) => Value::LongDouble(bytes.try_into().ok()?),
+        Head::Array(count) => addresses(count, input)?,
+        Head::Extension(..) | Head::Map(_) => return None,
+    })
+}
 
-impl<'a> Input<'a> {
-    fn value(&mut self) -> Option<Value<'a>> {
-        let marker = self.marker()?;
-        if let Some(value) = self.integer(marker) {
-            return Some(value);
-        }
-        match marker {
-            Marker::Null => Some(Value::Nil),
-            Marker::F32 => Some(Value::Float(f32::from_be_bytes(self.array()?).into())),
-            Marker::F64 => Some(Value::Float(f64::from_be_bytes(self.array()?))),
-            Marker::FixStr(length) => self.text(length.into()),
-            Marker::Str8 | Marker::Bin8 => {
-                let length = self.length8()?;
-                self.text(length)
-            }
-            Marker::Str16 | Marker::Bin16 => {
-                let length = self.length16()?;
-                self.text(length)
-            }
-            Marker::Str32 | Marker::Bin32 => {
-                let length = self.length32()?;
-                self.text(length)
-            }
-            Marker::FixExt1 => self.extension(1),
-            Marker::FixExt2 => self.extension(2),
-            Marker::FixExt4 => self.extension(4),
-            Marker::FixExt8 => self.extension(8),
-            Marker::FixExt16 => self.extension(16),
-            Marker::Ext8 => {
-                let length = self.length8()?;
-                self.extension(length)
-            }
-            Marker::Ext16 => {
-                let length = self.length16()?;
-                self.extension(length)
-            }
-            Marker::Ext32 => {
-                let length = self.length32()?;
-                self.extension(length)
-            }
-            Marker::FixArray(count) => self.addresses(count.into()),
-            Marker::Array16 => {
-                let count = self.length16()?;
-                self.addresses(count)
-            }
-            Marker::Array32 => {
-                let count = self.length32()?;
-                self.addresses(count)
-            }
-            _ => None,
-        }
+fn addresses<'a>(count: u32, input: &mut Input<'a>) -> Option<Value<'a>> {
+    // Each takes a byte at least, so no more is reserved than eight times what is there.
+    let mut addresses = Vec::with_capacity((count as usize).min(input.0.len()));
+    for _ in 0..count {
+        let Head::Uint(address) = input.head()? else {
+            return None;
+        };
+        addresses.push(address);
     }
-
-    /// The integer that begins with this marker, if it is an integer's.
-    fn integer(&mut self, marker: Marker) -> Option<Value<'a>> {
-        Some(match marker {
-            Marker::FixPos(value) => Value::Uint(value.into()),
-            Marker::FixNeg(value) => Value::Int(value.into()),
-            Marker::False => Value::Int(0),
-            Marker::True => Value::Int(1),
-            Marker::U8 => Value::Uint(u8::from_be_bytes(self.array()?).into()),
-            Marker::U16 => Value::Uint(u16::from_be_bytes(self.array()?).into()),
-            Marker::U32 => Value::Uint(u32::from_be_bytes(self.array()?).into()),
-            Marker::U64 => Value::Uint(u64::from_be_bytes(self.array()?)),
-            Marker::I8 => Value::Int(i8::from_be_bytes(self.array()?).into()),
-            Marker::I16 => Value::Int(i16::from_be_bytes(self.array()?).into()),
-            Marker::I32 => Value::Int(i32::from_be_bytes(self.array()?).into()),
-            Marker::I64 => Value::Int(i64::from_be_bytes(self.array()?)),
-            _ => return None,
-        })
-    }
-
-    fn text(&mut self, length: usize) -> Option<Value<'a>> {
-        let bytes = self.take(length)?;
-        Some(Value::Text { bytes, cut: false })
-    }
-
-    fn extension(&mut self, length: usize) -> Option<Value<'a>> {
-        let kind = i8::from_be_bytes(self.array()?);
-        let bytes = self.take(length)?;
-        match kind {
-            CUT_TEXT => Some(Value::Text { bytes, cut: true }),
-            LONG_DOUBLE => Some(Value::LongDouble(bytes.try_into().ok()?)),
-            _ => None,
-        }
-    }
-
-    fn addresses(&mut self, count: usize) -> Option<Value<'a>> {
-        // Each takes at least a byte, so at most eight times the bytes left are reserved.
-        let mut addresses = Vec::with_capacity(count.min(self.0.len()));
-        for _ in 0..count {
-            let marker = self.marker()?;
-            match self.integer(marker)? {
-                Value::Uint(address) => addresses.push(address),
-                _ => return None,
-            }
-        }
-        Some(Value::Addresses(addresses))
-    }
-
-    fn marker(&mut self) -> Option<Marker> {
-        Some(Marker::from_u8(u8::from_be_bytes(self.array()?)))
-    }
-
-    fn length8(&mut self) -> Option<usize> {
-        Some(u8::from_be_bytes(self.array()?).into())
-    }
-
-    fn length16(&mut self) -> Option<usize> {
-        Some(u16::from_be_bytes(self.array()?).into())
-    }
-
-    fn length32(&mut self) -> Option<usize> {
-        u32::from_be_bytes(self.array()?).try_into().ok()
-    }
-
-    fn array<const LENGTH: usize>(&mut self) -> Option<[u8; LENGTH]> {
-        let (bytes, rest) = self.0.split_first_chunk()?;
-        self.0 = rest;
-        Some(*bytes)
-    }
-
-    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
-        let (bytes, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
-        Some(bytes)
-    }
+    Some(Value::Addresses(addresses))
 }

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 /// The library's modules from top to bottom. A module may use those below it.
-const LAYERS: [&str; 19] = [
+const LAYERS: [&str; 20] = [
     "dump",
     "list",
     "attached",
@@ -27,6 +27,7 @@ const LAYERS: [&str; 19] = [
     "shm",
     "error",
     "access",
+    "msgpack",
     "layout",
 ];
 

@@ -1,6 +1,6 @@
 //! The record of one event.
 
-use crate::format::msgpack::Input;
+use timeline::msgpack::Input;
 
 /// What events of one statement of a program share. Strings are given by number.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -177,9 +177,9 @@ impl SingleEvent {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::format::msgpack::Fields;
     use crate::format::record::{Record, decode};
     use crate::format::tag;
+    use timeline::msgpack::Fields;
 
     /// The record of an event, put together field by field: the naive twin of what a writer does.
     pub(crate) fn naive(event: &Data, magic: Option<u64>) -> Vec<u8> {

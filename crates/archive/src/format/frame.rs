@@ -23,24 +23,32 @@ const RAW16: u8 = 0xda;
 const RAW32: u8 = 0xdb;
 
 /// Appends a frame around `record`, which is at most [`MAX_RECORD`] long.
+#[inline]
 pub fn put(record: &[u8], out: &mut Vec<u8>) {
     debug_assert!(record.len() <= MAX_RECORD);
-    out.extend([MARK, 0xce]);
-    out.extend(crc32fast::hash(record).to_be_bytes());
-    out.push(MARK);
     let n = record.len();
+    let [a, b, c, d] = crc32fast::hash(record).to_be_bytes();
+    let head = [MARK, 0xce, a, b, c, d, MARK];
     match u16::try_from(n) {
-        _ if n <= MOST_FIXED => out.push(FIXED + n as u8),
+        _ if n <= MOST_FIXED => put_after(head, [FIXED + n as u8], record, out),
         Ok(n) => {
-            out.push(RAW16);
-            out.extend(n.to_be_bytes());
+            let [a, b] = n.to_be_bytes();
+            put_after(head, [RAW16, a, b], record, out);
         }
         Err(_) => {
-            out.push(RAW32);
-            out.extend((n as u32).to_be_bytes());
+            let [a, b, c, d] = (n as u32).to_be_bytes();
+            put_after(head, [RAW32, a, b, c, d], record, out);
         }
     }
-    out.extend(record);
+}
+
+/// Appends a record behind the head of its frame and its length.
+#[inline]
+fn put_after<const N: usize>(head: [u8; 7], length: [u8; N], record: &[u8], out: &mut Vec<u8>) {
+    out.reserve(head.len() + N + record.len());
+    out.extend_from_slice(&head);
+    out.extend_from_slice(&length);
+    out.extend_from_slice(record);
 }
 
 /// A part of an archive.

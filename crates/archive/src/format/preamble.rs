@@ -2,8 +2,8 @@
 
 use timeline::bounded;
 
-use crate::format::msgpack::{Fields, Input};
 use crate::format::tag::PREAMBLE;
+use timeline::msgpack::{Fields, Input};
 
 /// Which program and ring the records of one magic belong to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

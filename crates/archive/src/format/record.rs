@@ -5,9 +5,9 @@
 
 use crate::format::event::SingleEvent;
 use crate::format::frame::{Frames, Part};
-use crate::format::msgpack::{Fields, Input};
 use crate::format::preamble::Preamble;
 use crate::format::tag;
+use timeline::msgpack::{Fields, Input};
 
 /// What a string's number stands for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

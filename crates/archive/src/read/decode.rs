@@ -5,6 +5,7 @@ use std::hash::Hash;
 use std::num::NonZeroU64;
 use std::ops::Range;
 
+use timeline::msgpack::{Marker, put};
 use timeline::{Event, EventId, Payload, ThreadRef, Value, values};
 
 use crate::format::block;
@@ -216,8 +217,7 @@ fn payload(row: &mut Row) -> Box<Payload> {
         values = beginning(&values);
     }
     for arg in &row.args {
-        values.push(0xd3);
-        values.extend(arg.to_be_bytes());
+        put(&mut values, Marker::I64, &arg.to_be_bytes());
     }
     let mut backtrace = std::mem::take(&mut row.backtrace);
     backtrace.truncate(ADDRESSES);

@@ -6,8 +6,8 @@ use crate::format::block::{
     decode_row, source_fields,
 };
 use crate::format::event::{PRINTF, Source};
-use crate::format::msgpack::all_integers;
 use crate::format::varint::Cursor;
+use timeline::msgpack::all_integers;
 
 /// Expands a payload to the length that its record tells, into a buffer that can be used again;
 /// `None` if it is not what it should be.

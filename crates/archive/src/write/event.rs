@@ -4,8 +4,8 @@
 
 use super::interned::{DefinitionId, Fields, Interned, MOST_FIELDS, ThreadId};
 use crate::format::event::Data;
-use crate::format::msgpack::{packed, packed_signed, whole_values};
 use crate::format::tag;
+use timeline::msgpack::{Packed, packed, packed_signed, whole_values};
 
 /// An event as a writer takes it: what it shares with others by number, the rest borrowed.
 #[derive(Debug, Clone, Copy)]
@@ -74,15 +74,15 @@ const MOST: usize = 512;
 /// Most bytes of a number.
 const NUMBER: usize = 9;
 
-/// A record that is put together from left to right, in a buffer that is used again and again.
+/// The record of an event, in a buffer that is used again and again.
 #[derive(Default)]
 pub struct EventRecord {
     bytes: Vec<u8>,
-    length: usize,
 }
 
 impl EventRecord {
     /// The record of an event.
+    #[inline]
     pub fn encode(&mut self, event: &Event, interned: &Interned) -> &[u8] {
         let (of_definition, [first, level, format, category, own]) =
             interned.definition_fields(event.definition);
@@ -92,7 +92,14 @@ impl EventRecord {
             [] => (0, event.payload),
             payload => whole_values(payload),
         };
-        self.clear(MOST + NUMBER * (args.len() + event.backtrace.len()) + payload.len());
+        let most = MOST + NUMBER * (args.len() + event.backtrace.len()) + payload.len();
+        if self.bytes.len() < most {
+            self.bytes.resize(most, 0);
+        }
+        let mut line = Line {
+            bytes: &mut self.bytes,
+            length: 0,
+        };
 
         let count = of_definition
             + of_thread
@@ -105,86 +112,98 @@ impl EventRecord {
             + usize::from(!args.is_empty())
             + usize::from(!event.backtrace.is_empty())
             + usize::from(values > 0);
-        self.put(&[tag::DATA], 1);
         match count {
-            0..=15 => self.put(&[0x80 | count as u8], 1),
-            _ => self.put(&[0xde, 0, count as u8], 3),
+            0..=15 => line.put(&[tag::DATA, 0x80 | count as u8], 2),
+            _ => line.put(&[tag::DATA, 0xde, 0, count as u8], 4),
         }
-        self.fields(first);
-        self.list(4, event.backtrace, packed);
-        self.fields(name);
-        self.fields(level);
-        self.number(7, event.ticks);
-        self.number(8, event.unix_nanos);
-        self.fields(format);
-        self.list(10, args, packed_signed);
+        line.fields(first);
+        line.list(4, event.backtrace, packed);
+        line.fields(name);
+        line.fields(level);
+        line.number(7, event.ticks);
+        line.number(8, event.unix_nanos);
+        line.fields(format);
+        line.list(10, args, packed_signed);
         if values > 0 {
-            self.array(10, values as usize);
-            self.bytes[self.length..][..payload.len()].copy_from_slice(payload);
-            self.length += payload.len();
+            line.array(10, values as usize);
+            line.bytes[line.length..][..payload.len()].copy_from_slice(payload);
+            line.length += payload.len();
         }
-        self.fields(category);
-        self.number(12, event.core);
-        self.fields(process);
-        self.number(16, event.lane);
-        self.number(17, event.number);
-        self.fields(own);
-        self.number(21, event.next);
-        &self.bytes[..self.length]
+        line.fields(category);
+        line.number(12, event.core);
+        line.fields(process);
+        line.number(16, event.lane);
+        line.number(17, event.number);
+        line.fields(own);
+        line.number(21, event.next);
+        let length = line.length;
+        &self.bytes[..length]
     }
+}
 
-    /// Makes room for so many bytes at most.
-    #[inline]
-    fn clear(&mut self, most: usize) {
-        self.length = 0;
-        if self.bytes.len() < most {
-            self.bytes.resize(most, 0);
-        }
-    }
+/// A record that is put together from left to right.
+struct Line<'a> {
+    bytes: &'a mut [u8],
+    length: usize,
+}
 
+impl Line<'_> {
     /// Appends the first bytes of these. All are copied, which takes less than looking how many.
-    #[inline]
+    #[inline(always)]
     fn put<const N: usize>(&mut self, bytes: &[u8; N], length: usize) {
         self.bytes[self.length..][..N].copy_from_slice(bytes);
         self.length += length;
     }
 
-    #[inline]
+    #[inline(always)]
     fn fields(&mut self, fields: &Fields) {
         self.put::<MOST_FIELDS>(&fields.bytes, fields.length);
     }
 
-    #[inline]
+    #[inline(always)]
+    fn packed(&mut self, number: Packed) {
+        self.put(&[number.marker], 1);
+        self.put(&number.rest, number.size);
+    }
+
+    #[inline(always)]
     fn number(&mut self, field: u8, number: Option<u64>) {
         if let Some(number) = number {
             self.put(&[field], 1);
-            let (bytes, length) = packed(number);
-            self.put(&bytes, length);
+            self.packed(packed(number));
         }
     }
 
     /// A list, if it has anything.
-    #[inline]
-    fn list<T: Copy>(&mut self, field: u8, list: &[T], pack: impl Fn(T) -> ([u8; 9], usize)) {
+    #[inline(always)]
+    fn list<T: Copy>(&mut self, field: u8, list: &[T], pack: impl Fn(T) -> Packed) {
         if list.is_empty() {
             return;
         }
         self.array(field, list.len());
         for value in list {
-            let (bytes, length) = pack(*value);
-            self.put(&bytes, length);
+            self.packed(pack(*value));
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn array(&mut self, field: u8, count: usize) {
-        self.put(&[field], 1);
         match count {
-            0..=15 => self.put(&[0x90 | count as u8], 1),
-            16..=0xffff => self.put(&[0xdc, (count >> 8) as u8, count as u8], 3),
-            _ => {
+            0..=15 => self.put(&[field, 0x90 | count as u8], 2),
+            _ => self.long_array(field, count),
+        }
+    }
+
+    #[inline(never)]
+    fn long_array(&mut self, field: u8, count: usize) {
+        match u16::try_from(count) {
+            Ok(count) => {
+                let [a, b] = count.to_be_bytes();
+                self.put(&[field, 0xdc, a, b], 4);
+            }
+            Err(_) => {
                 let [a, b, c, d] = (count as u32).to_be_bytes();
-                self.put(&[0xdd, a, b, c, d], 5);
+                self.put(&[field, 0xdd, a, b, c, d], 6);
             }
         }
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 use crate::format::event::{Kind, Source};
-use crate::format::msgpack::packed;
+use timeline::msgpack::packed;
 
 /// Most bytes of [`Fields`]: three numbers with their keys.
 pub(super) const MOST_FIELDS: usize = 32;
@@ -129,10 +129,10 @@ impl Fields {
         let (mut bytes, mut length, mut count) = ([0; MOST_FIELDS], 0, 0);
         for (field, number) in numbers {
             if let Some(number) = number {
-                let (number, size) = packed(*number);
-                bytes[length] = *field;
-                bytes[length + 1..][..size].copy_from_slice(&number[..size]);
-                length += 1 + size;
+                let number = packed(*number);
+                bytes[length..][..2].copy_from_slice(&[*field, number.marker]);
+                bytes[length + 2..][..number.size].copy_from_slice(&number.rest[..number.size]);
+                length += 2 + number.size;
                 count += 1;
             }
         }

@@ -9,8 +9,8 @@ use crate::format::block::{
     MAX_ARGS, MAX_PAYLOAD, MOST_NUMBER, NUMBER, Pace, SOURCE, Shape, TICKS, TIME, encode_row,
     source_fields,
 };
-use crate::format::msgpack::whole_values;
 use crate::format::varint::{put, put_difference};
+use timeline::msgpack::whole_values;
 
 /// How many bytes an event takes at most in a block, about; `None` if it has more of something than
 /// a record holds.

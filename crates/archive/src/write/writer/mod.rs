@@ -8,7 +8,6 @@ use std::io::{self, Write};
 use crate::format::block;
 use crate::format::event::{Data, Kind, Source};
 use crate::format::frame;
-use crate::format::msgpack::Fields;
 use crate::format::preamble::Preamble;
 use crate::format::record::{Block, Missed};
 use crate::write::event::{Event, EventRecord};
@@ -16,6 +15,7 @@ use crate::write::interned::{DefinitionId, Interned, ThreadId};
 use crate::write::packer::{self, Packer};
 use crate::write::positions::Places;
 use crate::write::range::Span;
+use timeline::msgpack::Fields;
 
 pub use known::{Known, MOST_TEXT};
 

@@ -1,209 +1,29 @@
-//! msgpack, as far as records need it: fields of a map by number, and values that are skipped.
-//!
-//! Reading takes whatever stands there: a value of another type than expected counts as absent,
-//! lengths are only believed as far as there are bytes, and nesting is counted instead of followed.
+//! Reads msgpack, whatever stands there: lengths are only believed as far as there are bytes, and
+//! nesting is counted instead of followed.
 
 use rmp::Marker;
-use rmp::encode;
-
-/// Why writing into a vector is not checked further.
-const INFALLIBLE: &str = "writing to a vector cannot fail";
-
-/// The fields of a record, put together before it is known how many there are.
-#[derive(Default)]
-pub struct Fields {
-    body: Vec<u8>,
-    count: u32,
-}
-
-impl Fields {
-    #[inline]
-    fn key(&mut self, field: u8) -> &mut Vec<u8> {
-        self.body.push(field);
-        self.count += 1;
-        &mut self.body
-    }
-
-    /// An unsigned number, if there is one.
-    #[inline]
-    pub fn number(&mut self, field: u8, value: Option<u64>) {
-        if let Some(value) = value {
-            let (bytes, size) = packed(value);
-            let mut both = [field; 10];
-            both[1..].copy_from_slice(&bytes);
-            self.body.extend_from_slice(&both);
-            self.body.truncate(self.body.len() - (bytes.len() - size));
-            self.count += 1;
-        }
-    }
-
-    /// Unsigned numbers, if there are any.
-    #[inline]
-    pub fn numbers(&mut self, field: u8, values: &[u64]) {
-        if values.is_empty() {
-            return;
-        }
-        let body = self.key(field);
-        put_array(body, values.len());
-        for value in values {
-            put_unsigned(body, *value);
-        }
-    }
-
-    /// Signed numbers, if there are any.
-    #[inline]
-    pub fn integers(&mut self, field: u8, values: &[i64]) {
-        if values.is_empty() {
-            return;
-        }
-        let body = self.key(field);
-        put_array(body, values.len());
-        for value in values {
-            match u64::try_from(*value) {
-                Ok(value) => put_unsigned(body, value),
-                Err(_) => encode::write_sint(body, *value)
-                    .map(drop)
-                    .expect(INFALLIBLE),
-            }
-        }
-    }
-
-    /// Values that are msgpack already, if there are any, up to the first that is not whole.
-    pub fn values(&mut self, field: u8, values: &[u8]) {
-        let (count, values) = whole_values(values);
-        if count > 0 {
-            let body = self.key(field);
-            encode::write_array_len(body, count).expect(INFALLIBLE);
-            body.extend_from_slice(values);
-        }
-    }
-
-    /// Pairs of unsigned numbers, if there are any.
-    pub fn pairs(&mut self, field: u8, pairs: &[(u64, u64)]) {
-        if pairs.is_empty() {
-            return;
-        }
-        let body = self.key(field);
-        encode::write_array_len(body, pairs.len() as u32).expect(INFALLIBLE);
-        for (a, b) in pairs {
-            encode::write_array_len(body, 2).expect(INFALLIBLE);
-            encode::write_uint(body, *a).expect(INFALLIBLE);
-            encode::write_uint(body, *b).expect(INFALLIBLE);
-        }
-    }
-
-    /// Text, if there is some.
-    pub fn text(&mut self, field: u8, text: Option<&str>) {
-        if let Some(text) = text {
-            encode::write_str(self.key(field), text).expect(INFALLIBLE);
-        }
-    }
-
-    /// Bytes, if there are some.
-    pub fn bytes(&mut self, field: u8, bytes: Option<&[u8]>) {
-        if let Some(bytes) = bytes {
-            encode::write_bin(self.key(field), bytes).expect(INFALLIBLE);
-        }
-    }
-
-    /// Appends the record, and is empty again.
-    pub fn finish(&mut self, tag: u8, out: &mut Vec<u8>) {
-        encode::write_pfix(out, tag).expect(INFALLIBLE);
-        encode::write_map_len(out, self.count).expect(INFALLIBLE);
-        out.append(&mut self.body);
-        self.count = 0;
-    }
-}
-
-/// An unsigned number as msgpack, and how many of these bytes are it.
-///
-/// The result of rmp's `write_uint`, in a third of the time: all nine bytes are copied, and the
-/// surplus is taken back, without a branch for each size or a second look for room.
-#[inline]
-pub(crate) fn packed(value: u64) -> ([u8; 9], usize) {
-    // The markers are uint8 to uint64; rmp's own are found by a call.
-    let (marker, size) = match (71 - value.leading_zeros()) / 8 {
-        0 | 1 if value <= 0x7f => return ([value as u8, 0, 0, 0, 0, 0, 0, 0, 0], 1),
-        1 => (0xcc, 1),
-        2 => (0xcd, 2),
-        3 | 4 => (0xce, 4),
-        _ => (0xcf, 8),
-    };
-    let mut bytes = [0; 9];
-    bytes[0] = marker;
-    bytes[1..].copy_from_slice(&(value << (64 - 8 * size)).to_be_bytes());
-    (bytes, 1 + size)
-}
-
-/// The same of a signed number; those from 0 on are as unsigned ones.
-#[inline]
-pub(crate) fn packed_signed(value: i64) -> ([u8; 9], usize) {
-    match u64::try_from(value) {
-        Ok(value) => packed(value),
-        Err(_) => packed_negative(value),
-    }
-}
-
-fn packed_negative(value: i64) -> ([u8; 9], usize) {
-    let mut bytes = [0; 9];
-    let mut rest = &mut bytes[..];
-    encode::write_sint(&mut rest, value).expect(INFALLIBLE);
-    let left = rest.len();
-    (bytes, 9 - left)
-}
-
-#[inline]
-fn put_unsigned(out: &mut Vec<u8>, value: u64) {
-    let (bytes, size) = packed(value);
-    out.extend_from_slice(&bytes);
-    out.truncate(out.len() - (bytes.len() - size));
-}
-
-/// The head of an array of so many values; most events have a few.
-#[inline]
-fn put_array(out: &mut Vec<u8>, count: usize) {
-    match count {
-        0..=15 => out.push(0x90 | count as u8),
-        _ => {
-            encode::write_array_len(out, count as u32).expect(INFALLIBLE);
-        }
-    }
-}
-
-/// How many whole values stand at the beginning of these bytes, and the bytes of them.
-pub fn whole_values(bytes: &[u8]) -> (u32, &[u8]) {
-    let mut input = Input(bytes);
-    let (mut count, mut rest) = (0, bytes.len());
-    while rest > 0 && count < u32::MAX && input.skip().is_some() {
-        count += 1;
-        rest = input.0.len();
-    }
-    (count, &bytes[..bytes.len() - rest])
-}
-
-/// Whether these values are all integers, which are then in `integers`.
-pub fn all_integers(values: &[u8], integers: &mut Vec<i64>) -> bool {
-    let mut input = Input(values);
-    integers.clear();
-    while !input.0.is_empty() {
-        let Some(integer) = input.head().and_then(|head| head.integer()) else {
-            integers.clear();
-            return false;
-        };
-        integers.push(integer);
-    }
-    true
-}
 
 /// The head of a value: what it is, with all of it that is no other value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Head<'a> {
+    /// An integer in an unsigned encoding.
     Uint(u64),
+    /// An integer in a signed encoding.
     Int(i64),
+    /// Text or bytes.
     Bytes(&'a [u8]),
+    /// So many values follow.
     Array(u32),
+    /// So many keys and values follow.
     Map(u32),
-    Other,
+    /// Nil.
+    Nil,
+    /// True or false.
+    Bool(bool),
+    /// A floating-point number.
+    Float(f64),
+    /// A type of its own.
+    Extension(i8, &'a [u8]),
 }
 
 impl Head<'_> {
@@ -227,7 +47,7 @@ impl Head<'_> {
     }
 }
 
-/// Bytes as they are read: `None` from its functions means that they are not msgpack.
+/// Bytes that are read: `None` from its functions means that they are not msgpack.
 pub struct Input<'a>(pub &'a [u8]);
 
 impl<'a> Input<'a> {
@@ -263,9 +83,9 @@ impl<'a> Input<'a> {
         }))
     }
 
-    /// The head of the next value.
+    /// The head of the next value; what belongs to it follows.
     #[inline(never)]
-    fn head(&mut self) -> Option<Head<'a>> {
+    pub fn head(&mut self) -> Option<Head<'a>> {
         use Marker::*;
         let [marker] = self.array()?;
         Some(match Marker::from_u8(marker) {
@@ -289,18 +109,26 @@ impl<'a> Input<'a> {
             FixMap(count) => Head::Map(count.into()),
             Map16 => Head::Map(u16::from_be_bytes(self.array()?).into()),
             Map32 => Head::Map(u32::from_be_bytes(self.array()?)),
-            Null | True | False => Head::Other,
-            F32 => self.take(4).map(|_| Head::Other)?,
-            F64 => self.take(8).map(|_| Head::Other)?,
-            FixExt1 => self.take(2).map(|_| Head::Other)?,
-            FixExt2 => self.take(3).map(|_| Head::Other)?,
-            FixExt4 => self.take(5).map(|_| Head::Other)?,
-            FixExt8 => self.take(9).map(|_| Head::Other)?,
-            FixExt16 => self.take(17).map(|_| Head::Other)?,
-            Ext8 => self.extension::<1>()?,
-            Ext16 => self.extension::<2>()?,
-            Ext32 => self.extension::<4>()?,
-            _ => return None,
+            Null => Head::Nil,
+            False => Head::Bool(false),
+            True => Head::Bool(true),
+            F32 => Head::Float(f32::from_be_bytes(self.array()?).into()),
+            F64 => Head::Float(f64::from_be_bytes(self.array()?)),
+            FixExt1 => self.extension(1)?,
+            FixExt2 => self.extension(2)?,
+            FixExt4 => self.extension(4)?,
+            FixExt8 => self.extension(8)?,
+            FixExt16 => self.extension(16)?,
+            Ext8 => self
+                .length::<1>()
+                .and_then(|length| self.extension(length))?,
+            Ext16 => self
+                .length::<2>()
+                .and_then(|length| self.extension(length))?,
+            Ext32 => self
+                .length::<4>()
+                .and_then(|length| self.extension(length))?,
+            Reserved => return None,
         })
     }
 
@@ -317,10 +145,9 @@ impl<'a> Input<'a> {
         self.take(length)
     }
 
-    fn extension<const SIZE: usize>(&mut self) -> Option<Head<'a>> {
-        let length = self.length::<SIZE>()?;
-        let _kind: [u8; 1] = self.array()?;
-        self.take(length).map(|_| Head::Other)
+    fn extension(&mut self, length: usize) -> Option<Head<'a>> {
+        let kind = i8::from_be_bytes(self.array()?);
+        self.take(length).map(|bytes| Head::Extension(kind, bytes))
     }
 
     /// Passes over what belongs to a value whose head was just read.
@@ -472,31 +299,34 @@ impl<'a> Input<'a> {
     }
 }
 
+/// How many whole values stand at the beginning of these bytes, and the bytes of them.
+pub fn whole_values(bytes: &[u8]) -> (u32, &[u8]) {
+    let mut input = Input(bytes);
+    let (mut count, mut rest) = (0, bytes.len());
+    while rest > 0 && count < u32::MAX && input.skip().is_some() {
+        count += 1;
+        rest = input.0.len();
+    }
+    (count, &bytes[..bytes.len() - rest])
+}
+
+/// Whether these values are all integers, which are then in `integers`.
+pub fn all_integers(values: &[u8], integers: &mut Vec<i64>) -> bool {
+    let mut input = Input(values);
+    integers.clear();
+    while !input.0.is_empty() {
+        let Some(integer) = input.head().and_then(|head| head.integer()) else {
+            integers.clear();
+            return false;
+        };
+        integers.push(integer);
+    }
+    true
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn unsigned_numbers_are_packed_as_rmp_packs_them() {
-        let powers = (0..64).map(|bit| 1u64 << bit);
-        for value in powers.flat_map(|power| [power - 1, power, power | 1, !power]) {
-            let mut expected = Vec::new();
-            encode::write_uint(&mut expected, value).unwrap();
-            let (bytes, size) = packed(value);
-            assert_eq!(bytes[..size], expected, "{value:#x}");
-            let mut fields = Fields::default();
-            fields.number(9, Some(value));
-            fields.integers(10, &[value as i64]);
-            let signed = [&[9], &expected[..], &[10, 0x91]].concat();
-            assert!(fields.body.starts_with(&signed), "{value:#x}");
-            let mut input = Input(&fields.body[signed.len()..]);
-            assert_eq!(
-                input.head().and_then(|head| head.integer()),
-                Some(value as i64)
-            );
-            assert!(input.0.is_empty(), "{value:#x}");
-        }
-    }
 
     #[test]
     fn any_value_is_passed_over_whole() {
@@ -559,14 +389,9 @@ mod tests {
     }
 
     #[test]
-    fn values_are_written_as_far_as_they_are_whole() {
+    fn values_count_as_far_as_they_are_whole() {
         let values = [0xd2, 0, 0, 0, 7, 0x91, 0xc0, 0xd9, 3, b'a'];
         assert_eq!(whole_values(&values), (2, &values[..7]));
         assert_eq!(whole_values(&[0xc1, 1]), (0, &[][..]));
-        let (mut fields, mut out) = (Fields::default(), Vec::new());
-        fields.values(10, &values);
-        fields.values(11, &[0xd9]);
-        fields.finish(1, &mut out);
-        assert_eq!(out, [&[1, 0x81, 10, 0x92], &values[..7]].concat());
     }
 }

@@ -1,0 +1,206 @@
+//! Writes msgpack: single values, and records of fields by number.
+
+use rmp::Marker;
+use rmp::encode;
+
+use super::read::whole_values;
+
+/// Why writing into a vector is not checked further.
+const INFALLIBLE: &str = "writing to a vector cannot fail";
+
+/// An integer in its shortest encoding: a marker, and the first `size` of these bytes.
+///
+/// They are not put together here: whoever writes them one behind the other into its buffer reads
+/// nothing back that it has just written.
+#[derive(Debug, Clone, Copy)]
+pub struct Packed {
+    /// The first byte.
+    pub marker: u8,
+    /// The bytes behind it, with some that do not count.
+    pub rest: [u8; 8],
+    /// How many of them count.
+    pub size: usize,
+}
+
+impl Packed {
+    const fn alone(marker: u8) -> Packed {
+        Packed {
+            marker,
+            rest: [0; 8],
+            size: 0,
+        }
+    }
+}
+
+/// Packs an unsigned number as rmp's `write_uint` does, in a third of the time.
+#[inline]
+pub fn packed(value: u64) -> Packed {
+    // The markers are uint8 to uint64; rmp's own are found by a call.
+    let (marker, size) = match (71 - value.leading_zeros()) / 8 {
+        0 | 1 if value <= 0x7f => return Packed::alone(value as u8),
+        1 => (0xcc, 1),
+        2 => (0xcd, 2),
+        3 | 4 => (0xce, 4),
+        _ => (0xcf, 8),
+    };
+    Packed {
+        marker,
+        rest: (value << (64 - 8 * size)).to_be_bytes(),
+        size,
+    }
+}
+
+/// Packs a signed number; those from 0 on become unsigned ones.
+#[inline]
+pub fn packed_signed(value: i64) -> Packed {
+    match u64::try_from(value) {
+        Ok(value) => packed(value),
+        Err(_) => packed_negative(value),
+    }
+}
+
+fn packed_negative(value: i64) -> Packed {
+    let (marker, size) = match value {
+        -0x20.. => return Packed::alone(value as u8),
+        -0x80.. => (0xd0, 1),
+        -0x8000.. => (0xd1, 2),
+        -0x8000_0000.. => (0xd2, 4),
+        _ => (0xd3, 8),
+    };
+    Packed {
+        marker,
+        rest: (value << (64 - 8 * size)).to_be_bytes(),
+        size,
+    }
+}
+
+/// Appends a marker, and the bytes that belong to it.
+pub fn put(out: &mut Vec<u8>, marker: Marker, bytes: &[u8]) {
+    out.push(marker.to_u8());
+    out.extend_from_slice(bytes);
+}
+
+fn put_packed(out: &mut Vec<u8>, number: Packed) {
+    out.push(number.marker);
+    out.extend_from_slice(&number.rest[..number.size]);
+}
+
+/// The fields of a record, put together before it is known how many there are.
+#[derive(Default)]
+pub struct Fields {
+    body: Vec<u8>,
+    count: u32,
+}
+
+impl Fields {
+    fn key(&mut self, field: u8) -> &mut Vec<u8> {
+        self.body.push(field);
+        self.count += 1;
+        &mut self.body
+    }
+
+    fn array(&mut self, field: u8, count: usize) -> &mut Vec<u8> {
+        let body = self.key(field);
+        encode::write_array_len(body, count as u32).expect(INFALLIBLE);
+        body
+    }
+
+    /// An unsigned number, if there is one.
+    pub fn number(&mut self, field: u8, value: Option<u64>) {
+        if let Some(value) = value {
+            put_packed(self.key(field), packed(value));
+        }
+    }
+
+    /// Unsigned numbers, if there are any.
+    pub fn numbers(&mut self, field: u8, values: &[u64]) {
+        if !values.is_empty() {
+            let body = self.array(field, values.len());
+            values
+                .iter()
+                .for_each(|value| put_packed(body, packed(*value)));
+        }
+    }
+
+    /// Signed numbers, if there are any.
+    pub fn integers(&mut self, field: u8, values: &[i64]) {
+        if !values.is_empty() {
+            let body = self.array(field, values.len());
+            values
+                .iter()
+                .for_each(|value| put_packed(body, packed_signed(*value)));
+        }
+    }
+
+    /// Values that are msgpack already, if there are any, up to the first that is not whole.
+    pub fn values(&mut self, field: u8, values: &[u8]) {
+        let (count, values) = whole_values(values);
+        if count > 0 {
+            self.array(field, count as usize).extend_from_slice(values);
+        }
+    }
+
+    /// Pairs of unsigned numbers, if there are any.
+    pub fn pairs(&mut self, field: u8, pairs: &[(u64, u64)]) {
+        if !pairs.is_empty() {
+            let body = self.array(field, pairs.len());
+            for (a, b) in pairs {
+                encode::write_array_len(body, 2).expect(INFALLIBLE);
+                put_packed(body, packed(*a));
+                put_packed(body, packed(*b));
+            }
+        }
+    }
+
+    /// Text, if there is some.
+    pub fn text(&mut self, field: u8, text: Option<&str>) {
+        if let Some(text) = text {
+            encode::write_str(self.key(field), text).expect(INFALLIBLE);
+        }
+    }
+
+    /// Bytes, if there are some.
+    pub fn bytes(&mut self, field: u8, bytes: Option<&[u8]>) {
+        if let Some(bytes) = bytes {
+            encode::write_bin(self.key(field), bytes).expect(INFALLIBLE);
+        }
+    }
+
+    /// Appends the record, and is empty again.
+    pub fn finish(&mut self, tag: u8, out: &mut Vec<u8>) {
+        encode::write_pfix(out, tag).expect(INFALLIBLE);
+        encode::write_map_len(out, self.count).expect(INFALLIBLE);
+        out.append(&mut self.body);
+        self.count = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_packed_as_rmp_packs_them() {
+        let powers = (0..64).map(|bit| 1u64 << bit);
+        for value in powers.flat_map(|power| [power - 1, power, power | 1, !power]) {
+            let (mut unsigned, mut signed) = (Vec::new(), Vec::new());
+            encode::write_uint(&mut unsigned, value).unwrap();
+            encode::write_sint(&mut signed, value as i64).unwrap();
+            let mut fields = Fields::default();
+            fields.number(9, Some(value));
+            fields.integers(10, &[value as i64]);
+            let expected = [&[9], &unsigned[..], &[10, 0x91], &signed].concat();
+            assert_eq!(fields.body, expected, "{value:#x}");
+        }
+    }
+
+    #[test]
+    fn values_are_written_as_far_as_they_are_whole() {
+        let values = [0xd2, 0, 0, 0, 7, 0x91, 0xc0, 0xd9, 3, b'a'];
+        let (mut fields, mut out) = (Fields::default(), Vec::new());
+        fields.values(10, &values);
+        fields.values(11, &[0xd9]);
+        fields.finish(1, &mut out);
+        assert_eq!(out, [&[1, 0x81, 10, 0x92], &values[..7]].concat());
+    }
+}
