@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::io::sink;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use timeline::{Attached, DEFAULT_ENTRIES, From, Order, Priority, Timeline, dump, unlink};
+use timeline::{Attached, DEFAULT_ENTRIES, FollowFrom, Order, Priority, Timeline, dump, unlink};
 
 /// A full timeline, removed when the bench ends.
 struct Full(Timeline);
@@ -63,7 +63,7 @@ fn read(c: &mut Criterion) {
         let mut events = Vec::with_capacity(DEFAULT_ENTRIES as usize);
         b.iter(|| {
             events.clear();
-            let mut follow = attached.follow(From::Oldest);
+            let mut follow = attached.follow(FollowFrom::Oldest);
             let mut before = None;
             while before != Some(events.len()) {
                 before = Some(events.len());

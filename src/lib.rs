@@ -94,6 +94,8 @@ pub use self::{
     ring::threads::Thread,
     save::Saved,
     shm::Trust,
-    source::{Event, Events, Follow, Frame, From, Order, Payload, Placed, Source, ThreadRef},
+    source::{
+        Event, Events, Follow, FollowFrom, Frame, Order, Payload, PlacedEvent, Source, ThreadRef,
+    },
     timeline::{Options, Timeline},
 };

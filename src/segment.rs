@@ -16,7 +16,7 @@ use crate::clock::{Anchor, ClockKind, TimeBase};
 use crate::error::{Error, Result};
 use crate::event::Definitions;
 use crate::layout::{self, Geometry, HEADER_SIZE, Header, header};
-use crate::ring::life::{Seen, View, Who};
+use crate::ring::life::{KernelProcess, Seen, View};
 use crate::ring::memory::{Observed, Shared};
 use crate::shm::{self, Lock, Loss, Mapping, Name, Place, Record, load_bytes, store_bytes};
 use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
@@ -226,25 +226,25 @@ impl Segment {
         let header = self.map.header();
         let number = |field: fn(&Header) -> &AtomicU64| header.field(field).load(Ordering::Relaxed);
         let pid = header.field(|header| &header.sampler_pid);
-        let who = Who {
+        let sampler = KernelProcess {
             pid: pid.load(Ordering::Relaxed),
             start: number(|header| &header.sampler_start),
             pid_namespace: number(|header| &header.sampler_namespace),
             time_namespace: number(|header| &header.sampler_time_namespace),
         };
         // As for writers: the lock decides, unless the process is gone and its child has the lock.
-        let lives = || match View::here().see(&who) {
+        let lives = || match View::here().see(&sampler) {
             Seen::Gone => false,
             Seen::Runs | Seen::Headless => true,
             Seen::Unknown => file.is_none_or(|file| Lock::Sample.is_held_elsewhere(file)),
         };
-        (who.pid != 0 && lives()).then_some(who.pid)
+        (sampler.pid != 0 && lives()).then_some(sampler.pid)
     }
 
     /// Records that this process samples, or that no process does. The caller holds the define
     /// lock.
     pub fn set_sampler(&self, samples: bool) {
-        let me = Who::me();
+        let me = KernelProcess::me();
         let header = self.map.header().shared();
         let store = |field: &AtomicU64, number| field.store(number, Ordering::Relaxed);
         store(&header.sampler_start, me.start);
@@ -377,7 +377,7 @@ pub fn new_header(geometry: &Geometry, clock: ClockKind, reduced: bool) -> Heade
     h.created_unix = crate::clock::realtime().into();
     h.created_ticks = clock.now().into();
     h.creator_pid = std::process::id().into();
-    h.creator_start = Who::me().start.into();
+    h.creator_start = KernelProcess::me().start.into();
     h.boot_id = boot_id().map(Into::into);
     let exe = std::env::current_exe().unwrap_or_default();
     let exe = std::os::unix::ffi::OsStrExt::as_bytes(exe.as_os_str());

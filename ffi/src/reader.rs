@@ -5,7 +5,7 @@ use crate::status::{Failure, TIMELINE_END, TIMELINE_OK, guard, timeline_status_t
 use std::ffi::c_char;
 use std::sync::Arc;
 use std::vec;
-use timeline_core::{Attached, Event, Events, Follow, From, Order, without_cancellation};
+use timeline_core::{Attached, Event, Events, Follow, FollowFrom, Order, without_cancellation};
 
 /// For `timeline_events`: begin with the oldest event.
 pub const TIMELINE_OLDEST_FIRST: i32 = 0;
@@ -216,8 +216,8 @@ pub unsafe extern "C-unwind" fn timeline_follow(
 ) -> timeline_status_t {
     guard(|| {
         let from = match from {
-            TIMELINE_FROM_OLDEST => From::Oldest,
-            TIMELINE_FROM_NOW => From::Now,
+            TIMELINE_FROM_OLDEST => FollowFrom::Oldest,
+            TIMELINE_FROM_NOW => FollowFrom::Now,
             other => {
                 return Err(Failure::argument(format!(
                     "{other} is no place to begin: expected 0 (TIMELINE_FROM_OLDEST) or 1 \

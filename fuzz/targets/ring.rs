@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use timeline::layout::MAGIC;
 use timeline::layout::header::{CHECKED, Header};
-use timeline::{Attached, Error, EventId, From, Order, dump};
+use timeline::{Attached, Error, EventId, FollowFrom, Order, dump};
 use timeline_archive::{Archive, Form, Keeping, Output, Recorder};
 
 use super::scratch::Scratch;
@@ -87,7 +87,12 @@ pub fn seal(file: &mut [u8]) {
 fn read(path: &str) -> Result<(), Error> {
     let attached = Attached::open(path)?;
     let count = events(&attached);
-    for from in [From::Start, From::Oldest, From::Newest(3), From::Now] {
+    for from in [
+        FollowFrom::Start,
+        FollowFrom::Oldest,
+        FollowFrom::Newest(3),
+        FollowFrom::Now,
+    ] {
         let mut follow = attached.follow(from);
         let mut out = Vec::new();
         for _ in 0..3 {
@@ -132,7 +137,7 @@ fn saved(attached: &Attached, count: usize) {
 
 /// An archive of it has what a follower is given.
 fn recorded(attached: &Attached) {
-    let mut follow = attached.follow(From::Oldest);
+    let mut follow = attached.follow(FollowFrom::Oldest);
     let mut placed = Vec::new();
     let caught_up = (0..POLLS).any(|_| {
         let nothing = follow.poll_placed() == 0 && follow.placed() == 0;

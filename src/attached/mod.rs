@@ -17,7 +17,7 @@ use crate::ring::threads::{self, Thread};
 use crate::save::{self, Saved};
 use crate::segment::Segment;
 use crate::shm::{self, Name, SharedFile};
-use crate::source::{Event, Events, Follow, Frame, From, Order, Source};
+use crate::source::{Event, Events, Follow, FollowFrom, Frame, Order, Source};
 use crate::sync::{AtomicU64, Ordering};
 
 /// A timeline attached for reading: one in use, one that a killed program left, or a snapshot.
@@ -197,7 +197,7 @@ impl Attached {
     }
 
     /// Its new events.
-    pub fn follow(&self, from: From) -> Follow<'_> {
+    pub fn follow(&self, from: FollowFrom) -> Follow<'_> {
         Follow::new(&self.segment, from)
     }
 

@@ -32,7 +32,7 @@ use crate::shm::{inode, process_exists, read_after, read_small};
 
 /// A process as described in the tables of a timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Who {
+pub struct KernelProcess {
     /// Its id in its own pid namespace.
     pub pid: u32,
     /// Its start in clock ticks since boot, as counted in its time namespace; 0 = not known.
@@ -43,10 +43,10 @@ pub struct Who {
     pub time_namespace: u64,
 }
 
-impl Who {
+impl KernelProcess {
     /// The calling process. Does not allocate.
-    pub fn me() -> Who {
-        Who {
+    pub fn me() -> KernelProcess {
+        KernelProcess {
             pid: std::process::id(),
             start: stat(c"/proc/self/stat").map_or(0, |s| s.start),
             pid_namespace: inode(c"/proc/self/ns/pid"),
@@ -70,7 +70,7 @@ pub enum Seen {
 
 /// The point of view on other processes: the calling process, and its /proc.
 pub struct View {
-    me: Who,
+    me: KernelProcess,
     /// Whether /proc has the ids of our pid namespace.
     proc_is_ours: bool,
 }
@@ -79,40 +79,40 @@ impl View {
     /// The view of the calling process. Does not allocate.
     pub fn here() -> View {
         View {
-            me: Who::me(),
+            me: KernelProcess::me(),
             proc_is_ours: proc_is_ours(),
         }
     }
 
-    /// Whether `who` has the id of the calling process.
-    pub fn is_me(&self, who: &Who) -> bool {
-        who.pid == self.me.pid && self.shares_pids_with(who)
+    /// Whether `process` has the id of the calling process.
+    pub fn is_me(&self, process: &KernelProcess) -> bool {
+        process.pid == self.me.pid && self.shares_pids_with(process)
     }
 
-    fn shares_pids_with(&self, who: &Who) -> bool {
-        who.pid_namespace != 0 && who.pid_namespace == self.me.pid_namespace
+    fn shares_pids_with(&self, process: &KernelProcess) -> bool {
+        process.pid_namespace != 0 && process.pid_namespace == self.me.pid_namespace
     }
 
     /// The state of a process, as far as it is known.
-    pub fn see(&self, who: &Who) -> Seen {
-        if !self.shares_pids_with(who) {
+    pub fn see(&self, process: &KernelProcess) -> Seen {
+        if !self.shares_pids_with(process) {
             return Seen::Unknown;
         }
         // The kernel answers for our own pid namespace, whatever is mounted at /proc or hidden in
         // it.
-        if !process_exists(who.pid) {
+        if !process_exists(process.pid) {
             return Seen::Gone;
         }
         if !self.proc_is_ours {
             return Seen::Unknown;
         }
         let mut text = [0; 32];
-        let Some(seen) = proc_path(who.pid, "stat", &mut text).and_then(stat) else {
+        let Some(seen) = proc_path(process.pid, "stat", &mut text).and_then(stat) else {
             return Seen::Unknown;
         };
         // A process that had no free descriptor when it joined could not read its start.
-        let comparable = who.start != 0 && who.time_namespace == self.me.time_namespace;
-        if seen.gone || (comparable && seen.start != who.start) {
+        let comparable = process.start != 0 && process.time_namespace == self.me.time_namespace;
+        if seen.gone || (comparable && seen.start != process.start) {
             return Seen::Gone;
         }
         match seen.headless {
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn we_run_and_started_some_time() {
-        let me = Who::me();
+        let me = KernelProcess::me();
         assert!(me.start > 0 && me.pid_namespace > 0);
         assert_eq!(me.pid, std::process::id());
         assert!(stat(c"/proc/self/stat").is_some_and(|s| !s.gone));
@@ -189,11 +189,11 @@ mod tests {
 
     #[test]
     fn nothing_is_concluded_from_other_namespaces_or_what_is_not_known() {
-        let (view, me) = (View::here(), Who::me());
-        let with = |change: fn(&mut Who)| {
-            let mut who = me;
-            change(&mut who);
-            view.see(&who)
+        let (view, me) = (View::here(), KernelProcess::me());
+        let with = |change: fn(&mut KernelProcess)| {
+            let mut process = me;
+            change(&mut process);
+            view.see(&process)
         };
         assert_eq!(with(|w| w.start += 1), Seen::Gone);
         assert_eq!(with(|w| w.start = 0), Seen::Runs);
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(with(|w| w.pid_namespace += 1), Seen::Unknown);
         assert_eq!(with(|w| w.pid_namespace = 0), Seen::Unknown);
         // The same process, with its start as shown in another time namespace.
-        let shifted = |w: &mut Who| {
+        let shifted = |w: &mut KernelProcess| {
             w.start += 100_000;
             w.time_namespace += 1;
         };

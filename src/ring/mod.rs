@@ -69,8 +69,6 @@ pub mod writer;
 #[cfg(not(loom))]
 pub mod cut;
 #[cfg(not(loom))]
-pub mod draft;
-#[cfg(not(loom))]
 pub mod handle;
 #[cfg(not(loom))]
 pub mod lanes;
@@ -82,6 +80,8 @@ pub mod local;
 pub mod log;
 #[cfg(not(loom))]
 pub mod memory;
+#[cfg(not(loom))]
+pub mod pending;
 #[cfg(all(test, not(loom)))]
 pub mod plain;
 #[cfg(not(loom))]

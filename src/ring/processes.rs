@@ -21,7 +21,7 @@
 
 use std::fs::File;
 
-use super::life::{Seen, View, Who, proc_path};
+use super::life::{KernelProcess, Seen, View, proc_path};
 use super::memory::Shared;
 use super::{handle, lanes, threads};
 use crate::error::User;
@@ -61,14 +61,14 @@ fn writes(view: &View, record: &Place<Process>, locked: bool, file: Option<&File
     if has_left(record) {
         return false;
     }
-    let who = who(record);
+    let process = kernel_process(record);
     // Another copy of this library in our process (a plugin's) has handles that we do not know, and
     // its own lock.
-    let is_me = view.is_me(&who);
+    let is_me = view.is_me(&process);
     if is_me && is_joined(record) {
         return true;
     }
-    match view.see(&who) {
+    match view.see(&process) {
         Seen::Gone => false,
         Seen::Unknown => locked,
         _ if locked => true,
@@ -78,15 +78,15 @@ fn writes(view: &View, record: &Place<Process>, locked: bool, file: Option<&File
         Seen::Runs if is_me => false,
         Seen::Runs => file.is_none_or(|file| {
             let mut text = [0; 32];
-            proc_path(who.pid, "maps", &mut text).is_none_or(|maps| maps_file(maps, file))
+            proc_path(process.pid, "maps", &mut text).is_none_or(|maps| maps_file(maps, file))
         }),
     }
 }
 
 /// The process of a record, by its own description.
-fn who(record: &Place<Process>) -> Who {
+fn kernel_process(record: &Place<Process>) -> KernelProcess {
     let number = |field: fn(&Process) -> &AtomicU64| record.field(field).load(Ordering::Relaxed);
-    Who {
+    KernelProcess {
         pid: record.field(|process| &process.pid).load(Ordering::Relaxed),
         start: number(|process| &process.start),
         pid_namespace: number(|process| &process.pid_namespace),
@@ -115,7 +115,7 @@ fn is_joined(record: &Place<Process>) -> bool {
 pub fn join(ring: &Shared, geometry: &Geometry, opening: &Opening, ticks: u64) -> Option<u32> {
     let map = ring.mapping();
     let view = View::here();
-    let me = Who::me();
+    let me = KernelProcess::me();
     for slot in 0..geometry.processes {
         let lock = Lock::Slot(slot);
         if !lock.try_acquire(opening) {
@@ -194,22 +194,22 @@ pub fn reap(ring: &Shared, geometry: &Geometry, opening: &Opening, me: u32) -> u
     for slot in 0..geometry.processes {
         let record = record(map, geometry, slot);
         let identity = &record.shared().identity;
-        let who = identity.load(Ordering::Acquire);
-        let owns = || owns_lanes(ring, who) || threads::any_live(map, geometry, who);
-        if who == 0 || who == me || !owns() {
+        let other = identity.load(Ordering::Acquire);
+        let owns = || owns_lanes(ring, other) || threads::any_live(map, geometry, other);
+        if other == 0 || other == me || !owns() {
             continue;
         }
         // Another handle of ours: trying its lock could lose it, if it is a lock of the process.
-        if view.is_me(&self::who(&record)) && is_joined(&record) {
+        if view.is_me(&kernel_process(&record)) && is_joined(&record) {
             continue;
         }
         let lock = Lock::Slot(slot);
         let ours = lock.try_acquire(opening);
         let locked = !ours && lock.is_held_elsewhere(opening.file());
         let dead = !writes(&view, &record, locked, Some(opening.file()));
-        if dead && identity.load(Ordering::Acquire) == who {
-            freed += lanes::release_all(ring, who);
-            threads::end_all(map, geometry, who);
+        if dead && identity.load(Ordering::Acquire) == other {
+            freed += lanes::release_all(ring, other);
+            threads::end_all(map, geometry, other);
         }
         if ours {
             lock.release(opening);

@@ -41,7 +41,7 @@ pub struct Events<'a> {
     order: Order,
     /// The chunks in the ring, sorted by lane, and within a lane by age.
     chunks: Vec<Chunk>,
-    runs: Vec<Run>,
+    runs: Vec<LaneEvents>,
     /// The run that events are taken from; none at the end.
     current: Option<usize>,
     /// The other runs that have events left.
@@ -58,7 +58,7 @@ pub struct Events<'a> {
 type Key = (u64, u32, u64);
 
 /// The events of one lane that are still to come.
-struct Run {
+struct LaneEvents {
     /// The key of the next event. A guess until its chunk is copied: if the chunk is overwritten
     /// before that, the copy fails.
     key: Key,
@@ -86,10 +86,10 @@ impl Order {
     }
 }
 
-impl Run {
+impl LaneEvents {
     /// The run of the chunks at `places`, which is not empty.
-    fn new(ring: &Observed, order: Order, chunks: &[Chunk], places: Range<usize>) -> Run {
-        let mut run = Run {
+    fn new(ring: &Observed, order: Order, chunks: &[Chunk], places: Range<usize>) -> LaneEvents {
+        let mut run = LaneEvents {
             key: (0, 0, 0),
             chunk: chunks[places.start],
             entries: Vec::new(),
@@ -189,7 +189,7 @@ struct Older {
     found: bool,
 }
 
-impl Run {
+impl LaneEvents {
     /// For newest first: goes to the next older chunk with events that is not overwritten.
     #[cold]
     fn go_back(&mut self, ring: &Observed, chunks: &[Chunk]) -> Older {
@@ -223,7 +223,7 @@ impl<'a> Events<'a> {
         for lane in chunks.chunk_by(|a, b| a.lane == b.lane) {
             let places = start..start + lane.len();
             start = places.end;
-            runs.push(Run::new(ring, order, &chunks, places));
+            runs.push(LaneEvents::new(ring, order, &chunks, places));
         }
         let waiting = runs.iter().enumerate().map(|(i, run)| (run.key, i));
         let mut events = Events {

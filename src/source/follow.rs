@@ -16,7 +16,7 @@ use crate::sync::Ordering;
 
 /// Where a follower starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum From {
+pub enum FollowFrom {
     /// With the very first event: those already overwritten count as missed.
     Start,
     /// With the oldest event in the ring.
@@ -29,7 +29,7 @@ pub enum From {
 
 /// An event and its place. Lanes and entries count from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Placed {
+pub struct PlacedEvent {
     /// The event.
     pub event: Event,
     /// The lane it was logged through.
@@ -59,7 +59,7 @@ pub struct Follow<'a> {
     fresh: Vec<Chunk>,
     entries: Vec<Entry>,
     /// The entries of each chunk in `entries`.
-    runs: Vec<Run>,
+    runs: Vec<ChunkEntries>,
     /// The events in order of time: ticks, the run, and the entry in it.
     order: Vec<(u64, u32, u32)>,
     /// How many of these were returned.
@@ -67,7 +67,7 @@ pub struct Follow<'a> {
 }
 
 /// Entries of one chunk.
-struct Run {
+struct ChunkEntries {
     lane: u32,
     /// The index of the first in `entries`.
     start: usize,
@@ -100,16 +100,16 @@ struct Lane {
 }
 
 impl<'a> Follow<'a> {
-    pub(crate) fn new(segment: &'a Segment, from: From) -> Follow<'a> {
+    pub(crate) fn new(segment: &'a Segment, from: FollowFrom) -> Follow<'a> {
         segment.look(|| Follow::begin(segment, from))
     }
 
-    fn begin(segment: &'a Segment, from: From) -> Follow<'a> {
+    fn begin(segment: &'a Segment, from: FollowFrom) -> Follow<'a> {
         // Read before the chunks: all that was logged by then is in a chunk, or overwritten.
         let logged = super::logged(segment);
         let lanes = logged.iter().map(|logged| Lane {
             next: match from {
-                From::Start => Some(0),
+                FollowFrom::Start => Some(0),
                 _ => *logged,
             },
             until: 0,
@@ -127,8 +127,8 @@ impl<'a> Follow<'a> {
             given: 0,
         };
         match from {
-            From::Start | From::Now => {}
-            From::Oldest => {
+            FollowFrom::Start | FollowFrom::Now => {}
+            FollowFrom::Oldest => {
                 for chunk in follow.note_gaps(&logged) {
                     follow.go_back(chunk.lane, chunk.before);
                 }
@@ -136,7 +136,7 @@ impl<'a> Follow<'a> {
                     lane.missing.earlier = lane.next.unwrap_or(0);
                 }
             }
-            From::Newest(count) => {
+            FollowFrom::Newest(count) => {
                 follow.note_gaps(&logged);
                 let mut events = Events::new(segment, Order::NewestFirst);
                 for _ in 0..count {
@@ -160,7 +160,7 @@ impl<'a> Follow<'a> {
 
     /// Starts at given places: lanes, and the number of the next entry of each; other lanes at 0.
     pub(crate) fn at(segment: &'a Segment, places: &[(u32, u64)]) -> Follow<'a> {
-        let mut follow = Follow::new(segment, From::Start);
+        let mut follow = Follow::new(segment, FollowFrom::Start);
         for (lane, next) in places {
             if let Some(lane) = follow.lanes.get_mut(*lane as usize) {
                 lane.next = Some(*next);
@@ -261,7 +261,7 @@ impl<'a> Follow<'a> {
 
     /// The next event of the last [`Follow::poll_placed`]; none after [`Follow::poll`].
     #[inline]
-    pub fn next_placed(&mut self) -> Option<Placed> {
+    pub fn next_placed(&mut self) -> Option<PlacedEvent> {
         loop {
             let (_, number, at) = *self.order.get(self.given)?;
             self.given += 1;
@@ -272,7 +272,7 @@ impl<'a> Follow<'a> {
                 continue;
             };
             let (lane, number) = (run.lane, run.first.saturating_add(u64::from(at)));
-            return Some(Placed {
+            return Some(PlacedEvent {
                 event: self.event(&group, &mut missing),
                 lane,
                 number,
@@ -376,7 +376,7 @@ impl<'a> Follow<'a> {
             let start = self.entries.len();
             // A chunk overwritten just now is missing before the lane's next run.
             if reader::copy(ring, chunk, from, &mut self.entries).is_ok() {
-                self.runs.push(Run {
+                self.runs.push(ChunkEntries {
                     lane: chunk.lane,
                     start,
                     first: chunk.before.saturating_add(from.into()),
@@ -468,7 +468,7 @@ impl<'a> Follow<'a> {
     }
 }
 
-impl Run {
+impl ChunkEntries {
     fn entries<'e>(&self, all: &'e [Entry]) -> &'e [Entry] {
         &all[self.start..][..self.count]
     }

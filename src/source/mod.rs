@@ -7,7 +7,7 @@ mod groups;
 mod held;
 
 pub use events::{Events, Order};
-pub use follow::{Follow, From, Placed};
+pub use follow::{Follow, FollowFrom, PlacedEvent};
 pub(crate) use groups::Groups;
 pub(crate) use held::Held;
 

@@ -9,7 +9,7 @@ use object::endian::Endianness;
 use object::pod::{self, Pod};
 use object::read::elf::{FileHeader, NoteIterator, ProgramHeader, SectionHeader, Sym};
 
-use super::cover::{Cover, Interval};
+use super::intervals::{Interval, IntervalMap};
 use crate::shm;
 
 /// Bytes of the largest note. A build id takes about 40.
@@ -26,7 +26,7 @@ pub struct Image {
     lowest: Option<u64>,
     build_id: Option<Vec<u8>>,
     symbols: Vec<Symbol>,
-    cover: Cover,
+    cover: IntervalMap,
     names: Vec<u8>,
 }
 
@@ -69,7 +69,7 @@ impl Image {
             lowest: moves.then_some(lowest),
             build_id: build_id::<E>(file, endian, &programs),
             symbols: Vec::new(),
-            cover: Cover::default(),
+            cover: IntervalMap::default(),
             names: Vec::new(),
         };
         // A file without sections, or with damaged ones, still has a build id.
@@ -104,7 +104,7 @@ impl Image {
                 start,
             });
         }
-        self.cover = Cover::new(&intervals);
+        self.cover = IntervalMap::new(&intervals);
     }
 
     /// Whether this is the file that a process had loaded, as far as the build ids tell.

@@ -1,8 +1,8 @@
 //! Names addresses of call stacks, like dladdr, even if their process has ended.
 //!
 //! The names come from the files that were mapped (image.rs). Symbols may lie within each other
-//! (cover.rs). An address has no name if two files were loaded there one after the other
-//! (disputed.rs). The writers of a timeline say which files were mapped, so neither paths nor
+//! (intervals.rs). An address has no name if two files were loaded there one after the other
+//! (overlap.rs). The writers of a timeline say which files were mapped, so neither paths nor
 //! contents are trusted: only regular files are opened, reading is bounded, and contradictions give
 //! no name.
 //!
@@ -11,10 +11,10 @@
 //! when a file was replaced since. The recorder writes the names down, so reading an archive needs
 //! none of those files.
 
-mod cover;
 mod demangle;
-mod disputed;
 mod image;
+mod intervals;
+mod overlap;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -23,9 +23,9 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 pub use self::demangle::demangled;
 pub use crate::event::Module;
 
-use self::cover::{Cover, Interval};
-use self::disputed::Disputed;
 use self::image::Image;
+use self::intervals::{Interval, IntervalMap};
+use self::overlap::Overlaps;
 
 /// The most objects of all processes together.
 const MAX_MODULES: usize = 1 << 20;
@@ -80,8 +80,8 @@ struct Process {
     /// Indices into `modules`.
     numbers: Vec<usize>,
     /// Finds the number of the module that holds an address.
-    cover: Cover,
-    disputed: Disputed,
+    cover: IntervalMap,
+    overlaps: Overlaps,
 }
 
 impl Symbols {
@@ -109,8 +109,8 @@ impl Symbols {
             });
             let claims = held().map(|module| (claimant(module), module.start, module.end));
             Process {
-                cover: Cover::new(&intervals.collect::<Vec<_>>()),
-                disputed: Disputed::new(claims.collect()),
+                cover: IntervalMap::new(&intervals.collect::<Vec<_>>()),
+                overlaps: Overlaps::new(claims.collect()),
                 numbers,
             }
         };
@@ -134,7 +134,7 @@ impl Symbols {
     /// looked up in the mount namespace of the caller.
     pub fn resolve(&self, pid: u32, address: u64) -> Option<Resolved> {
         let process = self.processes.get(&pid)?;
-        if process.disputed.holds(address) {
+        if process.overlaps.holds(address) {
             return None;
         }
         let module = &self.modules[process.numbers[process.cover.find(address)?]];

@@ -8,7 +8,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread::{ScopedJoinHandle, scope, yield_now};
 
-use timeline::{Attached, Event, Follow, From, Order, Timeline};
+use timeline::{Attached, Event, Follow, FollowFrom, Order, Timeline};
 use timeline_archive::{Archive, Form, Keeping, Output, Recorder};
 
 use crate::support::{
@@ -165,7 +165,7 @@ impl Given {
 
 fn follow(threads: i64) {
     hand_over(threads, ENTRIES, |_, attached, round| {
-        let (mut follow, mut given) = (attached.follow(From::Start), Given::default());
+        let (mut follow, mut given) = (attached.follow(FollowFrom::Start), Given::default());
         let mut poll = |given: &mut Given| {
             let mut events = Vec::new();
             assert_eq!(follow.poll(&mut events), 0, "nothing is overwritten");
@@ -252,7 +252,7 @@ fn a_follower_that_is_behind_is_given_causes_first() {
     let name = Name::new("behind");
     as_if_handed_over_at_random(&name, COUNT, 4 * EARLY, EARLY / 2);
     let attached = attach(name.path());
-    let (mut follow, mut given) = (attached.follow(From::Start), Given::default());
+    let (mut follow, mut given) = (attached.follow(FollowFrom::Start), Given::default());
     let poll = |follow: &mut Follow| {
         let mut events = Vec::new();
         assert_eq!(follow.poll(&mut events), 0, "nothing is overwritten");

@@ -8,7 +8,7 @@ use std::thread::scope;
 use proptest::prelude::*;
 use timeline::layout::records::Lane;
 use timeline::layout::{Geometry, Header};
-use timeline::{Attached, Event, EventId, From, Order, Record, Timeline};
+use timeline::{Attached, Event, EventId, FollowFrom, Order, Record, Timeline};
 use timeline_archive::{Archive, Form, Keeping, Output, Recorded, Recorder};
 
 use crate::support::{
@@ -68,7 +68,7 @@ fn assert_told(name: &Name, lanes: &[usize]) {
     let newest: Vec<Event> = attached.events(Order::NewestFirst).collect();
     assert_eq!(told(&newest), expected, "newest first");
     let mut followed = Vec::new();
-    let mut follow = attached.follow(From::Oldest);
+    let mut follow = attached.follow(FollowFrom::Oldest);
     while {
         let before = followed.len();
         follow.poll(&mut followed);
@@ -76,7 +76,7 @@ fn assert_told(name: &Name, lanes: &[usize]) {
     } {}
     assert_eq!(told(&followed), expected, "followed");
     assert_eq!(follow.missed(), 0, "nothing since it began");
-    let mut newest = attached.follow(From::Newest(usize::MAX));
+    let mut newest = attached.follow(FollowFrom::Newest(usize::MAX));
     followed.clear();
     newest.poll(&mut followed);
     assert_eq!(
@@ -375,10 +375,10 @@ fn a_snapshot_that_lost_the_end_of_a_lane_says_so() {
         info.complete_since
     );
     for (from, missed) in [
-        (From::Start, LOST),
-        (From::Oldest, 0),
-        (From::Newest(3), 0),
-        (From::Now, 0),
+        (FollowFrom::Start, LOST),
+        (FollowFrom::Oldest, 0),
+        (FollowFrom::Newest(3), 0),
+        (FollowFrom::Now, 0),
     ] {
         let mut follow = snapshot.follow(from);
         follow.poll(&mut Vec::new());

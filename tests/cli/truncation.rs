@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 
-use timeline::{Attached, Error, ErrorKind, From, Order, Source, Timeline};
+use timeline::{Attached, Error, ErrorKind, FollowFrom, Order, Source, Timeline};
 
 use crate::support::user::{are_root, become_nobody};
 use crate::support::{Name, Process, arguments, attach, checked, define, hear, say};
@@ -47,7 +47,7 @@ pub fn cuts_its_ring(given: &[String]) {
 fn read_all(path: &str, folder: &str) -> Result<(), Error> {
     let attached = Attached::open(path)?;
     let mut batch = Vec::new();
-    let mut follow = attached.follow(From::Start);
+    let mut follow = attached.follow(FollowFrom::Start);
     follow.poll(&mut batch);
     let events = attached
         .events(Order::OldestFirst)
@@ -201,7 +201,7 @@ fn a_live_ring_of_another_user_is_followed_without_a_torn_event_or_a_loss_that_i
     let mut writer = Process::start(logs_as_another_user, &[name.path()]);
     assert_eq!(writer.line(), "ready");
     let attached = attach(name.path());
-    let mut follow = attached.follow(From::Start);
+    let mut follow = attached.follow(FollowFrom::Start);
     let (mut next, mut came, mut missed, mut batch, mut stopped) = (0, 0, 0, Vec::new(), None);
     for round in 0.. {
         batch.clear();

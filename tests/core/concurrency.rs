@@ -6,7 +6,7 @@ use std::mem::offset_of;
 use std::os::unix::fs::FileExt;
 
 use timeline::layout::Header;
-use timeline::{Attached, Event, Follow, From, Order, Timeline};
+use timeline::{Attached, Event, Follow, FollowFrom, Order, Timeline};
 
 use crate::support::{
     Name, Process, arguments, attach, checked, define, hear, in_process_without_rseq, rseq, say,
@@ -119,7 +119,7 @@ fn from_threads(name: &Name, threads: i64, count: i64, entries: u64) -> (Vec<Eve
                 })
             })
             .collect();
-        let follow = attached.follow(From::Oldest);
+        let follow = attached.follow(FollowFrom::Oldest);
         begin.wait();
         poll(follow, || writers.iter().any(|w| !w.is_finished()))
     })
@@ -146,7 +146,7 @@ fn from_processes(
     children
         .iter_mut()
         .for_each(|c| assert_eq!(c.line(), "ready"));
-    let follow = attached.follow(From::Oldest);
+    let follow = attached.follow(FollowFrom::Oldest);
     children.iter_mut().for_each(Process::tell);
     let done = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -250,7 +250,7 @@ fn a_follower_polled_in_both_ways_gives_each_event_once() {
     let timeline = Timeline::with_size(name.path(), 1024, 2048).expect("created");
     let event = define(&timeline);
     let attached = attach(name.path());
-    let mut follow = attached.follow(From::Start);
+    let mut follow = attached.follow(FollowFrom::Start);
     let log = |numbers: std::ops::Range<i64>| {
         numbers.for_each(|number| timeline.log(event, arguments(0, number)));
     };

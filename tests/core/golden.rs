@@ -14,7 +14,7 @@ use timeline::layout::records::{Chunk, Definition, Lane, Process, Thread};
 use timeline::layout::words::{Cursor, State, entry_head, entry_thread};
 use timeline::layout::{Geometry, HEADER_SIZE, MAGIC};
 use timeline::{
-    Attached, ClockKind, EventId, From, Level, Order, Priority, Record, argument_names, dump,
+    Attached, ClockKind, EventId, FollowFrom, Level, Order, Priority, Record, argument_names, dump,
 };
 
 use crate::support::Name;
@@ -261,7 +261,7 @@ fn the_golden_snapshot_is_read_as_it_ever_was() {
     back.reverse();
     assert_eq!(back, seen);
     let mut followed = Vec::new();
-    attached.follow(From::Oldest).poll(&mut followed);
+    attached.follow(FollowFrom::Oldest).poll(&mut followed);
     followed.sort_by_key(|e| e.ticks);
     expected.sort_by_key(|e| e.0);
     assert!(

@@ -11,8 +11,8 @@ use timeline::layout::geometry::REGION_NAMES;
 use timeline::layout::header::{self, CHECKED, Header};
 use timeline::layout::{Geometry, HEADER_SIZE, MAGIC};
 use timeline::{
-    Attached, Control, Definition, Error, EventId, From, Level, Order, Priority, Record, Timeline,
-    dump,
+    Attached, Control, Definition, Error, EventId, FollowFrom, Level, Order, Priority, Record,
+    Timeline, dump,
 };
 
 use crate::support::{Name, Process, Random, arguments, define};
@@ -84,7 +84,7 @@ fn read_all(path: &Path) -> Result<usize, Error> {
     for ticks in [0, 1, u64::MAX / 2, u64::MAX - 1, u64::MAX] {
         let _ = attached.unix_nanos(ticks);
     }
-    for from in [From::Oldest, From::Now] {
+    for from in [FollowFrom::Oldest, FollowFrom::Now] {
         let mut follow = attached.follow(from);
         let mut out = Vec::new();
         for _ in 0..3 {

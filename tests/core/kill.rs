@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::hint::spin_loop;
 
-use timeline::{Attached, Event, From, Order, Timeline};
+use timeline::{Attached, Event, FollowFrom, Order, Timeline};
 
 use crate::support::{
     Name, Process, Random, arguments, attach, checked, cpus, define, in_process_without_rseq,
@@ -97,7 +97,7 @@ fn a_thousand_kills_tear_nothing_and_leak_nothing() {
     let event = define(&opener);
     let attached = attach(name.path());
     let file = File::open(name.file()).expect("there");
-    let mut follow = attached.follow(From::Oldest);
+    let mut follow = attached.follow(FollowFrom::Oldest);
     let (mut came, mut missed) = (0, 0);
     let mut last: HashMap<i64, i64> = HashMap::new();
     let mut random = Random(std::process::id().into());

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use proptest::prelude::*;
-use timeline::{Attached, Event, EventId, From, Order, Payload, Priority, Timeline};
+use timeline::{Attached, Event, EventId, FollowFrom, Order, Payload, Priority, Timeline};
 
 use crate::support::{Name, Process, Random, attach, in_process_without_rseq};
 
@@ -68,7 +68,7 @@ fn every_way(lengths: &[usize]) -> Result<(), TestCaseError> {
         .expect("defined");
     let long = define(&timeline);
     let attached = attach(name.path());
-    let mut follow = attached.follow(From::Start);
+    let mut follow = attached.follow(FollowFrom::Start);
     let most = timeline.payload_capacity();
     prop_assert_eq!(most, 38 + 15 * 48);
     let mut told = Vec::new();
@@ -90,7 +90,7 @@ fn every_way(lengths: &[usize]) -> Result<(), TestCaseError> {
         }
     }
     let mut placed = Vec::new();
-    let mut again = attached.follow(From::Start);
+    let mut again = attached.follow(FollowFrom::Start);
     while {
         let before = placed.len();
         prop_assert_eq!(again.poll_placed(), 0);
@@ -115,7 +115,7 @@ fn every_way(lengths: &[usize]) -> Result<(), TestCaseError> {
     // The newest few begin at an event, wherever that begins in its chunk.
     let mut some = Vec::new();
     let few = told.len().min(3);
-    attached.follow(From::Newest(few)).poll(&mut some);
+    attached.follow(FollowFrom::Newest(few)).poll(&mut some);
     prop_assert!(all(&mut some.into_iter()).ends_with(&told[told.len() - few..]));
     let file = tempfile::NamedTempFile::new().expect("a file");
     attached.save(file.path()).expect("saved");
@@ -210,7 +210,7 @@ fn kills_leave_whole_events_only() {
     let most = opener.payload_capacity();
     let attached = attach(name.path());
     let file = std::fs::File::open(name.file()).expect("there");
-    let mut follow = attached.follow(From::Oldest);
+    let mut follow = attached.follow(FollowFrom::Oldest);
     let mut random = Random(std::process::id().into());
     let (mut events, mut seen) = (Vec::new(), 0);
     for round in 0..100_u64 {
@@ -326,7 +326,7 @@ fn assert_accounted(way: &str) {
     let opener = Timeline::with_size(name.path(), 1 << 20, 4096).expect("created");
     define(&opener);
     let attached = attach(name.path());
-    let mut follow = attached.follow(From::Start);
+    let mut follow = attached.follow(FollowFrom::Start);
     let mut process = Process::start(interruptee, &[name.path(), way]);
     let line = process.line();
     process.finish();

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::mpsc;
 
 use proptest::prelude::*;
-use timeline::{Dropped, Event, Follow, From, Order, Timeline};
+use timeline::{Dropped, Event, Follow, FollowFrom, Order, Timeline};
 
 use crate::support::{
     Name, Random, arguments, attach, checked, cpus, define, in_process_without_rseq, naive, rseq,
@@ -297,7 +297,7 @@ proptest! {
         let timeline = Timeline::with_size(name.path(), entries, 2048).expect("created");
         let event = define(&timeline);
         let attached = attach(name.path());
-        let mut follow = attached.follow(From::Oldest);
+        let mut follow = attached.follow(FollowFrom::Oldest);
         let mut followed = Vec::new();
         let mut model = Model::new(entries);
         let mut written = 0;

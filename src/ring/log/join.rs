@@ -4,8 +4,8 @@
 use super::Log;
 use crate::clock::settle;
 use crate::layout::words::entry_thread;
-use crate::ring::draft::Draft;
 use crate::ring::local::{Joining, NO_LANE, Slot, is_time, may_try};
+use crate::ring::pending::Pending;
 use crate::ring::{lanes, processes, threads};
 use crate::shm::{shares_memory_with_parent, unnoticed};
 use crate::sync::{Ordering, compiler_fence};
@@ -16,13 +16,13 @@ impl Log {
     /// logging make system calls.
     #[cold]
     #[inline(never)]
-    pub(super) fn first_event(&self, draft: &mut Draft) {
+    pub(super) fn first_event(&self, pending: &mut Pending) {
         unnoticed(|| match Joining::enter() {
             None => self.dropped(|header| &header.dropped_interrupted),
             Some(joining) => {
                 let logged = self.join_thread(&joining).is_some_and(|slot| {
-                    self.append(slot, draft)
-                        || (self.take_lane(slot) && self.append_through(slot, draft))
+                    self.append(slot, pending)
+                        || (self.take_lane(slot) && self.append_through(slot, pending))
                 });
                 if !logged {
                     self.dropped(|header| &header.dropped_no_lane);

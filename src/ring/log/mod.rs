@@ -11,10 +11,10 @@
 
 mod join;
 
-use super::draft::{Draft, Image, padding};
 use super::handle::{Index, pinned};
 use super::local::{self, NO_LANE, Slot};
 use super::memory::Shared;
+use super::pending::{LongEvent, Pending, padding};
 use super::rseq::{self, Hot, Otherwise};
 use super::{Storage, processes, writer};
 use crate::clock::{ClockKind, current_cpu, rseq_area};
@@ -124,13 +124,13 @@ impl Log {
             }
             return;
         }
-        let mut image = Image::empty();
+        let mut image = LongEvent::empty();
         image.fill(event, flags, payload, self.most_slots());
         let slots = image.slots();
         // SAFETY: `hot` describes the ring that is kept mapped here; the image has that many
         // entries.
         if !unsafe { rseq::try_append_long(&raw const self.hot, image.as_mut_ptr(), slots) } {
-            self.log_slowly(Draft::Long(&mut image));
+            self.log_slowly(Pending::Long(&mut image));
         }
     }
 
@@ -145,21 +145,21 @@ impl Log {
 
     /// Logs an event that its section could not append.
     #[cold]
-    fn log_slowly(&self, mut draft: Draft) {
+    fn log_slowly(&self, mut pending: Pending) {
         match local::slot(self.index.number()) {
-            Some(slot) if self.append(slot, &mut draft) => {}
+            Some(slot) if self.append(slot, &mut pending) => {}
             // Checked here, before looking for a lane, because disabling cancellation costs more
             // than all of this.
             Some(slot) if local::is_too_early(slot, self.index.key()) => {
                 self.dropped(|header| &header.dropped_no_lane);
             }
-            _ => self.first_event(&mut draft),
+            _ => self.first_event(&mut pending),
         }
     }
 
     /// Appends through the lane of the CPU, or else that of the thread. False if the thread has not
     /// joined, or lacks a lane.
-    fn append(&self, slot: &Slot, draft: &mut Draft) -> bool {
+    fn append(&self, slot: &Slot, pending: &mut Pending) -> bool {
         for _ in 0..ATTEMPTS {
             if slot.key.load(Ordering::Relaxed) != self.index.key() {
                 return false;
@@ -171,7 +171,7 @@ impl Log {
             // described before.
             let mut cursor = Cursor(self.ring.cursor(lane).load(Ordering::Acquire));
             let room = self.ring.chunk_entries().saturating_sub(cursor.count());
-            if (1..draft.slots()).contains(&room) {
+            if (1..pending.slots()).contains(&room) {
                 // If one of them fails, there is still room, and the event fails as well: the next
                 // attempt continues.
                 let _all = (0..room).all(|_| self.try_append(&mut padding()));
@@ -184,23 +184,23 @@ impl Log {
                     return true;
                 }
             }
-            if self.try_append(draft) {
+            if self.try_append(pending) {
                 return true;
             }
         }
         self.register_again(slot);
-        self.append_through(slot, draft)
+        self.append_through(slot, pending)
     }
 
     /// Appends through the lane of the CPU in one section. Returns whether it succeeded.
-    fn try_append(&self, draft: &mut Draft) -> bool {
+    fn try_append(&self, pending: &mut Pending) -> bool {
         let hot = &raw const self.hot;
-        match draft {
+        match pending {
             // SAFETY: as in `log`.
-            Draft::Short(event, [a, b, c, d]) => unsafe {
+            Pending::Short(event, [a, b, c, d]) => unsafe {
                 rseq::try_append(hot, *event, *a, *b, *c, *d)
             },
-            Draft::Long(image) => {
+            Pending::Long(image) => {
                 let slots = image.slots();
                 // SAFETY: as in `log_payload`.
                 unsafe { rseq::try_append_long(hot, image.as_mut_ptr(), slots) }
@@ -210,7 +210,7 @@ impl Log {
 
     /// Appends through the thread's own lane. False if the thread has not joined this timeline, or
     /// has no lane.
-    fn append_through(&self, slot: &Slot, draft: &mut Draft) -> bool {
+    fn append_through(&self, slot: &Slot, pending: &mut Pending) -> bool {
         if slot.busy.load(Ordering::Relaxed) != 0 {
             self.interrupted(slot);
             return true;
@@ -233,9 +233,9 @@ impl Log {
             return false;
         }
         let core = current_cpu();
-        let write = |draft: &Draft| {
-            writer::append(&self.ring, lane, draft.slots(), |ring, chunk, index| {
-                draft.write(ring, chunk, index, (core, who), || self.clock.now());
+        let write = |pending: &Pending| {
+            writer::append(&self.ring, lane, pending.slots(), |ring, chunk, index| {
+                pending.write(ring, chunk, index, (core, who), || self.clock.now());
                 compiler_fence(Ordering::SeqCst);
                 // Wiped: a handler that interrupted this forked, and this is the child, which has
                 // returned to an append of its parent.
@@ -244,11 +244,11 @@ impl Log {
         };
         // Counted once: a child whose appends are not committed would always find the same room.
         let room = writer::room(&self.ring, lane);
-        let fill_up = match room < draft.slots() {
+        let fill_up = match room < pending.slots() {
             true => (0..room).try_for_each(|_| write(&padding())),
             false => Ok(()),
         };
-        let done = fill_up.and_then(|()| write(draft));
+        let done = fill_up.and_then(|()| write(pending));
         compiler_fence(Ordering::SeqCst);
         slot.busy.store(0, Ordering::Relaxed);
         if done.is_err() {
@@ -300,7 +300,7 @@ impl Otherwise for Log {
     ) {
         // SAFETY: `log` passed the first field of a Log, and is still running.
         let log = unsafe { &*hot.cast::<Log>() };
-        log.log_slowly(Draft::Short(event, [a, b, c, d]));
+        log.log_slowly(Pending::Short(event, [a, b, c, d]));
     }
 }
 

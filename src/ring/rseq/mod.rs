@@ -217,8 +217,8 @@ use x86_64::install;
 pub use x86_64::{append, lane, try_append, try_append_long};
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
-mod elsewhere;
+mod fallback;
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
-use elsewhere::install;
+use fallback::install;
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
-pub use elsewhere::{append, lane, try_append, try_append_long};
+pub use fallback::{append, lane, try_append, try_append_long};

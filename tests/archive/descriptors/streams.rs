@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use timeline::{Attached, Control, From, Level, Order, Timeline};
+use timeline::{Attached, Control, FollowFrom, Level, Order, Timeline};
 
 use super::all_of;
 use crate::support::user::are_root;
@@ -115,7 +115,7 @@ pub fn uses_everything(given: &[String]) {
     timeline.save(format!("{folder}/saved")).expect("saved");
     let attached = Attached::open(path).expect("attached");
     let mut all = Vec::new();
-    attached.follow(From::Oldest).poll(&mut all);
+    attached.follow(FollowFrom::Oldest).poll(&mut all);
     assert_eq!(all.len(), 4);
     assert_eq!(attached.info().definitions, 1);
     assert_eq!(timeline::users(path).expect("seen").len(), 1);

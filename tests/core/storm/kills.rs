@@ -8,7 +8,7 @@ use std::io::Error;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use timeline::{Attached, Event, Follow, From, Timeline};
+use timeline::{Attached, Event, Follow, FollowFrom, Timeline};
 
 use super::load::{CHILDREN, Counts, Crew, HANDLER, SLOTS, THREADS};
 use crate::support::{Name, Process, Random, attach, checked, deadline, define, hear, naive, say};
@@ -215,7 +215,7 @@ fn two_thousand_kills_under_the_storm_tear_nothing_and_every_loss_is_counted() {
     let file = file.to_str().expect("a plain name");
     let attached = attach(name.path());
     let mut followed = Followed {
-        follow: attached.follow(From::Start),
+        follow: attached.follow(FollowFrom::Start),
         came: 0,
         missed: 0,
         seen: HashMap::new(),

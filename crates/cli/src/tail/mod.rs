@@ -6,7 +6,7 @@ mod printer;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use timeline::{Attached, Event, Follow, From};
+use timeline::{Attached, Event, Follow, FollowFrom};
 
 use crate::args::Example;
 use crate::failure::{Failure, Result};
@@ -100,11 +100,11 @@ fn follow(
     signals: &Signals,
     out: &mut SignalledOutput,
 ) -> Result<u64> {
-    let (mut from, mut missed) = (From::Newest(args.max_entries), 0);
+    let (mut from, mut missed) = (FollowFrom::Newest(args.max_entries), 0);
     loop {
         let mut follower = Follower::new(&at, args, from);
         // Of a program that is started anew, we miss what we do not see.
-        from = From::Start;
+        from = FollowFrom::Start;
         let ended = follower.run(args, signals, out);
         missed += follower.missed;
         match ended? {
@@ -129,7 +129,7 @@ struct Follower<'a> {
 }
 
 impl<'a> Follower<'a> {
-    fn new(at: &'a Attached, args: &Args, from: From) -> Follower<'a> {
+    fn new(at: &'a Attached, args: &Args, from: FollowFrom) -> Follower<'a> {
         Follower {
             at,
             follow: at.follow(from),

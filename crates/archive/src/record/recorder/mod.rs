@@ -10,7 +10,7 @@ mod next_file;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-use timeline::{Attached, Follow, From, Placed, Result, ThreadRef};
+use timeline::{Attached, Follow, FollowFrom, PlacedEvent, Result, ThreadRef};
 
 use crate::format::event::Data;
 use crate::format::preamble::Preamble;
@@ -146,8 +146,8 @@ impl<'a> Recorder<'a> {
                 let next: Vec<_> = resume.next.iter().filter_map(lane).collect();
                 at.follow_at(&next)
             }
-            (true, true) => at.follow(From::Start),
-            (true, false) => at.follow(From::Oldest),
+            (true, true) => at.follow(FollowFrom::Start),
+            (true, false) => at.follow(FollowFrom::Oldest),
         };
         let mut writer = Writer::new(output, resume.run.magic.unwrap_or(0), form);
         writer.knows(resume.known);
@@ -331,7 +331,7 @@ impl<'a> Recorder<'a> {
 
     /// Writes an event; if there is no room, it waits with the others of its batch.
     #[inline]
-    fn record(&mut self, placed: &Placed) {
+    fn record(&mut self, placed: &PlacedEvent) {
         let from = &placed.event;
         let before = self.writer.unwritten().len();
         let mut event = self.event(placed);
@@ -348,7 +348,7 @@ impl<'a> Recorder<'a> {
 
     /// An event as the writer takes it, without its time. What it refers to is defined in the file.
     #[inline]
-    fn event<'e>(&mut self, placed: &'e Placed) -> Event<'e> {
+    fn event<'e>(&mut self, placed: &'e PlacedEvent) -> Event<'e> {
         let event = &placed.event;
         let (definition, arguments) = self.definition(event.id);
         let thread = self.thread(event);

@@ -2,14 +2,14 @@
 
 /// Pieces of addresses with more than one claimant, in order.
 #[derive(Debug, Default)]
-pub struct Disputed {
+pub struct Overlaps {
     pieces: Vec<(u64, u64)>,
 }
 
-impl Disputed {
+impl Overlaps {
     /// Takes claims: claimant, first address, and the address after the last. Several claims of one
     /// claimant to an address count once.
-    pub fn new<C: Ord + Copy>(mut claims: Vec<(C, u64, u64)>) -> Disputed {
+    pub fn new<C: Ord + Copy>(mut claims: Vec<(C, u64, u64)>) -> Overlaps {
         claims.sort_unstable();
         let mut open: Option<(C, u64, u64)> = None;
         let mut bounds = Vec::with_capacity(2 * claims.len());
@@ -26,7 +26,7 @@ impl Disputed {
         // An end sorts before a start at the same address.
         bounds.sort_unstable();
 
-        let mut disputed = Disputed::default();
+        let mut overlaps = Overlaps::default();
         let (mut claimants, mut since) = (0, 0);
         for (at, change) in bounds {
             let before = claimants;
@@ -34,10 +34,10 @@ impl Disputed {
             if before < 2 && claimants >= 2 {
                 since = at;
             } else if before >= 2 && claimants < 2 && since < at {
-                disputed.pieces.push((since, at));
+                overlaps.pieces.push((since, at));
             }
         }
-        disputed
+        overlaps
     }
 
     /// Whether `address` has more than one claimant.
@@ -67,13 +67,13 @@ mod tests {
         fn an_address_is_disputed_where_two_claim_it(
             claims in prop::collection::vec((0..3u8, 0..24u64, 0..24u64), 0..12),
         ) {
-            let disputed = Disputed::new(claims.clone());
+            let overlaps = Overlaps::new(claims.clone());
             for address in 0..25 {
                 let holds = |(_, start, end): &&(u8, u64, u64)| (*start..*end).contains(&address);
                 let mut who: Vec<u8> = claims.iter().filter(holds).map(|claim| claim.0).collect();
                 who.sort_unstable();
                 who.dedup();
-                prop_assert_eq!(disputed.holds(address), who.len() > 1, "{}", address);
+                prop_assert_eq!(overlaps.holds(address), who.len() > 1, "{}", address);
             }
         }
     }

@@ -14,24 +14,24 @@ use crate::layout::{ENTRY_WORDS, MAX_ARGUMENTS, MAX_SLOTS, PAYLOAD_BYTES};
 use crate::sync::Ordering::Relaxed;
 
 /// An event to be logged.
-pub enum Draft<'a> {
+pub enum Pending<'a> {
     /// An event of one entry: its number and arguments.
     Short(u32, [i64; MAX_ARGUMENTS]),
     /// An event of as many entries as its payload takes.
-    Long(&'a mut Image),
+    Long(&'a mut LongEvent),
 }
 
 /// Fills up a chunk whose rest is too small for an event. Readers skip it.
-pub const fn padding() -> Draft<'static> {
-    Draft::Short(0, [0; MAX_ARGUMENTS])
+pub const fn padding() -> Pending<'static> {
+    Pending::Short(0, [0; MAX_ARGUMENTS])
 }
 
-impl Draft<'_> {
+impl Pending<'_> {
     /// How many entries it takes.
     pub fn slots(&self) -> u32 {
         match self {
-            Draft::Short(..) => 1,
-            Draft::Long(image) => image.slots(),
+            Pending::Short(..) => 1,
+            Pending::Long(image) => image.slots(),
         }
     }
 
@@ -46,7 +46,7 @@ impl Draft<'_> {
         now: impl FnOnce() -> u64,
     ) {
         match self {
-            Draft::Short(event, args) => {
+            Pending::Short(event, args) => {
                 // Relaxed: the commit's Release orders them before the count.
                 ring.word(chunk, index, 0).store(now(), Relaxed);
                 let head = entry_head(*event, core);
@@ -56,21 +56,21 @@ impl Draft<'_> {
                     ring.word(chunk, index, 3 + i).store(*arg as u64, Relaxed);
                 }
             }
-            Draft::Long(image) => image.write(ring, chunk, index, (core, who), now()),
+            Pending::Long(image) => image.write(ring, chunk, index, (core, who), now()),
         }
     }
 }
 
 /// One event of several entries as in the ring, but without time, core and thread.
-pub struct Image {
+pub struct LongEvent {
     entries: [[u64; ENTRY_WORDS]; MAX_SLOTS],
     slots: usize,
 }
 
-impl Image {
+impl LongEvent {
     /// An image without an event.
-    pub const fn empty() -> Image {
-        Image {
+    pub const fn empty() -> LongEvent {
+        LongEvent {
             entries: [[0; ENTRY_WORDS]; MAX_SLOTS],
             slots: 0,
         }
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn a_payload_takes_as_many_entries_as_it_needs() {
         let slots = |length, most| {
-            let mut image = Image::empty();
+            let mut image = LongEvent::empty();
             image.fill(1, 0, &vec![1; length], most);
             image.slots()
         };

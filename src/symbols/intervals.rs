@@ -21,25 +21,25 @@ pub struct Interval<R> {
 
 /// Pieces of addresses, in order, each with the number of its interval.
 #[derive(Debug, Default)]
-pub struct Cover {
-    pieces: Vec<Piece>,
+pub struct IntervalMap {
+    pieces: Vec<OwnedRange>,
 }
 
 #[derive(Debug)]
-struct Piece {
+struct OwnedRange {
     start: u64,
     end: u64,
     owner: u32,
 }
 
-impl Cover {
+impl IntervalMap {
     /// Takes at most 2^32 intervals. Of equal ranks, the later one wins.
-    pub fn new<R: Ord + Copy>(intervals: &[Interval<R>]) -> Cover {
+    pub fn new<R: Ord + Copy>(intervals: &[Interval<R>]) -> IntervalMap {
         let mut order: Vec<u32> = (0..).take(intervals.len()).collect();
         let of = |number: u32| &intervals[number as usize];
         order.sort_unstable_by_key(|number| of(*number).start);
 
-        let mut cover = Cover::default();
+        let mut cover = IntervalMap::default();
         let mut open = BinaryHeap::new();
         let mut at = 0;
         let starts = order.iter().map(|number| (of(*number).start, Some(number)));
@@ -64,7 +64,7 @@ impl Cover {
     fn push(&mut self, start: u64, end: u64, owner: u32) {
         match self.pieces.last_mut() {
             Some(last) if last.owner == owner && last.end == start => last.end = end,
-            _ => self.pieces.push(Piece { start, end, owner }),
+            _ => self.pieces.push(OwnedRange { start, end, owner }),
         }
     }
 
@@ -97,7 +97,7 @@ mod tests {
                 interval.start += shift;
                 interval.end += shift;
             }
-            let cover = Cover::new(&intervals);
+            let cover = IntervalMap::new(&intervals);
             prop_assert!(cover.pieces.len() <= 2 * intervals.len());
             for address in shift..=shift + 24 {
                 let holding = intervals
