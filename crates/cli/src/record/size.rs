@@ -1,5 +1,6 @@
 //! Sizes, as people write them: 64M, 1GiB, 500KB.
 
+use parse_size::{Config, Error};
 use timeline::dump::printable;
 
 /// The least of a file: each repeats what its events refer to, a few kilobytes.
@@ -16,44 +17,23 @@ pub fn parse_file_size(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Parses a size in bytes, such as 65536, 64K, 64M or 1GiB, of at least 1. K, M, G and T alone, and
-/// with iB, count in powers of 1024; with B in powers of 1000.
+/// Parses a size in bytes, such as 65536, 64K, 1.5G or 1GiB, of at least 1. K, M, G and T alone,
+/// and with iB, count in powers of 1024; with B in powers of 1000.
 fn parse_size(text: &str) -> Result<u64, String> {
-    let digits = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let factor = factor(unit.trim_start());
-    let shown = printable(text);
-    match number.parse::<u64>().ok().zip(factor) {
-        Some((0, _)) => Err(format!("expected a size above zero, got {shown}")),
-        Some((number, factor)) => number
-            .checked_mul(factor)
-            .ok_or_else(|| format!("expected a size below 16 EiB, got {shown}")),
-        None => Err(format!(
-            "expected a size, such as 65536, 64K, 64M or 1GiB, got {shown}"
-        )),
-    }
-}
-
-fn factor(unit: &str) -> Option<u64> {
-    let power = |letter: &str| match letter {
-        "K" | "k" => Some(1),
-        "M" => Some(2),
-        "G" => Some(3),
-        "T" => Some(4),
-        _ => None,
+    let config = match text.ends_with(['B', 'b']) {
+        true => Config::new().with_decimal(),
+        false => Config::new().with_binary(),
     };
-    match unit {
-        "" | "B" => Some(1),
-        _ => match unit.strip_suffix("iB") {
-            Some(letter) => Some(1024u64.pow(power(letter)?)),
-            None => match unit.strip_suffix('B') {
-                Some(letter) => Some(1000u64.pow(power(letter)?)),
-                None => Some(1024u64.pow(power(unit)?)),
-            },
-        },
-    }
+    let expected = match config.parse_size(text) {
+        Ok(0) => " above zero",
+        Ok(size) => return Ok(size),
+        Err(Error::PosOverflow) => " below 16 EiB",
+        Err(_) => ", such as 65536, 64K, 64M or 1GiB",
+    };
+    Err(format!(
+        "expected a size{expected}, got {}",
+        printable(text)
+    ))
 }
 
 #[cfg(test)]
@@ -83,16 +63,18 @@ mod tests {
         assert_eq!(parse("1GiB"), Some(1 << 30));
         assert_eq!(parse("1T"), Some(1 << 40));
         assert_eq!(parse("16777215T"), Some(16_777_215 << 40));
+        assert_eq!(parse("1m"), Some(1 << 20));
+        assert_eq!(parse("500kb"), Some(500_000));
+        assert_eq!(parse("1.5M"), Some(3 << 19));
         for bad in [
             "",
             "0",
             "0K",
+            "0.1",
             "-1",
-            "1.5M",
             "M",
             "iB",
             "1XiB",
-            "1m",
             "64 M B",
             "16777216T",
         ] {
