@@ -122,7 +122,9 @@ impl Image {
     }
 }
 
-/// A file, and how many more bytes may be read from all files together.
+/// A file, and how many more bytes may be read from all files together. The cache of `object` does
+/// not replace it: that allocates whatever the headers of a file ask for, up to the size of the
+/// file, which can be a large hole, and keeps all of it as long as the symbols.
 struct Reader<'a> {
     file: File,
     left: &'a mut u64,
