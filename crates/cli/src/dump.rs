@@ -8,14 +8,14 @@ use timeline::{
 };
 
 use crate::args::Example;
-use crate::condition;
 use crate::failure::Result;
+use crate::health;
 use crate::json::Lines;
 use crate::output;
 use crate::programs::Programs;
 use crate::style::Theme;
 use crate::target::{Opened, Target};
-use crate::who::Who;
+use crate::thread_columns::ThreadColumns;
 
 /// Print the events of a timeline or an archive, newest to oldest
 ///
@@ -88,7 +88,7 @@ pub fn run(args: &Args) -> Result {
                 true => show(&*archive, among, rows, args)?,
                 false => show(&*archive, among, programs.rows(rows), args)?,
             }
-            condition::tell(args.target.path(), &archive, events.lost());
+            health::report(args.target.path(), &archive, events.lost());
             Ok(())
         }
     }
@@ -107,27 +107,28 @@ fn show(
         let write = |row: &Row, text: &mut Text| lines.write(&row.event, row.cycles, text);
         dump::print(rows, Text::new(), &mut out, write)?;
     } else {
-        let who = args.long.then(|| Who::new(at).among(programs));
-        text(at, rows, who, &output::theme(), &mut out)?;
+        let columns = args.long.then(|| ThreadColumns::new(at).among(programs));
+        text(at, rows, columns, &output::theme(), &mut out)?;
     }
     Ok(())
 }
 
-/// Writes rows under a heading, in the colours of their priority, with who logged them if that is
-/// given.
+/// Writes rows under a heading, in the colours of their priority, and behind more columns if these
+/// are given.
 pub fn text(
     at: &dyn Source,
     rows: impl Iterator<Item = Row>,
-    mut who: Option<Who>,
+    mut columns: Option<ThreadColumns>,
     theme: &Theme,
     out: &mut impl Write,
 ) -> Result {
     let mut table = Table::new(at).styled(theme.dump());
     let mut text = Text::new();
-    table.heading(&who.as_ref().map_or(String::new(), Who::heading), &mut text);
+    let heading = columns.as_ref().map(ThreadColumns::heading);
+    table.heading(&heading.unwrap_or_default(), &mut text);
     let mut others = |event: &Event, text: &mut Text| {
-        if let Some(who) = &mut who {
-            who.write(event, text);
+        if let Some(columns) = &mut columns {
+            columns.write(event, text);
         }
     };
     dump::print(rows, text, out, |row, text| {

@@ -7,7 +7,7 @@ use timeline::{Info, Listed};
 
 use crate::args::Example;
 use crate::failure::Result;
-use crate::human::{self, Align, Bytes, Cell, Count};
+use crate::format::{self, Align, Bytes, Cell, Count};
 use crate::info;
 use crate::json;
 use crate::output;
@@ -76,19 +76,19 @@ pub fn run(args: &Args) -> Result {
             .iter()
             .map(|timeline| row(timeline, &theme))
             .collect();
-        human::table(&mut out, theme.bold, &columns, &rows)?;
+        format::table(&mut out, theme.bold, &columns, &rows)?;
     }
     out.flush()?;
     let errors = listed.iter().filter_map(|one| one.state.as_ref().err());
     let foreign = errors.filter_map(refused).count();
     if foreign > 0 {
         let count = Count(foreign as u64);
-        output::talk(format_args!(
+        output::say(format_args!(
             "you may not read {count} of these; `sudo timeline list` shows more"
         ));
     }
     if listed.is_empty() {
-        output::talk("no timeline in shared memory; `timeline demo` makes one to try");
+        output::say("no timeline in shared memory; `timeline demo` makes one to try");
     }
     Ok(())
 }
@@ -117,7 +117,7 @@ fn row(timeline: &Listed, theme: &Theme) -> Vec<Cell> {
         name,
         info::level(info).into(),
         Count(info.events_written).to_string().into(),
-        human::percent(info.events_held, info.entries).into(),
+        format::percent(info.events_held, info.entries).into(),
         Bytes(info.size).to_string().into(),
         Span(age).to_string().into(),
         writers(info, theme),

@@ -2,12 +2,12 @@
 
 mod args;
 mod command;
-mod condition;
 mod demo;
 mod dump;
 mod failure;
+mod format;
 mod generate;
-mod human;
+mod health;
 mod info;
 mod json;
 mod list;
@@ -17,6 +17,7 @@ mod priority;
 mod programs;
 mod record;
 mod repair;
+mod restart;
 mod rm;
 mod sample;
 mod save;
@@ -24,10 +25,10 @@ mod signals;
 mod style;
 mod tail;
 mod target;
+mod thread_columns;
 mod time;
 mod trust;
 mod verify;
-mod who;
 
 use std::process::ExitCode;
 
@@ -40,7 +41,7 @@ fn main() -> ExitCode {
         Ok(()) | Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
         Err(Failure::Misuse { verb, message }) => command::misuse(verb, &message),
         Err(Failure::Message(message)) => {
-            output::talk(&message);
+            output::say(&message);
             ExitCode::FAILURE
         }
     }

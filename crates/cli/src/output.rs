@@ -1,4 +1,4 @@
-//! Where words go: data to a buffered standard output, talk to standard error.
+//! Where words go: data to a buffered standard output, messages to standard error.
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
@@ -70,7 +70,7 @@ impl<T: AsRef<str>> From<T> for Line {
 }
 
 /// Says one line on standard error. Nobody listening is no reason to fail.
-pub fn talk(message: impl Display) {
+pub fn say(message: impl Display) {
     let colour = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
     let line = Line::new().styled(Theme::new(colour).bold, "timeline:");
     let _ = line.text(" ").text(message).write(&mut io::stderr().lock());

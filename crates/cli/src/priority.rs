@@ -67,7 +67,7 @@ fn show(args: &Args) -> Result {
     writeln!(out, "{}", info.level)?;
     out.flush()?;
     if info.boost != Level::NONE {
-        output::talk(info::level(&info));
+        output::say(info::level(&info));
     }
     Ok(())
 }
@@ -76,7 +76,7 @@ fn set(args: &Args, level: Level) -> Result {
     let control = args.target.control(&args.trusted)?;
     let before = control.level();
     control.priority(level)?;
-    output::talk(format_args!(
+    output::say(format_args!(
         "{}: level {level}, was {before}",
         args.target.path().display()
     ));

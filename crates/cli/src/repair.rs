@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use timeline_archive::{Archive, Copied};
 
 use crate::args::Example;
-use crate::condition;
 use crate::failure::{Failure, Result};
-use crate::human::things;
+use crate::format::things;
+use crate::health;
 use crate::output;
 use crate::permission;
 
@@ -35,8 +35,8 @@ pub const EXAMPLES: &[Example] = &[(
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
     let archive = Archive::open(&args.path)?;
-    condition::outside(&args.path, &args.output)?;
-    condition::whole(&args.path, &archive)?;
+    health::refuse_own_file(&args.path, &args.output)?;
+    health::refuse_empty(&args.path, &archive)?;
     let to = args.output.display();
     let fail = |error| Failure::Message(permission::failed("write", &args.output, &error));
     let mut options = OpenOptions::new();
@@ -52,7 +52,7 @@ pub fn run(args: &Args) -> Result {
         things(copied.left_out, "byte"),
     );
     let from = args.path.display();
-    output::talk(format_args!(
+    output::say(format_args!(
         "wrote {frames} of {from} to {to}, without {dropped} of damage"
     ));
     Ok(())

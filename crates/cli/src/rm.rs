@@ -45,7 +45,7 @@ pub fn run(args: &Args) -> Result {
     };
     for failure in failures {
         if let Failure::Message(message) = std::mem::replace(&mut last, failure) {
-            output::talk(message);
+            output::say(message);
         }
     }
     Err(last)

@@ -72,13 +72,13 @@ pub fn run(args: &Args) -> Result {
     let signals = Signals::catch()?;
     let path = args.target.path().display();
     let sampler = control.sample(level, args.length, args.every)?;
-    output::talk(format_args!(
+    output::say(format_args!(
         "{path}: {level} for {length} every {every}; Ctrl-C stops"
     ));
     let result = wait(args, &watched, &signals);
     drop(sampler);
     result?;
-    output::talk(format_args!(
+    output::say(format_args!(
         "{path}: stopped, the level is {} again",
         control.level()
     ));

@@ -6,9 +6,9 @@ use timeline::live_file;
 use timeline_archive::Archive;
 
 use crate::args::Example;
-use crate::condition;
 use crate::failure::{Failure, Result};
-use crate::human::{Bytes, things};
+use crate::format::{Bytes, things};
+use crate::health;
 use crate::output;
 use crate::target::{Opened, Target};
 
@@ -69,8 +69,8 @@ pub fn run(args: &Args) -> Result {
 }
 
 fn save(archive: &Archive, args: &Args) -> Result {
-    condition::outside(args.target.path(), &args.file)?;
-    condition::whole(args.target.path(), archive)?;
+    health::refuse_own_file(args.target.path(), &args.file)?;
+    health::refuse_empty(args.target.path(), archive)?;
     let saved = archive.save(&args.file)?;
     let left_out = match saved.left_out {
         0 => String::new(),
@@ -83,7 +83,7 @@ fn save(archive: &Archive, args: &Args) -> Result {
 fn tell(args: &Args, events: u64, bytes: u64, lost: &str) {
     let (from, to) = (args.target.path().display(), args.file.display());
     let (events, size) = (things(events, "event"), Bytes(bytes));
-    output::talk(format_args!(
+    output::say(format_args!(
         "saved {events} of {from} to {to} ({size}){lost}"
     ));
 }

@@ -61,7 +61,7 @@ impl Target {
         }
         let names = in_shared_memory();
         if let [only] = &names[..] {
-            output::talk(format_args!("{only} is the only timeline there is"));
+            output::say(format_args!("{only} is the only timeline there is"));
             self.path = Some(only.into());
             self.chosen = true;
             return Ok(());

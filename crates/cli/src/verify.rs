@@ -8,9 +8,9 @@ use serde_json::json;
 use timeline_archive::Archive;
 
 use crate::args::Example;
-use crate::condition;
 use crate::failure::{Failure, Result};
-use crate::human::{self, Bytes, Count, agree, things};
+use crate::format::{self, Bytes, Count, agree, things};
+use crate::health;
 use crate::json;
 use crate::output::{self, Line};
 
@@ -55,7 +55,7 @@ pub fn run(args: &Args) -> Result {
         let programs = archive.programs();
         let programs = programs.iter().map(|preamble| {
             json!({
-                "magic": human::hex(preamble.magic),
+                "magic": format::hex(preamble.magic),
                 "path": preamble.path,
                 "timeline": preamble.timeline,
                 "host": preamble.host,
@@ -90,7 +90,7 @@ pub fn run(args: &Args) -> Result {
         };
         line("frames", Count(archive.frames()).to_string())?;
         line("events", format!("{} recoverable", Count(recoverable)))?;
-        let missed = condition::missed(archive.missed(), archive.missed_unknown());
+        let missed = health::missed(archive.missed(), archive.missed_unknown());
         line("missed", missed)?;
         for preamble in archive.programs() {
             let text = |text: &Option<String>| text.clone().unwrap_or("?".into());
@@ -105,7 +105,7 @@ pub fn run(args: &Args) -> Result {
     if damage.is_empty() && incomplete == 0 {
         return Ok(());
     }
-    let mut told = condition::in_blocks(&archive, incomplete);
+    let mut told = health::unreadable(&archive, incomplete);
     let is_whole = damage.is_empty() && incomplete <= archive.other_codecs();
     if damaged > 0 {
         let belong = agree(damaged as u64, "belongs", "belong");

@@ -13,7 +13,7 @@ use timeline::{Attached, Level, Priority, Timeline};
 
 use crate::args::Example;
 use crate::failure::{Failure, Result};
-use crate::human::{agree, things};
+use crate::format::{agree, things};
 use crate::output::{self, Line};
 use crate::signals::{Signals, Woken};
 use crate::style::Theme;

@@ -10,7 +10,7 @@ use timeline::{
 
 use crate::dump;
 use crate::failure::Result;
-use crate::human::{self, Rate, things};
+use crate::format::{self, Rate, things};
 use crate::style::Theme;
 
 /// Events shown at a time, on a terminal with room for them.
@@ -81,7 +81,7 @@ impl<'a> View<'a> {
             "{}: {} ({} of the ring), {rate} a second, level {}, {}, {} s left",
             self.at.path().display(),
             things(info.events_written, "event"),
-            human::percent(info.events_held, info.entries),
+            format::percent(info.events_held, info.entries),
             info.level,
             things(
                 (info.cpu_lanes_in_use + info.thread_lanes_in_use).into(),

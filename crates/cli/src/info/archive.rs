@@ -8,9 +8,9 @@ use timeline::{Order, Source};
 use timeline_archive::{Archive, Preamble};
 
 use super::spaced;
-use crate::condition;
 use crate::failure::INFALLIBLE;
-use crate::human::{self, Bytes, Count, Rate, things};
+use crate::format::{self, Bytes, Count, Rate, things};
+use crate::health;
 use crate::time::{Form, Span, WallClock};
 
 /// What was found out about an archive.
@@ -70,11 +70,11 @@ impl<'a> Found<'a> {
             ("reach", self.reach()),
             (
                 "missed",
-                condition::missed(archive.missed(), archive.missed_unknown()),
+                health::missed(archive.missed(), archive.missed_unknown()),
             ),
             (
                 "damage",
-                condition::damage(archive, 0).unwrap_or_else(|| "none".into()),
+                health::damage(archive, 0).unwrap_or_else(|| "none".into()),
             ),
         ];
         for program in archive.programs() {
@@ -90,7 +90,7 @@ impl<'a> Found<'a> {
         let mut clock = WallClock::new(Form::DateTime);
         let first = clock.format(first).split('.').next().unwrap_or_default();
         let rate = self.rate().map_or(String::new(), |rate| {
-            format!(", {} on average", human::rate(rate, "event"))
+            format!(", {} on average", format::rate(rate, "event"))
         });
         format!("{} from {first} on{rate}", Span(span))
     }
@@ -176,7 +176,7 @@ fn lines_of(program: &Preamble) -> Vec<(&'static str, String)> {
 fn object_of(program: &Preamble) -> Value {
     let mut clock = WallClock::new(Form::Rfc3339);
     json!({
-        "magic": human::hex(program.magic),
+        "magic": format::hex(program.magic),
         "executable": program.path,
         "executable_size": program.size,
         "executable_sha1": fingerprint(program),

@@ -10,7 +10,7 @@ use timeline::{DEFAULT_ENTRIES, Info, Level, Writer};
 
 use crate::args::Example;
 use crate::failure::Result;
-use crate::human::{self, Bytes, Count, Rate, things};
+use crate::format::{self, Bytes, Count, Rate, things};
 use crate::json;
 use crate::output::{self, Line};
 use crate::style::Theme;
@@ -137,7 +137,7 @@ fn entries(info: &Info) -> String {
         "{} written, {} held ({} of {})",
         Count(info.events_written),
         Count(info.events_held),
-        human::percent(info.events_held, info.entries),
+        format::percent(info.events_held, info.entries),
         Count(info.entries),
     )
 }
@@ -190,7 +190,7 @@ fn reach(info: &Info) -> String {
     };
     let rate = held as f64 / reach.as_secs_f64();
     let rate = match rate.is_finite() {
-        true => format!(", {} on average", human::rate(rate, "entry")),
+        true => format!(", {} on average", format::rate(rate, "entry")),
         false => String::new(),
     };
     let from = match info.complete_since {

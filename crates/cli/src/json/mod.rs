@@ -14,8 +14,8 @@ use timeline::{
 
 use crate::failure::INFALLIBLE;
 use crate::programs::Programs;
+use crate::thread_columns::{Threads, known, known_id};
 use crate::time::{Form, WallClock};
-use crate::who::{self, Threads};
 
 /// Writes events of one source, remembering what many of them share. What is not known is null.
 ///
@@ -97,14 +97,14 @@ impl<'a> Lines<'a> {
     /// The core and node of an event, on a core not seen before or not known.
     #[cold]
     fn new_place(&mut self, event: &Event, out: &mut Text) {
-        let [core, node] = [event.core, event.node].map(|number| match who::known(number) {
+        let [core, node] = [event.core, event.node].map(|number| match known(number) {
             Some(number) => number.to_string(),
             None => "null".to_string(),
         });
         let text = format!(",\"core\":{core},\"node\":{node}");
         out.push(&text);
         // No room for all the cores there can be, for the sake of one that is none.
-        if let Some(core) = who::known(event.core).map(usize::from) {
+        if let Some(core) = known(event.core).map(usize::from) {
             let mut place = Template::new();
             place.push(&text);
             if self.places.len() <= core {
@@ -147,7 +147,7 @@ fn number(number: Option<u64>, out: &mut Text) {
 }
 
 fn thread(event: &Event, thread: Option<Thread>) -> String {
-    let id = |id: u32| or_null(who::known_id(id));
+    let id = |id: u32| or_null(known_id(id));
     let pid = id(thread.as_ref().map_or(0, |thread| thread.pid));
     let (name, process) = thread.map_or((None, None), |thread| (thread.name, thread.process));
     let (name, process) = (or_null(name), or_null(process));

@@ -16,10 +16,11 @@ use timeline_archive::{Change, Form, Fsync, Keeping, Output, Recorder, Totals};
 
 use crate::args::Example;
 use crate::failure::{Failure, Result};
-use crate::human::{Bytes, Count, things};
+use crate::format::{Bytes, Count, things};
 use crate::info;
 use crate::output;
 use crate::permission;
+use crate::restart::Restart;
 use crate::signals::{Signals, Woken};
 use crate::target::{Target, lacks_slash, meant};
 use crate::time::{self, WallClock, parse_duration};
@@ -34,8 +35,6 @@ const IDLE: Duration = Duration::from_millis(50);
 const REST: Duration = Duration::from_millis(1500);
 /// Upon so many signals a recorder ends without another look into the ring.
 const AT_ONCE: usize = 2;
-/// How often to ask what the name leads to, and to show progress.
-const ASK: Duration = Duration::from_millis(200);
 
 /// Record a timeline into an archive, until interrupted
 ///
@@ -171,7 +170,7 @@ pub fn run(args: &Args) -> Result {
     signal_hook::flag::register(SIGXFSZ, ignored)
         .map_err(|error| Failure::Message(format!("cannot catch signals: {error}")))?;
     // What can never be recorded leaves no file behind.
-    look(&args.target)?;
+    open_if_there(&args.target)?;
     let mut recording = Recording {
         args,
         signals: &signals,
@@ -189,7 +188,7 @@ pub fn run(args: &Args) -> Result {
 }
 
 /// What the name leads to; `None` where there is nothing yet.
-fn look(target: &Target) -> Result<Option<Attached>> {
+fn open_if_there(target: &Target) -> Result<Option<Attached>> {
     match Attached::open(target.path()) {
         Ok(at) => Ok(Some(at)),
         Err(error) if error.kind() == ErrorKind::NotFound && !lacks_slash(target.path()) => {
@@ -228,14 +227,14 @@ impl Recording<'_> {
     fn wait(&self) -> Result<Option<Attached>> {
         let mut told = false;
         loop {
-            if let Some(at) = look(&self.args.target)? {
+            if let Some(at) = open_if_there(&self.args.target)? {
                 return Ok(Some(at));
             }
             if !std::mem::replace(&mut told, true) {
                 let path = self.args.target.path();
                 let meant =
                     meant(path).map_or(String::new(), |name| format!("; did you mean {name}?"));
-                output::talk(format_args!("waiting for {}{meant}", path.display()));
+                output::say(format_args!("waiting for {}{meant}", path.display()));
             }
             if self.signals.wait_for_signal(IDLE) == Woken::Interrupted {
                 return Ok(None);
@@ -255,7 +254,7 @@ impl Recording<'_> {
                 Ended::Done => return Ok(()),
                 Ended::Replaced(next) => {
                     let (path, creator) = (at.path().display(), info::creator(&next.info()));
-                    output::talk(format_args!("{path} was started anew by {creator}"));
+                    output::say(format_args!("{path} was started anew by {creator}"));
                     last = Some(run_of(&at));
                     at = *next;
                 }
@@ -285,21 +284,21 @@ impl Recording<'_> {
         if let Some(last) = recorder.gap() {
             let path = self.args.target.path().display();
             let (last, this) = (moment(last.created), moment(Some(run_of(at).created)));
-            output::talk(format_args!(
+            output::say(format_args!(
                 "the log of {path} between its runs of {last} and {this} may be missing, and is \
                  not counted"
             ));
         }
-        let mut name = Name::new(at, self.args);
+        let mut watch = Watch::new(at, self.args);
         let (mut nap, mut next, mut left) = (BUSY, None, 0);
         let ended = loop {
             // Asked before the last look, so that nothing logged before the answer is left behind.
-            if name.is_to_be_asked() {
-                next = next.or_else(|| name.replacement());
+            if watch.restart.is_due() {
+                next = next.or_else(|| watch.next());
                 self.progress.show(&State {
                     totals: sum(&self.totals, &recorder.totals()),
                     unread: recorder.unread(),
-                    entries: name.entries,
+                    entries: watch.entries,
                     full: recorder.is_full(),
                 });
             }
@@ -313,15 +312,15 @@ impl Recording<'_> {
             if let Some(change) = recorder.change() {
                 self.progress.clear();
                 let to = self.args.output.display();
-                output::talk(match change {
+                output::say(match change {
                     Change::Gone => format!("{to} was removed or moved; begun anew"),
                     Change::Cut => format!("{to} was truncated; recording continues at its end"),
                 });
             }
             // What there is no room for is not done with.
-            let ends = name.is_done || next.is_some();
+            let ends = watch.is_done || next.is_some();
             let idle = !new && ends && recorder.flush();
-            if idle && name.is_done {
+            if idle && watch.is_done {
                 break Ended::Done;
             }
             if idle && let Some(next) = next {
@@ -371,7 +370,7 @@ impl Recording<'_> {
             0 => String::new(),
             left => format!(", {} left in the ring", things(left, "entry")),
         };
-        output::talk(format_args!(
+        output::say(format_args!(
             "recorded {events} of {from} to {to} ({size}), {missed} missed{unknown}{left}"
         ));
         match self.output.trouble() {
@@ -404,9 +403,9 @@ fn tell(told: &mut Option<&'static str>, progress: &mut Progress, recorder: &mut
     match (trouble, *told) {
         (Some(trouble), _) => {
             let told = permission::failed(trouble.doing, &trouble.path, &trouble.error);
-            output::talk(format_args!("{told}; trying again until it works"));
+            output::say(format_args!("{told}; trying again until it works"));
         }
-        (None, _) => output::talk("recording goes on"),
+        (None, _) => output::say("recording goes on"),
     }
     *told = doing;
 }
@@ -436,63 +435,41 @@ fn run_of(at: &Attached) -> Run {
     }
 }
 
-/// Watches what the name leads to, and whether events can still come.
-struct Name<'a> {
+/// Watches whether events can still come, and what the name leads to.
+struct Watch<'a> {
     at: &'a Attached,
-    args: &'a Args,
+    restart: Restart<'a>,
+    /// Whether the next run of the program is not wanted.
+    once: bool,
     entries: u64,
-    asked: Option<Instant>,
-    gone: bool,
     /// Whether no event can come any more, or none that is wanted.
     is_done: bool,
 }
 
-impl<'a> Name<'a> {
-    fn new(at: &'a Attached, args: &'a Args) -> Name<'a> {
+impl<'a> Watch<'a> {
+    fn new(at: &'a Attached, args: &'a Args) -> Watch<'a> {
         // What `new` moved aside has no writers, and no next run.
         let aside = name_before(at.path()).is_some();
-        Name {
+        Watch {
             at,
-            args,
+            restart: Restart::new(at, args.target.path()),
+            once: args.once,
             entries: at.info().entries,
-            asked: None,
-            gone: false,
             is_done: at.is_snapshot() || aside,
         }
     }
 
-    fn is_to_be_asked(&mut self) -> bool {
-        let now = Instant::now();
-        let due = self.asked.is_none_or(|asked| now - asked >= ASK);
-        if due {
-            self.asked = Some(now);
-        }
-        due
-    }
-
-    /// The timeline that took the name, if one did since.
-    fn replacement(&mut self) -> Option<Attached> {
+    /// The timeline that took the name, if one did since and is wanted.
+    fn next(&mut self) -> Option<Attached> {
         if self.is_done {
             return None;
         }
-        let replaced = self.at.replaced();
-        if self.args.once {
-            let users = timeline::users(self.at.path());
-            self.is_done = replaced || users.is_ok_and(|users| users.is_empty());
+        if self.once {
+            let users = || timeline::users(self.at.path());
+            let unused = || users().is_ok_and(|users| users.is_empty());
+            self.is_done = self.at.replaced() || unused();
             return None;
         }
-        if !replaced {
-            return None;
-        }
-        // Not there, or not finished yet: ask again later.
-        let next = Attached::open(self.args.target.path()).ok();
-        if next.is_none() && !self.gone {
-            self.gone = true;
-            let path = self.at.path().display();
-            output::talk(format_args!(
-                "{path} was removed; waiting for it to come back"
-            ));
-        }
-        next
+        self.restart.next()
     }
 }

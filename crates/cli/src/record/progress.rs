@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use terminal_size::terminal_size_of;
 use timeline_archive::Totals;
 
-use crate::human::{Bytes, Count, Rate, percent, things};
+use crate::format::{Bytes, Count, Rate, percent, things};
 
 /// The rate is that of so long a time.
 const RECENT: Duration = Duration::from_secs(2);

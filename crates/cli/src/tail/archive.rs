@@ -6,10 +6,10 @@ use timeline::{Event, Order};
 use timeline_archive::Archive;
 
 use super::printer::Printer;
-use super::{Args, BUSY, IDLE, look};
-use crate::condition;
+use super::{Args, BUSY, IDLE, layout};
 use crate::failure::{Failure, Result};
-use crate::human::{agree, things};
+use crate::format::{agree, things};
+use crate::health;
 use crate::output;
 use crate::programs::Programs;
 use crate::signals::{self, SignalledOutput, Signals, Woken};
@@ -25,10 +25,10 @@ pub fn follow(
     let mut events = archive.events_by_time(Order::NewestFirst);
     let mut batch: Vec<Event> = events.by_ref().take(args.max_entries).collect();
     batch.reverse();
-    condition::tell(path, archive, events.lost());
+    health::report(path, archive, events.lost());
     drop(events);
     let mut growth = archive.follow()?;
-    let mut printer = Printer::new(archive, Some(Programs::of(archive)), look(args));
+    let mut printer = Printer::new(archive, Some(Programs::of(archive)), layout(args));
     let (mut nap, mut total) = (BUSY, 0);
     let (mut unknown, mut damaged, mut removed) = (0, 0, 0);
     loop {
@@ -43,13 +43,13 @@ pub fn follow(
         total += missed;
         if missed > 0 {
             let what = things(missed, "entry");
-            output::talk(format_args!(
+            output::say(format_args!(
                 "{what} missed here, overwritten before they were recorded"
             ));
         }
         if growth.missed_unknown() > unknown {
             unknown = growth.missed_unknown();
-            output::talk(
+            output::say(
                 "events before this may be missing, because no recorder ran between two runs",
             );
         }
@@ -58,12 +58,12 @@ pub fn follow(
             let what = things(new, "byte");
             damaged = growth.damaged();
             let belong = agree(new, "belongs", "belong");
-            output::talk(format_args!("{what} here {belong} to no whole frame"));
+            output::say(format_args!("{what} here {belong} to no whole frame"));
         }
         if growth.removed() > removed {
             let what = things(growth.removed() - removed, "file");
             removed = growth.removed();
-            output::talk(format_args!("{what} removed here before they were read"));
+            output::say(format_args!("{what} removed here before they were read"));
         }
         let idle = batch.is_empty() && missed == 0;
         if idle && !recorded {

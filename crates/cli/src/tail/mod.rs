@@ -4,24 +4,23 @@ mod archive;
 mod printer;
 
 use std::io::Write;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use timeline::{Attached, Event, Follow, FollowFrom};
 
 use crate::args::Example;
 use crate::failure::{Failure, Result};
-use crate::human::things;
+use crate::format::things;
 use crate::info;
 use crate::output;
+use crate::restart::Restart;
 use crate::signals::{self, SignalledOutput, Signals, Woken};
 use crate::target::{Opened, Target};
-use printer::{Look, Printer};
+use printer::{Layout, Printer};
 
 /// How long to wait between looks: shortest while events come, doubling to longest while none do.
 const BUSY: Duration = Duration::from_millis(1);
 const IDLE: Duration = Duration::from_millis(50);
-/// How often to ask whether the name still means this timeline.
-const IDENTITY: Duration = Duration::from_millis(200);
 
 /// Follow a timeline: print events as they are logged, until interrupted
 ///
@@ -89,7 +88,7 @@ pub fn run(args: &Args) -> Result {
     // Counted where they are written: an interrupted write shows a part of its events only.
     let shown = things(out.get_ref().events(), "event");
     let missed = things(missed, "entry");
-    output::talk(format_args!("{shown} shown, {missed} missed"));
+    output::say(format_args!("{shown} shown, {missed} missed"));
     Ok(())
 }
 
@@ -105,13 +104,13 @@ fn follow(
         let mut follower = Follower::new(&at, args, from);
         // Of a program that is started anew, we miss what we do not see.
         from = FollowFrom::Start;
-        let ended = follower.run(args, signals, out);
+        let ended = follower.run(signals, out);
         missed += follower.missed;
         match ended? {
             Ended::Done => return Ok(missed),
             Ended::Replaced(next) => {
                 let (path, creator) = (at.path().display(), info::creator(&next.info()));
-                output::talk(format_args!("{path} was started anew by {creator}"));
+                output::say(format_args!("{path} was started anew by {creator}"));
                 at = *next;
             }
         }
@@ -124,39 +123,37 @@ struct Follower<'a> {
     follow: Follow<'a>,
     batch: Vec<Event>,
     printer: Printer<'a>,
-    name: Name<'a>,
+    restart: Restart<'a>,
     missed: u64,
 }
 
 impl<'a> Follower<'a> {
-    fn new(at: &'a Attached, args: &Args, from: FollowFrom) -> Follower<'a> {
+    fn new(at: &'a Attached, args: &'a Args, from: FollowFrom) -> Follower<'a> {
         Follower {
             at,
             follow: at.follow(from),
             batch: Vec::new(),
-            printer: Printer::new(at, None, look(args)),
-            name: Name {
-                at,
-                checked: Instant::now(),
-                gone: false,
-            },
+            printer: Printer::new(at, None, layout(args)),
+            restart: Restart::new(at, args.target.path()),
             missed: 0,
         }
     }
 
-    fn run(&mut self, args: &Args, signals: &Signals, out: &mut SignalledOutput) -> Result<Ended> {
+    fn run(&mut self, signals: &Signals, out: &mut SignalledOutput) -> Result<Ended> {
         let mut nap = BUSY;
         let mut next = None;
         loop {
             // Asked before the last look, so that nothing logged before the answer is left behind.
-            next = next.or_else(|| self.name.replacement(args));
+            if !self.at.is_snapshot() && next.is_none() && self.restart.is_due() {
+                next = self.restart.next();
+            }
             self.batch.clear();
             let missed = self.follow.poll(&mut self.batch);
             self.at.intact()?;
             if missed > 0 {
                 self.missed += missed;
                 let what = things(missed, "entry");
-                output::talk(format_args!(
+                output::say(format_args!(
                     "{what} missed here, overwritten before they were read"
                 ));
             }
@@ -182,40 +179,10 @@ impl<'a> Follower<'a> {
     }
 }
 
-fn look(args: &Args) -> Look {
+fn layout(args: &Args) -> Layout {
     match (args.json, args.long) {
-        (true, _) => Look::Json,
-        (_, true) => Look::Long,
-        _ => Look::Short,
-    }
-}
-
-/// Watches whether the name still leads to the timeline being followed.
-struct Name<'a> {
-    at: &'a Attached,
-    checked: Instant,
-    gone: bool,
-}
-
-impl Name<'_> {
-    /// The timeline that took the name, if one did since.
-    fn replacement(&mut self, args: &Args) -> Option<Attached> {
-        if self.at.is_snapshot() || self.checked.elapsed() < IDENTITY {
-            return None;
-        }
-        self.checked = Instant::now();
-        if !self.at.replaced() {
-            return None;
-        }
-        // Not there, or not finished yet: ask again later.
-        let next = Attached::open(args.target.path()).ok();
-        if next.is_none() && !self.gone {
-            self.gone = true;
-            let path = self.at.path().display();
-            output::talk(format_args!(
-                "{path} was removed; waiting for it to come back"
-            ));
-        }
-        next
+        (true, _) => Layout::Json,
+        (_, true) => Layout::Long,
+        _ => Layout::Short,
     }
 }

@@ -13,12 +13,12 @@ use crate::json::Lines;
 use crate::output;
 use crate::programs::Programs;
 use crate::style::Theme;
+use crate::thread_columns::{ThreadColumns, known};
 use crate::time::{Form, WallClock};
-use crate::who::Who;
 
 /// How an event is written.
 #[derive(Clone, Copy)]
-pub enum Look {
+pub enum Layout {
     /// Time, category and message.
     Short,
     /// Date, thread, priority and core as well.
@@ -29,29 +29,29 @@ pub enum Look {
 
 /// Writes the events of one timeline.
 pub struct Printer<'a> {
-    look: LookOf<'a>,
+    writer: Writer<'a>,
     /// The event before: its ticks count from there.
     before: Option<Event>,
     programs: Option<Programs<'a>>,
     line: Text,
 }
 
-enum LookOf<'a> {
+enum Writer<'a> {
     Json(Box<Lines<'a>>),
     Columns(Box<Columns<'a>>),
 }
 
 impl<'a> Printer<'a> {
     /// For the events of this timeline, or of these programs.
-    pub fn new(at: &'a dyn Source, programs: Option<Programs<'a>>, look: Look) -> Printer<'a> {
-        let who = || Who::new(at).among(programs);
-        let look = match look {
-            Look::Json => LookOf::Json(Box::new(Lines::new(at).among(programs))),
-            Look::Short => LookOf::Columns(Box::new(Columns::new(at, None))),
-            Look::Long => LookOf::Columns(Box::new(Columns::new(at, Some(who())))),
+    pub fn new(at: &'a dyn Source, programs: Option<Programs<'a>>, layout: Layout) -> Printer<'a> {
+        let columns = || ThreadColumns::new(at).among(programs);
+        let writer = match layout {
+            Layout::Json => Writer::Json(Box::new(Lines::new(at).among(programs))),
+            Layout::Short => Writer::Columns(Box::new(Columns::new(at, None))),
+            Layout::Long => Writer::Columns(Box::new(Columns::new(at, Some(columns())))),
         };
         Printer {
-            look,
+            writer,
             before: None,
             programs,
             line: Text::new(),
@@ -62,8 +62,8 @@ impl<'a> Printer<'a> {
     pub fn print(&mut self, events: &[Event], out: &mut impl Write) -> io::Result<()> {
         for event in events {
             self.line.clear();
-            match &mut self.look {
-                LookOf::Json(lines) => {
+            match &mut self.writer {
+                Writer::Json(lines) => {
                     let programs = self.programs;
                     let one_clock = |before: &Event| {
                         programs.is_none_or(|programs| programs.have_one_clock(before, event))
@@ -78,7 +78,7 @@ impl<'a> Printer<'a> {
                     });
                     lines.write(event, cycles, &mut self.line);
                 }
-                LookOf::Columns(columns) => {
+                Writer::Columns(columns) => {
                     columns.write(event, &mut self.line).expect(INFALLIBLE);
                 }
             }
@@ -93,7 +93,7 @@ struct Columns<'a> {
     at: &'a dyn Source,
     theme: Theme,
     clock: WallClock,
-    who: Option<Who<'a>>,
+    columns: Option<ThreadColumns<'a>>,
     /// Grows with the longest category seen, so that messages stay in line.
     category_width: usize,
     message: String,
@@ -101,12 +101,12 @@ struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    fn new(at: &'a dyn Source, who: Option<Who<'a>>) -> Columns<'a> {
+    fn new(at: &'a dyn Source, columns: Option<ThreadColumns<'a>>) -> Columns<'a> {
         Columns {
             at,
             theme: output::theme(),
             clock: WallClock::new(Form::TimeOfDay),
-            who,
+            columns,
             category_width: 12,
             message: String::new(),
             messages: Messages::new(),
@@ -118,13 +118,13 @@ impl<'a> Columns<'a> {
         self.write_tail(event, out)
     }
 
-    /// When, and with `--long` who and where.
+    /// The time; with `--long` also the thread, the priority and the core.
     fn write_head(&mut self, event: &Event, out: &mut Text) -> std::fmt::Result {
         let dim = self.theme.dim;
         write!(out, "{dim}")?;
-        if let Some(who) = &mut self.who {
-            who.write(event, out);
-            out.right(crate::who::known(event.core).map(u64::from), 4);
+        if let Some(columns) = &mut self.columns {
+            columns.write(event, out);
+            out.right(known(event.core).map(u64::from), 4);
         } else {
             match self.at.time(event) {
                 Some(nanos) => self.clock.write(nanos, out),
@@ -135,7 +135,7 @@ impl<'a> Columns<'a> {
         write!(out, "{dim:#}  ")
     }
 
-    /// What.
+    /// The category and the message.
     fn write_tail(&mut self, event: &Event, out: &mut Text) -> std::fmt::Result {
         let definition = self.at.definition(event.id);
         let priority = definition.and_then(|definition| definition.priority);

@@ -5,28 +5,28 @@ use std::path::Path;
 use timeline_archive::Archive;
 
 use crate::failure::{Failure, Result};
-use crate::human::{Count, agree, things};
+use crate::format::{Count, agree, things};
 use crate::output;
 
 /// Tells on standard error what was missed and what is damaged, if anything; `lost` events could
 /// not be read.
-pub fn tell(path: &Path, archive: &Archive, lost: u64) {
+pub fn report(path: &Path, archive: &Archive, lost: u64) {
     let path = path.display();
     if archive.missed() > 0 {
         let missed = things(archive.missed(), "entry");
-        output::talk(format_args!(
+        output::say(format_args!(
             "{path}: {missed} missed, overwritten before they were recorded"
         ));
     }
     if archive.missed_unknown() > 0 {
         let places = things(archive.missed_unknown(), "place");
-        output::talk(format_args!(
+        output::say(format_args!(
             "{path}: events before {places} may be missing, because no recorder ran between two \
              runs"
         ));
     }
     if let Some(damage) = damage(archive, lost) {
-        output::talk(format_args!("{path}: {damage}"));
+        output::say(format_args!("{path}: {damage}"));
     }
 }
 
@@ -44,7 +44,7 @@ pub fn missed(counted: u64, unknown: u64) -> String {
 
 /// Refuses to write among the files of an archive in a directory, which would then hold its events
 /// twice.
-pub fn outside(archive: &Path, out: &Path) -> Result {
+pub fn refuse_own_file(archive: &Path, out: &Path) -> Result {
     let folder = out
         .parent()
         .map(|folder| match folder.as_os_str().is_empty() {
@@ -67,7 +67,7 @@ pub fn outside(archive: &Path, out: &Path) -> Result {
 }
 
 /// Refuses an archive without a whole frame.
-pub fn whole(path: &Path, archive: &Archive) -> Result {
+pub fn refuse_empty(path: &Path, archive: &Archive) -> Result {
     match archive.frames() {
         0 => Err(Failure::Message(format!(
             "{} has no whole frame: expected one at least, there is nothing to write",
@@ -97,12 +97,12 @@ pub fn damage(archive: &Archive, lost: u64) -> Option<String> {
             told.push(format!("{bytes} in {places} {belong} to no whole frame"));
         }
     }
-    told.extend(in_blocks(archive, lost));
+    told.extend(unreadable(archive, lost));
     (!told.is_empty()).then(|| told.join(", and "))
 }
 
 /// Why `lost` events do not come out of their blocks: of a codec not known here, or damaged.
-pub fn in_blocks(archive: &Archive, lost: u64) -> Vec<String> {
+pub fn unreadable(archive: &Archive, lost: u64) -> Vec<String> {
     let other = archive.other_codecs().min(lost);
     let told = |count, why: &str| (count > 0).then(|| format!("{} {why}", things(count, "event")));
     let broken = told(lost - other, "cannot be read from their blocks");

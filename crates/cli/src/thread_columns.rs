@@ -1,4 +1,4 @@
-//! Who logged an event, when, and how grave it is: what `--long` adds.
+//! The columns that `--long` adds before the others: the time, the thread and the priority.
 
 use std::collections::HashMap;
 
@@ -95,7 +95,7 @@ impl<'a> Threads<'a> {
 }
 
 /// Writes the columns that come before those of a dump.
-pub struct Who<'a> {
+pub struct ThreadColumns<'a> {
     at: &'a dyn Source,
     threads: Threads<'a>,
     programs: Option<Programs<'a>>,
@@ -105,7 +105,7 @@ pub struct Who<'a> {
 /// Enough for names of the usual length; longer ones push the rest of their line aside.
 const THREAD_WIDTH: usize = 26;
 
-impl<'a> Who<'a> {
+impl<'a> ThreadColumns<'a> {
     /// The names of the columns.
     pub fn heading(&self) -> String {
         format!(
@@ -115,9 +115,9 @@ impl<'a> Who<'a> {
     }
 
     /// For the events of this timeline.
-    pub fn new(at: &'a dyn Source) -> Who<'a> {
+    pub fn new(at: &'a dyn Source) -> ThreadColumns<'a> {
         let (threads, clock) = (Threads::new(at), WallClock::new(Form::DateTime));
-        Who {
+        ThreadColumns {
             at,
             threads,
             programs: None,
@@ -126,7 +126,7 @@ impl<'a> Who<'a> {
     }
 
     /// With the machine before the thread, if there are several.
-    pub fn among(mut self, programs: Option<Programs<'a>>) -> Who<'a> {
+    pub fn among(mut self, programs: Option<Programs<'a>>) -> ThreadColumns<'a> {
         self.programs = programs;
         self
     }
