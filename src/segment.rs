@@ -280,19 +280,9 @@ fn read_header(path: &Path, file: &File) -> Result<(Geometry, Facts)> {
     let have = HEADER_SIZE.min(size) as usize;
     file.read_exact_at(&mut head.bytes_mut()[..have], 0)
         .map_err(|e| Error::io("read", path, e))?;
+    check_magic(path, &head, have)?;
     // Relaxed, here and below: the copy is not shared.
-    let long = |field: &AtomicU64| field.load(Ordering::Relaxed);
     let short = |field: &AtomicU32| field.load(Ordering::Relaxed);
-    let magic = load_bytes(&head.magic);
-    if magic != layout::MAGIC {
-        return Err(match magic {
-            [0, 0, 0, 0, 0, 0, 0, 0] if have >= 8 => Error::Unfinished { path: path.into() },
-            found => Error::NotATimeline {
-                path: path.into(),
-                found,
-            },
-        });
-    }
     if size < HEADER_SIZE {
         return Err(Error::Truncated {
             path: path.into(),
@@ -337,8 +327,28 @@ fn read_header(path: &Path, file: &File) -> Result<(Geometry, Facts)> {
             found: size,
         });
     }
+    Ok((geometry, facts(&head, version, clock)))
+}
+
+/// Fails unless the first `have` bytes of a file, which begin `head`, are those of a timeline.
+fn check_magic(path: &Path, head: &Header, have: usize) -> Result<()> {
+    match load_bytes(&head.magic) {
+        layout::MAGIC => Ok(()),
+        [0, 0, 0, 0, 0, 0, 0, 0] if have >= 8 => Err(Error::Unfinished { path: path.into() }),
+        found => Err(Error::NotATimeline {
+            path: path.into(),
+            found,
+        }),
+    }
+}
+
+/// The rest of a header that was checked.
+fn facts(head: &Header, version: (u16, u16), clock: ClockKind) -> Facts {
+    // Relaxed: the copy is not shared.
+    let long = |field: &AtomicU64| field.load(Ordering::Relaxed);
+    let short = |field: &AtomicU32| field.load(Ordering::Relaxed);
     let flags = short(&head.flags);
-    let facts = Facts {
+    Facts {
         version,
         snapshot: flags & header::FLAG_SNAPSHOT != 0,
         reduced: flags & header::FLAG_REDUCED != 0,
@@ -348,8 +358,7 @@ fn read_header(path: &Path, file: &File) -> Result<(Geometry, Facts)> {
         creator_pid: short(&head.creator_pid),
         creator_exe: Place::Mapped(&head.creator_exe).text(),
         boot_id: load_bytes(&head.boot_id),
-    };
-    Ok((geometry, facts))
+    }
 }
 
 /// CRC-32 of the constant half of the header, with 0 in the checksum's own field.

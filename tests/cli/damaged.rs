@@ -129,23 +129,23 @@ fn damage_is_told_and_left_out() {
             .all(|event| rest.any(|logged| same(event, logged)))
     );
 
+    let said = format!("without {} bytes of damage", told["damaged_bytes"]);
+    is_repaired(&mixture, &damaged, &said, &read.stdout);
+}
+
+/// What `repair` and `save` make of an archive with damage: they say so, and keep its events.
+fn is_repaired(mixture: &Mixture, damaged: &str, expected: &str, events: &str) {
     let repaired = mixture.path("repaired.tla");
-    let said = succeed(&["repair", &damaged, "-o", &repaired]).stderr;
-    assert!(
-        said.contains(&format!(
-            "without {} bytes of damage",
-            told["damaged_bytes"]
-        )),
-        "{said}"
-    );
+    let said = succeed(&["repair", damaged, "-o", &repaired]).stderr;
+    assert!(said.contains(expected), "{said}");
     assert_eq!(
         fs::metadata(&repaired).unwrap().permissions().mode() & 0o777,
         0o600
     );
-    assert_eq!(succeed(&["dump", "--json", &repaired]).stdout, read.stdout);
+    assert_eq!(succeed(&["dump", "--json", &repaired]).stdout, events);
     succeed(&["verify", &repaired]);
     let kept = fs::read(&repaired).unwrap();
-    let message = fail(&["repair", &damaged, "-o", &repaired]);
+    let message = fail(&["repair", damaged, "-o", &repaired]);
     assert!(message.contains("exists"), "{message}");
     assert_eq!(fs::read(&repaired).unwrap(), kept);
     let (again, saved) = (mixture.path("again.tla"), mixture.path("saved.tla"));
@@ -153,7 +153,7 @@ fn damage_is_told_and_left_out() {
     assert_eq!(fs::read(&again).unwrap(), kept);
     // What stood there is replaced, and a timeline in use is not.
     fs::write(&saved, "something else").unwrap();
-    let said = succeed(&["save", &damaged, &saved]).stderr;
+    let said = succeed(&["save", damaged, &saved]).stderr;
     assert!(said.contains("of no whole frame"), "{said}");
     assert_eq!(fs::read(&saved).unwrap(), kept);
     assert_eq!(
@@ -162,7 +162,7 @@ fn damage_is_told_and_left_out() {
     );
     let used = Name::new("damage-used");
     let timeline = used.create(256);
-    assert!(fail(&["save", &damaged, used.path()]).contains("in use"));
+    assert!(fail(&["save", damaged, used.path()]).contains("in use"));
     drop(timeline);
 }
 

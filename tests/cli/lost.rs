@@ -232,35 +232,40 @@ fn shown(file: &[u8]) -> (Vec<Json>, Vec<String>) {
     (json, text)
 }
 
+/// Events of which hardly anything is known: nothing, arguments, a payload, and a few numbers.
+fn hardly_known() -> [Data; 4] {
+    let nothing = Data::default();
+    let mut values = Data {
+        args: vec![10, -20],
+        unix_nanos: Some(1),
+        ..Data::default()
+    };
+    let mut payload = Data {
+        payload: encoded(&[
+            Value::Nil,
+            Value::Float(0.5),
+            Value::Text {
+                bytes: b"a \"b\"\n",
+                cut: true,
+            },
+        ]),
+        unix_nanos: Some(2),
+        ..Data::default()
+    };
+    payload.kind.syntax = Some(PRINTF);
+    values.source.tid = Some(5);
+    let mut numbered = values.clone();
+    numbered.unix_nanos = Some(3);
+    numbered.kind.event = Some(6);
+    numbered.kind.level = Some(Priority::Error as u64);
+    numbered.ticks = Some(100);
+    [nothing, values, payload, numbered]
+}
+
 #[test]
 fn what_is_not_known_is_null() {
     for form in [Form::Blocks, Form::Plain] {
-        let nothing = Data::default();
-        let mut values = Data {
-            args: vec![10, -20],
-            unix_nanos: Some(1),
-            ..Data::default()
-        };
-        let mut payload = Data {
-            payload: encoded(&[
-                Value::Nil,
-                Value::Float(0.5),
-                Value::Text {
-                    bytes: b"a \"b\"\n",
-                    cut: true,
-                },
-            ]),
-            unix_nanos: Some(2),
-            ..Data::default()
-        };
-        payload.kind.syntax = Some(PRINTF);
-        values.source.tid = Some(5);
-        let mut numbered = values.clone();
-        numbered.unix_nanos = Some(3);
-        numbered.kind.event = Some(6);
-        numbered.kind.level = Some(Priority::Error as u64);
-        numbered.ticks = Some(100);
-        let (json, text) = shown(&archive(form, &[nothing, values, payload, numbered]));
+        let (json, text) = shown(&archive(form, &hardly_known()));
 
         let mut unknown = json!({});
         for field in [

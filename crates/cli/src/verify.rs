@@ -2,9 +2,9 @@
 
 use std::io::Write;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use timeline_archive::Archive;
 
 use crate::args::Example;
@@ -44,69 +44,21 @@ pub const EXAMPLES: &[Example] = &[
 pub fn run(args: &Args) -> Result {
     let archive = Archive::open(&args.path)?;
     let (recoverable, incomplete) = archive.recoverable();
-    let damage = archive.damage();
-    let damaged: usize = damage.iter().map(ExactSizeIterator::len).sum();
     let mut out = output::stdout();
     if args.json {
-        let ranges = damage.iter().map(|place| [place.start, place.end]);
-        let files = archive.bytes().files();
-        let files = files
-            .map(|(path, start)| json!({ "file": path.display().to_string(), "start": start }));
-        let programs = archive.programs();
-        let programs = programs.iter().map(|preamble| {
-            json!({
-                "magic": format::hex(preamble.magic),
-                "path": preamble.path,
-                "timeline": preamble.timeline,
-                "host": preamble.host,
-                "pid": preamble.pid,
-                "boot_id": preamble.boot_id,
-            })
-        });
-        let object = json!({
-            "file": args.path.display().to_string(),
-            "size": archive.bytes().len(),
-            "files": files.collect::<Vec<_>>(),
-            "frames": archive.frames(),
-            "events": recoverable,
-            "events_lost_in_blocks": incomplete.saturating_sub(archive.other_codecs()),
-            "events_of_other_codecs": archive.other_codecs(),
-            "missed": archive.missed(),
-            "missed_unknown": archive.missed_unknown(),
-            "unknown_records": archive.unknown(),
-            "damaged_bytes": damaged,
-            "damage": ranges.collect::<Vec<_>>(),
-            "programs": programs.collect::<Vec<_>>(),
-        });
+        let object = object(&args.path, &archive, recoverable, incomplete);
         json::escaped::write_line(&object, &mut out)?;
     } else {
-        let theme = output::theme();
-        let size = Bytes(archive.bytes().len() as u64);
-        let title = Line::new().styled(theme.name, args.path.display());
-        title.text("  ").text(size).write(&mut out)?;
-        let mut line = |label, text: String| {
-            let line = Line::from("  ").styled(theme.bold, format_args!("{label:<9}"));
-            line.text(" ").text(text).write(&mut out)
-        };
-        line("frames", Count(archive.frames()).to_string())?;
-        line("events", format!("{} recoverable", Count(recoverable)))?;
-        let missed = health::missed(archive.missed(), archive.missed_unknown());
-        line("missed", missed)?;
-        for preamble in archive.programs() {
-            let text = |text: &Option<String>| text.clone().unwrap_or("?".into());
-            let (timeline, path) = (text(&preamble.timeline), text(&preamble.path));
-            line("program", format!("{path}, {timeline}"))?;
-        }
-        for place in damage {
-            line("damage", told(&archive, place))?;
-        }
+        print(&args.path, &archive, recoverable, &mut out)?;
     }
     out.flush()?;
+    let damage = archive.damage();
     if damage.is_empty() && incomplete == 0 {
         return Ok(());
     }
     let mut told = health::unreadable(&archive, incomplete);
     let is_whole = damage.is_empty() && incomplete <= archive.other_codecs();
+    let damaged = damaged(&archive);
     if damaged > 0 {
         let belong = agree(damaged as u64, "belongs", "belong");
         let (bytes, places) = (
@@ -124,6 +76,71 @@ pub fn run(args: &Args) -> Result {
         "damaged"
     };
     Err(Failure::Message(format!("{file} is {state}: {told}")))
+}
+
+/// Bytes of damage.
+fn damaged(archive: &Archive) -> usize {
+    archive.damage().iter().map(ExactSizeIterator::len).sum()
+}
+
+/// The output of `--json`. Its field names are part of the interface.
+fn object(path: &Path, archive: &Archive, recoverable: u64, incomplete: u64) -> Value {
+    let damage = archive.damage();
+    let ranges = damage.iter().map(|place| [place.start, place.end]);
+    let files = archive.bytes().files();
+    let files =
+        files.map(|(path, start)| json!({ "file": path.display().to_string(), "start": start }));
+    let programs = archive.programs();
+    let programs = programs.iter().map(|preamble| {
+        json!({
+            "magic": format::hex(preamble.magic),
+            "path": preamble.path,
+            "timeline": preamble.timeline,
+            "host": preamble.host,
+            "pid": preamble.pid,
+            "boot_id": preamble.boot_id,
+        })
+    });
+    json!({
+        "file": path.display().to_string(),
+        "size": archive.bytes().len(),
+        "files": files.collect::<Vec<_>>(),
+        "frames": archive.frames(),
+        "events": recoverable,
+        "events_lost_in_blocks": incomplete.saturating_sub(archive.other_codecs()),
+        "events_of_other_codecs": archive.other_codecs(),
+        "missed": archive.missed(),
+        "missed_unknown": archive.missed_unknown(),
+        "unknown_records": archive.unknown(),
+        "damaged_bytes": damaged(archive),
+        "damage": ranges.collect::<Vec<_>>(),
+        "programs": programs.collect::<Vec<_>>(),
+    })
+}
+
+/// The output for people.
+fn print(path: &Path, archive: &Archive, recoverable: u64, out: &mut impl Write) -> Result {
+    let theme = output::theme();
+    let size = Bytes(archive.bytes().len() as u64);
+    let title = Line::new().styled(theme.name, path.display());
+    title.text("  ").text(size).write(out)?;
+    let mut line = |label, text: String| {
+        let line = Line::from("  ").styled(theme.bold, format_args!("{label:<9}"));
+        line.text(" ").text(text).write(out)
+    };
+    line("frames", Count(archive.frames()).to_string())?;
+    line("events", format!("{} recoverable", Count(recoverable)))?;
+    let missed = health::missed(archive.missed(), archive.missed_unknown());
+    line("missed", missed)?;
+    for preamble in archive.programs() {
+        let text = |text: &Option<String>| text.clone().unwrap_or("?".into());
+        let (timeline, path) = (text(&preamble.timeline), text(&preamble.path));
+        line("program", format!("{path}, {timeline}"))?;
+    }
+    for place in archive.damage() {
+        line("damage", told(archive, place))?;
+    }
+    Ok(())
 }
 
 /// How much is damaged, and where in which file.

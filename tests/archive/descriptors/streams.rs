@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use timeline::{Attached, Control, FollowFrom, Level, Order, Timeline};
+use timeline::{Attached, Control, EventId, FollowFrom, Level, Order, Timeline};
 
 use super::all_of;
 use crate::support::user::are_root;
@@ -38,6 +38,44 @@ fn limit_descriptors(count: u64) {
     assert_eq!(set, 0);
 }
 
+/// Has the parent look at each system call from now on, below the root that is given.
+fn is_traced(root: Option<&String>) {
+    // SAFETY: changes the root of this process, and asks to be traced; both touch nothing else.
+    unsafe {
+        if let Some(root) = root {
+            let root = std::ffi::CString::new(root.as_str()).expect("a plain name");
+            assert_eq!(libc::chroot(root.as_ptr()), 0);
+            assert_eq!(libc::chdir(c"/".as_ptr()), 0);
+        }
+        assert_eq!(libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0), 0);
+        libc::raise(libc::SIGSTOP);
+    }
+}
+
+/// Logs from two threads and from a child.
+fn log_elsewhere(timeline: &Timeline, event: EventId, calm: &(impl Fn() + Sync)) {
+    std::thread::scope(|scope| {
+        for who in 2..4 {
+            scope.spawn(move || {
+                timeline.log(event, arguments(who, 0));
+                calm();
+            });
+        }
+    });
+    // SAFETY: the other threads are gone, so the child may do anything.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        timeline.log(event, arguments(4, 0));
+        calm();
+        // SAFETY: ends the child, which has nothing to clean up.
+        unsafe { libc::_exit(0) };
+    }
+    let mut status = 1;
+    // SAFETY: `status` is a valid place, and the child ours.
+    unsafe { libc::waitpid(child, &mut status, 0) };
+    assert_eq!(status, 0, "the child");
+}
+
 /// Does everything that the library can, after it has closed the streams it is told to. Ends with
 /// status 0 if nothing went wrong: it cannot print.
 pub fn uses_everything(given: &[String]) {
@@ -48,17 +86,7 @@ pub fn uses_everything(given: &[String]) {
     let limit: u64 = limit.parse().expect("a number");
     limit_descriptors(limit);
     close_streams(which);
-    // SAFETY: changes the root of this process, and asks to be traced; both touch nothing else.
-    unsafe {
-        if bare {
-            let folder = std::ffi::CString::new(folder.as_str()).expect("a plain name");
-            assert_eq!(libc::chroot(folder.as_ptr()), 0);
-            assert_eq!(libc::chdir(c"/".as_ptr()), 0);
-        }
-        assert_eq!(libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0), 0);
-        // From here on, our parent looks at what we open.
-        libc::raise(libc::SIGSTOP);
-    }
+    is_traced(bare.then_some(folder));
     let folder = if bare { "." } else { folder };
     let quiet = which == "012";
     let calm = || assert!(!(quiet && print()), "it went somewhere");
@@ -79,27 +107,7 @@ pub fn uses_everything(given: &[String]) {
     let event = define(&timeline);
     again();
     timeline.log(event, arguments(1, 0));
-    std::thread::scope(|scope| {
-        for who in 2..4 {
-            let (timeline, calm) = (&timeline, &calm);
-            scope.spawn(move || {
-                timeline.log(event, arguments(who, 0));
-                calm();
-            });
-        }
-    });
-    // SAFETY: the other threads are gone, so the child may do anything.
-    let child = unsafe { libc::fork() };
-    if child == 0 {
-        timeline.log(event, arguments(4, 0));
-        calm();
-        // SAFETY: ends the child, which has nothing to clean up.
-        unsafe { libc::_exit(0) };
-    }
-    let mut status = 1;
-    // SAFETY: `status` is a valid place, and the child ours.
-    unsafe { libc::waitpid(child, &mut status, 0) };
-    assert_eq!(status, 0, "the child");
+    log_elsewhere(&timeline, event, &calm);
     again();
     timeline.priority(Level::ALL).expect("set");
     let control = Control::open(path).expect("attached");

@@ -166,9 +166,15 @@ fn crate_paths(code: &str) -> Vec<(usize, String)> {
 
 /// Everything in one file that breaks a rule.
 fn violations(file: &File) -> Vec<String> {
-    let mut found = Vec::new();
-    let File { path, text } = file;
+    let mut found = misformed(file);
+    found.extend(out_of_place(file));
+    found.extend(upward(file));
+    found
+}
 
+/// A first line without a purpose, and what does not fit on a screen. Functions are clippy's.
+fn misformed(File { path, text }: &File) -> Vec<String> {
+    let mut found = Vec::new();
     let first = text.lines().next().unwrap_or("");
     if !first.starts_with("//! ") && !first.starts_with("/// ") {
         found.push(format!(
@@ -181,15 +187,21 @@ fn violations(file: &File) -> Vec<String> {
             "{path}: {lines} lines; expected at most {MOST_LINES}: divide it"
         ));
     }
-    for (index, line) in text.lines().enumerate() {
+    for (number, line) in (1..).zip(text.lines()) {
         let columns = line.chars().count();
         if columns > MOST_COLUMNS {
-            let number = index + 1;
             found.push(format!(
                 "{path}:{number}: {columns} columns; expected at most {MOST_COLUMNS}"
             ));
         }
     }
+    found
+}
+
+/// Unsafe code, atomics and descriptors outside of their places.
+fn out_of_place(file: &File) -> Vec<String> {
+    let mut found = Vec::new();
+    let path = &file.path;
     for (number, line) in file.code() {
         let at_home = UNSAFE.iter().any(|place| path.starts_with(place));
         let says_unsafe = line
@@ -220,6 +232,13 @@ fn violations(file: &File) -> Vec<String> {
             ));
         }
     }
+    found
+}
+
+/// Modules that a module uses although they are above it.
+fn upward(file: &File) -> Vec<String> {
+    let mut found = Vec::new();
+    let path = &file.path;
     let Some(own) = file.module() else {
         return found;
     };
