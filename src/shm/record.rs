@@ -94,6 +94,7 @@ impl<'a, T: Record> Place<'a, T> {
                 // At the same offset as in any other record.
                 let other = T::zeroed();
                 let inside = (&raw const *field(&other)).addr() - (&raw const other).addr();
+                debug_assert!(inside + size_of::<F>() <= size_of::<T>());
                 Place::Read(pieces, offset + inside as u64)
             }
         }

@@ -10,12 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use nix::unistd::{Group, User, getegid, geteuid};
 use tempfile::TempDir;
 use timeline::Record;
-use timeline::layout::header::{CHECKED, Header};
 use timeline::layout::words::Cursor;
-use timeline::layout::{Geometry, Region, records};
+use timeline::layout::{Geometry, Header, Region, records};
 
 use crate::command::*;
-use crate::support::Name;
+use crate::support::{Name, seal};
 
 /// In /etc/passwd: nobody.
 const STRANGER: u32 = 65534;
@@ -264,8 +263,7 @@ fn lie(name: &Name, chunks: u32, lanes: u32) -> Geometry {
     }
     geometry.total = offset;
     geometry.store(&mut head);
-    head.checksum = 0.into();
-    head.checksum = crc32fast::hash(&head.bytes_mut()[..CHECKED]).into();
+    seal(&mut head);
     file.set_len(geometry.lane().offset).unwrap();
     file.set_len(geometry.total).unwrap();
     file.write_all_at(head.bytes_mut(), 0).unwrap();

@@ -2,19 +2,19 @@
 //! arguments.
 
 use std::process::Command;
-use std::sync::atomic::AtomicU8;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use timeline::dump::{is_printable, printable};
-use timeline::layout::header::{self, CHECKED, Header};
+use timeline::layout::header::{self, Header};
 use timeline::layout::records::{self, Chunk, Lane, Thread};
 use timeline::layout::words::{Cursor, State, entry_head, entry_thread};
 use timeline::layout::{Geometry, HEADER_SIZE, MAGIC};
 use timeline::{Attached, Definition, Event, Order, Priority, Record, dump};
 
 use crate::command::command;
+use crate::support::{padded, seal};
 
 /// An hour to change in, and half hours would be seen too.
 const ZONE: &str = "NST3:30NDT,M3.2.0,M11.1.0";
@@ -93,7 +93,7 @@ fn snapshot(made: &Made) -> (Vec<u8>, Vec<(u64, [i64; 4])>) {
         let mut nodes = [0xff; 1024];
         nodes[..3].copy_from_slice(&[0, 1, 200]);
         h.cpu_nodes = nodes.map(Into::into);
-        h.checksum = crc32fast::hash(&h.bytes_mut()[..CHECKED]).into();
+        seal(h);
         for (slot, nanoseconds) in [(0, 0), (1, made.span)] {
             h.anchors[slot] = header::Anchor {
                 serial: (slot as u64 + 1).into(),
@@ -126,19 +126,12 @@ fn snapshot(made: &Made) -> (Vec<u8>, Vec<(u64, [i64; 4])>) {
             thread.identity = (9 << 16 | slot).into();
             thread.tid = (*tid).into();
             thread.pid = (*pid).into();
-            thread.name = text(name);
-            thread.process_name = text(process);
+            thread.name = padded(name);
+            thread.process_name = padded(process);
         });
     }
     let order = ring(&mut b, &g, made);
     (b, order)
-}
-
-/// A text, NUL-padded.
-fn text(text: &str) -> [AtomicU8; 16] {
-    let mut bytes = [0; 16];
-    bytes[..text.len()].copy_from_slice(text.as_bytes());
-    bytes.map(Into::into)
 }
 
 /// Each thread fills a lane of its own, those that nobody knows too.

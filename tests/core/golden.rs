@@ -7,9 +7,8 @@
 //! change of the code makes of them otherwise, they stay.
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicU8;
 
-use timeline::layout::header::{self, CHECKED, Header};
+use timeline::layout::header::{self, Header};
 use timeline::layout::records::{Chunk, Definition, Lane, Process, Thread};
 use timeline::layout::words::{Cursor, State, entry_head, entry_thread};
 use timeline::layout::{Geometry, HEADER_SIZE, MAGIC};
@@ -17,7 +16,7 @@ use timeline::{
     Attached, ClockKind, EventId, FollowFrom, Level, Order, Priority, Record, argument_names, dump,
 };
 
-use crate::support::Name;
+use crate::support::{Name, padded, seal};
 
 /// Nanoseconds from the epoch to when the snapshot's first anchor says it was taken.
 const EPOCH: u64 = 1_700_000_000_000_000_000;
@@ -89,11 +88,11 @@ fn made() -> Vec<u8> {
         h.creator_pid = 4000.into();
         h.creator_start = 12345.into();
         h.boot_id = [0xa5; 16].map(Into::into);
-        h.creator_exe = text("/usr/bin/program");
+        h.creator_exe = padded("/usr/bin/program");
         let mut nodes = [0xff; 1024];
         nodes[..6].copy_from_slice(&[0, 0, 1, 1, 0xff, 1]);
         h.cpu_nodes = nodes.map(Into::into);
-        h.checksum = crc32fast::hash(&h.bytes_mut()[..CHECKED]).into();
+        seal(h);
 
         h.level = u32::from(Level::from(Priority::App).get()).into();
         h.dropped_interrupted = 2.into();
@@ -112,13 +111,6 @@ fn made() -> Vec<u8> {
     tables(&mut b, &g);
     ring(&mut b, &g);
     b
-}
-
-/// A text, NUL-padded.
-fn text<const N: usize>(text: &str) -> [AtomicU8; N] {
-    let mut bytes = [0; N];
-    bytes[..text.len()].copy_from_slice(text.as_bytes());
-    bytes.map(Into::into)
 }
 
 /// The definitions with their strings, the threads and the process.
@@ -152,14 +144,14 @@ fn tables(b: &mut [u8], g: &Geometry) {
             thread.identity = identity(slot as usize).into();
             thread.tid = tid.into();
             thread.pid = pid.into();
-            thread.name = text(name);
-            thread.process_name = text(process);
+            thread.name = padded(name);
+            thread.process_name = padded(process);
         });
     }
     Process::edit(&mut b[g.process().offset as usize..], |process| {
         process.identity = (1 << 16 | 1).into();
         process.pid = 4000.into();
-        process.name = text("program");
+        process.name = padded("program");
     });
 }
 

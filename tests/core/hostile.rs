@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use timeline::layout::geometry::REGION_NAMES;
 use timeline::layout::header::{self, CHECKED, Header};
+use timeline::layout::records::{self, Chunk};
 use timeline::layout::{Geometry, HEADER_SIZE, MAGIC};
 use timeline::{
     Attached, Control, Definition, Error, EventId, FollowFrom, Level, Order, Priority, Record,
     Timeline, dump,
 };
 
-use crate::support::{Name, Process, Random, arguments, define};
+use crate::support::{Name, Process, Random, arguments, define, seal};
 
 /// A snapshot with events of several threads and definitions, as bytes.
 fn sound() -> Vec<u8> {
@@ -37,14 +38,6 @@ fn sound() -> Vec<u8> {
     let file = folder.path().join("sound.timeline");
     timeline.save(&file).expect("saved");
     std::fs::read(file).expect("read")
-}
-
-/// Makes the header's checksum right again (docs/format.md).
-fn seal(bytes: &mut [u8]) {
-    Header::edit(bytes, |h| {
-        h.checksum = 0.into();
-        h.checksum = crc32fast::hash(&h.bytes_mut()[..CHECKED]).into();
-    });
 }
 
 /// A folder with one file, which tests rewrite.
@@ -165,7 +158,7 @@ fn each_header_field_out_of_range_is_named() {
         let mut damaged = bytes.clone();
         damaged[at..end].fill(0xff);
         if name != "checksum" {
-            seal(&mut damaged);
+            Header::edit(&mut damaged, seal);
         }
         let error = read_harmlessly(scratch.write(&damaged)).err();
         let error = error.unwrap_or_else(|| panic!("{name} at {at:#x} is accepted"));
@@ -182,8 +175,10 @@ fn each_header_field_out_of_range_is_named() {
     let total = Header::of(&bytes).total_size.into_inner();
     for (i, name) in REGION_NAMES.into_iter().enumerate() {
         let mut damaged = bytes.clone();
-        Header::edit(&mut damaged, |h| h.regions[i].offset = total.into());
-        seal(&mut damaged);
+        Header::edit(&mut damaged, |h| {
+            h.regions[i].offset = total.into();
+            seal(h);
+        });
         let error = read_harmlessly(scratch.write(&damaged)).err();
         let right = matches!(&error, Some(Error::Corrupt { field, .. }) if *field == name);
         assert!(right, "{name}: {error:?}");
@@ -197,8 +192,10 @@ fn each_header_field_out_of_range_is_named() {
     }
     // A later minor version only adds.
     let mut newer = bytes.clone();
-    Header::edit(&mut newer, |h| h.version_minor = 9.into());
-    seal(&mut newer);
+    Header::edit(&mut newer, |h| {
+        h.version_minor = 9.into();
+        seal(h);
+    });
     assert_eq!(
         read_harmlessly(scratch.write(&newer)).expect("readable"),
         204
@@ -233,7 +230,7 @@ proptest! {
             bytes[word as usize * 8..][..8].copy_from_slice(&value.to_le_bytes());
         }
         if sealed {
-            seal(&mut bytes);
+            Header::edit(&mut bytes, seal);
         }
         let _ = read_harmlessly(Scratch::new().write(&bytes));
     }
@@ -269,17 +266,11 @@ fn numbers_at_the_edge_do_no_harm() {
     let bytes = sound();
     let g = Geometry::load(&Header::of(&bytes)).expect("sound");
     let scratch = Scratch::new();
-    let put = |bytes: &mut Vec<u8>, at: u64, value: u64| {
-        bytes[at as usize..][..8].copy_from_slice(&value.to_le_bytes());
-    };
     // A lane that claims to have written all there can be.
     let mut damaged = bytes.clone();
-    for chunk in 0..u64::from(g.chunks) {
-        put(
-            &mut damaged,
-            g.chunk().offset + chunk * g.chunk().stride + 8,
-            u64::MAX,
-        );
+    for chunk in 0..g.chunks {
+        let record = &mut damaged[g.chunk().at(chunk) as usize..];
+        Chunk::edit(record, |chunk| chunk.before = u64::MAX.into());
     }
     read_harmlessly(scratch.write(&damaged)).expect("readable");
     // Anchors that span all of time.
@@ -317,10 +308,13 @@ fn definitions_that_all_name_one_endless_string_do_not_eat_the_memory() {
         h.defined = g.definitions.into();
         h.strings_used = g.strings().length.into();
     });
-    for id in 0..u64::from(g.definitions) {
-        let at = (g.definition().offset + id * g.definition().stride) as usize;
-        bytes[at + 8..at + 16].copy_from_slice(&[1, 0, 0, 0, 2, 0, 0, 0]);
-        bytes[at + 26] = 3;
+    for id in 0..g.definitions {
+        let record = &mut bytes[g.definition().at(id) as usize..];
+        records::Definition::edit(record, |definition| {
+            definition.category = 1.into();
+            definition.message = 2.into();
+            definition.priority = 3.into();
+        });
     }
     std::fs::write(&file, &bytes).expect("written");
     // Under a limit of memory and a deadline, in a process of its own.
@@ -414,9 +408,8 @@ fn a_live_ring_of_random_words_can_be_joined_and_written_without_harm() {
         // Now and then with every chunk and lane alike.
         if random.below(4) == 0 {
             let value = random.next();
-            for chunk in 0..u64::from(g.chunks) {
-                let at = g.chunk().offset + chunk * g.chunk().stride;
-                file.write_all_at(&value.to_le_bytes(), at)
+            for chunk in 0..g.chunks {
+                file.write_all_at(&value.to_le_bytes(), g.chunk().at(chunk))
                     .expect("written");
             }
         }

@@ -8,7 +8,7 @@ use timeline::layout::header::{CHECKED, Header};
 use timeline::{Order, Record, Timeline};
 
 use super::apart::{self, Space};
-use crate::support::{Name, arguments, attach, checked, define, hear, say};
+use crate::support::{Name, arguments, attach, checked, define, hear, say, seal};
 
 /// Opens the timeline and logs, or says why not; and what the command says of its boot.
 pub fn opens(given: &[String]) {
@@ -110,8 +110,7 @@ fn a_timeline_of_a_creator_without_proc_is_joined_with_it() {
     file.read_exact_at(head.bytes_mut(), 0).expect("read");
     let mut of_boot = |id: u8| {
         head.boot_id = [id; 16].map(Into::into);
-        head.checksum = 0.into();
-        head.checksum = crc32fast::hash(&head.bytes_mut()[..CHECKED]).into();
+        seal(&mut head);
         file.write_all_at(&head.bytes_mut()[..CHECKED], 0)
             .expect("written");
     };

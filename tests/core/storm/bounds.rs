@@ -14,7 +14,7 @@ use timeline::{ClockKind, EventId, Order, Record, Timeline};
 
 use super::load::{move_to, own_cpus};
 use crate::support::{
-    NO_RSEQ, Name, Process, arguments, attach, checked, define, hear, naive, rseq, say,
+    NO_RSEQ, Name, Process, arguments, attach, checked, define, hear, naive, rseq, say, seal,
 };
 
 /// The smallest ring, as it was made or with other lanes, and what its file held when somebody
@@ -39,8 +39,7 @@ impl Small {
         geometry.thread_lanes += moved;
         Header::edit(&mut bytes, |h| {
             geometry.store(h);
-            h.checksum = 0.into();
-            h.checksum = crc32fast::hash(&h.bytes_mut()[..CHECKED]).into();
+            seal(h);
         });
         let file = File::options()
             .write(true)
