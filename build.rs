@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// In the order in which the header is to be read.
 const SOURCES: [&str; 10] = [
-    "status",
+    "error",
     "priority",
     "level",
     "writer",

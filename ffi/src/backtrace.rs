@@ -1,6 +1,6 @@
 //! Call stacks of events: return addresses in a payload, and the loaded objects that name them.
+use crate::error::{TIMELINE_OK, guard};
 use crate::stack::capture;
-use crate::status::{TIMELINE_OK, guard};
 use crate::writer::{Writer, timeline_t};
 use std::ffi::c_void;
 use timeline_core::without_cancellation;

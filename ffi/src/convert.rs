@@ -1,5 +1,5 @@
 //! From C's pointers and numbers to checked Rust values, and back.
-use crate::status::Failure;
+use crate::error::Failure;
 use std::borrow::Cow;
 use std::ffi::{CStr, OsStr, c_char};
 use std::os::unix::ffi::OsStrExt;

@@ -1,6 +1,6 @@
 //! A timeline as a whole: saved to a file, or written out as text.
 use crate::convert::path;
-use crate::status::{Failure, TIMELINE_OK, guard, timeline_status_t};
+use crate::error::{Failure, TIMELINE_OK, guard, timeline_status_t};
 use crate::writer::{timeline_t, writer};
 use std::ffi::{c_char, c_int};
 use std::fs::File;

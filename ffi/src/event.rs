@@ -1,7 +1,7 @@
 //! An event as C sees it, and as text.
 use crate::convert::shared;
+use crate::error::{Failure, TIMELINE_OK, guard, timeline_status_t};
 use crate::priority::TIMELINE_NONE;
-use crate::status::{Failure, TIMELINE_OK, guard, timeline_status_t};
 use crate::text::{floor, to_array, to_c_string};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

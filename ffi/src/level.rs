@@ -1,7 +1,7 @@
 //! Priorities and levels: numbers, names, and the level of a timeline.
 use crate::convert::{place, text};
+use crate::error::{TIMELINE_OK, guard, timeline_status_t};
 use crate::priority::{TIMELINE_NONE, level_of};
-use crate::status::{TIMELINE_OK, guard, timeline_status_t};
 use crate::writer::{timeline_t, writer};
 use std::ffi::c_char;
 use timeline_core::{Level, Priority, without_cancellation};

@@ -9,6 +9,7 @@
 mod backtrace;
 mod convert;
 mod dump;
+mod error;
 mod event;
 mod level;
 mod modules;
@@ -17,17 +18,16 @@ mod priority;
 mod reader;
 mod sampler;
 mod stack;
-mod status;
 mod text;
 mod writer;
 
 pub use backtrace::*;
 pub use dump::*;
+pub use error::*;
 pub use event::*;
 pub use level::*;
 pub use printf::*;
 pub use priority::*;
 pub use reader::*;
 pub use sampler::*;
-pub use status::*;
 pub use writer::*;

@@ -1,6 +1,6 @@
 //! Tells a timeline which objects the process has loaded, for the names of addresses.
+use crate::error::{Failure, RETRY};
 use crate::stack::{Handler, Stack, look_for_handler};
-use crate::status::{Failure, RETRY};
 use std::ffi::{CStr, OsStr, c_int, c_void};
 use std::iter;
 use std::ops::Range;

@@ -1,9 +1,9 @@
 //! Call sites of `TIMELINE_PRINTF`: defines their events, and logs the values that C encoded.
 use crate::convert::{lossy, place};
+use crate::error::{Failure, RETRY, TIMELINE_OK, guard};
 use crate::modules::Turn;
 use crate::priority::priority_of;
 use crate::stack::{Handler, look_for_handler};
-use crate::status::{Failure, RETRY, TIMELINE_OK, guard};
 use crate::writer::{Writer, timeline_t, writer};
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

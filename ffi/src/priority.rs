@@ -1,5 +1,5 @@
 //! Priorities and levels as numbers, for C.
-use crate::status::Failure;
+use crate::error::Failure;
 use timeline_core::{Level, Priority};
 
 /// A level: log nothing. No event has this priority.

@@ -1,7 +1,7 @@
 //! Reading a timeline: attach, then walk or follow its events.
 use crate::convert::{exclusive, path, place, shared};
+use crate::error::{Failure, TIMELINE_END, TIMELINE_OK, guard, timeline_status_t};
 use crate::event::{Texts, convert, timeline_event_t};
-use crate::status::{Failure, TIMELINE_END, TIMELINE_OK, guard, timeline_status_t};
 use std::ffi::c_char;
 use std::sync::Arc;
 use std::vec;

@@ -1,7 +1,7 @@
 //! Bursts of detail: the level raised for a short time at a fixed period.
 use crate::convert::place;
+use crate::error::{Failure, TIMELINE_OK, guard, timeline_status_t};
 use crate::priority::level_of;
-use crate::status::{Failure, TIMELINE_OK, guard, timeline_status_t};
 use crate::writer::{timeline_t, writer};
 use std::time::Duration;
 use timeline_core::Sampler;

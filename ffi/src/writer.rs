@@ -1,8 +1,8 @@
 //! Timelines to write to: makes, joins and frees them, defines and logs their events.
 use crate::convert::{path, place, shared, text};
+use crate::error::{Failure, TIMELINE_OK, guard, timeline_status_t};
 use crate::modules::Modules;
 use crate::priority::priority_of;
-use crate::status::{Failure, TIMELINE_OK, guard, timeline_status_t};
 use std::ffi::c_char;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
