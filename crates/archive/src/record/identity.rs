@@ -1,4 +1,5 @@
-//! Which run of which program a ring is: the preamble of an archive is made of it.
+//! Identifies the run of a program that a ring belongs to: makes its preamble, and compares
+//! preambles.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -50,7 +51,7 @@ impl Preamble {
     }
 }
 
-/// What keeps this run of this program apart from all others.
+/// A number that differs for every run of every program.
 fn magic(info: &Info, size: Option<u64>, sha1: Option<&[u8]>) -> u64 {
     let mut digest = Sha1::new();
     digest.update(&info.creator_exe);

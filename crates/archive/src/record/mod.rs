@@ -1,5 +1,5 @@
-//! Follows a ring into files that are rotated, resumed after a crash, and reopened when somebody
-//! removes them.
+//! Follows a ring into files, which are rotated, continued after a crash, and opened again if
+//! another process removes them.
 
 mod identity;
 pub(crate) mod numbered_files;

@@ -14,28 +14,28 @@ use timeline::{Error, Result, files};
 
 use crate::format::file_name::{file_name, file_number};
 
-/// How often a lock is asked for: a reader that looks whether somebody records has it for a moment.
+/// Attempts to lock a file: a reader that checks for a recorder holds the lock for a moment.
 const TRIES: u32 = 10;
 
-/// A file that is locked against other recorders while it is open.
+/// An open file that is locked against other recorders.
 pub type Locked = Flock<File>;
 
-/// The files of a directory that no other recorder uses.
+/// The numbered files of a directory, which is locked against other recorders.
 pub struct Files {
     folder: PathBuf,
-    /// Held until the recorder ends, however it does.
+    /// The lock of the directory.
     lock: Locked,
-    /// The numbers of those that are finished, the oldest first, and their sizes.
+    /// The finished files: their numbers and sizes, the oldest first.
     finished: VecDeque<(u64, u64)>,
-    /// The number of the one that is being written.
+    /// The number of the current file.
     number: u64,
-    /// Whether the directory, and the first file in it, are this recorder's.
+    /// Whether this recorder created the directory, and the first file in it.
     made: (bool, bool),
 }
 
 impl Files {
-    /// Takes a directory, which is made for its owner alone if it is not there. The last of its
-    /// files is the one to go on with; a first one is made where there is none.
+    /// Opens a directory, which is created with access for its owner alone if it is not there.
+    /// Returns its last file, which is created if there is none.
     pub fn open(folder: &Path) -> Result<(Files, Locked, PathBuf)> {
         let fail = |doing| move |error| Error::io(doing, folder, error);
         let is_new = !folder.exists();
@@ -49,7 +49,7 @@ impl Files {
             if let Some(number) = entry.file_name().to_str().and_then(file_number) {
                 let metadata = fs::metadata(entry.path()).map_err(fail("list"))?;
                 if !metadata.is_file() {
-                    // Reading it could wait for somebody at its other end.
+                    // It may be a pipe: reading could wait for a writer.
                     let what = io::Error::new(io::ErrorKind::InvalidInput, "expected a file");
                     return Err(Error::io("read", &entry.path(), what));
                 }
@@ -70,19 +70,19 @@ impl Files {
         Ok((files, file, path))
     }
 
-    /// Whether the first of the files was made for this recorder.
+    /// Whether this recorder created the first file.
     pub fn is_made(&self) -> bool {
         self.made.1
     }
 
-    /// Removes the directory, if it was made for this recorder and is empty.
+    /// Removes the directory, if this recorder created it and it is empty.
     pub fn remove_if_made(&self) {
         if self.made.0 {
             let _ = fs::remove_dir(&self.folder);
         }
     }
 
-    /// Whether the directory still stands at its name.
+    /// Whether the directory still has its name.
     pub fn is_there(&self) -> bool {
         let place = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
         let ours = self.lock.metadata().map(place).ok();
@@ -93,7 +93,7 @@ impl Files {
         self.folder.join(file_name(number))
     }
 
-    /// Makes the file to go on with after the present one, which has this size.
+    /// Creates the file after the current one, which has this size.
     pub fn next(&mut self, size: u64) -> Result<(Locked, PathBuf)> {
         let number = self.number.saturating_add(1);
         let path = self.path(number);
@@ -103,21 +103,21 @@ impl Files {
         Ok((file, path))
     }
 
-    /// The files before the present one, the newest first.
+    /// The files before the current one, the newest first.
     pub fn older(&self) -> impl Iterator<Item = PathBuf> {
         let numbers = self.finished.iter().rev();
         numbers.map(|(number, _)| self.path(*number))
     }
 
-    /// Removes the oldest files until all that are left have at most `keep` bytes, the present one
-    /// with its `size` bytes included. That one stays.
+    /// Removes the oldest files until all files together have at most `keep` bytes. The current
+    /// file counts with its `size` bytes, and is never removed.
     pub fn keep(&mut self, keep: u64, size: u64) -> io::Result<()> {
         let mut total = self.finished.iter().map(|(_, size)| size).sum::<u64>() + size;
         while total > keep
             && let Some((number, size)) = self.finished.front()
         {
             match fs::remove_file(self.path(*number)) {
-                // Somebody else made room.
+                // Another process made room.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 other => other?,
             }
@@ -133,11 +133,12 @@ impl Files {
     }
 }
 
-/// Opens a file for this recorder alone; it is made for its owner alone if it is not there.
+/// Opens a file for this recorder alone. If it is not there, it is created with access for its
+/// owner alone.
 pub fn open(path: &Path) -> Result<Locked> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
-    // Opening something else could wait for somebody at its other end.
+    // It may be a pipe: opening could wait for a reader.
     options.mode(0o600).custom_flags(libc::O_NONBLOCK);
     let fail = |error| Error::io("open", path, error);
     let file = files::open_as(&options, path).map_err(fail)?;

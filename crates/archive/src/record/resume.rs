@@ -1,5 +1,5 @@
-//! What an earlier recorder left in a file: of which runs, how far, and where its last whole frame
-//! ends.
+//! Reads a file that an earlier recorder wrote: its runs, how far each is recorded, and where the
+//! last whole frame ends.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -13,23 +13,22 @@ use crate::format::record::{Record, decode};
 use crate::read::bytes::{FRAME, WINDOW, scan};
 use crate::write::writer::Known;
 
-/// What an earlier recorder left in a file.
+/// The contents of a file, as far as a recorder needs them to continue it.
 #[derive(Default)]
 pub struct Contents {
-    /// The runs whose preambles are there.
+    /// The runs with a preamble in the file.
     pub runs: Vec<Preamble>,
-    /// Of each magic what is defined.
+    /// By magic: the strings and addresses that are defined.
     pub known: HashMap<u64, Known>,
-    /// Of each magic the lanes, and the number of the next event of each.
+    /// By magic: the lanes, and the number of the next event of each.
     pub places: HashMap<u64, BTreeMap<u64, u64>>,
-    /// Of each magic the lanes in which a gap was told, and the number of the event behind the last
-    /// one.
+    /// By magic: the lanes with a gap record, and the number of the event behind the last gap.
     pub gaps: HashMap<u64, BTreeMap<u64, u64>>,
-    /// Whole frames.
+    /// The number of whole frames.
     pub frames: u64,
-    /// Where the last of them ends.
+    /// The end of the last whole frame.
     pub end: u64,
-    /// Whether it begins as an archive does.
+    /// Whether the file begins like an archive.
     begins: bool,
     size: u64,
     /// Room for an event, used again.
@@ -103,19 +102,21 @@ impl Contents {
         }
     }
 
-    /// Whether a recorder has written nothing yet: it was killed at its first frame, or before.
+    /// Whether a recorder has written nothing of use yet: it was killed during its first frame, or
+    /// before.
     pub fn is_nothing_yet(&self) -> bool {
         let torn = self.frames == 0 && self.begins && self.size < 1 << 16;
-        // A preamble alone: it does not say yet where the recorder begins.
+        // A preamble alone does not say where the events begin in each lane.
         torn || (self.frames == 1 && self.runs.len() == 1)
     }
 
-    /// Whether there is anything that is no part of an archive.
+    /// Whether the file holds something else than an archive.
     pub fn is_foreign(&self) -> bool {
         self.frames == 0 && !self.is_nothing_yet()
     }
 
-    /// Adds what stands in an older file of the same archive; its strings stand there only.
+    /// Adds the contents of an older file of the same archive, without its strings, which are only
+    /// in that file.
     pub fn add_older(&mut self, mut older: Contents) {
         // The oldest run first, as in a file.
         older.runs.append(&mut self.runs);

@@ -1,4 +1,4 @@
-//! The times of events that follow closely upon each other, from those of two moments around them.
+//! Wall-clock times of events, interpolated between two moments that are close to each other.
 
 use timeline::Attached;
 
@@ -7,32 +7,33 @@ const SPAN: u64 = 1 << 24;
 /// A higher rate, in 2^-32 nanoseconds a tick, could not be multiplied by the span.
 const MOST_RATE: u64 = 1 << 39;
 
-/// Works out times as [`Attached::unix_nanos`] does, which takes several divisions.
+/// Computes the same times as [`Attached::unix_nanos`], without its divisions.
 #[derive(Default)]
-pub struct Times {
+pub struct TickClock {
     from: u64,
-    /// 0 where nothing is known.
+    /// 0 if no rate is known.
     span: u64,
     unix: u64,
     /// In 2^-32 nanoseconds a tick.
     rate: u64,
 }
 
-impl Times {
+impl TickClock {
     /// Nanoseconds since the epoch at `ticks`.
     #[inline]
-    pub fn at(&mut self, at: &Attached, ticks: u64) -> Option<u64> {
+    pub fn unix_nanos(&mut self, ring: &Attached, ticks: u64) -> Option<u64> {
         let since = ticks.wrapping_sub(self.from);
         if since < self.span {
             return Some(self.unix + ((since * self.rate) >> 32));
         }
-        self.turn(ticks, |ticks| at.unix_nanos(ticks))
+        self.move_span(ticks, |ticks| ring.unix_nanos(ticks))
     }
 
     #[cold]
-    fn turn(&mut self, ticks: u64, unix_nanos: impl Fn(u64) -> Option<u64>) -> Option<u64> {
+    fn move_span(&mut self, ticks: u64, unix_nanos: impl Fn(u64) -> Option<u64>) -> Option<u64> {
         self.span = 0;
-        // Some before it, too: the events of two threads do not come exactly in their order.
+        // The span begins before `ticks`, because the events of several threads are not exactly in
+        // order.
         let from = ticks.saturating_sub(SPAN / 4);
         let ends = unix_nanos(from).zip(from.checked_add(SPAN).and_then(&unix_nanos));
         if let Some((first, last)) = ends
@@ -40,7 +41,7 @@ impl Times {
             && rate / SPAN < MOST_RATE
             && last < u64::MAX / 2
         {
-            *self = Times {
+            *self = TickClock {
                 from,
                 span: SPAN,
                 unix: first,
@@ -58,13 +59,13 @@ mod tests {
     #[test]
     fn times_are_those_of_the_clock() {
         let clock = |ticks: u64| Some(1_700_000_000_000_000_000 + ticks * 10 / 29);
-        let mut times = Times::default();
+        let mut times = TickClock::default();
         let mut ticks = 5_000_000_000;
         for step in (0..2_000u64).map(|i| i * i * 7 % 90_001) {
             let since = ticks - times.from.min(ticks);
             let found = match since < times.span {
                 true => Some(times.unix + ((since * times.rate) >> 32)),
-                false => times.turn(ticks, clock),
+                false => times.move_span(ticks, clock),
             };
             assert!(found.unwrap().abs_diff(clock(ticks).unwrap()) <= 1);
             ticks += step;
@@ -79,9 +80,9 @@ mod tests {
             |ticks: u64| Some(u64::MAX - ticks),
             |ticks: u64| Some(ticks.wrapping_mul(200)),
         ] {
-            let mut times = Times::default();
+            let mut times = TickClock::default();
             for ticks in [0, 1, SPAN, u64::MAX] {
-                assert_eq!(times.turn(ticks, clock), clock(ticks));
+                assert_eq!(times.move_span(ticks, clock), clock(ticks));
                 assert_eq!(times.span, 0);
             }
         }

@@ -1,7 +1,7 @@
-//! The file that is written at present.
+//! The file that is being written.
 //!
-//! Only whole frames are written. What a full disk cuts is taken off again, and the caller is told
-//! how much of what it gave stands in the file; the rest is its own to keep and to try again.
+//! Only whole frames are written. If the disk gets full, the part of a frame is cut off again, and
+//! the caller learns how many bytes are in the file. The caller keeps the rest and tries again.
 
 use std::fs::{self, File};
 use std::io;
@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use crate::format::frame::{Frames, Part};
 use crate::record::numbered_files::Locked;
 
-/// What happened to the file, so that it was begun anew. What stood in it belongs to whoever did
-/// that.
+/// A change of the file by another process, because of which it was opened again. The recorder does
+/// not restore the bytes that were in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// Its name is gone or leads to another file: it was removed or moved.
@@ -21,18 +21,18 @@ pub enum Change {
     Cut,
 }
 
-/// A file, locked against other recorders, and how much of it is written.
+/// A file that is locked against other recorders, and how much of it is written.
 pub struct CurrentFile {
     file: Locked,
     path: PathBuf,
-    /// Whether it was made by this recorder, and goes if nothing is written.
+    /// Whether this recorder created it. Then it is removed if nothing was written.
     made: bool,
     /// Bytes of whole frames.
     size: u64,
 }
 
 impl CurrentFile {
-    /// A file that was opened at `path`, and of which nothing is known to be written.
+    /// A file opened at `path`. It counts as empty until `go_on_at` is called.
     pub fn new(file: Locked, path: PathBuf, made: bool) -> CurrentFile {
         CurrentFile {
             file,
@@ -42,7 +42,7 @@ impl CurrentFile {
         }
     }
 
-    /// The file itself.
+    /// The file.
     pub fn file(&self) -> &File {
         &self.file
     }
@@ -57,18 +57,19 @@ impl CurrentFile {
         self.size
     }
 
-    /// Goes on behind so many bytes.
+    /// Continues behind the first `size` bytes.
     pub fn go_on_at(&mut self, size: u64) {
         self.size = size;
     }
 
-    /// Cuts off what stands behind the whole frames: a killed recorder was writing it. If that
-    /// fails, so does what is written next.
+    /// Cuts off the bytes behind the whole frames, which a killed recorder was writing. If that
+    /// fails, the next write fails as well.
     pub fn cut_off_rest(&self) {
         let _ = self.file.set_len(self.size);
     }
 
-    /// Writes as much as there is room for, in whole frames: how many bytes, and why not all.
+    /// Writes as many whole frames as there is room for. Returns the number of bytes, and the error
+    /// if that is not all.
     pub fn put(&mut self, frames: &[u8]) -> (usize, Option<io::Error>) {
         let mut done = 0;
         let failure = loop {
@@ -84,14 +85,14 @@ impl CurrentFile {
         };
         if failure.is_some() {
             done = whole(&frames[..done]);
-            // If that fails, what is written next stands over it, from the same place on.
+            // If that fails, the next write overwrites the part of a frame.
             let _ = self.file.set_len(self.size + done as u64);
         }
         self.size += done as u64;
         (done, failure)
     }
 
-    /// What happened to the file since it was begun, if anything did.
+    /// The change of the file, if another process changed it.
     pub fn change(&self) -> Option<Change> {
         match fs::metadata(&self.path) {
             Ok(there) => {
@@ -103,25 +104,25 @@ impl CurrentFile {
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Some(Change::Gone),
-            // Who may not look cannot tell.
+            // Without the permission to look, nothing is known.
             Err(_) => None,
         }
     }
 
-    /// Whether somebody cut the file: what is written behind its end would leave a hole.
+    /// Whether the file is shorter than it should be. A write behind its end would leave a hole.
     pub fn is_cut(&self) -> bool {
         let length = self.file.metadata().map(|metadata| metadata.len());
         length.is_ok_and(|length| length < self.size)
     }
 
-    /// Whether this recorder made it for nothing.
-    pub fn is_useless(&self) -> bool {
+    /// Whether this recorder created the file and wrote nothing to it.
+    pub fn is_unused(&self) -> bool {
         let is_empty = self.file.metadata().is_ok_and(|file| file.len() == 0);
         self.made && self.size == 0 && is_empty && self.change().is_none()
     }
 }
 
-/// How much of frames that were cut is whole.
+/// The length of the whole frames at the beginning of `frames`.
 fn whole(frames: &[u8]) -> usize {
     let mut end = 0;
     for part in Frames::new(frames) {

@@ -1,4 +1,4 @@
-//! Which runs an archive holds, and how far: so a recorder goes on where an earlier one stopped.
+//! The runs that an archive holds, and how far each is recorded: a recorder continues there.
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, HashSet, VecDeque};
@@ -11,88 +11,89 @@ use crate::format::preamble::Preamble;
 use crate::record::resume::Contents;
 use crate::write::writer::Known;
 
-/// Where to go on with a ring.
+/// Where a recorder continues with a ring.
 pub struct Resume {
-    /// Its run, which has a magic.
+    /// The run of the ring. It has a magic.
     pub run: Preamble,
-    /// Whether nothing of that was recorded before.
+    /// Whether nothing of the run was recorded before.
     pub is_new: bool,
-    /// Lanes, and the number of the next event of each.
+    /// The lanes, and the number of the next event of each.
     pub next: Vec<(u64, u64)>,
-    /// Lanes that end with a gap: the event behind it was not written.
+    /// The lanes that end with a gap: the event behind it was not written.
     pub gaps: HashSet<u32>,
-    /// Whether the present file says whose the run is.
+    /// Whether the current file has the preamble of the run.
     pub introduced: bool,
-    /// Strings that the present file defines for it.
+    /// The strings that the current file defines for the run.
     pub known: Known,
     /// Whether other runs were recorded before.
     pub later: bool,
 }
 
-/// What stands in the present file, and as far as it had to be looked for in those before.
+/// The contents of the current file, and of the older files as far as they had to be read.
 pub struct History {
-    here: Contents,
-    before: Contents,
-    /// Files that are still to be looked into, the newest first.
+    current: Contents,
+    older: Contents,
+    /// Older files that are not read yet, the newest first.
     unread: VecDeque<PathBuf>,
-    /// Whether the present file is no archive.
+    /// Whether the current file is something else than an archive.
     foreign: bool,
-    /// The preamble of a file that had nothing behind it, and is begun again.
-    alone: Option<Preamble>,
+    /// The preamble of the current file, if it had nothing else: then the file is written from its
+    /// beginning.
+    lone_preamble: Option<Preamble>,
 }
 
 impl History {
-    /// Of what stands in the present file, and in files before it, the newest first.
-    pub fn new(mut here: Contents, older: impl Iterator<Item = PathBuf>) -> History {
-        let (foreign, mut alone) = (here.is_foreign(), None);
-        if here.is_nothing_yet() {
-            alone = here.runs.pop();
-            here = Contents::default();
+    /// Of the contents of the current file, and the names of the older files, the newest first.
+    pub fn new(mut current: Contents, older: impl Iterator<Item = PathBuf>) -> History {
+        let (foreign, mut lone_preamble) = (current.is_foreign(), None);
+        if current.is_nothing_yet() {
+            lone_preamble = current.runs.pop();
+            current = Contents::default();
         }
         History {
-            here,
-            before: Contents::default(),
+            current,
+            older: Contents::default(),
             unread: older.collect(),
             foreign,
-            alone,
+            lone_preamble,
         }
     }
 
-    /// Where the whole frames of the present file end.
+    /// The end of the whole frames in the current file.
     pub fn end(&self) -> u64 {
-        self.here.end
+        self.current.end
     }
 
-    /// Another file is the present one, of which so much is known.
+    /// Another file, with these contents, becomes the current one.
     pub fn go_on_in(&mut self, found: Contents) {
-        let mut passed = std::mem::replace(&mut self.here, found);
+        let mut passed = std::mem::replace(&mut self.current, found);
         passed.known.clear();
-        passed.add_older(std::mem::take(&mut self.before));
-        self.before = passed;
+        passed.add_older(std::mem::take(&mut self.older));
+        self.older = passed;
     }
 
     fn runs(&self) -> impl Iterator<Item = &Preamble> {
-        self.here.runs.iter().chain(&self.before.runs)
+        self.current.runs.iter().chain(&self.older.runs)
     }
 
-    /// The last run of the timeline of this name, in all that was read.
+    /// The last run of the timeline with this name, in the files that were read.
     pub fn last_of(&self, name: &str) -> Option<&Preamble> {
-        let mut newest_first = self.before.runs.iter().chain(&self.here.runs).rev();
+        let mut newest_first = self.older.runs.iter().chain(&self.current.runs).rev();
         newest_first.find(|run| has_name(run, name))
     }
 
-    /// The run of a ring, as the archive names it. Where its preamble was destroyed, its magic
-    /// still tells.
+    /// The run of a ring, as the archive has it. If its preamble was destroyed, the magic of other
+    /// records identifies it.
     fn run(
         &self,
         at: &Attached,
         made: &LazyCell<Preamble, impl FnOnce() -> Preamble>,
     ) -> Option<Preamble> {
         let named = |run: &&Preamble| run.magic.is_some() && run.is_of(at);
-        let magics = self.here.places.keys().chain(self.before.places.keys());
+        let magics = self.current.places.keys().chain(self.older.places.keys());
         let mut unnamed = magics.filter(|magic| self.runs().all(|run| run.magic != Some(**magic)));
         let found = self.runs().find(named).cloned();
-        // Made only if need be: that takes the fingerprint of a program.
+        // Made only if needed, because it computes the digest of an executable.
         found.or_else(|| {
             unnamed
                 .any(|m| made.magic == Some(*m))
@@ -100,8 +101,8 @@ impl History {
         })
     }
 
-    /// Looks for the run of a ring in the older files. They follow upon each other: before one of
-    /// an earlier run, there is nothing of this one.
+    /// Reads older files until the run of a ring is found. Files are in the order of their runs: if
+    /// a file has a run that is older than the ring, the files before it hold nothing of the ring.
     fn read_older(
         &mut self,
         at: &Attached,
@@ -113,7 +114,7 @@ impl History {
             && let Some(older) = self.unread.pop_front()
         {
             match open_to_read(&older).and_then(|file| Contents::read(&file)) {
-                Ok(found) => self.before.add_older(found),
+                Ok(found) => self.older.add_older(found),
                 // Removed, to make room.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(Error::io("read", &older, error)),
@@ -122,22 +123,23 @@ impl History {
         Ok(())
     }
 
-    /// Whether the archive is of this timeline, or of none yet; its run is known or not.
+    /// Whether the archive is of this timeline, or empty. `run` is the run of the ring, if the
+    /// archive has it.
     fn is_of(&self, at: &Attached, run: Option<&Preamble>) -> bool {
         if self.foreign {
             return false;
         }
         let name = at.path().display().to_string();
         let is_ours = |run: &Preamble| run.is_of(at) || has_name(run, &name);
-        let mut runs = self.runs().chain(&self.alone).peekable();
+        let mut runs = self.runs().chain(&self.lone_preamble).peekable();
         let is_ours = match runs.peek() {
             Some(_) => runs.any(is_ours),
-            None => self.here.frames == 0 && self.before.frames == 0,
+            None => self.current.frames == 0 && self.older.frames == 0,
         };
         is_ours || run.is_some()
     }
 
-    /// Where to go on with a ring, in the archive at `path`.
+    /// Where to continue with a ring, in the archive at `path`.
     pub fn resume(&mut self, at: &Attached, path: &Path) -> Result<Resume> {
         let made = LazyCell::new(|| Preamble::of(at));
         self.read_older(at, &made)?;
@@ -150,9 +152,10 @@ impl History {
         }
         let magic = run.as_ref().and_then(|run| run.magic);
         let next = self.next(magic);
-        let known = magic.and_then(|magic| self.here.known.get(&magic));
+        let known = magic.and_then(|magic| self.current.known.get(&magic));
         let ends = |(lane, next): &(u64, u64)| {
-            let gaps = [&self.before, &self.here].map(|found| found.gaps.get(&magic.unwrap_or(0)));
+            let gaps =
+                [&self.older, &self.current].map(|found| found.gaps.get(&magic.unwrap_or(0)));
             let mut gaps = gaps.into_iter().flatten().filter_map(|gaps| gaps.get(lane));
             gaps.any(|number| number == next).then_some(*lane)
         };
@@ -162,18 +165,18 @@ impl History {
             is_new: run.is_none(),
             run: run.unwrap_or_else(|| Preamble::clone(&made)),
             next,
-            introduced: self.here.runs.iter().any(|run| run.is_of(at)),
+            introduced: self.current.runs.iter().any(|run| run.is_of(at)),
             known: known.cloned().unwrap_or_default(),
             later: self.runs().next().is_some(),
         })
     }
 
-    /// Notes that a run begins in the present file.
+    /// Notes that the current file has the preamble of a run.
     pub fn introduce(&mut self, run: &Preamble) {
-        self.here.runs.push(run.clone());
+        self.current.runs.push(run.clone());
     }
 
-    /// The newest of the runs after this one, and how far it is recorded.
+    /// The newest of the runs that are newer than this one, and how far it is recorded.
     pub fn newest_after(&self, run: &Preamble) -> Option<(Preamble, Vec<(u64, u64)>)> {
         let after = self.runs().filter(|other| other.created > run.created);
         let newest = after.max_by_key(|other| other.created)?.clone();
@@ -181,10 +184,10 @@ impl History {
         Some((newest, next))
     }
 
-    /// Of the lanes of a run, the number of the next event.
+    /// The lanes of a run, and the number of the next event of each.
     fn next(&self, magic: Option<u64>) -> Vec<(u64, u64)> {
         let mut next = BTreeMap::new();
-        for found in [&self.before, &self.here] {
+        for found in [&self.older, &self.current] {
             let places = magic.and_then(|magic| found.places.get(&magic));
             for (lane, place) in places.into_iter().flatten() {
                 let next: &mut u64 = next.entry(*lane).or_default();
@@ -194,7 +197,7 @@ impl History {
         next.into_iter().collect()
     }
 
-    /// Notes how far a run is recorded, and what stands there of it, for whoever goes on with it.
+    /// Notes how far a run is recorded, and its strings in the current file, for the next recorder.
     pub fn leave(
         &mut self,
         magic: u64,
@@ -202,18 +205,18 @@ impl History {
         gaps: BTreeMap<u64, u64>,
         known: Known,
     ) {
-        self.here.reach(magic, places.iter().copied());
-        self.here.gaps.entry(magic).or_default().extend(gaps);
-        self.here.known.insert(magic, known);
+        self.current.reach(magic, places.iter().copied());
+        self.current.gaps.entry(magic).or_default().extend(gaps);
+        self.current.known.insert(magic, known);
     }
 }
 
-/// Whether a run is of the timeline of this name, before or after a restart of its program.
+/// Whether a run is of the timeline with this name, before or after a restart of its program.
 fn has_name(run: &Preamble, name: &str) -> bool {
     run.timeline.as_deref().map(name_of_all_runs) == Some(name_of_all_runs(name))
 }
 
-/// What a timeline is called, before and after a restart of its program.
+/// The name of a timeline, without the suffix of earlier runs.
 fn name_of_all_runs(name: &str) -> &str {
     name_before(name.as_ref())
         .and_then(Path::to_str)

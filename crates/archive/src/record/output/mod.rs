@@ -1,4 +1,5 @@
-//! Where a recorder writes: a file, or numbered files in a directory, that may be full for a time.
+//! The archive that a recorder writes: a file, or numbered files in a directory. The disk may be
+//! full for a time.
 
 mod current;
 mod history;
@@ -24,17 +25,18 @@ pub use keeping::{Fsync, Keeping};
 pub(crate) use rotation::Next;
 pub use trouble::Trouble;
 
-/// Where recorders write, one after the other.
+/// An archive that recorders write, one after the other.
 pub struct Output {
-    /// As it was given.
+    /// The path that was given.
     path: PathBuf,
     rotation: Rotation,
     history: History,
 }
 
 impl Output {
-    /// Opens the file at `path`, or the directory that is there or whose name ends in `/`. Both are
-    /// made for their owner alone if they are not there, and locked against other recorders.
+    /// Opens the file at `path`, or the directory if there is one or the path ends in `/`. Both are
+    /// created with access for their owner alone if they are not there, and locked against other
+    /// recorders.
     ///
     /// # Errors
     /// `Io`; `RecorderBusy`; `NotADirectory` for a file that is to be rotated.
@@ -53,7 +55,7 @@ impl Output {
         })
     }
 
-    /// Whether a path means a directory of files, and not one file.
+    /// Whether a path names a directory of files, and not one file.
     pub fn is_directory(path: &Path) -> bool {
         rotation::is_directory(path)
     }
@@ -63,12 +65,12 @@ impl Output {
         self.rotation.written()
     }
 
-    /// What does not work at present.
+    /// The step that fails at present.
     pub fn trouble(&self) -> Option<&Trouble> {
         self.rotation.trouble()
     }
 
-    /// How many bytes more the file may have; `u64::MAX` where that has no limit.
+    /// The bytes that the current file may still get; `u64::MAX` if that has no limit.
     pub(crate) fn room(&self) -> u64 {
         self.rotation.room()
     }
@@ -78,9 +80,9 @@ impl Output {
         &mut self.rotation
     }
 
-    /// Whether what the run before left belongs into the archive: as one that it holds, if only a
-    /// part of it, or as one after those that it holds. An archive without any has no need of what
-    /// was before it.
+    /// Whether the run `before` is to be recorded as well: the archive holds a part of it, or holds
+    /// runs before it and nothing of the present run. An archive without runs does not need those
+    /// before its first.
     ///
     /// # Errors
     /// `Io`; `OtherRing` where the archive is of another timeline.
@@ -89,8 +91,8 @@ impl Output {
         Ok(!before.is_new || (before.later && self.resume(at)?.is_new))
     }
 
-    /// The run that the archive ends with, if it holds nothing of this one and ends with another
-    /// than the one `before` this: what was logged between these may be missing.
+    /// The run that the archive ends with, if it holds nothing of this run, and ends with another
+    /// one than the run `before` this: events between these runs may be missing.
     ///
     /// # Errors
     /// `Io`; `OtherRing` where the archive is of another timeline.
@@ -107,25 +109,25 @@ impl Output {
         Ok(last.filter(|last| !is_before(last)).cloned())
     }
 
-    /// Where to go on with a ring.
+    /// Where to continue with a ring.
     pub(crate) fn resume(&mut self, at: &Attached) -> Result<Resume> {
         let resume = self.history.resume(at, &self.path)?;
         self.rotation.file().cut_off_rest();
         Ok(resume)
     }
 
-    /// Notes that a run begins here with so many bytes, before any of its events.
+    /// Notes that `bytes` bytes in the current file introduce a run.
     pub(crate) fn introduce(&mut self, run: &Preamble, bytes: u64) {
         self.history.introduce(run);
         self.rotation.introduce(bytes);
     }
 
-    /// The newest of the runs after this one, and how far it is recorded.
+    /// The newest of the runs that are newer than this one, and how far it is recorded.
     pub(crate) fn newest_after(&self, run: &Preamble) -> Option<(Preamble, Vec<(u64, u64)>)> {
         self.history.newest_after(run)
     }
 
-    /// Notes how far a run is recorded, and what stands there of it, for whoever goes on with it.
+    /// Notes how far a run is recorded, and its strings in the current file, for the next recorder.
     pub(crate) fn leave(
         &mut self,
         magic: u64,
@@ -136,7 +138,8 @@ impl Output {
         self.history.leave(magic, places, gaps, known);
     }
 
-    /// Begins another file, unless that fails. All that belongs into this one stands in it.
+    /// Begins another file. Everything that belongs to this one has been written. Returns whether
+    /// that worked.
     pub(crate) fn rotate(&mut self) -> bool {
         let begun = self.rotation.begin_next();
         if begun {
@@ -145,14 +148,14 @@ impl Output {
         begun
     }
 
-    /// Opens the file again that somebody changed; whether it can be written to.
+    /// Opens the file again after a change. Returns whether it can be written to.
     pub(crate) fn reopen(&mut self, change: Change) -> bool {
         let found = self.rotation.reopen(&self.path, change);
         found.map(|found| self.history.go_on_in(found)).is_some()
     }
 }
 
-/// Takes whole frames, and of them as many as there is room for.
+/// Writes whole frames, as many as there is room for.
 impl Write for Output {
     fn write(&mut self, frames: &[u8]) -> io::Result<usize> {
         self.rotation.write(frames)

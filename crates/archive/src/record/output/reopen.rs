@@ -1,4 +1,4 @@
-//! The file is opened again, because somebody removed, moved or cut it while it was written.
+//! Opens a file again that was removed, moved or cut while it was written.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,15 +14,16 @@ use crate::record::numbered_files::{self, Files};
 use crate::record::resume::Contents;
 
 impl Rotation {
-    /// Writes on where it did, since nothing happened to the file, or it was put back.
-    pub fn stay(&mut self) {
+    /// Continues in the same file: it was not changed, or was moved back.
+    pub fn go_on(&mut self) {
         if std::mem::take(&mut self.away) {
             self.writing = None;
         }
     }
 
-    /// Goes on at the name, behind what is whole there, and says what that is. If that fails, it is
-    /// tried again, and nothing is written meanwhile. `output` is the file or the directory.
+    /// Opens the name again, cuts off what is no whole frame, and returns the contents. If that
+    /// fails, nothing is written until a later attempt succeeds. `output` is the file or the
+    /// directory.
     pub fn reopen(&mut self, output: &Path, change: Change) -> Option<Contents> {
         if self.away && self.writing.as_ref().is_some_and(Trouble::waits) {
             return None;
@@ -79,11 +80,11 @@ fn read(file: &File, path: &Path) -> Result<Contents> {
     Ok(found)
 }
 
-/// Leaves no file behind that was made for nothing.
+/// Removes a file that was created and not used.
 impl Drop for Rotation {
     fn drop(&mut self) {
-        if self.file.is_useless() {
-            // Nobody misses it if that fails.
+        if self.file.is_unused() {
+            // If that fails, an empty file is left, which does no harm.
             let _ = fs::remove_file(self.file.path());
             if let Some(files) = &self.files {
                 files.remove_if_made();

@@ -1,4 +1,4 @@
-//! Decides when another file is begun, begins it, and removes the oldest.
+//! Decides when another file is begun, begins it, and removes the oldest files.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,32 +11,32 @@ use super::keeping::{Fsync, Keeping};
 use super::trouble::Trouble;
 use crate::record::numbered_files::{self, Files};
 
-/// What is written next, behind all that waits.
+/// The next write, after the bytes that are waiting.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Next {
-    /// Events that were read together, if the file is not too old for them.
+    /// Events that were read together. Another file is begun if this one is too old.
     Batch,
-    /// A record of so many bytes at most.
+    /// A record of at most so many bytes.
     Record(u64),
-    /// A block with a record of so many bytes at most. It needs an eighth of a file: less is not
-    /// worth blocks of few events.
+    /// A block that begins with a record of at most so many bytes. If less than an eighth of the
+    /// file is left, another file is begun, because a block of few events compresses badly.
     Block(u64),
-    /// The introduction of a run, of so many bytes at most.
+    /// The introduction of a run, of at most so many bytes.
     Run(u64),
 }
 
-/// Owns the file that is written, and those before it in a directory.
+/// The current file, and those before it in a directory.
 pub(crate) struct Rotation {
     keeping: Keeping,
-    /// Where the output is a directory.
+    /// `None` if the output is a single file.
     pub(super) files: Option<Files>,
     pub(super) file: CurrentFile,
-    /// Bytes with which the file begins before any event.
+    /// Bytes at the beginning of the file, before any event.
     pub(super) introduction: u64,
     pub(super) begun: Instant,
     /// Bytes written to all files.
     written: u64,
-    /// Whether the name leads elsewhere, and no file could be begun there.
+    /// Whether the file was removed or moved, and no other could be opened at its name.
     pub(super) away: bool,
     pub(super) writing: Option<Trouble>,
     syncing: Option<Trouble>,
@@ -45,7 +45,7 @@ pub(crate) struct Rotation {
 }
 
 impl Rotation {
-    /// Opens the file at `path`, or the last one of the directory.
+    /// Opens the file at `path`, or the last file of the directory.
     pub fn open(path: &Path, keeping: Keeping) -> Result<Rotation> {
         let is_new = !path.exists();
         let (files, file) = if is_directory(path) {
@@ -76,7 +76,7 @@ impl Rotation {
         })
     }
 
-    /// The file that is written.
+    /// The current file.
     pub fn file(&mut self) -> &mut CurrentFile {
         &mut self.file
     }
@@ -91,7 +91,7 @@ impl Rotation {
         self.written
     }
 
-    /// What does not work at present.
+    /// The step that fails at present.
     pub fn trouble(&self) -> Option<&Trouble> {
         let all = [&self.writing, &self.syncing, &self.rotating, &self.removing];
         all.into_iter().find_map(Option::as_ref)
@@ -102,15 +102,15 @@ impl Rotation {
         self.writing.is_some()
     }
 
-    /// How many bytes more the file may have; `u64::MAX` where that has no limit.
+    /// The bytes that the file may still get; `u64::MAX` if that has no limit.
     pub fn room(&self) -> u64 {
         let most = self.keeping.rotate_size;
         most.map_or(u64::MAX, |most| most.saturating_sub(self.file.size()))
     }
 
-    /// Whether another file is to be begun before what comes next. From `least` to `most` bytes
-    /// wait and belong into this file. It gets another one behind it only if it has events; before
-    /// a run is introduced, if it has anything.
+    /// Whether another file is to be begun before `next`. From `least` to `most` bytes are waiting,
+    /// and belong to this file. A file without events stays the current one, except that the
+    /// introduction of a run needs only some bytes before it.
     pub fn is_due(&self, (least, most): (u64, u64), next: Next) -> bool {
         let has_room = |more: u64| most.saturating_add(more) <= self.room();
         let fits = match next {
@@ -131,14 +131,15 @@ impl Rotation {
         most.is_some_and(|most| self.begun.elapsed() >= most)
     }
 
-    /// Notes that so many bytes come before any event, if that is where the file is.
+    /// Counts `bytes` bytes as written before any event, unless the file has events.
     pub fn introduce(&mut self, bytes: u64) {
         if self.file.size() == self.introduction {
             self.introduction += bytes;
         }
     }
 
-    /// Begins another file, unless that fails. All that belongs into this one stands in it.
+    /// Begins another file. Everything that belongs to this one has been written. Returns whether
+    /// that worked.
     pub fn begin_next(&mut self) -> bool {
         let Some(files) = &mut self.files else {
             return false;
@@ -166,7 +167,7 @@ impl Rotation {
     /// Writes whole frames, as many as there is room for.
     pub fn write(&mut self, frames: &[u8]) -> io::Result<usize> {
         let waits = self.writing.as_ref().is_some_and(Trouble::waits);
-        // A recorder sees to a file that is cut or gone before it reads the next event.
+        // A recorder opens a changed file again before it reads the next event.
         if self.away || waits || self.file.is_cut() {
             return Err(io::ErrorKind::WouldBlock.into());
         }
@@ -184,7 +185,7 @@ impl Rotation {
         Ok(done)
     }
 
-    /// Makes the file durable, unless nobody wants that.
+    /// Makes the file durable, unless `Fsync::Never` was asked for.
     pub fn finish(&mut self) {
         if self.keeping.fsync != Fsync::Never {
             self.sync();
@@ -198,7 +199,7 @@ impl Rotation {
         self.syncing = synced.err().map(failed);
     }
 
-    /// Removes what would be too much with so many bytes more.
+    /// Removes the oldest files, so that `more` bytes have room.
     fn remove_oldest(&mut self, more: usize) {
         if let (Some(most), Some(files)) = (self.keeping.keep_size, &mut self.files) {
             let removed = files.keep(most, self.file.size().saturating_add(more as u64));
@@ -209,7 +210,7 @@ impl Rotation {
     }
 }
 
-/// Whether a path means a directory of files, and not one file.
+/// Whether a path names a directory of files, and not one file.
 pub fn is_directory(path: &Path) -> bool {
     path.as_os_str().as_encoded_bytes().ends_with(b"/") || path.is_dir()
 }

@@ -1,4 +1,4 @@
-//! What does not work at present, and when it is tried again.
+//! A step that fails, and is tried again.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,17 +6,17 @@ use std::time::{Duration, Instant};
 
 use timeline::Error;
 
-/// How long to wait before what failed is tried again.
+/// Time before the next attempt.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// What does not work at present, and is tried again and again.
+/// A step that fails at present. It is tried again and again.
 #[derive(Debug)]
 pub struct Trouble {
     /// The step that failed: `write`, `make durable`, ….
     pub doing: &'static str,
-    /// On which file.
+    /// The file.
     pub path: PathBuf,
-    /// What the system said.
+    /// The error of the system.
     pub error: io::Error,
     since: Instant,
 }
@@ -31,7 +31,7 @@ impl Trouble {
         }
     }
 
-    /// The same, of what the system said to the library.
+    /// The same, for an error of the library.
     pub(super) fn of(doing: &'static str, path: &Path, error: Error) -> Trouble {
         let error = match error {
             Error::Io { source, .. } => source,

@@ -1,15 +1,15 @@
-//! The definitions and threads of events, as an archive refers to them: their strings stand in the
-//! file before.
+//! The definitions and threads that events of an archive refer to. Their strings stand before the
+//! events in the file.
 
 use timeline::{Event, EventId, Source as _, Syntax};
 
-use super::{MOST_THREADS, RECENT, Recorder};
+use super::{MAX_THREADS, RECENT, Recorder};
 use crate::format::event::{Kind, PRINTF, Source};
 use crate::write::interned::{DefinitionId, ThreadId};
 
 impl Recorder<'_> {
-    /// The definition of an event, and how many arguments it has: all there is room for, if that is
-    /// not known.
+    /// The definition of an event, and its number of arguments: the most that an event can have, if
+    /// the definition is not known.
     #[inline]
     pub(super) fn definition(&mut self, id: EventId) -> (DefinitionId, usize) {
         match self.definitions.get(id.0 as usize) {
@@ -42,7 +42,7 @@ impl Recorder<'_> {
             self.writer.definition(&kind),
             definition.argument_count().min(4),
         );
-        // Only what is defined makes this longer.
+        // Only defined events make this longer.
         if self.definitions.len() <= place {
             self.definitions.resize(place + 1, None);
         }
@@ -91,8 +91,8 @@ impl Recorder<'_> {
     }
 
     /// Forgets the threads if there are many. A block ends before, because it refers to them.
-    pub(super) fn forget_many_threads(&mut self) {
-        if self.threads.len() >= MOST_THREADS {
+    pub(super) fn forget_if_many_threads(&mut self) {
+        if self.threads.len() >= MAX_THREADS {
             self.writer.end_block();
             self.writer.forget_interned();
             self.forget_interned();
@@ -106,7 +106,7 @@ impl Recorder<'_> {
         self.recent.fill(None);
     }
 
-    /// Says what the addresses of a call stack stand for.
+    /// Writes the symbols of the addresses of a call stack.
     pub(super) fn define_addresses(&mut self, event: &Event, thread: ThreadId) {
         let pid = self.writer.pid(thread);
         for address in event.backtrace() {

@@ -1,8 +1,9 @@
-//! Records a ring, and goes on where an earlier recorder of it was stopped.
+//! Records a ring, and continues where an earlier recorder of it stopped.
 //!
-//! What there is no room for stays where it is: a few frames here, the rest in the ring, which is
-//! not read on before they are written. So a full disk costs what the ring overwrites meanwhile,
-//! which is counted like all else that comes too late, and no memory.
+//! If the disk is full, a recorder keeps a few frames in memory and leaves the rest in the ring: it
+//! reads on only when these frames are written. So a full disk costs no memory. Entries that the
+//! ring overwrites meanwhile are counted as missed, like all others that the recorder is too late
+//! for.
 
 mod definitions;
 mod next_file;
@@ -16,37 +17,38 @@ use crate::format::event::Data;
 use crate::format::preamble::Preamble;
 use crate::format::record::events_in;
 use crate::record::output::{Change, Next, Output, Trouble};
-use crate::record::tick_clock::Times;
+use crate::record::tick_clock::TickClock;
 use crate::write::event::Event;
 use crate::write::interned::{DefinitionId, ThreadId};
 use crate::write::writer::{Form, Writer};
 
-/// How long events wait for others to share a block with.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// Threads whose names are remembered; then they are looked up anew.
-const MOST_THREADS: usize = 1 << 16;
-/// Of them, those that are found without a hash.
+/// How long events wait for others to fill a block.
+const BLOCK_WAIT: Duration = Duration::from_secs(1);
+/// Threads that are remembered. If there are more, all are looked up again.
+const MAX_THREADS: usize = 1 << 16;
+/// Of these, the threads that are found without a hash.
 const RECENT: usize = 64;
-/// What an event takes with what it refers to, about.
-const BEHIND_GAP: u64 = 2048;
+/// Bytes that an event takes together with its strings, about.
+const EVENT_BEHIND_GAP: u64 = 2048;
 
-/// What a recorder has done.
+/// The results of a recorder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
     /// Events recorded.
     pub events: u64,
-    /// Entries of the ring that were overwritten before they could be recorded: of an event with a
-    /// payload, several, and what fills up a chunk counts as well. At the end, also events and
-    /// entries for which there was no room.
+    /// Entries of the ring that were overwritten before they could be recorded. An event with a
+    /// payload takes several entries, and the unused end of a chunk counts as well. At the end,
+    /// this includes events and entries for which there was no room.
     pub missed: u64,
-    /// Places where runs or the end of one may be missing, and nobody knows how much.
+    /// Places where whole runs, or the end of one, may be missing. The number of their events is
+    /// not known.
     pub missed_unknown: u64,
     /// Bytes written.
     pub bytes: u64,
 }
 
-/// Records a ring. Dropped without [`Recorder::finish`], it leaves what was written so far, as a
-/// kill does.
+/// Records a ring. If it is dropped without [`Recorder::finish`], the file is as after a kill: it
+/// holds the frames that were written so far.
 ///
 /// # Example
 /// ```
@@ -75,40 +77,40 @@ pub struct Totals {
 pub struct Recorder<'a> {
     at: &'a Attached,
     follow: Follow<'a>,
-    /// Lanes in which an earlier recorder of this run told of a gap, and did not write the event
-    /// behind it. Before the next event of each stands a record of its own, which shows the gap to
-    /// belong to it.
+    /// Lanes that end with a gap: an earlier recorder of this run wrote the gap, but not the event
+    /// behind it. The next event of such a lane begins with a gap record of its own, so that the
+    /// earlier gap belongs to it.
     resumed: HashSet<u32>,
     writer: Writer<&'a mut Output>,
     preamble: Preamble,
-    /// Whether the file says whose events these are.
+    /// Whether the file has the preamble of this run.
     introduced: bool,
-    /// Whether the archive held nothing of them before.
+    /// Whether the archive held no event of this run before.
     is_new: bool,
-    /// Between which run and this one something may be missing.
+    /// The run after which something may be missing.
     gap: Option<Preamble>,
-    /// Whether the file is still to say so.
-    unsaid: bool,
-    times: Times,
-    /// By event: its definition, and how many arguments it has.
+    /// Whether the record of that gap is still to be written.
+    gap_unwritten: bool,
+    clock: TickClock,
+    /// By the number of the event: its definition, and its number of arguments.
     definitions: Vec<Option<(DefinitionId, usize)>>,
     threads: HashMap<Thread, ThreadId>,
-    /// Of them, those that are found without a hash.
+    /// The threads that are found without a hash.
     recent: Vec<Option<(Thread, ThreadId)>>,
-    /// Since when events wait.
+    /// When the first of the waiting events came.
     waiting: Option<Instant>,
     totals: Totals,
-    /// What happened to the file, and was not told yet.
+    /// A change of the file that was not reported yet.
     change: Option<Change>,
 }
 
-/// A thread, by its identity in the ring and the id that the kernel gave it.
+/// A thread: its identity in the ring, and the id that the kernel gave it.
 type Thread = (ThreadRef, u32);
 
 impl<'a> Recorder<'a> {
-    /// Records into `output`. A run of which it holds a part is continued where that ends. Of
-    /// another one, what is in the ring is recorded; if others were recorded before, what is no
-    /// longer there counts as missed.
+    /// Records into `output`. If the archive holds a part of this run, the recorder continues
+    /// behind it. Otherwise it begins with the oldest event in the ring; if the archive holds other
+    /// runs, events that the ring has overwritten count as missed.
     ///
     /// # Errors
     /// `Io`; `OtherRing` where the archive is of another timeline.
@@ -116,9 +118,9 @@ impl<'a> Recorder<'a> {
         Recorder::start(at, output, form, None)
     }
 
-    /// As [`Recorder::new`], one of several runs of a program: of `before`, the one right before
-    /// this as far as it is known, all is in the archive that there is. If the archive ends with
-    /// another run than that one, it says that something may be missing in between; see
+    /// Like [`Recorder::new`], for one of several runs of a program. `before` is the run right
+    /// before this one, if it is known, and all that is left of it has been recorded. If the
+    /// archive ends with another run, it says that something may be missing in between: see
     /// [`Recorder::gap`].
     ///
     /// # Errors
@@ -169,9 +171,9 @@ impl<'a> Recorder<'a> {
                 missed_unknown: u64::from(gap.is_some()),
                 ..Totals::default()
             },
-            unsaid: gap.is_some(),
+            gap_unwritten: gap.is_some(),
             gap,
-            times: Times::default(),
+            clock: TickClock::default(),
             definitions: Vec::new(),
             threads: HashMap::new(),
             recent: vec![None; RECENT],
@@ -180,30 +182,30 @@ impl<'a> Recorder<'a> {
         };
         if resume.is_new {
             recorder.begin();
-            // If there is no room, it waits.
+            // If there is no room, it is written later.
             let _ = recorder.writer.write();
         }
         Ok(recorder)
     }
 
-    /// Records what was logged since the last call; whether there was anything. Does not wait. What
-    /// cannot be written is tried again by the next call, and until then the ring is not read: see
-    /// [`Recorder::trouble`].
+    /// Records the events that were logged since the last call, without waiting. Returns whether
+    /// there were any. If frames cannot be written, the next call tries again, and does not read
+    /// the ring before: see [`Recorder::trouble`].
     pub fn step(&mut self) -> bool {
-        if !self.keep_place() || self.writer.write().is_err() {
+        if !self.reopen_if_changed() || self.writer.write().is_err() {
             return false;
         }
         let missed = self.follow.poll_placed();
         let new = self.follow.placed() > 0 || missed > 0;
         if new {
-            // Only then: a file that begins with a run that is over would hide that a later one is
-            // in those before.
+            // Only if there are new events: a file that begins with a run that has ended would hide
+            // that an earlier file holds a later run.
             let rotated = self.is_due(Next::Batch) && self.rotate();
             if !rotated && !self.introduced {
                 self.begin();
             }
         }
-        self.forget_many_threads();
+        self.forget_if_many_threads();
         self.totals.events += self.follow.placed() as u64;
         self.totals.missed = self.totals.missed.saturating_add(missed);
         while let Some(placed) = self.follow.next_placed() {
@@ -217,7 +219,7 @@ impl<'a> Recorder<'a> {
         }
         if self.writer.waiting() == 0 {
             self.waiting = None;
-        } else if self.waiting.get_or_insert_with(Instant::now).elapsed() >= PATIENCE {
+        } else if self.waiting.get_or_insert_with(Instant::now).elapsed() >= BLOCK_WAIT {
             let _ = self.writer.flush();
             self.waiting = None;
         }
@@ -225,9 +227,9 @@ impl<'a> Recorder<'a> {
         new
     }
 
-    /// Records the events that were logged until now, and none that are logged meanwhile. Stops at
-    /// this moment, or when there is no room, or when `go_on` says no. Returns how many of these
-    /// entries are left in the ring. Each look takes some thousand entries.
+    /// Records the events that were logged before this call. Stops at the time `until`, if there is
+    /// no room, or when `go_on` returns false. Returns how many of these entries are left in the
+    /// ring. `go_on` is called after some thousand entries each.
     pub fn wind_up(&mut self, until: Instant, go_on: impl Fn() -> bool) -> u64 {
         let committed = self.follow.committed();
         let is_due = || Instant::now() < until && go_on();
@@ -235,34 +237,33 @@ impl<'a> Recorder<'a> {
         self.follow.left_of(&committed)
     }
 
-    /// Writes what still waits for others to share a block with; whether nothing is left to be
-    /// written.
+    /// Writes the events that wait for others to fill a block. Returns whether all is written.
     pub fn flush(&mut self) -> bool {
         self.writer.flush().is_ok()
     }
 
-    /// The run after which something may be missing: it is the last one in the archive, and whether
-    /// this one follows right upon it, and where it ended, is not known.
+    /// The run that the archive ends with, if something may be missing behind it: other runs may
+    /// have come between it and this one, and its own end may be missing.
     pub fn gap(&self) -> Option<&Preamble> {
         self.gap.as_ref()
     }
 
-    /// Whether something is still to be written that was taken from the ring, for want of room.
+    /// Whether events are waiting because they could not be written.
     pub fn is_full(&mut self) -> bool {
         self.writer.output().rotation().is_full()
     }
 
-    /// What does not work at present, and is tried again and again.
+    /// The step that fails at present. It is tried again and again.
     pub fn trouble(&mut self) -> Option<&Trouble> {
         self.writer.output().trouble()
     }
 
-    /// How many entries of the ring are still to be read, with those that are overwritten already.
+    /// How many entries of the ring are not read yet, including those that are overwritten already.
     pub fn unread(&self) -> u64 {
         self.follow.unread()
     }
 
-    /// What it has done so far.
+    /// The results so far.
     pub fn totals(&self) -> Totals {
         Totals {
             bytes: self.writer.written(),
@@ -270,13 +271,14 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Writes what still waits for others. What there is no room for counts as missed, as does then
-    /// what is unread in the ring; a later recorder finds it there, if that is soon enough.
+    /// Writes the events that wait for others. If there is no room for them, they count as missed,
+    /// and so do the unread entries of the ring; a later recorder can still find those in the ring,
+    /// unless they are overwritten first.
     pub fn finish(self) -> Totals {
         self.end(true)
     }
 
-    /// As [`Recorder::finish`], but does not wait until the written frames survive the machine.
+    /// Like [`Recorder::finish`], but does not wait until the written frames are durable.
     pub fn finish_at_once(self) -> Totals {
         self.end(false)
     }
@@ -322,14 +324,13 @@ impl<'a> Recorder<'a> {
             number: Some(number),
             ..Data::default()
         };
-        // And for the event, as most are: a reader of the file that it is in is to find the gap
-        // there.
-        let most = self.writer.most_of_missed(1) + BEHIND_GAP;
+        // The event has to fit as well, as most do: a reader of its file looks for the gap there.
+        let most = self.writer.most_of_missed(1) + EVENT_BEHIND_GAP;
         self.make_room(most, self.writer.unwritten().len());
         let _ = self.writer.gap(&event, missed, earlier);
     }
 
-    /// Writes an event; if there is no room, it waits with the others of its batch.
+    /// Writes an event. If there is no room, it waits with the others of its batch.
     #[inline]
     fn record(&mut self, placed: &PlacedEvent) {
         let from = &placed.event;
@@ -342,11 +343,12 @@ impl<'a> Recorder<'a> {
                 event = self.event(placed);
             }
         }
-        event.unix_nanos = self.times.at(self.at, from.ticks);
+        event.unix_nanos = self.clock.unix_nanos(self.at, from.ticks);
         let _ = self.writer.log(&event);
     }
 
-    /// An event as the writer takes it, without its time. What it refers to is defined in the file.
+    /// Converts an event for the writer, without its time, and writes the definitions and strings
+    /// that it refers to.
     #[inline]
     fn event<'e>(&mut self, placed: &'e PlacedEvent) -> Event<'e> {
         let event = &placed.event;

@@ -1,34 +1,33 @@
-//! A recorder goes on in another file: behind one that is full or old, or in place of one that
-//! somebody removed, moved or cut.
+//! A recorder continues in another file, because the file is full or old, or because it was
+//! removed, moved or cut.
 
 use super::Recorder;
 use crate::format::record::events_in;
 use crate::record::output::{Change, Next};
 
 impl Recorder<'_> {
-    /// What happened to the file since this was asked last, if it was begun anew because of it: see
-    /// [`Change`].
+    /// The change of the file since the last call, if it was opened again because of it.
     pub fn change(&mut self) -> Option<Change> {
         self.change.take()
     }
 
-    /// Opens the file again if somebody changed it; whether it can be written to.
-    pub(super) fn keep_place(&mut self) -> bool {
+    /// Opens the file again if it was changed. Returns whether it can be written to.
+    pub(super) fn reopen_if_changed(&mut self) -> bool {
         let rotation = self.writer.output().rotation();
         let Some(change) = rotation.file().change() else {
-            // Perhaps it was put back.
-            rotation.stay();
+            // It may have been moved back.
+            rotation.go_on();
             return true;
         };
         if change == Change::Gone {
-            // It was logged before, and belongs to what stands before it.
+            // These events were logged before the change and belong to the old file.
             let _ = self.writer.flush();
         }
         if !self.writer.output().reopen(change) {
             return false;
         }
         self.writer.end_block();
-        // What it refers to is not in the file any more.
+        // The strings of these frames are in the old file.
         let lost = events_in(&self.writer.take_back(0));
         self.totals.events = self.totals.events.saturating_sub(lost);
         self.waiting = None;
@@ -41,33 +40,33 @@ impl Recorder<'_> {
         true
     }
 
-    /// Whether another file is to be begun before what comes next.
+    /// Whether another file is to be begun before `next` is written.
     pub(super) fn is_due(&mut self, next: Next) -> bool {
         let waiting = (self.writer.least(), self.writer.most());
         self.writer.output().rotation().is_due(waiting, next)
     }
 
-    /// Begins another file if this one has no room for a record of so many bytes; whether it did.
-    /// What is not written yet from `before` on belongs into the file of that record. Not if there
-    /// is room once what waits is compressed.
+    /// Begins another file if this one has no room for a record of `bytes` bytes, even after the
+    /// waiting events are compressed. Returns whether it did. Unwritten bytes from `before` on are
+    /// definitions of that record, and go to the same file.
     #[cold]
     pub(super) fn make_room(&mut self, bytes: u64, before: usize) -> bool {
         let is_limited = self.writer.output().room() < u64::MAX;
         if !is_limited || !self.is_due(Next::Record(bytes)) {
             return false;
         }
-        let referred = self.writer.take_back(before);
+        let definitions = self.writer.take_back(before);
         self.writer.end_block();
-        let bytes = bytes + referred.len() as u64;
+        let bytes = bytes + definitions.len() as u64;
         let rotated = self.is_due(Next::Block(bytes)) && self.rotate();
         if !rotated {
-            self.writer.put_back(&referred);
+            self.writer.put_back(&definitions);
         }
         rotated
     }
 
-    /// Begins another file, which can be read without the one before; stays with that one if there
-    /// is no room.
+    /// Begins another file, which can be read without those before it. If that fails, the recorder
+    /// stays in this one.
     pub(super) fn rotate(&mut self) -> bool {
         if self.writer.flush().is_err() || !self.writer.output().rotate() {
             return false;
@@ -76,7 +75,7 @@ impl Recorder<'_> {
         true
     }
 
-    /// Introduces the run, in another file if this one has no room for that.
+    /// Introduces the run, in another file if this one has no room for the introduction.
     pub(super) fn begin(&mut self) {
         let introduction = self.introduction();
         let bytes = introduction.len() as u64;
@@ -85,7 +84,7 @@ impl Recorder<'_> {
         }
     }
 
-    /// Says anew what a file needs to be read by itself.
+    /// Repeats everything that a file needs to be read by itself.
     fn renew(&mut self) {
         self.writer.forget();
         self.forget_interned();
@@ -96,12 +95,13 @@ impl Recorder<'_> {
         }
     }
 
-    /// Frames that say whose events follow, and where they begin.
+    /// Frames that identify the run, and say where its events begin in each lane.
     fn introduction(&mut self) -> Vec<u8> {
         self.writer.end_block();
         let before = self.writer.unwritten().len();
-        if self.unsaid {
-            // Before the preamble: whoever finds that run here does not look for a gap again.
+        if self.gap_unwritten {
+            // Before the preamble: a recorder that finds the preamble does not look for a gap
+            // again.
             self.writer.missed_unknown();
         }
         self.preamble.anchors = self.at.anchors();
@@ -111,17 +111,17 @@ impl Recorder<'_> {
         self.writer.take_back(before)
     }
 
-    /// Says in the file whose events follow, and where they begin.
+    /// Writes an introduction.
     fn introduce(&mut self, introduction: &[u8]) {
         let bytes = introduction.len() as u64;
         self.writer.put_back(introduction);
         self.writer.output().introduce(&self.preamble, bytes);
         self.introduced = true;
-        self.unsaid = false;
+        self.gap_unwritten = false;
     }
 
-    /// Says how far a later run is recorded, of which this file holds nothing: whoever goes on with
-    /// that one looks no further.
+    /// Introduces the newest run, if this is an older one, and says how far it is recorded. A
+    /// recorder of the newest run then need not read the files before this one.
     fn introduce_newest(&mut self) {
         if let Some((run, next)) = self.writer.output().newest_after(&self.preamble) {
             let before = self.writer.unwritten().len();
