@@ -1,9 +1,9 @@
-//! What the arguments of several verbs share.
+//! Parts that the arguments of several verbs share.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use timeline::{Level, Priority};
 
-/// An example of `--help`: what it does, and the command line that does it.
+/// An example in `--help`: its purpose, and its command line.
 pub type Example = (&'static str, &'static str);
 
 /// Parses a level, offering all of them in the help, in errors and to the shell.

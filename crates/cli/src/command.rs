@@ -1,4 +1,4 @@
-//! The command line: its verbs, their help, and what is said of a misuse.
+//! The command line: its verbs, their help, and errors in its use.
 
 use std::borrow::Cow;
 
@@ -53,7 +53,7 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// The timeline that the verb is about, which need not be named where there is only one.
+    /// The timeline of the verb. It can be omitted if there is only one.
     fn target(&mut self) -> Option<(&'static str, &mut Target)> {
         match self {
             Verb::Info(args) => Some(("info", &mut args.target)),
@@ -92,7 +92,7 @@ pub fn command() -> clap::Command {
     for (verb, examples) in EXAMPLES {
         command = command.mut_subcommand(verb, |verb| verb.after_help(examples_help(examples)));
     }
-    // Built, so that there is a verb to help.
+    // Building adds the verb `help`.
     command.build();
     command.mut_subcommand("help", |help| help.about("Show the help of a verb"))
 }
@@ -106,8 +106,7 @@ fn examples_help(examples: &[Example]) -> String {
     help
 }
 
-/// Reads the command line. Prints and exits by itself on `--help` (0) and on words that mean
-/// nothing (2).
+/// Reads the command line. Prints and exits by itself on `--help` (status 0) and on errors (2).
 pub fn parse() -> Result<Verb> {
     let matches = command().try_get_matches();
     match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
@@ -121,7 +120,7 @@ pub fn parse() -> Result<Verb> {
     }
 }
 
-/// The error, with the words of the command line in it as far as they are printable.
+/// The error, in which words of the command line are shown as far as they are printable.
 fn shown(mut error: clap::Error) -> clap::Error {
     let words = error.context().map(|(kind, value)| (kind, value.clone()));
     for (kind, value) in words.collect::<Vec<_>>() {
@@ -137,8 +136,8 @@ fn shown(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Ends with status 2 over values that are each well-formed but make no sense together. The message
-/// may have several lines.
+/// Ends with status 2, because of arguments that are each well-formed but make no sense together.
+/// The message may have several lines.
 pub fn misuse(verb: &str, message: &str) -> ! {
     let mut command = command();
     let verb = command

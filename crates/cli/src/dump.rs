@@ -113,8 +113,8 @@ fn show(
     Ok(())
 }
 
-/// Writes rows under a heading, in the colours of their priority, and behind more columns if these
-/// are given.
+/// Writes rows under a heading, in the colours of their priority, with more columns if `columns` is
+/// given.
 pub fn text(
     at: &dyn Source,
     rows: impl Iterator<Item = Row>,

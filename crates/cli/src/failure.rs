@@ -1,20 +1,20 @@
-//! How a verb ends when it does not succeed.
+//! The failures of verbs.
 
 use std::io;
 
 use crate::permission;
 
-/// Why a verb stopped.
+/// Why a verb failed.
 #[derive(Debug)]
 pub enum Failure {
-    /// Standard output was closed by its reader: not worth a word.
+    /// Standard output was closed by its reader. This is not reported.
     ClosedPipe,
-    /// Arguments that are each well-formed and make no sense together. The message may have several
+    /// Arguments that are each well-formed but make no sense together. The message may have several
     /// lines.
     Misuse {
-        /// The verb that has them.
+        /// The verb.
         verb: &'static str,
-        /// What was expected, and what came.
+        /// What was expected, and what was found.
         message: String,
     },
     /// Anything else, as one line for standard error.
@@ -29,10 +29,10 @@ impl Failure {
     }
 }
 
-/// Why a write to a `String` is not checked further.
+/// The reason why errors of writing to a `String` are not handled.
 pub const INFALLIBLE: &str = "writing to a String cannot fail";
 
-/// What every verb returns.
+/// The result of every verb.
 pub type Result<T = ()> = std::result::Result<T, Failure>;
 
 impl From<timeline::Error> for Failure {
@@ -41,7 +41,7 @@ impl From<timeline::Error> for Failure {
     }
 }
 
-/// Only standard output is written with `?`: other I/O names its file itself.
+/// `?` is used for standard output only. Other I/O errors name their file.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use anstyle::Style;
 use timeline::dump::printable;
 
-/// A count with its thousands apart: `1,048,576`.
+/// A count with separated thousands: `1,048,576`.
 pub struct Count(pub u64);
 
 impl fmt::Display for Count {
@@ -35,7 +35,7 @@ pub fn things(count: u64, thing: &str) -> String {
     }
 }
 
-/// What so many things do or are, in words.
+/// The verb that agrees with a count.
 pub fn agree(count: u64, one: &'static str, many: &'static str) -> &'static str {
     if count == 1 { one } else { many }
 }
@@ -48,7 +48,7 @@ pub fn rate(rate: f64, thing: &str) -> String {
     format!("{number} {word} a second")
 }
 
-/// A number of 64 bits for programs, of which many read no more than 53 of a JSON number.
+/// A number of 64 bits for programs: many read only 53 bits of a JSON number.
 pub fn hex(number: Option<u64>) -> Option<String> {
     number.map(|number| format!("{number:#018x}"))
 }
@@ -87,7 +87,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// One decimal, and only where it says something.
+/// A number with one decimal, if that is not zero and the number is below 100.
 fn short(value: f64) -> String {
     let tenths = (value * 10.0).round();
     if tenths % 10.0 == 0.0 || value >= 100.0 {
@@ -97,7 +97,7 @@ fn short(value: f64) -> String {
     }
 }
 
-/// A part of a whole in percent, with 0% and 100% kept for exactly nothing and everything.
+/// A part of a whole in percent. Only nothing is 0%, and only everything is 100%.
 pub fn percent(part: u64, whole: u64) -> String {
     if part == 0 || whole == 0 {
         return "0%".into();
@@ -133,7 +133,7 @@ impl From<String> for Cell {
     }
 }
 
-/// Which edge of a column its cells keep to.
+/// The edge of a column that its cells are aligned to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Align {
     /// Words.

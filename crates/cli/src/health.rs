@@ -1,4 +1,4 @@
-//! What an archive says that it does not hold, told beside its events.
+//! Reports what an archive lacks: entries that were missed, and damaged bytes.
 
 use std::path::Path;
 
@@ -8,8 +8,8 @@ use crate::failure::{Failure, Result};
 use crate::format::{Count, agree, things};
 use crate::output;
 
-/// Tells on standard error what was missed and what is damaged, if anything; `lost` events could
-/// not be read.
+/// Says on standard error how much was missed and how much is damaged, if anything. `lost` is the
+/// number of events that could not be read.
 pub fn report(path: &Path, archive: &Archive, lost: u64) {
     let path = path.display();
     if archive.missed() > 0 {
@@ -30,7 +30,7 @@ pub fn report(path: &Path, archive: &Archive, lost: u64) {
     }
 }
 
-/// How much was missed, as far as that is known.
+/// The number of entries that were missed, as far as it is known.
 pub fn missed(counted: u64, unknown: u64) -> String {
     let counted = Count(counted);
     match unknown {
@@ -42,7 +42,7 @@ pub fn missed(counted: u64, unknown: u64) -> String {
     }
 }
 
-/// Refuses to write among the files of an archive in a directory, which would then hold its events
+/// Refuses to write a file into the directory of the archive, which would then hold its events
 /// twice.
 pub fn refuse_own_file(archive: &Path, out: &Path) -> Result {
     let folder = out
@@ -77,7 +77,7 @@ pub fn refuse_empty(path: &Path, archive: &Archive) -> Result {
     }
 }
 
-/// What is damaged, in one line.
+/// The damage, in one line.
 pub fn damage(archive: &Archive, lost: u64) -> Option<String> {
     let places = archive.damage();
     let count = places.iter().map(ExactSizeIterator::len).sum::<usize>() as u64;
@@ -85,7 +85,7 @@ pub fn damage(archive: &Archive, lost: u64) -> Option<String> {
     let mut told = Vec::new();
     match places {
         [] => {}
-        // It is being written.
+        // A recorder is writing this end.
         [tail] if tail.end == archive.bytes().len() && archive.is_recorded() => {}
         [tail] if tail.end == archive.bytes().len() => {
             let are = agree(count, "is", "are");
@@ -101,7 +101,8 @@ pub fn damage(archive: &Archive, lost: u64) -> Option<String> {
     (!told.is_empty()).then(|| told.join(", and "))
 }
 
-/// Why `lost` events do not come out of their blocks: of a codec not known here, or damaged.
+/// Why `lost` events cannot be read from their blocks: the codec is not known, or the block is
+/// damaged.
 pub fn unreadable(archive: &Archive, lost: u64) -> Vec<String> {
     let other = archive.other_codecs().min(lost);
     let told = |count, why: &str| (count > 0).then(|| format!("{} {why}", things(count, "event")));

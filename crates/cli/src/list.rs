@@ -93,7 +93,7 @@ pub fn run(args: &Args) -> Result {
     Ok(())
 }
 
-/// Whether no shell takes it for anything but itself.
+/// Whether shells take this character as it is.
 fn is_plain(c: char) -> bool {
     c.is_alphanumeric() || "/._-+@,%".contains(c)
 }

@@ -1,4 +1,4 @@
-//! The `timeline` command: parses its command line and hands over to one file per verb.
+//! The `timeline` command: parses its command line and calls one module for each verb.
 
 mod args;
 mod command;
@@ -37,7 +37,7 @@ use failure::{Failure, Result};
 
 fn main() -> ExitCode {
     match command::parse().and_then(run) {
-        // Whoever read our output has seen enough: `timeline dump /x | head` succeeded.
+        // The reader of the output has seen enough: `timeline dump /x | head` succeeds.
         Ok(()) | Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
         Err(Failure::Misuse { verb, message }) => command::misuse(verb, &message),
         Err(Failure::Message(message)) => {

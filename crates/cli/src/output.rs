@@ -1,4 +1,4 @@
-//! Where words go: data to a buffered standard output, messages to standard error.
+//! Standard output, which is buffered, and messages on standard error.
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
@@ -23,13 +23,13 @@ pub fn theme() -> Theme {
     Theme::new(AutoStream::choice(&io::stdout()) != ColorChoice::Never)
 }
 
-/// Whether a person watches standard output.
+/// Whether standard output is a terminal.
 pub fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// A line for people. What is put into it is shown as far as it is printable: no style but ours
-/// gets through.
+/// A line of text. Everything put into it is shown as far as it is printable, so no style gets
+/// through but ours.
 #[derive(Default)]
 pub struct Line(String);
 
@@ -39,25 +39,25 @@ impl Line {
         Line::default()
     }
 
-    /// With this text behind it.
+    /// Appends a text.
     pub fn text(mut self, text: impl Display) -> Line {
         self.0 += &printable(&text.to_string());
         self
     }
 
-    /// With this text behind it, in this style.
+    /// Appends a text in a style.
     pub fn styled(mut self, style: Style, text: impl Display) -> Line {
         self.0 += &format!("{style}{}{style:#}", printable(&text.to_string()));
         self
     }
 
-    /// With another line behind it.
+    /// Appends another line.
     pub fn then(mut self, other: &Line) -> Line {
         self.0 += &other.0;
         self
     }
 
-    /// Writes it, and ends it.
+    /// Writes the line, and ends it.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "{}", self.0)
     }
@@ -69,7 +69,7 @@ impl<T: AsRef<str>> From<T> for Line {
     }
 }
 
-/// Says one line on standard error. Nobody listening is no reason to fail.
+/// Writes a message to standard error. It is no failure if standard error is closed.
 pub fn say(message: impl Display) {
     let colour = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
     let line = Line::new().styled(Theme::new(colour).bold, "timeline:");

@@ -1,4 +1,4 @@
-//! The owner of a file that may not be used, by name.
+//! Errors about files that this user may not use, with the names of their owners.
 
 use std::io;
 use std::path::Path;
@@ -7,7 +7,7 @@ use nix::unistd::{Gid, Group, Uid, User};
 use serde_json::{Value, json};
 use timeline::{Error, Owner, Refusal};
 
-/// The error, as a person is told of it.
+/// The message of an error.
 pub fn told(error: &Error) -> String {
     match error {
         Error::NotTrusted { owner, .. } | Error::Locked { owner, .. } => {
@@ -20,7 +20,7 @@ pub fn told(error: &Error) -> String {
     }
 }
 
-/// An error of the system that came of doing this with a file.
+/// The message of a system error: `doing` failed for a file.
 pub fn failed(doing: &str, path: &Path, error: &io::Error) -> String {
     let path_shown = path.display();
     match Refusal::of(doing, path, error) {
@@ -32,7 +32,7 @@ pub fn failed(doing: &str, path: &Path, error: &io::Error) -> String {
     }
 }
 
-/// Why it failed, if that was for want of permission.
+/// The reason, if a permission is missing.
 pub fn refused(error: &Error) -> Option<&Refusal> {
     match error {
         Error::Io { refusal, .. } => refusal.as_deref(),
@@ -46,18 +46,18 @@ pub fn owner(owner: &Owner) -> String {
     format!("{user} (group {group}, mode {:04o})", owner.mode)
 }
 
-/// The same for programs.
+/// Owner, group and mode, for programs.
 pub fn object(owner: &Owner) -> Value {
     let (user, group) = names(owner);
     json!({ "user": user, "group": group, "mode": format!("{:04o}", owner.mode) })
 }
 
-/// The library's words on an owner, with names in the place of numbers.
+/// The description of an owner by the library, with names instead of numbers.
 fn with_names(message: String, of: &Owner) -> String {
     message.replace(&of.to_string(), &owner(of))
 }
 
-/// Of user and group; the number where there is no name.
+/// The names of a user and a group, or their numbers if they have no names.
 fn names(owner: &Owner) -> (String, String) {
     let user = User::from_uid(Uid::from_raw(owner.user));
     let user = user.ok().flatten().map(|user| user.name);

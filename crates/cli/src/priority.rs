@@ -31,7 +31,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// The timeline. A level alone is no name: it is for the only timeline there is.
+    /// The timeline. If only a level is given, it is for the only timeline there is.
     pub fn target(&mut self) -> &mut Target {
         let is_level = |word: &str| word.parse::<Level>().is_ok();
         if self.level.is_none()

@@ -1,4 +1,4 @@
-//! Which program an event is of, for archives that hold several.
+//! The programs of an archive, if it holds several, and the program of an event.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -6,23 +6,22 @@ use std::hash::Hash;
 use timeline::{Event, dump::Row};
 use timeline_archive::{Archive, Preamble};
 
-/// The programs of an archive, and in what they differ. Several runs of one do not count as
-/// several.
+/// The programs of an archive, and how they differ. Several runs of one program count as one.
 #[derive(Clone, Copy)]
 pub struct Programs<'a> {
     archive: &'a Archive,
     hosts: bool,
-    /// Of a name, or of a machine.
+    /// Whether they have several names or machines.
     timelines: bool,
-    /// What ticks count.
+    /// Whether ticks are of several clocks.
     clocks: bool,
 }
 
 impl<'a> Programs<'a> {
-    /// Those that are recorded by now.
+    /// The programs that are recorded by now.
     pub fn of(archive: &'a Archive) -> Programs<'a> {
         let programs = archive.programs();
-        // One whose preamble was lost is another program; where it ran is not known.
+        // A program whose preamble was lost counts as another one. Its machine is not known.
         let known = programs.iter().filter(|program| program.host.is_some());
         Programs {
             archive,
@@ -38,7 +37,8 @@ impl<'a> Programs<'a> {
         self.hosts.then(|| host().unwrap_or("?"))
     }
 
-    /// The program of an event, if there are several, and as far as that is known.
+    /// The program of an event, if there are several. The inner option is empty if its preamble was
+    /// lost.
     pub fn program(&self, event: &Event) -> Option<Option<&'a Preamble>> {
         self.timelines.then(|| self.archive.program(event))
     }
@@ -57,7 +57,7 @@ impl<'a> Programs<'a> {
         !self.clocks || one.thread == other.thread || clock(one) == clock(other)
     }
 
-    /// Rows, in which ticks of different clocks are not compared.
+    /// Leaves out the cycles between events of different clocks.
     pub fn rows(&self, rows: impl Iterator<Item = Row>) -> impl Iterator<Item = Row> {
         let mut rows = rows.peekable();
         std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! `timeline repair`: an archive without its damaged parts.
+//! `timeline repair`: copies an archive without its damaged parts.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -43,7 +43,7 @@ pub fn run(args: &Args) -> Result {
     options.write(true).create_new(true).mode(0o600);
     let out = options.open(&args.output).map_err(fail)?;
     let copied = write(&archive, &out).map_err(|error| {
-        // It is ours, and nobody should take it for the whole.
+        // This command created the file, and it is incomplete.
         let _ = fs::remove_file(&args.output);
         fail(error)
     })?;

@@ -7,21 +7,21 @@ use timeline::Attached;
 
 use crate::output;
 
-/// How often to ask what the name leads to.
+/// How often to look which timeline the name leads to.
 const ASK: Duration = Duration::from_millis(200);
 
-/// Watches what the name of a timeline leads to.
+/// Watches which timeline a name leads to.
 pub struct Restart<'a> {
     at: &'a Attached,
     /// The name that was given.
     path: &'a Path,
     asked: Option<Instant>,
-    /// Whether it was said that the name is gone.
+    /// Whether a message has said that the name is gone.
     gone: bool,
 }
 
 impl<'a> Restart<'a> {
-    /// Of the timeline that the name leads to now.
+    /// Watches the name of the timeline `at`.
     pub fn new(at: &'a Attached, path: &'a Path) -> Restart<'a> {
         Restart {
             at,
@@ -31,7 +31,7 @@ impl<'a> Restart<'a> {
         }
     }
 
-    /// Whether it is time to ask, for the first time or again.
+    /// Whether it is time to look, for the first time or again.
     pub fn is_due(&mut self) -> bool {
         let due = self.asked.is_none_or(|asked| asked.elapsed() >= ASK);
         if due {
@@ -40,12 +40,13 @@ impl<'a> Restart<'a> {
         due
     }
 
-    /// The timeline that took the name, if one did since. Says so if the name is gone.
+    /// The timeline that has taken the name since, if there is one. If the name is gone, this says
+    /// so once.
     pub fn next(&mut self) -> Option<Attached> {
         if !self.at.replaced() {
             return None;
         }
-        // Not there, or not finished yet: ask again later.
+        // It may not be there, or not finished yet. The next look tells.
         let next = Attached::open(self.path).ok();
         if next.is_none() && !std::mem::replace(&mut self.gone, true) {
             let path = self.at.path().display();

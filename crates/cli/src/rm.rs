@@ -34,7 +34,7 @@ pub const EXAMPLES: &[Example] = &[
     ),
 ];
 
-/// Runs the verb: every name is tried, and the failures are told one by one.
+/// Runs the verb. It tries every name, and reports the failures one by one.
 pub fn run(args: &Args) -> Result {
     let mut failures = args
         .names
@@ -66,7 +66,8 @@ fn remove(name: &Path, force: bool) -> Result {
     timeline::unlink(name).map_err(|error| explain(name, error))
 }
 
-/// Who uses a damaged timeline, or one of another version, cannot be told: that is for a person.
+/// Damaged timelines, and those of another version, may have users that cannot be found: the user
+/// of the command decides.
 fn unknown_use(name: &Path, error: Error) -> Failure {
     match error.kind() {
         ErrorKind::Corrupt | ErrorKind::Version => {

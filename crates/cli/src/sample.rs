@@ -1,4 +1,4 @@
-//! `timeline sample`: bursts of detail at the price of a part of it.
+//! `timeline sample`: raises the level for short bursts.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use crate::target::Target;
 use crate::time::{Span, parse_duration};
 use crate::trust::Trusted;
 
-/// How often to ask whether the name still means the timeline being sampled.
+/// How often to check whether the name still leads to the timeline that is sampled.
 const IDENTITY: Duration = Duration::from_millis(200);
 
 /// Raise the level for short bursts, until interrupted
@@ -68,7 +68,7 @@ pub fn run(args: &Args) -> Result {
     }
     let control = args.target.control(&args.trusted)?;
     let watched = args.target.attach()?;
-    // Before the level is touched: from here on, a signal ends this in good order.
+    // Before the level is changed, so that a signal cannot leave it raised.
     let signals = Signals::catch()?;
     let path = args.target.path().display();
     let sampler = control.sample(level, args.length, args.every)?;
@@ -85,7 +85,7 @@ pub fn run(args: &Args) -> Result {
     Ok(())
 }
 
-/// Waits until interrupted or done. Sampling what nobody can see any more is an error.
+/// Waits until interrupted or done. It is an error if the timeline has lost its name.
 fn wait(args: &Args, watched: &Attached, signals: &Signals) -> Result {
     let end = args.duration.map(|duration| Instant::now() + duration);
     loop {

@@ -1,4 +1,4 @@
-//! `timeline save`: keeps a timeline or an archive in a file.
+//! `timeline save`: copies a timeline or an archive to a file.
 
 use std::path::PathBuf;
 

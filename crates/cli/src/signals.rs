@@ -1,4 +1,4 @@
-//! Waiting, so that a signal or a reader that left ends the wait at once.
+//! Waits that a signal, or the end of the reader of standard output, ends at once.
 
 use std::cell::Cell;
 use std::io::{self, BufWriter, Read, Write};
@@ -17,36 +17,36 @@ use timeline::dump::FRAME;
 
 use crate::failure::{Failure, Result};
 
-/// What a wait ended with.
+/// The end of a wait.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Woken {
-    /// The time is over.
+    /// The time has passed.
     Timeout,
     /// SIGINT, SIGTERM, SIGHUP or SIGQUIT came, now or before the wait.
     Interrupted,
-    /// Nobody reads standard output any more.
+    /// The reader of standard output has closed it.
     OutputClosed,
 }
 
-/// SIGINT, SIGTERM, SIGHUP and SIGQUIT, turned into something to wait on.
+/// SIGINT, SIGTERM, SIGHUP and SIGQUIT, as something to wait for.
 pub struct Signals {
-    // Handlers write a byte to the other end for each.
+    // Handlers write a byte to its other end for each signal.
     pipe: UnixStream,
-    /// How many were read from it.
+    /// The number of bytes read from it.
     came: Cell<usize>,
-    /// Whether the next one ends the process where it is.
+    /// Whether the next signal ends the process at once.
     fatal: Arc<AtomicBool>,
 }
 
 impl Signals {
-    /// From here on these signals no longer end the process by themselves.
+    /// Catches these signals: they no longer end the process by themselves.
     pub fn catch() -> Result<Signals> {
         let fatal = Arc::new(AtomicBool::new(false));
         let catch = || -> io::Result<UnixStream> {
             let (read, write) = UnixStream::pair()?;
             read.set_nonblocking(true)?;
             for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
-                // As a shell tells that a signal ended a process.
+                // The status that a shell shows for a process that a signal ended.
                 let status = 128 + signal;
                 register_conditional_shutdown(signal, status, Arc::clone(&fatal))?;
                 pipe::register(signal, write.try_clone()?)?;
@@ -63,7 +63,7 @@ impl Signals {
         }
     }
 
-    /// How many came by now. Two of a kind that come in one moment may be one.
+    /// The number of signals so far. Two signals of one kind at the same moment may count as one.
     pub fn count(&self) -> usize {
         let mut buffer = [0; 64];
         while let Ok(more @ 1..) = (&self.pipe).read(&mut buffer) {
@@ -72,7 +72,7 @@ impl Signals {
         self.came.get()
     }
 
-    /// Whether from here on another one ends the process wherever it is.
+    /// Sets whether another signal ends the process at once.
     pub fn end_at_once(&self, fatal: bool) {
         self.fatal.store(fatal, Ordering::SeqCst);
     }
@@ -123,7 +123,7 @@ impl Signals {
                 Ok(0) | Err(Errno::EINTR) => {}
                 Ok(_) if ready(0) => {}
                 Ok(_) => return Woken::OutputClosed,
-                // poll cannot fail on open descriptors but for want of kernel memory.
+                // poll can fail only if the kernel has no memory.
                 Err(_) => return Woken::Interrupted,
             }
         }
@@ -133,17 +133,17 @@ impl Signals {
 /// Standard output whose writes a signal can end.
 pub type SignalledOutput<'a> = BufWriter<Interruptible<'a>>;
 
-/// Standard output that is written only while it takes more, so that no write blocks past a signal.
+/// Standard output that is written only while it has room, so that no write keeps a signal waiting.
 pub struct Interruptible<'a> {
     signals: &'a Signals,
     inner: io::Stdout,
     events: u64,
-    /// How much of the present line is that of a call stack; `None` where it is of something else.
+    /// The bytes of the current line, if they may be those of a call stack; `None` otherwise.
     begins: Option<usize>,
 }
 
 impl Interruptible<'_> {
-    /// Events whose first line was written to its end. The lines of its call stack are no events.
+    /// Events whose first line was written completely. The lines of a call stack do not count.
     pub fn events(&self) -> u64 {
         self.events
     }
@@ -158,7 +158,7 @@ impl Interruptible<'_> {
         self.begin(written);
     }
 
-    /// Goes on with a part of a line.
+    /// Continues with a part of a line.
     fn begin(&mut self, part: &[u8]) {
         if let Some(known) = self.begins
             && let Some(rest) = FRAME.as_bytes().get(known..)
@@ -189,7 +189,7 @@ impl Write for Interruptible<'_> {
     }
 }
 
-/// The error of a write that a signal kept from waiting.
+/// The error of a write that a signal interrupted.
 #[derive(Debug)]
 struct Interrupted;
 
@@ -201,7 +201,7 @@ impl std::fmt::Display for Interrupted {
 
 impl std::error::Error for Interrupted {}
 
-/// Whether this is the error of a write that a signal kept from waiting.
+/// Whether this is the error of a write that a signal interrupted.
 pub fn is_interrupted(error: &io::Error) -> bool {
     error
         .get_ref()

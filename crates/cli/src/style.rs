@@ -8,15 +8,15 @@ use timeline::{Priority, dump::Styles};
 pub struct Theme {
     /// Column headings and the names of things.
     pub bold: Style,
-    /// What is there for those who look for it.
+    /// Details that few readers need.
     pub dim: Style,
     /// Names to copy into the next command.
     pub name: Style,
-    /// What is well.
+    /// A good state.
     pub good: Style,
-    /// What is not well.
+    /// A bad state.
     pub bad: Style,
-    /// What may not be well.
+    /// A state that may be bad.
     pub doubtful: Style,
 }
 
@@ -41,7 +41,7 @@ impl Theme {
         }
     }
 
-    /// How an event of this priority stands out: what went wrong loudly, detail quietly.
+    /// The style of an event of this priority: errors and warnings stand out, details are dim.
     pub fn priority(&self, priority: Priority) -> Style {
         match priority {
             Priority::Error => self.bad,
@@ -51,7 +51,7 @@ impl Theme {
         }
     }
 
-    /// What to write around the parts of a dump.
+    /// The styles of a dump.
     pub fn dump(&self) -> Styles {
         let around = |style: Style| (style.to_string(), format!("{style:#}"));
         let mut styles = Styles {

@@ -35,17 +35,17 @@ pub enum Opened {
 }
 
 impl Target {
-    /// Its name, as it was given or chosen.
+    /// The name that was given or chosen.
     pub fn path(&self) -> &Path {
         self.path.as_deref().unwrap_or(Path::new(""))
     }
 
-    /// Whether it was not named, and was chosen because it is the only one.
+    /// Whether the name was omitted, and the only timeline was chosen.
     pub fn was_chosen(&self) -> bool {
         self.chosen
     }
 
-    /// Takes the word that was given as PATH, if it is something else.
+    /// Takes the word that was given as PATH, if `is_other` says that it is something else.
     pub fn take_if(&mut self, is_other: impl Fn(&str) -> bool) -> Option<String> {
         let word = self.path.as_ref()?.to_str()?;
         is_other(word)
@@ -96,19 +96,19 @@ impl Target {
         })
     }
 
-    /// The error, with a hint at the name that may have been meant.
+    /// Adds to an error a hint at a similar name.
     pub fn explain(&self, error: Error) -> Failure {
         explain(self.path(), error)
     }
 
-    /// Opens it for reading. A file that does not begin as a timeline is an archive if anything of
-    /// one is in it.
+    /// Opens it for reading. A file that does not begin like a timeline is an archive, if any part
+    /// of one is in it.
     pub fn open(&self) -> Result<Opened> {
         self.open_newest(usize::MAX)
     }
 
-    /// As `open`, for the newest `count` events only: of a rotated archive, no more is read than
-    /// these need.
+    /// Like `open`, for the newest `count` events only: it reads no more of a rotated archive than
+    /// they need.
     pub fn open_newest(&self, count: usize) -> Result<Opened> {
         let path = self.path();
         let archive = |archive| Ok(Opened::Archive(Box::new(archive)));
@@ -142,8 +142,8 @@ impl Target {
     }
 }
 
-/// The error, with the name that may have been meant, or what reads an archive, which has no
-/// writers to command.
+/// Adds to an error a similar name, or for an archive, which has no writers to control, the verbs
+/// that read it.
 pub fn explain(path: &Path, error: Error) -> Failure {
     let mut message = permission::told(&error);
     let path_shown = path.display();
@@ -167,7 +167,7 @@ fn in_shared_memory() -> Vec<String> {
     names
 }
 
-/// The timeline in shared memory whose name is so much like this one that it may have been meant.
+/// The timeline in shared memory with the most similar name, if it is similar enough to be meant.
 pub fn meant(path: &Path) -> Option<String> {
     let given = path.to_str()?;
     let bare = given.strip_prefix('/').unwrap_or(given);
@@ -179,8 +179,8 @@ pub fn meant(path: &Path) -> Option<String> {
     near.min().map(|(_, name)| name)
 }
 
-/// How many letters to change, add, remove or swap: at most one in four. None, if one is the
-/// beginning of the other.
+/// The number of letters to change, add, remove or swap, at most one in four. `None` if one name is
+/// the beginning of the other.
 fn distance(given: &str, name: &str) -> Option<usize> {
     let (given, name) = (given.to_lowercase(), name.to_lowercase());
     let letters = given.chars().count();
@@ -191,13 +191,13 @@ fn distance(given: &str, name: &str) -> Option<usize> {
     (distance * 4 <= letters.max(4)).then_some(distance)
 }
 
-/// Whether only the leading slash of a name in shared memory was left out.
+/// Whether a name in shared memory only lacks the leading slash.
 pub fn lacks_slash(path: &Path) -> bool {
     let slashed = PathBuf::from(format!("/{}", path.display()));
     path.components().count() == 1 && Attached::open(slashed).is_ok()
 }
 
-/// Whether it begins as an archive, or is a directory with files of one.
+/// Whether it begins like an archive, or is a directory with files of one.
 fn is_archive(path: &Path) -> bool {
     if let Ok(entries) = fs::read_dir(path) {
         let mut paths = entries.flatten().map(|entry| entry.path());
@@ -206,7 +206,8 @@ fn is_archive(path: &Path) -> bool {
     begins_with(path, &[0xc1, 0xce])
 }
 
-/// Whether it is a file that begins so. A pipe is not opened, which would wait for its other end.
+/// Whether it is a file that begins with `expected`. A pipe is not opened, because that would wait
+/// for a writer.
 fn begins_with(path: &Path, expected: &[u8]) -> bool {
     let mut beginning = vec![0; expected.len()];
     path.is_file()

@@ -20,15 +20,16 @@ pub fn known_id(id: u32) -> Option<u32> {
     (id != 0).then_some(id)
 }
 
-/// What is shown of each thread of a timeline, looked up and made once while there is room for it.
+/// A text for each thread of a timeline, made once while there is room to keep it.
 pub struct Threads<'a> {
     at: &'a dyn Source,
-    // A reference names one thread for good, until its record is reused: then it names nobody.
+    // A reference identifies one thread until the record of the thread is reused. Then it
+    // identifies none.
     found: HashMap<Key, usize>,
     made: Vec<String>,
-    /// Bytes of these.
+    /// The bytes of `made`.
     length: usize,
-    /// Where some of `found` are, so that most events need no hash.
+    /// The places of some threads, so that most events need no hash.
     recent: [(Key, usize); RECENT],
 }
 
@@ -37,12 +38,12 @@ type Key = (ThreadRef, u32);
 /// A power of two, beyond the threads of most programs.
 const RECENT: usize = 256;
 const NOT_RECENT: (Key, usize) = ((ThreadRef(0), 0), usize::MAX);
-/// Bytes that are kept: an archive may tell of millions of threads, each on a machine with a long
+/// Bytes that are kept: an archive may name millions of threads, each on a machine with a long
 /// name.
 const ROOM: usize = 32 << 20;
 
 impl<'a> Threads<'a> {
-    /// None looked up yet.
+    /// No texts yet.
     pub fn new(at: &'a dyn Source) -> Threads<'a> {
         Threads {
             at,
@@ -53,7 +54,8 @@ impl<'a> Threads<'a> {
         }
     }
 
-    /// What `make` made, now or before, of the thread that logged this event, if it was known then.
+    /// The text of the thread that logged this event, which `make` makes if it is not kept. `make`
+    /// gets the thread, if it is known.
     #[inline]
     pub fn of(
         &mut self,
@@ -61,7 +63,7 @@ impl<'a> Threads<'a> {
         make: impl FnOnce(&Event, Option<Thread>) -> String,
     ) -> &str {
         let key = (event.thread, event.tid);
-        // The lower half of a reference is a place in a table that is filled from its start.
+        // The lower half of a reference is an index into a table that fills up from its start.
         let recent = event.thread.0 as usize % RECENT;
         let (last, place) = self.recent[recent];
         if last == key && place < self.made.len() {
@@ -102,7 +104,7 @@ pub struct ThreadColumns<'a> {
     clock: WallClock,
 }
 
-/// Enough for names of the usual length; longer ones push the rest of their line aside.
+/// Enough for names of the usual length. A longer name moves the rest of its line.
 const THREAD_WIDTH: usize = 26;
 
 impl<'a> ThreadColumns<'a> {
@@ -114,7 +116,7 @@ impl<'a> ThreadColumns<'a> {
         )
     }
 
-    /// For the events of this timeline.
+    /// The columns for events of this timeline.
     pub fn new(at: &'a dyn Source) -> ThreadColumns<'a> {
         let (threads, clock) = (Threads::new(at), WallClock::new(Form::DateTime));
         ThreadColumns {
@@ -125,7 +127,7 @@ impl<'a> ThreadColumns<'a> {
         }
     }
 
-    /// With the machine before the thread, if there are several.
+    /// Adds the machine before the thread, if there are several.
     pub fn among(mut self, programs: Option<Programs<'a>>) -> ThreadColumns<'a> {
         self.programs = programs;
         self

@@ -1,4 +1,4 @@
-//! Times and lengths of time, as people and programs write them.
+//! Times and durations as text.
 
 use std::fmt::{self, Write};
 use std::time::{Duration, SystemTime};
@@ -9,7 +9,7 @@ use timeline::dump::{Text, printable};
 
 const NANOS: u64 = 1_000_000_000;
 
-/// Parses a length of time such as 100us, 10ms or 1.5s. Zero is refused.
+/// Parses a duration such as 100us, 10ms or 1.5s. Zero is refused.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let shown = printable(text);
     let parsed: Result<SignedDuration, _> = text.parse();
@@ -30,7 +30,7 @@ pub fn now() -> u64 {
     })
 }
 
-/// Writes wall-clock times, looking into the calendar once a second of them instead of once each.
+/// Writes wall-clock times. The calendar is asked once for each second.
 pub struct WallClock {
     zone: TimeZone,
     form: Form,
@@ -39,11 +39,11 @@ pub struct WallClock {
     whole: String,
     /// The second as a number.
     digits: String,
-    /// The time last asked for.
+    /// The last time written.
     asked: String,
 }
 
-/// How a time is written.
+/// The form of a time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// `2026-11-20T17:53:30.123456789Z`, in UTC: for programs.
@@ -124,7 +124,7 @@ impl WallClock {
     }
 }
 
-/// A length of time for people: `830 ns`, `12.5 ms`, `3.2 s`, `4 min 10 s`, `2 h 5 min`, `3 d 4 h`.
+/// A duration for people: `830 ns`, `12.5 ms`, `3.2 s`, `4 min 10 s`, `2 h 5 min`, `3 d 4 h`.
 pub struct Span(pub Duration);
 
 impl fmt::Display for Span {

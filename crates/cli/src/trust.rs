@@ -17,7 +17,7 @@ pub struct Trusted {
 }
 
 impl Trusted {
-    /// For the library.
+    /// As an option of the library.
     pub fn trust(&self) -> Trust {
         Trust {
             user: self.trust_user,

@@ -1,4 +1,4 @@
-//! `timeline verify`: what of an archive is whole.
+//! `timeline verify`: checks an archive for damage.
 
 use std::io::Write;
 use std::ops::Range;
@@ -143,7 +143,7 @@ fn print(path: &Path, archive: &Archive, recoverable: u64, out: &mut impl Write)
     Ok(())
 }
 
-/// How much is damaged, and where in which file.
+/// The damage of each file.
 fn told(archive: &Archive, place: &Range<usize>) -> String {
     let length = things(place.len() as u64, "byte");
     let files = archive.bytes().files();

@@ -1,6 +1,6 @@
 //! A small LZ77 compressor: real work for the demo's threads.
 
-/// Shorter matches cost as much as the bytes they stand for.
+/// A shorter match takes as many bytes as it replaces.
 const MIN_MATCH: usize = 4;
 /// A match's length is one byte.
 const MAX_MATCH: usize = MIN_MATCH + 255;
@@ -43,7 +43,7 @@ pub fn compress(input: &[u8], mut matched: impl FnMut(usize, usize, usize)) -> V
     out
 }
 
-/// Undoes [`compress`]; `None` for what it cannot have written.
+/// Undoes [`compress`]; `None` if `compress` cannot have made this.
 pub fn expand(mut packed: &[u8]) -> Option<Vec<u8>> {
     let mut out: Vec<u8> = Vec::new();
     while let Some((&run, rest)) = packed.split_first() {

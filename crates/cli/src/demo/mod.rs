@@ -1,4 +1,4 @@
-//! `timeline demo`: something to look at, and a timeline to play with.
+//! `timeline demo`: a program to watch, and a timeline to try commands on.
 
 mod lz;
 mod view;
@@ -20,7 +20,7 @@ use crate::style::Theme;
 use view::View;
 use workload::Workload;
 
-/// Enough to hold a minute of the demo, and small enough to be there at once.
+/// Enough for a minute of the demo, and small enough to be created at once.
 const ENTRIES: u64 = 64 * 1024;
 const STRINGS: u64 = 64 * 1024;
 
@@ -96,7 +96,7 @@ fn show(at: &Attached, args: &Args, signals: &Signals) -> Result {
     Ok(())
 }
 
-/// What there is to do now.
+/// The commands to try now.
 fn epilogue(at: &Attached, args: &Args) -> Result {
     let theme = output::theme();
     let mut out = output::stdout();
@@ -151,7 +151,7 @@ fn epilogue(at: &Attached, args: &Args) -> Result {
     Ok(())
 }
 
-/// Each below what it is for: side by side they would not fit into 80 columns.
+/// Each command is below its purpose: side by side they would not fit into 80 columns.
 fn write_tries(tries: &[(String, &str)], theme: &Theme, out: &mut impl Write) -> Result {
     for (line, what) in tries {
         Line::from("  ")

@@ -1,4 +1,4 @@
-//! The demo's window onto its timeline: redrawn in place on a terminal, a line a second elsewhere.
+//! Shows the timeline of the demo: redrawn in place on a terminal, a line a second elsewhere.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -15,10 +15,11 @@ use crate::style::Theme;
 
 /// Events shown at a time, on a terminal with room for them.
 const ROWS: usize = 12;
-/// Lines of the view beside them: status, a blank, the heading, and where the cursor waits.
+/// Lines of the view beside them: the status, an empty line, the heading, and the line of the
+/// cursor.
 const FRAME: usize = 4;
 
-/// What was drawn last.
+/// The view of a timeline.
 pub struct View<'a> {
     at: &'a Attached,
     theme: Theme,
@@ -39,12 +40,12 @@ impl<'a> View<'a> {
         }
     }
 
-    /// How long to leave between two drawings.
+    /// The time between two drawings.
     pub fn period(&self) -> Duration {
         Duration::from_millis(if self.terminal { 200 } else { 1000 })
     }
 
-    /// Draws, over what was drawn before if that can be done.
+    /// Draws, in the place of the last drawing if that is possible.
     pub fn draw(&mut self, left: Duration, out: &mut impl Write) -> Result {
         let status = self.status(left);
         if !self.terminal {
@@ -58,7 +59,7 @@ impl<'a> View<'a> {
         });
         let rows = self.newest(ROWS.min(height.saturating_sub(FRAME)))?;
         if self.drawn > 0 {
-            // Up to the first line drawn, and clear from there.
+            // To the first line drawn, and clear from there.
             write!(out, "\x1b[{}A\x1b[J", self.drawn)?;
         }
         let bold = self.theme.bold;
@@ -92,7 +93,7 @@ impl<'a> View<'a> {
         printable(&status).into_owned()
     }
 
-    /// The dump of the newest few, just as `timeline dump` prints it.
+    /// The newest events, as `timeline dump` prints them.
     fn newest(&self, count: usize) -> Result<String> {
         let mut text = Vec::new();
         dump::text(
@@ -106,7 +107,8 @@ impl<'a> View<'a> {
     }
 }
 
-/// The line as far as it fits, its colours whole: a wrapped line would spoil the counting of lines.
+/// The beginning of the line that fits, with complete colours: a wrapped line would spoil the count
+/// of lines.
 fn cut(line: &str, width: usize) -> String {
     let (mut shown, mut escape) = (0, false);
     line.chars()

@@ -1,5 +1,5 @@
-//! The demo's work: one thread writes blocks of text, others compress and check them, and all of
-//! them log what they do.
+//! The work of the demo: one thread makes blocks of text, others compress and check them, and all
+//! of them log it.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,13 +14,13 @@ use super::lz;
 const QUEUE: usize = 8;
 const WORKERS: usize = 3;
 const BLOCK: usize = 16 * 1024;
-/// Between blocks: enough to see, little enough to leave the machine to its owner.
+/// The time between blocks: short enough to see something, long enough to leave the machine free.
 const PACE: Duration = Duration::from_millis(4);
 /// One block in so many is noise, which does not compress; and one in so many is damaged.
 const NOISE: u64 = 37;
 const DAMAGE: u64 = 211;
 
-/// What is logged.
+/// The events.
 struct Events {
     made: EventId,
     waiting: EventId,
@@ -70,7 +70,7 @@ struct Block {
     bytes: Vec<u8>,
 }
 
-/// What all threads share.
+/// The state that all threads share.
 struct Shared {
     tl: Arc<Timeline>,
     events: Events,
@@ -124,10 +124,10 @@ impl Workload {
         })
     }
 
-    /// Stops the threads, after the blocks that still wait.
+    /// Stops the threads, after the waiting blocks are done.
     pub fn stop(self) {
         drop(self.stop);
-        // A panic has been told on standard error by the thread itself.
+        // The thread itself has reported a panic.
         let blocks = self.producer.join().unwrap_or(0);
         for worker in self.workers {
             let _ = worker.join();
@@ -146,7 +146,7 @@ fn spawn<T: Send + 'static>(
     thread.expect("the system lets a demo have four threads")
 }
 
-/// Makes blocks until told to stop, and returns how many.
+/// Makes blocks until it is stopped, and returns their number.
 fn produce(shared: &Shared, send: &SyncSender<Block>, stopped: &Receiver<()>) -> u64 {
     let (tl, events) = (&shared.tl, &shared.events);
     let mut random = Random(0x2545_f491_4f6c_dd1d);

@@ -1,4 +1,4 @@
-//! What is known about an archive.
+//! `timeline info` of an archive.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::format::{self, Bytes, Count, Rate, things};
 use crate::health;
 use crate::time::{Form, Span, WallClock};
 
-/// What was found out about an archive.
+/// The facts about an archive.
 pub struct Found<'a> {
     archive: &'a Archive,
     /// The times of the first and of the last event, in nanoseconds since 1970.
@@ -23,7 +23,7 @@ pub struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    /// Looks at it.
+    /// Reads the archive.
     pub fn of(archive: &'a Archive) -> Found<'a> {
         let end = |order| archive.time(&archive.events_by_time(order).next()?);
         Found {
@@ -48,7 +48,7 @@ impl<'a> Found<'a> {
         bytes.is_finite().then_some(bytes)
     }
 
-    /// Label and text of each line.
+    /// The label and the text of each line.
     pub fn lines(&self) -> Vec<(&'static str, String)> {
         let archive = self.archive;
         let size = Bytes(archive.bytes().len() as u64);
@@ -95,7 +95,7 @@ impl<'a> Found<'a> {
         format!("{} from {first} on{rate}", Span(span))
     }
 
-    /// For programs. The field names are part of the interface.
+    /// The facts for programs. The field names are part of the interface.
     pub fn object(&self, path: &str) -> Value {
         let (archive, damage) = (self.archive, self.archive.damage());
         let damaged: usize = damage.iter().map(ExactSizeIterator::len).sum();

@@ -1,4 +1,4 @@
-//! `timeline info`: everything that is known about one timeline or archive.
+//! `timeline info`: shows everything that is known about one timeline or archive.
 
 mod archive;
 
@@ -108,7 +108,7 @@ fn format(info: &Info) -> String {
     format!("{major}.{minor}, {}", Bytes(info.size))
 }
 
-/// The level, and what sampling makes of it just now.
+/// The level, and the level that a sampler sets at the moment.
 pub fn level(info: &Info) -> String {
     match info.boost {
         Level::NONE => info.level.to_string(),
@@ -125,13 +125,13 @@ pub fn writer(writer: &Writer) -> String {
     format!("{} ({})", writer.name, writer.pid)
 }
 
-/// Who made the timeline, as `name (pid)`.
+/// The creator of the timeline, as `name (pid)`.
 pub fn creator(info: &Info) -> String {
     let name = info.creator_exe.rsplit('/').next().unwrap_or_default();
     format!("{name} ({})", info.creator_pid)
 }
 
-/// What is counted is what stands in the ring: an event with a payload takes several.
+/// The numbers of entries in the ring: an event with a payload takes several.
 fn entries(info: &Info) -> String {
     format!(
         "{} written, {} held ({} of {})",
@@ -142,7 +142,7 @@ fn entries(info: &Info) -> String {
     )
 }
 
-/// Since when nothing is missing, and how much is older.
+/// The time since which nothing is missing, and how many entries are older.
 fn complete(info: &Info) -> String {
     let Some(since) = info.complete_since else {
         return "from the first event on".into();
@@ -165,14 +165,15 @@ fn complete(info: &Info) -> String {
     }
 }
 
-/// Since when nothing is missing up to the newest event; none if that may be missing.
+/// The time since which nothing is missing up to the newest event; `None` if even that one may be
+/// missing.
 fn since_known(info: &Info) -> Option<u64> {
     let is_there = info.complete_since <= info.newest_ticks;
     info.complete_since_unix_nanos.filter(|_| is_there)
 }
 
-/// From when on to the newest event nothing is missing, and how many entries there are since: in
-/// time.
+/// The length of the time up to the newest event in which nothing is missing, and the number of
+/// entries in it.
 fn complete_part(info: &Info) -> Option<(Duration, u64)> {
     let since = info.complete_since.or(info.oldest_ticks)?;
     let ticks = info.newest_ticks?.checked_sub(since)?;
@@ -257,7 +258,7 @@ fn clock(info: &Info) -> String {
     }
 }
 
-/// The number and its unit with a space between, whether a prefix stands there or not.
+/// A number and its unit with a space between, with a prefix of the unit or without.
 fn spaced(rate: Rate) -> String {
     let text = rate.to_string();
     if text.contains(' ') { text } else { text + " " }
@@ -309,12 +310,12 @@ fn boot(info: &Info) -> String {
     }
 }
 
-/// A boot id of zeros stands for none.
+/// Zeros are no boot id.
 fn is_known(boot_id: &str) -> bool {
     boot_id.bytes().any(|byte| !matches!(byte, b'0' | b'-'))
 }
 
-/// A timeline's info for programs. The field names are part of the interface.
+/// The facts about a timeline for programs. The field names are part of the interface.
 pub fn object(path: &str, info: &Info) -> Value {
     let mut clock = WallClock::new(Form::Rfc3339);
     let writers: Vec<_> = info

@@ -1,4 +1,4 @@
-//! JSON as text: characters that are not printable are escaped, like `\u202e`; so it can be shown
+//! JSON in which characters that are not printable are escaped, like `\u202e`: it is safe to show
 //! and loses nothing.
 
 use std::io::{self, Write};
@@ -28,7 +28,7 @@ fn write(value: &(impl Serialize + ?Sized), out: &mut impl Write) -> io::Result<
     Ok(value.serialize(&mut serializer)?)
 }
 
-/// Escapes what JSON itself would let stand.
+/// Escapes the characters that JSON itself would not escape.
 struct Escaping;
 
 impl Formatter for Escaping {

@@ -17,7 +17,7 @@ use crate::programs::Programs;
 use crate::thread_columns::{Threads, known, known_id};
 use crate::time::{Form, WallClock};
 
-/// Writes events of one source, remembering what many of them share. What is not known is null.
+/// Writes events of one source, and keeps texts that many of them share. Unknown values are null.
 ///
 /// The fields, in this order: ticks, the raw clock reading; time, in RFC 3339 with nanoseconds, in
 /// UTC, and unix_ns, the same in nanoseconds since 1970; cycles, the ticks since the next older
@@ -31,12 +31,12 @@ use crate::time::{Form, WallClock};
 pub struct Lines<'a> {
     at: &'a dyn Source,
     clock: WallClock,
-    /// Core and node by the number of the core, of those seen, and the node.
+    /// By the number of a core: its node, and both as text.
     places: Vec<Option<(u16, Template)>>,
-    /// From tid to process.
+    /// By thread: the text from tid to process.
     threads: Threads<'a>,
     programs: Option<Programs<'a>>,
-    /// From category to the end of the line, by the number of the event, of those seen.
+    /// By the number of an event: the text from category to the end of the line.
     definitions: Vec<Option<Template>>,
     messages: Messages,
 }
@@ -55,7 +55,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// With the program of each event, if there are several.
+    /// Adds the program of each event, if there are several.
     pub fn among(mut self, programs: Option<Programs<'a>>) -> Lines<'a> {
         self.programs = programs;
         self
@@ -94,7 +94,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The core and node of an event, on a core not seen before or not known.
+    /// Writes the core and node of an event, if the core is new or not known.
     #[cold]
     fn new_place(&mut self, event: &Event, out: &mut Text) {
         let [core, node] = [event.core, event.node].map(|number| match known(number) {
@@ -103,7 +103,7 @@ impl<'a> Lines<'a> {
         });
         let text = format!(",\"core\":{core},\"node\":{node}");
         out.push(&text);
-        // No room for all the cores there can be, for the sake of one that is none.
+        // An unknown core has the highest number: a table up to it would be large.
         if let Some(core) = known(event.core).map(usize::from) {
             let mut place = Template::new();
             place.push(&text);
@@ -114,7 +114,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The end of the line of an event not seen before, not defined, or with a payload.
+    /// Writes the end of the line of an event that is new, not defined, or has a payload.
     #[cold]
     fn new_definition(&mut self, event: &Event, out: &mut Text) {
         let definition = match self.at.definition(event.id) {
@@ -129,7 +129,7 @@ impl<'a> Lines<'a> {
         };
         let template = template(definition);
         out.fill(&template, &event.args);
-        // Only what is defined makes this longer.
+        // Only defined events make this longer.
         let place = event.id.0 as usize;
         if self.definitions.len() <= place {
             self.definitions.resize_with(place + 1, || None);
@@ -155,7 +155,7 @@ fn thread(event: &Event, thread: Option<Thread>) -> String {
     format!(",\"tid\":{tid},\"pid\":{pid},\"thread\":{name},\"process\":{process}")
 }
 
-/// The machine and timeline of an event, if there are several in what is read.
+/// The machine and timeline of an event, if the archive holds several.
 fn program(programs: Option<Programs>, event: &Event) -> String {
     let program = programs.and_then(|programs| programs.program(event));
     program.map_or(String::new(), |program| {
@@ -216,7 +216,7 @@ fn unquoted(text: &str) -> String {
 /// `name_3`, so that no value hides another in the object.
 fn unique_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let given: Vec<&str> = names.collect();
-    // Never the name of another argument either: `$x $x $x_2` keeps x_2 for the third.
+    // A new name must not be that of another argument: in `$x $x $x_2`, the third keeps x_2.
     let mut taken: HashSet<String> = given.iter().map(|name| name.to_string()).collect();
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let unique = given.iter().map(|name| {

@@ -1,12 +1,12 @@
-//! The end of an event's line in JSON, from its category on, if its values are in a payload or
-//! their names are lost.
+//! The end of an event's line in JSON, from its category on, if its values are in a payload or its
+//! message is lost.
 
 use serde_json::{Number, Value as Json, json};
 use timeline::{Definition, Event, Format, Frame, Source, Syntax, Value, dump::STACK, values};
 
 use super::{category, escaped, or_null, own_number, priority, quoted, unique_names};
 
-/// From category to the end of the line.
+/// The text from category to the end of the line.
 pub fn line_end(
     source: &dyn Source,
     event: &Event,
@@ -21,7 +21,7 @@ pub fn line_end(
     let is_printf = definition.is_some_and(|d| d.syntax == Syntax::Printf);
     let mut end = String::new();
     let mut field = |name: &str, value: &str| end += &format!(",\"{name}\":{value}");
-    // Nothing is known of a message if not even the number of its string is.
+    // If a message was lost, it is null, unless its text is still known.
     let known = definition.filter(|definition| !is_lost || !definition.message.is_empty());
     field("category", &definition.map_or("null".into(), category));
     field("priority", &definition.map_or("null".into(), priority));
@@ -41,7 +41,7 @@ pub fn line_end(
                 Some(definition) => unique_names(definition.arguments().take(shown.len())),
                 None => (0..shown.len()).map(|place| place.to_string()).collect(),
             };
-            // In their order, which a map of serde_json would not keep.
+            // In their order: a map of serde_json would sort them.
             let named = names.iter().zip(&shown);
             let named = named
                 .map(|(name, value)| format!("{}:{}", quoted(name), escaped::to_string(value)));

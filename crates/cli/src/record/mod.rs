@@ -27,13 +27,14 @@ use crate::time::{self, WallClock, parse_duration};
 use progress::{Progress, State};
 use size::parse_file_size;
 
-/// How long to wait between looks: shortest while events come, doubling to longest while none do.
+/// The time between two looks into the ring: the shortest while events come, doubling to the
+/// longest while none do.
 const BUSY: Duration = Duration::from_millis(1);
 const IDLE: Duration = Duration::from_millis(50);
-/// For how long the ring is still read after a signal. The rest of two seconds is for writing the
+/// For this time the ring is still read after a signal. The rest of two seconds is for writing the
 /// last events.
 const REST: Duration = Duration::from_millis(1500);
-/// Upon so many signals a recorder ends without another look into the ring.
+/// After so many signals, a recorder ends without reading on.
 const AT_ONCE: usize = 2;
 
 /// Record a timeline into an archive, until interrupted
@@ -106,7 +107,7 @@ pub const EXAMPLES: &[Example] = &[
     ),
 ];
 
-/// Parses when to make durable, offering all in the help, in errors and to the shell.
+/// Parses an option of `--fsync`, and offers all of them in the help, in errors and to the shell.
 fn fsync() -> impl TypedValueParser<Value = Fsync> {
     PossibleValuesParser::new(["every", "rotate", "never"]).map(|when| match when.as_str() {
         "every" => Fsync::Every,
@@ -116,7 +117,7 @@ fn fsync() -> impl TypedValueParser<Value = Fsync> {
 }
 
 impl Args {
-    /// How the archive is kept, as far as that makes sense.
+    /// The options of the archive, checked against each other.
     fn keeping(&self) -> Result<Keeping> {
         let keeping = Keeping {
             rotate_size: self.rotate_size,
@@ -165,11 +166,11 @@ pub fn run(args: &Args) -> Result {
         core::pin(core)?;
     }
     let signals = Signals::catch()?;
-    // A file that reached its limit is like a full disk, and no reason to be killed.
+    // A file that has reached its limit is like a full disk. The signal would kill the recorder.
     let ignored = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(SIGXFSZ, ignored)
         .map_err(|error| Failure::Message(format!("cannot catch signals: {error}")))?;
-    // What can never be recorded leaves no file behind.
+    // Before the output is opened: a name that can never be recorded leaves no file.
     open_if_there(&args.target)?;
     let mut recording = Recording {
         args,
@@ -187,7 +188,7 @@ pub fn run(args: &Args) -> Result {
     recording.end()
 }
 
-/// What the name leads to; `None` where there is nothing yet.
+/// Opens the timeline; `None` if there is none yet.
 fn open_if_there(target: &Target) -> Result<Option<Attached>> {
     match Attached::open(target.path()) {
         Ok(at) => Ok(Some(at)),
@@ -198,27 +199,27 @@ fn open_if_there(target: &Target) -> Result<Option<Attached>> {
     }
 }
 
-/// A recording of one run of a program after the other.
+/// Records one run of a program after another.
 struct Recording<'a> {
     args: &'a Args,
     signals: &'a Signals,
     output: Output,
-    /// Of the runs before.
+    /// The results of earlier runs.
     totals: Totals,
-    /// When the ring is not read any more, since a signal came.
+    /// The time at which the recorder stops reading the ring, after a signal.
     until: Option<Instant>,
-    /// Entries that were there then and stay unread.
+    /// Entries that were in the ring at the signal, and stay unread.
     left: u64,
     progress: Progress,
-    /// What was told that does not work.
+    /// The failing step that was reported.
     trouble: Option<&'static str>,
 }
 
-/// What ended the recording of one run.
+/// The end of the recording of one run.
 enum Ended {
-    /// By a signal, or because no more can come.
+    /// A signal came, or no more events can come.
     Done,
-    /// The name belongs to this timeline now.
+    /// Another timeline has the name now.
     Replaced(Box<Attached>),
 }
 
@@ -242,7 +243,7 @@ impl Recording<'_> {
         }
     }
 
-    /// Records run after run, from this one on.
+    /// Records this run, and each one after it.
     fn record_all(&mut self, mut at: Attached) -> Result {
         let mut last = None;
         loop {
@@ -262,18 +263,17 @@ impl Recording<'_> {
         }
     }
 
-    /// Records what is left of the run before this one, unless it is the last that was recorded, or
-    /// of no concern to this archive.
+    /// Records the rest of the run before this one, unless it was recorded just now, or does not
+    /// concern this archive.
     fn record_before(&mut self, before: &Attached, at: &Attached, last: Option<Run>) -> Result {
         if Some(run_of(before)) != last && self.output.continues_with(before, at)? {
-            // Of the runs before that one, none is kept.
+            // The runs before that one are not kept.
             self.record(before, None)?;
         }
         Ok(())
     }
 
-    /// Records one run until something ends it; `before` is the one right before it, if that is
-    /// known.
+    /// Records one run until it ends. `before` is the run right before it, if that is known.
     fn record(&mut self, at: &Attached, before: Option<&Attached>) -> Result<Ended> {
         let form = match self.args.plain {
             true => Form::Plain,
@@ -292,7 +292,8 @@ impl Recording<'_> {
         let mut watch = Watch::new(at, self.args);
         let (mut nap, mut next, mut left) = (BUSY, None, 0);
         let ended = loop {
-            // Asked before the last look, so that nothing logged before the answer is left behind.
+            // Before the last look into the ring, so that no event is left that was logged before
+            // this check.
             if watch.restart.is_due() {
                 next = next.or_else(|| watch.next());
                 self.progress.show(&State {
@@ -317,7 +318,7 @@ impl Recording<'_> {
                     Change::Cut => format!("{to} was truncated; recording continues at its end"),
                 });
             }
-            // What there is no room for is not done with.
+            // A run is not done while events wait for room.
             let ends = watch.is_done || next.is_some();
             let idle = !new && ends && recorder.flush();
             if idle && watch.is_done {
@@ -333,10 +334,10 @@ impl Recording<'_> {
                 break Ended::Done;
             }
         };
-        // What there is no room for counts as missed, with all that is behind it in the ring.
+        // Without room, waiting events count as missed, and so do those behind them in the ring.
         if recorder.flush() {
             self.left = self.left.saturating_add(left);
-            // Whole frames stand there, and nothing more is written.
+            // The file ends with a whole frame, and nothing more is written.
             self.signals.end_at_once(self.signals.count() > 0);
         }
         let totals = match self.signals.count() < AT_ONCE {
@@ -348,7 +349,7 @@ impl Recording<'_> {
         Ok(ended)
     }
 
-    /// Says what was recorded.
+    /// Reports the results.
     fn end(&mut self) -> Result {
         let Totals {
             events,
@@ -392,7 +393,7 @@ fn sum(a: &Totals, b: &Totals) -> Totals {
     }
 }
 
-/// Says, once, that something does not work, and that it works again.
+/// Reports once that a step fails, and that it works again.
 fn tell(told: &mut Option<&'static str>, progress: &mut Progress, recorder: &mut Recorder) {
     let trouble = recorder.trouble();
     let doing = trouble.map(|trouble| trouble.doing);
@@ -410,7 +411,7 @@ fn tell(told: &mut Option<&'static str>, progress: &mut Progress, recorder: &mut
     *told = doing;
 }
 
-/// When a run began.
+/// The time at which a run began.
 fn moment(created: Option<u64>) -> String {
     let Some(created) = created else {
         return "an unknown time".into();
@@ -420,7 +421,7 @@ fn moment(created: Option<u64>) -> String {
     text.split('.').next().unwrap_or_default().to_string()
 }
 
-/// Which run of a program a timeline is of.
+/// Identifies the run of a program that a timeline is of.
 #[derive(PartialEq, Eq)]
 struct Run {
     created: u64,
@@ -435,20 +436,20 @@ fn run_of(at: &Attached) -> Run {
     }
 }
 
-/// Watches whether events can still come, and what the name leads to.
+/// Watches whether more events can come, and whether the program was started again.
 struct Watch<'a> {
     at: &'a Attached,
     restart: Restart<'a>,
-    /// Whether the next run of the program is not wanted.
+    /// Whether to end with this run.
     once: bool,
     entries: u64,
-    /// Whether no event can come any more, or none that is wanted.
+    /// Whether no more events can come, or none that are to be recorded.
     is_done: bool,
 }
 
 impl<'a> Watch<'a> {
     fn new(at: &'a Attached, args: &'a Args) -> Watch<'a> {
-        // What `new` moved aside has no writers, and no next run.
+        // A timeline that a new run renamed has no writers, and no next run.
         let aside = name_before(at.path()).is_some();
         Watch {
             at,
@@ -459,7 +460,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// The timeline that took the name, if one did since and is wanted.
+    /// The timeline of the next run, if there is one and it is to be recorded.
     fn next(&mut self) -> Option<Attached> {
         if self.is_done {
             return None;

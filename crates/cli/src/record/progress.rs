@@ -1,4 +1,4 @@
-//! How a recording goes: one line on a terminal that is written again and again.
+//! Shows the progress of a recording: one line on a terminal, which is written again and again.
 
 use std::collections::VecDeque;
 use std::io::{IsTerminal, Write};
@@ -9,19 +9,19 @@ use timeline_archive::Totals;
 
 use crate::format::{Bytes, Count, Rate, percent, things};
 
-/// The rate is that of so long a time.
+/// The time over which the rate is measured.
 const RECENT: Duration = Duration::from_secs(2);
 
 /// The line.
 pub struct Progress {
     shown: bool,
-    /// When it was looked, and how many events there were.
+    /// Times, and the numbers of events at them.
     looks: VecDeque<(Instant, u64)>,
 }
 
-/// What it shows.
+/// The state that is shown.
 pub struct State {
-    /// What was recorded.
+    /// The results so far.
     pub totals: Totals,
     /// Entries of the ring that are not read.
     pub unread: u64,
@@ -40,7 +40,7 @@ impl Progress {
         }
     }
 
-    /// Shows how it goes, if there is a terminal.
+    /// Shows the state, if there is a terminal.
     pub fn show(&mut self, state: &State) {
         let mut terminal = std::io::stderr().lock();
         if !terminal.is_terminal() {
@@ -49,22 +49,22 @@ impl Progress {
         self.shown = true;
         let width = terminal_size_of(&terminal).map(|(width, _)| width.0.into());
         let line = self.line(state, width.unwrap_or(usize::MAX), Instant::now());
-        // Nobody listening is no reason to stop recording.
+        // The recording goes on if standard error is closed.
         let _ = write!(terminal, "\r\x1b[K{line}");
     }
 
-    /// What there is to be said, as far as it fits: a line that is longer would stay when it is
-    /// written again.
+    /// The text of the line, as far as it fits: a longer line would wrap, and stay when the next
+    /// one is written.
     fn line(&mut self, state: &State, width: usize, now: Instant) -> String {
         let State { totals, .. } = state;
         let events = things(totals.events, "event");
         let rate = Rate(self.rate(totals.events, now));
         let size = Bytes(totals.bytes);
-        // What was passed over is gone.
+        // Entries beyond the size of the ring are overwritten.
         let gone = state.unread.saturating_sub(state.entries);
         let missed = Count(totals.missed.saturating_add(gone));
         let lag = percent(state.unread, state.entries);
-        // With what goes first where there is not enough room.
+        // With a rank: the lowest is left out first if there is too little room.
         let mut parts = vec![
             (3, events),
             (1, format!("{rate}/s")),
@@ -90,7 +90,7 @@ impl Progress {
         }
     }
 
-    /// Events a second, of late.
+    /// Events a second, lately.
     fn rate(&mut self, events: u64, now: Instant) -> f64 {
         self.looks.push_back((now, events));
         let old = |look: &&(Instant, u64)| now.duration_since(look.0) >= RECENT;
@@ -107,7 +107,7 @@ impl Progress {
         }
     }
 
-    /// Takes the line away, so that something else can be said.
+    /// Removes the line, so that a message can be written.
     pub fn clear(&mut self) {
         if std::mem::take(&mut self.shown) {
             let _ = write!(std::io::stderr().lock(), "\r\x1b[K");
@@ -146,7 +146,7 @@ mod tests {
             at(1, 5_003_000, 250, false),
             "5,003,000 events, 3 k/s, 5 MiB, 25% of the ring unread, 7 missed"
         );
-        // What was before the last two seconds does not count.
+        // Events before the last two seconds do not count.
         for second in 2..10 {
             at(second, 5_003_000, 0, false);
         }

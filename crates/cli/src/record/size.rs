@@ -3,10 +3,11 @@
 use parse_size::{Config, Error};
 use timeline::dump::printable;
 
-/// The least of a file: each repeats what its events refer to, a few kilobytes.
+/// The smallest limit: each file repeats the definitions and strings of its events, a few
+/// kilobytes.
 const LEAST: u64 = 64 << 10;
 
-/// Parses the size of a file, as `parse_size` does.
+/// Parses the size of a file, like `parse_size`.
 pub fn parse_file_size(text: &str) -> Result<u64, String> {
     match parse_size(text)? {
         size if size < LEAST => Err(format!(

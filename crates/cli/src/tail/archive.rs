@@ -1,4 +1,4 @@
-//! The newest events of an archive, and what is recorded after them.
+//! Follows an archive: its newest events, and those that are recorded later.
 
 use std::io::Write;
 
@@ -14,7 +14,8 @@ use crate::output;
 use crate::programs::Programs;
 use crate::signals::{self, SignalledOutput, Signals, Woken};
 
-/// Prints events until nobody records any more, or a signal comes; how many entries were missed.
+/// Prints events until no recorder writes any more, or a signal comes. Returns how many entries
+/// were missed.
 pub fn follow(
     archive: &Archive,
     args: &Args,
@@ -37,7 +38,7 @@ pub fn follow(
             other => other?,
         }
         batch.clear();
-        // Asked before the last look, so that nothing recorded before the answer is left behind.
+        // Before the last look, so that no event is left that was recorded before this check.
         let recorded = growth.is_recorded();
         let missed = growth.poll(&mut batch)?;
         total += missed;

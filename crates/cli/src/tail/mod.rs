@@ -18,7 +18,8 @@ use crate::signals::{self, SignalledOutput, Signals, Woken};
 use crate::target::{Opened, Target};
 use printer::{Layout, Printer};
 
-/// How long to wait between looks: shortest while events come, doubling to longest while none do.
+/// The time between two looks into the ring: the shortest while events come, doubling to the
+/// longest while none do.
 const BUSY: Duration = Duration::from_millis(1);
 const IDLE: Duration = Duration::from_millis(50);
 
@@ -68,11 +69,11 @@ pub const EXAMPLES: &[Example] = &[
     ),
 ];
 
-/// What ended the following of one timeline.
+/// The end of following one timeline.
 enum Ended {
-    /// By a signal, or because a snapshot has no more to come.
+    /// A signal came, or a snapshot has no more events.
     Done,
-    /// The name belongs to this timeline now.
+    /// Another timeline has the name now.
     Replaced(Box<Attached>),
 }
 
@@ -85,14 +86,15 @@ pub fn run(args: &Args) -> Result {
         Opened::Ring(at) => follow(*at, args, &signals, &mut out)?,
         Opened::Archive(archive) => archive::follow(&archive, args, &signals, &mut out)?,
     };
-    // Counted where they are written: an interrupted write shows a part of its events only.
+    // The output counts events as it writes them, because an interrupted write shows only a part.
     let shown = things(out.get_ref().events(), "event");
     let missed = things(missed, "entry");
     output::say(format_args!("{shown} shown, {missed} missed"));
     Ok(())
 }
 
-/// Follows a timeline, and what takes its name after it; how many entries were missed.
+/// Follows a timeline, and each one that takes its name later. Returns how many entries were
+/// missed.
 fn follow(
     mut at: Attached,
     args: &Args,
@@ -102,7 +104,7 @@ fn follow(
     let (mut from, mut missed) = (FollowFrom::Newest(args.max_entries), 0);
     loop {
         let mut follower = Follower::new(&at, args, from);
-        // Of a program that is started anew, we miss what we do not see.
+        // Of the next run, even the first events are wanted, and missed if they are overwritten.
         from = FollowFrom::Start;
         let ended = follower.run(signals, out);
         missed += follower.missed;
@@ -117,7 +119,7 @@ fn follow(
     }
 }
 
-/// Prints the events of one timeline until something ends it.
+/// Prints the events of one timeline until it ends.
 struct Follower<'a> {
     at: &'a Attached,
     follow: Follow<'a>,
@@ -143,7 +145,7 @@ impl<'a> Follower<'a> {
         let mut nap = BUSY;
         let mut next = None;
         loop {
-            // Asked before the last look, so that nothing logged before the answer is left behind.
+            // Before the last look, so that no event is left that was logged before this check.
             if !self.at.is_snapshot() && next.is_none() && self.restart.is_due() {
                 next = self.restart.next();
             }

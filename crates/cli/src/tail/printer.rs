@@ -1,4 +1,5 @@
-//! The events of a tail, oldest first: `17:53:30.123456  category      message`, or more of it.
+//! Prints the events of a tail, oldest first: `17:53:30.123456  category      message`, or with
+//! more columns.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -16,7 +17,7 @@ use crate::style::Theme;
 use crate::thread_columns::{ThreadColumns, known};
 use crate::time::{Form, WallClock};
 
-/// How an event is written.
+/// The layout of an event.
 #[derive(Clone, Copy)]
 pub enum Layout {
     /// Time, category and message.
@@ -30,7 +31,7 @@ pub enum Layout {
 /// Writes the events of one timeline.
 pub struct Printer<'a> {
     writer: Writer<'a>,
-    /// The event before: its ticks count from there.
+    /// The event before, from which the cycles count.
     before: Option<Event>,
     programs: Option<Programs<'a>>,
     line: Text,
@@ -42,7 +43,7 @@ enum Writer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    /// For the events of this timeline, or of these programs.
+    /// A printer for the events of this timeline, or of these programs.
     pub fn new(at: &'a dyn Source, programs: Option<Programs<'a>>, layout: Layout) -> Printer<'a> {
         let columns = || ThreadColumns::new(at).among(programs);
         let writer = match layout {
