@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use timeline::dump::{Rows, Table, Text};
 use timeline::{Order, Source};
-use timeline_archive::{Archive, Recorded};
+use timeline_archive::{Archive, RecordedEvent};
 
 use super::frames::{self, Frame};
 
@@ -18,7 +18,7 @@ pub fn run(bytes: &[u8]) {
     let frames = frames::whole(bytes);
     frames_and_damage_fill_the_file(&archive, bytes.len(), &frames);
 
-    let events: Vec<Recorded> = archive.events().collect();
+    let events: Vec<RecordedEvent> = archive.events().collect();
     each_event_is_of_its_frame(&archive, bytes, &frames, &events);
     texts_stand_in_the_file(bytes, &events);
     all_ways_of_reading_agree(&archive, &events);
@@ -80,12 +80,12 @@ struct Numbers {
     backtrace: Vec<u64>,
 }
 
-fn numbers(event: &Recorded) -> Numbers {
-    let (statement, author) = (&event.statement, &event.author);
+fn numbers(event: &RecordedEvent) -> Numbers {
+    let (definition, thread) = (&event.definition, &event.thread);
     Numbers {
         unix_nanos: event.unix_nanos.unwrap_or(0),
         ticks: event.ticks.unwrap_or(0),
-        magic: statement.magic,
+        magic: definition.magic,
         lane: event.lane.unwrap_or(0),
         number: event.number.unwrap_or(0),
         known: [
@@ -94,11 +94,11 @@ fn numbers(event: &Recorded) -> Numbers {
             event.lane,
             event.number,
             event.core,
-            statement.line,
-            statement.event,
-            statement.priority.map(|priority| priority as u64),
-            author.tid,
-            author.pid,
+            definition.line,
+            definition.event,
+            definition.priority.map(|priority| priority as u64),
+            thread.tid,
+            thread.pid,
         ],
         args: event.args.clone(),
         payload: event.payload.clone(),
@@ -110,7 +110,7 @@ fn each_event_is_of_its_frame(
     archive: &Archive,
     bytes: &[u8],
     frames: &[Frame],
-    events: &[Recorded],
+    events: &[RecordedEvent],
 ) {
     let mut events = events.iter();
     for frame in frames {
@@ -130,11 +130,11 @@ fn each_event_is_of_its_frame(
     assert_eq!(events.next(), None, "of no frame");
 }
 
-fn texts_stand_in_the_file(bytes: &[u8], events: &[Recorded]) {
+fn texts_stand_in_the_file(bytes: &[u8], events: &[RecordedEvent]) {
     let texts = events.iter().take(SHOWN).flat_map(|event| {
-        let (statement, author) = (&event.statement, &event.author);
-        let said = [&statement.category, &statement.message, &statement.file];
-        said.into_iter().chain([&author.thread, &author.process])
+        let (definition, thread) = (&event.definition, &event.thread);
+        let said = [&definition.category, &definition.message, &definition.file];
+        said.into_iter().chain([&thread.name, &thread.process])
     });
     let texts: BTreeSet<&str> = texts.flatten().map(|text| &**text).collect();
     for text in texts {
@@ -149,7 +149,7 @@ fn texts_stand_in_the_file(bytes: &[u8], events: &[Recorded]) {
     }
 }
 
-fn all_ways_of_reading_agree(archive: &Archive, events: &[Recorded]) {
+fn all_ways_of_reading_agree(archive: &Archive, events: &[RecordedEvent]) {
     assert!(archive.events().eq(events.iter().cloned()), "read twice");
     let count = events.len() as u64;
     let (found, lost) = archive.recoverable();
@@ -167,12 +167,16 @@ fn all_ways_of_reading_agree(archive: &Archive, events: &[Recorded]) {
         assert_eq!(plain.lost(), lost, "{order:?}");
     }
     for event in events.iter().take(SHOWN) {
-        assert!(archive.magics().any(|magic| magic == event.statement.magic));
+        assert!(
+            archive
+                .magics()
+                .any(|magic| magic == event.definition.magic)
+        );
     }
 }
 
 /// Blocks may lie about their times; what the events say themselves orders them.
-fn single_events_come_in_order(archive: &Archive, events: &[Recorded]) {
+fn single_events_come_in_order(archive: &Archive, events: &[RecordedEvent]) {
     let one_ring = archive.magics().count() < 2;
     let mut sorted = events.to_vec();
     sorted.sort_by_key(|event| {
@@ -226,7 +230,7 @@ fn everything_can_be_shown(archive: &Archive) {
     }
 }
 
-fn repaired_it_is_the_same(archive: &Archive, events: &[Recorded]) {
+fn repaired_it_is_the_same(archive: &Archive, events: &[RecordedEvent]) {
     let mut repaired = Vec::new();
     let copied = archive
         .copy(&mut repaired)

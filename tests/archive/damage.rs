@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use timeline::{Frame, Order, Source};
-use timeline_archive::{Archive, Form, Recorded, Statement, Text, Writer};
+use timeline_archive::{Archive, Form, RecordedDefinition, RecordedEvent, Text, Writer};
 
 use crate::samples::{archive, frame_at, framed, frames, symbol};
 
-fn events(file: &[u8]) -> Vec<Recorded> {
+fn events(file: &[u8]) -> Vec<RecordedEvent> {
     Archive::from_bytes(file).events().collect()
 }
 
@@ -27,7 +27,7 @@ fn record_of(magic: u64, write: impl FnOnce(&mut Writer<&mut Vec<u8>>)) -> Vec<u
 struct Sample {
     file: Vec<u8>,
     /// The events of each record.
-    events: HashMap<Vec<u8>, Vec<Recorded>>,
+    events: HashMap<Vec<u8>, Vec<RecordedEvent>>,
     /// The record of each string, and its number.
     strings: HashMap<(u64, String), (Vec<u8>, u64)>,
     /// The record of each symbol.
@@ -57,14 +57,14 @@ impl Sample {
     }
 
     /// Notes what an event refers to.
-    fn learn(&mut self, event: &Recorded) {
-        let (magic, statement) = (event.statement.magic, &event.statement);
+    fn learn(&mut self, event: &RecordedEvent) {
+        let (magic, definition) = (event.definition.magic, &event.definition);
         let texts = [
-            &statement.category,
-            &statement.message,
-            &statement.file,
-            &event.author.thread,
-            &event.author.process,
+            &definition.category,
+            &definition.message,
+            &definition.file,
+            &event.thread.name,
+            &event.thread.process,
         ];
         for text in texts.into_iter().flatten() {
             let mut id = 0;
@@ -79,8 +79,8 @@ impl Sample {
     }
 
     /// An event as it is shown when only these records are there.
-    fn shown(&self, event: &Recorded, there: &HashSet<&[u8]>) -> Recorded {
-        let magic = event.statement.magic;
+    fn shown(&self, event: &RecordedEvent, there: &HashSet<&[u8]>) -> RecordedEvent {
+        let magic = event.definition.magic;
         let text = |text: &Option<Text>| {
             let text = text.as_deref()?;
             let (record, id) = &self.strings[&(magic, text.to_string())];
@@ -89,15 +89,15 @@ impl Sample {
             Some(if whole { Text::from(text) } else { lost() })
         };
         let mut event = event.clone();
-        let statement = Arc::make_mut(&mut event.statement);
-        *statement = Statement {
-            category: text(&statement.category),
-            message: text(&statement.message),
-            file: text(&statement.file),
-            ..statement.clone()
+        let definition = Arc::make_mut(&mut event.definition);
+        *definition = RecordedDefinition {
+            category: text(&definition.category),
+            message: text(&definition.message),
+            file: text(&definition.file),
+            ..definition.clone()
         };
-        let author = Arc::make_mut(&mut event.author);
-        (author.thread, author.process) = (text(&author.thread), text(&author.process));
+        let thread = Arc::make_mut(&mut event.thread);
+        (thread.name, thread.process) = (text(&thread.name), text(&thread.process));
         event
     }
 
@@ -338,7 +338,7 @@ fn archives_of_three_programs_without_the_first_preamble() {
         assert_eq!(programs, given);
         assert_eq!(read.missed(), 3 * order.len() as u64);
         let mut sorted: Vec<_> = read.events().collect();
-        sorted.sort_by_key(|e| (e.unix_nanos, e.ticks, e.statement.magic, e.lane, e.number));
+        sorted.sort_by_key(|e| (e.unix_nanos, e.ticks, e.definition.magic, e.lane, e.number));
         assert!(read.by_time(Order::OldestFirst).eq(sorted.iter().cloned()));
         sorted.reverse();
         assert!(read.by_time(Order::NewestFirst).eq(sorted.iter().cloned()));
@@ -355,13 +355,13 @@ fn a_lost_string_is_shown_by_its_number() {
     let mut damaged = file.clone();
     damaged[place.end - 1] ^= 1;
     let found = events(&damaged);
-    let lost = found[0].statement.file.as_deref().expect("a file");
+    let lost = found[0].definition.file.as_deref().expect("a file");
     assert!(
         lost.starts_with("<string 0x") && lost.ends_with("?>"),
         "{lost}"
     );
-    assert_eq!(found[0].statement.category.as_deref(), Some("net"));
-    assert_eq!(events(&file)[0].statement.file.as_deref(), Some("main.c"));
+    assert_eq!(found[0].definition.category.as_deref(), Some("net"));
+    assert_eq!(events(&file)[0].definition.file.as_deref(), Some("main.c"));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tempfile::TempDir;
 use timeline::{EventId, Module, Priority, Timeline, Value, values};
-use timeline_archive::{Archive, Recorded};
+use timeline_archive::{Archive, RecordedEvent};
 
 /// Far longer than anything takes: only a hang comes here.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -148,7 +148,7 @@ impl Flight {
     }
 
     /// The program ends, and so does a recorder that has read everything.
-    pub fn land(&mut self, more: &[&str]) -> Vec<Recorded> {
+    pub fn land(&mut self, more: &[&str]) -> Vec<RecordedEvent> {
         self.timeline = None;
         let output = self
             .command(&[more, &["--once"]].concat())
@@ -159,18 +159,18 @@ impl Flight {
     }
 
     /// What the files say, each read by itself.
-    pub fn events(&self) -> Vec<Recorded> {
+    pub fn events(&self) -> Vec<RecordedEvent> {
         let read = |file| {
             let archive = Archive::open(&file).unwrap();
             assert_eq!(archive.damage(), [], "{file:?}");
             let events: Vec<_> = archive.events().collect();
             for event in &events {
-                let message = event.statement.message.as_deref();
+                let message = event.definition.message.as_deref();
                 match self.mixed && first_argument(event) % 3 > 0 {
                     true => assert_eq!(message, Some(PRINTF), "{file:?}"),
                     false => assert_eq!(message, Some("number $n of $all"), "{file:?}"),
                 }
-                assert!(event.author.thread.is_some(), "{file:?}");
+                assert!(event.thread.name.is_some(), "{file:?}");
             }
             events
         };
@@ -291,11 +291,11 @@ pub fn size(file: &Path) -> u64 {
     fs::metadata(file).map_or(0, |metadata| metadata.len())
 }
 
-pub fn first_arguments(events: &[Recorded]) -> Vec<i64> {
+pub fn first_arguments(events: &[RecordedEvent]) -> Vec<i64> {
     events.iter().map(first_argument).collect()
 }
 
-fn first_argument(event: &Recorded) -> i64 {
+fn first_argument(event: &RecordedEvent) -> i64 {
     match values(&event.payload).next() {
         Some(Value::Int(number)) => number,
         None => event.args[0],

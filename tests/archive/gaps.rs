@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use timeline::layout::records::Lane;
 use timeline::layout::{Geometry, Header};
 use timeline::{Attached, Event, EventId, FollowFrom, Order, Record, Timeline};
-use timeline_archive::{Archive, Form, Keeping, Output, Recorded, Recorder};
+use timeline_archive::{Archive, Form, Keeping, Output, RecordedEvent, Recorder};
 
 use crate::support::{
     Name, arguments, attach, checked, cpus, define, in_process_without_rseq, run_on,
@@ -194,8 +194,8 @@ fn a_lane_that_goes_from_thread_to_thread_has_one_count() {
 ///
 /// Only where a recorder was killed before it wrote the first event of a lane, the next one does
 /// not say what was overwritten before they began.
-fn assert_chained(what: &str, events: &[Recorded]) -> (HashMap<u64, u64>, u64) {
-    let mut lanes: HashMap<u64, Vec<&Recorded>> = HashMap::new();
+fn assert_chained(what: &str, events: &[RecordedEvent]) -> (HashMap<u64, u64>, u64) {
+    let mut lanes: HashMap<u64, Vec<&RecordedEvent>> = HashMap::new();
     for event in events {
         lanes
             .entry(event.lane.expect("a lane"))
@@ -293,7 +293,7 @@ fn an_archive_that_ends_with_any_frame_is_continued_and_counts_each_entry_once()
             let what = format!("{form:?}, cut at {cut} of {}", bytes.len());
             let totals = record(&attached, &file, form);
             let archive = Archive::open(&file).expect("an archive");
-            let events: Vec<Recorded> = archive.events().collect();
+            let events: Vec<RecordedEvent> = archive.events().collect();
             let (next, missed) = assert_chained(&what, &events);
             let written = attached.info().events_written;
             assert_eq!(next.values().sum::<u64>(), written, "{what}: up to the end");
@@ -333,7 +333,7 @@ fn a_gap_is_told_in_the_file_of_its_event() {
         while recorder.step() {}
         let totals = recorder.finish();
         let archive = Archive::open(folder.path().join("flights")).expect("an archive");
-        let events: Vec<Recorded> = archive.events().collect();
+        let events: Vec<RecordedEvent> = archive.events().collect();
         let (next, missed) = assert_chained(&format!("{form:?}, rotated"), &events);
         assert_eq!(
             (missed, next.values().sum::<u64>()),

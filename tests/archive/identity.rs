@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use timeline::Order;
-use timeline_archive::{Archive, Data, Form, Kind, PRINTF, Recorded, Source, Writer};
+use timeline_archive::{
+    Archive, Form, PRINTF, RawDefinition, RawEvent, RawThread, RecordedEvent, Writer,
+};
 
 fn number() -> impl Strategy<Value = Option<u64>> {
     prop_oneof![
@@ -13,7 +15,7 @@ fn number() -> impl Strategy<Value = Option<u64>> {
     ]
 }
 
-fn kind() -> impl Strategy<Value = Kind> {
+fn definition() -> impl Strategy<Value = RawDefinition> {
     let strings = prop::option::of(0..4u64);
     (
         strings.clone(),
@@ -25,7 +27,7 @@ fn kind() -> impl Strategy<Value = Kind> {
         prop_oneof![3 => Just(None), 3 => Just(Some(PRINTF)), 1 => number()],
     )
         .prop_map(
-            |(file, line, level, format, category, event, syntax)| Kind {
+            |(file, line, level, format, category, event, syntax)| RawDefinition {
                 file,
                 line,
                 level,
@@ -37,10 +39,10 @@ fn kind() -> impl Strategy<Value = Kind> {
         )
 }
 
-fn source() -> impl Strategy<Value = Source> {
+fn thread() -> impl Strategy<Value = RawThread> {
     let strings = prop::option::of(0..4u64);
-    (strings.clone(), number(), number(), strings).prop_map(|(thread, tid, pid, process)| Source {
-        thread,
+    (strings.clone(), number(), number(), strings).prop_map(|(name, tid, pid, process)| RawThread {
+        name,
         tid,
         pid,
         process,
@@ -77,7 +79,7 @@ fn payload() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![3 => Just(Vec::new()), 2 => values]
 }
 
-fn data() -> impl Strategy<Value = Data> {
+fn data() -> impl Strategy<Value = RawEvent> {
     let numbers = (number(), number(), number(), number(), number());
     let lists = (
         prop_oneof![
@@ -87,23 +89,23 @@ fn data() -> impl Strategy<Value = Data> {
         payload(),
         prop::collection::vec(any::<u64>(), 0..4),
     );
-    (kind(), source(), numbers, lists).prop_map(|(kind, source, numbers, lists)| {
+    (definition(), thread(), numbers, lists).prop_map(|(definition, thread, numbers, lists)| {
         let (ticks, unix_nanos, core, lane, number) = numbers;
         let (mut args, payload, backtrace) = lists;
-        if kind.syntax == Some(PRINTF) {
+        if definition.syntax == Some(PRINTF) {
             // Those of `printf` are always a payload.
             args.clear();
         }
-        Data {
-            magic: None,
-            kind,
-            source,
+        RawEvent {
+            definition,
+            thread,
             ticks,
             unix_nanos,
             core,
             lane,
             number,
             next: None,
+            missed: 0,
             args,
             payload,
             backtrace,
@@ -118,7 +120,7 @@ const STRINGS: [&str; 4] = ["", "got $bytes", "ä\u{10ffff}\0", "third\nline"];
 /// written out.
 #[derive(Debug, Clone)]
 struct Plan {
-    events: Vec<(usize, Data)>,
+    events: Vec<(usize, RawEvent)>,
     writers: Vec<(u64, bool)>,
     flush: usize,
 }
@@ -140,7 +142,7 @@ fn plan() -> impl Strategy<Value = Plan> {
 }
 
 /// The file, and the events in the order in which they stand there.
-fn write(plan: &Plan) -> (Vec<u8>, Vec<(u64, Data)>) {
+fn write(plan: &Plan) -> (Vec<u8>, Vec<(u64, RawEvent)>) {
     let mut files = vec![Vec::new(); plan.writers.len()];
     let mut writers = Vec::new();
     for (file, (magic, plain)) in files.iter_mut().zip(&plan.writers) {
@@ -150,11 +152,11 @@ fn write(plan: &Plan) -> (Vec<u8>, Vec<(u64, Data)>) {
     for (i, (at, event)) in plan.events.iter().enumerate() {
         let (writer, mut event) = (&mut writers[*at], event.clone());
         for string in [
-            &mut event.kind.file,
-            &mut event.kind.format,
-            &mut event.kind.category,
-            &mut event.source.thread,
-            &mut event.source.process,
+            &mut event.definition.file,
+            &mut event.definition.format,
+            &mut event.definition.category,
+            &mut event.thread.name,
+            &mut event.thread.process,
         ] {
             *string = string.map(|n| writer.string(STRINGS[n as usize]));
         }
@@ -197,7 +199,7 @@ fn first_value(payload: &[u8]) -> Option<(usize, Option<i64>)> {
 }
 
 /// The arguments and the payload that are read: whole values, as integers if they are nothing else.
-fn arguments(event: &Data) -> (Vec<i64>, Vec<u8>) {
+fn arguments(event: &RawEvent) -> (Vec<i64>, Vec<u8>) {
     if event.payload.is_empty() {
         return (event.args.clone(), Vec::new());
     }
@@ -210,26 +212,26 @@ fn arguments(event: &Data) -> (Vec<i64>, Vec<u8>) {
         });
     }
     match integers {
-        Some(integers) if event.kind.syntax != Some(PRINTF) => (integers, Vec::new()),
+        Some(integers) if event.definition.syntax != Some(PRINTF) => (integers, Vec::new()),
         _ => (Vec::new(), event.payload[..at].to_vec()),
     }
 }
 
-fn same(read: &Recorded, magic: u64, event: &Data) -> bool {
+fn same(read: &RecordedEvent, magic: u64, event: &RawEvent) -> bool {
     let text = |n: Option<u64>| n.map(|n| STRINGS[n as usize]);
-    let (statement, author) = (&read.statement, &read.author);
-    let priority = statement.priority.map(|p| p as u64);
-    statement.magic == magic
-        && statement.category.as_deref() == text(event.kind.category)
-        && statement.message.as_deref() == text(event.kind.format)
-        && statement.file.as_deref() == text(event.kind.file)
-        && statement.line == event.kind.line
-        && statement.event == event.kind.event
-        && statement.syntax == event.kind.syntax
-        && priority == event.kind.level
-        && author.thread.as_deref() == text(event.source.thread)
-        && author.process.as_deref() == text(event.source.process)
-        && (author.tid, author.pid) == (event.source.tid, event.source.pid)
+    let (definition, thread) = (&read.definition, &read.thread);
+    let priority = definition.priority.map(|p| p as u64);
+    definition.magic == magic
+        && definition.category.as_deref() == text(event.definition.category)
+        && definition.message.as_deref() == text(event.definition.format)
+        && definition.file.as_deref() == text(event.definition.file)
+        && definition.line == event.definition.line
+        && definition.event == event.definition.event
+        && definition.syntax == event.definition.syntax
+        && priority == event.definition.level
+        && thread.name.as_deref() == text(event.thread.name)
+        && thread.process.as_deref() == text(event.thread.process)
+        && (thread.tid, thread.pid) == (event.thread.tid, event.thread.pid)
         && (read.ticks, read.unix_nanos, read.core) == (event.ticks, event.unix_nanos, event.core)
         && (read.lane, read.number) == (event.lane, event.number)
         && (read.args.clone(), read.payload.clone()) == arguments(event)
@@ -253,9 +255,9 @@ proptest! {
         }
         // By time: of one ring by ticks, of several by the clock on the wall.
         let one = archive.magics().count() < 2;
-        let key = |e: &Recorded| {
+        let key = |e: &RecordedEvent| {
             let (unix, ticks) = (e.unix_nanos.unwrap_or(0), e.ticks.unwrap_or(0));
-            let rest = (e.statement.magic, e.lane.unwrap_or(0), e.number.unwrap_or(0));
+            let rest = (e.definition.magic, e.lane.unwrap_or(0), e.number.unwrap_or(0));
             (if one { 0 } else { unix }, ticks, rest)
         };
         for order in [Order::OldestFirst, Order::NewestFirst] {

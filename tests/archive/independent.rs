@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use timeline_archive::{Archive, Data, Form, PRINTF, Preamble, Recorded, Writer};
+use timeline_archive::{Archive, Form, PRINTF, Preamble, RawEvent, RecordedEvent, Writer};
 
 use crate::samples::{all_values, archive, frames};
 use crate::support::root;
@@ -51,20 +51,20 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn object(event: &Recorded) -> Value {
-    let (statement, author) = (&event.statement, &event.author);
+fn object(event: &RecordedEvent) -> Value {
+    let (definition, thread) = (&event.definition, &event.thread);
     let mut object = json!({
-        "magic": statement.magic,
-        "category": statement.category.as_deref(),
-        "format": statement.message.as_deref(),
-        "level": statement.priority.map(|p| p as u8),
-        "file": statement.file.as_deref(),
-        "line": statement.line,
-        "event": statement.event,
-        "thread": author.thread.as_deref(),
-        "tid": author.tid,
-        "pid": author.pid,
-        "process": author.process.as_deref(),
+        "magic": definition.magic,
+        "category": definition.category.as_deref(),
+        "format": definition.message.as_deref(),
+        "level": definition.priority.map(|p| p as u8),
+        "file": definition.file.as_deref(),
+        "line": definition.line,
+        "event": definition.event,
+        "thread": thread.name.as_deref(),
+        "tid": thread.tid,
+        "pid": thread.pid,
+        "process": thread.process.as_deref(),
         "ticks": event.ticks,
         "time": event.unix_nanos,
         "core": event.core,
@@ -72,7 +72,7 @@ fn object(event: &Recorded) -> Value {
         "number": event.number,
         "backtrace": event.backtrace,
     });
-    if let Some(syntax) = statement.syntax {
+    if let Some(syntax) = definition.syntax {
         object["syntax"] = json!(syntax);
     }
     match event.payload.is_empty() {
@@ -237,8 +237,8 @@ fn an_independent_reader_finds_the_arguments_of_printf() {
     for form in [Form::Plain, Form::Blocks] {
         let mut file = Vec::new();
         let mut writer = Writer::new(&mut file, 7, form);
-        let mut event = Data::default();
-        event.kind.syntax = Some(PRINTF);
+        let mut event = RawEvent::default();
+        event.definition.syntax = Some(PRINTF);
         // The last promises more than there is.
         let payloads = [
             &all_values()[..],
@@ -411,8 +411,8 @@ fn the_examples_of_the_page_are_read() {
     let events: Vec<_> = archive
         .events()
         .map(|e| {
-            let said = e.statement.message.as_deref().map(str::to_owned);
-            (said, e.ticks, e.author.tid, e.args, e.payload)
+            let said = e.definition.message.as_deref().map(str::to_owned);
+            (said, e.ticks, e.thread.tid, e.args, e.payload)
         })
         .collect();
     let (hi, of) = (Some("hi!".to_owned()), Some("%d of them".to_owned()));

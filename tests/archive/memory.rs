@@ -5,7 +5,7 @@ use std::fs;
 use std::process::{Command, Output, Stdio};
 
 use timeline::{Definition, Order, Source as _};
-use timeline_archive::{Archive, Data, Form, Kind, PRINTF, Source, Writer};
+use timeline_archive::{Archive, Form, PRINTF, RawDefinition, RawEvent, RawThread, Writer};
 
 use crate::samples::framed;
 
@@ -47,22 +47,22 @@ fn one_long_string(count: u64, text: &str) -> Vec<u8> {
     let mut writer = Writer::new(&mut file, 7, Form::Blocks);
     let string = Some(writer.string(text));
     for i in 0..count {
-        let event = Data {
-            kind: Kind {
+        let event = RawEvent {
+            definition: RawDefinition {
                 file: string,
                 line: Some(i),
                 format: string,
                 category: string,
-                ..Kind::default()
+                ..RawDefinition::default()
             },
-            source: Source {
-                thread: string,
+            thread: RawThread {
+                name: string,
                 process: string,
                 pid: Some(i),
                 tid: Some(i),
             },
             ticks: Some(i),
-            ..Data::default()
+            ..RawEvent::default()
         };
         writer.event(&event).unwrap();
     }
@@ -97,8 +97,8 @@ fn many_statements_and_threads_of_one_long_string() {
     assert_eq!(long.len() + cut.len(), COUNT as usize);
     // In an archive's own terms, each has all of it.
     for event in archive.events() {
-        assert_eq!(event.statement.message.as_deref(), Some(text.as_str()));
-        assert_eq!(event.author.process.as_deref(), Some(text.as_str()));
+        assert_eq!(event.definition.message.as_deref(), Some(text.as_str()));
+        assert_eq!(event.thread.process.as_deref(), Some(text.as_str()));
     }
 }
 
@@ -190,10 +190,10 @@ fn the_same_archive_joined_hundreds_of_times() {
     let mut file = Vec::new();
     let mut writer = Writer::new(&mut file, 7, Form::Blocks);
     for i in 0..8_000 {
-        let event = Data {
+        let event = RawEvent {
             ticks: Some(i),
             args: vec![i as i64; 6],
-            ..Data::default()
+            ..RawEvent::default()
         };
         writer.event(&event).unwrap();
     }
@@ -228,7 +228,7 @@ fn text(field: u8, text: &str) -> Vec<u8> {
 
 /// An archive of a few strings as long as they fit, to which each of some events refers for all
 /// that it says.
-fn amplified(events: u64, mebibytes: usize, change: impl Fn(u64, &mut Data)) -> Vec<u8> {
+fn amplified(events: u64, mebibytes: usize, change: impl Fn(u64, &mut RawEvent)) -> Vec<u8> {
     // Each takes six in JSON, and each is a line break in a table that lets it through.
     let long = "\u{1}".repeat(mebibytes << 20);
     let mut file = record(1, &[&number(1, 7), &number(2, 1), &text(3, &long)]);
@@ -249,22 +249,22 @@ fn amplified(events: u64, mebibytes: usize, change: impl Fn(u64, &mut Data)) -> 
     let mut writer = Writer::new(&mut file, 7, Form::Blocks);
     for i in 0..events {
         let one = Some(1);
-        let mut data = Data {
-            kind: Kind {
+        let mut data = RawEvent {
+            definition: RawDefinition {
                 file: one,
                 format: one,
                 category: one,
-                ..Kind::default()
+                ..RawDefinition::default()
             },
-            source: Source {
-                thread: one,
+            thread: RawThread {
+                name: one,
                 process: one,
                 pid: Some(1),
                 tid: Some(i % 3),
             },
             ticks: Some(i),
             unix_nanos: Some(i),
-            ..Data::default()
+            ..RawEvent::default()
         };
         change(i, &mut data);
         writer.event(&data).unwrap();
@@ -318,7 +318,7 @@ fn what_is_printed_of_an_event_does_not_grow_with_the_strings_of_an_archive() {
 #[test]
 fn many_threads_on_machines_of_long_names() {
     // Of each, 48 KiB in JSON.
-    let file = amplified(8_000, 1, |i, event| event.source.tid = Some(1 + i));
+    let file = amplified(8_000, 1, |i, event| event.thread.tid = Some(1 + i));
     let output = run(&file, &["dump", "--json"], Stdio::null());
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{}: {told}", output.status);
@@ -335,17 +335,17 @@ fn what_is_printed_of_an_event_is_bounded_whatever_it_says() {
         &[&number(1, 7), &number(2, 3), &text(3, "%s %s")],
     ));
     file.extend(amplified(EVENTS, 1, |i, event| {
-        event.kind.syntax = Some(PRINTF);
+        event.definition.syntax = Some(PRINTF);
         match i % 4 {
-            0 => (event.kind.format, event.payload) = (Some(2), ints.clone()),
+            0 => (event.definition.format, event.payload) = (Some(2), ints.clone()),
             // A text of a mebibyte, and after it others.
             1 => {
                 let mut payload = vec![0xdb, 0, 0x0f, 0xff, 0xf0];
                 payload.resize(payload.len() + 0x0f_fff0, 1);
-                (event.kind.format, event.payload) = (Some(3), payload);
+                (event.definition.format, event.payload) = (Some(3), payload);
             }
             // As many values as there is room for, and no message.
-            2 => (event.kind.format, event.payload) = (Some(9), vec![0xc0; 1 << 20]),
+            2 => (event.definition.format, event.payload) = (Some(9), vec![0xc0; 1 << 20]),
             _ => event.backtrace = (0..1024).map(|n| n % 100).collect(),
         }
     }));

@@ -8,7 +8,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use proptest::prelude::*;
 use timeline::{Event, Order};
-use timeline_archive::{Archive, Data, Form, Preamble, Writer};
+use timeline_archive::{Archive, Form, Preamble, RawEvent, Writer};
 
 /// Nanoseconds since the epoch at the first event.
 const BEGIN: u64 = 1_700_000_000_000_000_000;
@@ -29,14 +29,14 @@ fn write(folder: &Path, number: usize, magic: u64, seconds: &[u64], later: u64) 
     });
     let format = writer.string("number $n");
     for second in seconds {
-        let mut event = Data {
+        let mut event = RawEvent {
             // Each ring has a clock of its own.
             ticks: Some(second * SECOND + magic * 1_000_000),
             unix_nanos: Some(BEGIN + second * SECOND + FRACTION),
             args: vec![*second as i64, number as i64],
-            ..Data::default()
+            ..RawEvent::default()
         };
-        event.kind.format = Some(format);
+        event.definition.format = Some(format);
         writer.event(&event).unwrap();
     }
     writer.flush().unwrap();

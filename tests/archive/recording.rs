@@ -76,15 +76,15 @@ fn a_recorded_event_says_what_the_ring_said() {
     let events = flight.land(&[]);
     let (event, live) = (&events[1], &live[1]);
     assert_eq!(
-        event.statement.message.as_deref(),
+        event.definition.message.as_deref(),
         Some("number $n of $all")
     );
-    assert_eq!(event.statement.category.as_deref(), Some("test"));
-    assert_eq!(event.statement.priority, Some(Priority::Info));
-    assert_eq!(event.author.thread.as_deref(), thread.name.as_deref());
-    assert_eq!(event.author.process.as_deref(), thread.process.as_deref());
-    assert_eq!(event.author.pid, Some(std::process::id().into()));
-    assert_eq!(event.author.tid, Some(live.tid.into()));
+    assert_eq!(event.definition.category.as_deref(), Some("test"));
+    assert_eq!(event.definition.priority, Some(Priority::Info));
+    assert_eq!(event.thread.name.as_deref(), thread.name.as_deref());
+    assert_eq!(event.thread.process.as_deref(), thread.process.as_deref());
+    assert_eq!(event.thread.pid, Some(std::process::id().into()));
+    assert_eq!(event.thread.tid, Some(live.tid.into()));
     assert_eq!((event.ticks, &event.args), (Some(live.ticks), &vec![1, -1]));
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
@@ -352,7 +352,7 @@ fn an_archive_joined_with_another_programs_is_continued_by_both() {
         for preamble in &archive.preambles()[..2] {
             let of_this = archive
                 .events()
-                .filter(|event| event.statement.magic == preamble.magic.unwrap());
+                .filter(|event| event.definition.magic == preamble.magic.unwrap());
             assert_eq!(
                 first_arguments(&of_this.collect::<Vec<_>>()),
                 flight.expected()

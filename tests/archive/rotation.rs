@@ -87,23 +87,23 @@ fn defines_what_it_refers_to(file: &Path) {
 
 fn resolves(archive: &Archive, file: &Path) {
     for event in archive.events() {
-        let (statement, author) = (&event.statement, &event.author);
+        let (definition, thread) = (&event.definition, &event.thread);
         assert!(
-            statement
+            definition
                 .message
                 .as_deref()
                 .is_some_and(|m| m.starts_with("number "))
         );
-        assert_eq!(statement.category.as_deref(), Some("test"));
-        assert!(author.thread.is_some() && author.process.is_some());
+        assert_eq!(definition.category.as_deref(), Some("test"));
+        assert!(thread.name.is_some() && thread.process.is_some());
         if !event.payload.is_empty() {
             assert_eq!(
-                (statement.file.as_deref(), statement.line),
+                (definition.file.as_deref(), definition.line),
                 (Some("test.c"), Some(7))
             );
         }
         for address in &event.backtrace {
-            let symbol = archive.symbol(statement.magic, author.pid, *address);
+            let symbol = archive.symbol(definition.magic, thread.pid, *address);
             let name = symbol.and_then(|symbol| symbol.name.as_deref());
             assert!(
                 name.is_some_and(|name| name.contains("restart")),

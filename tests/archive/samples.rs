@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use timeline::Frame;
-use timeline_archive::{Data, Form, Kind, PRINTF, Preamble, Source, Writer};
+use timeline_archive::{Form, PRINTF, Preamble, RawDefinition, RawEvent, RawThread, Writer};
 
 /// Arguments of `printf`, one of each type, and each with the bytes that stand for it.
 pub const VALUES: [(&str, &[u8]); 22] = [
@@ -62,7 +62,7 @@ pub fn symbol(address: u64) -> Frame {
 }
 
 /// An event of a small program: some of each field.
-pub fn event(writer: &mut Writer<&mut Vec<u8>>, i: u64) -> Data {
+pub fn event(writer: &mut Writer<&mut Vec<u8>>, i: u64) -> RawEvent {
     let messages = [
         "got $bytes from $peer",
         "done",
@@ -81,9 +81,8 @@ pub fn event(writer: &mut Writer<&mut Vec<u8>>, i: u64) -> Data {
     for address in &backtrace {
         writer.symbol(Some(100), &symbol(*address));
     }
-    Data {
-        magic: None,
-        kind: Kind {
+    RawEvent {
+        definition: RawDefinition {
             file: i.is_multiple_of(2).then(|| writer.string("main.c")),
             line: i.is_multiple_of(2).then_some(i),
             level: Some(1 + i % 7),
@@ -92,8 +91,8 @@ pub fn event(writer: &mut Writer<&mut Vec<u8>>, i: u64) -> Data {
             event: Some(1 + i % 4),
             syntax: printf.then_some(PRINTF),
         },
-        source: Source {
-            thread: Some(writer.string(&format!("worker {}", i % 2))),
+        thread: RawThread {
+            name: Some(writer.string(&format!("worker {}", i % 2))),
             tid: Some(100 + i % 2),
             pid: Some(100),
             process: Some(writer.string("program")),
@@ -104,6 +103,7 @@ pub fn event(writer: &mut Writer<&mut Vec<u8>>, i: u64) -> Data {
         lane: Some(i % 2),
         number: Some(i / 2),
         next: None,
+        missed: 0,
         args: (0..[2, 0, 4, 0][kind]).map(|n| n - 3 * i as i64).collect(),
         payload,
         backtrace,

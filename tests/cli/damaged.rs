@@ -6,7 +6,7 @@ use std::path::Path;
 
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
-use timeline_archive::{Data, Form, Preamble, Writer};
+use timeline_archive::{Form, Preamble, RawEvent, Writer};
 
 use crate::command::*;
 use crate::mixture::Mixture;
@@ -274,17 +274,17 @@ fn on(host: &str, magic: u64, first: u64) -> Vec<u8> {
     });
     let (format, name) = (writer.string("number $n"), writer.string("worker"));
     for n in 0..5 {
-        let mut event = Data {
+        let mut event = RawEvent {
             // The clock of one machine is far behind.
             ticks: Some((magic << 40) + n * 100),
             unix_nanos: Some(1_700_000_000_000_000_000 + first + 2_000 * n),
             args: vec![n as i64],
-            ..Data::default()
+            ..RawEvent::default()
         };
-        event.kind.format = Some(format);
-        event.source.thread = Some(name);
-        event.source.process = Some(name);
-        event.source.tid = Some(7);
+        event.definition.format = Some(format);
+        event.thread.name = Some(name);
+        event.thread.process = Some(name);
+        event.thread.tid = Some(7);
         writer.event(&event).unwrap();
     }
     writer.flush().unwrap();

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value as Json;
 use serde_json::json;
 use timeline::{Priority, Value};
-use timeline_archive::{Data, Form, PRINTF, Writer};
+use timeline_archive::{Form, PRINTF, RawEvent, Writer};
 
 use crate::command::*;
 use crate::damaged::frames;
@@ -188,7 +188,7 @@ fn only_what_its_definition_was_lost_of_is_shown_as_its_number() {
 }
 
 /// An archive of these events, in this form, whose strings 1 and 2 are `net` and `got $bytes`.
-fn archive(form: Form, events: &[Data]) -> Vec<u8> {
+fn archive(form: Form, events: &[RawEvent]) -> Vec<u8> {
     let mut file = Vec::new();
     let mut writer = Writer::new(&mut file, 7, form);
     events.iter().for_each(|event| writer.event(event).unwrap());
@@ -233,14 +233,14 @@ fn shown(file: &[u8]) -> (Vec<Json>, Vec<String>) {
 }
 
 /// Events of which hardly anything is known: nothing, arguments, a payload, and a few numbers.
-fn hardly_known() -> [Data; 4] {
-    let nothing = Data::default();
-    let mut values = Data {
+fn hardly_known() -> [RawEvent; 4] {
+    let nothing = RawEvent::default();
+    let mut values = RawEvent {
         args: vec![10, -20],
         unix_nanos: Some(1),
-        ..Data::default()
+        ..RawEvent::default()
     };
-    let mut payload = Data {
+    let mut payload = RawEvent {
         payload: encoded(&[
             Value::Nil,
             Value::Float(0.5),
@@ -250,14 +250,14 @@ fn hardly_known() -> [Data; 4] {
             },
         ]),
         unix_nanos: Some(2),
-        ..Data::default()
+        ..RawEvent::default()
     };
-    payload.kind.syntax = Some(PRINTF);
-    values.source.tid = Some(5);
+    payload.definition.syntax = Some(PRINTF);
+    values.thread.tid = Some(5);
     let mut numbered = values.clone();
     numbered.unix_nanos = Some(3);
-    numbered.kind.event = Some(6);
-    numbered.kind.level = Some(Priority::Error as u64);
+    numbered.definition.event = Some(6);
+    numbered.definition.level = Some(Priority::Error as u64);
     numbered.ticks = Some(100);
     [nothing, values, payload, numbered]
 }
@@ -326,21 +326,21 @@ fn more_integers_than_an_entry_has_are_shown() {
         let mut file = Vec::new();
         let mut writer = Writer::new(&mut file, 7, form);
         let [six, one] = ["$a $b $c $d $e $f", "$n"].map(|text| writer.string(text));
-        let mut event = Data {
+        let mut event = RawEvent {
             args: vec![1, -2, 3, i64::MIN, i64::MAX, 6],
             ticks: Some(1),
-            ..Data::default()
+            ..RawEvent::default()
         };
-        event.kind.format = Some(six);
+        event.definition.format = Some(six);
         writer.event(&event).unwrap();
         // Few, and a call stack beside them.
-        event = Data {
+        event = RawEvent {
             args: vec![7],
             backtrace: vec![0x1000],
             ticks: Some(2),
-            ..Data::default()
+            ..RawEvent::default()
         };
-        event.kind.format = Some(one);
+        event.definition.format = Some(one);
         writer.event(&event).unwrap();
         writer.flush().unwrap();
         drop(writer);

@@ -23,14 +23,14 @@ pub mod limits {
     pub use crate::write::writer::MOST_TEXT as MAX_TEXT;
 }
 
-pub use format::event::{Data, Kind, PRINTF, Source};
+pub use format::event::{Event, PRINTF, RawDefinition, RawEvent, RawThread};
 pub use format::preamble::Preamble;
 pub use format::record::Symbol;
 pub use read::archive::Archive;
 pub use read::bytes::Bytes;
 pub use read::follow::Growth;
 pub use read::merge::ArchiveEvents;
-pub use read::recorded::{Author, InFile, Recorded, Statement, Text};
+pub use read::recorded::{InFile, RecordedDefinition, RecordedEvent, RecordedThread, Text};
 pub use read::repair::Copied;
 pub use record::output::Change;
 pub use record::output::{Fsync, Keeping};

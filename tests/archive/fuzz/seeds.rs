@@ -7,7 +7,8 @@ use rmp::decode::{read_bin_len, read_int, read_map_len, read_pfix};
 use timeline::layout::Header;
 use timeline::{Attached, Frame, Module, Priority, Record, Timeline, Value};
 use timeline_archive::{
-    Archive, Data, Form, Keeping, Kind, Output, PRINTF, Preamble, Recorder, Source, Writer,
+    Archive, Form, Keeping, Output, PRINTF, Preamble, RawDefinition, RawEvent, RawThread, Recorder,
+    Writer,
 };
 
 use super::elf;
@@ -67,12 +68,11 @@ fn payload() -> Vec<u8> {
 const FORMAT: &str = "%d %ld %u %lu %5.1f %Lg %s %-8s %s";
 
 /// An event of a small program: some of each field.
-fn event(writer: &mut Writer<&mut Vec<u8>>, i: u64) -> Data {
+fn event(writer: &mut Writer<&mut Vec<u8>>, i: u64) -> RawEvent {
     let is_printf = i % 4 == 3;
     let message = ["got $bytes from $peer", "done", "lost $a $b $c $d", FORMAT][(i % 4) as usize];
-    Data {
-        magic: None,
-        kind: Kind {
+    RawEvent {
+        definition: RawDefinition {
             file: i.is_multiple_of(2).then(|| writer.string("main.c")),
             line: i.is_multiple_of(2).then_some(i),
             level: Some(1 + i % 7),
@@ -81,8 +81,8 @@ fn event(writer: &mut Writer<&mut Vec<u8>>, i: u64) -> Data {
             event: Some(1 + i % 4),
             syntax: is_printf.then_some(PRINTF),
         },
-        source: Source {
-            thread: Some(writer.string(["first", "second"][(i % 2) as usize])),
+        thread: RawThread {
+            name: Some(writer.string(["first", "second"][(i % 2) as usize])),
             tid: Some(100 + i % 2),
             pid: Some(100),
             process: Some(writer.string("program")),
@@ -93,6 +93,7 @@ fn event(writer: &mut Writer<&mut Vec<u8>>, i: u64) -> Data {
         lane: Some(i % 2),
         number: Some(i / 2),
         next: (i % 8 == 3).then_some(i / 2 + 3),
+        missed: 0,
         args: (0..[2, 0, 4, 0][(i % 4) as usize])
             .map(|n| n - 3 * i as i64)
             .collect(),

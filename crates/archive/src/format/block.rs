@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use crate::format::event::{Kind, Source};
+use crate::format::event::{RawDefinition, RawThread};
 use crate::format::varint::{Cursor, put};
 
 /// The name of the compression.
@@ -17,8 +17,8 @@ pub const MAX_EXPANDED: usize = 16 << 20;
 /// Columns before those of the arguments.
 pub(crate) const FIXED: usize = 8;
 /// The place of each of them.
-pub(crate) const KIND: usize = 0;
-pub(crate) const SOURCE: usize = 1;
+pub(crate) const SHAPE: usize = 0;
+pub(crate) const THREAD: usize = 1;
 pub(crate) const TICKS: usize = 2;
 pub(crate) const TIME: usize = 3;
 pub(crate) const CORE: usize = 4;
@@ -44,8 +44,8 @@ const MAX_SPAN: u64 = 1 << 62;
 /// record.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// What they say.
-    pub kind: Kind,
+    /// Their definition.
+    pub definition: RawDefinition,
     /// Which of 7 (ticks), 8 (time), 12 (core), 16 (lane) and 17 (number) they have, as bits.
     pub has: u64,
     /// How many return addresses.
@@ -69,15 +69,15 @@ const HAS_PAYLOAD: u64 = 1 << 19;
 impl Shape {
     /// The fields that have a value of their own in the table, and that value.
     fn fields(&mut self) -> [(u32, &mut Option<u64>); 7] {
-        let kind = &mut self.kind;
+        let definition = &mut self.definition;
         [
-            (2, &mut kind.file),
-            (3, &mut kind.line),
-            (6, &mut kind.level),
-            (9, &mut kind.format),
-            (11, &mut kind.category),
-            (18, &mut kind.event),
-            (20, &mut kind.syntax),
+            (2, &mut definition.file),
+            (3, &mut definition.line),
+            (6, &mut definition.level),
+            (9, &mut definition.format),
+            (11, &mut definition.category),
+            (18, &mut definition.event),
+            (20, &mut definition.syntax),
         ]
     }
 
@@ -114,12 +114,12 @@ impl Shape {
     }
 }
 
-pub(crate) fn source_fields(source: &mut Source) -> [(u32, &mut Option<u64>); 4] {
+pub(crate) fn thread_fields(thread: &mut RawThread) -> [(u32, &mut Option<u64>); 4] {
     [
-        (5, &mut source.thread),
-        (13, &mut source.tid),
-        (14, &mut source.pid),
-        (15, &mut source.process),
+        (5, &mut thread.name),
+        (13, &mut thread.tid),
+        (14, &mut thread.pid),
+        (15, &mut thread.process),
     ]
 }
 

@@ -1,10 +1,74 @@
-//! The record of one event.
+//! Events as an archive has them: the fields of one, and its record.
 
 use timeline::msgpack::Input;
 
-/// What events of one statement of a program share. Strings are given by number.
+/// An event of an archive, with its definition as a `D` and its thread as a `T`. A field that is
+/// not known is `None`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Event<D, T> {
+    /// The definition of the event.
+    pub definition: D,
+    /// The thread that logged it.
+    pub thread: T,
+    /// Ticks of the ring's clock.
+    pub ticks: Option<u64>,
+    /// Nanoseconds since the epoch.
+    pub unix_nanos: Option<u64>,
+    /// The CPU it was logged on.
+    pub core: Option<u64>,
+    /// The lane of the ring it was logged through.
+    pub lane: Option<u64>,
+    /// How many entries were logged through that lane before it.
+    pub number: Option<u64>,
+    /// Its arguments, if all are integers. A payload counts instead of them.
+    pub args: Vec<i64>,
+    /// Its arguments as msgpack, one value after the other; they count as far as the values are
+    /// whole.
+    pub payload: Vec<u8>,
+    /// Return addresses, innermost first.
+    pub backtrace: Vec<u64>,
+    /// How many entries there are in its lane with those that it takes itself, if that is not one
+    /// more. Only [`Writer`](crate::Writer) takes it: a block does not tell it of each event.
+    pub next: Option<u64>,
+    /// How many entries of its lane are missing right before it: they were overwritten. Only
+    /// readers tell it; [`Writer::gap`](crate::Writer::gap) writes it.
+    pub missed: u64,
+}
+
+/// An event whose strings are given by number.
+pub type RawEvent = Event<RawDefinition, RawThread>;
+
+impl<D, T> Event<D, T> {
+    /// The arguments that count: none beside a payload.
+    #[inline]
+    pub(crate) fn integers(&self) -> &[i64] {
+        match self.payload.is_empty() {
+            true => &self.args,
+            false => &[],
+        }
+    }
+
+    /// The number that comes next in its lane.
+    #[inline]
+    pub(crate) fn number_behind(&self) -> Option<u64> {
+        self.next.or(Some(self.number?.saturating_add(1)))
+    }
+
+    /// Forgets all but the definition and the thread, and keeps the room of the lists.
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        (self.ticks, self.unix_nanos, self.core) = (None, None, None);
+        (self.lane, self.number, self.next) = (None, None, None);
+        self.args.clear();
+        self.payload.clear();
+        self.backtrace.clear();
+        self.missed = 0;
+    }
+}
+
+/// The definition of events, with strings by number.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Kind {
+pub struct RawDefinition {
     /// The file of the statement.
     pub file: Option<u64>,
     /// The line of the statement.
@@ -25,11 +89,11 @@ pub struct Kind {
 /// The syntax of a message that is a format of `printf`.
 pub const PRINTF: u64 = 2;
 
-/// What events of one thread share. Strings are given by number.
+/// A thread that logs events, with strings by number.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Source {
+pub struct RawThread {
     /// The thread's name.
-    pub thread: Option<u64>,
+    pub name: Option<u64>,
     /// The kernel's id of the thread.
     pub tid: Option<u64>,
     /// The id of its process.
@@ -38,45 +102,14 @@ pub struct Source {
     pub process: Option<u64>,
 }
 
-/// One event.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Data {
-    /// Whose.
-    pub magic: Option<u64>,
-    /// What it says.
-    pub kind: Kind,
-    /// Who says it.
-    pub source: Source,
-    /// Ticks of the ring's clock.
-    pub ticks: Option<u64>,
-    /// Nanoseconds since the epoch.
-    pub unix_nanos: Option<u64>,
-    /// The CPU.
-    pub core: Option<u64>,
-    /// The lane of the ring it was logged through.
-    pub lane: Option<u64>,
-    /// How many entries were logged through that lane before it.
-    pub number: Option<u64>,
-    /// How many entries there are with those that it takes itself, if that is not one more.
-    pub next: Option<u64>,
-    /// Its arguments, if all are integers and there is no payload.
-    pub args: Vec<i64>,
-    /// Its arguments as msgpack, one value after the other; counts as far as the values are whole.
-    pub payload: Vec<u8>,
-    /// Return addresses, innermost first.
-    pub backtrace: Vec<u64>,
-}
-
-/// The fields of a single event as its record has them, in room that is used again.
+/// The record of a single event, in room that is used again.
 #[derive(Default)]
 pub(crate) struct SingleEvent {
+    /// The fields that are numbers.
     pub numbers: Numbers,
-    /// Field 10, if all are integers and the event is none of `printf`.
-    pub args: Vec<i64>,
-    /// Field 10 otherwise.
-    pub payload: Vec<u8>,
-    /// Field 4.
-    pub backtrace: Vec<u64>,
+    /// The lists, of which arguments are a payload unless all are integers and the event is none of
+    /// `printf`.
+    pub event: Event<usize, usize>,
 }
 
 /// The fields of an event that are numbers, by their numbers in its record.
@@ -117,25 +150,37 @@ impl SingleEvent {
     #[inline]
     pub fn decode(&mut self, input: &mut Input, fields: u32) -> Option<()> {
         self.numbers.has = 0;
-        self.args.clear();
-        self.payload.clear();
-        self.backtrace.clear();
+        let event = &mut self.event;
+        event.clear();
         let mut arguments: &[u8] = &[];
         for _ in 0..fields {
             match input.key()? {
-                4 => input.numbers(&mut self.backtrace)?,
-                10 => arguments = input.arguments(&mut self.args)?,
+                4 => input.numbers(&mut event.backtrace)?,
+                10 => arguments = input.arguments(&mut event.args)?,
                 field => self.numbers.set(field, input.number()?),
             }
         }
-        if self.args.is_empty() || self.numbers.get(20) == Some(PRINTF) {
-            self.args.clear();
-            self.payload.extend_from_slice(arguments);
+        if event.args.is_empty() || self.numbers.get(20) == Some(PRINTF) {
+            event.args.clear();
+            event.payload.extend_from_slice(arguments);
         }
         Some(())
     }
 
-    /// Whose it is.
+    /// The event, whose definition and thread have these numbers.
+    #[inline]
+    pub fn event(&mut self, definition: usize, thread: usize) -> &mut Event<usize, usize> {
+        let (numbers, event) = (&self.numbers, &mut self.event);
+        (event.definition, event.thread) = (definition, thread);
+        event.ticks = numbers.get(7);
+        event.unix_nanos = numbers.get(8);
+        event.core = numbers.get(12);
+        event.lane = numbers.get(16);
+        event.number = numbers.get(17);
+        event
+    }
+
+    /// The magic of its ring.
     #[inline]
     pub fn magic(&self) -> u64 {
         self.numbers.get(1).unwrap_or(0)
@@ -149,9 +194,9 @@ impl SingleEvent {
     }
 
     #[inline]
-    pub fn kind(&self) -> Kind {
+    pub fn definition(&self) -> RawDefinition {
         let field = |field| self.numbers.get(field);
-        Kind {
+        RawDefinition {
             file: field(2),
             line: field(3),
             level: field(6),
@@ -163,10 +208,10 @@ impl SingleEvent {
     }
 
     #[inline]
-    pub fn source(&self) -> Source {
+    pub fn thread(&self) -> RawThread {
         let field = |field| self.numbers.get(field);
-        Source {
-            thread: field(5),
+        RawThread {
+            name: field(5),
             tid: field(13),
             pid: field(14),
             process: field(15),
@@ -182,69 +227,72 @@ pub(crate) mod tests {
     use timeline::msgpack::Fields;
 
     /// The record of an event, put together field by field: the naive twin of what a writer does.
-    pub(crate) fn naive(event: &Data, magic: Option<u64>) -> Vec<u8> {
+    pub(crate) fn naive(event: &RawEvent, magic: Option<u64>) -> Vec<u8> {
         let (mut fields, mut out) = (Fields::default(), Vec::new());
         fields.number(1, magic);
-        fields.number(2, event.kind.file);
-        fields.number(3, event.kind.line);
+        fields.number(2, event.definition.file);
+        fields.number(3, event.definition.line);
         fields.numbers(4, &event.backtrace);
-        fields.number(5, event.source.thread);
-        fields.number(6, event.kind.level);
+        fields.number(5, event.thread.name);
+        fields.number(6, event.definition.level);
         fields.number(7, event.ticks);
         fields.number(8, event.unix_nanos);
-        fields.number(9, event.kind.format);
+        fields.number(9, event.definition.format);
         if event.payload.is_empty() {
             fields.integers(10, &event.args);
         } else {
             fields.values(10, &event.payload);
         }
-        fields.number(11, event.kind.category);
+        fields.number(11, event.definition.category);
         fields.number(12, event.core);
-        fields.number(13, event.source.tid);
-        fields.number(14, event.source.pid);
-        fields.number(15, event.source.process);
+        fields.number(13, event.thread.tid);
+        fields.number(14, event.thread.pid);
+        fields.number(15, event.thread.process);
         fields.number(16, event.lane);
         fields.number(17, event.number);
-        fields.number(18, event.kind.event);
-        fields.number(20, event.kind.syntax);
+        fields.number(18, event.definition.event);
+        fields.number(20, event.definition.syntax);
         fields.number(21, event.next);
-        fields.finish(tag::DATA, &mut out);
+        fields.finish(tag::EVENT, &mut out);
         out
     }
 
     #[test]
     fn arguments_are_told_from_a_payload() {
-        let plain = Data {
+        let plain = RawEvent {
             args: vec![1, -1],
-            ..Data::default()
+            ..RawEvent::default()
         };
-        let printf = Kind {
+        let printf = RawDefinition {
             syntax: Some(PRINTF),
-            ..Kind::default()
+            ..RawDefinition::default()
         };
         // An int and a string; an int alone; an unknown syntax with a float.
         let cases = [
             (printf.clone(), vec![0xd2, 0, 0, 0, 7, 0xd9, 2, b'h', b'i']),
             (printf, vec![0xd2, 0, 0, 0, 7]),
-            (Kind::default(), vec![0xca, 0, 0, 0, 0]),
+            (RawDefinition::default(), vec![0xca, 0, 0, 0, 0]),
         ];
         let mut events = vec![plain];
-        events.extend(cases.map(|(kind, payload)| Data {
-            kind,
+        events.extend(cases.map(|(definition, payload)| RawEvent {
+            definition,
             payload,
-            ..Data::default()
+            ..RawEvent::default()
         }));
         let mut read = SingleEvent::default();
         for event in events {
             let bytes = naive(&event, None);
             assert_eq!(decode(&bytes, &mut read), Some(Record::Event));
-            assert_eq!((&read.args, &read.payload), (&event.args, &event.payload));
-            assert_eq!(read.kind(), event.kind);
+            assert_eq!(
+                (&read.event.args, &read.event.payload),
+                (&event.args, &event.payload)
+            );
+            assert_eq!(read.definition(), event.definition);
         }
         // Whatever the order of the fields.
         let bytes = [127, 0x82, 20, 2, 10, 0x91, 7];
         assert_eq!(decode(&bytes, &mut read), Some(Record::Event));
-        assert_eq!((read.args, read.payload), (vec![], vec![7]));
+        assert_eq!((read.event.args, read.event.payload), (vec![], vec![7]));
     }
 
     #[test]

@@ -260,7 +260,7 @@ fn read<'a, T: Default>(
 pub(crate) fn decode<'a>(record: &'a [u8], event: &mut SingleEvent) -> Option<Record<'a>> {
     let mut input = Input(record);
     let (tag, fields) = input.tag()?;
-    if tag == Some(tag::DATA) {
+    if tag == Some(tag::EVENT) {
         event.decode(&mut input, fields)?;
         return Some(Record::Event);
     }

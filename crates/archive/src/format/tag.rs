@@ -11,4 +11,4 @@ pub const BLOCK: u8 = 16;
 /// How many events were overwritten before they were recorded.
 pub const MISSED: u8 = 17;
 /// One event.
-pub const DATA: u8 = 127;
+pub const EVENT: u8 = 127;

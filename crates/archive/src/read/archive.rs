@@ -39,13 +39,13 @@ pub const SHOWN: usize = 16 << 10;
 /// # Example
 /// ```
 /// use timeline_archive::{Archive, Form, Writer};
-/// use timeline_archive::{Data, Preamble};
+/// use timeline_archive::{RawEvent, Preamble};
 /// use timeline::{Order, Source};
 ///
 /// let mut file = Vec::new();
 /// let mut writer = Writer::new(&mut file, 7, Form::Blocks);
-/// let mut event = Data { args: vec![1500], ticks: Some(1), ..Data::default() };
-/// event.kind.format = Some(writer.string("got $bytes"));
+/// let mut event = RawEvent { args: vec![1500], ticks: Some(1), ..RawEvent::default() };
+/// event.definition.format = Some(writer.string("got $bytes"));
 /// writer.event(&event)?;
 /// writer.flush()?;
 ///

@@ -9,7 +9,7 @@ use timeline::msgpack::{Marker, put};
 use timeline::{Event, EventId, Payload, ThreadRef, Value, values};
 
 use crate::format::block;
-use crate::format::event::{Kind, SingleEvent, Source};
+use crate::format::event::{RawDefinition, RawThread, SingleEvent};
 use crate::format::frame::{Frames, Part};
 use crate::format::record::{self, Block, Record};
 use crate::read::bytes::Bytes;
@@ -39,14 +39,14 @@ pub type Moment = (u64, u64, u64, u64, u64);
 
 /// What is made of the events.
 pub trait Made: Sized {
-    /// What those of one statement share.
-    type Statement: Clone;
-    /// What those of one thread share.
-    type Author: Clone;
+    /// Their definition.
+    type Definition: Clone;
+    /// The thread that logged them.
+    type Thread: Clone;
 
-    fn statement(names: &Names, magic: u64, kind: &Kind) -> Self::Statement;
-    fn author(names: &Names, magic: u64, source: &Source) -> Self::Author;
-    fn make(of: &Of, statement: &Self::Statement, author: &Self::Author, row: &mut Row) -> Self;
+    fn definition(names: &Names, magic: u64, raw: &RawDefinition) -> Self::Definition;
+    fn thread(names: &Names, magic: u64, raw: &RawThread) -> Self::Thread;
+    fn make(of: &Of, definition: &Self::Definition, thread: &Self::Thread, row: &mut Row) -> Self;
     fn moment(&self) -> Moment;
     /// Notes what is missing before it, if that is told of this event.
     fn miss(&mut self, gap: &Gap);
@@ -89,22 +89,22 @@ pub const ADDRESSES: usize = 1024;
 pub const PAYLOAD: usize = 64 << 10;
 
 impl Made for Placed {
-    type Statement = Meaning;
-    type Author = (ThreadRef, u32);
+    type Definition = Meaning;
+    type Thread = (ThreadRef, u32);
 
-    fn statement(names: &Names, magic: u64, kind: &Kind) -> Meaning {
-        let id = names.event(magic, kind);
+    fn definition(names: &Names, magic: u64, raw: &RawDefinition) -> Meaning {
+        let id = names.event(magic, raw);
         let is_lost = names.definition(id).is_none_or(|means| means.is_lost);
         Meaning { id, is_lost }
     }
 
-    fn author(names: &Names, magic: u64, source: &Source) -> (ThreadRef, u32) {
-        let tid = source.tid.and_then(|tid| u32::try_from(tid).ok());
-        (names.author(magic, source), tid.unwrap_or(0))
+    fn thread(names: &Names, magic: u64, raw: &RawThread) -> (ThreadRef, u32) {
+        let tid = raw.tid.and_then(|tid| u32::try_from(tid).ok());
+        (names.thread_ref(magic, raw), tid.unwrap_or(0))
     }
 
     #[inline]
-    fn make(of: &Of, means: &Meaning, author: &(ThreadRef, u32), row: &mut Row) -> Placed {
+    fn make(of: &Of, means: &Meaning, thread: &(ThreadRef, u32), row: &mut Row) -> Placed {
         let mut args = [0; ARGUMENTS];
         let given = row.args.len().min(ARGUMENTS);
         args[..given].copy_from_slice(&row.args[..given]);
@@ -120,8 +120,8 @@ impl Made for Placed {
                 id: means.id,
                 core,
                 node: of.nodes.get(usize::from(core)).copied().unwrap_or(u16::MAX),
-                thread: author.0,
-                tid: author.1,
+                thread: thread.0,
+                tid: thread.1,
                 args,
                 payload: more.then(|| payload(row)),
                 time: row.unix_nanos.and_then(NonZeroU64::new),
@@ -165,12 +165,12 @@ impl Made for Placed {
 
 /// Nothing but that there is an event, for counting.
 impl Made for () {
-    type Statement = ();
-    type Author = ();
+    type Definition = ();
+    type Thread = ();
 
-    fn statement(_: &Names, _: u64, _: &Kind) {}
+    fn definition(_: &Names, _: u64, _: &RawDefinition) {}
 
-    fn author(_: &Names, _: u64, _: &Source) {}
+    fn thread(_: &Names, _: u64, _: &RawThread) {}
 
     #[inline]
     fn make(_: &Of, (): &(), (): &(), _: &mut Row) {}
@@ -228,8 +228,8 @@ fn payload(row: &mut Row) -> Box<Payload> {
 pub struct Loader<'a, T: Made> {
     bytes: &'a Bytes,
     names: &'a Names,
-    statements: Interned<Kind, T::Statement>,
-    authors: Interned<Source, T::Author>,
+    definitions: Shared<RawDefinition, T::Definition>,
+    threads: Shared<RawThread, T::Thread>,
     of: Of,
     /// Room that is used again.
     buffer: Vec<u8>,
@@ -243,8 +243,8 @@ impl<'a, T: Made> Loader<'a, T> {
         Loader {
             bytes,
             names,
-            statements: Interned::new(),
-            authors: Interned::new(),
+            definitions: Shared::new(),
+            threads: Shared::new(),
             of: Of {
                 magic: 0,
                 nodes: names.nodes(0),
@@ -276,7 +276,7 @@ impl<'a, T: Made> Loader<'a, T> {
         unit.count.saturating_sub(found).max(u64::from(!whole))
     }
 
-    /// Has all its statements known by their names.
+    /// Has all its definitions known by their names.
     pub fn survey(&mut self, unit: &Unit) {
         let mut buffer = std::mem::take(&mut self.buffer);
         if let Ok(bytes) = self.bytes.read(unit.place.clone(), &mut buffer) {
@@ -285,14 +285,14 @@ impl<'a, T: Made> Loader<'a, T> {
                     let mut expanded = std::mem::take(&mut loader.expanded);
                     if let Some(rows) = rows_of(&block, &mut expanded) {
                         for shape in &rows.shapes {
-                            loader.statement(block.magic.unwrap_or(0), &shape.kind);
+                            loader.definition(block.magic.unwrap_or(0), &shape.definition);
                         }
                     }
                     loader.expanded = expanded;
                 }
                 Record::Event => {
-                    let (magic, kind) = (loader.single.magic(), loader.single.kind());
-                    loader.statement(magic, &kind);
+                    let (magic, raw) = (loader.single.magic(), loader.single.definition());
+                    loader.definition(magic, &raw);
                 }
                 _ => {}
             });
@@ -337,19 +337,11 @@ impl<'a, T: Made> Loader<'a, T> {
     fn event(&mut self, out: &mut Vec<T>) {
         let magic = self.single.magic();
         self.turn(magic);
-        let statement = self.statement(magic, &self.single.kind());
-        let author = self.author(magic, &self.single.source());
-        let (single, row) = (&mut self.single, &mut self.row);
-        row.ticks = single.numbers.get(7);
-        row.unix_nanos = single.numbers.get(8);
-        row.core = single.numbers.get(12);
-        row.lane = single.numbers.get(16);
-        row.number = single.numbers.get(17);
-        std::mem::swap(&mut row.args, &mut single.args);
-        std::mem::swap(&mut row.payload, &mut single.payload);
-        std::mem::swap(&mut row.backtrace, &mut single.backtrace);
-        let (statement, author) = (self.statements.get(statement), self.authors.get(author));
-        out.push(T::make(&self.of, statement, author, row));
+        let definition = self.definition(magic, &self.single.definition());
+        let thread = self.thread(magic, &self.single.thread());
+        let row = self.single.event(definition, thread);
+        let (definition, thread) = (self.definitions.get(definition), self.threads.get(thread));
+        out.push(T::make(&self.of, definition, thread, row));
     }
 
     fn block(&mut self, block: &Block, out: &mut Vec<T>) -> bool {
@@ -366,14 +358,16 @@ impl<'a, T: Made> Loader<'a, T> {
     fn rows(&mut self, magic: u64, mut rows: Rows, out: &mut Vec<T>) -> bool {
         self.turn(magic);
         let shapes = rows.shapes.iter();
-        let statements: Vec<_> = shapes.map(|s| self.statement(magic, &s.kind)).collect();
-        let sources = rows.sources.iter();
-        let authors: Vec<_> = sources.map(|s| self.author(magic, s)).collect();
+        let definitions: Vec<_> = shapes
+            .map(|s| self.definition(magic, &s.definition))
+            .collect();
+        let threads = rows.threads.iter();
+        let threads: Vec<_> = threads.map(|thread| self.thread(magic, thread)).collect();
         let row = &mut self.row;
         while rows.next_row(row).is_some() {
-            let statement = self.statements.get(statements[row.shape]);
-            let author = self.authors.get(authors[row.source]);
-            out.push(T::make(&self.of, statement, author, row));
+            let definition = self.definitions.get(definitions[row.definition]);
+            let thread = self.threads.get(threads[row.thread]);
+            out.push(T::make(&self.of, definition, thread, row));
         }
         rows.is_at_end()
     }
@@ -388,17 +382,17 @@ impl<'a, T: Made> Loader<'a, T> {
     }
 
     #[inline]
-    fn statement(&mut self, magic: u64, kind: &Kind) -> usize {
-        let slot = kind.event.or(kind.format).unwrap_or(0);
-        let make = |kind: &Kind| T::statement(self.names, magic, kind);
-        self.statements.number(magic, kind, slot, make)
+    fn definition(&mut self, magic: u64, raw: &RawDefinition) -> usize {
+        let slot = raw.event.or(raw.format).unwrap_or(0);
+        let make = |raw: &RawDefinition| T::definition(self.names, magic, raw);
+        self.definitions.number(magic, raw, slot, make)
     }
 
     #[inline]
-    fn author(&mut self, magic: u64, source: &Source) -> usize {
-        let slot = source.tid.unwrap_or(0);
-        let make = |source: &Source| T::author(self.names, magic, source);
-        self.authors.number(magic, source, slot, make)
+    fn thread(&mut self, magic: u64, raw: &RawThread) -> usize {
+        let slot = raw.tid.unwrap_or(0);
+        let make = |raw: &RawThread| T::thread(self.names, magic, raw);
+        self.threads.number(magic, raw, slot, make)
     }
 }
 
@@ -412,19 +406,19 @@ fn rows_of<'a>(block: &Block, expanded: &'a mut Vec<u8>) -> Option<Rows<'a>> {
 }
 
 /// What many events share, made once for all of them, by number.
-struct Interned<K, V> {
+struct Shared<K, V> {
     made: Vec<V>,
     numbers: HashMap<(u64, K), usize>,
     /// The last of each slot, which is found without a hash.
     recent: Vec<Option<(u64, K, usize)>>,
 }
 
-/// A power of two, beyond the statements and threads that are busy at a time in most programs.
+/// A power of two, beyond the definitions and threads that are busy at a time in most programs.
 const RECENT: usize = 64;
 
-impl<K: Clone + Eq + Hash, V> Interned<K, V> {
-    fn new() -> Interned<K, V> {
-        Interned {
+impl<K: Clone + Eq + Hash, V> Shared<K, V> {
+    fn new() -> Shared<K, V> {
+        Shared {
             made: Vec::new(),
             numbers: HashMap::new(),
             recent: vec![None; RECENT],

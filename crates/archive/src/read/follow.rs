@@ -274,7 +274,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::format::event::Data;
+    use crate::format::event::RawEvent;
     use crate::write::writer::{Form, Writer};
 
     /// The archive of these numbers.
@@ -282,12 +282,12 @@ mod tests {
         let mut file = Vec::new();
         let mut writer = Writer::new(&mut file, 7, Form::Plain);
         for number in numbers {
-            let mut event = Data {
+            let mut event = RawEvent {
                 args: vec![*number],
                 ticks: Some(1),
-                ..Data::default()
+                ..RawEvent::default()
             };
-            event.kind.format = Some(writer.string("number $n"));
+            event.definition.format = Some(writer.string("number $n"));
             writer.event(&event).unwrap();
         }
         writer.flush().unwrap();
@@ -348,10 +348,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("flight.tla");
         let mut writer = Writer::new(File::create(&path).unwrap(), 7, Form::Plain);
-        let event = Data {
+        let event = RawEvent {
             lane: Some(3),
             number: Some(8),
-            ..Data::default()
+            ..RawEvent::default()
         };
         writer.gap(&event, 5, 2).unwrap();
         writer.flush().unwrap();

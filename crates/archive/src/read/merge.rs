@@ -9,7 +9,7 @@ use timeline::{Event, Order};
 
 use crate::read::archive::Archive;
 use crate::read::decode::{Loader, Made, Moment, Placed, Unit};
-use crate::read::recorded::Recorded;
+use crate::read::recorded::RecordedEvent;
 
 /// What comes first is the least.
 type Key = Moment;
@@ -93,7 +93,7 @@ impl Archive {
 
     /// The events, merged by time, with everything that the archive says of them. As for memory,
     /// see [`Archive::events_by_time`].
-    pub fn by_time(&self, order: Order) -> impl Iterator<Item = Recorded> {
+    pub fn by_time(&self, order: Order) -> impl Iterator<Item = RecordedEvent> {
         ByTime::new(self, order)
     }
 }
@@ -408,7 +408,7 @@ impl<T: Made> Iterator for ByTime<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::event::{Data, Kind};
+    use crate::format::event::{RawDefinition, RawEvent};
     use crate::write::writer::{Form, Writer};
 
     /// Blocks of 50 events of this ring, of which each overlaps the next, and is out of order
@@ -418,17 +418,17 @@ mod tests {
         let mut writer = Writer::new(&mut file, magic, Form::Blocks);
         for i in 0..200 {
             let at = i + seed + i * 7_919 % 60;
-            let event = Data {
-                kind: Kind {
+            let event = RawEvent {
+                definition: RawDefinition {
                     event: Some(1),
-                    ..Kind::default()
+                    ..RawDefinition::default()
                 },
                 ticks: (seed % 3 != 1).then_some(at),
                 unix_nanos: Some(1 + at / 2),
                 lane: Some(i % 2),
                 number: Some(i / 2),
                 args: vec![(seed * 1_000 + i) as i64; 6],
-                ..Data::default()
+                ..RawEvent::default()
             };
             writer.event(&event).unwrap();
             if i % 50 == 49 {
@@ -440,7 +440,7 @@ mod tests {
     }
 
     /// All events in this order, with so much room, and the most that was held.
-    fn merged(archive: &Archive, order: Order, room: usize) -> (Vec<Recorded>, usize) {
+    fn merged(archive: &Archive, order: Order, room: usize) -> (Vec<RecordedEvent>, usize) {
         let mut merged = ByTime::with_room(archive, order, room);
         let (mut events, mut most) = (Vec::new(), 0);
         while let Some(event) = merged.next() {

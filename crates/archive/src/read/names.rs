@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use elsa::sync::{FrozenMap, FrozenVec};
 use timeline::{Definition, EventId, Priority, Syntax, Thread, ThreadRef, bounded};
 
-use crate::format::event::{self, Kind, PRINTF};
+use crate::format::event::{PRINTF, RawDefinition, RawThread};
 use crate::format::preamble::Preamble;
 use crate::format::record::{Record, Symbol};
 
@@ -37,14 +37,14 @@ pub struct Names {
     /// By magic, process and address.
     symbols: FrozenMap<(u64, Option<u64>, u64), Box<Symbol>>,
     definitions: FrozenMap<u32, Box<Definition>>,
-    statements: Mutex<Statements>,
-    authors: Mutex<Authors>,
+    numbered: Mutex<Definitions>,
+    threads: Mutex<Threads>,
 }
 
-/// The numbers that statements were given.
+/// The numbers that definitions were given.
 #[derive(Default)]
-struct Statements {
-    numbers: HashMap<(u64, Kind), u32>,
+struct Definitions {
+    numbers: HashMap<(u64, RawDefinition), u32>,
     taken: HashSet<u32>,
     /// All below it from [`OTHERS`] on are taken.
     next: u32,
@@ -55,15 +55,15 @@ struct Statements {
 }
 
 #[derive(Default)]
-struct Authors {
-    numbers: HashMap<(u64, event::Source), u32>,
-    threads: Vec<Author>,
+struct Threads {
+    numbers: HashMap<(u64, RawThread), u32>,
+    found: Vec<ThreadOfRing>,
     /// Bytes of strings in these.
     copied: usize,
 }
 
-/// Whoever logged events: to the ring of which magic, as which process, and what is shown of it.
-struct Author {
+/// A thread that logged events: the magic of its ring, its process, and what is shown of it.
+struct ThreadOfRing {
     magic: u64,
     pid: Option<u64>,
     thread: Option<Thread>,
@@ -156,38 +156,38 @@ impl Names {
         Some(text.chars().take(CUT).chain(['…']).collect())
     }
 
-    /// The number of what a statement of a ring logs, the same each time.
-    pub fn event(&self, magic: u64, kind: &Kind) -> EventId {
-        let mut statements = lock(&self.statements);
-        let key = (magic, kind.clone());
-        if let Some(number) = statements.numbers.get(&key) {
+    /// The number of a definition of a ring, the same each time.
+    pub fn event(&self, magic: u64, raw: &RawDefinition) -> EventId {
+        let mut definitions = lock(&self.numbered);
+        let key = (magic, raw.clone());
+        if let Some(number) = definitions.numbers.get(&key) {
             return EventId(*number);
         }
-        let number = statements.free(kind.event);
-        statements.numbers.insert(key, number);
-        let definition = self.define(magic, kind, &mut statements.copied);
+        let number = definitions.free(raw.event);
+        definitions.numbers.insert(key, number);
+        let definition = self.define(magic, raw, &mut definitions.copied);
         self.definitions.insert(number, Box::new(definition));
-        statements.found.push(number);
+        definitions.found.push(number);
         EventId(number)
     }
 
-    fn define(&self, magic: u64, kind: &Kind, copied: &mut usize) -> Definition {
+    fn define(&self, magic: u64, raw: &RawDefinition, copied: &mut usize) -> Definition {
         let mut text = |id| self.copy(magic, id, copied);
-        let level = kind.level.and_then(|level| u8::try_from(level).ok());
-        let own = kind.event.and_then(|event| u32::try_from(event).ok());
+        let level = raw.level.and_then(|level| u8::try_from(level).ok());
+        let own = raw.event.and_then(|event| u32::try_from(event).ok());
         let is_there = |id| self.strings.get(&(magic, id)).is_some();
         Definition {
             id: own.map_or(EventId::NEVER, EventId),
-            category: text(kind.category).unwrap_or_default(),
+            category: text(raw.category).unwrap_or_default(),
             priority: level.and_then(Priority::from_u8),
-            message: text(kind.format).unwrap_or_default(),
-            is_lost: !kind.format.is_some_and(is_there),
-            syntax: match kind.syntax {
+            message: text(raw.format).unwrap_or_default(),
+            is_lost: !raw.format.is_some_and(is_there),
+            syntax: match raw.syntax {
                 Some(PRINTF) => Syntax::Printf,
                 _ => Syntax::Template,
             },
-            file: text(kind.file),
-            line: kind.line.and_then(|line| u32::try_from(line).ok()),
+            file: text(raw.file),
+            line: raw.line.and_then(|line| u32::try_from(line).ok()),
         }
     }
 
@@ -198,60 +198,60 @@ impl Names {
 
     /// All that were found by now.
     pub fn definitions(&self) -> impl Iterator<Item = &Definition> {
-        let found = lock(&self.statements).found.clone();
+        let found = lock(&self.numbered).found.clone();
         found.into_iter().filter_map(|id| self.definitions.get(&id))
     }
 
-    /// The number of whoever logged an event, the same each time.
-    pub fn author(&self, magic: u64, source: &event::Source) -> ThreadRef {
-        let mut authors = lock(&self.authors);
-        let key = (magic, source.clone());
-        if let Some(number) = authors.numbers.get(&key) {
+    /// The number of a thread that logged events, the same each time.
+    pub fn thread_ref(&self, magic: u64, raw: &RawThread) -> ThreadRef {
+        let mut threads = lock(&self.threads);
+        let key = (magic, raw.clone());
+        if let Some(number) = threads.numbers.get(&key) {
             return ThreadRef(*number);
         }
-        let number = authors.threads.len() as u32;
-        let thread = self.thread_of(magic, source, &mut authors.copied);
-        authors.threads.push(Author {
+        let number = threads.found.len() as u32;
+        let thread = self.thread_of(magic, raw, &mut threads.copied);
+        threads.found.push(ThreadOfRing {
             magic,
-            pid: source.pid,
+            pid: raw.pid,
             thread,
         });
-        authors.numbers.insert(key, number);
+        threads.numbers.insert(key, number);
         ThreadRef(number)
     }
 
-    fn thread_of(&self, magic: u64, source: &event::Source, copied: &mut usize) -> Option<Thread> {
+    fn thread_of(&self, magic: u64, raw: &RawThread, copied: &mut usize) -> Option<Thread> {
         // The kernel's id alone stands in the event.
-        if source.thread.is_none() && source.process.is_none() && source.pid.is_none() {
+        if raw.name.is_none() && raw.process.is_none() && raw.pid.is_none() {
             return None;
         }
         let mut text = |id| self.copy(magic, id, copied);
         let number = |number: Option<u64>| number.and_then(|n| u32::try_from(n).ok());
         Some(Thread {
-            tid: number(source.tid).unwrap_or(0),
-            pid: number(source.pid).unwrap_or(0),
-            name: text(source.thread),
-            process: text(source.process),
+            tid: number(raw.tid).unwrap_or(0),
+            pid: number(raw.pid).unwrap_or(0),
+            name: text(raw.name),
+            process: text(raw.process),
         })
     }
 
     /// The thread that logged an event, as far as that is known.
     pub fn thread(&self, thread: ThreadRef) -> Option<Thread> {
-        let authors = lock(&self.authors);
-        authors.threads.get(thread.0 as usize)?.thread.clone()
+        let threads = lock(&self.threads);
+        threads.found.get(thread.0 as usize)?.thread.clone()
     }
 
     /// The magic of the ring that a thread logged to, and its process.
     pub fn ring(&self, thread: ThreadRef) -> (u64, Option<u64>) {
-        let authors = lock(&self.authors);
-        let author = authors.threads.get(thread.0 as usize);
-        author.map_or((0, None), |author| (author.magic, author.pid))
+        let threads = lock(&self.threads);
+        let found = threads.found.get(thread.0 as usize);
+        found.map_or((0, None), |thread| (thread.magic, thread.pid))
     }
 }
 
-impl Statements {
-    /// A number that no other statement has: that of its ring if possible, so that it is shown also
-    /// where nothing else of it is known.
+impl Definitions {
+    /// A number that no other definition has: that of its ring if possible, so that it is shown
+    /// also where nothing else of it is known.
     fn free(&mut self, own: Option<u64>) -> u32 {
         let own = own.and_then(|own| u32::try_from(own).ok());
         if let Some(own) = own
@@ -273,11 +273,11 @@ mod tests {
     use super::*;
     use crate::format::record::StringDefinition;
 
-    fn kind(event: u64, format: Option<u64>) -> Kind {
-        Kind {
+    fn raw(event: u64, format: Option<u64>) -> RawDefinition {
+        RawDefinition {
             event: Some(event),
             format,
-            ..Kind::default()
+            ..RawDefinition::default()
         }
     }
 
@@ -289,14 +289,14 @@ mod tests {
             id: Some(1),
             string: Some("got $bytes".into()),
         }));
-        let first = names.event(7, &kind(5, Some(1)));
+        let first = names.event(7, &raw(5, Some(1)));
         assert_eq!(first, EventId(5));
         // Of another ring; of another line; nothing known but the number; no number at all.
-        let other = names.event(8, &kind(5, Some(1)));
-        let lost = names.event(7, &kind(6, None));
-        let none = names.event(7, &Kind::default());
+        let other = names.event(8, &raw(5, Some(1)));
+        let lost = names.event(7, &raw(6, None));
+        let none = names.event(7, &RawDefinition::default());
         assert_eq!((other.0, lost.0, none.0), (OTHERS, 6, OTHERS + 1));
-        assert_eq!(names.event(7, &kind(5, Some(1))), first);
+        assert_eq!(names.event(7, &raw(5, Some(1))), first);
         let told = |id| {
             let definition = names.definition(id).expect("of each");
             (
@@ -335,16 +335,16 @@ mod tests {
     #[test]
     fn an_author_of_whom_only_the_thread_id_is_known_is_not_made_up() {
         let names = Names::default();
-        let source = |pid| event::Source {
+        let raw = |pid| RawThread {
             tid: Some(7),
             pid,
-            ..event::Source::default()
+            ..RawThread::default()
         };
-        let [known, unknown] = [Some(3), None].map(|pid| names.author(1, &source(pid)));
+        let [known, unknown] = [Some(3), None].map(|pid| names.thread_ref(1, &raw(pid)));
         assert_eq!(names.thread(unknown), None);
         let thread = names.thread(known).expect("a process");
         assert_eq!((thread.tid, thread.pid, thread.name), (7, 3, None));
-        assert_eq!(names.author(1, &source(None)), unknown);
-        assert_ne!(names.author(2, &source(None)), unknown);
+        assert_eq!(names.thread_ref(1, &raw(None)), unknown);
+        assert_ne!(names.thread_ref(2, &raw(None)), unknown);
     }
 }

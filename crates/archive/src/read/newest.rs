@@ -20,7 +20,7 @@ use timeline::{Error, Order, Result};
 use crate::read::archive::Archive;
 use crate::read::bytes::files_of;
 use crate::read::merge::ByTime;
-use crate::read::recorded::Recorded;
+use crate::read::recorded::RecordedEvent;
 
 const SECOND: u64 = 1_000_000_000;
 /// Nanoseconds by which an event may seem to be later than the last change of its file: the kernel
@@ -103,7 +103,7 @@ fn latest(file: &Path) -> u64 {
 /// When the oldest of the newest `count` events was logged; `None` if there are fewer, or it is not
 /// known of all.
 fn oldest_of_newest(archive: &Archive, count: usize) -> Option<u64> {
-    let mut events = ByTime::<Recorded>::new(archive, Order::NewestFirst);
+    let mut events = ByTime::<RecordedEvent>::new(archive, Order::NewestFirst);
     let times = (0..count).map(|_| events.next()?.unix_nanos);
     times.collect::<Option<Vec<u64>>>()?.into_iter().min()
 }

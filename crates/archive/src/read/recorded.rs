@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use timeline::Priority;
 
-use crate::format::event::{Kind, Source};
+use crate::format::event::{Event, RawDefinition, RawThread};
 use crate::read::archive::Archive;
 use crate::read::decode::{Loader, Made, Moment, Of, Unit};
 use crate::read::gaps::Gap;
@@ -15,10 +15,10 @@ use crate::read::unpack::Row;
 /// 0x1a40?>`.
 pub type Text = Arc<str>;
 
-/// What the events of one statement share.
+/// The definition of events.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Statement {
-    /// Which program and ring; see [`Archive::preamble`].
+pub struct RecordedDefinition {
+    /// The magic of their program and ring; see [`Archive::preamble`].
     pub magic: u64,
     /// The part of the program.
     pub category: Option<Text>,
@@ -26,9 +26,9 @@ pub struct Statement {
     pub message: Option<Text>,
     /// How much detail it is.
     pub priority: Option<Priority>,
-    /// The file of the statement.
+    /// The file of the call site.
     pub file: Option<Text>,
-    /// The line of the statement.
+    /// The line of the call site.
     pub line: Option<u64>,
     /// The number of the event in its ring.
     pub event: Option<u64>,
@@ -37,11 +37,11 @@ pub struct Statement {
     pub syntax: Option<u64>,
 }
 
-/// What the events of one thread share.
+/// A thread that logged events.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Author {
+pub struct RecordedThread {
     /// The thread's name.
-    pub thread: Option<Text>,
+    pub name: Option<Text>,
     /// The kernel's id of the thread.
     pub tid: Option<u64>,
     /// The id of its process.
@@ -50,66 +50,47 @@ pub struct Author {
     pub process: Option<Text>,
 }
 
-/// An event of an archive. What is not known is `None`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recorded {
-    /// What it says.
-    pub statement: Arc<Statement>,
-    /// Who says it.
-    pub author: Arc<Author>,
-    /// Ticks of the ring's clock.
-    pub ticks: Option<u64>,
-    /// Nanoseconds since the epoch.
-    pub unix_nanos: Option<u64>,
-    /// The CPU it was logged on.
-    pub core: Option<u64>,
-    /// The lane of the ring it was logged through.
-    pub lane: Option<u64>,
-    /// How many events were logged through that lane before it.
-    pub number: Option<u64>,
-    /// Its arguments, if all are integers and there is no payload.
-    pub args: Vec<i64>,
-    /// Its arguments as msgpack, one value after the other.
-    pub payload: Vec<u8>,
-    /// Return addresses, innermost first.
-    pub backtrace: Vec<u64>,
-    /// How many entries of its lane are missing right before it: they were overwritten.
-    pub missed: u64,
-}
+/// An event with everything that an archive says of it.
+pub type RecordedEvent = Event<Arc<RecordedDefinition>, Arc<RecordedThread>>;
 
-impl Made for Recorded {
-    type Statement = Arc<Statement>;
-    type Author = Arc<Author>;
+impl Made for RecordedEvent {
+    type Definition = Arc<RecordedDefinition>;
+    type Thread = Arc<RecordedThread>;
 
-    fn statement(names: &Names, magic: u64, kind: &Kind) -> Arc<Statement> {
+    fn definition(names: &Names, magic: u64, raw: &RawDefinition) -> Arc<RecordedDefinition> {
         let text = |id| names.text(magic, id);
-        let level = kind.level.and_then(|level| u8::try_from(level).ok());
-        Arc::new(Statement {
+        let level = raw.level.and_then(|level| u8::try_from(level).ok());
+        Arc::new(RecordedDefinition {
             magic,
-            category: text(kind.category),
-            message: text(kind.format),
+            category: text(raw.category),
+            message: text(raw.format),
             priority: level.and_then(Priority::from_u8),
-            file: text(kind.file),
-            line: kind.line,
-            event: kind.event,
-            syntax: kind.syntax,
+            file: text(raw.file),
+            line: raw.line,
+            event: raw.event,
+            syntax: raw.syntax,
         })
     }
 
-    fn author(names: &Names, magic: u64, source: &Source) -> Arc<Author> {
+    fn thread(names: &Names, magic: u64, raw: &RawThread) -> Arc<RecordedThread> {
         let text = |id| names.text(magic, id);
-        Arc::new(Author {
-            thread: text(source.thread),
-            tid: source.tid,
-            pid: source.pid,
-            process: text(source.process),
+        Arc::new(RecordedThread {
+            name: text(raw.name),
+            tid: raw.tid,
+            pid: raw.pid,
+            process: text(raw.process),
         })
     }
 
-    fn make(_: &Of, statement: &Arc<Statement>, author: &Arc<Author>, row: &mut Row) -> Recorded {
-        Recorded {
-            statement: Arc::clone(statement),
-            author: Arc::clone(author),
+    fn make(
+        _: &Of,
+        definition: &Arc<RecordedDefinition>,
+        thread: &Arc<RecordedThread>,
+        row: &mut Row,
+    ) -> RecordedEvent {
+        Event {
+            definition: Arc::clone(definition),
+            thread: Arc::clone(thread),
             ticks: row.ticks,
             unix_nanos: row.unix_nanos,
             core: row.core,
@@ -118,6 +99,7 @@ impl Made for Recorded {
             args: std::mem::take(&mut row.args),
             payload: std::mem::take(&mut row.payload),
             backtrace: std::mem::take(&mut row.backtrace),
+            next: None,
             missed: 0,
         }
     }
@@ -126,7 +108,7 @@ impl Made for Recorded {
         (
             self.unix_nanos.unwrap_or(0),
             self.ticks.unwrap_or(0),
-            self.statement.magic,
+            self.definition.magic,
             self.lane.unwrap_or(0),
             self.number.unwrap_or(0),
         )
@@ -135,14 +117,14 @@ impl Made for Recorded {
     fn miss(&mut self, gap: &Gap) {
         let place = self.lane.zip(self.number);
         self.missed = place.map_or(0, |(lane, number)| {
-            gap.before(self.statement.magic, lane, number)
+            gap.before(self.definition.magic, lane, number)
         });
     }
 
-    fn take(&mut self) -> Recorded {
-        Recorded {
-            statement: Arc::clone(&self.statement),
-            author: Arc::clone(&self.author),
+    fn take(&mut self) -> RecordedEvent {
+        RecordedEvent {
+            definition: Arc::clone(&self.definition),
+            thread: Arc::clone(&self.thread),
             args: std::mem::take(&mut self.args),
             payload: std::mem::take(&mut self.payload),
             backtrace: std::mem::take(&mut self.backtrace),
@@ -170,15 +152,15 @@ impl Archive {
 /// The events of an archive in the order of the file.
 pub struct InFile<'a> {
     units: std::slice::Iter<'a, Unit>,
-    loader: Loader<'a, Recorded>,
+    loader: Loader<'a, RecordedEvent>,
     /// Of the present frames, the next one last.
-    ready: Vec<Recorded>,
+    ready: Vec<RecordedEvent>,
 }
 
 impl Iterator for InFile<'_> {
-    type Item = Recorded;
+    type Item = RecordedEvent;
 
-    fn next(&mut self) -> Option<Recorded> {
+    fn next(&mut self) -> Option<RecordedEvent> {
         loop {
             if let Some(event) = self.ready.pop() {
                 return Some(event);

@@ -1,11 +1,11 @@
 //! The events of a block, one after the other.
 
 use crate::format::block::{
-    BACKTRACE, CORE, FIXED, HAS_CORE, HAS_LANE, HAS_NUMBER, HAS_TICKS, HAS_TIME, KIND, LANE, Last,
-    MAX_COLUMNS, MAX_EVENTS, MAX_EXPANDED, MAX_EXPANSION, NUMBER, Pace, SOURCE, Shape, TICKS, TIME,
-    decode_row, source_fields,
+    BACKTRACE, CORE, FIXED, HAS_CORE, HAS_LANE, HAS_NUMBER, HAS_TICKS, HAS_TIME, LANE, Last,
+    MAX_COLUMNS, MAX_EVENTS, MAX_EXPANDED, MAX_EXPANSION, NUMBER, Pace, SHAPE, Shape, THREAD,
+    TICKS, TIME, decode_row, thread_fields,
 };
-use crate::format::event::{PRINTF, Source};
+use crate::format::event::{Event, PRINTF, RawThread};
 use crate::format::varint::Cursor;
 use timeline::msgpack::all_integers;
 
@@ -21,53 +21,15 @@ pub fn expand<'a>(payload: &[u8], length: u64, out: &'a mut Vec<u8>) -> Option<&
     (expanded == length).then_some(out)
 }
 
-/// An event of a block, less what stands in the tables.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Row {
-    /// Its place in the table of shapes.
-    pub shape: usize,
-    /// Its place in the table of sources.
-    pub source: usize,
-    /// As in [`Data`].
-    pub ticks: Option<u64>,
-    /// As in [`Data`].
-    pub unix_nanos: Option<u64>,
-    /// As in [`Data`].
-    pub core: Option<u64>,
-    /// As in [`Data`].
-    pub lane: Option<u64>,
-    /// As in [`Data`].
-    pub number: Option<u64>,
-    /// As in [`Data`].
-    pub args: Vec<i64>,
-    /// As in [`Data`].
-    pub payload: Vec<u8>,
-    /// As in [`Data`].
-    pub backtrace: Vec<u64>,
-}
-
-impl Row {
-    /// Empty, with the room that its lists have.
-    #[inline]
-    fn clear(&mut self) {
-        self.args.clear();
-        self.payload.clear();
-        self.backtrace.clear();
-        *self = Row {
-            args: std::mem::take(&mut self.args),
-            payload: std::mem::take(&mut self.payload),
-            backtrace: std::mem::take(&mut self.backtrace),
-            ..Row::default()
-        };
-    }
-}
+/// An event whose definition and thread are known by their places in tables.
+pub type Row = Event<usize, usize>;
 
 /// The events of an expanded block.
 pub struct Rows<'a> {
     /// The table of shapes.
     pub shapes: Vec<Shape>,
-    /// The table of sources.
-    pub sources: Vec<Source>,
+    /// The table of threads.
+    pub threads: Vec<RawThread>,
     pace: Pace,
     columns: Vec<Cursor<'a>>,
     /// The last column, if any event has one.
@@ -84,11 +46,11 @@ impl<'a> Rows<'a> {
         for _ in 0..input.count(MAX_EVENTS)? {
             shapes.push(Shape::decode(&mut input)?);
         }
-        let mut sources = Vec::new();
+        let mut threads = Vec::new();
         for _ in 0..input.count(MAX_EVENTS)? {
-            let mut source = Source::default();
-            decode_row(&mut source_fields(&mut source), &mut input)?;
-            sources.push(source);
+            let mut thread = RawThread::default();
+            decode_row(&mut thread_fields(&mut thread), &mut input)?;
+            threads.push(thread);
         }
         let mut columns = Vec::new();
         for _ in 0..input.count(MAX_COLUMNS)? {
@@ -99,7 +61,7 @@ impl<'a> Rows<'a> {
         if shapes.iter().any(|shape| shape.payload) {
             payloads = columns.pop()?;
         }
-        if columns.len() < FIXED || columns[KIND].numbers() > MAX_EVENTS {
+        if columns.len() < FIXED || columns[SHAPE].numbers() > MAX_EVENTS {
             return None;
         }
         let last = Last {
@@ -109,7 +71,7 @@ impl<'a> Rows<'a> {
         };
         Some(Rows {
             shapes,
-            sources,
+            threads,
             pace,
             columns,
             payloads,
@@ -119,7 +81,7 @@ impl<'a> Rows<'a> {
 
     /// Whether all events have been read.
     pub fn is_at_end(&self) -> bool {
-        self.columns[KIND].0.is_empty()
+        self.columns[SHAPE].0.is_empty()
     }
 
     /// The next event, into a row that can be used again; `None` at the end, or where the block is
@@ -127,15 +89,15 @@ impl<'a> Rows<'a> {
     #[inline]
     pub fn next_row(&mut self, row: &mut Row) -> Option<()> {
         let (fixed, arguments) = self.columns.split_at_mut(FIXED);
-        let shape_number = usize::try_from(fixed[KIND].get()?).ok()?;
+        let shape_number = usize::try_from(fixed[SHAPE].get()?).ok()?;
         let shape = self.shapes.get(shape_number)?;
-        let source = usize::try_from(fixed[SOURCE].get()?).ok()?;
-        if source >= self.sources.len() {
+        let thread = usize::try_from(fixed[THREAD].get()?).ok()?;
+        if thread >= self.threads.len() {
             return None;
         }
         let (has, last) = (shape.has, &mut self.last);
         row.clear();
-        (row.shape, row.source) = (shape_number, source);
+        (row.definition, row.thread) = (shape_number, thread);
         if has & HAS_TICKS != 0 {
             last.ticks = fixed[TICKS].difference(last.ticks)?;
             row.ticks = Some(last.ticks);
@@ -171,7 +133,8 @@ impl<'a> Rows<'a> {
         if shape.payload {
             let length = self.payloads.get()?;
             row.payload.extend_from_slice(self.payloads.take(length)?.0);
-            if shape.kind.syntax != Some(PRINTF) && all_integers(&row.payload, &mut row.args) {
+            if shape.definition.syntax != Some(PRINTF) && all_integers(&row.payload, &mut row.args)
+            {
                 row.payload.clear();
             }
         }
@@ -182,43 +145,43 @@ impl<'a> Rows<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::event::{Data, Kind};
+    use crate::format::event::{RawDefinition, RawEvent};
     use crate::write::packer::{compress, pack};
 
-    fn unpacked(packed: &[u8]) -> Vec<Data> {
+    fn unpacked(packed: &[u8]) -> Vec<RawEvent> {
         let mut rows = Rows::new(packed).expect("tables");
         let (mut events, mut row) = (Vec::new(), Row::default());
         while rows.next_row(&mut row).is_some() {
             let row = row.clone();
-            events.push(Data {
-                magic: None,
-                kind: rows.shapes[row.shape].kind.clone(),
-                source: rows.sources[row.source].clone(),
+            events.push(RawEvent {
+                definition: rows.shapes[row.definition].definition.clone(),
+                thread: rows.threads[row.thread].clone(),
                 ticks: row.ticks,
                 unix_nanos: row.unix_nanos,
                 core: row.core,
                 lane: row.lane,
                 number: row.number,
-                next: None,
                 args: row.args,
                 payload: row.payload,
                 backtrace: row.backtrace,
+                next: None,
+                missed: 0,
             });
         }
         assert!(rows.is_at_end());
         events
     }
 
-    fn event(i: u64) -> Data {
-        Data {
-            kind: Kind {
+    fn event(i: u64) -> RawEvent {
+        RawEvent {
+            definition: RawDefinition {
                 format: Some(1),
                 level: Some(4),
-                ..Kind::default()
+                ..RawDefinition::default()
             },
-            source: Source {
+            thread: RawThread {
                 tid: Some(7),
-                ..Source::default()
+                ..RawThread::default()
             },
             ticks: Some(1_000_000 + 3_000 * i + i % 7),
             unix_nanos: Some(1_700_000_000_000_000_000 + 1_000 * i),
@@ -226,26 +189,26 @@ mod tests {
             lane: Some(i / 100 % 4),
             number: Some(i),
             args: vec![i as i64, -(i as i64), 1 << (i % 60), 5],
-            ..Data::default()
+            ..RawEvent::default()
         }
     }
 
     #[test]
     fn events_come_back() {
-        let mut events: Vec<Data> = (0..1_000).map(event).collect();
-        events.push(Data::default());
-        events.push(Data {
+        let mut events: Vec<RawEvent> = (0..1_000).map(event).collect();
+        events.push(RawEvent::default());
+        events.push(RawEvent {
             ticks: Some(0),
             unix_nanos: Some(u64::MAX),
             backtrace: vec![u64::MAX, 0, 5],
             args: vec![i64::MIN, i64::MAX, 0, 0, 0, 1],
-            ..Data::default()
+            ..RawEvent::default()
         });
         for payload in [vec![0xc0, 0xd9, 2, b'h', b'i'], vec![7], vec![0; 300]] {
             let mut event = event(2);
-            event.kind.syntax = Some(PRINTF);
+            event.definition.syntax = Some(PRINTF);
             event.args.clear();
-            events.push(Data { payload, ..event });
+            events.push(RawEvent { payload, ..event });
         }
         events.push(event(1));
         let packed = pack(&events);
@@ -260,7 +223,7 @@ mod tests {
         let of = |args: &[i64], payload: &[u8], syntax| {
             let mut event = event(3);
             (event.args, event.payload) = (args.to_vec(), payload.to_vec());
-            event.kind.syntax = syntax;
+            event.definition.syntax = syntax;
             event
         };
         let read = unpacked(&pack(&[
@@ -283,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_block_has_no_more_events_than_it_may() {
-        let packed = |count| pack(&vec![Data::default(); count]);
+        let packed = |count| pack(&vec![RawEvent::default(); count]);
         let most = packed(MAX_EVENTS);
         assert_eq!(unpacked(&most).len(), MAX_EVENTS);
         assert!(Rows::new(&packed(MAX_EVENTS + 1)).is_none());
@@ -291,7 +254,7 @@ mod tests {
 
     #[test]
     fn any_damage_to_a_block_is_noticed_or_does_no_harm() {
-        let mut events: Vec<Data> = (0..50).map(event).collect();
+        let mut events: Vec<RawEvent> = (0..50).map(event).collect();
         events[20].payload = vec![0xd9, 3, 1, 2, 3];
         let packed = pack(&events);
         for at in 0..packed.len() {

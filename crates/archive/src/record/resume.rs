@@ -138,7 +138,7 @@ impl Contents {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::event::Data;
+    use crate::format::event::RawEvent;
     use crate::write::writer::{Form, Writer};
 
     fn file(content: &[u8]) -> File {
@@ -151,12 +151,12 @@ mod tests {
         let mut out = Vec::new();
         let mut writer = Writer::new(&mut out, 7, Form::Plain);
         for number in 0..200 {
-            let mut data = Data {
+            let mut data = RawEvent {
                 lane: Some(number % 3),
                 number: Some(number / 3),
-                ..Data::default()
+                ..RawEvent::default()
             };
-            data.kind.format = Some(writer.string(&"text ".repeat(number as usize)));
+            data.definition.format = Some(writer.string(&"text ".repeat(number as usize)));
             writer.event(&data).unwrap();
         }
         writer.flush().unwrap();

@@ -3,71 +3,12 @@
 //! docs/archive.md numbers the fields. They come in the order of their numbers.
 
 use super::interned::{DefinitionId, Fields, Interned, MOST_FIELDS, ThreadId};
-use crate::format::event::Data;
+use crate::format::event::Event;
 use crate::format::tag;
 use timeline::msgpack::{Packed, packed, packed_signed, whole_values};
 
-/// An event as a writer takes it: what it shares with others by number, the rest borrowed.
-#[derive(Debug, Clone, Copy)]
-pub struct Event<'a> {
-    /// What it says.
-    pub definition: DefinitionId,
-    /// The thread that logged it.
-    pub thread: ThreadId,
-    /// Ticks of the ring's clock.
-    pub ticks: Option<u64>,
-    /// Nanoseconds since the epoch.
-    pub unix_nanos: Option<u64>,
-    /// The CPU.
-    pub core: Option<u64>,
-    /// The lane of the ring it was logged through.
-    pub lane: Option<u64>,
-    /// How many entries were logged through that lane before it.
-    pub number: Option<u64>,
-    /// How many entries there are with those that it takes itself, if that is not one more.
-    pub next: Option<u64>,
-    /// Its arguments, if all are integers; none count beside a payload.
-    pub args: &'a [i64],
-    /// Its arguments as msgpack, one value after the other; they count as far as the values are
-    /// whole.
-    pub payload: &'a [u8],
-    /// Return addresses, innermost first.
-    pub backtrace: &'a [u64],
-}
-
-impl<'a> Event<'a> {
-    /// The event of a record, whose definition and thread have these numbers.
-    pub fn of(data: &'a Data, definition: DefinitionId, thread: ThreadId) -> Event<'a> {
-        Event {
-            definition,
-            thread,
-            ticks: data.ticks,
-            unix_nanos: data.unix_nanos,
-            core: data.core,
-            lane: data.lane,
-            number: data.number,
-            next: data.next,
-            args: &data.args,
-            payload: &data.payload,
-            backtrace: &data.backtrace,
-        }
-    }
-
-    /// The arguments that count: none beside a payload.
-    #[inline]
-    pub fn integers(&self) -> &'a [i64] {
-        match self.payload.is_empty() {
-            true => self.args,
-            false => &[],
-        }
-    }
-
-    /// The number that comes next in its lane.
-    #[inline]
-    pub fn next(&self) -> Option<u64> {
-        self.next.or(Some(self.number?.saturating_add(1)))
-    }
-}
+/// An event whose definition and thread are known by their numbers.
+pub type InternedEvent = Event<DefinitionId, ThreadId>;
 
 /// Most bytes of a record without its lists and its payload.
 const MOST: usize = 512;
@@ -83,13 +24,13 @@ pub struct EventRecord {
 impl EventRecord {
     /// The record of an event.
     #[inline]
-    pub fn encode(&mut self, event: &Event, interned: &Interned) -> &[u8] {
+    pub fn encode(&mut self, event: &InternedEvent, interned: &Interned) -> &[u8] {
         let (of_definition, [first, level, format, category, own]) =
             interned.definition_fields(event.definition);
         let (of_thread, [name, process]) = interned.thread_fields(event.thread);
         let args = event.integers();
-        let (values, payload) = match event.payload {
-            [] => (0, event.payload),
+        let (values, payload) = match event.payload.as_slice() {
+            [] => (0, [].as_slice()),
             payload => whole_values(payload),
         };
         let most = MOST + NUMBER * (args.len() + event.backtrace.len()) + payload.len();
@@ -113,11 +54,11 @@ impl EventRecord {
             + usize::from(!event.backtrace.is_empty())
             + usize::from(values > 0);
         match count {
-            0..=15 => line.put(&[tag::DATA, 0x80 | count as u8], 2),
-            _ => line.put(&[tag::DATA, 0xde, 0, count as u8], 4),
+            0..=15 => line.put(&[tag::EVENT, 0x80 | count as u8], 2),
+            _ => line.put(&[tag::EVENT, 0xde, 0, count as u8], 4),
         }
         line.fields(first);
-        line.list(4, event.backtrace, packed);
+        line.list(4, &event.backtrace, packed);
         line.fields(name);
         line.fields(level);
         line.number(7, event.ticks);
@@ -215,7 +156,7 @@ mod tests {
 
     use super::*;
     use crate::format::event::tests::naive;
-    use crate::format::event::{Kind, Source};
+    use crate::format::event::{RawDefinition, RawEvent, RawThread};
 
     /// Every size of a number, or none.
     fn field() -> impl Strategy<Value = Option<u64>> {
@@ -223,7 +164,7 @@ mod tests {
         prop_oneof![Just(None), Just(Some(u64::MAX)), number.prop_map(Some)]
     }
 
-    fn data() -> impl Strategy<Value = Data> {
+    fn data() -> impl Strategy<Value = RawEvent> {
         let kind = proptest::collection::vec(field(), 7);
         let source = proptest::collection::vec(field(), 4);
         let place = proptest::collection::vec(field(), 6);
@@ -234,9 +175,8 @@ mod tests {
             proptest::collection::vec(0..0xc0u8, 0..20),
         );
         (kind, source, place, lists).prop_map(
-            |(kind, source, place, (args, backtrace, payload))| Data {
-                magic: None,
-                kind: Kind {
+            |(kind, source, place, (args, backtrace, payload))| RawEvent {
+                definition: RawDefinition {
                     file: kind[0],
                     line: kind[1],
                     level: kind[2],
@@ -245,8 +185,8 @@ mod tests {
                     event: kind[5],
                     syntax: kind[6],
                 },
-                source: Source {
-                    thread: source[0],
+                thread: RawThread {
+                    name: source[0],
                     tid: source[1],
                     pid: source[2],
                     process: source[3],
@@ -257,6 +197,7 @@ mod tests {
                 lane: place[3],
                 number: place[4],
                 next: place[5],
+                missed: 0,
                 args,
                 payload,
                 backtrace,
@@ -273,9 +214,7 @@ mod tests {
             let mut interned = Interned::new(magic);
             let mut record = EventRecord::default();
             for data in &events {
-                let definition = interned.definition(&data.kind);
-                let thread = interned.thread(&data.source);
-                let event = Event::of(data, definition, thread);
+                let event = interned.event(data);
                 prop_assert_eq!(record.encode(&event, &interned), naive(data, Some(magic)));
             }
         }
@@ -283,17 +222,13 @@ mod tests {
 
     #[test]
     fn long_lists_have_room() {
-        let data = Data {
+        let data = RawEvent {
             args: vec![i64::MIN; 70_000],
             backtrace: vec![u64::MAX; 300],
-            ..Data::default()
+            ..RawEvent::default()
         };
         let mut interned = Interned::new(1);
-        let (definition, thread) = (
-            interned.definition(&data.kind),
-            interned.thread(&data.source),
-        );
-        let event = Event::of(&data, definition, thread);
+        let event = interned.event(&data);
         assert_eq!(
             EventRecord::default().encode(&event, &interned),
             naive(&data, Some(1))

@@ -4,25 +4,25 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use crate::format::event::{Kind, Source};
+use crate::format::event::{Event, RawDefinition, RawEvent, RawThread};
 use timeline::msgpack::packed;
 
 /// Most bytes of [`Fields`]: three numbers with their keys.
 pub(super) const MOST_FIELDS: usize = 32;
 
 /// The number of a definition in an [`Interned`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct DefinitionId(pub(super) u32);
 
 /// The number of a thread in an [`Interned`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct ThreadId(pub(super) u32);
 
 /// The definitions and threads of one writer.
 pub struct Interned {
     magic: u64,
-    definitions: Numbered<Kind, 5>,
-    threads: Numbered<Source, 2>,
+    definitions: Numbered<RawDefinition, 5>,
+    threads: Numbered<RawThread, 2>,
 }
 
 /// Values by number, and the fields of each as they stand in a record, with how many there are.
@@ -66,27 +66,45 @@ impl Interned {
     }
 
     /// The number of a definition.
-    pub fn definition(&mut self, kind: &Kind) -> DefinitionId {
+    pub fn definition(&mut self, definition: &RawDefinition) -> DefinitionId {
         let magic = Some(self.magic);
-        DefinitionId(self.definitions.number(kind, |kind| {
+        DefinitionId(self.definitions.number(definition, |definition| {
             [
-                Fields::of(&[(1, magic), (2, kind.file), (3, kind.line)]),
-                Fields::of(&[(6, kind.level)]),
-                Fields::of(&[(9, kind.format)]),
-                Fields::of(&[(11, kind.category)]),
-                Fields::of(&[(18, kind.event), (20, kind.syntax)]),
+                Fields::of(&[(1, magic), (2, definition.file), (3, definition.line)]),
+                Fields::of(&[(6, definition.level)]),
+                Fields::of(&[(9, definition.format)]),
+                Fields::of(&[(11, definition.category)]),
+                Fields::of(&[(18, definition.event), (20, definition.syntax)]),
             ]
         }))
     }
 
     /// The number of a thread.
-    pub fn thread(&mut self, source: &Source) -> ThreadId {
-        ThreadId(self.threads.number(source, |source| {
+    pub fn thread(&mut self, thread: &RawThread) -> ThreadId {
+        ThreadId(self.threads.number(thread, |thread| {
             [
-                Fields::of(&[(5, source.thread)]),
-                Fields::of(&[(13, source.tid), (14, source.pid), (15, source.process)]),
+                Fields::of(&[(5, thread.name)]),
+                Fields::of(&[(13, thread.tid), (14, thread.pid), (15, thread.process)]),
             ]
         }))
+    }
+
+    /// The event whose definition and thread are given by their numbers.
+    pub fn event(&mut self, event: &RawEvent) -> Event<DefinitionId, ThreadId> {
+        Event {
+            definition: self.definition(&event.definition),
+            thread: self.thread(&event.thread),
+            ticks: event.ticks,
+            unix_nanos: event.unix_nanos,
+            core: event.core,
+            lane: event.lane,
+            number: event.number,
+            args: event.args.clone(),
+            payload: event.payload.clone(),
+            backtrace: event.backtrace.clone(),
+            next: event.next,
+            missed: event.missed,
+        }
     }
 
     /// How many of both there are.
@@ -94,11 +112,11 @@ impl Interned {
         self.definitions.values.len() + self.threads.values.len()
     }
 
-    pub(super) fn kind(&self, id: DefinitionId) -> &Kind {
+    pub(super) fn raw_definition(&self, id: DefinitionId) -> &RawDefinition {
         &self.definitions.values[id.0 as usize]
     }
 
-    pub(super) fn source(&self, id: ThreadId) -> &Source {
+    pub(super) fn raw_thread(&self, id: ThreadId) -> &RawThread {
         &self.threads.values[id.0 as usize]
     }
 

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::event::Event;
+use super::event::InternedEvent;
 use super::interned::{DefinitionId, Interned, ThreadId};
 use crate::format::block::{
-    BACKTRACE, CORE, FIXED, HAS_CORE, HAS_LANE, HAS_NUMBER, HAS_TICKS, HAS_TIME, KIND, LANE, Last,
-    MAX_ARGS, MAX_PAYLOAD, MOST_NUMBER, NUMBER, Pace, SOURCE, Shape, TICKS, TIME, encode_row,
-    source_fields,
+    BACKTRACE, CORE, FIXED, HAS_CORE, HAS_LANE, HAS_NUMBER, HAS_TICKS, HAS_TIME, LANE, Last,
+    MAX_ARGS, MAX_PAYLOAD, MOST_NUMBER, NUMBER, Pace, SHAPE, Shape, THREAD, TICKS, TIME,
+    encode_row, thread_fields,
 };
 use crate::format::varint::{put, put_difference};
 use timeline::msgpack::whole_values;
@@ -15,7 +15,7 @@ use timeline::msgpack::whole_values;
 /// How many bytes an event takes at most in a block, about; `None` if it has more of something than
 /// a record holds.
 #[inline]
-pub fn weight(event: &Event) -> Option<usize> {
+pub fn weight(event: &InternedEvent) -> Option<usize> {
     let (args, backtrace) = (event.args.len(), event.backtrace.len());
     let fits = args.max(backtrace) <= MAX_ARGS && event.payload.len() <= MAX_PAYLOAD;
     fits.then(|| MOST_NUMBER * (16 + args + backtrace) + event.payload.len())
@@ -93,12 +93,12 @@ impl Packer {
 
     /// Adds an event; its magic is the block's.
     #[inline]
-    pub fn push(&mut self, event: &Event) {
+    pub fn push(&mut self, event: &InternedEvent) {
         let alike = self.alike(event);
         let thread = self.thread(event.thread);
         let (columns, last) = (&mut self.columns, &mut self.last);
-        put(&mut columns[KIND], alike as u64);
-        put(&mut columns[SOURCE], thread as u64);
+        put(&mut columns[SHAPE], alike as u64);
+        put(&mut columns[THREAD], thread as u64);
         if let Some(ticks) = event.ticks {
             let before = match self.first {
                 Some(_) => last.ticks,
@@ -122,7 +122,7 @@ impl Packer {
             put_difference(&mut columns[NUMBER], number, *next);
             *next = number.wrapping_add(1);
         }
-        for address in event.backtrace {
+        for address in &event.backtrace {
             put_difference(&mut columns[BACKTRACE], *address, last.address);
             last.address = *address;
         }
@@ -132,7 +132,7 @@ impl Packer {
             *before = *arg;
         }
         if !event.payload.is_empty() {
-            let (_, values) = whole_values(event.payload);
+            let (_, values) = whole_values(&event.payload);
             put(&mut self.payloads, values.len() as u64);
             self.payloads.extend_from_slice(values);
         }
@@ -140,7 +140,7 @@ impl Packer {
 
     /// The row of what an event shares with others.
     #[inline]
-    fn alike(&mut self, event: &Event) -> usize {
+    fn alike(&mut self, event: &InternedEvent) -> usize {
         let bit = |present: bool, bit| if present { bit } else { 0 };
         let alike = Alike {
             definition: event.definition,
@@ -218,7 +218,7 @@ impl Packer {
         put(out, self.alike.len() as u64);
         for alike in self.alike.drain(..) {
             let shape = Shape {
-                kind: interned.kind(alike.definition).clone(),
+                definition: interned.raw_definition(alike.definition).clone(),
                 has: alike.has,
                 backtrace: alike.backtrace as u64,
                 args: alike.args as u64,
@@ -228,8 +228,8 @@ impl Packer {
         }
         put(out, self.threads.len() as u64);
         for thread in self.threads.drain(..) {
-            let mut source = interned.source(thread).clone();
-            encode_row(0, &mut source_fields(&mut source), out);
+            let mut thread = interned.raw_thread(thread).clone();
+            encode_row(0, &mut thread_fields(&mut thread), out);
         }
         let most = self.last.args.iter().map(Vec::len).max().unwrap_or(0);
         let payloads = usize::from(!self.payloads.is_empty());
@@ -276,13 +276,11 @@ fn at<T>(list: &mut Vec<Option<T>>, number: u32) -> &mut Option<T> {
 
 /// The bytes of these events, not compressed.
 #[cfg(test)]
-pub fn pack(events: &[crate::format::event::Data]) -> Vec<u8> {
+pub fn pack(events: &[crate::format::event::RawEvent]) -> Vec<u8> {
     let (mut packer, mut out) = (Packer::new(), Vec::new());
     let mut interned = Interned::new(0);
     for event in events {
-        let definition = interned.definition(&event.kind);
-        let thread = interned.thread(&event.source);
-        packer.push(&Event::of(event, definition, thread));
+        packer.push(&interned.event(event));
     }
     packer.finish(&interned, &mut out);
     out

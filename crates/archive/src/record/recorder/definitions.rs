@@ -4,7 +4,7 @@
 use timeline::{Event, EventId, Source as _, Syntax};
 
 use super::{MAX_THREADS, RECENT, Recorder};
-use crate::format::event::{Kind, PRINTF, Source};
+use crate::format::event::{PRINTF, RawDefinition, RawThread};
 use crate::write::interned::{DefinitionId, ThreadId};
 
 impl Recorder<'_> {
@@ -21,15 +21,15 @@ impl Recorder<'_> {
     #[cold]
     fn new_definition(&mut self, id: EventId) -> (DefinitionId, usize) {
         let place = id.0 as usize;
-        let unknown = Kind {
+        let unknown = RawDefinition {
             event: Some(id.0.into()),
-            ..Kind::default()
+            ..RawDefinition::default()
         };
         let Some(definition) = self.at.definition(id) else {
             // It may be soon.
             return (self.writer.definition(&unknown), 4);
         };
-        let kind = Kind {
+        let raw = RawDefinition {
             level: definition.priority.map(|priority| priority as u64),
             format: Some(self.writer.string(&definition.message)),
             category: Some(self.writer.string(&definition.category)),
@@ -39,7 +39,7 @@ impl Recorder<'_> {
             ..unknown
         };
         let known = (
-            self.writer.definition(&kind),
+            self.writer.definition(&raw),
             definition.argument_count().min(4),
         );
         // Only defined events make this longer.
@@ -73,19 +73,19 @@ impl Recorder<'_> {
 
     fn new_thread(&mut self, event: &Event) -> ThreadId {
         let tid = Some(event.tid.into());
-        let source = match self.at.thread(event) {
-            Some(thread) => Source {
-                thread: thread.name.map(|name| self.writer.string(&name)),
+        let raw = match self.at.thread(event) {
+            Some(thread) => RawThread {
+                name: thread.name.map(|name| self.writer.string(&name)),
                 tid,
                 pid: Some(thread.pid.into()),
                 process: thread.process.map(|name| self.writer.string(&name)),
             },
-            None => Source {
+            None => RawThread {
                 tid,
-                ..Source::default()
+                ..RawThread::default()
             },
         };
-        let known = self.writer.thread(&source);
+        let known = self.writer.thread(&raw);
         self.threads.insert((event.thread, event.tid), known);
         known
     }

@@ -13,12 +13,12 @@ use std::time::{Duration, Instant};
 
 use timeline::{Attached, Follow, FollowFrom, PlacedEvent, Result, ThreadRef};
 
-use crate::format::event::Data;
+use crate::format::event::RawEvent;
 use crate::format::preamble::Preamble;
 use crate::format::record::events_in;
 use crate::record::output::{Change, Next, Output, Trouble};
 use crate::record::tick_clock::TickClock;
-use crate::write::event::Event;
+use crate::write::event::InternedEvent;
 use crate::write::interned::{DefinitionId, ThreadId};
 use crate::write::writer::{Form, Writer};
 
@@ -97,6 +97,8 @@ pub struct Recorder<'a> {
     threads: HashMap<Thread, ThreadId>,
     /// The threads that are found without a hash.
     recent: Vec<Option<(Thread, ThreadId)>>,
+    /// Room for the event that is written.
+    event: InternedEvent,
     /// When the first of the waiting events came.
     waiting: Option<Instant>,
     totals: Totals,
@@ -177,6 +179,7 @@ impl<'a> Recorder<'a> {
             definitions: Vec::new(),
             threads: HashMap::new(),
             recent: vec![None; RECENT],
+            event: InternedEvent::default(),
             waiting: None,
             change: None,
         };
@@ -318,11 +321,11 @@ impl<'a> Recorder<'a> {
         ticks: Option<u64>,
         (missed, earlier): (u64, u64),
     ) {
-        let event = Data {
+        let event = RawEvent {
             ticks,
             lane: Some(lane.into()),
             number: Some(number),
-            ..Data::default()
+            ..RawEvent::default()
         };
         // The event has to fit as well, as most do: a reader of its file looks for the gap there.
         let most = self.writer.most_of_missed(1) + EVENT_BEHIND_GAP;
@@ -335,44 +338,40 @@ impl<'a> Recorder<'a> {
     fn record(&mut self, placed: &PlacedEvent) {
         let from = &placed.event;
         let before = self.writer.unwritten().len();
-        let mut event = self.event(placed);
+        self.take(placed);
         let is_small = from.payload.is_none();
         if !(is_small && self.writer.has_room(|output| output.room())) {
-            let more = Writer::<&mut Output>::most_of(&event);
+            let more = Writer::<&mut Output>::most_of(&self.event);
             if self.make_room(more, before) {
-                event = self.event(placed);
+                self.take(placed);
             }
         }
-        event.unix_nanos = self.clock.unix_nanos(self.at, from.ticks);
-        let _ = self.writer.log(&event);
+        self.event.unix_nanos = self.clock.unix_nanos(self.at, from.ticks);
+        let _ = self.writer.log(&self.event);
     }
 
     /// Converts an event for the writer, without its time, and writes the definitions and strings
     /// that it refers to.
     #[inline]
-    fn event<'e>(&mut self, placed: &'e PlacedEvent) -> Event<'e> {
-        let event = &placed.event;
-        let (definition, arguments) = self.definition(event.id);
-        let thread = self.thread(event);
-        let mut made = Event {
-            definition,
-            thread,
-            ticks: Some(event.ticks),
-            unix_nanos: None,
-            core: (event.core != u16::MAX).then_some(event.core.into()),
-            lane: Some(placed.lane.into()),
-            number: Some(placed.number),
-            next: (placed.next != placed.number.saturating_add(1)).then_some(placed.next),
-            args: &event.args[..arguments],
-            payload: &[],
-            backtrace: &[],
-        };
-        if let Some(payload) = &event.payload {
-            made.args = &[];
-            made.payload = &payload.values;
-            made.backtrace = &payload.backtrace;
-            self.define_addresses(event, thread);
+    fn take(&mut self, placed: &PlacedEvent) {
+        let from = &placed.event;
+        let (definition, arguments) = self.definition(from.id);
+        let thread = self.thread(from);
+        let event = &mut self.event;
+        event.clear();
+        (event.definition, event.thread) = (definition, thread);
+        event.ticks = Some(from.ticks);
+        event.core = (from.core != u16::MAX).then_some(from.core.into());
+        event.lane = Some(placed.lane.into());
+        event.number = Some(placed.number);
+        event.next = (placed.next != placed.number.saturating_add(1)).then_some(placed.next);
+        match &from.payload {
+            None => event.args.extend_from_slice(&from.args[..arguments]),
+            Some(payload) => {
+                event.payload.extend_from_slice(&payload.values);
+                event.backtrace.extend_from_slice(&payload.backtrace);
+                self.define_addresses(from, thread);
+            }
         }
-        made
     }
 }

@@ -6,11 +6,11 @@ mod room;
 use std::io::{self, Write};
 
 use crate::format::block;
-use crate::format::event::{Data, Kind, Source};
+use crate::format::event::{RawDefinition, RawEvent, RawThread};
 use crate::format::frame;
 use crate::format::preamble::Preamble;
 use crate::format::record::{Block, Missed};
-use crate::write::event::{Event, EventRecord};
+use crate::write::event::{EventRecord, InternedEvent};
 use crate::write::interned::{DefinitionId, Interned, ThreadId};
 use crate::write::packer::{self, Packer};
 use crate::write::positions::Places;
@@ -118,29 +118,28 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// Those of the output, which keep what was given for the next attempt; `InvalidInput` for more
     /// arguments, payload or addresses than a record holds.
-    pub fn event(&mut self, event: &Data) -> io::Result<()> {
+    pub fn event(&mut self, event: &RawEvent) -> io::Result<()> {
         if self.interned.len() >= MOST_INTERNED {
             self.end_block();
             self.forget_interned();
         }
-        let definition = self.interned.definition(&event.kind);
-        let thread = self.interned.thread(&event.source);
-        self.log(&Event::of(event, definition, thread))
+        let event = self.interned.event(event);
+        self.log(&event)
     }
 
     /// The number of a definition, until [`Writer::forget_interned`].
-    pub(crate) fn definition(&mut self, kind: &Kind) -> DefinitionId {
-        self.interned.definition(kind)
+    pub(crate) fn definition(&mut self, definition: &RawDefinition) -> DefinitionId {
+        self.interned.definition(definition)
     }
 
     /// The number of a thread, until [`Writer::forget_interned`].
-    pub(crate) fn thread(&mut self, source: &Source) -> ThreadId {
-        self.interned.thread(source)
+    pub(crate) fn thread(&mut self, thread: &RawThread) -> ThreadId {
+        self.interned.thread(thread)
     }
 
     /// The process of a thread.
     pub(crate) fn pid(&self, thread: ThreadId) -> Option<u64> {
-        self.interned.source(thread).pid
+        self.interned.raw_thread(thread).pid
     }
 
     /// Forgets what the numbers of definitions and threads stand for. No event waits for others.
@@ -151,7 +150,7 @@ impl<W: Write> Writer<W> {
 
     /// As [`Writer::event`], of an event whose definition and thread are known by their numbers.
     #[inline]
-    pub(crate) fn log(&mut self, event: &Event) -> io::Result<()> {
+    pub(crate) fn log(&mut self, event: &InternedEvent) -> io::Result<()> {
         let Some(weight) = packer::weight(event) else {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
@@ -159,7 +158,7 @@ impl<W: Write> Writer<W> {
                  of payload",
             ));
         };
-        if let Some((lane, next)) = event.lane.zip(event.next()) {
+        if let Some((lane, next)) = event.lane.zip(event.number_behind()) {
             self.places.note(lane, next);
         }
         if event.args.len() > 4 || !event.backtrace.is_empty() || !event.payload.is_empty() {
@@ -226,7 +225,7 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// Those of the output.
-    pub fn gap(&mut self, event: &Data, count: u64, earlier: u64) -> io::Result<()> {
+    pub fn gap(&mut self, event: &RawEvent, count: u64, earlier: u64) -> io::Result<()> {
         let missed = Missed {
             count: Some(count),
             ticks: event.ticks,
@@ -404,8 +403,8 @@ mod tests {
         let mut writer = Writer::new(&mut file, 7, Form::Plain);
         for _ in 0..3 {
             let format = writer.string("got $bytes");
-            let mut event = Data::default();
-            event.kind.format = Some(format);
+            let mut event = RawEvent::default();
+            event.definition.format = Some(format);
             writer.event(&event).unwrap();
         }
         writer.flush().unwrap();
@@ -423,11 +422,11 @@ mod tests {
         let mut file = Vec::new();
         let mut writer = Writer::new(&mut file, 7, Form::Blocks);
         for number in 0..BLOCK as u64 + 5 {
-            let event = Data {
+            let event = RawEvent {
                 lane: Some(number % 2),
                 number: Some(number / 2),
                 ticks: Some(number),
-                ..Data::default()
+                ..RawEvent::default()
             };
             writer.event(&event).unwrap();
         }

@@ -2,7 +2,7 @@
 
 use super::{Form, Writer};
 use crate::format::block::MOST_NUMBER;
-use crate::write::event::Event;
+use crate::write::event::InternedEvent;
 use crate::write::packer::most_compressed;
 
 /// Most bytes of a number in a record.
@@ -30,7 +30,7 @@ impl<W> Writer<W> {
     }
 
     /// How much more that gets at most by an event, without what it refers to.
-    pub(crate) fn most_of(event: &Event) -> u64 {
+    pub(crate) fn most_of(event: &InternedEvent) -> u64 {
         let numbers = event.args.len() + event.backtrace.len();
         let event = most_compressed(event.payload.len() + 2 * MOST_NUMBER * numbers);
         (FRAME + event) as u64
@@ -76,14 +76,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::format::event::{Data, Kind, Source};
+    use crate::format::event::{RawDefinition, RawEvent, RawThread};
 
     fn word() -> impl Strategy<Value = u64> {
         prop_oneof![0..4u64, any::<u64>()]
     }
 
     /// Any event: of few statements and threads or of many, with small numbers or large ones.
-    fn event() -> impl Strategy<Value = Data> {
+    fn event() -> impl Strategy<Value = RawEvent> {
         let field = || proptest::option::of(word());
         let kind = (field(), field(), field(), field(), field());
         let source = (field(), field(), field(), field());
@@ -98,9 +98,8 @@ mod tests {
             let (thread, tid, pid, process) = source;
             let (ticks, unix_nanos, core, lane, number) = place;
             let (args, backtrace, payload) = lists;
-            Data {
-                magic: None,
-                kind: Kind {
+            RawEvent {
+                definition: RawDefinition {
                     file,
                     line,
                     level: Some(3),
@@ -109,8 +108,8 @@ mod tests {
                     event,
                     syntax: line,
                 },
-                source: Source {
-                    thread,
+                thread: RawThread {
+                    name: thread,
                     tid,
                     pid,
                     process,
@@ -121,6 +120,7 @@ mod tests {
                 lane,
                 number,
                 next: number.map(|number| number ^ 7),
+                missed: 0,
                 args,
                 payload,
                 backtrace,
@@ -137,9 +137,7 @@ mod tests {
                 let mut file = Vec::new();
                 let mut writer = Writer::new(&mut file, u64::MAX, form);
                 for (event, then) in &events {
-                    let definition = writer.definition(&event.kind);
-                    let thread = writer.thread(&event.source);
-                    let row = Event::of(event, definition, thread);
+                    let row = writer.interned.event(event);
                     let most = writer.most() + Writer::<Vec<u8>>::most_of(&row);
                     writer.event(event).unwrap();
                     prop_assert!(writer.most() <= most, "{} > {most}", writer.most());
