@@ -39,7 +39,7 @@ lint:
 unit:
 	$(CARGO) test --workspace --no-fail-fast
 	GLIBC_TUNABLES=glibc.pthread.rseq=0 $(CARGO) test --workspace --no-fail-fast --test core --test ffi --test cli -- \
-	  c_hosts:: concurrency:: fork:: kill:: lifecycle:: --skip threads_are_cancelled_asynchronously --skip logging_takes_no_more_stack
+	  c_hosts:: concurrency:: fork:: kill:: lifecycle:: storm::kills:: --skip threads_are_cancelled_asynchronously --skip logging_takes_no_more_stack
 
 # Built apart, because the flag would build everything else anew; without the command, which no model needs.
 loom:

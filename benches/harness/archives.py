@@ -9,8 +9,8 @@ from harness.figures import median, ratio, spread
 from harness.programs import Failed, run, say
 
 FORMS = {"blocks": [], "plain": ["--plain"]}
-# How many events a paced pair of threads logs a second.
-RATE, WRITERS = 2_000_000, 2
+# Threads that log at a steady rate.
+WRITERS = 2
 # Ways of reading: by time, as the command does, and in the order of the file, with all fields.
 ORDERS = ["time", "file"]
 # How long a recorder may take to begin.
@@ -109,8 +109,9 @@ def rates(runs):
 
 def paced(programs, sizes):
     """A ring of the default size that two threads write to at a steady rate, and one recorder follows."""
-    say(f"{RATE:,} events a second for {sizes.paced_seconds} seconds, recorded")
-    argv = [programs.archive, "--mode", "pace", "--rate", RATE, "--threads", WRITERS, "--seconds", sizes.paced_seconds]
+    say(f"{sizes.paced_rate:,} events a second for {sizes.paced_seconds} seconds, recorded")
+    argv = [programs.archive, "--mode", "pace", "--rate", sizes.paced_rate, "--threads", WRITERS,
+            "--seconds", sizes.paced_seconds]
     writer = subprocess.Popen(list(map(str, argv)), env=programs.environment(), stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, text=True)
     recorder = None
@@ -127,8 +128,8 @@ def paced(programs, sizes):
         writer.kill()
         writer.wait()
         programs.remove()
-    return {"asked": RATE, "threads": WRITERS, "seconds": logged["seconds"], "rate": logged["events"] / logged["seconds"],
-            "logged": logged["events"], "recorded": kept["events"], "missed": kept["missed"],
+    return {"asked": sizes.paced_rate, "threads": WRITERS, "seconds": logged["seconds"],
+            "rate": logged["events"] / logged["seconds"], "logged": logged["events"], "recorded": kept["events"], "missed": kept["missed"],
             "cpu_ns": kept["cpu_seconds"] / kept["events"] * 1e9, "bytes_per_event": kept["bytes"] / kept["events"]}
 
 

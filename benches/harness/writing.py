@@ -30,7 +30,7 @@ class Sizes:
         self.read_repeats = 1 if quick else 7
         self.archive_rounds, self.archive_repeats = (1, 1) if quick else (4, 3)
         self.beside_rounds = 1 if quick else 12
-        self.paced_seconds = 2 if quick else 60
+        self.paced_rate, self.paced_seconds = (200_000, 2) if quick else (2_000_000, 60)
         # Long enough for a recorder to be busy all the time.
         self.recorded_events = 200_000 if quick else 10_000_000
 

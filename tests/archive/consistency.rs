@@ -12,16 +12,20 @@ use timeline::{Attached, Event, Follow, FollowFrom, Order, Timeline};
 use timeline_archive::{Archive, Form, Keeping, Output, Recorder};
 
 use crate::support::{
-    Name, Random, arguments, attach, checked, define, in_process_without_rseq, naive,
+    Name, Random, arguments, attach, checked, define, in_process_without_rseq, naive, size,
 };
 
 /// Tokens at most, in a ring that they do not fill.
 const TOKENS: i64 = 400_000;
 const ENTRIES: u64 = 1 << 19;
 /// Looks of a follower and of a recorder: without a consistent cut, some tens of them are wrong.
-const LOOKS: u64 = 3000;
+fn looks() -> u64 {
+    1000 * size()
+}
 /// Looks of those that read everything each time.
-const WHOLE_LOOKS: u64 = 300;
+fn whole_looks() -> u64 {
+    100 * size()
+}
 
 /// Looks at a token after which a thread that waits for it gives up its CPU.
 const PATIENCE: u32 = 500;
@@ -171,7 +175,7 @@ fn follow(threads: i64) {
             assert_eq!(follow.poll(&mut events), 0, "nothing is overwritten");
             given.events(events)
         };
-        while given.looks < LOOKS && round.goes_on() {
+        while given.looks < looks() && round.goes_on() {
             poll(&mut given);
         }
         let logged = round.stop();
@@ -184,14 +188,14 @@ fn follow(threads: i64) {
 /// Reads all that is there again and again.
 fn look(what: &str, threads: i64, all: impl Fn(&Timeline, &Attached) -> Vec<Event>) {
     let mut sum = Given::default();
-    while sum.looks < WHOLE_LOOKS {
+    while sum.looks < whole_looks() {
         hand_over(threads, 1 << 14, |timeline, attached, round| {
             let look = || {
                 let mut given = Given::default();
                 given.events(all(timeline, attached));
                 given
             };
-            while sum.looks < WHOLE_LOOKS && round.goes_on() {
+            while sum.looks < whole_looks() && round.goes_on() {
                 sum.effects_without_cause += look().effects_without_cause;
                 sum.looks += 1;
             }
@@ -306,7 +310,7 @@ fn record(threads: i64, form: Form) {
             given.events(events);
             new
         };
-        while given.looks < LOOKS && round.goes_on() {
+        while given.looks < looks() && round.goes_on() {
             step(&mut given);
         }
         let logged = round.stop();

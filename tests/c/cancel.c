@@ -18,6 +18,9 @@
 #include "check.h"
 
 enum { TRAP = 0x100, EACH = 32, MOST_STEPS = 2000, ROUNDS = 300, NUMBERS = 20 };
+/* Nanoseconds. Those samplers that nobody frees go on: dozens, which are to leave the CPUs to the
+ * threads that are cancelled. */
+enum { BURST = 1000, EVERY = 50000000 };
 
 static char folder[4096];
 static timeline_t *tl, *payloads;
@@ -65,7 +68,7 @@ static void prepare_opened(struct at *at) { CHECK_EQ(timeline_open(in_folder("ri
 static void prepare_sampler(struct at *at) {
   timeline_unlink(in_folder("sampled"));
   CHECK_EQ(timeline_new(in_folder("sampled"), 256, 1024, &at->tl), TIMELINE_OK);
-  CHECK_EQ(timeline_sample(at->tl, TIMELINE_ALL, 1000, 1000000, &at->sampler), TIMELINE_OK);
+  CHECK_EQ(timeline_sample(at->tl, TIMELINE_ALL, BURST, EVERY, &at->sampler), TIMELINE_OK);
 }
 static void prepare_left(struct at *at) {
   timeline_t *made = NULL;
@@ -118,7 +121,7 @@ static void log_numbers(struct at *at) {
   for (; at->logged < NUMBERS; at->logged++) timeline_log(tl, event, number, ~number, 0, 0);
 }
 static void call_sample(struct at *at) {
-  at->status = timeline_sample(tl, TIMELINE_ALL, 1000, 1000000, &at->sampler);
+  at->status = timeline_sample(tl, TIMELINE_ALL, BURST, EVERY, &at->sampler);
 }
 static void call_sampler_free(struct at *at) { timeline_sampler_free(TAKE(at->sampler)); }
 static void call_site_define(struct at *at) {

@@ -1,7 +1,6 @@
 //! The example programs in C and C++: what they log, and what they do with a timeline that is
 //! there.
 
-#[allow(dead_code, reason = "each test uses its part")]
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;

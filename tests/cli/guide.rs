@@ -1,7 +1,6 @@
 //! The documents hold what they say: every piece of code in them runs and prints what is shown,
 //! every link leads somewhere, and every file, module and test that they name exists.
 
-#[allow(dead_code, reason = "each test uses its part")]
 use std::fs;
 use std::path::Path;
 use std::process::Command;

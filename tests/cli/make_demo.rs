@@ -1,6 +1,5 @@
 //! scripts/demo.sh: shows both programs, and leaves nothing behind, also when it is interrupted.
 
-#[allow(dead_code, reason = "each test uses its part")]
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -47,6 +47,14 @@ pub fn in_process_without_rseq(test: &str) -> bool {
     true
 }
 
+/// How many times as much chance is tried as by default: `TIMELINE_TEST_SIZE` (CONTRIBUTING.md).
+pub fn size() -> u64 {
+    let Ok(size) = std::env::var("TIMELINE_TEST_SIZE") else {
+        return 1;
+    };
+    size.parse().expect("TIMELINE_TEST_SIZE is a whole number")
+}
+
 /// The CPUs of this machine, from 0 on, as far as this process may run on them.
 pub fn cpus() -> usize {
     let usable = core_affinity::get_core_ids().expect("CPUs");

@@ -17,7 +17,7 @@ mod tree;
 pub mod user;
 
 pub use events::{Random, arguments, attach, checked, define};
-pub use machine::{NO_RSEQ, cpus, in_process_without_rseq, own_lanes, rseq, run_on};
+pub use machine::{NO_RSEQ, cpus, in_process_without_rseq, own_lanes, rseq, run_on, size};
 pub use name::Name;
 pub use process::{Process, Role, deadline, hear, place, role_at, say};
 pub use records::{padded, seal};

@@ -12,7 +12,7 @@ mod x86_64 {
     use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
     use super::super::signals::{handled, install, log_one, serve};
-    use crate::support::{arguments, define, say};
+    use crate::support::{arguments, define, say, size};
     use timeline::layout::{Geometry, Header, records};
     use timeline::{Attached, Record, Timeline};
 
@@ -119,15 +119,17 @@ mod x86_64 {
         STEP.load(Ordering::SeqCst)
     }
 
-    /// Which instructions of `count` are tried: the first, where a thread is not marked as joining
-    /// yet, and as many of the others as a few seconds allow.
+    /// Which instructions of `count` are tried: of the first, where a thread is not marked as
+    /// joining yet, each (in a debug build, each ninth), and as many of the others as a second
+    /// allows. The first of them is another one in each run, so runs come to all of them.
     fn places(count: u64) -> impl Iterator<Item = u64> {
         let dense = 1400.min(count);
-        let stride = (count * count / 600_000).max(1);
-        let first = if count > 4000 { 3 } else { 1 };
-        (1..=dense)
-            .step_by(first)
-            .chain((dense + 1..=count).step_by(stride as usize))
+        let stride = (count * count / (150_000 * size())).max(1);
+        let first = if count > 4000 { (9 / size()).max(1) } else { 1 };
+        let begin = |stride| 1 + u64::from(std::process::id()) % stride;
+        (begin(first)..=dense)
+            .step_by(first as usize)
+            .chain((dense + begin(stride)..=count).step_by(stride as usize))
     }
 
     extern "C" fn begin(_: *mut libc::c_void) {

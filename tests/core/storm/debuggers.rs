@@ -11,8 +11,8 @@ use crate::support::toolchain::{C99, cc, limited, root, run};
 use crate::support::{Name, attach, define};
 
 /// Compiles a C program that uses the library.
-fn compiled(source: &str, folder: &Path) -> PathBuf {
-    compile(cc(), C99, &[source], Link::Shared, folder)
+fn compiled(source: &str, how: Link, folder: &Path) -> PathBuf {
+    compile(cc(), C99, &[source], how, folder)
 }
 
 /// The ring of steps.c holds each of its events once, in order.
@@ -37,8 +37,8 @@ fn said(output: &Output) -> String {
     format!("{}\n{out}\n{err}", output.status)
 }
 
-/// Steps of one instruction that a call may take. It takes 30,000 in a debug build: it has some
-/// thousand, and tries several times before it goes the way that cannot be interrupted.
+/// Steps of one instruction that a call may take. It tries several times before it goes the way
+/// that cannot be interrupted.
 #[cfg(target_arch = "x86_64")]
 const MOST_STEPS: u32 = 100_000;
 
@@ -46,7 +46,7 @@ const MOST_STEPS: u32 = 100_000;
 #[test]
 fn gdb_steps_through_log_calls_instruction_by_instruction() {
     let folder = tempfile::tempdir().expect("a folder");
-    let program = compiled("tests/core/storm/steps.c", folder.path());
+    let program = compiled("tests/core/storm/steps.c", Link::Shipped, folder.path());
     let name = Name::new("gdb");
     // A call that is interrupted after each instruction may use up several chunks: plenty of them.
     let opener = Timeline::with_size(name.path(), 1 << 12, 2048).expect("created");
@@ -138,7 +138,7 @@ fn sound(program: &Path, arguments: &[&str]) -> String {
 #[test]
 fn valgrind_finds_what_is_wrong() {
     let folder = tempfile::tempdir().expect("a folder");
-    let program = compiled("tests/core/storm/faults.c", folder.path());
+    let program = compiled("tests/core/storm/faults.c", Link::Shared, folder.path());
     for (fault, finding) in [
         ("beyond", "Invalid read"),
         ("undefined", "uninitialised"),
@@ -153,7 +153,7 @@ fn valgrind_finds_what_is_wrong() {
 #[test]
 fn valgrind_finds_nothing_in_a_c_program_that_logs() {
     let folder = tempfile::tempdir().expect("a folder");
-    let program = compiled("tests/core/storm/steps.c", folder.path());
+    let program = compiled("tests/core/storm/steps.c", Link::Shared, folder.path());
     let name = Name::new("valgrind");
     let opener = Timeline::with_size(name.path(), 256, 2048).expect("created");
     define(&opener);
@@ -164,7 +164,7 @@ fn valgrind_finds_nothing_in_a_c_program_that_logs() {
 #[test]
 fn valgrind_finds_nothing_in_the_c_example() {
     let folder = tempfile::tempdir().expect("a folder");
-    let program = compiled("examples/c/demo.c", folder.path());
+    let program = compiled("examples/c/demo.c", Link::Shared, folder.path());
     let name = Name::new("example");
     let file = root().join("Cargo.toml");
     let file = file.to_str().expect("a plain name");

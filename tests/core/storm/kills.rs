@@ -6,17 +6,21 @@ use std::fs::File;
 use std::hint::spin_loop;
 use std::io::Error;
 use std::path::Path;
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use timeline::{Attached, Event, Follow, FollowFrom, Timeline};
 
 use super::load::{CHILDREN, Counts, Crew, HANDLER, SLOTS, THREADS};
-use crate::support::{Name, Process, Random, attach, checked, deadline, define, hear, naive, say};
+use crate::kill::assert_readable;
+use crate::support::{
+    Name, Process, Random, arguments, attach, checked, deadline, define, hear, naive, say, size,
+};
 
 const PROCESSES: i64 = 4;
 /// Kills between two moments at which nobody is left and the books are checked.
-const KILLS: u64 = 100;
-const ROUNDS: u64 = 20;
+const KILLS: u64 = 25;
+const ROUNDS: u64 = 8;
 /// Events of a forked child before it ends by itself.
 const BY_CHILD: u64 = 300;
 
@@ -94,7 +98,7 @@ pub fn kills_at_random(given: &[String]) {
     assert_eq!(adopts, 0, "prctl: {}", Error::last_os_error());
     let file = File::open(format!("/dev/shm{path}")).expect("there");
     let mut random = Random(std::process::id().into());
-    for _ in 0..ROUNDS {
+    for _ in 0..ROUNDS * size() {
         hear();
         deadline();
         let start = |process| start(path, counts, process);
@@ -203,8 +207,34 @@ fn assert_exact(attached: &Attached, counts: &Counts, followed: &Followed, kills
     );
 }
 
+/// Had the lanes of the dead not come back, some thread would find none: as many as there are lanes
+/// log at once, and leave them.
+fn assert_lanes_came_back(opener: &Timeline, attached: &Attached) {
+    let (event, before) = (define(opener), attached.info());
+    let together = Barrier::new(before.thread_lanes as usize);
+    let log = |thread| {
+        opener.log(event, arguments(-1 - thread, 0));
+        together.wait();
+    };
+    std::thread::scope(|scope| {
+        let log = &log;
+        let lanes = 0..i64::from(before.thread_lanes);
+        let threads: Vec<_> = lanes.map(|t| scope.spawn(move || log(t))).collect();
+        // Joined one by one: the scope itself does not wait for what threads do after their
+        // closure.
+        for thread in threads {
+            thread.join().expect("logged");
+        }
+    });
+    let info = attached.info();
+    assert_eq!(info.dropped, before.dropped);
+    assert_eq!(info.thread_lanes_in_use, 0, "all threads have ended");
+    let left = info.writers.iter().filter(|w| w.alive).count();
+    assert_eq!(left, 1, "writers that live");
+}
+
 #[test]
-fn two_thousand_kills_under_the_storm_tear_nothing_and_every_loss_is_counted() {
+fn kills_under_the_storm_tear_and_leak_nothing_and_every_loss_is_counted() {
     let name = Name::new("kills");
     // Stays through all of it, and never logs.
     let opener = Timeline::with_size(name.path(), 1 << 12, 4096).expect("created");
@@ -222,7 +252,7 @@ fn two_thousand_kills_under_the_storm_tear_nothing_and_every_loss_is_counted() {
         fresh: Vec::new(),
     };
     let mut killer = Process::start(kills_at_random, &[name.path(), file]);
-    for round in 1..=ROUNDS {
+    for round in 1..=ROUNDS * size() {
         killer.tell();
         let dead = AtomicBool::new(false);
         std::thread::scope(|scope| {
@@ -246,6 +276,7 @@ fn two_thousand_kills_under_the_storm_tear_nothing_and_every_loss_is_counted() {
             &followed,
             round * (KILLS + PROCESSES as u64 - 1),
         );
+        assert_readable(name.path(), &name.file(), round as usize, 1);
     }
     killer.finish();
     let (came, missed) = (followed.came, followed.missed);
@@ -254,8 +285,7 @@ fn two_thousand_kills_under_the_storm_tear_nothing_and_every_loss_is_counted() {
     let children = |who: &i64| who % HANDLER >= THREADS;
     assert!(followed.seen.keys().any(handled), "no handler has logged");
     assert!(followed.seen.keys().any(children), "no child has logged");
-    let left = attached.info().writers.iter().filter(|w| w.alive).count();
-    assert_eq!(left, 1, "writers that live");
+    assert_lanes_came_back(&opener, &attached);
     eprintln!(
         "came {came}, missed {missed}, dropped {:?}",
         attached.info().dropped
