@@ -63,9 +63,9 @@ pub struct Info {
     pub writers: Vec<Writer>,
     /// Entries ever written: an event takes one, or several with a payload. Entries that fill up a
     /// chunk count as well.
-    pub events_written: u64,
+    pub entries_written: u64,
     /// Entries in the ring now, counted in the same way.
-    pub events_held: u64,
+    pub entries_held: u64,
     /// Events that could not be logged.
     pub dropped: Dropped,
     /// Definitions in the table.
@@ -86,7 +86,7 @@ pub struct Info {
     /// The same in nanoseconds since the epoch, if that is known.
     pub complete_since_unix_nanos: Option<u64>,
     /// Entries in the ring that are older than that. Other entries of their time may be missing.
-    pub events_older: u64,
+    pub entries_older: u64,
 }
 
 /// Events that could not be logged, by reason.
@@ -155,8 +155,8 @@ pub(crate) fn info(
         creator_exe: facts.creator_exe.clone(),
         boot_id: uuid(&facts.boot_id),
         writers: processes::writers(&segment.map, geometry, live, file),
-        events_written: held.written,
-        events_held: held.entries,
+        entries_written: held.written,
+        entries_held: held.entries,
         dropped: dropped(segment),
         definitions: segment.definitions.count() - 1,
         definition_capacity: geometry.definitions - 1,
@@ -166,7 +166,7 @@ pub(crate) fn info(
         oldest_ticks: held.oldest,
         complete_since: held.complete_since,
         complete_since_unix_nanos: held.complete_since.and_then(unix_nanos),
-        events_older: held.older,
+        entries_older: held.older,
     }
 }
 

@@ -158,7 +158,7 @@ fn the_demo_keeps_what_a_run_before_has_left_and_joins_one_in_use() {
     let name = Name::new("lua");
     let written = |path: &str| {
         let attached = timeline::Attached::open(path).unwrap_or_else(|e| panic!("{e}"));
-        attached.info().events_written
+        attached.info().entries_written
     };
     let demo = |batches| {
         let script = root().join("examples/lua/demo.lua");

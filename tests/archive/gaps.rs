@@ -120,8 +120,8 @@ fn assert_told(name: &Name, lanes: &[usize]) {
             .iter()
             .filter(|event| Some(event.ticks) < since)
             .count();
-        assert_eq!(info.events_older, older as u64);
-        assert_eq!(info.events_written, lanes.len() as u64);
+        assert_eq!(info.entries_older, older as u64);
+        assert_eq!(info.entries_written, lanes.len() as u64);
         // From there on, each event is there.
         let complete: Vec<i64> = events
             .iter()
@@ -295,7 +295,7 @@ fn an_archive_that_ends_with_any_frame_is_continued_and_counts_each_entry_once()
             let archive = Archive::open(&file).expect("an archive");
             let events: Vec<RecordedEvent> = archive.events().collect();
             let (next, missed) = assert_chained(&what, &events);
-            let written = attached.info().events_written;
+            let written = attached.info().entries_written;
             assert_eq!(next.values().sum::<u64>(), written, "{what}: up to the end");
             assert_eq!(events.len() as u64 + missed, written, "{what}");
             // What was overwritten before the first recorder began is no fault of it.
@@ -366,7 +366,7 @@ fn a_snapshot_that_lost_the_end_of_a_lane_says_so() {
     let snapshot = Attached::open(&file).expect("opened");
     let info = snapshot.info();
     assert_eq!(
-        (info.events_written, info.events_held, info.events_older),
+        (info.entries_written, info.entries_held, info.entries_older),
         (10 + LOST, 10, 10)
     );
     assert!(
@@ -388,7 +388,10 @@ fn a_snapshot_that_lost_the_end_of_a_lane_says_so() {
     let copy = folder.path().join("copy.timeline");
     snapshot.save(&copy).expect("saved");
     assert_eq!(
-        Attached::open(&copy).expect("opened").info().events_written,
+        Attached::open(&copy)
+            .expect("opened")
+            .info()
+            .entries_written,
         10 + LOST
     );
 }

@@ -72,7 +72,7 @@ fn demo_stops_early_on_a_signal() {
         .filter(|line| line.starts_with(&status))
         .count();
     assert!((1..100).contains(&drawn), "{drawn}");
-    assert!(name.attach().info().events_held > 0);
+    assert!(name.attach().info().entries_held > 0);
 }
 
 #[test]

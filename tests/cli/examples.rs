@@ -60,8 +60,8 @@ fn the_c_example_makes_a_timeline_and_joins_one() {
             // Not logged over, but kept; and the second run is all that is in the new one.
             2 => {
                 let before = timeline::Attached::open(&prev).unwrap();
-                assert_eq!(before.info().events_written, texts.len() as u64);
-                assert_eq!(at.info().events_written, texts.len() as u64);
+                assert_eq!(before.info().entries_written, texts.len() as u64);
+                assert_eq!(at.info().entries_written, texts.len() as u64);
                 used = Some((
                     timeline::Timeline::open(name.path()).unwrap(),
                     texts.len() as u64,
@@ -69,7 +69,7 @@ fn the_c_example_makes_a_timeline_and_joins_one() {
             }
             _ => {
                 let (_, before) = used.as_ref().unwrap();
-                assert_eq!(at.info().events_written, before + texts.len() as u64);
+                assert_eq!(at.info().entries_written, before + texts.len() as u64);
             }
         }
     }

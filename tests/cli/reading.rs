@@ -188,7 +188,7 @@ fn a_snapshot_dumps_like_the_live_timeline() {
     let file = file.to_str().unwrap();
     let saved = succeed(&["save", name.path(), file]);
     assert_eq!(saved.stdout, "");
-    let held = name.attach().info().events_held;
+    let held = name.attach().info().entries_held;
     assert!(
         saved
             .stderr
@@ -275,13 +275,13 @@ fn a_writer_killed_with_sigkill_leaves_all_it_committed() {
             .map(|at| at.info())
     };
     eventually("the demo to log", || {
-        info().is_some_and(|info| info.events_written > 500)
+        info().is_some_and(|info| info.entries_written > 500)
     });
     let pid = writer.pid();
     writer.signal(Signal::SIGKILL);
     assert!(!writer.finish().0.success());
 
-    let held = info().unwrap().events_held;
+    let held = info().unwrap().entries_held;
     let objects = succeed(&["dump", name.path(), "--json"]).json();
     assert_eq!(objects.len() as u64, held);
     let mut ticks: Vec<_> = objects

@@ -228,7 +228,7 @@ fn a_live_ring_of_another_user_is_followed_without_a_torn_event_or_a_loss_that_i
         .and_then(|said| said.parse().ok())
         .expect("a number");
     assert_eq!(next, logged, "the last one came");
-    assert_eq!(attached.info().events_written as i64, logged);
+    assert_eq!(attached.info().entries_written as i64, logged);
     assert_eq!((came + missed) as i64, logged);
     attached.intact().expect("nobody cut it");
     writer.tell();

@@ -364,7 +364,7 @@ proptest! {
         let info = at.info();
         prop_assert_eq!(info.newest_ticks, events.first().map(|e| e.ticks));
         prop_assert_eq!(info.oldest_ticks, events.last().map(|e| e.ticks));
-        prop_assert_eq!(info.events_held, events.len() as u64);
+        prop_assert_eq!(info.entries_held, events.len() as u64);
         let older = events.iter().skip(1).map(|older| Some(older.ticks)).chain([None]);
         let rows: Vec<Row> = events
             .iter()

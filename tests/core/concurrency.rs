@@ -186,21 +186,21 @@ fn every_event_of_4_processes_comes_exactly_once_while_nothing_wraps() {
     assert_exactly_once("dumped", all(&attached, Order::OldestFirst), 8, 15_000);
     assert_eq!(missed, 0, "followed while nothing was overwritten");
     assert_exactly_once("followed", followed, 8, 15_000);
-    assert_eq!(attached.info().events_written, 8 * 15_000);
+    assert_eq!(attached.info().entries_written, 8 * 15_000);
 }
 
 /// After many laps: what is there is whole, sorted and counted, and so is what was followed.
 fn assert_settled(name: &Name, followed: Vec<Event>, missed: u64, threads: i64, count: i64) {
     let attached = attach(name.path());
     let info = attached.info();
-    assert_eq!(info.events_written, (threads * count) as u64);
+    assert_eq!(info.entries_written, (threads * count) as u64);
     assert_eq!(info.dropped.total(), 0);
 
     let oldest_first = all(&attached, Order::OldestFirst);
     let mut newest_first = all(&attached, Order::NewestFirst);
     newest_first.reverse();
     assert_eq!(oldest_first, newest_first, "the two orders disagree");
-    assert_eq!(oldest_first.len() as u64, info.events_held);
+    assert_eq!(oldest_first.len() as u64, info.entries_held);
     assert!(oldest_first.windows(2).all(|w| w[0].ticks <= w[1].ticks));
     assert_eq!(oldest_first.first().map(|e| e.ticks), info.oldest_ticks);
     assert_eq!(oldest_first.last().map(|e| e.ticks), info.newest_ticks);
@@ -286,7 +286,7 @@ fn snapshots_taken_while_writers_run_hold_only_whole_events_in_order() {
         .for_each(|c| assert_eq!(c.line(), "ready"));
     children.iter_mut().for_each(Process::tell);
     let attached = attach(name.path());
-    while attached.info().events_written < 20_000 {
+    while attached.info().entries_written < 20_000 {
         std::thread::yield_now();
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -365,7 +365,7 @@ fn lanes_that_all_refill_a_ring_of_sixteen_chunks_find_a_chunk_each_time() {
     let info = attach(name.path()).info();
     assert_eq!(info.dropped.total(), 0, "{:?}", info.dropped);
     let lanes = u64::from(before.thread_lanes);
-    assert_eq!(info.events_written, lanes * each as u64);
+    assert_eq!(info.entries_written, lanes * each as u64);
 }
 
 #[test]
@@ -384,15 +384,15 @@ fn a_ring_that_has_used_up_its_tickets_counts_what_it_drops() {
     (1..count).for_each(|i| timeline.log(event, arguments(0, i)));
     let attached = attach(name.path());
     let info = attached.info();
-    assert_eq!(info.events_held + info.dropped.no_chunk, count as u64);
+    assert_eq!(info.entries_held + info.dropped.no_chunk, count as u64);
     assert!(
-        info.events_held > 16 && info.dropped.no_chunk > 0,
+        info.entries_held > 16 && info.dropped.no_chunk > 0,
         "{info:?}"
     );
     let numbers: Vec<i64> = attached
         .events(Order::OldestFirst)
         .map(|event| checked(&event).1)
         .collect();
-    assert_eq!(numbers.len() as u64, info.events_held);
+    assert_eq!(numbers.len() as u64, info.entries_held);
     assert!(numbers.is_sorted(), "{numbers:?}");
 }

@@ -282,8 +282,8 @@ fn the_golden_snapshot_says_the_same_of_itself() {
     );
     assert_eq!((info.chunks, info.chunk_entries), (16, 16));
     assert_eq!(info.level, Level::from(Priority::App));
-    assert_eq!((info.definitions, info.events_held), (4, 31));
-    assert_eq!(info.events_written, 2000 + 31);
+    assert_eq!((info.definitions, info.entries_held), (4, 31));
+    assert_eq!(info.entries_written, 2000 + 31);
     assert_eq!((info.dropped.interrupted, info.dropped.no_lane), (2, 3));
     assert_eq!(
         (info.creator_pid, info.creator_exe.as_str()),

@@ -107,7 +107,7 @@ fn the_next_new_keeps_exactly_what_the_killed_left() {
             hole,
         );
         assert_eq!(kept, left, "round {round}");
-        assert_eq!(attach(name.path()).info().events_written, 0);
+        assert_eq!(attach(name.path()).info().entries_written, 0);
         std::fs::remove_file(name.file()).expect("removed");
     }
 }
@@ -232,7 +232,7 @@ fn goes_on_after_refill_was_killed(of_cpus: bool) {
             .expect("an event");
         assert_eq!(checked(&newest), (99, 99), "{steps} steps done");
         assert_eq!(
-            info.events_written as i64,
+            info.entries_written as i64,
             lanes * CHUNK + 100,
             "{steps} steps done"
         );

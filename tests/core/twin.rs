@@ -372,8 +372,8 @@ proptest! {
              {who} is gone");
         }
         let info = attached.info();
-        prop_assert_eq!(info.events_written, written);
-        prop_assert_eq!(info.events_held, told.len() as u64);
+        prop_assert_eq!(info.entries_written, written);
+        prop_assert_eq!(info.entries_held, told.len() as u64);
 
         // A snapshot holds the same, and so does a snapshot of that.
         let folder = tempfile::tempdir().expect("a folder");
@@ -385,7 +385,7 @@ proptest! {
         for file in [&first, &second] {
             let snapshot = attach(file.to_str().expect("plain"));
             prop_assert!(snapshot.events(Order::OldestFirst).eq(told.iter().cloned()));
-            prop_assert_eq!(snapshot.info().events_written, written);
+            prop_assert_eq!(snapshot.info().entries_written, written);
             prop_assert_eq!(&naive::entries(file), &plain);
         }
     }

@@ -88,7 +88,7 @@ fn two_copies_of_the_library_in_one_process_leave_each_other_their_lanes() {
     let written = timeline::Attached::open(&path)
         .unwrap()
         .info()
-        .events_written;
+        .entries_written;
     assert_eq!(written, (lanes * (last + 1)) as u64);
     let mut newest = std::collections::BTreeMap::new();
     for event in &events {
@@ -169,7 +169,7 @@ fn what_a_thread_had_comes_back_though_a_handler_jumped_out_of_its_first_event()
     // Of the first ten, the three events that followed the jump; of the others four each, and one
     // of the last.
     let info = attached.info();
-    assert_eq!(info.events_written + dropped, 30 + 40 + 1);
+    assert_eq!(info.entries_written + dropped, 30 + 40 + 1);
     assert!(dropped >= 30 && info.dropped.interrupted == dropped && no_lane == 0);
     let newest = events.last().unwrap();
     assert_eq!(newest.args[0], 0);
@@ -209,7 +209,7 @@ fn a_vforked_child_does_not_join_in_its_parents_place() {
     assert_eq!((no_lane, dropped), (2, 2));
     let info = attached.info();
     assert_eq!(
-        (info.events_written, info.thread_lanes_in_use),
+        (info.entries_written, info.thread_lanes_in_use),
         (101_000, 0)
     );
     assert!(
@@ -270,7 +270,7 @@ fn cancel(how: &str, link: Link, rseq: &str) {
     let info = attached.info();
     assert_eq!(info.dropped.total(), 0);
     let possible = least.parse::<u64>().unwrap()..=most.parse().unwrap();
-    assert!(possible.contains(&info.events_written), "{possible:?}");
+    assert!(possible.contains(&info.entries_written), "{possible:?}");
 }
 
 #[test]

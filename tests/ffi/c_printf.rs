@@ -446,7 +446,7 @@ fn what_a_killed_program_leaves_is_whole() {
         };
         // At any moment: before the ring was full, and after it was overwritten many times.
         let enough = 1 + round * round * 97 % 200_000;
-        while at.info().events_written < enough {
+        while at.info().entries_written < enough {
             spin_loop();
         }
         end(child);

@@ -116,8 +116,8 @@ fn row(timeline: &Listed, theme: &Theme) -> Vec<Cell> {
     vec![
         name,
         info::level(info).into(),
-        Count(info.events_written).to_string().into(),
-        format::percent(info.events_held, info.entries).into(),
+        Count(info.entries_written).to_string().into(),
+        format::percent(info.entries_held, info.entries).into(),
         Bytes(info.size).to_string().into(),
         Span(age).to_string().into(),
         writers(info, theme),

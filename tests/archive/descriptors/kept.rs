@@ -35,7 +35,7 @@ pub fn closes_what_it_reads(given: &[String]) {
     let here = |what: &str| {
         assert_eq!(logged(&attached), [1; EVENTS], "{what}");
         let info = attached.info();
-        assert_eq!(info.events_written, EVENTS as u64, "{what}");
+        assert_eq!(info.entries_written, EVENTS as u64, "{what}");
         assert!(!info.writers.is_empty() && info.writers.iter().all(|w| w.alive));
         attached.intact().expect("whole");
         assert!(!attached.replaced());

@@ -141,7 +141,7 @@ fn a_full_definition_table_says_how_many_it_holds() {
     );
     // The last one can be logged, too.
     timeline.log(EventId(capacity), [1]);
-    assert_eq!(attached.info().events_written, 1);
+    assert_eq!(attached.info().entries_written, 1);
     assert_eq!(attached.info().dropped.total(), 0);
 }
 

@@ -102,7 +102,7 @@ fn what_another_user_put_beside_a_name_is_neither_taken_nor_waited_for() {
             (NOBODY, 0o666),
             "{path} is left alone"
         );
-        assert_eq!(attach(path).info().events_written, 0);
+        assert_eq!(attach(path).info().entries_written, 0);
     }
     squatter.tell();
     squatter.finish();

@@ -58,9 +58,9 @@ fn a_level_set_by_another_process_is_in_force_at_once() {
         let level: Level = word.parse().expect("a level");
         assert_eq!((timeline.level(), attached.level()), (level, level));
         for (priority, event) in &events {
-            let written = attached.info().events_written;
+            let written = attached.info().entries_written;
             timeline.log(*event, [1]);
-            let logged = attached.info().events_written - written;
+            let logged = attached.info().entries_written - written;
             assert_eq!(
                 logged,
                 u64::from(level.allows(*priority)),

@@ -25,7 +25,7 @@ fn a_snapshot_of_a_nearly_empty_ring_takes_little_of_the_disk() {
     assert!(taken < metadata.len() / 16, "{taken} of {}", metadata.len());
     let held = attach(file.to_str().expect("a plain name"))
         .info()
-        .events_held;
+        .entries_held;
     assert_eq!(held, 100);
     // Whoever wants to write to it is refused, and takes no space for it.
     let error = Timeline::open(&file).err().expect("refused");
@@ -85,7 +85,7 @@ fn a_snapshot_replaces_nothing_but_a_file() {
     assert_eq!(
         attach(at("target").to_str().expect("a plain name"))
             .info()
-            .events_held,
+            .entries_held,
         1
     );
 }

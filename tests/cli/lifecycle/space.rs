@@ -194,7 +194,7 @@ fn a_limit_on_the_size_of_files_is_an_error_and_not_the_end() {
         assert!(!other.file_beside(suffix).exists(), "{suffix}");
     }
     assert!(other.staged().is_empty());
-    assert_eq!(attach(live.path()).info().events_written, 2);
+    assert_eq!(attach(live.path()).info().entries_written, 2);
 }
 
 /// What the command says of the ring, and of it alone.

@@ -94,7 +94,7 @@ fn a_file_is_joined_without_proc_while_somebody_writes_to_it() {
     for said in ["cannot tell whether", path, "boot", "/proc", "mount", "new"] {
         assert!(open.contains(said), "{open}");
     }
-    assert_eq!(attach(path).info().events_written, 1);
+    assert_eq!(attach(path).info().entries_written, 1);
 }
 
 #[test]

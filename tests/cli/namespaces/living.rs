@@ -306,7 +306,7 @@ fn every_event_of_processes_in_different_namespaces_is_written_or_counted() {
     let info = attach(name.path()).info();
     assert_eq!(i64::from(info.thread_lanes), THREADS);
     let logged = 1 + all.len() as i64 * ROUNDS * THREADS * LOGGED;
-    let counted = info.events_written + info.dropped.total();
+    let counted = info.entries_written + info.dropped.total();
     assert_eq!(counted, logged as u64, "{:?}", info.dropped);
     assert!(info.dropped.no_lane > 0, "nobody looked for the dead");
     for mut process in all {

@@ -99,7 +99,7 @@ fn parent_child_and_grandchild_log_as_themselves_at_the_same_time() {
         assert_eq!(lanes.len(), 3, "{lanes:?}");
         assert!(lanes.values().all(|tids| tids.len() == 1), "{lanes:?}");
     }
-    assert_eq!(attached.info().events_written, 500);
+    assert_eq!(attached.info().entries_written, 500);
     assert_eq!(attached.info().dropped.total(), 0);
 }
 

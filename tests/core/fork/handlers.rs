@@ -84,7 +84,7 @@ mod x86_64 {
         // As many places as a few seconds allow: in an optimised build that is each of them.
         for at in (1..count).step_by((count / 150).max(1) as usize) {
             let first = next;
-            let before = attached.info().events_written;
+            let before = attached.info().entries_written;
             let child = log_with_fork(&timeline, event, at, first);
             if child == 0 {
                 // SAFETY: ends the process, which has nothing to clean up.
@@ -113,7 +113,7 @@ mod x86_64 {
             };
             let (mine, its) = (numbers(own_pid()), numbers(child as u32));
             let others = events.len() - mine.len() - its.len();
-            let written = attached.info().events_written.wrapping_sub(before);
+            let written = attached.info().entries_written.wrapping_sub(before);
             let kept = mine == (first..next).collect::<Vec<_>>() && written == events.len() as u64;
             places += 1;
             harmed += u32::from(!kept);

@@ -120,7 +120,7 @@ fn a_child_that_has_no_descriptor_left_lives_although_its_start_is_not_known() {
     process.tell();
     process.finish();
     let info = attach(name.path()).info();
-    assert_eq!((info.events_written, info.dropped.total()), (2, 0));
+    assert_eq!((info.entries_written, info.dropped.total()), (2, 0));
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn events_with_a_number_out_of_range_are_counted_and_others_are_not_logged() {
         assert!(!timeline.enabled(EventId(id)));
         assert_eq!(attached.info().dropped.bad_event, times);
     }
-    assert_eq!(attached.info().events_written, 0);
+    assert_eq!(attached.info().entries_written, 0);
 }
 
 #[test]

@@ -278,7 +278,7 @@ fn assert_accounted_with(way: &str, environment: &[(&str, &str)]) {
     assert!(handled > 0, "nothing was interrupted");
     assert_eq!(own, logged);
     assert_eq!(
-        info.events_written + info.dropped.interrupted,
+        info.entries_written + info.dropped.interrupted,
         logged + handled,
         "{:?}",
         info.dropped

@@ -64,7 +64,7 @@ fn ten_thousand_short_threads_are_each_known_by_their_own_name() {
     assert_eq!(known, 2 * 512, "events whose thread is still in the table");
     let info = attached.info();
     assert_eq!((info.dropped.total(), info.thread_lanes_in_use), (0, 0));
-    assert_eq!(info.events_written, 20_000);
+    assert_eq!(info.entries_written, 20_000);
 }
 
 /// Logs once from each of so many threads, all of which stay.
@@ -214,7 +214,7 @@ fn more_threads_than_lanes_are_counted_and_log_again_once_there_is_room() {
     assert!(dropped.no_lane < 1500 + 1024, "it asked for a lane in time");
     assert_eq!(mine.last(), Some(&3999));
     assert_eq!(dropped.total(), dropped.no_lane);
-    let written = attached.info().events_written - u64::from(lanes);
+    let written = attached.info().entries_written - u64::from(lanes);
     assert_eq!(
         written + dropped.no_lane,
         4000,
@@ -265,7 +265,7 @@ fn a_thread_that_found_no_lane_in_one_timeline_has_one_in_the_next() {
         let event = define(timeline);
         timeline.log(event, arguments(1, 1));
         let info = attach(&path.0).info();
-        assert_eq!((info.events_written, info.dropped.total()), (1, 0));
+        assert_eq!((info.entries_written, info.dropped.total()), (1, 0));
     }
 }
 

@@ -158,7 +158,7 @@ fn a_cpu_without_a_lane_logs_through_lanes_of_threads() {
         let lanes_of = [served as u32, (cpus.len() - served) as u32];
         assert_eq!(in_use, lanes_of, "of CPUs, of threads");
         let logged = 1000 * cpus.len() as u64;
-        assert_eq!((info.events_written, info.dropped.total()), (logged, 0));
+        assert_eq!((info.entries_written, info.dropped.total()), (logged, 0));
         for event in attached.events(Order::OldestFirst) {
             assert_eq!(i64::from(event.core), checked(&event).0);
         }
@@ -230,7 +230,7 @@ fn threads_that_find_no_lane_are_counted_and_write_nothing() {
         assert_eq!(changed, BTreeSet::from(["counts"]), "{environment:?}");
         let info = attach(small.name.path()).info();
         assert_eq!((info.dropped.no_lane, info.dropped.total()), (2000, 2000));
-        assert_eq!(info.events_written, u64::from(thread_lanes));
+        assert_eq!(info.entries_written, u64::from(thread_lanes));
         process.tell();
         process.finish();
     }
@@ -274,7 +274,7 @@ fn events_beyond_the_table_change_a_count_and_nothing_else() {
         (info.dropped.bad_event, info.dropped.total()),
         (logged, logged)
     );
-    assert_eq!(info.events_written, 0);
+    assert_eq!(info.entries_written, 0);
     process.tell();
     process.finish();
 }

@@ -26,7 +26,7 @@ fn assert_all_there(name: &Name, how: &str) {
     assert_eq!(there, logged, "{how}");
     let info = attached.info();
     assert_eq!(
-        (info.events_written, info.dropped.total()),
+        (info.entries_written, info.dropped.total()),
         (40, 0),
         "{how}"
     );

@@ -78,9 +78,9 @@ impl Storm {
             (dropped, dropped)
         );
         let all: u64 = whos.clone().map(logged).sum();
-        assert_eq!(info.events_written + dropped, all);
+        assert_eq!(info.entries_written + dropped, all);
         assert_eq!(
-            info.events_held, info.events_written,
+            info.entries_held, info.entries_written,
             "the ring was too small"
         );
         // The first thread of each process is still there, with the lane it logged through.

@@ -179,7 +179,7 @@ fn assert_exact(attached: &Attached, counts: &Counts, followed: &Followed, kills
     assert_eq!(followed.missed, followed.follow.missed());
     assert_eq!(
         followed.came + followed.missed,
-        info.events_written,
+        info.entries_written,
         "after {kills} kills: came {}, missed {}",
         followed.came,
         followed.missed
@@ -192,7 +192,7 @@ fn assert_exact(attached: &Attached, counts: &Counts, followed: &Followed, kills
     let (begun, returned) = (sum(Counts::begun), sum(Counts::returned));
     let dropped = info.dropped;
     assert_eq!(dropped.total(), dropped.interrupted, "{dropped:?}");
-    let there = info.events_written + dropped.interrupted;
+    let there = info.entries_written + dropped.interrupted;
     assert!(
         (returned..=begun).contains(&there),
         "after {kills} kills: {returned} calls returned and {begun} began, \

@@ -102,7 +102,7 @@ impl Calls {
         let calls = Calls { attached };
         let info = calls.attached.info();
         assert_eq!(
-            info.events_held, info.events_written,
+            info.entries_held, info.entries_written,
             "the ring was too small for this test"
         );
         calls

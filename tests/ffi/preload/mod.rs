@@ -207,7 +207,7 @@ fn what_a_killed_program_did_last_is_there() {
         .stdin(Stdio::null())
         .spawn()
         .expect("python3 starts");
-    let lap = |attached: &Attached| attached.info().events_written > 50_000;
+    let lap = |attached: &Attached| attached.info().entries_written > 50_000;
     while !Attached::open(name.path()).is_ok_and(|attached| lap(&attached)) {
         assert!(
             child.try_wait().expect("its state").is_none(),

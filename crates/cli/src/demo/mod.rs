@@ -100,7 +100,7 @@ fn show(at: &Attached, args: &Args, signals: &Signals) -> Result {
 fn epilogue(at: &Attached, args: &Args) -> Result {
     let theme = output::theme();
     let mut out = output::stdout();
-    let held = at.info().events_held;
+    let held = at.info().entries_held;
     let (held, are) = (things(held, "event"), agree(held, "is", "are"));
     let name = args.name.display();
     writeln!(out)?;

@@ -75,14 +75,14 @@ impl<'a> View<'a> {
     fn status(&mut self, left: Duration) -> String {
         let info = self.at.info();
         let now = Instant::now();
-        let (then, before) = std::mem::replace(&mut self.before, (now, info.events_written));
-        let new = info.events_written.saturating_sub(before) as f64;
+        let (then, before) = std::mem::replace(&mut self.before, (now, info.entries_written));
+        let new = info.entries_written.saturating_sub(before) as f64;
         let rate = Rate(new / now.duration_since(then).as_secs_f64());
         let status = format!(
             "{}: {} ({} of the ring), {rate} a second, level {}, {}, {} s left",
             self.at.path().display(),
-            things(info.events_written, "event"),
-            format::percent(info.events_held, info.entries),
+            things(info.entries_written, "event"),
+            format::percent(info.entries_held, info.entries),
             info.level,
             things(
                 (info.cpu_lanes_in_use + info.thread_lanes_in_use).into(),

@@ -135,9 +135,9 @@ pub fn creator(info: &Info) -> String {
 fn entries(info: &Info) -> String {
     format!(
         "{} written, {} held ({} of {})",
-        Count(info.events_written),
-        Count(info.events_held),
-        format::percent(info.events_held, info.entries),
+        Count(info.entries_written),
+        Count(info.entries_held),
+        format::percent(info.entries_held, info.entries),
         Count(info.entries),
     )
 }
@@ -147,7 +147,7 @@ fn complete(info: &Info) -> String {
     let Some(since) = info.complete_since else {
         return "from the first event on".into();
     };
-    let older = match info.events_older {
+    let older = match info.entries_older {
         0 => String::new(),
         1 => "; 1 entry is older, and others of its time are missing".into(),
         older => format!(
@@ -178,13 +178,13 @@ fn complete_part(info: &Info) -> Option<(Duration, u64)> {
     let since = info.complete_since.or(info.oldest_ticks)?;
     let ticks = info.newest_ticks?.checked_sub(since)?;
     let seconds = ticks as f64 / info.ticks_per_second?;
-    let held = info.events_held.saturating_sub(info.events_older);
+    let held = info.entries_held.saturating_sub(info.entries_older);
     Some((Duration::try_from_secs_f64(seconds).ok()?, held))
 }
 
 fn reach(info: &Info) -> String {
     let Some((reach, held)) = complete_part(info) else {
-        return match info.events_held {
+        return match info.entries_held {
             0 => "nothing held yet".into(),
             _ => "nothing without a gap".into(),
         };
@@ -341,13 +341,13 @@ pub fn object(path: &str, info: &Info) -> Value {
         "thread_lanes": info.thread_lanes,
         "cpu_lanes_in_use": info.cpu_lanes_in_use,
         "thread_lanes_in_use": info.thread_lanes_in_use,
-        "events_written": info.events_written,
-        "events_held": info.events_held,
+        "events_written": info.entries_written,
+        "events_held": info.entries_held,
         "oldest_ticks": info.oldest_ticks,
         "newest_ticks": info.newest_ticks,
         "complete_since": since_known(info).map(|nanos| clock.format(nanos).to_string()),
         "complete_since_ticks": complete_since,
-        "events_older": info.events_older,
+        "events_older": info.entries_older,
         "complete_seconds": complete_part(info).map(|(reach, _)| reach.as_secs_f64()),
         "dropped": {
             "total": info.dropped.total(),

@@ -256,7 +256,7 @@ impl Recording<'_> {
                 Ended::Replaced(next) => {
                     let (path, creator) = (at.path().display(), info::creator(&next.info()));
                     output::say(format_args!("{path} was started anew by {creator}"));
-                    last = Some(run_of(&at));
+                    last = Some(run_id(&at));
                     at = *next;
                 }
             }
@@ -265,8 +265,8 @@ impl Recording<'_> {
 
     /// Records the rest of the run before this one, unless it was recorded just now, or does not
     /// concern this archive.
-    fn record_before(&mut self, before: &Attached, at: &Attached, last: Option<Run>) -> Result {
-        if Some(run_of(before)) != last && self.output.continues_with(before, at)? {
+    fn record_before(&mut self, before: &Attached, at: &Attached, last: Option<RunId>) -> Result {
+        if Some(run_id(before)) != last && self.output.continues_with(before, at)? {
             // The runs before that one are not kept.
             self.record(before, None)?;
         }
@@ -283,7 +283,7 @@ impl Recording<'_> {
         let mut recorder = Recorder::after(before, at, &mut self.output, form)?;
         if let Some(last) = recorder.gap() {
             let path = self.args.target.path().display();
-            let (last, this) = (moment(last.created), moment(Some(run_of(at).created)));
+            let (last, this) = (moment(last.created), moment(Some(run_id(at).created)));
             output::say(format_args!(
                 "the log of {path} between its runs of {last} and {this} may be missing, and is \
                  not counted"
@@ -423,14 +423,14 @@ fn moment(created: Option<u64>) -> String {
 
 /// Identifies the run of a program that a timeline is of.
 #[derive(PartialEq, Eq)]
-struct Run {
+struct RunId {
     created: u64,
     pid: u32,
 }
 
-fn run_of(at: &Attached) -> Run {
+fn run_id(at: &Attached) -> RunId {
     let info = at.info();
-    Run {
+    RunId {
         created: info.created_unix_nanos,
         pid: info.creator_pid,
     }
