@@ -28,7 +28,7 @@ pub use format::preamble::Preamble;
 pub use format::record::Symbol;
 pub use read::archive::Archive;
 pub use read::bytes::Bytes;
-pub use read::follow::Growth;
+pub use read::follow::ArchiveFollow;
 pub use read::merge::ArchiveEvents;
 pub use read::recorded::{InFile, RecordedDefinition, RecordedEvent, RecordedThread, Text};
 pub use read::repair::Copied;

@@ -1,9 +1,9 @@
 //! Blocks: many events in columns of small numbers, which compress well.
 //!
-//! A number is written as the difference to what was to be expected: ticks from the event before,
+//! A number is written as the difference to its expected value: ticks from the event before,
 //! the time from the ticks, the number in its lane from the event of that lane before, an argument
-//! from the same argument of the event of its kind before. What events share stands in two tables.
-//! This is what writing (packer.rs) and reading (rows.rs) have in common.
+//! from the same argument of the event of its shape before. Two tables have what events share.
+//! Writing (packer.rs) and reading (unpack.rs) both use this.
 
 use std::collections::HashMap;
 
@@ -40,7 +40,7 @@ pub const MOST_NUMBER: usize = 10;
 /// A longer span of time is not used for expecting.
 const MAX_SPAN: u64 = 1 << 62;
 
-/// What events of one row of the table of kinds share; fields are named by their numbers in a data
+/// A row of the table of shapes: what its events share. Fields are named by their numbers in a
 /// record.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Shape {
@@ -146,7 +146,7 @@ pub(crate) fn decode_row(
     Some(mask)
 }
 
-/// What times are expected: those between the first and the last event in time with the ticks.
+/// The expected times: between the first and the last event, in proportion to the ticks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pace {
     pub(crate) ticks: u64,
@@ -156,7 +156,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Reads it; `None` if it is not what it should be.
+    /// Reads it; `None` if it is damaged.
     pub(crate) fn decode(input: &mut Cursor) -> Option<Pace> {
         let pace = Pace {
             ticks: input.get()?,
@@ -225,7 +225,7 @@ impl Pace {
     }
 }
 
-/// What was last, for expecting what comes.
+/// The values of the events before, from which the next ones are expected.
 #[derive(Default)]
 pub(crate) struct Last {
     pub(crate) ticks: u64,

@@ -1,4 +1,4 @@
-//! Numbers that stand for what has a digest: strings and rings.
+//! Numbers of strings and rings, made of their digests.
 
 /// The first eight bytes of a digest as a number.
 pub fn first_word(digest: &[u8]) -> u64 {

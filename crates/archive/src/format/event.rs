@@ -69,9 +69,9 @@ impl<D, T> Event<D, T> {
 /// The definition of events, with strings by number.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct RawDefinition {
-    /// The file of the statement.
+    /// The file of the call site.
     pub file: Option<u64>,
-    /// The line of the statement.
+    /// The line of the call site.
     pub line: Option<u64>,
     /// Priority, 1 (error) to 7 (library).
     pub level: Option<u64>,
@@ -146,7 +146,7 @@ impl Numbers {
 }
 
 impl SingleEvent {
-    /// Reads the record of another event, of which so many fields follow.
+    /// Reads the record of another event, which has so many fields.
     #[inline]
     pub fn decode(&mut self, input: &mut Input, fields: u32) -> Option<()> {
         self.numbers.has = 0;

@@ -1,18 +1,18 @@
-//! Frames: what stands around each record in an archive, so that damage ends at the next one.
+//! Frames around records: damage ends at the next one.
 //!
 //! ```text
 //! C1 | CE crc (4 bytes, big-endian) | C1 | n: A0+n, or DA and 2 bytes, or DB and 4 | record of n
 //! ```
-//! Looking for the next frame after damage takes time in proportion to the file, whatever stands
-//! there. Each byte C1 can claim a long record, and the sum over it would have to be taken anew for
-//! each; so sums of long records are worked out from those of everything before their two ends, of
-//! which each costs a few steps.
+//! The search for the next frame after damage takes time in proportion to the file, whatever its
+//! bytes are. Each byte C1 can claim a long record with a sum of its own. So the sum of a long
+//! record is worked out in a few steps from the sums of all bytes before its two ends.
 
 use std::ops::Range;
 
 use crc32fast::Hasher;
 
-/// Opens a frame, and stands again before its record. Unused in msgpack, and in no UTF-8 text.
+/// The first byte of a frame, and the one before the length of its record. Unused in msgpack, and
+/// in no UTF-8 text.
 pub const MARK: u8 = 0xc1;
 /// Most bytes in a record.
 pub const MAX_RECORD: usize = 16 << 20;
@@ -56,7 +56,7 @@ fn put_after<const N: usize>(head: [u8; 7], length: [u8; N], record: &[u8], out:
 pub enum Part<'a> {
     /// A whole frame.
     Frame {
-        /// Where it stands, with all that is around the record.
+        /// Its bytes, with those around the record.
         place: Range<usize>,
         /// Its record.
         record: &'a [u8],
@@ -66,7 +66,7 @@ pub enum Part<'a> {
 }
 
 impl Part<'_> {
-    /// Where it stands.
+    /// Its place in the bytes.
     pub fn place(&self) -> &Range<usize> {
         match self {
             Part::Frame { place, .. } | Part::Damage(place) => place,
@@ -168,13 +168,13 @@ const DIRECT: usize = 4096;
 /// Bytes between two sums that are kept.
 const STEP: usize = 1024;
 
-/// Sums of everything from one place on, kept at every [`STEP`], and what follows from them.
+/// Sums of the bytes from one place on, kept at every [`STEP`].
 struct Sums {
     /// Where they begin.
     base: usize,
     /// The sum from the base to each step behind it; the first is that of nothing.
     kept: Vec<u32>,
-    /// Of nothing. Made once, because a new one asks what the processor can do.
+    /// Used again, because each new one detects the features of the processor.
     hasher: Hasher,
 }
 
@@ -230,7 +230,7 @@ impl Sums {
     }
 }
 
-/// The sum of what `sum` is that of, and these.
+/// The sum of some bytes with the sum `sum`, and of these behind them.
 fn more(sum: u32, bytes: &[u8]) -> u32 {
     let mut hasher = Hasher::new_with_initial(sum);
     hasher.update(bytes);

@@ -1,4 +1,4 @@
-//! What stands in an archive: frames around records, in msgpack, and blocks of events in columns.
+//! The format of archives: frames around records, in msgpack, and blocks of events in columns.
 
 pub(crate) mod block;
 pub(crate) mod digest;

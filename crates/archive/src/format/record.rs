@@ -1,6 +1,6 @@
-//! Records: what stands in the frames of an archive. docs/archive.md numbers the tags and fields.
+//! Records: the contents of frames. docs/archive.md numbers the tags and fields.
 //!
-//! Every field may be missing, and what is not known is passed over, so that older and newer files
+//! Every field may be missing, and unknown ones are skipped, so that older and newer files
 //! are read as far as they can be.
 
 use crate::format::event::SingleEvent;
@@ -9,10 +9,10 @@ use crate::format::preamble::Preamble;
 use crate::format::tag;
 use timeline::msgpack::{Fields, Input};
 
-/// What a string's number stands for.
+/// The definition of a string.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StringDefinition {
-    /// Whose.
+    /// The magic of its program and ring.
     pub magic: Option<u64>,
     /// The number.
     pub id: Option<u64>,
@@ -20,10 +20,10 @@ pub struct StringDefinition {
     pub string: Option<String>,
 }
 
-/// What an address in a call stack stands for.
+/// The name of an address in a call stack.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Symbol {
-    /// Whose.
+    /// The magic of its program and ring.
     pub magic: Option<u64>,
     /// The address.
     pub address: Option<u64>,
@@ -42,7 +42,7 @@ pub struct Symbol {
 /// Many events, compressed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Block<'a> {
-    /// Whose.
+    /// The magic of its program and ring.
     pub magic: Option<u64>,
     /// How it is compressed.
     pub codec: Option<&'a [u8]>,
@@ -67,11 +67,11 @@ pub struct Block<'a> {
 /// Events that were overwritten before they were recorded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Missed {
-    /// Whose.
+    /// The magic of its program and ring.
     pub magic: Option<u64>,
-    /// How many; 0 where a recorder says only from where on it records. Missing where nobody knows.
+    /// How many; 0 where a recorder only says where it begins. Missing where the number is unknown.
     pub count: Option<u64>,
-    /// Of the event before which they are missing.
+    /// The ticks of the event before which they are missing.
     pub ticks: Option<u64>,
     /// How many entries were overwritten there before the recording began.
     pub earlier: Option<u64>,
@@ -92,7 +92,7 @@ impl Missed {
     }
 }
 
-/// What stands in a frame.
+/// The content of a frame.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Record<'a> {
     /// See [`Preamble`].
@@ -107,7 +107,7 @@ pub enum Record<'a> {
     Block(Block<'a>),
     /// See [`Missed`].
     Missed(Missed),
-    /// Of a tag that this version does not know.
+    /// A record with a tag that this version does not know.
     Unknown,
 }
 
@@ -254,8 +254,7 @@ fn read<'a, T: Default>(
     Some(record)
 }
 
-/// What stands in a record, of an event in `event`; `None` if it is not msgpack, or no map with a
-/// tag.
+/// Reads a record, an event into `event`; `None` if it is not msgpack, or no map with a tag.
 #[inline]
 pub(crate) fn decode<'a>(record: &'a [u8], event: &mut SingleEvent) -> Option<Record<'a>> {
     let mut input = Input(record);

@@ -2,9 +2,9 @@
 
 /// Which program, machine and ring.
 pub const PREAMBLE: u8 = 0;
-/// What a string's number stands for.
+/// The definition of a string.
 pub const STRING: u8 = 1;
-/// What an address stands for.
+/// The name of an address.
 pub const SYMBOL: u8 = 2;
 /// Many events, compressed.
 pub const BLOCK: u8 = 16;

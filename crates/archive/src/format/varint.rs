@@ -62,7 +62,7 @@ impl<'a> Cursor<'a> {
         None
     }
 
-    /// The next number, of which the difference to this one stands there.
+    /// The next number, which is written as its difference to the expected one.
     #[inline]
     pub fn difference(&mut self, expected: u64) -> Option<u64> {
         let number = self.get()?;
@@ -81,7 +81,7 @@ impl<'a> Cursor<'a> {
         self.0.iter().filter(|byte| **byte < 0x80).count()
     }
 
-    /// The numbers in the next so many bytes.
+    /// The numbers in the next `count` bytes.
     pub fn take(&mut self, count: u64) -> Option<Cursor<'a>> {
         let (taken, rest) = self.0.split_at_checked(usize::try_from(count).ok()?)?;
         self.0 = rest;

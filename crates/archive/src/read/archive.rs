@@ -1,4 +1,4 @@
-//! Reads an archive: once through all frames, and then those with events as they are asked for.
+//! Reads an archive: once all frames, and then those with events when the events are asked for.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -13,7 +13,7 @@ use crate::format::frame::{MARK, Part};
 use crate::format::preamble::Preamble;
 use crate::format::record::{self, Block, Record, Symbol};
 use crate::read::bytes::{Bytes, files_of, sort_files};
-use crate::read::decode::{Loader, Made, Placed, Unit};
+use crate::read::decode::{Decoded, Decoder, OrderedEvent, Unit};
 use crate::read::gaps::Gaps;
 use crate::read::names::Names;
 
@@ -25,9 +25,9 @@ pub const SHOWN: usize = 16 << 10;
 
 /// An archive: a file, or the files of a directory as if they were joined.
 ///
-/// Opening it looks through all of it, so as to know what is whole. What is kept in memory is where
-/// events are, and what their strings and programs are; the events themselves are read when they
-/// are asked for.
+/// Opening it looks through all of it to find the whole frames. In memory are the places of the
+/// events, their strings and their programs; the events themselves are read when they are asked
+/// for.
 ///
 /// As a [`Source`], it gives out copies of strings with definitions and threads. None of them is
 /// longer than [`Definition::LONGEST_TEXT`]. If the copies would become more than 8 MiB and six
@@ -67,7 +67,7 @@ pub struct Archive {
     index: Index,
 }
 
-/// What was found where.
+/// The places of all parts.
 #[derive(Default)]
 struct Index {
     units: Vec<Unit>,
@@ -80,7 +80,7 @@ struct Index {
     other_codecs: u64,
     missed: u64,
     missed_unknown: u64,
-    /// Whose events there are.
+    /// The magics of the events.
     magics: BTreeSet<u64>,
     /// Where the last whole frame ends.
     whole: usize,
@@ -127,7 +127,7 @@ impl Archive {
                 other => other?,
             }
         }
-        if bytes.pieces().is_empty() {
+        if bytes.sections().is_empty() {
             let path = folder.to_path_buf();
             return Err(Error::NoArchive { path });
         }
@@ -138,16 +138,16 @@ impl Archive {
 
     /// The first bytes of the first file that has any.
     fn beginning<'a>(&'a self, buffer: &'a mut Vec<u8>) -> &'a [u8] {
-        let mut pieces = self.bytes.pieces().iter();
-        let Some(piece) = pieces.find(|piece| !piece.range().is_empty()) else {
+        let mut sections = self.bytes.sections().iter();
+        let Some(section) = sections.find(|section| !section.range().is_empty()) else {
             return &[];
         };
-        let Range { start, end } = piece.range();
+        let Range { start, end } = section.range();
         let first = start..end.min(start + 8);
         self.bytes.read(first, buffer).unwrap_or_default()
     }
 
-    /// Reads an archive that is in memory already. Whatever the bytes are, what is whole comes out.
+    /// Reads an archive that is in memory already. Any bytes will do: their whole frames are read.
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Archive {
         // Reading them does not fail, since they are there.
         Archive::of(Bytes::of(bytes.into())).unwrap_or_else(|_| Archive::empty())
@@ -165,10 +165,10 @@ impl Archive {
 
     fn of(bytes: Bytes) -> Result<Archive> {
         let (names, mut index) = (Names::default(), Index::default());
-        for piece in bytes.pieces() {
+        for section in bytes.sections() {
             // No frame goes on in the next file.
             index.together = false;
-            piece.scan(|part| index.take(part, &names))?;
+            section.scan(|part| index.take(part, &names))?;
         }
         Ok(Archive {
             bytes,
@@ -220,7 +220,7 @@ impl Archive {
         self.preamble(self.names.ring(event.thread).0)
     }
 
-    /// What an address in a call stack of a process stands for.
+    /// The name of an address in a call stack of a process.
     pub fn symbol(&self, magic: u64, pid: Option<u64>, address: u64) -> Option<&Symbol> {
         self.names.symbol(magic, pid, address)
     }
@@ -263,18 +263,18 @@ impl Archive {
         self.index.missed
     }
 
-    /// In how many places runs of a program, or the end of one, may be missing, and nobody knows
-    /// how much: between two recorders, it was started anew more often than its timeline is kept.
+    /// In how many places an unknown number of runs of a program, or the end of one, may be
+    /// missing: between two recorders, it was restarted more often than its timeline is kept.
     pub fn missed_unknown(&self) -> u64 {
         self.index.missed_unknown
     }
 
     /// How many events can be read, and how many cannot that its records promise. Reads all.
     pub fn recoverable(&self) -> (u64, u64) {
-        let (mut loader, mut events) = (self.loader::<()>(), Vec::new());
+        let (mut decoder, mut events) = (self.decoder::<()>(), Vec::new());
         self.units().iter().fold((0, 0), |(found, lost), unit| {
             events.clear();
-            let missing = loader.load(unit, &mut events);
+            let missing = decoder.decode(unit, &mut events);
             (found + events.len() as u64, missing.saturating_add(lost))
         })
     }
@@ -302,8 +302,8 @@ impl Archive {
         self.folder.as_ref()
     }
 
-    pub(crate) fn loader<T: Made>(&self) -> Loader<'_, T> {
-        Loader::new(&self.bytes, &self.names)
+    pub(crate) fn decoder<T: Decoded>(&self) -> Decoder<'_, T> {
+        Decoder::new(&self.bytes, &self.names)
     }
 }
 
@@ -339,8 +339,8 @@ impl Source for Archive {
     /// Of all events that it holds, which are looked through for them the first time.
     fn definitions(&self) -> Box<dyn Iterator<Item = &Definition> + '_> {
         self.surveyed.call_once(|| {
-            let mut loader = self.loader::<Placed>();
-            self.units().iter().for_each(|unit| loader.survey(unit));
+            let mut decoder = self.decoder::<OrderedEvent>();
+            self.units().iter().for_each(|unit| decoder.survey(unit));
         });
         Box::new(self.names.definitions())
     }

@@ -13,7 +13,7 @@ use crate::format::frame::{Frames, MAX_RECORD, Part};
 
 /// Bytes of a file in memory at once: several times the longest frame.
 pub(crate) const WINDOW: usize = 64 << 20;
-/// How much of that is read at a time where nothing is damaged: one in so many.
+/// Where nothing is damaged, this part of it is read at a time: one in so many.
 const PARTS: usize = 64;
 /// Bytes that are copied at once.
 const AT_ONCE: usize = 1 << 20;
@@ -26,12 +26,12 @@ pub(crate) const FRAME: usize = MAX_RECORD + 64;
 /// The bytes of an archive. Several files count as if they were joined.
 #[derive(Default)]
 pub struct Bytes {
-    pieces: Vec<Piece>,
+    sections: Vec<Section>,
     length: usize,
 }
 
 /// A file, or a part of memory.
-pub(crate) struct Piece {
+pub(crate) struct Section {
     /// Where it begins in all.
     start: usize,
     length: usize,
@@ -43,7 +43,7 @@ enum From {
     File { path: PathBuf, file: Option<File> },
 }
 
-/// Opens a file for reading, and nothing that would wait for somebody at its other end.
+/// Opens a file for reading; no pipe, which would wait for a writer.
 fn open(path: &Path) -> Result<File> {
     let fail = |doing| move |error| Error::io(doing, path, error);
     let mut options = OpenOptions::new();
@@ -80,14 +80,14 @@ impl Bytes {
         let length = usize::try_from(length).unwrap_or(usize::MAX);
         let (path, file) = (
             path.to_path_buf(),
-            (self.pieces.len() < OPEN).then_some(file),
+            (self.sections.len() < OPEN).then_some(file),
         );
         self.add(length, From::File { path, file });
         Ok(())
     }
 
     fn add(&mut self, length: usize, from: From) {
-        self.pieces.push(Piece {
+        self.sections.push(Section {
             start: self.length,
             length,
             from,
@@ -107,15 +107,17 @@ impl Bytes {
 
     /// The files they are in, and where each begins. Those that were given in memory have none.
     pub fn files(&self) -> impl Iterator<Item = (&Path, usize)> {
-        self.pieces.iter().filter_map(|piece| match &piece.from {
-            From::Memory(_) => None,
-            From::File { path, .. } => Some((path.as_path(), piece.start)),
-        })
+        self.sections
+            .iter()
+            .filter_map(|section| match &section.from {
+                From::Memory(_) => None,
+                From::File { path, .. } => Some((path.as_path(), section.start)),
+            })
     }
 
     /// The last file, and where it begins.
     pub(crate) fn last(&self) -> Option<(&Path, Result<File>, usize)> {
-        let last = self.pieces.last()?;
+        let last = self.sections.last()?;
         match &last.from {
             From::Memory(_) => None,
             From::File { path, file: None } => Some((path, open(path), last.start)),
@@ -131,11 +133,11 @@ impl Bytes {
         }
     }
 
-    pub(crate) fn pieces(&self) -> &[Piece] {
-        &self.pieces
+    pub(crate) fn sections(&self) -> &[Section] {
+        &self.sections
     }
 
-    /// Those of a range within one file, in the buffer unless they are in memory already.
+    /// The bytes of a range within one file, in the buffer unless they are in memory already.
     ///
     /// # Errors
     /// Those of reading the file; `UnexpectedEof` also for a range that is in no one file.
@@ -145,18 +147,18 @@ impl Bytes {
         buffer: &'a mut Vec<u8>,
     ) -> io::Result<&'a [u8]> {
         let after = self
-            .pieces
-            .partition_point(|piece| piece.start <= range.start);
-        let piece = after.checked_sub(1).and_then(|at| self.pieces.get(at));
-        let piece = piece.ok_or(io::ErrorKind::UnexpectedEof)?;
+            .sections
+            .partition_point(|section| section.start <= range.start);
+        let section = after.checked_sub(1).and_then(|at| self.sections.get(at));
+        let section = section.ok_or(io::ErrorKind::UnexpectedEof)?;
         let (from, to) = (
-            range.start - piece.start,
-            range.end.saturating_sub(piece.start),
+            range.start - section.start,
+            range.end.saturating_sub(section.start),
         );
-        if from > to || to > piece.length {
+        if from > to || to > section.length {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        match &piece.from {
+        match &section.from {
             From::Memory(bytes) => Ok(&bytes[from..to]),
             From::File { path, file } => {
                 buffer.resize(to - from, 0);
@@ -171,14 +173,14 @@ impl Bytes {
 }
 
 impl Bytes {
-    /// Writes those of a range, which may go over several files.
+    /// Writes the bytes of a range, which may go over several files.
     ///
     /// # Errors
     /// Those of reading and of writing.
     pub fn copy(&self, mut range: Range<usize>, out: &mut impl io::Write) -> io::Result<()> {
         let mut buffer = Vec::new();
-        for piece in &self.pieces {
-            let end = range.end.min(piece.start + piece.length);
+        for section in &self.sections {
+            let end = range.end.min(section.start + section.length);
             while range.start < end {
                 let next = end.min(range.start.saturating_add(AT_ONCE));
                 out.write_all(self.read(range.start..next, &mut buffer)?)?;
@@ -189,7 +191,7 @@ impl Bytes {
     }
 }
 
-impl Piece {
+impl Section {
     /// Which of all bytes it is.
     pub fn range(&self) -> Range<usize> {
         self.start..self.start.saturating_add(self.length)
@@ -260,7 +262,7 @@ pub(crate) fn scan_while(
         let wanted = (range.end - base).min(size);
         bytes.resize(wanted.max(there), 0);
         file.read_exact_at(&mut bytes[there..], (base + there) as u64)?;
-        // What begins behind this may go on behind what is in memory.
+        // A frame that begins behind this may not be in memory to its end.
         let sure = match base + bytes.len() < range.end {
             true => bytes.len().checked_sub(most),
             false => Some(bytes.len()),

@@ -1,4 +1,4 @@
-//! Makes events of the frames that hold them, sharing what they share.
+//! Makes events of frames. Events of one definition or thread share it.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -37,8 +37,8 @@ pub struct Unit {
 /// number in it. What is not known is 0.
 pub type Moment = (u64, u64, u64, u64, u64);
 
-/// What is made of the events.
-pub trait Made: Sized {
+/// An event in the form that a reader asked for.
+pub trait Decoded: Sized {
     /// Their definition.
     type Definition: Clone;
     /// The thread that logged them.
@@ -46,7 +46,12 @@ pub trait Made: Sized {
 
     fn definition(names: &Names, magic: u64, raw: &RawDefinition) -> Self::Definition;
     fn thread(names: &Names, magic: u64, raw: &RawThread) -> Self::Thread;
-    fn make(of: &Of, definition: &Self::Definition, thread: &Self::Thread, row: &mut Row) -> Self;
+    fn make(
+        ring: &Ring,
+        definition: &Self::Definition,
+        thread: &Self::Thread,
+        row: &mut Row,
+    ) -> Self;
     fn moment(&self) -> Moment;
     /// Notes what is missing before it, if that is told of this event.
     fn miss(&mut self, gap: &Gap);
@@ -57,15 +62,15 @@ pub trait Made: Sized {
 }
 
 /// The ring that an event is of.
-pub struct Of {
+pub struct Ring {
     /// Its magic.
     pub magic: u64,
     /// The NUMA nodes of its CPUs.
     nodes: Vec<u16>,
 }
 
-/// An event as readers of rings know it, and what orders it.
-pub struct Placed {
+/// An event as readers of rings know it, and the numbers that order it.
+pub struct OrderedEvent {
     pub event: Event,
     magic: u64,
     lane: u64,
@@ -88,7 +93,7 @@ pub const ADDRESSES: usize = 1024;
 /// Bytes of values of such an event: dozens of times what an event of a ring has.
 pub const PAYLOAD: usize = 64 << 10;
 
-impl Made for Placed {
+impl Decoded for OrderedEvent {
     type Definition = Meaning;
     type Thread = (ThreadRef, u32);
 
@@ -104,7 +109,12 @@ impl Made for Placed {
     }
 
     #[inline]
-    fn make(of: &Of, means: &Meaning, thread: &(ThreadRef, u32), row: &mut Row) -> Placed {
+    fn make(
+        ring: &Ring,
+        means: &Meaning,
+        thread: &(ThreadRef, u32),
+        row: &mut Row,
+    ) -> OrderedEvent {
         let mut args = [0; ARGUMENTS];
         let given = row.args.len().min(ARGUMENTS);
         args[..given].copy_from_slice(&row.args[..given]);
@@ -114,12 +124,16 @@ impl Made for Placed {
             || means.is_lost
             || !row.payload.is_empty()
             || !row.backtrace.is_empty();
-        Placed {
+        OrderedEvent {
             event: Event {
                 ticks: row.ticks.unwrap_or(0),
                 id: means.id,
                 core,
-                node: of.nodes.get(usize::from(core)).copied().unwrap_or(u16::MAX),
+                node: ring
+                    .nodes
+                    .get(usize::from(core))
+                    .copied()
+                    .unwrap_or(u16::MAX),
                 thread: thread.0,
                 tid: thread.1,
                 args,
@@ -127,7 +141,7 @@ impl Made for Placed {
                 time: row.unix_nanos.and_then(NonZeroU64::new),
                 missed: 0,
             },
-            magic: of.magic,
+            magic: ring.magic,
             lane: row.lane.unwrap_or(0),
             number: row.number.unwrap_or(0),
         }
@@ -144,13 +158,13 @@ impl Made for Placed {
     }
 
     #[inline]
-    fn take(&mut self) -> Placed {
+    fn take(&mut self) -> OrderedEvent {
         let payload = self.event.payload.take();
         let event = Event {
             payload,
             ..self.event
         };
-        Placed { event, ..*self }
+        OrderedEvent { event, ..*self }
     }
 
     #[inline]
@@ -164,7 +178,7 @@ impl Made for Placed {
 }
 
 /// Nothing but that there is an event, for counting.
-impl Made for () {
+impl Decoded for () {
     type Definition = ();
     type Thread = ();
 
@@ -173,7 +187,7 @@ impl Made for () {
     fn thread(_: &Names, _: u64, _: &RawThread) {}
 
     #[inline]
-    fn make(_: &Of, (): &(), (): &(), _: &mut Row) {}
+    fn make(_: &Ring, (): &(), (): &(), _: &mut Row) {}
 
     fn moment(&self) -> Moment {
         Moment::default()
@@ -225,12 +239,12 @@ fn payload(row: &mut Row) -> Box<Payload> {
 }
 
 /// Makes events of frames.
-pub struct Loader<'a, T: Made> {
+pub struct Decoder<'a, T: Decoded> {
     bytes: &'a Bytes,
     names: &'a Names,
     definitions: Shared<RawDefinition, T::Definition>,
     threads: Shared<RawThread, T::Thread>,
-    of: Of,
+    ring: Ring,
     /// Room that is used again.
     buffer: Vec<u8>,
     expanded: Vec<u8>,
@@ -238,14 +252,14 @@ pub struct Loader<'a, T: Made> {
     row: Row,
 }
 
-impl<'a, T: Made> Loader<'a, T> {
-    pub fn new(bytes: &'a Bytes, names: &'a Names) -> Loader<'a, T> {
-        Loader {
+impl<'a, T: Decoded> Decoder<'a, T> {
+    pub fn new(bytes: &'a Bytes, names: &'a Names) -> Decoder<'a, T> {
+        Decoder {
             bytes,
             names,
             definitions: Shared::new(),
             threads: Shared::new(),
-            of: Of {
+            ring: Ring {
                 magic: 0,
                 nodes: names.nodes(0),
             },
@@ -258,13 +272,13 @@ impl<'a, T: Made> Loader<'a, T> {
 
     /// Appends the events of a unit; how many are not there that it promises, as far as that can be
     /// told.
-    pub fn load(&mut self, unit: &Unit, out: &mut Vec<T>) -> u64 {
+    pub fn decode(&mut self, unit: &Unit, out: &mut Vec<T>) -> u64 {
         let before = out.len();
         let mut whole = true;
         let mut buffer = std::mem::take(&mut self.buffer);
         match self.bytes.read(unit.place.clone(), &mut buffer) {
-            Ok(bytes) => self.unit(unit, bytes, |loader, record| {
-                whole &= loader.record(record, out);
+            Ok(bytes) => self.unit(unit, bytes, |decoder, record| {
+                whole &= decoder.record(record, out);
             }),
             Err(_) => whole = false,
         }
@@ -280,19 +294,19 @@ impl<'a, T: Made> Loader<'a, T> {
     pub fn survey(&mut self, unit: &Unit) {
         let mut buffer = std::mem::take(&mut self.buffer);
         if let Ok(bytes) = self.bytes.read(unit.place.clone(), &mut buffer) {
-            self.unit(unit, bytes, |loader, record| match record {
+            self.unit(unit, bytes, |decoder, record| match record {
                 Record::Block(block) => {
-                    let mut expanded = std::mem::take(&mut loader.expanded);
+                    let mut expanded = std::mem::take(&mut decoder.expanded);
                     if let Some(rows) = rows_of(&block, &mut expanded) {
                         for shape in &rows.shapes {
-                            loader.definition(block.magic.unwrap_or(0), &shape.definition);
+                            decoder.definition(block.magic.unwrap_or(0), &shape.definition);
                         }
                     }
-                    loader.expanded = expanded;
+                    decoder.expanded = expanded;
                 }
                 Record::Event => {
-                    let (magic, raw) = (loader.single.magic(), loader.single.definition());
-                    loader.definition(magic, &raw);
+                    let (magic, raw) = (decoder.single.magic(), decoder.single.definition());
+                    decoder.definition(magic, &raw);
                 }
                 _ => {}
             });
@@ -317,7 +331,7 @@ impl<'a, T: Made> Loader<'a, T> {
         }
     }
 
-    /// Room for a single event, of which [`Loader::record`] is told next.
+    /// Room for a single event, of which [`Decoder::record`] is told next.
     pub fn single(&mut self) -> &mut SingleEvent {
         &mut self.single
     }
@@ -336,12 +350,12 @@ impl<'a, T: Made> Loader<'a, T> {
     #[inline]
     fn event(&mut self, out: &mut Vec<T>) {
         let magic = self.single.magic();
-        self.turn(magic);
+        self.enter_ring(magic);
         let definition = self.definition(magic, &self.single.definition());
         let thread = self.thread(magic, &self.single.thread());
         let row = self.single.event(definition, thread);
         let (definition, thread) = (self.definitions.get(definition), self.threads.get(thread));
-        out.push(T::make(&self.of, definition, thread, row));
+        out.push(T::make(&self.ring, definition, thread, row));
     }
 
     fn block(&mut self, block: &Block, out: &mut Vec<T>) -> bool {
@@ -356,7 +370,7 @@ impl<'a, T: Made> Loader<'a, T> {
 
     /// Whether the rows go on to their end.
     fn rows(&mut self, magic: u64, mut rows: Rows, out: &mut Vec<T>) -> bool {
-        self.turn(magic);
+        self.enter_ring(magic);
         let shapes = rows.shapes.iter();
         let definitions: Vec<_> = shapes
             .map(|s| self.definition(magic, &s.definition))
@@ -367,17 +381,17 @@ impl<'a, T: Made> Loader<'a, T> {
         while rows.next_row(row).is_some() {
             let definition = self.definitions.get(definitions[row.definition]);
             let thread = self.threads.get(threads[row.thread]);
-            out.push(T::make(&self.of, definition, thread, row));
+            out.push(T::make(&self.ring, definition, thread, row));
         }
         rows.is_at_end()
     }
 
     /// Goes on with events of this ring.
     #[inline]
-    fn turn(&mut self, magic: u64) {
-        if self.of.magic != magic {
+    fn enter_ring(&mut self, magic: u64) {
+        if self.ring.magic != magic {
             let nodes = self.names.nodes(magic);
-            self.of = Of { magic, nodes };
+            self.ring = Ring { magic, nodes };
         }
     }
 
@@ -405,7 +419,7 @@ fn rows_of<'a>(block: &Block, expanded: &'a mut Vec<u8>) -> Option<Rows<'a>> {
     Rows::new(expanded)
 }
 
-/// What many events share, made once for all of them, by number.
+/// Definitions or threads by number, each made once for all of its events.
 struct Shared<K, V> {
     made: Vec<V>,
     numbers: HashMap<(u64, K), usize>,

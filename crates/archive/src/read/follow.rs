@@ -1,4 +1,4 @@
-//! What a recorder appends to an archive while it is being read.
+//! Follows an archive: reads the frames that a recorder appends.
 //!
 //! A recorder holds a lock on what it writes as long as it lives, so whether more can come is known
 //! without its help. It writes whole frames, of which a reader may see a part: what is no whole
@@ -17,7 +17,7 @@ use crate::format::frame::Part;
 use crate::format::record::{Record, decode};
 use crate::read::archive::Archive;
 use crate::read::bytes::{FRAME, WINDOW, files_of, scan_while};
-use crate::read::decode::{Loader, Made, Placed};
+use crate::read::decode::{Decoded, Decoder, OrderedEvent};
 use crate::read::gaps::Gaps;
 use crate::read::names::Names;
 
@@ -35,20 +35,20 @@ pub fn is_recorded(file: &File) -> bool {
 }
 
 /// Reads on where [`Archive::open`] stopped; see [`Archive::follow`].
-pub struct Growth<'a> {
+pub struct ArchiveFollow<'a> {
     names: &'a Names,
-    loader: Loader<'a, Placed>,
+    decoder: Decoder<'a, OrderedEvent>,
     /// Where rotated files are.
     folder: Option<PathBuf>,
     path: PathBuf,
     file: File,
-    /// What the recorder holds.
+    /// The file or directory with the recorder's lock.
     held: File,
     /// Up to here it is read.
     at: usize,
     /// How long it was when it was last looked at.
     length: usize,
-    batch: Vec<Placed>,
+    batch: Vec<OrderedEvent>,
     gaps: Gaps,
     /// See [`AT_ONCE`].
     at_once: usize,
@@ -72,7 +72,7 @@ impl Archive {
     ///
     /// # Errors
     /// `Io`; `NotFound` for an archive that was in memory.
-    pub fn follow(&self) -> Result<Growth<'_>> {
+    pub fn follow(&self) -> Result<ArchiveFollow<'_>> {
         let Some((path, file, start)) = self.bytes().last() else {
             return Err(Error::NoArchive {
                 path: PathBuf::new(),
@@ -83,9 +83,9 @@ impl Archive {
             Some(folder) => open_to_read(folder),
             None => file.try_clone(),
         };
-        Ok(Growth {
+        Ok(ArchiveFollow {
             names: self.names(),
-            loader: self.loader(),
+            decoder: self.decoder(),
             folder: self.folder().cloned(),
             path: path.to_path_buf(),
             file,
@@ -102,9 +102,9 @@ impl Archive {
     }
 }
 
-impl Growth<'_> {
-    /// Whether more can come. Ask before a [`Growth::poll`] that finds nothing more: then that was
-    /// all.
+impl ArchiveFollow<'_> {
+    /// Whether more can come. Ask before an [`ArchiveFollow::poll`] that finds nothing more: then
+    /// that was all.
     pub fn is_recorded(&self) -> bool {
         is_recorded(&self.held)
     }
@@ -171,19 +171,19 @@ impl Growth<'_> {
         let fail = |error| Error::io("read", &self.path, error);
         let length = self.file.metadata().map_err(fail)?.len() as usize;
         if length < self.at {
-            // Begun anew: a recorder had written nothing but who it records.
+            // Begun again: a recorder had written nothing but its preamble.
             (self.at, self.length) = (0, 0);
         }
         if length == self.length || length == self.at {
             return Ok(0);
         }
-        // What is not read now is there the next time.
+        // The rest is read the next time.
         let end = length.min(self.at.saturating_add(WINDOW));
         if end == length {
             self.length = length;
         }
         let (mut missed, mut damaged, mut at) = (0u64, 0, self.at);
-        let (loader, batch, names) = (&mut self.loader, &mut self.batch, self.names);
+        let (decoder, batch, names) = (&mut self.decoder, &mut self.batch, self.names);
         let gaps = &mut self.gaps;
         let (mut bytes, mut unknown) = (0, 0);
         let each = |part: Part| {
@@ -192,7 +192,7 @@ impl Growth<'_> {
             };
             damaged += (place.start - at) as u64;
             at = place.end;
-            match decode(record, loader.single()) {
+            match decode(record, decoder.single()) {
                 Some(Record::Missed(record)) => {
                     gaps.take(&record);
                     match record.count {
@@ -202,12 +202,12 @@ impl Growth<'_> {
                 }
                 Some(events @ (Record::Event | Record::Block(_))) => {
                     let known = batch.len();
-                    loader.record(events, batch);
+                    decoder.record(events, batch);
                     if let Some((gap, first)) = gaps.next().zip(batch.get_mut(known)) {
                         first.miss(&gap);
                     }
-                    let heap: usize = batch[known..].iter().map(Made::heap).sum();
-                    bytes += heap + size_of::<Placed>() * (batch.len() - known);
+                    let heap: usize = batch[known..].iter().map(Decoded::heap).sum();
+                    bytes += heap + size_of::<OrderedEvent>() * (batch.len() - known);
                 }
                 Some(naming) => names.take(naming),
                 None => damaged += place.len() as u64,
@@ -220,7 +220,7 @@ impl Growth<'_> {
             self.length = 0;
         }
         let cut = match scanned {
-            // While it was being read: what is left of it is seen the next time.
+            // It was cut while it was being read: the next call sees the rest.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => true,
             other => other.map(|()| false).map_err(fail)?,
         };
@@ -237,15 +237,15 @@ impl Growth<'_> {
         Ok(missed)
     }
 
-    /// Hands out what was read, by time.
+    /// Hands out the events that were read, by time.
     fn sort(&mut self, out: &mut Vec<Event>) {
-        let ring = |placed: &Placed| placed.moment().2;
+        let ring = |ordered: &OrderedEvent| ordered.moment().2;
         let one_ring = self.batch.iter().all(|p| ring(p) == ring(&self.batch[0]));
-        self.batch.sort_by_key(|placed| {
-            let (unix, ticks, ring, lane, number) = placed.moment();
+        self.batch.sort_by_key(|ordered| {
+            let (unix, ticks, ring, lane, number) = ordered.moment();
             (if one_ring { 0 } else { unix }, ticks, ring, lane, number)
         });
-        out.extend(self.batch.drain(..).map(|placed| placed.event));
+        out.extend(self.batch.drain(..).map(|ordered| ordered.event));
     }
 
     /// The file behind the present one, if the recorder has begun it.
@@ -294,7 +294,7 @@ mod tests {
         file
     }
 
-    fn poll(growth: &mut Growth) -> Vec<i64> {
+    fn poll(growth: &mut ArchiveFollow) -> Vec<i64> {
         let mut events = Vec::new();
         while {
             let before = events.len();
@@ -327,7 +327,7 @@ mod tests {
         fs::write(&file, &known).unwrap();
         let opened = Archive::open(&file).unwrap();
         let mut growth = opened.follow().unwrap();
-        growth.at_once = 3 * size_of::<Placed>();
+        growth.at_once = 3 * size_of::<OrderedEvent>();
         fs::write(&file, [known, archive(&[1, 2, 3, 4, 5, 6, 7])].concat()).unwrap();
         let mut counts = Vec::new();
         let mut events = Vec::new();

@@ -33,7 +33,7 @@ pub struct Gaps {
 }
 
 impl Gaps {
-    /// Notes what a record tells of the event behind it.
+    /// Notes how many entries a record says are missing before the event behind it.
     pub fn take(&mut self, missed: &Missed) {
         let (Some((lane, number, count)), magic) = (missed.gap(), missed.magic.unwrap_or(0)) else {
             return;
@@ -56,7 +56,7 @@ impl Gaps {
         self.next = Some(gap);
     }
 
-    /// What is missing before an event, which comes now.
+    /// The gap before the event that comes now.
     pub fn next(&mut self) -> Option<Gap> {
         self.next.take()
     }

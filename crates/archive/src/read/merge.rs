@@ -8,14 +8,14 @@ use std::ops::Range;
 use timeline::{Event, Order};
 
 use crate::read::archive::Archive;
-use crate::read::decode::{Loader, Made, Moment, Placed, Unit};
+use crate::read::decode::{Decoded, Decoder, Moment, OrderedEvent, Unit};
 use crate::read::recorded::RecordedEvent;
 
 /// What comes first is the least.
 type Key = Moment;
 
-/// What competes to be next: when it comes, whether that is known of its next event, its unit, and
-/// its run.
+/// A candidate for the next event: its key, whether it is in a batch already, its unit, and its
+/// batch.
 type Candidate = (Key, bool, usize, usize);
 
 /// Behind all.
@@ -39,22 +39,22 @@ const ROOM: usize = 96 << 20;
 ///
 /// Where more units overlap than there is room for, each has a part of its events in memory, and is
 /// read again when those were taken.
-pub struct ByTime<'a, T: Made> {
+pub struct ByTime<'a, T: Decoded> {
     units: &'a [Unit],
-    loader: Loader<'a, T>,
+    decoder: Decoder<'a, T>,
     order: Order,
     one_ring: bool,
-    /// Units that are not read yet, by the first key that each can have, and runs, by the key of
+    /// Units that are not read yet, by the first key that each can have, and batches, by the key of
     /// the next event.
     waiting: BinaryHeap<Reverse<Candidate>>,
-    /// The run that events are taken from.
+    /// The batch that events are taken from.
     current: Option<Candidate>,
     /// The first of the others.
     bound: Candidate,
-    runs: Vec<Run<T>>,
-    /// Places in `runs` that are at their end.
+    batches: Vec<Batch<T>>,
+    /// Places in `batches` that are at their end.
     free: Vec<usize>,
-    /// Bytes that may be, and that are, in `runs`.
+    /// Bytes that may be, and that are, in `batches`.
     room: usize,
     held: usize,
     /// Empty lists, used again, and their bytes.
@@ -64,8 +64,8 @@ pub struct ByTime<'a, T: Made> {
 }
 
 /// Events of a unit.
-struct Run<T> {
-    /// Some of those to come, the oldest first.
+struct Batch<T> {
+    /// Some of the events to come, the oldest first.
     events: Vec<T>,
     /// Which of these were not taken yet.
     left: Range<usize>,
@@ -102,7 +102,7 @@ impl Archive {
 ///
 /// Where an archive holds several rings, the time of the wall clock orders them, else the ticks.
 pub struct ArchiveEvents<'a> {
-    merged: ByTime<'a, Placed>,
+    merged: ByTime<'a, OrderedEvent>,
 }
 
 impl ArchiveEvents<'_> {
@@ -118,11 +118,11 @@ impl Iterator for ArchiveEvents<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Event> {
-        self.merged.next().map(|placed| placed.event)
+        self.merged.next().map(|ordered| ordered.event)
     }
 }
 
-impl<'a, T: Made> ByTime<'a, T> {
+impl<'a, T: Decoded> ByTime<'a, T> {
     pub(crate) fn new(archive: &'a Archive, order: Order) -> ByTime<'a, T> {
         ByTime::with_room(archive, order, ROOM)
     }
@@ -131,13 +131,13 @@ impl<'a, T: Made> ByTime<'a, T> {
         let units = archive.units();
         let mut merged = ByTime {
             units,
-            loader: archive.loader(),
+            decoder: archive.decoder(),
             order,
             one_ring: archive.magics().count() < 2,
             waiting: BinaryHeap::new(),
             current: None,
             bound: LAST,
-            runs: Vec::new(),
+            batches: Vec::new(),
             free: Vec::new(),
             room,
             held: 0,
@@ -154,7 +154,7 @@ impl<'a, T: Made> ByTime<'a, T> {
             };
             let ticks = if merged.one_ring { ticks } else { rest };
             let key = merged.key((unix, ticks, rest, rest, rest));
-            Reverse((key, false, merged.turned(i), usize::MAX))
+            Reverse((key, false, merged.rank(i), usize::MAX))
         });
         merged.waiting = waiting.collect();
         merged
@@ -170,7 +170,7 @@ impl<'a, T: Made> ByTime<'a, T> {
     }
 
     /// The place of a unit among those with the same key.
-    fn turned(&self, unit: usize) -> usize {
+    fn rank(&self, unit: usize) -> usize {
         match self.order {
             Order::OldestFirst => unit,
             Order::NewestFirst => !unit,
@@ -178,9 +178,9 @@ impl<'a, T: Made> ByTime<'a, T> {
     }
 
     /// Reads a unit for the first time, whose events then wait.
-    fn load(&mut self, turned: usize) {
-        let place = self.free.pop().unwrap_or(self.runs.len());
-        let run = Run {
+    fn begin(&mut self, rank: usize) {
+        let place = self.free.pop().unwrap_or(self.batches.len());
+        let batch = Batch {
             events: Vec::new(),
             left: 0..0,
             after: None,
@@ -188,46 +188,46 @@ impl<'a, T: Made> ByTime<'a, T> {
             lost: 0,
             bytes: 0,
         };
-        match self.runs.get_mut(place) {
-            Some(old) => *old = run,
-            None => self.runs.push(run),
+        match self.batches.get_mut(place) {
+            Some(old) => *old = batch,
+            None => self.batches.push(batch),
         }
-        self.fill(turned, place);
+        self.fill(rank, place);
         match self.next_of(place) {
-            Some(key) => self.waiting.push(Reverse((key, true, turned, place))),
+            Some(key) => self.waiting.push(Reverse((key, true, rank, place))),
             None => self.release(place),
         }
     }
 
     /// Reads events of a unit that were not taken yet: all, where there is room.
-    fn fill(&mut self, turned: usize, place: usize) {
+    fn fill(&mut self, rank: usize, place: usize) {
         self.empty(place);
         let one_ring = self.one_ring;
         let moment = |event: &T| {
             let (unix, ticks, magic, lane, number) = event.moment();
             (if one_ring { 0 } else { unix }, ticks, magic, lane, number)
         };
-        let unit = &self.units[self.turned(turned)];
+        let unit = &self.units[self.rank(rank)];
         let mut events = self.spare.pop().unwrap_or_default();
         self.spared -= events.capacity() * size_of::<T>();
-        let lost = self.loader.load(unit, &mut events);
+        let lost = self.decoder.decode(unit, &mut events);
         if !events.is_sorted_by_key(moment) {
             events.sort_by_key(moment);
         }
-        let (count, weight) = self.fitting(&events, turned, place);
+        let (count, weight) = self.fitting(&events, rank, place);
         if self.held + weight > self.room {
-            for other in (0..self.runs.len()).filter(|other| *other != place) {
+            for other in (0..self.batches.len()).filter(|other| *other != place) {
                 self.empty(other);
             }
         }
         let total = events.len();
-        let run = &mut self.runs[place];
-        let first = run.taken.min(total);
+        let batch = &mut self.batches[place];
+        let first = batch.taken.min(total);
         // Read again, it has less than it had only if the file was changed meanwhile.
-        let more = lost.saturating_sub(run.lost);
-        let more = more.saturating_sub((run.taken - first) as u64);
+        let more = lost.saturating_sub(batch.lost);
+        let more = more.saturating_sub((batch.taken - first) as u64);
         self.lost = self.lost.saturating_add(more);
-        run.lost = run.lost.saturating_add(more);
+        batch.lost = batch.lost.saturating_add(more);
         let in_order = |range: Range<usize>| match self.order {
             Order::OldestFirst => range,
             Order::NewestFirst => total - range.end..total - range.start,
@@ -239,32 +239,32 @@ impl<'a, T: Made> ByTime<'a, T> {
             Order::NewestFirst => beyond.last(),
         };
         let after = after.map(|event| self.key(event.moment()));
-        let run = &mut self.runs[place];
-        run.after = after;
+        let batch = &mut self.batches[place];
+        batch.after = after;
         if count == total {
-            (run.events, run.left) = (events, wanted);
+            (batch.events, batch.left) = (events, wanted);
         } else {
-            (run.events, run.left) = (events.drain(wanted).collect(), 0..count);
+            (batch.events, batch.left) = (events.drain(wanted).collect(), 0..count);
             self.keep(events);
         }
-        let run = &mut self.runs[place];
-        run.bytes = weight + (run.events.capacity() - count) * size_of::<T>();
-        self.held += run.bytes;
+        let batch = &mut self.batches[place];
+        batch.bytes = weight + (batch.events.capacity() - count) * size_of::<T>();
+        self.held += batch.bytes;
     }
 
-    /// How many of a unit's events a run takes, and their bytes: an equal share of the room, and
+    /// How many of a unit's events a batch takes, and their bytes: an equal share of the room, and
     /// what comes before all others.
-    fn fitting(&self, events: &[T], turned: usize, place: usize) -> (usize, usize) {
-        // Half of it, so that runs seldom have to give up what they hold.
+    fn fitting(&self, events: &[T], rank: usize, place: usize) -> (usize, usize) {
+        // Half of it, so that batches seldom have to give up what they hold.
         let most = self.room / 2;
-        let share = most / (self.runs.len() - self.free.len());
+        let share = most / (self.batches.len() - self.free.len());
         let bound = match self.waiting.peek() {
             Some(Reverse(first)) => *first,
             None => LAST,
         };
         let (mut count, mut bytes) = (0, 0);
         let mut take = |event: &T| {
-            let is_first = || (self.key(event.moment()), true, turned, place) <= bound;
+            let is_first = || (self.key(event.moment()), true, rank, place) <= bound;
             let fits = count == 0 || bytes < share || bytes < most && is_first();
             if fits {
                 count += 1;
@@ -272,7 +272,7 @@ impl<'a, T: Made> ByTime<'a, T> {
             }
             fits
         };
-        let left = events.len() - self.runs[place].taken.min(events.len());
+        let left = events.len() - self.batches[place].taken.min(events.len());
         match self.order {
             Order::OldestFirst => events[events.len() - left..].iter().all(&mut take),
             Order::NewestFirst => events[..left].iter().rev().all(&mut take),
@@ -280,14 +280,14 @@ impl<'a, T: Made> ByTime<'a, T> {
         (count, bytes)
     }
 
-    /// Gives up the events of a run; what comes next is still known.
+    /// Gives up the events of a batch; what comes next is still known.
     fn empty(&mut self, place: usize) {
         let next = self.next_of(place);
-        let run = &mut self.runs[place];
-        run.taken += run.events.len() - run.left.len();
-        (run.after, run.left) = (next, 0..0);
-        self.held -= std::mem::take(&mut run.bytes);
-        let events = std::mem::take(&mut run.events);
+        let batch = &mut self.batches[place];
+        batch.taken += batch.events.len() - batch.left.len();
+        (batch.after, batch.left) = (next, 0..0);
+        self.held -= std::mem::take(&mut batch.bytes);
+        let events = std::mem::take(&mut batch.events);
         self.keep(events);
     }
 
@@ -302,32 +302,32 @@ impl<'a, T: Made> ByTime<'a, T> {
         }
     }
 
-    /// Has another unit take the place of a run that is at its end.
+    /// Has another unit take the place of a batch that is at its end.
     fn release(&mut self, place: usize) {
         self.empty(place);
         self.free.push(place);
     }
 
-    /// The key of the next event of a run.
+    /// The key of the next event of a batch.
     #[inline]
     fn next_of(&self, place: usize) -> Option<Key> {
-        let run = &self.runs[place];
-        match self.next_in_memory(run) {
+        let batch = &self.batches[place];
+        match self.next_in_memory(batch) {
             Some(event) => Some(self.key(event.moment())),
-            None => run.after,
+            None => batch.after,
         }
     }
 
     #[inline]
-    fn next_in_memory<'r>(&self, run: &'r Run<T>) -> Option<&'r T> {
+    fn next_in_memory<'r>(&self, batch: &'r Batch<T>) -> Option<&'r T> {
         match self.order {
-            Order::OldestFirst => run.events[run.left.clone()].first(),
-            Order::NewestFirst => run.events[run.left.clone()].last(),
+            Order::OldestFirst => batch.events[batch.left.clone()].first(),
+            Order::NewestFirst => batch.events[batch.left.clone()].last(),
         }
     }
 
     /// Goes on with whatever is next; whether there is something.
-    fn turn(&mut self) -> bool {
+    fn advance(&mut self) -> bool {
         while let Some(Reverse(next)) = self.waiting.pop() {
             if self.starts(next) {
                 return true;
@@ -336,13 +336,13 @@ impl<'a, T: Made> ByTime<'a, T> {
         false
     }
 
-    /// Goes on with what was the first of the others, if it is a run; reads it, if it is a unit.
+    /// Goes on with the first of the others, if it is a batch; reads it, if it is a unit.
     #[inline]
     fn starts(&mut self, next: Candidate) -> bool {
-        let (_, is_run, unit, _) = next;
-        if !is_run {
+        let (_, is_batch, unit, _) = next;
+        if !is_batch {
             self.current = None;
-            self.load(unit);
+            self.begin(unit);
             return false;
         }
         self.current = Some(next);
@@ -350,20 +350,23 @@ impl<'a, T: Made> ByTime<'a, T> {
         true
     }
 
-    /// Lets a run wait, and the first of the others go on.
+    /// Lets a batch wait, and the first of the others go on.
     #[inline]
-    fn change(&mut self, run: Candidate) {
+    fn change(&mut self, batch: Candidate) {
         let next = match self.waiting.peek_mut() {
-            Some(mut first) => std::mem::replace(&mut *first, Reverse(run)).0,
-            None => run,
+            Some(mut first) => std::mem::replace(&mut *first, Reverse(batch)).0,
+            None => batch,
         };
         self.starts(next);
     }
 
-    /// Goes on where a run has no more events in memory.
+    /// Goes on where a batch has no more events in memory.
     #[cold]
     fn go_on(&mut self, unit: usize, place: usize) {
-        match self.runs[place].after.map(|key| (key, true, unit, place)) {
+        match self.batches[place]
+            .after
+            .map(|key| (key, true, unit, place))
+        {
             Some(next) if next <= self.bound => self.fill(unit, place),
             Some(next) => self.change(next),
             None => {
@@ -374,19 +377,19 @@ impl<'a, T: Made> ByTime<'a, T> {
     }
 }
 
-impl<T: Made> Iterator for ByTime<'_, T> {
+impl<T: Decoded> Iterator for ByTime<'_, T> {
     type Item = T;
 
     #[inline]
     fn next(&mut self) -> Option<T> {
         loop {
             let Some((.., unit, place)) = self.current else {
-                if self.turn() {
+                if self.advance() {
                     continue;
                 }
                 return None;
             };
-            let Some(event) = self.next_in_memory(&self.runs[place]) else {
+            let Some(event) = self.next_in_memory(&self.batches[place]) else {
                 self.go_on(unit, place);
                 continue;
             };
@@ -395,12 +398,12 @@ impl<T: Made> Iterator for ByTime<'_, T> {
                 self.change(next);
                 continue;
             }
-            let run = &mut self.runs[place];
+            let batch = &mut self.batches[place];
             let taken = match self.order {
-                Order::OldestFirst => run.left.next(),
-                Order::NewestFirst => run.left.next_back(),
+                Order::OldestFirst => batch.left.next(),
+                Order::NewestFirst => batch.left.next_back(),
             };
-            return taken.map(|taken| run.events[taken].take());
+            return taken.map(|taken| batch.events[taken].take());
         }
     }
 }
@@ -445,7 +448,7 @@ mod tests {
         let (mut events, mut most) = (Vec::new(), 0);
         while let Some(event) = merged.next() {
             most = most.max(merged.held);
-            let held: usize = merged.runs.iter().map(|run| run.bytes).sum();
+            let held: usize = merged.batches.iter().map(|batch| batch.bytes).sum();
             assert_eq!(held, merged.held);
             events.push(event);
         }

@@ -1,7 +1,7 @@
-//! What the numbers in an archive stand for: strings, programs, symbols, and what is made of them
-//! for readers.
+//! The names behind the numbers of an archive: strings, programs, symbols, and the definitions and
+//! threads that are made of them for readers.
 //!
-//! It only grows, behind shared references: events are found to be of a new statement while others
+//! It only grows, behind shared references: an event may have a new definition while others
 //! are being shown, and an archive that is being recorded is read on.
 
 use std::collections::{HashMap, HashSet};
@@ -24,7 +24,7 @@ const COPIES: usize = 8 << 20;
 const COPIES_OF_EACH: usize = 6;
 const CUT: usize = 48;
 
-/// What the numbers in an archive stand for.
+/// The names behind the numbers of an archive.
 #[derive(Default)]
 pub struct Names {
     preambles: FrozenVec<Box<Preamble>>,
@@ -126,7 +126,7 @@ impl Names {
         })
     }
 
-    /// What an address of a process stands for.
+    /// The name of an address of a process.
     pub fn symbol(&self, magic: u64, pid: Option<u64>, address: u64) -> Option<&Symbol> {
         let of = |pid| self.symbols.get(&(magic, pid, address));
         of(pid).or_else(|| of(None))
@@ -142,7 +142,7 @@ impl Names {
     }
 
     /// A copy of a string, no longer than texts of definitions are; cut further if there are too
-    /// many already: statements take a few bytes in an archive, and may all refer to one string
+    /// many already: definitions take a few bytes in an archive, and may all refer to one string
     /// that is long.
     fn copy(&self, magic: u64, id: Option<u64>, copied: &mut usize) -> Option<String> {
         let text = self.text(magic, id)?;
@@ -191,7 +191,7 @@ impl Names {
         }
     }
 
-    /// What an event means.
+    /// The definition of an event.
     pub fn definition(&self, id: EventId) -> Option<&Definition> {
         self.definitions.get(&id.0)
     }

@@ -6,7 +6,7 @@ use timeline::Priority;
 
 use crate::format::event::{Event, RawDefinition, RawThread};
 use crate::read::archive::Archive;
-use crate::read::decode::{Loader, Made, Moment, Of, Unit};
+use crate::read::decode::{Decoded, Decoder, Moment, Ring, Unit};
 use crate::read::gaps::Gap;
 use crate::read::names::Names;
 use crate::read::unpack::Row;
@@ -53,7 +53,7 @@ pub struct RecordedThread {
 /// An event with everything that an archive says of it.
 pub type RecordedEvent = Event<Arc<RecordedDefinition>, Arc<RecordedThread>>;
 
-impl Made for RecordedEvent {
+impl Decoded for RecordedEvent {
     type Definition = Arc<RecordedDefinition>;
     type Thread = Arc<RecordedThread>;
 
@@ -83,7 +83,7 @@ impl Made for RecordedEvent {
     }
 
     fn make(
-        _: &Of,
+        _: &Ring,
         definition: &Arc<RecordedDefinition>,
         thread: &Arc<RecordedThread>,
         row: &mut Row,
@@ -143,7 +143,7 @@ impl Archive {
     pub fn events(&self) -> InFile<'_> {
         InFile {
             units: self.units().iter(),
-            loader: self.loader(),
+            decoder: self.decoder(),
             ready: Vec::new(),
         }
     }
@@ -152,7 +152,7 @@ impl Archive {
 /// The events of an archive in the order of the file.
 pub struct InFile<'a> {
     units: std::slice::Iter<'a, Unit>,
-    loader: Loader<'a, RecordedEvent>,
+    decoder: Decoder<'a, RecordedEvent>,
     /// Of the present frames, the next one last.
     ready: Vec<RecordedEvent>,
 }
@@ -165,7 +165,7 @@ impl Iterator for InFile<'_> {
             if let Some(event) = self.ready.pop() {
                 return Some(event);
             }
-            self.loader.load(self.units.next()?, &mut self.ready);
+            self.decoder.decode(self.units.next()?, &mut self.ready);
             self.ready.reverse();
         }
     }

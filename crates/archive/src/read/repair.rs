@@ -11,7 +11,7 @@ use timeline::{
 use crate::read::archive::Archive;
 use crate::read::follow::is_recorded;
 
-/// What was written of an archive.
+/// How much of an archive was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Copied {
     /// Bytes of whole frames.

@@ -10,7 +10,7 @@ use crate::format::varint::Cursor;
 use timeline::msgpack::all_integers;
 
 /// Expands a payload to the length that its record tells, into a buffer that can be used again;
-/// `None` if it is not what it should be.
+/// `None` if it is damaged.
 pub fn expand<'a>(payload: &[u8], length: u64, out: &'a mut Vec<u8>) -> Option<&'a [u8]> {
     let length = usize::try_from(length).ok()?;
     if length > MAX_EXPANDED || length / MAX_EXPANSION > payload.len() {
@@ -38,7 +38,7 @@ pub struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// Reads the tables; `None` if they are not what they should be.
+    /// Reads the tables; `None` if they are damaged.
     pub fn new(expanded: &'a [u8]) -> Option<Rows<'a>> {
         let mut input = Cursor(expanded);
         let pace = Pace::decode(&mut input)?;

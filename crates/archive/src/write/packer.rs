@@ -33,7 +33,7 @@ pub fn most_compressed(packed: usize) -> usize {
 
 /// What events of one row of a block share.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Alike {
+struct ShapeKey {
     definition: DefinitionId,
     /// Which fields they have, as bits.
     has: u64,
@@ -53,11 +53,11 @@ struct Found<T> {
 
 /// A block that is being made.
 pub struct Packer {
-    alike: Vec<Alike>,
-    rows: HashMap<Alike, usize>,
+    shapes: Vec<ShapeKey>,
+    rows: HashMap<ShapeKey, usize>,
     threads: Vec<ThreadId>,
     /// By definition.
-    last_alike: Vec<Option<Found<Alike>>>,
+    last_shape: Vec<Option<Found<ShapeKey>>>,
     /// By thread.
     last_thread: Vec<Option<Found<()>>>,
     columns: [Vec<u8>; FIXED],
@@ -76,10 +76,10 @@ impl Packer {
     /// Without events.
     pub fn new() -> Packer {
         Packer {
-            alike: Vec::new(),
+            shapes: Vec::new(),
             rows: HashMap::new(),
             threads: Vec::new(),
-            last_alike: Vec::new(),
+            last_shape: Vec::new(),
             last_thread: Vec::new(),
             columns: Default::default(),
             args: Vec::new(),
@@ -94,10 +94,10 @@ impl Packer {
     /// Adds an event; its magic is the block's.
     #[inline]
     pub fn push(&mut self, event: &InternedEvent) {
-        let alike = self.alike(event);
+        let shape = self.shape(event);
         let thread = self.thread(event.thread);
         let (columns, last) = (&mut self.columns, &mut self.last);
-        put(&mut columns[SHAPE], alike as u64);
+        put(&mut columns[SHAPE], shape as u64);
         put(&mut columns[THREAD], thread as u64);
         if let Some(ticks) = event.ticks {
             let before = match self.first {
@@ -126,7 +126,7 @@ impl Packer {
             put_difference(&mut columns[BACKTRACE], *address, last.address);
             last.address = *address;
         }
-        let before = &mut last.args[alike];
+        let before = &mut last.args[shape];
         for ((arg, before), column) in event.integers().iter().zip(before).zip(&mut self.args) {
             put_difference(column, *arg as u64, *before as u64);
             *before = *arg;
@@ -140,9 +140,9 @@ impl Packer {
 
     /// The row of what an event shares with others.
     #[inline]
-    fn alike(&mut self, event: &InternedEvent) -> usize {
+    fn shape(&mut self, event: &InternedEvent) -> usize {
         let bit = |present: bool, bit| if present { bit } else { 0 };
-        let alike = Alike {
+        let shape = ShapeKey {
             definition: event.definition,
             has: bit(event.ticks.is_some(), HAS_TICKS)
                 | bit(event.unix_nanos.is_some(), HAS_TIME)
@@ -153,26 +153,26 @@ impl Packer {
             args: event.integers().len(),
             payload: !event.payload.is_empty(),
         };
-        match self.last_alike.get(alike.definition.0 as usize) {
-            Some(Some(last)) if last.block == self.block && last.what == alike => last.row,
-            _ => self.other_alike(alike),
+        match self.last_shape.get(shape.definition.0 as usize) {
+            Some(Some(last)) if last.block == self.block && last.what == shape => last.row,
+            _ => self.other_shape(shape),
         }
     }
 
     #[cold]
-    fn other_alike(&mut self, alike: Alike) -> usize {
-        let next = self.alike.len();
-        let row = *self.rows.entry(alike).or_insert(next);
+    fn other_shape(&mut self, shape: ShapeKey) -> usize {
+        let next = self.shapes.len();
+        let row = *self.rows.entry(shape).or_insert(next);
         if row == next {
-            self.alike.push(alike);
-            self.last.args.push(vec![0; alike.args]);
-            if self.args.len() < alike.args {
-                self.args.resize_with(alike.args, Vec::new);
+            self.shapes.push(shape);
+            self.last.args.push(vec![0; shape.args]);
+            if self.args.len() < shape.args {
+                self.args.resize_with(shape.args, Vec::new);
             }
         }
         let block = self.block;
-        let what = alike;
-        *at(&mut self.last_alike, alike.definition.0) = Some(Found { block, row, what });
+        let what = shape;
+        *at(&mut self.last_shape, shape.definition.0) = Some(Found { block, row, what });
         row
     }
 
@@ -198,7 +198,7 @@ impl Packer {
         // The pace, how many rows and columns there are, and how long each column is.
         let beside = 7 + FIXED + self.args.len() + 1;
         // A row has a mask and its fields.
-        let rows = 10 * self.alike.len() + 5 * self.threads.len();
+        let rows = 10 * self.shapes.len() + 5 * self.threads.len();
         // How far times are from those expected is worked out at the end.
         let numbers = beside + rows + self.times.len();
         let columns = self.columns.iter().chain(&self.args);
@@ -215,14 +215,14 @@ impl Packer {
         for (ticks, time) in self.times.drain(..) {
             put_difference(&mut self.columns[TIME], time, pace.expect(ticks));
         }
-        put(out, self.alike.len() as u64);
-        for alike in self.alike.drain(..) {
+        put(out, self.shapes.len() as u64);
+        for shape in self.shapes.drain(..) {
             let shape = Shape {
-                definition: interned.raw_definition(alike.definition).clone(),
-                has: alike.has,
-                backtrace: alike.backtrace as u64,
-                args: alike.args as u64,
-                payload: alike.payload,
+                definition: interned.raw_definition(shape.definition).clone(),
+                has: shape.has,
+                backtrace: shape.backtrace as u64,
+                args: shape.args as u64,
+                payload: shape.payload,
             };
             shape.encode(out);
         }

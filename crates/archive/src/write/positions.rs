@@ -5,14 +5,14 @@ const FEW: u64 = 1 << 12;
 
 /// Lanes, and the number of the next event of each.
 #[derive(Default)]
-pub struct Places {
+pub struct Positions {
     all: Vec<(u64, u64)>,
     /// By the lane, of those with small numbers, where it stands there, from 1; 0 where it does
     /// not.
     lanes: Vec<u32>,
 }
 
-impl Places {
+impl Positions {
     /// All of them, in the order in which they were noted first.
     pub fn all(&self) -> &[(u64, u64)] {
         &self.all
@@ -61,7 +61,7 @@ mod tests {
                 0..60,
             ),
         ) {
-            let mut places = Places::default();
+            let mut places = Positions::default();
             let mut twin = HashMap::new();
             for (lane, next) in notes {
                 places.note(lane, next);

@@ -1,16 +1,16 @@
 //! The least and the most of values, as blocks state them.
 
-/// Of values; nothing where one is missing, because then the others tell nothing about it.
-pub struct Span {
+/// The least and the most of values; none if one is missing, which the others tell nothing about.
+pub struct ValueRange {
     least: u64,
     most: u64,
     missing: bool,
 }
 
-impl Span {
-    /// Of no values yet.
-    pub fn new() -> Span {
-        Span {
+impl ValueRange {
+    /// Without values.
+    pub fn new() -> ValueRange {
+        ValueRange {
             least: u64::MAX,
             most: 0,
             missing: false,
@@ -29,13 +29,13 @@ impl Span {
         }
     }
 
-    /// What they were; begins anew.
+    /// The least and the most; is without values again.
     pub fn take(&mut self) -> (Option<u64>, Option<u64>) {
-        let Span {
+        let ValueRange {
             least,
             most,
             missing,
-        } = std::mem::replace(self, Span::new());
+        } = std::mem::replace(self, ValueRange::new());
         let there = |value| (!missing).then_some(value);
         (there(least), there(most))
     }

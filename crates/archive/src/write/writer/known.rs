@@ -1,4 +1,4 @@
-//! What a file says once: strings, and what addresses stand for.
+//! The strings and symbols that a file has already: each is written once.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -10,7 +10,7 @@ use super::Writer;
 use crate::format::digest::first_word;
 use crate::format::record::{StringDefinition, Symbol};
 
-/// What a file says once: strings by their numbers, and addresses by their processes.
+/// The strings and symbols of a file: strings by number, addresses by process.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Known {
     /// Strings.

@@ -13,8 +13,8 @@ use crate::format::record::{Block, Missed};
 use crate::write::event::{EventRecord, InternedEvent};
 use crate::write::interned::{DefinitionId, Interned, ThreadId};
 use crate::write::packer::{self, Packer};
-use crate::write::positions::Places;
-use crate::write::range::Span;
+use crate::write::positions::Positions;
+use crate::write::range::ValueRange;
 use timeline::msgpack::Fields;
 
 pub use known::{Known, MOST_TEXT};
@@ -52,13 +52,13 @@ pub struct Writer<W> {
     /// How much they take, about.
     weight: usize,
     /// The least and the most of their ticks and of their times.
-    ticks: Span,
-    unix: Span,
+    ticks: ValueRange,
+    unix: ValueRange,
     /// What they were packed into.
     packed: Vec<u8>,
     /// Bytes that the output has room for, at least, beside all that waits. 0 asks it again.
     room: u64,
-    places: Places,
+    places: Positions,
     fields: Fields,
     record: Vec<u8>,
     event: EventRecord,
@@ -78,11 +78,11 @@ impl<W: Write> Writer<W> {
             packer: Packer::new(),
             waiting: 0,
             weight: 0,
-            ticks: Span::new(),
-            unix: Span::new(),
+            ticks: ValueRange::new(),
+            unix: ValueRange::new(),
             packed: Vec::new(),
             room: 0,
-            places: Places::default(),
+            places: Positions::default(),
             fields: Fields::default(),
             record: Vec::new(),
             event: EventRecord::default(),
@@ -186,7 +186,7 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Notes which number comes next in a lane, for whoever goes on with the file.
+    /// Notes which number comes next in a lane, for the recorder that continues the file.
     pub fn place(&mut self, lane: u64, next: u64) {
         self.places.note(lane, next);
     }
@@ -234,8 +234,8 @@ impl<W: Write> Writer<W> {
             number: event.number,
             ..Missed::default()
         };
-        // What is before the gap, with the places before it: whoever stops in between misses
-        // nothing.
+        // The events before the gap come first, with their places: a writer that is killed in
+        // between misses nothing.
         self.end_block();
         let next = event.lane.zip(event.number);
         if let Some((lane, next)) = next {

@@ -82,7 +82,7 @@ mod tests {
         prop_oneof![0..4u64, any::<u64>()]
     }
 
-    /// Any event: of few statements and threads or of many, with small numbers or large ones.
+    /// Any event: of few definitions and threads or of many, with small numbers or large ones.
     fn event() -> impl Strategy<Value = RawEvent> {
         let field = || proptest::option::of(word());
         let kind = (field(), field(), field(), field(), field());
