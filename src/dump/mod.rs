@@ -61,17 +61,17 @@ impl<I: Iterator<Item = Event>> Iterator for Rows<I> {
     }
 }
 
-/// What stands before and after a part of a dump, such as colours of a terminal.
+/// The text before and after a part of a dump, such as colours of a terminal.
 pub type Around = (String, String);
 
-/// How the parts of a dump are set off. The default adds nothing.
+/// The styles of the parts of a dump. The default adds nothing.
 #[derive(Default)]
 pub struct Styles {
     /// The columns' names.
     pub heading: Around,
-    /// An event, by the number of its priority: 0 is none that is known.
+    /// An event, by the number of its priority: 0 if that is not known.
     pub priorities: [Around; Priority::ALL.len() + 1],
-    /// A line that says what is missing.
+    /// A line that says how many entries are missing.
     pub gap: Around,
 }
 
@@ -86,7 +86,7 @@ pub struct Table<'a> {
     messages: Messages,
     message: String,
     styles: Styles,
-    /// Whether the priority of an event tells how it is set off.
+    /// Whether events have styles, so that the priority is needed.
     has_styles: bool,
 }
 
@@ -109,7 +109,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The same, with its parts set off.
+    /// The same table, with styles.
     pub fn styled(mut self, styles: Styles) -> Table<'a> {
         self.has_styles = styles
             .priorities
@@ -223,7 +223,7 @@ impl<'a> Table<'a> {
         text.push(&format!("{:width$} ", printable(&definition.category)));
         text.message(&definition.message, printable);
         out.fill(&text, &event.args);
-        // Only what is defined makes this longer.
+        // Only defined events make this longer.
         let place = event.id.0 as usize;
         if self.texts.len() <= place {
             self.texts.resize_with(place + 1, || None);

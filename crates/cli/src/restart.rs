@@ -5,10 +5,25 @@ use std::time::{Duration, Instant};
 
 use timeline::Attached;
 
+use crate::info;
 use crate::output;
 
 /// How often to look which timeline the name leads to.
 const ASK: Duration = Duration::from_millis(200);
+
+/// The end of following one timeline.
+pub enum Ended {
+    /// A signal came, or no more events can come.
+    Done,
+    /// Another timeline has the name now.
+    Replaced(Box<Attached>),
+}
+
+/// Says that another timeline has the name now.
+pub fn report(at: &Attached, next: &Attached) {
+    let (path, creator) = (at.path().display(), info::creator(&next.info()));
+    output::say(format_args!("{path} was started anew by {creator}"));
+}
 
 /// Watches which timeline a name leads to.
 pub struct Restart<'a> {

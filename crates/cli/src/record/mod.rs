@@ -4,7 +4,7 @@ mod core;
 mod progress;
 mod size;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -12,25 +12,20 @@ use std::time::{Duration, Instant};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use signal_hook::consts::SIGXFSZ;
 use timeline::{Attached, ErrorKind, name_before};
-use timeline_archive::{Change, Form, Fsync, Keeping, Output, Recorder, Totals};
+use timeline_archive::{Change, Form, Fsync, Keeping, Output, Preamble, Recorder, Totals};
 
 use crate::args::Example;
 use crate::failure::{Failure, Result};
 use crate::format::{Bytes, Count, things};
-use crate::info;
 use crate::output;
 use crate::permission;
-use crate::restart::Restart;
-use crate::signals::{Signals, Woken};
+use crate::restart::{self, Ended, Restart};
+use crate::signals::{Pause, Signals, Woken};
 use crate::target::{Target, lacks_slash, meant};
 use crate::time::{self, WallClock, parse_duration};
 use progress::{Progress, State};
 use size::parse_file_size;
 
-/// The time between two looks into the ring: the shortest while events come, doubling to the
-/// longest while none do.
-const BUSY: Duration = Duration::from_millis(1);
-const IDLE: Duration = Duration::from_millis(50);
 /// For this time the ring is still read after a signal. The rest of two seconds is for writing the
 /// last events.
 const REST: Duration = Duration::from_millis(1500);
@@ -215,14 +210,6 @@ struct Recording<'a> {
     trouble: Option<&'static str>,
 }
 
-/// The end of the recording of one run.
-enum Ended {
-    /// A signal came, or no more events can come.
-    Done,
-    /// Another timeline has the name now.
-    Replaced(Box<Attached>),
-}
-
 impl Recording<'_> {
     /// Waits until the name leads to a timeline; `None` if a signal came first.
     fn wait(&self) -> Result<Option<Attached>> {
@@ -237,7 +224,7 @@ impl Recording<'_> {
                     meant(path).map_or(String::new(), |name| format!("; did you mean {name}?"));
                 output::say(format_args!("waiting for {}{meant}", path.display()));
             }
-            if self.signals.wait_for_signal(IDLE) == Woken::Interrupted {
+            if self.signals.wait_for_signal(Pause::LONGEST) == Woken::Interrupted {
                 return Ok(None);
             }
         }
@@ -254,8 +241,7 @@ impl Recording<'_> {
             match self.record(&at, before.as_ref())? {
                 Ended::Done => return Ok(()),
                 Ended::Replaced(next) => {
-                    let (path, creator) = (at.path().display(), info::creator(&next.info()));
-                    output::say(format_args!("{path} was started anew by {creator}"));
+                    restart::report(&at, &next);
                     last = Some(run_id(&at));
                     at = *next;
                 }
@@ -282,15 +268,10 @@ impl Recording<'_> {
         self.signals.end_at_once(false);
         let mut recorder = Recorder::after(before, at, &mut self.output, form)?;
         if let Some(last) = recorder.gap() {
-            let path = self.args.target.path().display();
-            let (last, this) = (moment(last.created), moment(Some(run_id(at).created)));
-            output::say(format_args!(
-                "the log of {path} between its runs of {last} and {this} may be missing, and is \
-                 not counted"
-            ));
+            report_gap(self.args.target.path(), last, at);
         }
         let mut watch = Watch::new(at, self.args);
-        let (mut nap, mut next, mut left) = (BUSY, None, 0);
+        let (mut pause, mut next, mut left) = (Pause::new(), None, 0);
         let ended = loop {
             // Before the last look into the ring, so that no event is left that was logged before
             // this check.
@@ -309,14 +290,10 @@ impl Recording<'_> {
                 self.progress.clear();
                 return Err(error.into());
             }
-            tell(&mut self.trouble, &mut self.progress, &mut recorder);
+            report_trouble(&mut self.trouble, &mut self.progress, &mut recorder);
             if let Some(change) = recorder.change() {
                 self.progress.clear();
-                let to = self.args.output.display();
-                output::say(match change {
-                    Change::Gone => format!("{to} was removed or moved; begun anew"),
-                    Change::Cut => format!("{to} was truncated; recording continues at its end"),
-                });
+                report_change(change, &self.args.output);
             }
             // A run is not done while events wait for room.
             let ends = watch.is_done || next.is_some();
@@ -327,8 +304,7 @@ impl Recording<'_> {
             if idle && let Some(next) = next {
                 break Ended::Replaced(Box::new(next));
             }
-            nap = if new { BUSY } else { (nap * 2).min(IDLE) };
-            if self.signals.wait_for_signal(nap) == Woken::Interrupted {
+            if self.signals.wait_for_signal(pause.after(new)) == Woken::Interrupted {
                 let until = *self.until.get_or_insert_with(|| Instant::now() + REST);
                 left = recorder.wind_up(until, || self.signals.count() < AT_ONCE);
                 break Ended::Done;
@@ -393,8 +369,30 @@ fn sum(a: &Totals, b: &Totals) -> Totals {
     }
 }
 
+/// Says that events between two runs may be missing.
+fn report_gap(path: &Path, last: &Preamble, at: &Attached) {
+    let (last, this) = (moment(last.created), moment(Some(run_id(at).created)));
+    output::say(format_args!(
+        "the log of {} between its runs of {last} and {this} may be missing, and is not counted",
+        path.display()
+    ));
+}
+
+/// Says that the file was opened again.
+fn report_change(change: Change, output: &Path) {
+    let output = output.display();
+    output::say(match change {
+        Change::Gone => format!("{output} was removed or moved; begun anew"),
+        Change::Cut => format!("{output} was truncated; recording continues at its end"),
+    });
+}
+
 /// Reports once that a step fails, and that it works again.
-fn tell(told: &mut Option<&'static str>, progress: &mut Progress, recorder: &mut Recorder) {
+fn report_trouble(
+    told: &mut Option<&'static str>,
+    progress: &mut Progress,
+    recorder: &mut Recorder,
+) {
     let trouble = recorder.trouble();
     let doing = trouble.map(|trouble| trouble.doing);
     if doing == *told {

@@ -6,13 +6,13 @@ use timeline::{Event, Order};
 use timeline_archive::Archive;
 
 use super::printer::Printer;
-use super::{Args, BUSY, IDLE, layout};
+use super::{Args, layout};
 use crate::failure::{Failure, Result};
 use crate::format::{agree, things};
 use crate::health;
 use crate::output;
 use crate::programs::Programs;
-use crate::signals::{self, SignalledOutput, Signals, Woken};
+use crate::signals::{self, Pause, SignalledOutput, Signals, Woken};
 
 /// Prints events until no recorder writes any more, or a signal comes. Returns how many entries
 /// were missed.
@@ -30,7 +30,7 @@ pub fn follow(
     drop(events);
     let mut growth = archive.follow()?;
     let mut printer = Printer::new(archive, Some(Programs::of(archive)), layout(args));
-    let (mut nap, mut total) = (BUSY, 0);
+    let (mut pause, mut total) = (Pause::new(), 0);
     let (mut unknown, mut damaged, mut removed) = (0, 0, 0);
     loop {
         match printer.print(&batch, out).and_then(|()| out.flush()) {
@@ -70,8 +70,7 @@ pub fn follow(
         if idle && !recorded {
             return Ok(total);
         }
-        nap = if idle { (nap * 2).min(IDLE) } else { BUSY };
-        match signals.wait(nap) {
+        match signals.wait(pause.after(!idle)) {
             Woken::Timeout => {}
             Woken::Interrupted => return Ok(total),
             Woken::OutputClosed => return Err(Failure::ClosedPipe),

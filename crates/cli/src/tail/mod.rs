@@ -4,24 +4,17 @@ mod archive;
 mod printer;
 
 use std::io::Write;
-use std::time::Duration;
 
 use timeline::{Attached, Event, Follow, FollowFrom};
 
 use crate::args::Example;
 use crate::failure::{Failure, Result};
 use crate::format::things;
-use crate::info;
 use crate::output;
-use crate::restart::Restart;
-use crate::signals::{self, SignalledOutput, Signals, Woken};
+use crate::restart::{self, Ended, Restart};
+use crate::signals::{self, Pause, SignalledOutput, Signals, Woken};
 use crate::target::{Opened, Target};
 use printer::{Layout, Printer};
-
-/// The time between two looks into the ring: the shortest while events come, doubling to the
-/// longest while none do.
-const BUSY: Duration = Duration::from_millis(1);
-const IDLE: Duration = Duration::from_millis(50);
 
 /// Follow a timeline: print events as they are logged, until interrupted
 ///
@@ -69,14 +62,6 @@ pub const EXAMPLES: &[Example] = &[
     ),
 ];
 
-/// The end of following one timeline.
-enum Ended {
-    /// A signal came, or a snapshot has no more events.
-    Done,
-    /// Another timeline has the name now.
-    Replaced(Box<Attached>),
-}
-
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
     let opened = args.target.open()?;
@@ -111,8 +96,7 @@ fn follow(
         match ended? {
             Ended::Done => return Ok(missed),
             Ended::Replaced(next) => {
-                let (path, creator) = (at.path().display(), info::creator(&next.info()));
-                output::say(format_args!("{path} was started anew by {creator}"));
+                restart::report(&at, &next);
                 at = *next;
             }
         }
@@ -142,7 +126,7 @@ impl<'a> Follower<'a> {
     }
 
     fn run(&mut self, signals: &Signals, out: &mut SignalledOutput) -> Result<Ended> {
-        let mut nap = BUSY;
+        let mut pause = Pause::new();
         let mut next = None;
         loop {
             // Before the last look, so that no event is left that was logged before this check.
@@ -171,8 +155,7 @@ impl<'a> Follower<'a> {
             if idle && self.at.is_snapshot() {
                 return Ok(Ended::Done);
             }
-            nap = if idle { (nap * 2).min(IDLE) } else { BUSY };
-            match signals.wait(nap) {
+            match signals.wait(pause.after(!idle)) {
                 Woken::Timeout => {}
                 Woken::Interrupted => return Ok(Ended::Done),
                 Woken::OutputClosed => return Err(Failure::ClosedPipe),
