@@ -83,7 +83,8 @@ def full(programs, sizes):
     for number in range(sizes.archive_rounds):
         say(f"archives, round {number + 1} of {sizes.archive_rounds}")
         try:
-            run([programs.archive, "--mode", "fill"], "bench-archive", env=programs.environment())
+            run([programs.archive, "--mode", "fill", "--events", sizes.filled], "bench-archive",
+                env=programs.environment())
             for _ in range(sizes.archive_repeats):
                 for form, options in FORMS.items():
                     runs[form].append(recorded(programs, programs.outdir / f"{form}.tla", cpus()[1], options))

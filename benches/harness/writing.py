@@ -29,6 +29,8 @@ class Sizes:
         self.cold_repeats = 2 if quick else 15
         self.read_repeats = 1 if quick else 7
         self.archive_rounds, self.archive_repeats = (1, 1) if quick else (4, 3)
+        # By each of two threads: more than fits, or a part.
+        self.filled = 1 << 16 if quick else 1 << 20
         self.beside_rounds = 1 if quick else 12
         self.paced_rate, self.paced_seconds = (200_000, 2) if quick else (2_000_000, 60)
         # Long enough for a recorder to be busy all the time.

@@ -1,7 +1,8 @@
 //! Measures archives: full rings of the demo's events, writers of a steady rate, and a reader.
 //!
-//!     bench-archive --mode fill
-//!         makes a full timeline, and leaves it
+//!     bench-archive --mode fill --events E
+//!         makes a timeline, has two threads log E events each to it, and leaves it; without E it
+//!         is full
 //!     bench-archive --mode pace --rate R --threads N --seconds S
 //!         makes a timeline, says "ready", and once standard input has ended logs R events a second
 //!         from N threads; prints how many
@@ -34,11 +35,11 @@ const BLOCK: usize = 16 * 1024;
 const TURN: Duration = Duration::from_millis(1);
 
 fn main() {
-    let [mode, file, order, rate, threads, seconds, repeats] = arguments([
-        "mode", "file", "order", "rate", "threads", "seconds", "repeats",
+    let [mode, file, order, events, rate, threads, seconds, repeats] = arguments([
+        "mode", "file", "order", "events", "rate", "threads", "seconds", "repeats",
     ]);
     match (mode.as_deref(), file) {
-        (Some("fill"), _) => fill(),
+        (Some("fill"), _) => fill(number("events", events, DEFAULT_ENTRIES)),
         (Some("pace"), _) => pace(
             number("rate", rate, 2_000_000),
             number("threads", threads, 2),
@@ -94,15 +95,15 @@ fn compress(seed: u64, matches: u64, mut matched: impl FnMut([i64; 4])) {
     }
 }
 
-fn fill() {
+fn fill(events: u64) {
     let (timeline, event) = make();
     std::thread::scope(|scope| {
         for worker in 0..WORKERS {
             let timeline = &timeline;
             let work = move || {
                 let log = |args| timeline.log(event, args);
-                // More than a ring, so that it is full whichever was the faster.
-                compress(worker, DEFAULT_ENTRIES, log);
+                // By default more than a ring, so that it is full whichever was the faster.
+                compress(worker, events, log);
             };
             let thread = std::thread::Builder::new().name(format!("worker-{}", worker + 1));
             must(thread.spawn_scoped(scope, work));

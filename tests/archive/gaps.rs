@@ -12,7 +12,7 @@ use timeline::{Attached, Event, EventId, FollowFrom, Order, Record, Timeline};
 use timeline_archive::{Archive, Form, Keeping, Output, RecordedEvent, Recorder};
 
 use crate::support::{
-    Name, arguments, attach, checked, cpus, define, in_process_without_rseq, run_on,
+    Name, arguments, attach, checked, cpus, define, in_process_without_rseq, run_on, size,
 };
 
 /// Has each thread log so many events, one thread after the other, and each on its CPU.
@@ -287,7 +287,10 @@ fn an_archive_that_ends_with_any_frame_is_continued_and_counts_each_entry_once()
         let bytes = overrun(&name, &timeline, &file, form);
         let attached = attach(name.path());
         let ends = frame_ends(&bytes);
-        let cuts = ends.iter().copied().step_by(1 + ends.len() / 300);
+        let cuts = ends
+            .iter()
+            .copied()
+            .step_by(1 + ends.len() / (100 * size() as usize));
         for cut in cuts.chain([bytes.len()]) {
             std::fs::write(&file, &bytes[..cut]).expect("cut");
             let what = format!("{form:?}, cut at {cut} of {}", bytes.len());

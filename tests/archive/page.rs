@@ -72,8 +72,8 @@ fn what_is_nested_to_any_depth_is_passed_over() {
     let path = directory.path().join("nested.tla");
     // Arrays of one array each, and maps of one map each, in a field that nobody knows; then the
     // ticks.
-    let arrays = vec![0x91; 1_000_000];
-    let maps = [0x81, 0x05].repeat(500_000);
+    let arrays = vec![0x91; 200_000];
+    let maps = [0x81, 0x05].repeat(100_000);
     let file = [arrays, maps]
         .map(|nested| framed(&[&[127, 0x82, 99], &nested[..], &[0xc0, 7, 5]].concat()));
     std::fs::write(&path, file.concat()).unwrap();

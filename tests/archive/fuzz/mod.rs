@@ -11,16 +11,18 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 
-/// A target's name, what it does, and how many changed inputs it is tried with here.
+use crate::support::size;
+
+/// A target's name, what it does, and how many changed inputs it is tried with here by default.
 type Target = (&'static str, fn(&[u8]), usize);
 
 const TARGETS: [Target; 6] = [
-    ("archive", targets::archive::run, 300),
-    ("archive_framed", targets::archive_framed::run, 500),
-    ("printf", targets::printf::run, 4_000),
-    ("resume", targets::resume::run, 300),
-    ("ring", targets::ring::run, 300),
-    ("symbols", targets::symbols::run, 1_000),
+    ("archive", targets::archive::run, 150),
+    ("archive_framed", targets::archive_framed::run, 250),
+    ("printf", targets::printf::run, 2_000),
+    ("resume", targets::resume::run, 150),
+    ("ring", targets::ring::run, 150),
+    ("symbols", targets::symbols::run, 500),
 ];
 
 /// Where the corpora are.
@@ -98,7 +100,7 @@ fn small_changes_do_no_harm() {
             scope.spawn(move || {
                 let inputs: Vec<_> = committed(target).into_iter().map(|(_, i)| i).collect();
                 let mut mutator = mutate::Mutator::new(inputs);
-                for number in 0..count {
+                for number in 0..count * size() as usize {
                     let input = mutator.next();
                     try_on(&format!("{target}, change {number}"), run, &input);
                 }
