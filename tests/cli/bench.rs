@@ -187,30 +187,8 @@ fn assert_archives(found: &Value) {
     }
 }
 
-#[test]
-fn every_figure_is_there_beside_the_clock() {
-    build_programs();
-    let folder = TempDir::new().unwrap();
-    let (temporary, json, svg, page) = (
-        folder.path().join("tmp"),
-        folder.path().join("bench.json"),
-        folder.path().join("bench.svg"),
-        folder.path().join("page.md"),
-    );
-    fs::copy(root().join("docs/performance.md"), &page).unwrap();
-    fs::create_dir(&temporary).unwrap();
-    let mut command = bench(library_dir(), &temporary);
-    command
-        .args(["--quick", "--no-peers", "--json"])
-        .arg(&json)
-        .arg("--svg")
-        .arg(&svg)
-        .arg("--page")
-        .arg(&page);
-
-    let said = succeed(&mut command, "python3");
-
-    let found: Value = serde_json::from_str(&fs::read_to_string(json).unwrap()).unwrap();
+/// Each way of logging was measured, beside the clock, and nothing was lost.
+fn assert_figures(found: &Value) {
     let mut measured = Vec::new();
     for figure in found["figures"].as_array().unwrap() {
         measured.push(format!(
@@ -243,7 +221,10 @@ fn every_figure_is_there_beside_the_clock() {
     }
     measured.sort();
     assert_eq!(measured, expected());
+}
 
+/// The operations that are done once, and the readers of a full ring.
+fn assert_once_and_readers(found: &Value) {
     let once = [
         "new",
         "define",
@@ -268,11 +249,10 @@ fn every_figure_is_there_beside_the_clock() {
         // A full ring, but for the chunks of other lanes.
         assert!((1_000_000..=1 << 20).contains(&events), "{events}");
     }
+}
 
-    assert_archives(&found["archives"]);
-    assert_eq!(found["codecs"], serde_json::json!([]));
-
-    assert_eq!(found["skipped"], serde_json::json!({}));
+/// Each goal has a verdict, except those that need peers.
+fn assert_goals(found: &Value) {
     let unmeasured: Vec<_> = found["reach"]
         .as_array()
         .unwrap()
@@ -290,6 +270,38 @@ fn every_figure_is_there_beside_the_clock() {
         unmeasured,
         [(peers, "no peer measured"), (dump, "text"), (dump, "JSON")]
     );
+}
+
+#[test]
+fn every_figure_is_there_beside_the_clock() {
+    build_programs();
+    let folder = TempDir::new().unwrap();
+    let (temporary, json, svg, page) = (
+        folder.path().join("tmp"),
+        folder.path().join("bench.json"),
+        folder.path().join("bench.svg"),
+        folder.path().join("page.md"),
+    );
+    fs::copy(root().join("docs/performance.md"), &page).unwrap();
+    fs::create_dir(&temporary).unwrap();
+    let mut command = bench(library_dir(), &temporary);
+    command
+        .args(["--quick", "--no-peers", "--json"])
+        .arg(&json)
+        .arg("--svg")
+        .arg(&svg)
+        .arg("--page")
+        .arg(&page);
+
+    let said = succeed(&mut command, "python3");
+
+    let found: Value = serde_json::from_str(&fs::read_to_string(json).unwrap()).unwrap();
+    assert_figures(&found);
+    assert_once_and_readers(&found);
+    assert_archives(&found["archives"]);
+    assert_eq!(found["codecs"], serde_json::json!([]));
+    assert_eq!(found["skipped"], serde_json::json!({}));
+    assert_goals(&found);
 
     let tables = printed(said);
     for row in [

@@ -9,6 +9,11 @@
 //! general model calls `__tls_get_addr`, which may allocate when a thread first calls it: inside
 //! malloc that is a deadlock. Stable Rust does not offer the other model.
 
+#![expect(
+    clippy::too_many_lines,
+    reason = "sections of assembly are not divided"
+)]
+
 use core::arch::{asm, naked_asm};
 use core::mem::offset_of;
 
