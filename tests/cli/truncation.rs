@@ -219,8 +219,7 @@ fn a_live_ring_of_another_user_is_followed_without_a_torn_event_or_a_loss_that_i
         if round == 300 {
             writer.tell();
             stopped = Some(writer.line());
-        }
-        if stopped.is_some() && batch.is_empty() && lost == 0 {
+        } else if stopped.is_some() && batch.is_empty() && lost == 0 {
             break;
         }
     }
