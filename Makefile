@@ -35,7 +35,9 @@ lint:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps -p timeline -p timeline-archive --lib
 
 # Once more as where there are no restartable sequences: what depends on which lanes are written through. Those that
-# are skipped run both ways by themselves.
+# are skipped run both ways by themselves. Two tests for each CPU, as half of them wait for processes; not more than
+# sixteen, as a process may have sixty-four timelines.
+unit: export RUST_TEST_THREADS ?= $(shell n=$$((2 * $$(nproc))); echo $$((n < 16 ? n : 16)))
 unit:
 	$(CARGO) test --workspace --no-fail-fast
 	GLIBC_TUNABLES=glibc.pthread.rseq=0 $(CARGO) test --workspace --no-fail-fast --test core --test ffi --test cli -- \
