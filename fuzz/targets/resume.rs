@@ -1,8 +1,8 @@
 //! What a recorder finds where it is to go on: what stands there stays, and nothing is recorded
 //! twice.
 
-use timeline::{Attached, Error};
-use timeline_archive::{Archive, Form, Keeping, Output, Recorder, Totals};
+use timeline::Attached;
+use timeline_archive::{Archive, Error, Form, Keeping, Output, Recorder, Totals};
 
 use super::scratch::Scratch;
 use super::{frames, ring};

@@ -194,48 +194,6 @@ pub enum Error {
         found: String,
     },
 
-    /// There is no archive of this name.
-    #[error("no archive at {}: `timeline record` writes one", .path.display())]
-    NoArchive {
-        /// The file asked for.
-        path: PathBuf,
-    },
-
-    /// A file without a single whole frame.
-    #[error("{} is {}", .path.display(), no_archive(found))]
-    NotAnArchive {
-        /// The file.
-        path: PathBuf,
-        /// Its first bytes.
-        found: Vec<u8>,
-    },
-
-    /// Recording into the archive of another ring.
-    #[error("{} already holds something that is no recording of {}, and is left as it is; record \
-        into another file (`cat` joins archives)", .path.display(), .timeline.display())]
-    OtherRing {
-        /// The file.
-        path: PathBuf,
-        /// The timeline to be recorded.
-        timeline: PathBuf,
-    },
-
-    /// Rotating an archive that is one file.
-    #[error("{} is one file, and only the files of a directory are rotated and removed; name a \
-        directory, with a / at its end", .path.display())]
-    NotADirectory {
-        /// The file.
-        path: PathBuf,
-    },
-
-    /// A second recorder for one file.
-    #[error("{} is being written by another recorder; choose another file, or stop that one \
-        first", .path.display())]
-    RecorderBusy {
-        /// The file.
-        path: PathBuf,
-    },
-
     /// A name that cannot be that of a timeline.
     #[error("{name:?} cannot name a timeline: {why}")]
     BadName {
@@ -368,15 +326,13 @@ impl Error {
         use Error::*;
         match self {
             Io { .. } => ErrorKind::Io,
-            NotFound { .. } | NoArchive { .. } => ErrorKind::NotFound,
+            NotFound { .. } => ErrorKind::NotFound,
             InUse { .. } => ErrorKind::InUse,
             NoSpace { .. } => ErrorKind::NoSpace,
             NotTrusted { .. } => ErrorKind::NotTrusted,
-            NotATimeline { .. }
-            | NotAnArchive { .. }
-            | Unfinished { .. }
-            | OtherBoot { .. }
-            | UnknownBoot { .. } => ErrorKind::NotATimeline,
+            NotATimeline { .. } | Unfinished { .. } | OtherBoot { .. } | UnknownBoot { .. } => {
+                ErrorKind::NotATimeline
+            }
             Version { .. } => ErrorKind::Version,
             Truncated { .. } | Corrupt { .. } => ErrorKind::Corrupt,
             BadName { .. }
@@ -385,14 +341,12 @@ impl Error {
             | BadLevel { .. }
             | TooManyArguments { .. }
             | BadText { .. }
-            | OtherRing { .. }
-            | NotADirectory { .. }
             | ReadOnly { .. } => ErrorKind::Argument,
             StringTableFull { .. }
             | DefinitionTableFull { .. }
             | ProcessTableFull { .. }
             | TooManyOpen { .. } => ErrorKind::Full,
-            SamplerBusy { .. } | RecorderBusy { .. } | Locked { .. } => ErrorKind::Busy,
+            SamplerBusy { .. } | Locked { .. } => ErrorKind::Busy,
         }
     }
 
@@ -440,16 +394,6 @@ fn not_trusted(path: &Path, owner: &Owner) -> String {
 /// The system's words, or the refusal.
 fn told(source: &io::Error, refusal: Option<&Refusal>) -> String {
     refusal.map_or(source.to_string(), Refusal::to_string)
-}
-
-/// The kind of a file that is not an archive, by its first bytes.
-fn no_archive(found: &[u8]) -> String {
-    match found.starts_with(&crate::layout::MAGIC) {
-        true => "a timeline or a snapshot of one, not an archive; `timeline info` and `timeline \
-         dump` read it, and `timeline record --once` makes an archive of it"
-            .into(),
-        false => format!("not an archive: it is {}", looks_like(found)),
-    }
 }
 
 fn users(by: &[User]) -> String {

@@ -7,6 +7,7 @@
 //! `format` says what stands in a file, `write` makes it of events, `read` makes events of it, and
 //! `record` follows a ring into files. Each uses those before it: `record` uses all.
 
+mod error;
 mod format;
 mod read;
 mod record;
@@ -23,6 +24,7 @@ pub mod limits {
     pub use crate::write::writer::MOST_TEXT as MAX_TEXT;
 }
 
+pub use error::{Error, Result};
 pub use format::event::{Event, PRINTF, RawDefinition, RawEvent, RawThread};
 pub use format::preamble::Preamble;
 pub use format::record::Symbol;

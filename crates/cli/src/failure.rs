@@ -41,6 +41,15 @@ impl From<timeline::Error> for Failure {
     }
 }
 
+impl From<timeline_archive::Error> for Failure {
+    fn from(error: timeline_archive::Error) -> Self {
+        match error {
+            timeline_archive::Error::Timeline(error) => error.into(),
+            other => Failure::Message(other.to_string()),
+        }
+    }
+}
+
 /// `?` is used for standard output only. Other I/O errors name their file.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {

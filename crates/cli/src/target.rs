@@ -130,7 +130,9 @@ impl Target {
         }
         match Archive::open(path) {
             Ok(found) if !begins_with(path, &MAGIC) => archive(found),
-            Err(Error::NotAnArchive { found, .. }) if !found.starts_with(&MAGIC) => {
+            Err(timeline_archive::Error::NotAnArchive { found, .. })
+                if !found.starts_with(&MAGIC) =>
+            {
                 Err(Failure::Message(format!(
                     "{} is neither a timeline nor an archive: it is {}",
                     path.display(),

@@ -5,8 +5,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
-use timeline::{Definition, Error, Event, EventId, Frame, Result, Source, Thread};
+use timeline::{Definition, Event, EventId, Frame, Source, Thread};
 
+use crate::error::{Error, Result};
 use crate::format::block::CODEC;
 use crate::format::event::SingleEvent;
 use crate::format::frame::{MARK, Part};

@@ -7,8 +7,9 @@ use std::ops::Range;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use timeline::{Error, Result, files};
+use timeline::files;
 
+use crate::error::{Error, Result};
 use crate::format::frame::{Frames, MAX_RECORD, Part};
 
 /// Bytes of a file in memory at once: several times the longest frame.

@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
-use timeline::{Error, Event, Result, files::open_to_read};
+use timeline::{Event, files::open_to_read};
 
+use crate::error::{Error, Result};
 use crate::format::file_name::file_number;
 use crate::format::frame::Part;
 use crate::format::record::{Record, decode};

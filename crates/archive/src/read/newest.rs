@@ -15,8 +15,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use timeline::{Error, Order, Result};
+use timeline::Order;
 
+use crate::error::{Error, Result};
 use crate::read::archive::Archive;
 use crate::read::bytes::files_of;
 use crate::read::merge::ByTime;

@@ -3,11 +3,9 @@
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use timeline::{
-    Error, Result,
-    files::{Replacement, open_to_read},
-};
+use timeline::files::{Replacement, open_to_read};
 
+use crate::error::{Error, Result};
 use crate::read::archive::Archive;
 use crate::read::follow::is_recorded;
 
@@ -49,11 +47,12 @@ impl Archive {
         if open_to_read(replacement.path()).is_ok_and(|there| is_recorded(&there)) {
             return Err(Error::RecorderBusy { path: file.into() });
         }
-        replacement.write(|out| {
+        let copied = replacement.write(|out| {
             let mut out = BufWriter::new(out);
             let copied = self.copy(&mut out)?;
             out.flush()?;
             Ok(copied)
-        })
+        })?;
+        Ok(copied)
     }
 }

@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
-use timeline::{Error, Result, files};
+use timeline::files;
 
+use crate::error::{Error, Result};
 use crate::format::file_name::{file_name, file_number};
 
 /// Attempts to lock a file: a reader that checks for a recorder holds the lock for a moment.

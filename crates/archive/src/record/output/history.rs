@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use timeline::{Attached, Error, Result, files::open_to_read, name_before};
+use timeline::{Attached, files::open_to_read, name_before};
 
+use crate::error::{Error, Result};
 use crate::format::preamble::Preamble;
 use crate::record::resume::Contents;
 use crate::write::writer::Known;

@@ -12,8 +12,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use timeline::{Attached, Error, Result};
+use timeline::Attached;
 
+use crate::error::{Error, Result};
 use crate::format::preamble::Preamble;
 use crate::record::resume::Contents;
 use crate::write::writer::Known;

@@ -5,11 +5,10 @@ use std::io;
 use std::path::Path;
 use std::time::Instant;
 
-use timeline::{Error, Result};
-
 use super::current::{Change, CurrentFile};
 use super::rotation::Rotation;
 use super::trouble::Trouble;
+use crate::error::{Error, Result};
 use crate::record::numbered_files::{self, Files};
 use crate::record::resume::Contents;
 

@@ -4,11 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
-use timeline::{Error, Result};
-
 use super::current::CurrentFile;
 use super::keeping::{Fsync, Keeping};
 use super::trouble::Trouble;
+use crate::error::{Error, Result};
 use crate::record::numbered_files::{self, Files};
 
 /// The next write, after the bytes that are waiting.

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use timeline::Error;
+use crate::error::Error;
 
 /// Time before the next attempt.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -31,10 +31,10 @@ impl Trouble {
         }
     }
 
-    /// The same, for an error of the library.
+    /// The same, for an error of the library or of archives.
     pub(super) fn of(doing: &'static str, path: &Path, error: Error) -> Trouble {
         let error = match error {
-            Error::Io { source, .. } => source,
+            Error::Timeline(timeline::Error::Io { source, .. }) => source,
             other => io::Error::other(other),
         };
         Trouble::new(doing, path, error)

@@ -11,8 +11,9 @@ mod next_file;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-use timeline::{Attached, Follow, FollowFrom, PlacedEvent, Result, ThreadRef};
+use timeline::{Attached, Follow, FollowFrom, PlacedEvent, ThreadRef};
 
+use crate::error::Result;
 use crate::format::event::RawEvent;
 use crate::format::preamble::Preamble;
 use crate::format::record::events_in;

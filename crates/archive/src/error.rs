@@ -1,0 +1,89 @@
+//! The errors of archives: those of the library, and some of their own.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error as ThisError;
+use timeline::{ErrorKind, layout::MAGIC, looks_like};
+
+/// The result of a call about an archive.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// An error of reading, writing or recording an archive.
+#[derive(Debug, ThisError)]
+#[non_exhaustive]
+pub enum Error {
+    /// An error of the library.
+    #[error(transparent)]
+    Timeline(#[from] timeline::Error),
+
+    /// There is no archive of this name.
+    #[error("no archive at {}: `timeline record` writes one", .path.display())]
+    NoArchive {
+        /// The file asked for.
+        path: PathBuf,
+    },
+
+    /// A file without a single whole frame.
+    #[error("{} is {}", .path.display(), no_archive(found))]
+    NotAnArchive {
+        /// The file.
+        path: PathBuf,
+        /// Its first bytes.
+        found: Vec<u8>,
+    },
+
+    /// Recording into the archive of another ring.
+    #[error("{} already holds something that is no recording of {}, and is left as it is; record \
+        into another file (`cat` joins archives)", .path.display(), .timeline.display())]
+    OtherRing {
+        /// The file.
+        path: PathBuf,
+        /// The timeline to be recorded.
+        timeline: PathBuf,
+    },
+
+    /// Rotating an archive that is one file.
+    #[error("{} is one file, and only the files of a directory are rotated and removed; name a \
+        directory, with a / at its end", .path.display())]
+    NotADirectory {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// A second recorder for one file.
+    #[error("{} is being written by another recorder; choose another file, or stop that one \
+        first", .path.display())]
+    RecorderBusy {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+impl Error {
+    /// The broad class of this error.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Error::Timeline(error) => error.kind(),
+            Error::NoArchive { .. } => ErrorKind::NotFound,
+            Error::NotAnArchive { .. } => ErrorKind::NotATimeline,
+            Error::OtherRing { .. } | Error::NotADirectory { .. } => ErrorKind::Argument,
+            Error::RecorderBusy { .. } => ErrorKind::Busy,
+        }
+    }
+
+    /// The error of a failed system call, with its refusal if permission was denied.
+    pub(crate) fn io(doing: &'static str, path: &Path, source: impl Into<io::Error>) -> Error {
+        timeline::Error::io(doing, path, source).into()
+    }
+}
+
+/// The kind of a file that is not an archive, by its first bytes.
+fn no_archive(found: &[u8]) -> String {
+    match found.starts_with(&MAGIC) {
+        true => "a timeline or a snapshot of one, not an archive; `timeline info` and `timeline \
+         dump` read it, and `timeline record --once` makes an archive of it"
+            .into(),
+        false => format!("not an archive: it is {}", looks_like(found)),
+    }
+}
