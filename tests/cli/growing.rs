@@ -39,7 +39,7 @@ fn tail_follows_a_recorder_over_all_its_files_and_ends_with_it() {
         let (recorder, path) = followed(&mut mixture, output, options);
         let mut tail = Running::start(&["tail", &path, "-n", "100000"]);
         for _ in 0..4 {
-            mixture.log(10);
+            mixture.log(25);
             let logged = mixture.logged as usize;
             tail.stdout_until("what was logged", |lines| {
                 lines.iter().filter(is_event).count() == logged
