@@ -167,7 +167,7 @@ local function handle_of(pointer, free) return ffi.gc(pointer[0], free) end
 
 local function expect_open(object)
    if not object.closed then return end
-   error(("timeline: expected one that is open, got %s; open or attach to it anew"):format(tostring(object)), 3)
+   error(("timeline: expected one that is open, got %s; open or attach again"):format(tostring(object)), 3)
 end
 
 -- The objects that a timeline or an attached timeline closes with itself. The keys are weak, so an

@@ -143,7 +143,7 @@ impl Segment {
             Some(Loss::Closed) => fail(
                 "read",
                 "this program has closed the descriptor through which it was read, and the name \
-                 leads elsewhere by now; attach to it anew, and close only what is your own",
+                 leads to another file by now; attach again, and close only your own descriptors",
             ),
             Some(Loss::GivenUp) => fail(
                 "look at",

@@ -98,9 +98,9 @@ pub enum Error {
     },
 
     /// Another process holds a lock of the timeline, and does not release it.
-    #[error("{} is locked by another process, which does not let go of it; the file belongs to \
-        {owner}, and whoever may open it may lock it. Stop that process, or remove the timeline \
-        and create it anew", .path.display())]
+    #[error("{} is locked by another process, which does not release it; the file belongs to \
+        {owner}, and every process that may open it may lock it. Stop that process, or remove the \
+        timeline and create it again", .path.display())]
     Locked {
         /// The timeline.
         path: PathBuf,
@@ -130,16 +130,16 @@ pub enum Error {
     },
 
     /// The creator died before the timeline was whole.
-    #[error("{} was never finished: its creator died, or is still busy, creating it; run the \
-        program again", .path.display())]
+    #[error("{} was never finished: its creator died while it made it, or is still at work; run \
+        the program again", .path.display())]
     Unfinished {
         /// The name or file.
         path: PathBuf,
     },
 
     /// Joining a timeline that an earlier boot of the machine left in a file.
-    #[error("{} was written before this machine's last boot and nobody can go on with it; create \
-        it anew with new, which keeps it as {}.prev", .path.display(), .path.display())]
+    #[error("{} was written before this machine's last boot, and cannot be continued; create it \
+        again with new, which keeps the old one as {}.prev", .path.display(), .path.display())]
     OtherBoot {
         /// The file.
         path: PathBuf,
@@ -148,7 +148,7 @@ pub enum Error {
     /// Joining a timeline in a file without knowing which boot of the machine wrote it.
     #[error("cannot tell whether {} was written since this machine's last boot: the boot id is in \
         /proc, which is not mounted here. Mount it (in a chroot: mount -t proc proc /proc), or \
-        create the timeline anew with new", .path.display())]
+        create the timeline again with new", .path.display())]
     UnknownBoot {
         /// The file.
         path: PathBuf,

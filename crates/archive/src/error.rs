@@ -34,7 +34,7 @@ pub enum Error {
     },
 
     /// Recording into the archive of another ring.
-    #[error("{} already holds something that is no recording of {}, and is left as it is; record \
+    #[error("{} holds something other than a recording of {}, and was not changed; record \
         into another file (`cat` joins archives)", .path.display(), .timeline.display())]
     OtherRing {
         /// The file.
