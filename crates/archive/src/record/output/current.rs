@@ -17,7 +17,8 @@ use crate::record::numbered_files::Locked;
 pub enum Change {
     /// Its name is gone or leads to another file: it was removed or moved.
     Gone,
-    /// It is shorter than what was written to it.
+    /// It is shorter than what was written to it. Events that the recorder had read, but not
+    /// written, count as missed.
     Cut,
 }
 
