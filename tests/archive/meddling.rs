@@ -9,8 +9,8 @@ use crate::flight::{Flight, eventually, first_arguments};
 
 const ANEW: &str = " was removed or moved; begun anew";
 
-/// Has the archive disturbed after 1,000 events, and further ones logged. Returns those of them that
-/// the archive holds at the end, and the number of events that it says were missed.
+/// Has the archive disturbed after 1,000 events, and further ones logged. Returns those of them
+/// that the archive holds at the end, and the number of events that it says were missed.
 fn disturbed(
     flight: &mut Flight,
     more: &[&str],

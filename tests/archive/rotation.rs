@@ -291,7 +291,7 @@ fn a_directory_has_one_recorder_and_one_timeline() {
         let output = flight.command(&[]).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{}", said(&output));
         assert!(
-            said(&output).contains("is left as it is"),
+            said(&output).contains("was not changed"),
             "{}",
             said(&output)
         );

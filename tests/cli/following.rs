@@ -1,7 +1,9 @@
 //! tail.
 
 use std::io::{BufRead, BufReader, Read};
+use std::os::fd::AsFd;
 
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
@@ -184,14 +186,14 @@ fn tail_ends_on_a_signal_while_its_reader_stands_still() {
     let tl = name.create(16 * 1024);
     log_sums(&tl, &Events::define(&tl), 16 * 1024);
     let mut tail = Running::start_unread(&["tail", name.path(), "-n", "16384"]);
-    let pid = tail.pid();
-    let written = || {
-        let io = std::fs::read_to_string(format!("/proc/{pid}/io")).unwrap();
-        let line = io.lines().find(|line| line.starts_with("wchar: ")).unwrap();
-        line["wchar: ".len()..].parse::<u64>().unwrap()
-    };
-    // A pipe holds 64 KiB: whoever wrote that much is waiting for its reader.
-    eventually("the pipe to be full", || written() >= 60 * 1024);
+    let pipe = format!("/proc/{}/fd/1", tail.pid());
+    let pipe = std::fs::File::options().write(true).open(pipe).unwrap();
+    eventually("the pipe to be full", || {
+        let mut pipe = [PollFd::new(pipe.as_fd(), PollFlags::POLLOUT)];
+        poll(&mut pipe, PollTimeout::ZERO).unwrap() == 0
+    });
+    // Otherwise it stays open when `tail` has ended.
+    drop(pipe);
     tail.signal(Signal::SIGINT);
     let mut stdout = tail.take_stdout();
     let (_, stderr) = tail.succeed();
