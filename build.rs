@@ -1,5 +1,5 @@
-//! Generates include/timeline.h from the sources of the C ABI, and says how the shared library is
-//! linked.
+//! Generates include/timeline.h from the sources of the C ABI.
+//! It also says how the shared library is linked.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! Regressions of reading a full ring: `cargo bench --bench read`. `make bench` compares with
-//! peers.
+//! Finds regressions in reading a full ring: `cargo bench --bench read`.
+//! `make bench` compares with peers.
 
 use std::hint::black_box;
 use std::io::sink;

@@ -1,5 +1,5 @@
-//! The Lua module under a real LuaJIT: the programs in tests/lua, the examples, and finding the
-//! library.
+//! Tests the Lua module under a real LuaJIT.
+//! It runs the programs in tests/lua and the examples, and tests how the library is found.
 
 mod support;
 

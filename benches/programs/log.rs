@@ -1,5 +1,7 @@
-//! Measures logging from Rust beside the bare clock. Command line and output are those of
-//! benches/peers/common.h, and `--variant` is the call; E counts the events of each thread.
+//! Measures how long logging from Rust takes, beside reading the clock alone.
+//!
+//! The command line and the output are those of benches/peers/common.h. `--variant` names the
+//! call that is measured, and E is the number of events of each thread.
 //!
 //!     bench-log --variant V --mode loop|sustained|latency|endless
 //!         --threads N --events E --repeats R

@@ -1,5 +1,5 @@
-//! Bytes as an archive: what is whole comes out, in every way of reading, and nothing that is not
-//! there.
+//! Reads bytes as an archive, in every way of reading.
+//! Whatever is whole must come out, and nothing that is not in the bytes.
 
 use std::collections::BTreeSet;
 

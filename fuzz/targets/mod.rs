@@ -1,5 +1,5 @@
-//! What fuzzing tries on each reader of bytes: whatever they are, nothing panics, and what must
-//! hold does.
+//! Has the fuzz targets: what fuzzing tries on each reader of bytes.
+//! Whatever the bytes are, nothing panics, and what must hold does.
 //!
 //! Each target is a function of bytes, which fuzz/bin/ feeds from a fuzzer and tests/archive/fuzz/
 //! from fuzz/corpus/.

@@ -1,5 +1,5 @@
-//! What a recorder finds where it is to go on: what stands there stays, and nothing is recorded
-//! twice.
+//! Lets a recorder continue in a file of any bytes.
+//! What is in the file stays, and nothing is recorded twice.
 
 use timeline::Attached;
 use timeline_archive::{Archive, Error, Form, Keeping, Output, Recorder, Totals};

@@ -1,5 +1,4 @@
-//! A timeline, or changes to one: attached, dumped, followed, saved and recorded, and never written
-//! to.
+//! Attaches, dumps, follows, saves and records a timeline of any bytes, and never writes to it.
 //!
 //! Bytes that begin as a timeline does are one. Others are a list of changes to a sound one: which
 //! one (1 byte), and for each change where (3 bytes, little-endian), how many bytes, and these.

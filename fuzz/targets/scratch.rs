@@ -1,5 +1,5 @@
-//! Files in memory, for readers that want a path. They need no removing, also where a target is
-//! killed.
+//! Makes files in memory, for readers that want a path.
+//! Nobody needs to remove them, even if a target is killed.
 
 use std::fs::File;
 use std::io::Write;

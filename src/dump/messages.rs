@@ -1,5 +1,5 @@
-//! Messages whose values are in a payload: those of printf, any with more than four, and those that
-//! were lost.
+//! Makes the messages of events whose values are in a payload.
+//! These are those of printf, any with more than four values, and those that were lost.
 
 use std::borrow::Cow;
 use std::fmt;

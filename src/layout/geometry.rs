@@ -1,5 +1,5 @@
-//! Where everything stands: computed when a timeline is created, read back and distrusted ever
-//! after.
+//! Says where everything is in the file of a timeline.
+//! It is computed when a timeline is created. Readers take it from the file, and check it.
 
 use super::{
     ENTRY_SIZE, HEADER_SIZE, Header, MAX_ENTRIES, MAX_STRING_TABLE, MIN_ENTRIES, MIN_STRING_TABLE,

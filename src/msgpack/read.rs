@@ -1,5 +1,5 @@
-//! Reads msgpack, whatever stands there: lengths are only believed as far as there are bytes, and
-//! nesting is counted instead of followed.
+//! Reads msgpack from any bytes, hostile ones too.
+//! A length is only believed as far as there are bytes, and nesting is counted, not followed.
 
 use rmp::Marker;
 

@@ -1,5 +1,5 @@
-//! How much text an archive can become: no more than docs/archive.md says, and no event more than
-//! there is room for.
+//! Tests how much text an archive can become.
+//! It is no more than docs/archive.md says, and no event has more text than there is room for.
 
 use std::fs;
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! Consistent cuts: no reader is given an effect without its cause, while threads hand a token to
-//! each other.
+//! Tests that cuts are consistent: no reader is given an effect without its cause.
+//! Threads hand a token to each other meanwhile.
 //!
 //! Each holder of the token logs its number before it passes it on, so whoever is given number n
 //! must have been given 0 to n - 1 as well, by then.

@@ -1,5 +1,6 @@
-//! How a recorder ends upon signals: in time, however full the ring and however slow the disk, with
-//! whole frames and a count of the entries that it leaves.
+//! Tests how a recorder ends upon signals.
+//! It ends in time, however full the ring and however slow the disk. It leaves whole frames, and
+//! a count of the entries that it did not record.
 
 use std::fs::{self, File};
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! Recording to a disk that is full for a time: what is there stays whole, the rest waits, and what
-//! cannot is counted.
+//! Tests recording to a disk that is full for a time.
+//! What is on the disk stays whole, the rest waits, and what cannot wait is counted.
 //!
 //! A limit on the size of files is like a full disk, and can be lifted, on every machine. Where
 //! this process may mount, a small file system is filled as well.

@@ -1,5 +1,5 @@
-//! Rings, snapshots and archives say alike how much is missing and where, to the last entry:
-//! compared with naive models.
+//! Tests that rings, snapshots and archives agree, to the last entry, on what is missing and where.
+//! They are compared with naive models.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};

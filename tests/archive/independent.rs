@@ -1,5 +1,5 @@
-//! The format is what docs/archive.md says: a reader that has no code of ours agrees, and so do
-//! bytes made by hand.
+//! Tests that the format of archives is what docs/archive.md says.
+//! A reader that has no code of ours agrees, and so do bytes made by hand.
 
 use std::path::Path;
 use std::process::Command;

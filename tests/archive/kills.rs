@@ -1,5 +1,5 @@
-//! Recorders killed at 200 random moments, while programs come and go: nothing twice, nothing left
-//! out.
+//! Kills recorders at 200 random moments, while programs come and go.
+//! Nothing is recorded twice, and nothing is left out.
 
 use std::collections::HashMap;
 use std::fs;

@@ -1,5 +1,5 @@
-//! What stands in files: archives, as recorders write them and readers find them, and the format of
-//! a ring.
+//! Tests what is in files: archives, and the format of a ring.
+//! Archives are tested as recorders write them and as readers find them.
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,5 +1,5 @@
-//! What an archive can make a reader spend: the command reads small files that ask for much in
-//! little memory.
+//! Tests how much memory an archive can make a reader use.
+//! The command reads small files that ask for much, with little memory.
 
 use std::fs;
 use std::process::{Command, Output, Stdio};

@@ -1,5 +1,5 @@
-//! The newest events of a rotated archive: the same as of the whole, and no more files are read
-//! than may hold one.
+//! Tests that the newest events of a rotated archive are the same as those of the whole.
+//! No more files are read than may hold one of them.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! benches/bench.py: every figure is there, nothing is lost, and nothing is left behind. Not how
-//! large they are.
+//! Tests that benches/bench.py gives every figure, loses nothing and leaves nothing behind.
+//! It does not test how large the figures are.
 
 use std::ffi::OsStr;
 use std::fs;

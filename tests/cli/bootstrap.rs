@@ -1,5 +1,5 @@
-//! scripts/bootstrap.sh: what it installs, and what it says where it may not. Every program that it
-//! looks for or runs is a fake one; nothing is installed.
+//! Tests what scripts/bootstrap.sh installs, and what it says if it may not.
+//! Every program that it looks for or runs is a fake one; nothing is installed.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

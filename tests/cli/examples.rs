@@ -1,5 +1,5 @@
-//! The example programs in C and C++: what they log, and what they do with a timeline that is
-//! there.
+//! Tests the example programs in C and C++.
+//! It checks what they log, and what they do with a timeline that exists.
 
 use std::fs::{self, File};
 use std::path::Path;

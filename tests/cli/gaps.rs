@@ -1,5 +1,5 @@
-//! Gaps, as the command shows them: where entries were overwritten, and since when a ring is
-//! complete.
+//! Tests how the command shows gaps.
+//! It says where entries were overwritten, and since when a ring is complete.
 
 use core_affinity::CoreId;
 use timeline::Timeline;

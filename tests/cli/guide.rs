@@ -1,5 +1,6 @@
-//! The documents hold what they say: every piece of code in them runs and prints what is shown,
-//! every link leads somewhere, and every file, module and test that they name exists.
+//! Tests that the documents are true.
+//! Every piece of code in them runs and prints what is shown, every link leads somewhere, and every
+//! file, module and test that they name exists.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,6 @@
-//! Manners: help by either way, hints at misspelt names, the only timeline there is, words in the
-//! place of bytes.
+//! Tests how the command helps its users.
+//! Help comes by either way. A misspelt name gets a hint. If there is only one timeline, nobody has
+//! to name it. Messages say in words, not in bytes, what a file is that is no timeline.
 
 use std::fs;
 use std::path::Path;

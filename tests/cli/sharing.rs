@@ -1,5 +1,5 @@
-//! One timeline for several processes and users: made or joined by one call. Only users whom the
-//! owner lets, and who trust the owner, join it.
+//! Tests one timeline for several processes and users: one call makes or joins it.
+//! Only users whom the owner lets, and who trust the owner, join it.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::sync::Barrier;

@@ -1,5 +1,5 @@
-//! No verb prints a character that a terminal would obey, or that hides or reorders the text beside
-//! it.
+//! Tests that no verb prints a character that a terminal would obey.
+//! Nor does one print a character that hides or reorders the text beside it.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};

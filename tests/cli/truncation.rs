@@ -1,5 +1,5 @@
-//! Readers of a file that its owner, another user, cuts short again and again: a result or an
-//! error, and never a signal.
+//! Tests readers of a file that its owner, another user, cuts short again and again.
+//! They get a result or an error, and never a signal.
 
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;

@@ -1,5 +1,5 @@
-//! A naive twin of the dump: each line by `format!`, over random definitions, threads, times and
-//! arguments.
+//! Compares the dump with a naive twin.
+//! The twin makes each line by `format!`, over random definitions, threads, times and arguments.
 
 use std::process::Command;
 

@@ -1,5 +1,5 @@
-//! Many threads and processes on one ring: each event exactly once while nothing wraps, whole and
-//! in order when it does.
+//! Tests many threads and processes on one ring.
+//! Each event comes exactly once while nothing wraps, and whole and in order when it does.
 
 use std::collections::HashMap;
 use std::mem::offset_of;

@@ -1,5 +1,5 @@
-//! Damaged and hostile files: an error that names what is wrong, or something readable; no crash,
-//! no hang, no write.
+//! Tests damaged and hostile files: no crash, no hang, and no write.
+//! A reader gives an error that names what is wrong, or something readable.
 
 use std::fs::File;
 use std::mem::offset_of;

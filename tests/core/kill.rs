@@ -1,5 +1,5 @@
-//! Writers killed with SIGKILL at random moments: what they had committed stays readable, and what
-//! they held comes back.
+//! Kills writers with SIGKILL at random moments.
+//! What they had committed stays readable, and what they held comes back.
 
 use std::collections::HashMap;
 use std::fs::File;

@@ -1,5 +1,5 @@
-//! Events of several entries: whole whenever they are read, in any ring, beside short ones and
-//! after a kill.
+//! Tests that events of several entries are whole whenever they are read.
+//! This holds in any ring, beside short events, and after a kill.
 
 use std::collections::HashMap;
 

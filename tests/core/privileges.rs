@@ -1,5 +1,5 @@
-//! Daemons that give their rights away: they may not open the timeline again, and go on with what
-//! they have.
+//! Tests daemons that give their rights away.
+//! They may not open the timeline again, and go on with what they have.
 
 use timeline::{Level, Order, Priority, Timeline};
 

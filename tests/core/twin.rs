@@ -1,5 +1,5 @@
-//! Naive twins, over random interleavings and sizes: what a ring holds, and the order in which it
-//! is told.
+//! Compares rings with naive twins, over random interleavings and sizes.
+//! Both must hold the same events, and give them in the same order.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::mpsc;

@@ -1,5 +1,5 @@
-//! The C ABI and the C++ face, as C and C++ programs see them: built from source with strict
-//! warnings, linked with each library, and run.
+//! Tests the C ABI and the C++ face, as C and C++ programs see them.
+//! The programs are built from source with strict warnings, linked with each library, and run.
 
 use std::fs;
 use std::process::Command;

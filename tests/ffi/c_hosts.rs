@@ -1,5 +1,6 @@
-//! Programs that make it hard for a library: that close it, have it twice, fork by vfork, jump out
-//! of handlers, cancel threads, allow no system calls, and want backtraces.
+//! Tests programs that make it hard for a library.
+//! They close it, have it twice, fork by vfork, jump out of handlers, cancel threads, allow no
+//! system calls, and want backtraces.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

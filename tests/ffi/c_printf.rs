@@ -1,5 +1,5 @@
-//! What C and C++ programs log as printf writes: read as snprintf writes it, in every way of
-//! reading.
+//! Tests that what C and C++ programs log by printf is read as snprintf writes it.
+//! Every way of reading is tested.
 
 use std::fmt::Debug;
 use std::fs;

@@ -1,5 +1,5 @@
-//! scripts/check-header.sh: blames the header when building it changed it, and never for what git
-//! says.
+//! Tests when scripts/check-header.sh blames the header.
+//! It does so if building the header changed it, and never for what git says.
 
 use std::fs;
 use std::process::{Command, Output};

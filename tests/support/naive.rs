@@ -1,5 +1,5 @@
-//! What a settled ring holds, read from the bytes of its file in the plainest way the format
-//! allows.
+//! Reads what a settled ring holds from the bytes of its file.
+//! It does so in the plainest way that the format allows.
 
 use std::collections::HashMap;
 use std::mem::offset_of;

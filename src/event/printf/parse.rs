@@ -1,5 +1,5 @@
-//! Directives of a format: `%`, flags, width, precision, length and conversion, after C99 7.19.6.1
-//! and XSI.
+//! Parses the directives of a format of printf.
+//! A directive is `%`, flags, width, precision, length and conversion, after C99 7.19.6.1 and XSI.
 //!
 //! Only formats that the standards define are parsed. For others each C library has rules of its
 //! own, so the call site leaves them to the C library.

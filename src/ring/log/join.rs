@@ -1,5 +1,6 @@
-//! Joins before a first event: a slot for the thread, an identity for the process, a lane for the
-//! slot. Gives them back at the end of the thread.
+//! Makes a thread join the timeline before its first event.
+//! The thread gets a slot, the process an identity, and the slot a lane. When the thread ends, it
+//! gives its lane back.
 
 use super::Log;
 use crate::clock::settle;

@@ -1,6 +1,6 @@
-//! Hosts that close descriptors. Of standard streams: no descriptor of the library has the number
-//! of one, not for a moment. Of ours: we never read, and never close, what the host opens under
-//! that number.
+//! Tests hosts that close descriptors of standard streams, or ours.
+//! Standard streams: no descriptor of the library has the number of one, not for a moment.
+//! Ours: we never read, and never close, what the host opens under that number.
 
 mod kept;
 mod sampled;

@@ -1,5 +1,5 @@
-//! Anchors of all kinds of clocks: the independent reader and the library read the same times from
-//! them.
+//! Tests anchors of all kinds of clocks.
+//! The independent reader and the library read the same times from them.
 
 use std::fs;
 

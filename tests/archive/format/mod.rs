@@ -1,5 +1,6 @@
-//! docs/format.md against the source and the library: its tables, its worked example, and an
-//! independent reader (tests/python/read_timeline.py) that was written from that page alone.
+//! Compares docs/format.md with the source and the library.
+//! It checks the tables and the worked example of the page, and an independent reader
+//! (tests/python/read_timeline.py) that was written from that page alone.
 
 mod anchors;
 

@@ -1,5 +1,5 @@
-//! A small program file, put together by hand: a segment, a build id, and two functions in a table
-//! of symbols.
+//! Makes a small program file (ELF) by hand.
+//! It has a segment, a build id, and two functions in a table of symbols.
 
 /// Appends numbers of so many bytes each.
 fn put(out: &mut Vec<u8>, numbers: &[(u64, usize)]) {

@@ -1,5 +1,6 @@
-//! The fuzz targets (fuzz/targets/), run on what fuzzing begins with and has found (fuzz/corpus/),
-//! and on many small changes to it; `make fuzz` goes on from there.
+//! Runs the fuzz targets (fuzz/targets/) on the inputs in fuzz/corpus/ and on changes to them.
+//! Fuzzing begins with some of those inputs, and has found the others. The changes are small and
+//! many. `make fuzz` goes on from there.
 
 mod elf;
 mod mutate;

@@ -1,5 +1,6 @@
-//! What fuzzing begins with: small archives in each form, records, rings, formats and programs, as
-//! they are made today.
+//! Makes the inputs that fuzzing begins with.
+//! They are small archives in each form, records, rings, formats and programs, as they are made
+//! today.
 
 use std::mem::offset_of;
 

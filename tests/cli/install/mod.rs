@@ -1,5 +1,5 @@
-//! scripts/install.sh, and programs built against what it installed: with pkg-config, CMake and
-//! LuaJIT, and by the commands of the guide.
+//! Tests scripts/install.sh, and programs that are built against what it installed.
+//! They are built with pkg-config, CMake and LuaJIT, and by the commands of the guide.
 
 mod guide;
 mod readme;

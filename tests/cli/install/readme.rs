@@ -1,5 +1,5 @@
-//! The examples of the first page, as they stand there: the two programs, the one that aborts, and
-//! the smallest one in little memory.
+//! Tests the examples of the first page, exactly as they are printed there.
+//! They are the two programs, the one that aborts, and the smallest one in little memory.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,5 +1,5 @@
-//! The recipes, as they stand there: each block of commands in shared memory of its own, with the
-//! programs of the page.
+//! Tests the recipes, exactly as they are printed on their page.
+//! Each block of commands runs in shared memory of its own, with the programs of the page.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

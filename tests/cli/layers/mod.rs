@@ -1,5 +1,6 @@
-//! The rules of the source tree: dependencies point down only, unsafe code and atomics stay where
-//! they are at home, files say what they are for and stay short.
+//! Tests the rules of the source tree.
+//! Dependencies point down only, unsafe code and atomics stay in their folders, and files say what
+//! they are for and stay short.
 
 mod circles;
 
@@ -63,6 +64,18 @@ const MAKES_DESCRIPTORS: [&str; 13] = [
 
 const MOST_LINES: usize = 500;
 const MOST_COLUMNS: usize = 100;
+
+/// Where all Rust files are.
+const PLACES: [&str; 8] = [
+    "build.rs",
+    "src",
+    "crates",
+    "ffi",
+    "tests",
+    "benches",
+    "fuzz/bin",
+    "fuzz/targets",
+];
 
 /// Where the sources of crates are, and how many files there are at least.
 const CRATES: [(&str, usize); 4] = [
@@ -172,13 +185,15 @@ fn violations(file: &File) -> Vec<String> {
     found
 }
 
-/// A first line without a purpose, and what does not fit on a screen. Functions are clippy's.
+/// A first line that does not state the purpose of the file, too many lines, and lines that are too
+/// long. Clippy checks the length of functions.
 fn misformed(File { path, text }: &File) -> Vec<String> {
     let mut found = Vec::new();
     let first = text.lines().next().unwrap_or("");
-    if !first.starts_with("//! ") && !first.starts_with("/// ") {
+    if !first.starts_with("//! ") || !first.ends_with(['.', ':']) {
         found.push(format!(
-            "{path}:1: expected a line (//! …) that says what the file is for"
+            "{path}:1: expected one line (//! …) that says what the file is for, with . or : at \
+             its end"
         ));
     }
     let lines = text.lines().count();
@@ -262,20 +277,19 @@ fn upward(file: &File) -> Vec<String> {
     found
 }
 
-fn collect(folder: &Path, top: &Path, files: &mut Vec<File>) {
-    for entry in fs::read_dir(folder).unwrap_or_else(|e| panic!("{folder:?}: {e}")) {
-        let path = entry.expect("an entry of a folder").path();
-        if path.is_dir() {
-            collect(&path, top, files);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path:?}: {e}"));
-            let path = path
-                .strip_prefix(top)
-                .expect("below the top")
-                .display()
-                .to_string();
-            files.push(File { path, text });
+/// Reads a Rust file, or all of a folder.
+fn collect(path: &Path, top: &Path, files: &mut Vec<File>) {
+    if path.is_dir() {
+        for entry in fs::read_dir(path).unwrap_or_else(|e| panic!("{path:?}: {e}")) {
+            collect(&entry.expect("an entry of a folder").path(), top, files);
         }
+    } else if path.extension().is_some_and(|extension| extension == "rs") {
+        let text = fs::read_to_string(path).unwrap_or_else(|e| panic!("{path:?}: {e}"));
+        let path = path.strip_prefix(top).expect("below the top");
+        files.push(File {
+            path: path.display().to_string(),
+            text,
+        });
     }
 }
 
@@ -283,8 +297,8 @@ fn collect(folder: &Path, top: &Path, files: &mut Vec<File>) {
 fn the_tree_keeps_its_rules() {
     let top = crate::support::root();
     let mut files = Vec::new();
-    for folder in ["src", "crates", "ffi", "tests", "benches"] {
-        collect(&top.join(folder), top, &mut files);
+    for place in PLACES {
+        collect(&top.join(place), top, &mut files);
     }
     assert!(files.len() > 40, "only {} files found", files.len());
     for layer in LAYERS {
@@ -355,6 +369,24 @@ fn said(path: &str, code: &str) -> String {
         text: format!("//! What it is for.\n{code}\n"),
     };
     violations(&file).join("\n")
+}
+
+#[test]
+fn a_purpose_is_one_line() {
+    for (first, is_right) in [
+        ("//! Writes archives.", true),
+        ("//! Writes archives:", true),
+        ("//! Writes archives, and reads", false),
+        ("/// Writes archives.", false),
+        ("use std::fs;", false),
+        ("", false),
+    ] {
+        let file = File {
+            path: "tests/novel.rs".to_owned(),
+            text: format!("{first}\n//! them again.\n"),
+        };
+        assert_eq!(violations(&file).is_empty(), is_right, "{first}");
+    }
 }
 
 #[test]

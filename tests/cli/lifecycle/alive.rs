@@ -1,5 +1,6 @@
-//! Who is taken for alive: a program that executed itself is its successor, one without its first
-//! thread lives.
+//! Tests which processes count as alive.
+//! A program that executed itself is its own successor. A process whose first thread has ended is
+//! alive.
 
 use std::os::unix::process::CommandExt;
 use std::sync::{Barrier, atomic::AtomicU32, atomic::Ordering};

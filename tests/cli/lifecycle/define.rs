@@ -1,5 +1,5 @@
-//! Defining events: the same everywhere, all or nothing, also when tables are full or the definer
-//! is killed.
+//! Tests that events are defined the same everywhere, wholly or not at all.
+//! This also holds if tables are full or the definer is killed.
 
 use std::collections::HashSet;
 

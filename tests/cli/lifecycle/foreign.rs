@@ -1,5 +1,5 @@
-//! Other users: the files that they put at a name, and their locks, neither get into a program nor
-//! hold it up.
+//! Tests what other users can do to a program: nothing.
+//! No file that they put at a name gets into a program, and none of their locks holds it up.
 
 use std::fs::{File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};

@@ -1,5 +1,5 @@
-//! From nothing to a timeline and to its corpse: creating, joining, defining, levels, and what goes
-//! wrong.
+//! Tests the life of a timeline: creating, joining, defining, levels, and what goes wrong.
+//! It goes from nothing to a timeline, and to what is left of a dead one.
 
 mod alive;
 mod define;

@@ -1,5 +1,5 @@
-//! File systems and kernels that refuse what most can: locks, renaming onto a free name only, and
-//! more than a quota.
+//! Tests file systems and kernels that refuse what most can do.
+//! They refuse locks, renaming onto a free name only, and more than a quota.
 
 use timeline::{Error, Order, Timeline};
 

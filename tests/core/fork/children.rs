@@ -1,5 +1,5 @@
-//! Forked children that log without an exec: as themselves, and without touching their parent's
-//! lanes.
+//! Tests forked children that log without an exec.
+//! They log as themselves, and do not touch their parent's lanes.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};

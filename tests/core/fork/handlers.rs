@@ -1,5 +1,5 @@
-//! A handler that forks after any machine instruction of a log call: the child does not write for
-//! its parent.
+//! Tests a handler that forks after any machine instruction of a log call.
+//! The child does not write for its parent.
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {

@@ -1,5 +1,5 @@
-//! Hostile places to log from: forked children, ending threads, signal handlers, processes without
-//! descriptors.
+//! Tests logging from hostile places.
+//! These are forked children, ending threads, signal handlers, and processes without descriptors.
 
 mod children;
 mod handlers;

@@ -1,5 +1,5 @@
-//! Signal handlers that log while their thread logs: each event is in the ring, or counted as
-//! dropped.
+//! Tests signal handlers that log while their thread logs.
+//! Each event is in the ring, or is counted as dropped.
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 

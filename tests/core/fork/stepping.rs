@@ -1,5 +1,5 @@
-//! A handler that logs after every single machine instruction of a log call: no place in it is left
-//! to chance.
+//! Tests a handler that logs after every single machine instruction of a log call.
+//! No place in the call is left to chance.
 
 #[cfg(target_arch = "x86_64")]
 use crate::support::{NO_RSEQ, Name, Process, attach, checked, rseq};

@@ -1,5 +1,5 @@
-//! Threads that end and whose places others take: no lane is lost, no event gets another thread's
-//! name.
+//! Tests threads that end while other threads take their places.
+//! No lane is lost, and no event gets another thread's name.
 
 use std::collections::HashMap;
 

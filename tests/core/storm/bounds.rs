@@ -1,5 +1,5 @@
-//! What does not fit is dropped and counted, and not a byte is written where it may not be: CPUs
-//! without a lane, more threads than lanes, events beyond the table.
+//! Tests that what does not fit is dropped and counted, and that no byte is written out of place.
+//! The cases are CPUs without a lane, more threads than lanes, and events beyond the table.
 
 use std::collections::BTreeSet;
 use std::fs::File;

@@ -1,5 +1,5 @@
-//! Debuggers that run a program in their own way: one that stops after each instruction, one that
-//! runs it on a CPU of its own making.
+//! Tests debuggers that run a program in their own way.
+//! One stops after each instruction, and one runs the program on a CPU of its own making.
 
 use std::path::{Path, PathBuf};
 use std::process::Output;

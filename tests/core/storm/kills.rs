@@ -1,5 +1,5 @@
-//! Processes killed with SIGKILL and replaced while they log under the storm, and a reader that
-//! follows all the while.
+//! Kills processes with SIGKILL, and replaces them, while they log under the storm.
+//! A reader follows all the while.
 
 use std::collections::HashMap;
 use std::fs::File;

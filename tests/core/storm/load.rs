@@ -1,5 +1,5 @@
-//! Processes that log while the kernel does to their threads all that it can: moves them,
-//! interrupts them, forks them.
+//! Runs processes that log while the kernel does to their threads all that it can.
+//! It moves them, interrupts them and forks them.
 
 use std::cell::Cell;
 use std::fs::File;

@@ -1,5 +1,5 @@
-//! Logging under a storm: migration, signals, forks and kills by the million, stepping debuggers,
-//! memory at its edges.
+//! Tests logging under a storm of migrations, signals, forks and kills.
+//! These come by the million. Stepping debuggers and full tables are tested as well.
 
 mod bounds;
 mod debuggers;

@@ -1,5 +1,5 @@
-//! What a ring holds that nobody writes to just now, entry by entry from its bytes: nothing lost,
-//! twice, torn or out of order.
+//! Checks what a ring holds, entry by entry from its bytes, while nobody writes to it.
+//! Nothing is lost, twice, torn or out of order.
 
 use std::fs::File;
 use std::path::Path;

@@ -1,6 +1,6 @@
-//! preload.so under real programs: every call logged, none invented, none lost, and nothing changed
-//! for the program. Counts are compared with a program that knows its own, and with
-//! tests/ffi/preload/counter.c.
+//! Tests preload.so under real programs, for which nothing may change.
+//! Every call is logged, none is invented, and none is lost. Counts are compared with those of a
+//! program that knows its own, and with those of tests/ffi/preload/counter.c.
 
 mod calls;
 mod rounds;

@@ -1,5 +1,5 @@
-//! Children of vfork: their calls are counted and not logged, and those of everybody else are
-//! exact.
+//! Tests that calls of the children of vfork are counted and not logged.
+//! The calls of everybody else are exact.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! printf: what a call's arguments become on their way through a payload, beside what the C library
-//! makes of them.
+//! Compares formatted messages with those of the C library's printf.
+//! The arguments of a call go through a payload first.
 
 #[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
 mod conformance;

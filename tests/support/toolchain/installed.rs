@@ -1,5 +1,5 @@
-//! A machine on which another timeline is installed, of which nothing works: tests must not notice
-//! it.
+//! Makes a machine on which another timeline is installed, of which nothing works.
+//! Tests must not notice it.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

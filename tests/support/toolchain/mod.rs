@@ -1,5 +1,5 @@
-//! For tests of what other languages see: the built libraries, compilers, and commands that must
-//! succeed.
+//! Helps tests of what other languages see.
+//! It has the built libraries, compilers, and commands that must succeed.
 
 pub mod installed;
 pub mod pages;

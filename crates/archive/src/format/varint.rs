@@ -1,5 +1,5 @@
-//! The numbers that blocks are made of: small ones take one byte, differences of either sign are
-//! small.
+//! Encodes the numbers that blocks are made of as varints.
+//! A small number takes one byte. A difference is small whether it is positive or negative.
 
 /// Appends a number, seven bits a byte, the lowest first; the highest bit says that more follow.
 #[inline]

@@ -1,5 +1,5 @@
-//! The bytes of an archive: in memory, or in one or several files of which a part is read when it
-//! is needed.
+//! Reads the bytes of an archive, from memory or from one or several files.
+//! Of a file it reads a part when that part is needed.
 
 use std::fs::{File, OpenOptions};
 use std::io;

@@ -1,5 +1,5 @@
-//! The events of an archive in the order of time, of which only the frames around the present are
-//! in memory.
+//! Gives the events of an archive in the order of time.
+//! Only the frames around the present time are in memory.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

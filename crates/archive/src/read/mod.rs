@@ -1,5 +1,5 @@
-//! Reads an archive: all of it by time or by place, its newest part, or what is appended while it
-//! grows.
+//! Reads an archive.
+//! It reads all of it by time or by place, its newest part, or what is appended while it grows.
 
 pub(crate) mod archive;
 pub(crate) mod bytes;

@@ -1,5 +1,5 @@
-//! The names behind the numbers of an archive: strings, programs, symbols, and the definitions and
-//! threads that are made of them for readers.
+//! Finds the names behind the numbers of an archive: strings, programs and symbols.
+//! From these it makes the definitions and threads that readers are given.
 //!
 //! It only grows, behind shared references: an event may have a new definition while others
 //! are being shown, and an archive that is being recorded is read on.

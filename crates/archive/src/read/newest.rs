@@ -1,5 +1,5 @@
-//! The newest events of a rotated archive, read without opening files that are too old to hold one
-//! of them.
+//! Reads the newest events of a rotated archive.
+//! It does not open files that are too old to hold one of them.
 //!
 //! **Why does `dump -n` trust the times of files?** A rotated archive may have ten thousand files.
 //! Looking into all of them for the newest event takes as long as reading them. An event is never

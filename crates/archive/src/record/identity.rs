@@ -1,5 +1,5 @@
-//! Identifies the run of a program that a ring belongs to: makes its preamble, and compares
-//! preambles.
+//! Identifies the run of a program that a ring belongs to.
+//! It makes the preamble of the run, and compares preambles.
 
 use std::io::{self, Read};
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Follows a ring into files, which are rotated, continued after a crash, and opened again if
-//! another process removes them.
+//! Follows a ring and writes its events to files.
+//! Files are rotated, continued after a crash, and opened again if another process removes them.
 
 mod identity;
 pub(crate) mod numbered_files;

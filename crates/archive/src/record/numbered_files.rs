@@ -1,5 +1,4 @@
-//! The numbered files of a directory over which an archive is spread: timeline-000001.tla and so
-//! on.
+//! Finds and makes the numbered files of an archive in a directory: timeline-000001.tla and so on.
 
 use std::collections::VecDeque;
 use std::fs::{self, DirBuilder, File, OpenOptions};

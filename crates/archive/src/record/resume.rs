@@ -1,5 +1,5 @@
-//! Reads a file that an earlier recorder wrote: its runs, how far each is recorded, and where the
-//! last whole frame ends.
+//! Reads a file that an earlier recorder wrote.
+//! It finds the runs, how far each of them is recorded, and where the last whole frame ends.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;

@@ -1,5 +1,5 @@
-//! What many events share, known by numbers: definitions and threads, each with its bytes in a
-//! record.
+//! Gives numbers to what many events share: definitions and threads.
+//! Each is kept with its bytes in a record.
 
 use std::collections::HashMap;
 use std::hash::Hash;

@@ -1,5 +1,5 @@
-//! The work of the demo: one thread makes blocks of text, others compress and check them, and all
-//! of them log it.
+//! Does the work of the demo.
+//! One thread makes blocks of text, others compress and check them, and all of them log it.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,5 +1,5 @@
-//! Completion scripts: those of clap_complete, which also offer the names of timelines in shared
-//! memory.
+//! Makes the completion scripts of shells.
+//! They are those of clap_complete, and also offer the names of timelines in shared memory.
 
 use std::collections::BTreeSet;
 

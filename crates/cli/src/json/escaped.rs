@@ -1,5 +1,5 @@
-//! JSON in which characters that are not printable are escaped, like `\u202e`: it is safe to show
-//! and loses nothing.
+//! Writes JSON in which characters that are not printable are escaped, like `\u202e`.
+//! So it is safe to show, and nothing is lost.
 
 use std::io::{self, Write};
 

@@ -1,5 +1,5 @@
-//! The end of an event's line in JSON, from its category on, if its values are in a payload or its
-//! message is lost.
+//! Writes the end of an event's line in JSON, from its category on.
+//! It is for events whose values are in a payload, or whose message is lost.
 
 use serde_json::{Number, Value as Json, json};
 use timeline::{Definition, Event, Format, Frame, Source, Syntax, Value, dump::STACK, values};

@@ -1,5 +1,5 @@
-//! Prints the events of a tail, oldest first: `17:53:30.123456  category      message`, or with
-//! more columns.
+//! Prints the events of a tail, oldest first.
+//! A line is `17:53:30.123456  category      message`, or has more columns.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};

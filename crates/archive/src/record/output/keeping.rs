@@ -1,5 +1,5 @@
-//! Options of an archive: when a new file is begun, which files are removed, and when they are made
-//! durable.
+//! Holds the options of an archive that concern its files.
+//! They say when a new file is begun, which files are removed, and when files are made durable.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! The archive that a recorder writes: a file, or numbered files in a directory. The disk may be
-//! full for a time.
+//! Writes the archive of a recorder: a file, or numbered files in a directory.
+//! The disk may be full for a time.
 
 mod current;
 mod history;

@@ -1,5 +1,5 @@
-//! The definitions and threads that events of an archive refer to. Their strings stand before the
-//! events in the file.
+//! Writes the definitions and threads that events of an archive refer to.
+//! Their strings are in the file before the events.
 
 use timeline::{Event, EventId, Source as _, Syntax};
 

@@ -1,5 +1,5 @@
-//! A recorder continues in another file, because the file is full or old, or because it was
-//! removed, moved or cut.
+//! Continues a recorder in another file.
+//! The reason is that the file is full or old, or that it was removed, moved or cut.
 
 use super::Recorder;
 use crate::format::record::events_in;
