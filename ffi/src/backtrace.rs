@@ -3,7 +3,13 @@ use crate::error::{TIMELINE_OK, guard};
 use crate::stack::capture;
 use crate::writer::{Writer, timeline_t};
 use std::ffi::c_void;
+use timeline_core::msgpack::{array16, uint64};
 use timeline_core::without_cancellation;
+
+/// The bytes before the addresses.
+const HEAD: usize = array16(0).len();
+/// The bytes of an address.
+const ADDRESS: usize = uint64(0).len();
 
 /// Writes the return addresses of the calls under way, for `timeline_log_payload`.
 /// `TIMELINE_BACKTRACE` calls it.
@@ -47,10 +53,10 @@ unsafe fn write(
     payload: *mut c_void,
     size: usize,
 ) -> usize {
-    let Some(room) = size.checked_sub(3).filter(|_| !payload.is_null()) else {
+    let Some(room) = size.checked_sub(HEAD).filter(|_| !payload.is_null()) else {
         return 0;
     };
-    let stack = capture(from.addr() as u64, room / 9);
+    let stack = capture(from.addr() as u64, room / ADDRESS);
     let addresses = &stack.addresses[..stack.count];
     // SAFETY: by contract NULL or the first member of a live Writer.
     if let Some(writer) = unsafe { tl.cast::<Writer>().as_ref() }
@@ -63,17 +69,15 @@ unsafe fn write(
     }
     let mut at: *mut u8 = payload.cast();
     let mut put = |bytes: &[u8]| {
-        // SAFETY: three bytes and nine for each of at most `room / 9` addresses, writable by
-        // contract.
+        // SAFETY: the head, and at most `room / ADDRESS` addresses, writable by contract.
         unsafe {
             at.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
             at = at.add(bytes.len());
         }
     };
-    put(&[0xdc, 0, stack.count as u8]);
+    put(&array16(stack.count as u16));
     for address in addresses {
-        put(&[0xcf]);
-        put(&address.to_be_bytes());
+        put(&uint64(*address));
     }
-    3 + 9 * stack.count
+    HEAD + ADDRESS * stack.count
 }

@@ -7,7 +7,7 @@
 use std::fmt::{self, Write as _};
 
 use super::Format;
-use crate::msgpack::{Head, Input, Marker, put};
+use crate::msgpack::{Head, Input, Marker, array16, put, uint64};
 
 /// The msgpack extension type of a text that was cut.
 const CUT_TEXT: i8 = 1;
@@ -64,9 +64,9 @@ impl Value<'_> {
             Value::Nil => put(out, Marker::Null, &[]),
             Value::Addresses(addresses) => {
                 let count = u16::try_from(addresses.len()).unwrap_or(u16::MAX);
-                put(out, Marker::Array16, &count.to_be_bytes());
+                out.extend(array16(count));
                 for address in &addresses[..count.into()] {
-                    put(out, Marker::U64, &address.to_be_bytes());
+                    out.extend(uint64(*address));
                 }
             }
         }

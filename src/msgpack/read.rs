@@ -3,6 +3,8 @@
 
 use rmp::Marker;
 
+use super::marker;
+
 /// The head of a value: what it is, with all of it that is no other value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Head<'a> {
@@ -69,13 +71,13 @@ impl<'a> Input<'a> {
     #[inline(always)]
     fn unsigned(&mut self) -> Option<Option<u64>> {
         let before = self.0;
-        let [marker] = self.array()?;
-        Some(Some(match marker {
-            0x00..=0x7f => marker.into(),
-            0xcc => u8::from_be_bytes(self.array()?).into(),
-            0xcd => u16::from_be_bytes(self.array()?).into(),
-            0xce => u32::from_be_bytes(self.array()?).into(),
-            0xcf => u64::from_be_bytes(self.array()?),
+        let [first] = self.array()?;
+        Some(Some(match first {
+            ..=marker::LAST_FIXINT => first.into(),
+            marker::UINT8 => u8::from_be_bytes(self.array()?).into(),
+            marker::UINT16 => u16::from_be_bytes(self.array()?).into(),
+            marker::UINT32 => u32::from_be_bytes(self.array()?).into(),
+            marker::UINT64 => u64::from_be_bytes(self.array()?),
             _ => {
                 self.0 = before;
                 return Some(None);
@@ -87,8 +89,8 @@ impl<'a> Input<'a> {
     #[inline(never)]
     pub fn head(&mut self) -> Option<Head<'a>> {
         use Marker::*;
-        let [marker] = self.array()?;
-        Some(match Marker::from_u8(marker) {
+        let [first] = self.array()?;
+        Some(match Marker::from_u8(first) {
             FixPos(number) => Head::Uint(number.into()),
             U8 => Head::Uint(u8::from_be_bytes(self.array()?).into()),
             U16 => Head::Uint(u16::from_be_bytes(self.array()?).into()),
@@ -186,7 +188,7 @@ impl<'a> Input<'a> {
     /// The number of the next field. One that is no small number belongs to nobody.
     #[inline(always)]
     pub fn key(&mut self) -> Option<u8> {
-        if let Some((key @ 0x00..=0x7f, rest)) = self.0.split_first() {
+        if let Some((key @ ..=marker::LAST_FIXINT, rest)) = self.0.split_first() {
             self.0 = rest;
             return Some(*key);
         }
@@ -235,9 +237,10 @@ impl<'a> Input<'a> {
     /// How many items the array has that follows; none if it is something else.
     #[inline]
     fn count(&mut self) -> Option<u32> {
-        if let Some((marker @ 0x90..=0x9f, rest)) = self.0.split_first() {
+        use marker::{FIXARRAY, LAST_FIXARRAY};
+        if let Some((first @ FIXARRAY..=LAST_FIXARRAY, rest)) = self.0.split_first() {
             self.0 = rest;
-            return Some((marker & 15).into());
+            return Some((first - FIXARRAY).into());
         }
         self.other_count()
     }
@@ -284,6 +287,18 @@ impl<'a> Input<'a> {
             }
         }
         Some(&items[..items.len() - self.0.len()])
+    }
+
+    /// How many items an array has whose length has 16 bits; `None` for any other value.
+    pub fn array16(&mut self) -> Option<u16> {
+        let [first, count @ ..]: [u8; 3] = self.array()?;
+        (first == marker::ARRAY16).then(|| u16::from_be_bytes(count))
+    }
+
+    /// A number in an unsigned encoding of 64 bits; `None` for any other value.
+    pub fn uint64(&mut self) -> Option<u64> {
+        let [first, number @ ..]: [u8; 9] = self.array()?;
+        (first == marker::UINT64).then(|| u64::from_be_bytes(number))
     }
 
     /// Pairs of unsigned numbers.

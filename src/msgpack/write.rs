@@ -3,12 +3,14 @@
 use rmp::Marker;
 use rmp::encode;
 
+use super::marker;
 use super::read::whole_values;
 
 /// Why writing into a vector is not checked further.
 const INFALLIBLE: &str = "writing to a vector cannot fail";
 
-/// An integer in its shortest encoding: a marker, and the first `size` of these bytes.
+/// An integer, or how many values an array or a map has, in the shortest encoding: a marker, and
+/// the first `size` of these bytes.
 ///
 /// They are not put together here: whoever writes them one behind the other into its buffer reads
 /// nothing back that it has just written.
@@ -30,24 +32,29 @@ impl Packed {
             size: 0,
         }
     }
+
+    /// The last `size` bytes of `value` behind a marker.
+    #[inline(always)]
+    const fn sized(marker: u8, value: u64, size: usize) -> Packed {
+        Packed {
+            marker,
+            rest: (value << (64 - 8 * size)).to_be_bytes(),
+            size,
+        }
+    }
 }
 
 /// Packs an unsigned number as rmp's `write_uint` does, in a third of the time.
 #[inline]
 pub fn packed(value: u64) -> Packed {
-    // The markers are uint8 to uint64; rmp's own are found by a call.
     let (marker, size) = match (71 - value.leading_zeros()) / 8 {
         0 | 1 if value <= 0x7f => return Packed::alone(value as u8),
-        1 => (0xcc, 1),
-        2 => (0xcd, 2),
-        3 | 4 => (0xce, 4),
-        _ => (0xcf, 8),
+        1 => (marker::UINT8, 1),
+        2 => (marker::UINT16, 2),
+        3 | 4 => (marker::UINT32, 4),
+        _ => (marker::UINT64, 8),
     };
-    Packed {
-        marker,
-        rest: (value << (64 - 8 * size)).to_be_bytes(),
-        size,
-    }
+    Packed::sized(marker, value, size)
 }
 
 /// Packs a signed number; those from 0 on become unsigned ones.
@@ -62,16 +69,52 @@ pub fn packed_signed(value: i64) -> Packed {
 fn packed_negative(value: i64) -> Packed {
     let (marker, size) = match value {
         -0x20.. => return Packed::alone(value as u8),
-        -0x80.. => (0xd0, 1),
-        -0x8000.. => (0xd1, 2),
-        -0x8000_0000.. => (0xd2, 4),
-        _ => (0xd3, 8),
+        -0x80.. => (marker::INT8, 1),
+        -0x8000.. => (marker::INT16, 2),
+        -0x8000_0000.. => (marker::INT32, 4),
+        _ => (marker::INT64, 8),
     };
-    Packed {
-        marker,
-        rest: (value << (64 - 8 * size)).to_be_bytes(),
-        size,
+    Packed::sized(marker, value as u64, size)
+}
+
+/// Packs how many items an array has; they follow.
+#[inline]
+pub fn packed_array(count: u32) -> Packed {
+    match count {
+        0..=15 => Packed::alone(marker::FIXARRAY | count as u8),
+        _ => packed_long(count, marker::ARRAY16, marker::ARRAY32),
     }
+}
+
+/// Packs how many keys a map has; they follow, each before its value.
+#[inline]
+pub fn packed_map(count: u32) -> Packed {
+    match count {
+        0..=15 => Packed::alone(marker::FIXMAP | count as u8),
+        _ => packed_long(count, marker::MAP16, marker::MAP32),
+    }
+}
+
+#[inline(never)]
+fn packed_long(count: u32, of_16_bits: u8, of_32_bits: u8) -> Packed {
+    match count {
+        0..=0xffff => Packed::sized(of_16_bits, count.into(), 2),
+        _ => Packed::sized(of_32_bits, count.into(), 4),
+    }
+}
+
+/// How many items an array has, in 16 bits also where fewer do. A signal handler may call it.
+#[inline]
+pub const fn array16(count: u16) -> [u8; 3] {
+    let [a, b] = count.to_be_bytes();
+    [marker::ARRAY16, a, b]
+}
+
+/// A number, in 64 bits also where fewer do. A signal handler may call it.
+#[inline]
+pub const fn uint64(number: u64) -> [u8; 9] {
+    let [a, b, c, d, e, f, g, h] = number.to_be_bytes();
+    [marker::UINT64, a, b, c, d, e, f, g, h]
 }
 
 /// Appends a marker, and the bytes that belong to it.
@@ -178,6 +221,7 @@ impl Fields {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::msgpack::Input;
 
     #[test]
     fn numbers_are_packed_as_rmp_packs_them() {
@@ -192,6 +236,30 @@ mod tests {
             let expected = [&[9], &unsigned[..], &[10, 0x91], &signed].concat();
             assert_eq!(fields.body, expected, "{value:#x}");
         }
+    }
+
+    #[test]
+    fn counts_are_packed_as_rmp_packs_them() {
+        for count in [0, 1, 15, 16, 255, 256, 0xffff, 0x1_0000, u32::MAX] {
+            let (mut array, mut map) = (Vec::new(), Vec::new());
+            encode::write_array_len(&mut array, count).unwrap();
+            encode::write_map_len(&mut map, count).unwrap();
+            let (mut own_array, mut own_map) = (Vec::new(), Vec::new());
+            put_packed(&mut own_array, packed_array(count));
+            put_packed(&mut own_map, packed_map(count));
+            assert_eq!((own_array, own_map), (array, map), "{count}");
+        }
+    }
+
+    #[test]
+    fn what_has_a_fixed_size_is_read_again() {
+        let bytes = [&array16(0x0102)[..], &uint64(3), &uint64(u64::MAX)].concat();
+        let mut input = Input(&bytes);
+        assert_eq!(input.array16(), Some(0x0102));
+        assert_eq!((input.uint64(), input.uint64()), (Some(3), Some(u64::MAX)));
+        // The same values in another encoding are not taken.
+        assert_eq!(Input(&[0x92, 1, 2]).array16(), None);
+        assert_eq!(Input(&[0xce, 0, 0, 0, 1, 1, 1, 1, 1]).uint64(), None);
     }
 
     #[test]

@@ -8,6 +8,7 @@
 use super::{Event, Payload, ThreadRef};
 use crate::event::EventId;
 use crate::layout::words::{Entry, FLAG_BACKTRACE, PAYLOAD_AT};
+use crate::msgpack::Input;
 
 /// The entries of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,25 +106,19 @@ fn payload(group: &Group) -> Box<Payload> {
 /// The return addresses at the start of a payload, and the rest of it. They are a msgpack array
 /// with a length of 16 bits and items of 64 bits. `None` if the payload begins in another way.
 fn addresses(payload: &[u8]) -> Option<(Vec<u64>, &[u8])> {
-    let (&[0xdc, high, low], mut rest) = payload.split_first_chunk()? else {
-        return None;
-    };
-    let count = u16::from_be_bytes([high, low]);
+    let mut input = Input(payload);
     let mut addresses = Vec::new();
-    for _ in 0..count {
-        let (&[0xcf, ref address @ ..], after) = rest.split_first_chunk::<9>()? else {
-            return None;
-        };
-        addresses.push(u64::from_be_bytes(*address));
-        rest = after;
+    for _ in 0..input.array16()? {
+        addresses.push(input.uint64()?);
     }
-    Some((addresses, rest))
+    Some((addresses, input.0))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::layout::words::{FLAG_PAYLOAD, entry_thread, long_entry_head};
+    use crate::msgpack::{array16, uint64};
 
     fn entry(event: u32, slots: u8, flags: u8) -> Entry {
         let head = long_entry_head(event, 0, slots, flags);
@@ -185,8 +180,7 @@ mod tests {
 
     #[test]
     fn addresses_come_first() {
-        let mut payload = vec![0xdc, 0, 2, 0xcf, 0, 0, 0, 0, 0, 0, 0, 9, 0xcf];
-        payload.extend(u64::MAX.to_be_bytes());
+        let mut payload = [&array16(2)[..], &uint64(9), &uint64(u64::MAX)].concat();
         let (found, rest) = addresses(&payload).expect("addresses");
         assert_eq!((found, rest), (vec![9, u64::MAX], &[][..]));
         payload.push(0x2a);
@@ -194,6 +188,7 @@ mod tests {
         for cut in 0..21 {
             assert_eq!(addresses(&payload[..cut]), None);
         }
-        assert_eq!(addresses(&[0xdc, 0xff, 0xff, 0xcf]), None);
+        let promise = [&array16(u16::MAX)[..], &uint64(9)[..1]].concat();
+        assert_eq!(addresses(&promise), None);
     }
 }

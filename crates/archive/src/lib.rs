@@ -26,6 +26,7 @@ pub mod limits {
 
 pub use error::{Error, Result};
 pub use format::event::{Event, PRINTF, RawDefinition, RawEvent, RawThread};
+pub use format::frame::MAGIC;
 pub use format::preamble::Preamble;
 pub use format::record::Symbol;
 pub use read::archive::Archive;

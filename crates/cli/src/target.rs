@@ -205,7 +205,7 @@ fn is_archive(path: &Path) -> bool {
         let mut paths = entries.flatten().map(|entry| entry.path());
         return paths.any(|path| path.extension().is_some_and(|extension| extension == "tla"));
     }
-    begins_with(path, &[0xc1, 0xce])
+    begins_with(path, &timeline_archive::MAGIC)
 }
 
 /// Whether it is a file that begins with `expected`. A pipe is not opened, because that would wait

@@ -10,17 +10,17 @@
 use std::ops::Range;
 
 use crc32fast::Hasher;
+use timeline::msgpack::marker::{FIXSTR, LAST_FIXSTR, STR16, STR32, UINT32, UNUSED};
 
 /// The first byte of a frame, and the one before the length of its record. Unused in msgpack, and
 /// in no UTF-8 text.
-pub const MARK: u8 = 0xc1;
+pub const MARK: u8 = UNUSED;
+/// The first bytes of an archive: those of a frame.
+pub const MAGIC: [u8; 2] = [MARK, UINT32];
 /// Most bytes in a record.
 pub const MAX_RECORD: usize = 16 << 20;
 
-const FIXED: u8 = 0xa0;
-const MOST_FIXED: usize = 31;
-const RAW16: u8 = 0xda;
-const RAW32: u8 = 0xdb;
+const MOST_FIXED: usize = (LAST_FIXSTR - FIXSTR) as usize;
 
 /// Appends a frame around `record`, which is at most [`MAX_RECORD`] long.
 #[inline]
@@ -28,16 +28,16 @@ pub fn put(record: &[u8], out: &mut Vec<u8>) {
     debug_assert!(record.len() <= MAX_RECORD);
     let n = record.len();
     let [a, b, c, d] = crc32fast::hash(record).to_be_bytes();
-    let head = [MARK, 0xce, a, b, c, d, MARK];
+    let head = [MARK, UINT32, a, b, c, d, MARK];
     match u16::try_from(n) {
-        _ if n <= MOST_FIXED => put_after(head, [FIXED + n as u8], record, out),
+        _ if n <= MOST_FIXED => put_after(head, [FIXSTR + n as u8], record, out),
         Ok(n) => {
             let [a, b] = n.to_be_bytes();
-            put_after(head, [RAW16, a, b], record, out);
+            put_after(head, [STR16, a, b], record, out);
         }
         Err(_) => {
             let [a, b, c, d] = (n as u32).to_be_bytes();
-            put_after(head, [RAW32, a, b, c, d], record, out);
+            put_after(head, [STR32, a, b, c, d], record, out);
         }
     }
 }
@@ -97,16 +97,16 @@ impl<'a> Frames<'a> {
     /// The record of the frame at `at`, if a whole one is there.
     fn record_at(&mut self, at: usize) -> Option<Range<usize>> {
         let header = self.bytes.get(at..)?;
-        let (&[MARK, 0xce, a, b, c, d, MARK, raw], rest) = header.split_first_chunk()? else {
+        let (&[MARK, UINT32, a, b, c, d, MARK, raw], rest) = header.split_first_chunk()? else {
             return None;
         };
         let (length, size) = match raw {
-            FIXED..=0xbf => (usize::from(raw - FIXED), 0),
-            RAW16 => {
+            FIXSTR..=LAST_FIXSTR => (usize::from(raw - FIXSTR), 0),
+            STR16 => {
                 let (n, _) = rest.split_first_chunk()?;
                 (usize::from(u16::from_be_bytes(*n)), 2)
             }
-            RAW32 => {
+            STR32 => {
                 let (n, _) = rest.split_first_chunk()?;
                 (u32::from_be_bytes(*n) as usize, 4)
             }
@@ -322,7 +322,7 @@ mod tests {
         let mut file = Vec::new();
         for i in 0..claims {
             let length = ((claims - i - 1) * 12) as u32;
-            file.extend([MARK, 0xce, 1, 2, 3, 4, MARK, RAW32]);
+            file.extend([MARK, UINT32, 1, 2, 3, 4, MARK, STR32]);
             file.extend(length.min(MAX_RECORD as u32).to_be_bytes());
         }
         let mut frames = Frames::new(&file);

@@ -10,7 +10,7 @@ use timeline::{Definition, Event, EventId, Frame, Source, Thread};
 use crate::error::{Error, Result};
 use crate::format::block::CODEC;
 use crate::format::event::SingleEvent;
-use crate::format::frame::{MARK, Part};
+use crate::format::frame::{MAGIC, MARK, Part};
 use crate::format::preamble::Preamble;
 use crate::format::record::{self, Block, Record, Symbol};
 use crate::read::bytes::{Bytes, files_of, sort_files};
@@ -109,7 +109,7 @@ impl Archive {
         }
         let mut buffer = Vec::new();
         let found = archive.beginning(&mut buffer).to_vec();
-        let begins = found.starts_with(&[MARK, 0xce]) || found == [MARK];
+        let begins = found.starts_with(&MAGIC) || found == [MARK];
         if begins || (found.is_empty() && archive.is_recorded()) {
             return Ok(archive);
         }

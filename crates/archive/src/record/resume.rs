@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use crate::format::event::SingleEvent;
-use crate::format::frame::Part;
+use crate::format::frame::{MAGIC, Part};
 use crate::format::preamble::Preamble;
 use crate::format::record::{Record, decode};
 use crate::read::bytes::{FRAME, WINDOW, scan};
@@ -43,13 +43,10 @@ impl Contents {
 
     fn read_by(file: &File, window: usize, frame: usize) -> io::Result<Contents> {
         let size = file.metadata()?.len();
-        let mut mark = vec![0; size.min(2) as usize];
-        file.read_exact_at(&mut mark, 0)?;
+        let mut beginning = vec![0; size.min(MAGIC.len() as u64) as usize];
+        file.read_exact_at(&mut beginning, 0)?;
         let mut found = Contents {
-            begins: mark
-                .iter()
-                .zip([0xc1, 0xce])
-                .all(|(byte, mark)| *byte == mark),
+            begins: MAGIC.starts_with(&beginning),
             size,
             ..Contents::default()
         };
