@@ -1,4 +1,4 @@
-//! The errors of archives: those of the library, and some of their own.
+//! Defines the errors of archives: those of the library, and some of their own.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,11 +20,11 @@ pub enum Error {
     /// There is no archive of this name.
     #[error("no archive at {}: `timeline record` writes one", .path.display())]
     NoArchive {
-        /// The file asked for.
+        /// The path that was given.
         path: PathBuf,
     },
 
-    /// A file without a single whole frame.
+    /// The file has no whole frame.
     #[error("{} is {}", .path.display(), no_archive(found))]
     NotAnArchive {
         /// The file.
@@ -33,7 +33,7 @@ pub enum Error {
         found: Vec<u8>,
     },
 
-    /// Recording into the archive of another ring.
+    /// The archive is of another ring than the one to be recorded.
     #[error("{} holds something other than a recording of {}, and was not changed; record \
         into another file (`cat` joins archives)", .path.display(), .timeline.display())]
     OtherRing {
@@ -43,7 +43,7 @@ pub enum Error {
         timeline: PathBuf,
     },
 
-    /// Rotating an archive that is one file.
+    /// The archive is one file, which cannot be rotated.
     #[error("{} is one file, and only the files of a directory are rotated and removed; name a \
         directory, with a / at its end", .path.display())]
     NotADirectory {
@@ -51,7 +51,7 @@ pub enum Error {
         path: PathBuf,
     },
 
-    /// A second recorder for one file.
+    /// Another recorder is writing the file.
     #[error("{} is being written by another recorder; choose another file, or stop that one \
         first", .path.display())]
     RecorderBusy {

@@ -1,11 +1,11 @@
 //! Archives: the events of a ring in a file that outlives it and can be read after any damage.
 //!
 //! docs/archive.md states every byte. A file is a sequence of frames, each around a record in
-//! msgpack; a block is a record that holds many events. A damaged byte costs the frame that it is
-//! in, and files are joined by writing one after the other.
+//! msgpack; a block is a record that holds many events. A damaged byte costs only the frame that
+//! contains it. Files are joined by writing one after the other.
 //!
-//! `format` says what stands in a file, `write` makes it of events, `read` makes events of it, and
-//! `record` follows a ring into files. Each uses those before it: `record` uses all.
+//! `format` defines the contents of a file, `write` encodes events, `read` decodes them, and
+//! `record` follows a ring and writes files. Each module uses only those named before it.
 
 mod error;
 mod format;

@@ -1,9 +1,9 @@
-//! Blocks: many events in columns of small numbers, which compress well.
+//! Defines blocks: many events in columns of small numbers, which compress well.
 //!
-//! A number is written as the difference to its expected value: ticks from the event before,
-//! the time from the ticks, the number in its lane from the event of that lane before, an argument
-//! from the same argument of the event of its shape before. Two tables have what events share.
-//! Writing (packer.rs) and reading (unpack.rs) both use this.
+//! A number is written as the difference to its expected value. Ticks are expected from the
+//! previous event, and the time from the ticks. The number in a lane is expected from the previous
+//! event of that lane, and an argument from the same argument of the previous event of that shape.
+//! Two tables hold what events share. Writing (packer.rs) and reading (unpack.rs) both use this.
 
 use std::collections::HashMap;
 
@@ -14,9 +14,9 @@ use crate::format::varint::{Cursor, put};
 pub const CODEC: &str = "lz4";
 /// Most bytes that a block may expand to.
 pub const MAX_EXPANDED: usize = 16 << 20;
-/// Columns before those of the arguments.
+/// The number of columns before those of the arguments.
 pub(crate) const FIXED: usize = 8;
-/// The place of each of them.
+/// The index of each of these columns.
 pub(crate) const SHAPE: usize = 0;
 pub(crate) const THREAD: usize = 1;
 pub(crate) const TICKS: usize = 2;
@@ -31,28 +31,29 @@ pub const MAX_EVENTS: usize = 1 << 16;
 pub const MAX_ARGS: usize = 1 << 10;
 /// Most columns of a block.
 pub const MAX_COLUMNS: usize = FIXED + MAX_ARGS + 1;
-/// Bytes of an expanded block for each of its payload, of which LZ4 makes 255 at most.
+/// Most bytes of an expanded block for each byte of its payload. LZ4 makes at most 255.
 pub const MAX_EXPANSION: usize = 256;
 /// Most bytes in the payload of an event.
 pub const MAX_PAYLOAD: usize = 1 << 20;
 /// Most bytes of a number.
 pub const MOST_NUMBER: usize = 10;
-/// A longer span of time is not used for expecting.
+/// A longer span of time is not used to compute expected times.
 const MAX_SPAN: u64 = 1 << 62;
 
-/// A row of the table of shapes: what its events share. Fields are named by their numbers in a
-/// record.
+/// A row of the table of shapes: what the events of a shape share. Fields are named by their
+/// numbers in a record.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// Their definition.
+    /// The definition of the events.
     pub definition: RawDefinition,
-    /// Which of 7 (ticks), 8 (time), 12 (core), 16 (lane) and 17 (number) they have, as bits.
+    /// The fields that the events have, as bits: 7 (ticks), 8 (time), 12 (core), 16 (lane), 17
+    /// (number).
     pub has: u64,
-    /// How many return addresses.
+    /// The number of return addresses.
     pub backtrace: u64,
-    /// How many arguments.
+    /// The number of arguments.
     pub args: u64,
-    /// Whether they have a payload.
+    /// Whether the events have a payload.
     pub payload: bool,
 }
 
@@ -67,7 +68,7 @@ const HAS_ARGS: u64 = 1 << 10;
 const HAS_PAYLOAD: u64 = 1 << 19;
 
 impl Shape {
-    /// The fields that have a value of their own in the table, and that value.
+    /// The fields that have a value in the table, and their values.
     fn fields(&mut self) -> [(u32, &mut Option<u64>); 7] {
         let definition = &mut self.definition;
         [
@@ -146,7 +147,8 @@ pub(crate) fn decode_row(
     Some(mask)
 }
 
-/// The expected times: between the first and the last event, in proportion to the ticks.
+/// Computes the expected times. Between the first and the last event, they grow in proportion to
+/// the ticks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pace {
     pub(crate) ticks: u64,
@@ -156,7 +158,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Reads it; `None` if it is damaged.
+    /// Reads a pace. Returns `None` if it is damaged.
     pub(crate) fn decode(input: &mut Cursor) -> Option<Pace> {
         let pace = Pace {
             ticks: input.get()?,
@@ -167,8 +169,8 @@ impl Pace {
         (pace.time_span < MAX_SPAN).then_some(pace)
     }
 
-    /// Of the first and the last event that have both, as ticks and time; the span of ticks becomes
-    /// a power of two, so that what is expected is found without dividing.
+    /// The pace between the first and the last event that have both ticks and a time. The span of
+    /// ticks becomes a power of two, so that computing an expected time needs no division.
     pub(crate) fn between(first: (u64, u64), last: (u64, u64)) -> Pace {
         let pace = Pace {
             ticks: first.0,
@@ -193,20 +195,20 @@ impl Pace {
         }
     }
 
-    /// The numbers that stand for it.
+    /// Appends the pace as four numbers.
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         for number in [self.ticks, self.ticks_span, self.time, self.time_span] {
             put(out, number);
         }
     }
 
-    /// The time that is expected at these ticks.
+    /// The expected time at these ticks.
     #[inline]
     pub(crate) fn expect(&self, ticks: Option<u64>) -> u64 {
         let Some(ticks) = ticks.filter(|_| self.ticks_span > 0) else {
             return self.time;
         };
-        // The common case: no more than 64 bits, and a span that is a power of two.
+        // The common case: the product fits in 64 bits, and the span is a power of two.
         let since = ticks.wrapping_sub(self.ticks) as i64;
         let product = since.checked_mul(self.time_span as i64);
         match product.filter(|_| (ticks >= self.ticks) == (since >= 0)) {
@@ -225,20 +227,20 @@ impl Pace {
     }
 }
 
-/// The values of the events before, from which the next ones are expected.
+/// The values of previous events, from which the next values are expected.
 #[derive(Default)]
 pub(crate) struct Last {
     pub(crate) ticks: u64,
     pub(crate) core: u64,
     pub(crate) address: u64,
-    /// By the lane, of those with small numbers.
+    /// Indexed by lane, for lanes with small numbers.
     pub(crate) numbers: Vec<u64>,
     pub(crate) other_numbers: HashMap<Option<u64>, u64>,
     pub(crate) args: Vec<Vec<i64>>,
 }
 
 impl Last {
-    /// Forgets everything, for another block.
+    /// Forgets everything before another block begins.
     pub(crate) fn clear(&mut self) {
         (self.ticks, self.core, self.address) = (0, 0, 0);
         self.numbers.clear();
@@ -246,7 +248,7 @@ impl Last {
         self.args.clear();
     }
 
-    /// The number that is expected next in a lane.
+    /// The expected number of the next event in a lane.
     #[inline]
     pub(crate) fn next_number(&mut self, lane: Option<u64>) -> &mut u64 {
         match lane {

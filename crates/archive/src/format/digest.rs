@@ -1,4 +1,4 @@
-//! Numbers of strings and rings, made of their digests.
+//! Makes numbers of strings and rings from their digests.
 
 /// The first eight bytes of a digest as a number.
 pub fn first_word(digest: &[u8]) -> u64 {

@@ -1,4 +1,4 @@
-//! Events as an archive has them: the fields of one, and its record.
+//! Defines the events of an archive: the fields of an event, and its record.
 
 use timeline::msgpack::Input;
 
@@ -20,26 +20,26 @@ pub struct Event<D, T> {
     pub lane: Option<u64>,
     /// How many entries were logged through that lane before it.
     pub number: Option<u64>,
-    /// Its arguments, if all are integers. A payload counts instead of them.
+    /// Its arguments, if all are integers. If there is a payload, these arguments are ignored.
     pub args: Vec<i64>,
-    /// Its arguments as msgpack, one value after the other; they count as far as the values are
-    /// whole.
+    /// Its arguments as msgpack, one value after the other. Bytes after the last whole value are
+    /// ignored.
     pub payload: Vec<u8>,
     /// Return addresses, innermost first.
     pub backtrace: Vec<u64>,
-    /// How many entries there are in its lane with those that it takes itself, if that is not one
-    /// more. Only [`Writer`](crate::Writer) takes it: a block does not tell it of each event.
+    /// The number of the next entry of its lane, if that is not `number` plus one. Only
+    /// [`Writer`](crate::Writer) uses this field: a block does not hold it for each event.
     pub next: Option<u64>,
-    /// How many entries of its lane are missing right before it: they were overwritten. Only
-    /// readers tell it; [`Writer::gap`](crate::Writer::gap) writes it.
+    /// How many entries of its lane are missing right before it, because they were overwritten.
+    /// Only readers set this field. [`Writer::gap`](crate::Writer::gap) writes such a gap.
     pub missed: u64,
 }
 
-/// An event whose strings are given by number.
+/// An event that refers to its strings by number.
 pub type RawEvent = Event<RawDefinition, RawThread>;
 
 impl<D, T> Event<D, T> {
-    /// The arguments that count: none beside a payload.
+    /// The arguments, or none if the event has a payload.
     #[inline]
     pub(crate) fn integers(&self) -> &[i64] {
         match self.payload.is_empty() {
@@ -48,13 +48,13 @@ impl<D, T> Event<D, T> {
         }
     }
 
-    /// The number that comes next in its lane.
+    /// The number of the next entry in its lane.
     #[inline]
     pub(crate) fn number_behind(&self) -> Option<u64> {
         self.next.or(Some(self.number?.saturating_add(1)))
     }
 
-    /// Forgets all but the definition and the thread, and keeps the room of the lists.
+    /// Clears all fields except the definition and the thread. Keeps the memory of the lists.
     #[inline]
     pub(crate) fn clear(&mut self) {
         (self.ticks, self.unix_nanos, self.core) = (None, None, None);
@@ -66,7 +66,7 @@ impl<D, T> Event<D, T> {
     }
 }
 
-/// The definition of events, with strings by number.
+/// The definition of an event, which refers to its strings by number.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct RawDefinition {
     /// The file of the call site.
@@ -81,15 +81,14 @@ pub struct RawDefinition {
     pub category: Option<u64>,
     /// The number of the event in its ring.
     pub event: Option<u64>,
-    /// How the message is written: [`PRINTF`], or with names of arguments (`$name`) if there is
-    /// none.
+    /// The syntax of the message: [`PRINTF`], or names of arguments (`$name`) if this is missing.
     pub syntax: Option<u64>,
 }
 
-/// The syntax of a message that is a format of `printf`.
+/// The syntax of a message that is a `printf` format.
 pub const PRINTF: u64 = 2;
 
-/// A thread that logs events, with strings by number.
+/// A thread that logs events, which refers to its strings by number.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct RawThread {
     /// The thread's name.
@@ -102,25 +101,25 @@ pub struct RawThread {
     pub process: Option<u64>,
 }
 
-/// The record of a single event, in room that is used again.
+/// The record of a single event. Its memory is used again for the next event.
 #[derive(Default)]
 pub(crate) struct SingleEvent {
     /// The fields that are numbers.
     pub numbers: Numbers,
-    /// The lists, of which arguments are a payload unless all are integers and the event is none of
+    /// The lists. Arguments are in the payload, unless all are integers and the event is not one of
     /// `printf`.
     pub event: Event<usize, usize>,
 }
 
-/// The fields of an event that are numbers, by their numbers in its record.
+/// The numeric fields of an event, indexed by their numbers in its record.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Numbers {
-    /// Which there are, as bits.
+    /// The fields that the event has, as bits.
     has: u32,
     values: [u64; FIELDS],
 }
 
-/// Fields of an event, with the tag's field 0, which there is not.
+/// The number of fields of an event, including field 0, which is not used.
 const FIELDS: usize = 22;
 
 impl Numbers {
@@ -130,7 +129,7 @@ impl Numbers {
         (self.has >> field & 1 == 1).then(|| self.values[usize::from(field)])
     }
 
-    /// A field that may have been there already: the last one counts.
+    /// Sets a field. If a field comes more than once, the last one counts.
     #[inline]
     fn set(&mut self, field: u8, value: Option<u64>) {
         if let Some(slot) = self.values.get_mut(usize::from(field)) {
@@ -146,7 +145,7 @@ impl Numbers {
 }
 
 impl SingleEvent {
-    /// Reads the record of another event, which has so many fields.
+    /// Reads the record of another event, which has `fields` fields.
     #[inline]
     pub fn decode(&mut self, input: &mut Input, fields: u32) -> Option<()> {
         self.numbers.has = 0;
@@ -167,7 +166,7 @@ impl SingleEvent {
         Some(())
     }
 
-    /// The event, whose definition and thread have these numbers.
+    /// The event, with the numbers of its definition and thread.
     #[inline]
     pub fn event(&mut self, definition: usize, thread: usize) -> &mut Event<usize, usize> {
         let (numbers, event) = (&self.numbers, &mut self.event);
@@ -186,7 +185,7 @@ impl SingleEvent {
         self.numbers.get(1).unwrap_or(0)
     }
 
-    /// Its lane, and the number behind it there.
+    /// Its lane, and the number of the next entry in that lane.
     pub fn place_behind(&self) -> Option<(u64, u64)> {
         let (lane, number) = self.numbers.get(16).zip(self.numbers.get(17))?;
         let next = self.numbers.get(21);
@@ -226,7 +225,7 @@ pub(crate) mod tests {
     use crate::format::tag;
     use timeline::msgpack::Fields;
 
-    /// The record of an event, put together field by field: the naive twin of what a writer does.
+    /// Builds the record of an event field by field: the naive twin of the writer.
     pub(crate) fn naive(event: &RawEvent, magic: Option<u64>) -> Vec<u8> {
         let (mut fields, mut out) = (Fields::default(), Vec::new());
         fields.number(1, magic);
@@ -289,7 +288,7 @@ pub(crate) mod tests {
             );
             assert_eq!(read.definition(), event.definition);
         }
-        // Whatever the order of the fields.
+        // The order of the fields does not matter.
         let bytes = [127, 0x82, 20, 2, 10, 0x91, 7];
         assert_eq!(decode(&bytes, &mut read), Some(Record::Event));
         assert_eq!((read.event.args, read.event.payload), (vec![], vec![7]));
@@ -304,7 +303,7 @@ pub(crate) mod tests {
         for field in (1..=21).filter(|field| ![4, 10].contains(field)) {
             assert_eq!(read.numbers.get(field), Some(field.into()));
         }
-        // Of a field that comes twice the last one counts, also where it is no number; there is no
+        // If a field comes twice, the last one counts, even if it is not a number. There is no
         // field 22.
         let few = [127, 0x85, 7, 9, 8, 1, 8, 0xc0, 22, 5, 12, 0xff];
         assert_eq!(decode(&few, &mut read), Some(Record::Event));

@@ -1,21 +1,21 @@
-//! Frames around records: damage ends at the next one.
+//! Puts frames around records, and finds the next whole frame after damage.
 //!
 //! ```text
 //! C1 | CE crc (4 bytes, big-endian) | C1 | n: A0+n, or DA and 2 bytes, or DB and 4 | record of n
 //! ```
 //! The search for the next frame after damage takes time in proportion to the file, whatever its
-//! bytes are. Each byte C1 can claim a long record with a sum of its own. So the sum of a long
-//! record is worked out in a few steps from the sums of all bytes before its two ends.
+//! bytes are. Each byte C1 can claim a long record with its own checksum. So the checksum of a long
+//! record is computed in a few steps from the checksums of the bytes before its two ends.
 
 use std::ops::Range;
 
 use crc32fast::Hasher;
 use timeline::msgpack::marker::{FIXSTR, LAST_FIXSTR, STR16, STR32, UINT32, UNUSED};
 
-/// The first byte of a frame, and the one before the length of its record. Unused in msgpack, and
-/// in no UTF-8 text.
+/// The first byte of a frame, and the byte before the length of its record. msgpack does not use
+/// it, and UTF-8 text never contains it.
 pub const MARK: u8 = UNUSED;
-/// The first bytes of an archive: those of a frame.
+/// The first bytes of an archive, which are those of a frame.
 pub const MAGIC: [u8; 2] = [MARK, UINT32];
 /// Most bytes in a record.
 pub const MAX_RECORD: usize = 16 << 20;
@@ -42,7 +42,7 @@ pub fn put(record: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a record behind the head of its frame and its length.
+/// Appends a frame: the checksum, the length of the record, and the record.
 #[inline]
 fn put_after<const N: usize>(head: [u8; 7], length: [u8; N], record: &[u8], out: &mut Vec<u8>) {
     out.reserve(head.len() + N + record.len());
@@ -56,7 +56,7 @@ fn put_after<const N: usize>(head: [u8; 7], length: [u8; N], record: &[u8], out:
 pub enum Part<'a> {
     /// A whole frame.
     Frame {
-        /// Its bytes, with those around the record.
+        /// The bytes of the frame, including those around the record.
         place: Range<usize>,
         /// Its record.
         record: &'a [u8],
@@ -66,7 +66,7 @@ pub enum Part<'a> {
 }
 
 impl Part<'_> {
-    /// Its place in the bytes.
+    /// The range of the part in the bytes.
     pub fn place(&self) -> &Range<usize> {
         match self {
             Part::Frame { place, .. } | Part::Damage(place) => place,
@@ -74,11 +74,11 @@ impl Part<'_> {
     }
 }
 
-/// The parts of an archive from its first byte to its last.
+/// Iterates over the parts of an archive, from its first byte to its last.
 pub struct Frames<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// Found behind damage that was told first.
+    /// A record that was found after damage. The damage is returned first.
     next: Option<Range<usize>>,
     sums: Sums,
 }
@@ -163,18 +163,18 @@ impl<'a> Iterator for Frames<'a> {
     }
 }
 
-/// Up to here a sum is taken directly: no more work than that of working it out.
+/// The checksum of a record up to this length is computed directly, which is not slower.
 const DIRECT: usize = 4096;
-/// Bytes between two sums that are kept.
+/// Bytes between two checksums that are kept.
 const STEP: usize = 1024;
 
-/// Sums of the bytes from one place on, kept at every [`STEP`].
+/// Checksums of the bytes from `base` on, kept at every [`STEP`].
 struct Sums {
-    /// Where they begin.
+    /// The position where the checksums begin.
     base: usize,
-    /// The sum from the base to each step behind it; the first is that of nothing.
+    /// The checksums of the bytes from the base to each step. The first is that of no bytes.
     kept: Vec<u32>,
-    /// Used again, because each new one detects the features of the processor.
+    /// The hasher is used again, because each new one detects the features of the processor.
     hasher: Hasher,
 }
 
@@ -187,7 +187,7 @@ impl Sums {
         }
     }
 
-    /// The CRC-32 of a range. Ranges must be asked for in order of their starts.
+    /// The CRC-32 of a range. Callers must ask for ranges in the order of their starts.
     #[inline]
     fn of(&mut self, bytes: &[u8], range: Range<usize>) -> u32 {
         match range.len() <= DIRECT {
@@ -206,19 +206,19 @@ impl Sums {
     fn of_long(&mut self, bytes: &[u8], range: Range<usize>) -> u32 {
         let end = self.base + (self.kept.len() - 1) * STEP;
         if range.start > end {
-            // Nothing before it will be asked for again.
+            // Callers ask for no earlier range again.
             self.base = range.start;
             self.kept.truncate(1);
         }
         let whole = self.upto(bytes, range.end);
-        // What the sum of the bytes before the range adds to the sum of all: a sum of 0 behind it
-        // leaves that alone.
+        // The part of the whole checksum that comes from the bytes before the range. Combining it
+        // with a checksum of 0 shifts it by the length of the range and adds nothing.
         let mut before = Hasher::new_with_initial(self.upto(bytes, range.start));
         before.combine(&Hasher::new_with_initial_len(0, range.len() as u64));
         whole ^ before.finalize()
     }
 
-    /// The sum from the base to `end`.
+    /// The checksum of the bytes from the base to `end`.
     fn upto(&mut self, bytes: &[u8], end: usize) -> u32 {
         let step = (end - self.base) / STEP;
         while self.kept.len() <= step {
@@ -230,7 +230,7 @@ impl Sums {
     }
 }
 
-/// The sum of some bytes with the sum `sum`, and of these behind them.
+/// Continues the checksum `sum` with more bytes.
 fn more(sum: u32, bytes: &[u8]) -> u32 {
     let mut hasher = Hasher::new_with_initial(sum);
     hasher.update(bytes);
@@ -317,7 +317,8 @@ mod tests {
 
     #[test]
     fn a_file_full_of_long_claims_is_summed_once() {
-        // Each claims nearly all that follows; taken one by one, that would be 400 GB to sum.
+        // Each mark claims nearly all bytes after it. One by one, their checksums would cover 400
+        // GB.
         let claims = 100_000;
         let mut file = Vec::new();
         for i in 0..claims {

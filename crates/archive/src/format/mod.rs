@@ -1,4 +1,4 @@
-//! The format of archives: frames around records, in msgpack, and blocks of events in columns.
+//! Defines the format of archives: frames around msgpack records, and blocks of events in columns.
 
 pub(crate) mod block;
 pub(crate) mod digest;

@@ -1,14 +1,14 @@
-//! The preamble of an archive: whose events these are.
+//! Defines the preamble of an archive, which identifies the program and the ring of its events.
 
 use timeline::bounded;
 
 use crate::format::tag::PREAMBLE;
 use timeline::msgpack::{Fields, Input};
 
-/// Which program and ring the records of one magic belong to.
+/// The program and the ring that the records of one magic belong to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Preamble {
-    /// Stands in every record that belongs to it.
+    /// The number that every record of this program and ring contains.
     pub magic: Option<u64>,
     /// Full path of the executable.
     pub path: Option<String>,
@@ -22,17 +22,18 @@ pub struct Preamble {
     pub boot_id: Option<String>,
     /// The process that created the ring.
     pub pid: Option<u64>,
-    /// What the ring was called.
+    /// The name of the ring.
     pub timeline: Option<String>,
-    /// Ticks, and nanoseconds since the epoch at them.
+    /// Pairs of ticks and the nanoseconds since the epoch at these ticks.
     pub anchors: Vec<(u64, u64)>,
-    /// What ticks count.
+    /// The clock whose ticks are recorded.
     pub clock: Option<String>,
-    /// What wrote the archive.
+    /// The program that wrote the archive, and its version.
     pub writer: Option<String>,
     /// When the ring was created, in nanoseconds since the epoch.
     pub created: Option<u64>,
-    /// NUMA nodes by the number of the CPU; 255 is not known.
+    /// The NUMA node of each CPU. The index is the number of the CPU. 255 means that the node is
+    /// not known.
     pub nodes: Vec<u64>,
 }
 
@@ -77,7 +78,8 @@ impl Preamble {
     }
 }
 
-/// A text no longer than those of definitions: it may be shown with every event.
+/// Reads a text, and cuts it to the length of texts of definitions, because readers may show it
+/// with every event.
 fn text(input: &mut Input) -> Option<Option<String>> {
     Some(input.text()?.map(|text| bounded(&text).into_owned()))
 }

@@ -1,7 +1,7 @@
-//! Records: the contents of frames. docs/archive.md numbers the tags and fields.
+//! Defines the records in frames. docs/archive.md numbers the tags and fields.
 //!
-//! Every field may be missing, and unknown ones are skipped, so that older and newer files
-//! are read as far as they can be.
+//! Every field may be missing, and unknown fields are skipped. So a reader gets as much as it can
+//! from older and newer files.
 
 use crate::format::event::SingleEvent;
 use crate::format::frame::{Frames, Part};
@@ -29,13 +29,13 @@ pub struct Symbol {
     pub address: Option<u64>,
     /// The file it was loaded from (`dli_fname`).
     pub file: Option<String>,
-    /// Where that was loaded to (`dli_fbase`).
+    /// The address at which the file was loaded (`dli_fbase`).
     pub base: Option<u64>,
     /// The function (`dli_sname`).
     pub name: Option<String>,
-    /// Where it begins (`dli_saddr`).
+    /// The address at which the function begins (`dli_saddr`).
     pub start: Option<u64>,
-    /// The process: several may write to one ring.
+    /// The process. Several processes may write to one ring.
     pub pid: Option<u64>,
 }
 
@@ -44,11 +44,11 @@ pub struct Symbol {
 pub struct Block<'a> {
     /// The magic of its program and ring.
     pub magic: Option<u64>,
-    /// How it is compressed.
+    /// The name of the compression.
     pub codec: Option<&'a [u8]>,
-    /// Bytes when expanded.
+    /// The number of bytes of the expanded block.
     pub expanded: Option<u64>,
-    /// How many events.
+    /// The number of events.
     pub count: Option<u64>,
     /// The least ticks.
     pub first_ticks: Option<u64>,
@@ -58,7 +58,7 @@ pub struct Block<'a> {
     pub first_unix: Option<u64>,
     /// The latest time.
     pub last_unix: Option<u64>,
-    /// The events.
+    /// The compressed events.
     pub payload: Option<&'a [u8]>,
     /// Lanes, and the number of the next event of each.
     pub places: Vec<(u64, u64)>,
@@ -69,11 +69,12 @@ pub struct Block<'a> {
 pub struct Missed {
     /// The magic of its program and ring.
     pub magic: Option<u64>,
-    /// How many; 0 where a recorder only says where it begins. Missing where the number is unknown.
+    /// The number of overwritten entries. It is 0 if a recorder only states where it begins, and
+    /// missing if the number is unknown.
     pub count: Option<u64>,
-    /// The ticks of the event before which they are missing.
+    /// The ticks of the event before which entries are missing.
     pub ticks: Option<u64>,
-    /// How many entries were overwritten there before the recording began.
+    /// The number of entries that were overwritten there before the recording began.
     pub earlier: Option<u64>,
     /// The lane of that event.
     pub lane: Option<u64>,
@@ -84,8 +85,8 @@ pub struct Missed {
 }
 
 impl Missed {
-    /// The place where entries are missing, if that is told: lane and number of the event behind
-    /// it. And how many.
+    /// The gap, if the record has its place: the lane and the number of the event after it, and the
+    /// number of missing entries.
     pub fn gap(&self) -> Option<(u64, u64, u64)> {
         let count = self.count?.saturating_add(self.earlier.unwrap_or(0));
         Some((self.lane?, self.number?, count))
@@ -111,7 +112,7 @@ pub enum Record<'a> {
     Unknown,
 }
 
-/// Lanes and numbers, one after the other.
+/// The lanes and numbers as one list.
 fn flat(places: &[(u64, u64)]) -> Vec<u64> {
     places
         .iter()
@@ -178,7 +179,7 @@ impl<'a> Block<'a> {
     /// Appends the record.
     pub fn encode(&self, fields: &mut Fields, out: &mut Vec<u8>) {
         fields.number(1, self.magic);
-        // Text, as in every record that names something.
+        // Written as text, as in every record that has a name.
         fields.text(
             2,
             self.codec.and_then(|codec| std::str::from_utf8(codec).ok()),
@@ -240,7 +241,7 @@ impl Missed {
     }
 }
 
-/// Reads each field of a record that begins as `T` does without any.
+/// Reads the fields of a record into a default `T`.
 fn read<'a, T: Default>(
     input: &mut Input<'a>,
     fields: u32,
@@ -254,7 +255,8 @@ fn read<'a, T: Default>(
     Some(record)
 }
 
-/// Reads a record, an event into `event`; `None` if it is not msgpack, or no map with a tag.
+/// Reads a record. The fields of an event go to `event`. Returns `None` if the record is not
+/// msgpack, or is not a map with a tag.
 #[inline]
 pub(crate) fn decode<'a>(record: &'a [u8], event: &mut SingleEvent) -> Option<Record<'a>> {
     let mut input = Input(record);
@@ -277,7 +279,7 @@ fn other<'a>(tag: Option<u8>, n: u32, input: &mut Input<'a>) -> Option<Record<'a
     })
 }
 
-/// How many events there are in frames.
+/// The number of events in frames.
 pub fn events_in(frames: &[u8]) -> u64 {
     let mut event = SingleEvent::default();
     let count = |part| match part {
@@ -351,7 +353,8 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_passed_over() {
-        // Fields 99 (a map with an array), "x", and one of another type than expected.
+        // Field 99 (a map with an array), field "x", and a field whose type is not the expected
+        // one.
         let bytes = [
             1, 0x85, 99, 0x81, 0xa1, b'k', 0x92, 1, 0xc0, 0xa1, b'x', 0x90, 1, 0xa1, b'y', 2, 7, 3,
             0xa2, b'o', b'k', 4,

@@ -1,6 +1,6 @@
-//! The tags of records: the first number of each. docs/archive.md states them.
+//! Defines the tags of records, which are their first numbers. docs/archive.md states them.
 
-/// Which program, machine and ring.
+/// The program, the machine and the ring.
 pub const PREAMBLE: u8 = 0;
 /// The definition of a string.
 pub const STRING: u8 = 1;
@@ -8,7 +8,7 @@ pub const STRING: u8 = 1;
 pub const SYMBOL: u8 = 2;
 /// Many events, compressed.
 pub const BLOCK: u8 = 16;
-/// How many events were overwritten before they were recorded.
+/// The number of events that were overwritten before they were recorded.
 pub const MISSED: u8 = 17;
 /// One event.
 pub const EVENT: u8 = 127;

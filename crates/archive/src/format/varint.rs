@@ -1,7 +1,8 @@
 //! Encodes the numbers that blocks are made of as varints.
 //! A small number takes one byte. A difference is small whether it is positive or negative.
 
-/// Appends a number, seven bits a byte, the lowest first; the highest bit says that more follow.
+/// Appends a number with seven bits in each byte, the lowest bits first. The highest bit of a byte
+/// says that more bytes follow.
 #[inline]
 pub fn put(out: &mut Vec<u8>, number: u64) {
     if number < 0x80 {
@@ -22,14 +23,14 @@ fn put_long(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
-/// Appends the difference of two numbers: small ones of either sign become small numbers.
+/// Appends the difference of two numbers. Small differences of either sign become small numbers.
 #[inline]
 pub fn put_difference(out: &mut Vec<u8>, number: u64, expected: u64) {
     let difference = number.wrapping_sub(expected) as i64;
     put(out, (difference << 1 ^ difference >> 63) as u64);
 }
 
-/// Numbers as `put` wrote them.
+/// Reads numbers that `put` wrote.
 #[derive(Clone, Copy)]
 pub struct Cursor<'a>(pub &'a [u8]);
 
@@ -62,7 +63,7 @@ impl<'a> Cursor<'a> {
         None
     }
 
-    /// The next number, which is written as its difference to the expected one.
+    /// The next number, which is written as the difference to its expected value.
     #[inline]
     pub fn difference(&mut self, expected: u64) -> Option<u64> {
         let number = self.get()?;
@@ -70,13 +71,13 @@ impl<'a> Cursor<'a> {
         Some(expected.wrapping_add(difference))
     }
 
-    /// The next number, if it is at most this.
+    /// The next number, if it is not larger than `most`.
     pub fn count(&mut self, most: usize) -> Option<usize> {
         let count = usize::try_from(self.get()?).ok()?;
         (count <= most).then_some(count)
     }
 
-    /// How many numbers there are.
+    /// The count of numbers.
     pub fn numbers(&self) -> usize {
         self.0.iter().filter(|byte| **byte < 0x80).count()
     }

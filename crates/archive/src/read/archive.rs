@@ -1,4 +1,5 @@
-//! Reads an archive: once all frames, and then those with events when the events are asked for.
+//! Opens an archive, and finds its whole frames.
+//! Frames with events are read again when a caller wants the events.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -18,7 +19,7 @@ use crate::read::decode::{Decoded, Decoder, OrderedEvent, Unit};
 use crate::read::gaps::Gaps;
 use crate::read::names::Names;
 
-/// Single events that are read at once, and bytes of their frames.
+/// Most single events that are read at once, and most bytes of their frames.
 const TOGETHER: u64 = 4096;
 const TOGETHER_BYTES: usize = 1 << 20;
 /// Characters of a symbol that are shown with each address in a call stack.
@@ -26,15 +27,15 @@ pub const SHOWN: usize = 16 << 10;
 
 /// An archive: a file, or the files of a directory as if they were joined.
 ///
-/// Opening it looks through all of it to find the whole frames. In memory are the places of the
-/// events, their strings and their programs; the events themselves are read when they are asked
-/// for.
+/// Opening an archive reads all of it, to find the whole frames. The places of the events, their
+/// strings and their programs stay in memory. The events themselves are read when a caller wants
+/// them.
 ///
-/// As a [`Source`], it gives out copies of strings with definitions and threads. None of them is
-/// longer than [`Definition::LONGEST_TEXT`]. If the copies would become more than 8 MiB and six
-/// times the strings of the archive, which no recorder comes near, further long ones are cut; they
-/// end in `…`. Also cut are values above 64 KiB, call stacks above 1,024 addresses, and symbols
-/// above 16,384 characters. [`Archive::events`] and [`Archive::by_time`] give out everything, and
+/// As a [`Source`], an archive returns copies of strings with definitions and threads. No copy is
+/// longer than [`Definition::LONGEST_TEXT`]. All copies together may have 8 MiB and six times the
+/// strings of the archive, and no recorder comes near that limit. Beyond it, long copies are cut,
+/// and end in `…`. Values above 64 KiB, call stacks above 1,024 addresses, and symbols above 16,384
+/// characters are cut as well. [`Archive::events`] and [`Archive::by_time`] return everything, and
 /// share strings.
 ///
 /// # Example
@@ -61,18 +62,18 @@ pub const SHOWN: usize = 16 << 10;
 /// ```
 pub struct Archive {
     bytes: Bytes,
-    /// Where the files are, if a directory was given.
+    /// The directory of the files, if a directory was given.
     folder: Option<PathBuf>,
     names: Names,
     surveyed: Once,
     index: Index,
 }
 
-/// The places of all parts.
+/// The positions of all parts of an archive.
 #[derive(Default)]
 struct Index {
     units: Vec<Unit>,
-    /// Whether a further single event can be read with the last unit.
+    /// Whether another single event can be read with the last unit.
     together: bool,
     gaps: Gaps,
     damage: Vec<Range<usize>>,
@@ -85,16 +86,17 @@ struct Index {
     magics: BTreeSet<u64>,
     /// Where the last whole frame ends.
     whole: usize,
-    /// Room for an event, used again.
+    /// Memory for an event, which is used again.
     single: SingleEvent,
 }
 
 impl Archive {
-    /// Reads the archive at `path`: a file, or a directory with the files of one. What a recorder
-    /// has only just created has no events yet; an empty file that nobody records is no archive.
+    /// Opens the archive at `path`: a file, or a directory with the files of an archive. An archive
+    /// that a recorder has just created has no events yet. An empty file that no recorder holds is
+    /// not an archive.
     ///
     /// # Errors
-    /// `Io`; `NotFound` if there is none; `NotATimeline` for a file of something else.
+    /// `Io`; `NotFound` if there is no archive; `NotATimeline` if the file is something else.
     pub fn open(path: impl AsRef<Path>) -> Result<Archive> {
         let path = path.as_ref();
         let archive = if path.is_dir() {
@@ -117,13 +119,13 @@ impl Archive {
         Err(Error::NotAnArchive { path, found })
     }
 
-    /// Reads these files of a directory, which are put in order.
+    /// Opens these files of a directory, and sorts them.
     pub(crate) fn of_files(folder: &Path, files: &mut [PathBuf]) -> Result<Archive> {
         sort_files(files);
         let mut bytes = Bytes::default();
         for file in files {
             match bytes.add_file(file) {
-                // Its recorder keeps no more than so much, and has just removed it.
+                // The recorder has just removed it, to keep the size of the archive in its limit.
                 Err(Error::NoArchive { .. }) => {}
                 other => other?,
             }
@@ -137,7 +139,7 @@ impl Archive {
         Ok(archive)
     }
 
-    /// The first bytes of the first file that has any.
+    /// The first bytes of the first file that is not empty.
     fn beginning<'a>(&'a self, buffer: &'a mut Vec<u8>) -> &'a [u8] {
         let mut sections = self.bytes.sections().iter();
         let Some(section) = sections.find(|section| !section.range().is_empty()) else {
@@ -148,9 +150,10 @@ impl Archive {
         self.bytes.read(first, buffer).unwrap_or_default()
     }
 
-    /// Reads an archive that is in memory already. Any bytes will do: their whole frames are read.
+    /// Opens an archive that is in memory already. Any bytes are accepted, and their whole frames
+    /// are read.
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Archive {
-        // Reading them does not fail, since they are there.
+        // Reading from memory does not fail.
         Archive::of(Bytes::of(bytes.into())).unwrap_or_else(|_| Archive::empty())
     }
 
@@ -167,7 +170,7 @@ impl Archive {
     fn of(bytes: Bytes) -> Result<Archive> {
         let (names, mut index) = (Names::default(), Index::default());
         for section in bytes.sections() {
-            // No frame goes on in the next file.
+            // No frame continues in the next file.
             index.together = false;
             section.scan(|part| index.take(part, &names))?;
         }
@@ -179,13 +182,13 @@ impl Archive {
         })
     }
 
-    /// Which programs and rings it holds events of, as far as that is known.
+    /// The programs and rings whose events the archive has, as far as they are known.
     pub fn preambles(&self) -> Vec<&Preamble> {
         self.names.preambles().collect()
     }
 
-    /// One for each program and ring, with what the last of its preambles says; with nothing but
-    /// the magic where all were lost.
+    /// One preamble for each program and ring: the last that the archive has. If all its preambles
+    /// were lost, it has only the magic.
     pub fn programs(&self) -> Vec<Preamble> {
         let (mut programs, mut places) = (Vec::<Preamble>::new(), HashMap::new());
         for preamble in self.names.preambles() {
@@ -206,12 +209,12 @@ impl Archive {
         programs
     }
 
-    /// The program and ring of this magic.
+    /// The first preamble with this magic.
     pub fn preamble(&self, magic: u64) -> Option<&Preamble> {
         self.names.program(magic)
     }
 
-    /// The magics of its events.
+    /// The magics of the events.
     pub fn magics(&self) -> impl Iterator<Item = u64> {
         self.index.magics.iter().copied()
     }
@@ -226,51 +229,54 @@ impl Archive {
         self.names.symbol(magic, pid, address)
     }
 
-    /// Where it is not an archive, as ranges of bytes.
+    /// The ranges of bytes that are damaged.
     pub fn damage(&self) -> &[Range<usize>] {
         &self.index.damage
     }
 
-    /// The bytes of it.
+    /// The bytes of the archive.
     pub fn bytes(&self) -> &Bytes {
         &self.bytes
     }
 
-    /// Where the last whole frame ends: what follows was being written when its writer was killed.
+    /// The end of the last whole frame. If there are bytes after it, the writer was killed while it
+    /// wrote them.
     pub fn whole(&self) -> usize {
         self.index.whole
     }
 
-    /// How many whole frames it has.
+    /// The number of whole frames.
     pub fn frames(&self) -> u64 {
         self.index.frames
     }
 
-    /// How many records are of a kind that this version does not know.
+    /// The number of records whose kind this version does not know.
     pub fn unknown(&self) -> u64 {
         self.index.unknown
     }
 
-    /// How many events are in blocks of a codec that this version does not know. They are not
-    /// damaged, and a later one may read them; of [`Archive::recoverable`] they are among those
+    /// The number of events in blocks of a codec that this version does not know. They are not
+    /// damaged, and a later version may read them. [`Archive::recoverable`] counts them as events
     /// that cannot be read.
     pub fn other_codecs(&self) -> u64 {
         self.index.other_codecs
     }
 
-    /// How many entries of the ring were overwritten before they could be recorded: of an event
-    /// with a payload, several.
+    /// The number of entries of the ring that were overwritten before they could be recorded. An
+    /// event with a payload has several entries.
     pub fn missed(&self) -> u64 {
         self.index.missed
     }
 
-    /// In how many places an unknown number of runs of a program, or the end of one, may be
-    /// missing: between two recorders, it was restarted more often than its timeline is kept.
+    /// The number of places where runs of a program, or the end of a run, may be missing. The
+    /// number of the missing runs is not known. The reason is that the program restarted, between
+    /// two recorders, more often than its former timelines are kept.
     pub fn missed_unknown(&self) -> u64 {
         self.index.missed_unknown
     }
 
-    /// How many events can be read, and how many cannot that its records promise. Reads all.
+    /// The number of events that can be read, and the number of events that the records promise but
+    /// that cannot be read. Reads all events.
     pub fn recoverable(&self) -> (u64, u64) {
         let (mut decoder, mut events) = (self.decoder::<()>(), Vec::new());
         self.units().iter().fold((0, 0), |(found, lost), unit| {
@@ -280,8 +286,8 @@ impl Archive {
         })
     }
 
-    /// How many events its records promise; [`Archive::recoverable`] counts those that keep the
-    /// promise.
+    /// The number of events that the records promise. [`Archive::recoverable`] counts those that
+    /// can be read.
     pub fn count(&self) -> u64 {
         let counts = self.units().iter().map(|unit| unit.count);
         counts.fold(0, u64::saturating_add)
@@ -337,7 +343,7 @@ impl Source for Archive {
         )
     }
 
-    /// Of all events that it holds, which are looked through for them the first time.
+    /// The definitions of all events of the archive. The first call reads all events to find them.
     fn definitions(&self) -> Box<dyn Iterator<Item = &Definition> + '_> {
         self.surveyed.call_once(|| {
             let mut decoder = self.decoder::<OrderedEvent>();
@@ -365,7 +371,8 @@ impl Index {
         }
     }
 
-    /// Notes damage, as one with what it follows upon.
+    /// Notes a damaged range, and joins it with the previous one if that ends where this one
+    /// begins.
     fn damaged(&mut self, place: Range<usize>) {
         self.together = false;
         match self.damage.last_mut() {

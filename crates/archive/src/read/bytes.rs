@@ -1,5 +1,5 @@
 //! Reads the bytes of an archive, from memory or from one or several files.
-//! Of a file it reads a part when that part is needed.
+//! It reads a part of a file when that part is needed.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -12,16 +12,16 @@ use timeline::files;
 use crate::error::{Error, Result};
 use crate::format::frame::{Frames, MAX_RECORD, Part};
 
-/// Bytes of a file in memory at once: several times the longest frame.
+/// Most bytes of a file in memory at once: several times the longest frame.
 pub(crate) const WINDOW: usize = 64 << 20;
-/// Where nothing is damaged, this part of it is read at a time: one in so many.
+/// If nothing is damaged, one part in so many of the window is read at a time.
 const PARTS: usize = 64;
 /// Bytes that are copied at once.
 const AT_ONCE: usize = 1 << 20;
-/// Files that stay open, so that they can be read when they were removed. Beyond the first of
-/// these, they are opened when they are read: a process may have some thousand files open.
+/// Most files that stay open, so that they can be read even after somebody removes them. Further
+/// files are opened when they are read, because a process may only have some thousand files open.
 const OPEN: usize = 256;
-/// More than a frame can have.
+/// More bytes than a frame can have.
 pub(crate) const FRAME: usize = MAX_RECORD + 64;
 
 /// The bytes of an archive. Several files count as if they were joined.
@@ -33,7 +33,7 @@ pub struct Bytes {
 
 /// A file, or a part of memory.
 pub(crate) struct Section {
-    /// Where it begins in all.
+    /// Its position in all bytes.
     start: usize,
     length: usize,
     from: From,
@@ -44,7 +44,7 @@ enum From {
     File { path: PathBuf, file: Option<File> },
 }
 
-/// Opens a file for reading; no pipe, which would wait for a writer.
+/// Opens a file for reading. It refuses pipes, because reading one would wait for a writer.
 fn open(path: &Path) -> Result<File> {
     let fail = |doing| move |error| Error::io(doing, path, error);
     let mut options = OpenOptions::new();
@@ -71,7 +71,7 @@ impl Bytes {
         all
     }
 
-    /// Appends a file, as long as it is now.
+    /// Appends a file, up to its present length.
     pub(crate) fn add_file(&mut self, path: &Path) -> Result<()> {
         let file = open(path)?;
         let metadata = file.metadata();
@@ -96,17 +96,18 @@ impl Bytes {
         self.length = self.length.saturating_add(length);
     }
 
-    /// How many.
+    /// The number of bytes.
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// Whether there are none.
+    /// Whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// The files they are in, and where each begins. Those that were given in memory have none.
+    /// The files that the bytes are in, and the position where each begins. Bytes that were given
+    /// in memory have no file.
     pub fn files(&self) -> impl Iterator<Item = (&Path, usize)> {
         self.sections
             .iter()
@@ -116,7 +117,7 @@ impl Bytes {
             })
     }
 
-    /// The last file, and where it begins.
+    /// The last file, and the position where it begins.
     pub(crate) fn last(&self) -> Option<(&Path, Result<File>, usize)> {
         let last = self.sections.last()?;
         match &last.from {
@@ -138,10 +139,11 @@ impl Bytes {
         &self.sections
     }
 
-    /// The bytes of a range within one file, in the buffer unless they are in memory already.
+    /// The bytes of a range within one file. They are read into `buffer`, unless they are in memory
+    /// already.
     ///
     /// # Errors
-    /// Those of reading the file; `UnexpectedEof` also for a range that is in no one file.
+    /// Those of reading the file; `UnexpectedEof` also if the range is not within one file.
     pub fn read<'a>(
         &'a self,
         range: Range<usize>,
@@ -174,7 +176,7 @@ impl Bytes {
 }
 
 impl Bytes {
-    /// Writes the bytes of a range, which may go over several files.
+    /// Writes the bytes of a range, which may span several files.
     ///
     /// # Errors
     /// Those of reading and of writing.
@@ -193,13 +195,13 @@ impl Bytes {
 }
 
 impl Section {
-    /// Which of all bytes it is.
+    /// The range of the section in all bytes.
     pub fn range(&self) -> Range<usize> {
         self.start..self.start.saturating_add(self.length)
     }
 
-    /// Finds the frames, and tells each part with its place in all bytes. Parts of one damage can
-    /// be told one by one.
+    /// Finds the frames, and passes each part to `each` with its range in all bytes. One damaged
+    /// range may be passed in several parts.
     pub fn scan(&self, mut each: impl FnMut(Part)) -> Result<()> {
         match &self.from {
             From::Memory(bytes) => {
@@ -231,12 +233,13 @@ fn moved(part: Part, by: usize) -> Part {
     }
 }
 
-/// Finds the frames in a range of a file, of which `window` bytes are in memory at once; a frame
-/// has fewer than `most`. What a window cuts is looked at again in the next, so each byte is looked
-/// at twice at most.
+/// Finds the frames in a range of a file. `window` bytes are in memory at once, and a frame has
+/// fewer bytes than `most`. If the window ends within a frame, the next window begins with that
+/// frame. So each byte is read twice at most.
 ///
-/// Where all is whole, a small part of the window is read at a time, which stays in the processor's
-/// cache; all of it only to tell damage from a frame that goes on behind what is in memory.
+/// As long as all frames are whole, it reads a small part of the window at a time, which stays in
+/// the processor's cache. It reads the whole window only to tell damage from a frame that ends
+/// after the bytes in memory.
 pub(crate) fn scan(
     file: &File,
     range: Range<usize>,
@@ -249,7 +252,7 @@ pub(crate) fn scan(
     })
 }
 
-/// As `scan`, until it is told to end.
+/// Like `scan`, but ends when `each` returns false.
 pub(crate) fn scan_while(
     file: &File,
     range: Range<usize>,
@@ -263,7 +266,7 @@ pub(crate) fn scan_while(
         let wanted = (range.end - base).min(size);
         bytes.resize(wanted.max(there), 0);
         file.read_exact_at(&mut bytes[there..], (base + there) as u64)?;
-        // A frame that begins behind this may not be in memory to its end.
+        // The end of a frame that begins after this may not be in memory.
         let sure = match base + bytes.len() < range.end {
             true => bytes.len().checked_sub(most),
             false => Some(bytes.len()),
@@ -310,9 +313,9 @@ pub(crate) fn files_of(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Puts the files of a directory in the order in which they were begun.
+/// Sorts the files of a directory by the order in which they were begun.
 pub(crate) fn sort_files(files: &mut [PathBuf]) {
-    // Numbers grow longer beyond a million files.
+    // After a million files, numbers have more digits.
     files.sort_by_cached_key(|path| (path.as_os_str().len(), path.clone()));
 }
 
@@ -391,7 +394,7 @@ mod tests {
             fs::write(path(name), "").unwrap();
         }
         fs::create_dir(path("folder.tla")).unwrap();
-        // Shorter names first: a number more has a digit more.
+        // Shorter names come first: the next number has one more digit.
         let expected = [names[0], names[2], names[1]].map(path);
         assert_eq!(files_of(folder.path()).unwrap(), expected);
     }

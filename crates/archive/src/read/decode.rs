@@ -1,4 +1,4 @@
-//! Makes events of frames. Events of one definition or thread share it.
+//! Decodes the events in frames. Events with the same definition or thread share it.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -17,15 +17,15 @@ use crate::read::gaps::Gap;
 use crate::read::names::Names;
 use crate::read::unpack::{self, Row, Rows};
 
-/// Frames with events that follow one another, and when the first and the last of these were: ticks
-/// and time.
+/// Consecutive frames with events, and the ticks and times of the first and the last event.
 #[derive(Debug, Clone)]
 pub struct Unit {
-    /// A block's record, or whole frames of single events and of what they refer to.
+    /// The range of the record of a block, or of whole frames of single events and of the records
+    /// that these refer to.
     pub place: Range<usize>,
-    /// Whether it is a block.
+    /// Whether this is a block.
     pub block: bool,
-    /// How many events, as its record says.
+    /// The number of events that the record promises.
     pub count: u64,
     pub ticks: (u64, u64),
     pub unix: (u64, u64),
@@ -33,15 +33,15 @@ pub struct Unit {
     pub gap: Option<Gap>,
 }
 
-/// When an event comes: time, ticks, and for events of the same moment whose, the lane and the
-/// number in it. What is not known is 0.
+/// The position of an event in the order of events: time, ticks, magic, lane, and number in the
+/// lane. A value that is not known is 0.
 pub type Moment = (u64, u64, u64, u64, u64);
 
 /// An event in the form that a reader asked for.
 pub trait Decoded: Sized {
-    /// Their definition.
+    /// The definition of an event.
     type Definition: Clone;
-    /// The thread that logged them.
+    /// The thread that logged an event.
     type Thread: Clone;
 
     fn definition(names: &Names, magic: u64, raw: &RawDefinition) -> Self::Definition;
@@ -53,15 +53,15 @@ pub trait Decoded: Sized {
         row: &mut Row,
     ) -> Self;
     fn moment(&self) -> Moment;
-    /// Notes what is missing before it, if that is told of this event.
+    /// Notes how many entries are missing before it, if the gap is before this event.
     fn miss(&mut self, gap: &Gap);
-    /// Takes it out of a list that is done with.
+    /// Moves it out of a list that is not needed any more.
     fn take(&mut self) -> Self;
-    /// Bytes that it takes beside itself.
+    /// The bytes of memory that it has on the heap.
     fn heap(&self) -> usize;
 }
 
-/// The ring that an event is of.
+/// The ring of an event.
 pub struct Ring {
     /// Its magic.
     pub magic: u64,
@@ -69,7 +69,7 @@ pub struct Ring {
     nodes: Vec<u16>,
 }
 
-/// An event as readers of rings know it, and the numbers that order it.
+/// An event in the form of events of a ring, and the numbers by which it is ordered.
 pub struct OrderedEvent {
     pub event: Event,
     magic: u64,
@@ -81,16 +81,17 @@ pub struct OrderedEvent {
 #[derive(Clone)]
 pub struct Meaning {
     id: EventId,
-    /// As in its definition.
+    /// The same as in its definition.
     is_lost: bool,
 }
 
-/// Arguments that stand in an event itself.
+/// The number of arguments in an event itself.
 const ARGUMENTS: usize = 4;
-/// Return addresses of an event that readers of rings are given: several times what an event of a
-/// ring has.
+/// Most return addresses of an event in the form of events of a ring. That is several times as many
+/// as an event of a ring has.
 pub const ADDRESSES: usize = 1024;
-/// Bytes of values of such an event: dozens of times what an event of a ring has.
+/// Most bytes of values of such an event. That is dozens of times as many as an event of a ring
+/// has.
 pub const PAYLOAD: usize = 64 << 10;
 
 impl Decoded for OrderedEvent {
@@ -119,7 +120,7 @@ impl Decoded for OrderedEvent {
         let given = row.args.len().min(ARGUMENTS);
         args[..given].copy_from_slice(&row.args[..given]);
         let core = row.core.map_or(u16::MAX, |core| core.min(0xffff) as u16);
-        // Where no message says how many arguments there are, a payload does.
+        // If no message says how many arguments there are, a payload does.
         let more = row.args.len() > ARGUMENTS
             || means.is_lost
             || !row.payload.is_empty()
@@ -177,7 +178,7 @@ impl Decoded for OrderedEvent {
     }
 }
 
-/// Nothing but that there is an event, for counting.
+/// For counting events: nothing else is decoded.
 impl Decoded for () {
     type Definition = ();
     type Thread = ();
@@ -202,9 +203,9 @@ impl Decoded for () {
     }
 }
 
-/// Values up to the bound, of which a text is cut there.
+/// The first values up to the limit. A text that crosses the limit is cut.
 fn beginning(payload: &[u8]) -> Vec<u8> {
-    // A text takes up to four bytes more than it has.
+    // An encoded text takes up to four bytes more than the text.
     let (mut kept, most) = (Vec::new(), PAYLOAD - 4);
     for value in values(payload) {
         let room = most.saturating_sub(kept.len());
@@ -222,8 +223,8 @@ fn beginning(payload: &[u8]) -> Vec<u8> {
     kept
 }
 
-/// All that an event says where four arguments are not enough for it: as `printf` would, integers
-/// as `long`.
+/// The payload of an event for which four arguments are not enough. Integers have the type `long`,
+/// as in an event of `printf`.
 #[cold]
 fn payload(row: &mut Row) -> Box<Payload> {
     let mut values = std::mem::take(&mut row.payload);
@@ -238,14 +239,14 @@ fn payload(row: &mut Row) -> Box<Payload> {
     Box::new(Payload { values, backtrace })
 }
 
-/// Makes events of frames.
+/// Decodes the events in frames.
 pub struct Decoder<'a, T: Decoded> {
     bytes: &'a Bytes,
     names: &'a Names,
     definitions: Shared<RawDefinition, T::Definition>,
     threads: Shared<RawThread, T::Thread>,
     ring: Ring,
-    /// Room that is used again.
+    /// Memory that is used again.
     buffer: Vec<u8>,
     expanded: Vec<u8>,
     single: SingleEvent,
@@ -270,8 +271,8 @@ impl<'a, T: Decoded> Decoder<'a, T> {
         }
     }
 
-    /// Appends the events of a unit; how many are not there that it promises, as far as that can be
-    /// told.
+    /// Appends the events of a unit. Returns how many events the unit promises that cannot be read,
+    /// as far as that is known.
     pub fn decode(&mut self, unit: &Unit, out: &mut Vec<T>) -> u64 {
         let before = out.len();
         let mut whole = true;
@@ -290,7 +291,7 @@ impl<'a, T: Decoded> Decoder<'a, T> {
         unit.count.saturating_sub(found).max(u64::from(!whole))
     }
 
-    /// Has all its definitions known by their names.
+    /// Reads all definitions of a unit, and gives them to `names`.
     pub fn survey(&mut self, unit: &Unit) {
         let mut buffer = std::mem::take(&mut self.buffer);
         if let Ok(bytes) = self.bytes.read(unit.place.clone(), &mut buffer) {
@@ -331,12 +332,12 @@ impl<'a, T: Decoded> Decoder<'a, T> {
         }
     }
 
-    /// Room for a single event, of which [`Decoder::record`] is told next.
+    /// The memory for a single event. [`Decoder::record`] takes the event from there.
     pub fn single(&mut self) -> &mut SingleEvent {
         &mut self.single
     }
 
-    /// Appends the events of a record, as far as they are there; whether all are.
+    /// Appends the events of a record, as far as they can be read. Returns whether all can.
     #[inline]
     pub fn record(&mut self, record: Record, out: &mut Vec<T>) -> bool {
         match record {
@@ -368,7 +369,7 @@ impl<'a, T: Decoded> Decoder<'a, T> {
         whole && block.count.is_none_or(|promised| promised == found)
     }
 
-    /// Whether the rows go on to their end.
+    /// Appends the events of the rows. Returns whether all could be read.
     fn rows(&mut self, magic: u64, mut rows: Rows, out: &mut Vec<T>) -> bool {
         self.enter_ring(magic);
         let shapes = rows.shapes.iter();
@@ -386,7 +387,7 @@ impl<'a, T: Decoded> Decoder<'a, T> {
         rows.is_at_end()
     }
 
-    /// Goes on with events of this ring.
+    /// Continues with events of this ring.
     #[inline]
     fn enter_ring(&mut self, magic: u64) {
         if self.ring.magic != magic {
@@ -419,15 +420,16 @@ fn rows_of<'a>(block: &Block, expanded: &'a mut Vec<u8>) -> Option<Rows<'a>> {
     Rows::new(expanded)
 }
 
-/// Definitions or threads by number, each made once for all of its events.
+/// Definitions or threads by number. Each is made once for all of its events.
 struct Shared<K, V> {
     made: Vec<V>,
     numbers: HashMap<(u64, K), usize>,
-    /// The last of each slot, which is found without a hash.
+    /// The last definition or thread of each slot, which is found without a hash.
     recent: Vec<Option<(u64, K, usize)>>,
 }
 
-/// A power of two, beyond the definitions and threads that are busy at a time in most programs.
+/// The number of slots. It is a power of two, and larger than the number of definitions or threads
+/// that most programs use at a time.
 const RECENT: usize = 64;
 
 impl<K: Clone + Eq + Hash, V> Shared<K, V> {

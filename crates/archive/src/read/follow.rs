@@ -1,8 +1,8 @@
 //! Follows an archive: reads the frames that a recorder appends.
 //!
-//! A recorder holds a lock on what it writes as long as it lives, so whether more can come is known
-//! without its help. It writes whole frames, of which a reader may see a part: what is no whole
-//! frame at the end is looked at again when there is more.
+//! A recorder locks the file or directory as long as it lives. So a reader knows by itself whether
+//! more events can come. A recorder writes whole frames, but a reader may see a part of one. If the
+//! file ends with a part of a frame, the reader reads that part again when the file has grown.
 
 use std::fs::File;
 use std::io;
@@ -22,32 +22,32 @@ use crate::read::decode::{Decoded, Decoder, OrderedEvent};
 use crate::read::gaps::Gaps;
 use crate::read::names::Names;
 
-/// Bytes of events that are read at once, about.
+/// About how many bytes of events are read at once.
 const AT_ONCE: usize = 64 << 20;
 
-/// Whether a recorder holds the file, or the directory.
+/// Whether a recorder has locked the file or the directory.
 pub fn is_recorded(file: &File) -> bool {
     let Ok(own) = file.try_clone() else {
         return false;
     };
-    // Taken for a moment if it is free.
+    // If the lock is free, this takes it for a moment.
     let taken = Flock::lock(own, FlockArg::LockSharedNonblock);
     matches!(taken, Err((_, Errno::EWOULDBLOCK)))
 }
 
-/// Reads on where [`Archive::open`] stopped; see [`Archive::follow`].
+/// Continues to read where [`Archive::open`] stopped; see [`Archive::follow`].
 pub struct ArchiveFollow<'a> {
     names: &'a Names,
     decoder: Decoder<'a, OrderedEvent>,
-    /// Where rotated files are.
+    /// The directory of rotated files.
     folder: Option<PathBuf>,
     path: PathBuf,
     file: File,
     /// The file or directory with the recorder's lock.
     held: File,
-    /// Up to here it is read.
+    /// The position up to which the file is read.
     at: usize,
-    /// How long it was when it was last looked at.
+    /// The length of the file when it was last checked.
     length: usize,
     batch: Vec<OrderedEvent>,
     gaps: Gaps,
@@ -59,7 +59,7 @@ pub struct ArchiveFollow<'a> {
 }
 
 impl Archive {
-    /// Whether somebody records it at present.
+    /// Whether a recorder writes to the archive at present.
     pub fn is_recorded(&self) -> bool {
         let held = match (self.folder(), self.bytes().last()) {
             (Some(folder), _) => open_to_read(folder),
@@ -69,10 +69,11 @@ impl Archive {
         held.is_ok_and(|held| is_recorded(&held))
     }
 
-    /// The events that are recorded from now on: those behind what was there when it was opened.
+    /// The events that are recorded from now on: those after the events that the archive had when
+    /// it was opened.
     ///
     /// # Errors
-    /// `Io`; `NotFound` for an archive that was in memory.
+    /// `Io`; `NotFound` if the archive is in memory.
     pub fn follow(&self) -> Result<ArchiveFollow<'_>> {
         let Some((path, file, start)) = self.bytes().last() else {
             return Err(Error::NoArchive {
@@ -104,32 +105,33 @@ impl Archive {
 }
 
 impl ArchiveFollow<'_> {
-    /// Whether more can come. Ask before an [`ArchiveFollow::poll`] that finds nothing more: then
-    /// that was all.
+    /// Whether more events can come. Call it before [`ArchiveFollow::poll`]: if it returns false
+    /// and `poll` then finds nothing, there are no more events.
     pub fn is_recorded(&self) -> bool {
         is_recorded(&self.held)
     }
 
-    /// Places in what was read where it is not known how much is missing; see
+    /// The number of places, in what was read, where it is not known how much is missing; see
     /// [`Archive::missed_unknown`].
     pub fn missed_unknown(&self) -> u64 {
         self.missed_unknown
     }
 
-    /// Bytes among what was read that belong to no whole frame.
+    /// The number of bytes that were read and belong to no whole frame.
     pub fn damaged(&self) -> u64 {
         self.damaged
     }
 
-    /// Files that its recorder removed, to keep no more than so much, before they were read.
+    /// The number of files that the recorder removed before they were read, to keep the size of the
+    /// archive in its limit.
     pub fn removed(&self) -> u64 {
         self.removed
     }
 
-    /// Appends what was recorded since the last call to `out`, sorted by time; how many events it
-    /// says were missed. Does not wait. After a long pause it takes several calls to catch up, of
-    /// which none reads more than 64 MiB of events and a block: nothing new and nothing missed
-    /// means caught up.
+    /// Appends the events that were recorded since the last call to `out`, sorted by time. Returns
+    /// how many events the recorder says were missed. Does not wait. A call reads at most 64 MiB of
+    /// events and a block, so after a long pause it takes several calls to catch up. Once a call
+    /// returns nothing new and nothing missed, the reader has caught up.
     ///
     /// # Errors
     /// `Io`.
@@ -145,7 +147,8 @@ impl ArchiveFollow<'_> {
                 }
                 continue;
             }
-            // Looked for before the last read, so that nothing is left behind.
+            // The next file is looked for before the last read of this one, so that no event is
+            // left unread.
             let Some(next) = self.next_file()? else {
                 return Ok(0);
             };
@@ -154,7 +157,7 @@ impl ArchiveFollow<'_> {
                 self.damaged += self.length.saturating_sub(self.at) as u64;
                 self.file = match open_to_read(&next) {
                     Ok(file) => file,
-                    // Removed meanwhile: there is one behind it.
+                    // The recorder has removed it meanwhile, so there is another file after it.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                     Err(error) => return Err(Error::io("open", &next, error)),
                 };
@@ -167,18 +170,18 @@ impl ArchiveFollow<'_> {
         }
     }
 
-    /// Reads what was appended, if anything was; how many events it says were missed.
+    /// Reads the frames that were appended. Returns how many events they say were missed.
     fn read(&mut self) -> Result<u64> {
         let fail = |error| Error::io("read", &self.path, error);
         let length = self.file.metadata().map_err(fail)?.len() as usize;
         if length < self.at {
-            // Begun again: a recorder had written nothing but its preamble.
+            // A recorder began the file again, because it had only a preamble.
             (self.at, self.length) = (0, 0);
         }
         if length == self.length || length == self.at {
             return Ok(0);
         }
-        // The rest is read the next time.
+        // The next call reads the rest.
         let end = length.min(self.at.saturating_add(WINDOW));
         if end == length {
             self.length = length;
@@ -217,18 +220,18 @@ impl ArchiveFollow<'_> {
         };
         let scanned = scan_while(&self.file, self.at..end, (WINDOW, FRAME), each);
         if bytes >= self.at_once {
-            // Further frames are read the next time.
+            // The next call reads further frames.
             self.length = 0;
         }
         let cut = match scanned {
-            // It was cut while it was being read: the next call sees the rest.
+            // Another process cut the file during the read. The next call reads what is left of it.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => true,
             other => other.map(|()| false).map_err(fail)?,
         };
         if cut {
             self.length = 0;
         } else if at == self.at && end < length {
-            // No frame begins in all of this, except perhaps one that goes on behind it.
+            // No frame begins in these bytes, except perhaps one that ends after them.
             at = end - FRAME;
             damaged += (at - self.at) as u64;
         }
@@ -238,7 +241,7 @@ impl ArchiveFollow<'_> {
         Ok(missed)
     }
 
-    /// Hands out the events that were read, by time.
+    /// Appends the events that were read to `out`, sorted by time.
     fn sort(&mut self, out: &mut Vec<Event>) {
         let ring = |ordered: &OrderedEvent| ordered.moment().2;
         let one_ring = self.batch.iter().all(|p| ring(p) == ring(&self.batch[0]));
@@ -249,7 +252,7 @@ impl ArchiveFollow<'_> {
         out.extend(self.batch.drain(..).map(|ordered| ordered.event));
     }
 
-    /// The file behind the present one, if the recorder has begun it.
+    /// The file after the present one, if the recorder has begun it.
     fn next_file(&self) -> Result<Option<PathBuf>> {
         let Some(folder) = &self.folder else {
             return Ok(None);
@@ -261,7 +264,7 @@ impl ArchiveFollow<'_> {
     }
 }
 
-/// How many numbered files there were between two that are there.
+/// The number of numbered files between two files that still exist.
 fn between(one: &Path, next: &Path) -> u64 {
     let number = |path: &Path| file_number(path.file_name()?.to_str()?);
     match (number(one), number(next)) {
@@ -278,7 +281,7 @@ mod tests {
     use crate::format::event::RawEvent;
     use crate::write::writer::{Form, Writer};
 
-    /// The archive of these numbers.
+    /// An archive whose events have these numbers.
     fn archive(numbers: &[i64]) -> Vec<u8> {
         let mut file = Vec::new();
         let mut writer = Writer::new(&mut file, 7, Form::Plain);
@@ -384,7 +387,7 @@ mod tests {
         assert_eq!(poll(&mut growth), []);
         fs::write(&file, archive(&[6])).unwrap();
         assert_eq!((poll(&mut growth), growth.damaged()), (vec![6], 0));
-        // The file is the one that was opened, whatever takes its name.
+        // The reader keeps the file that it opened, even if another file takes its name.
         let other = folder.path().join("other.tla");
         fs::write(&other, archive(&[7, 8, 9])).unwrap();
         fs::rename(&other, &file).unwrap();

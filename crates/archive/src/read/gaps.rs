@@ -1,4 +1,4 @@
-//! The events of an archive right before which entries of the ring are missing.
+//! Finds the events of an archive right before which entries of the ring are missing.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,8 @@ pub struct Gap {
 }
 
 impl Gap {
-    /// How many entries are missing before the event of this place: none if it is another one.
+    /// How many entries are missing before the event at this place. It is 0 if the gap is before
+    /// another event.
     pub fn before(&self, magic: u64, lane: u64, number: u64) -> u64 {
         match (magic, lane, number) == (self.magic, self.lane, self.number) {
             true => self.missed,
@@ -26,14 +27,14 @@ impl Gap {
 /// Finds gaps in records, in the order of the file.
 #[derive(Clone, Default)]
 pub struct Gaps {
-    /// By magic and lane.
+    /// The last gap of each lane, by magic and lane.
     last: HashMap<(u64, u64), Gap>,
-    /// Before the event that comes next.
+    /// The gap before the next event.
     next: Option<Gap>,
 }
 
 impl Gaps {
-    /// Notes how many entries a record says are missing before the event behind it.
+    /// Notes the number of entries that a record says are missing before the next event.
     pub fn take(&mut self, missed: &Missed) {
         let (Some((lane, number, count)), magic) = (missed.gap(), missed.magic.unwrap_or(0)) else {
             return;
@@ -44,8 +45,8 @@ impl Gaps {
             number,
             missed: count,
         };
-        // The event behind the last gap was not written, since its recorder was killed: the next
-        // recorder went on there.
+        // The event after the last gap was not written, because the recorder was killed. The next
+        // recorder continued there.
         let before = self.last.get(&(magic, lane));
         if let Some(before) =
             before.filter(|before| number.checked_sub(count) == Some(before.number))
@@ -56,12 +57,12 @@ impl Gaps {
         self.next = Some(gap);
     }
 
-    /// The gap before the event that comes now.
+    /// Takes the gap before the next event.
     pub fn next(&mut self) -> Option<Gap> {
         self.next.take()
     }
 
-    /// Whether something is missing before the event that comes next.
+    /// Whether there is a gap before the next event.
     pub fn is_next(&self) -> bool {
         self.next.is_some()
     }

@@ -11,14 +11,14 @@ use crate::read::archive::Archive;
 use crate::read::decode::{Decoded, Decoder, Moment, OrderedEvent, Unit};
 use crate::read::recorded::RecordedEvent;
 
-/// What comes first is the least.
+/// The key by which events are ordered. The first event has the least key.
 type Key = Moment;
 
 /// A candidate for the next event: its key, whether it is in a batch already, its unit, and its
 /// batch.
 type Candidate = (Key, bool, usize, usize);
 
-/// Behind all.
+/// A candidate after all others.
 const LAST: Candidate = (
     (u64::MAX, u64::MAX, u64::MAX, u64::MAX, u64::MAX),
     true,
@@ -26,19 +26,18 @@ const LAST: Candidate = (
     usize::MAX,
 );
 
-/// Bytes of events in memory at once, about, beside those of the frames that are being read; a
-/// quarter of it more for lists that are used again.
+/// About how many bytes of events are in memory at once, not counting the frames that are being
+/// read. Lists that are used again may take a quarter of it more.
 const ROOM: usize = 96 << 20;
 
 /// Events of an archive, merged by time.
 ///
-/// Those of one ring are ordered by ticks, as in the ring. Where there are several rings, their
-/// ticks may be those of different machines or boots, and the time of the wall clock counts. Where
-/// both are the same, the order is that of lanes and of the numbers in them, and then that of the
-/// file.
+/// Events of one ring are ordered by ticks, as in the ring. If there are several rings, their ticks
+/// may come from different machines or boots, so events are ordered by wall-clock time. Equal
+/// events are ordered by lane and number in the lane, and then by their order in the file.
 ///
-/// Where more units overlap than there is room for, each has a part of its events in memory, and is
-/// read again when those were taken.
+/// If more units overlap than there is room for, only a part of the events of each unit is in
+/// memory. The unit is read again when these were taken.
 pub struct ByTime<'a, T: Decoded> {
     units: &'a [Unit],
     decoder: Decoder<'a, T>,
@@ -49,50 +48,50 @@ pub struct ByTime<'a, T: Decoded> {
     waiting: BinaryHeap<Reverse<Candidate>>,
     /// The batch that events are taken from.
     current: Option<Candidate>,
-    /// The first of the others.
+    /// The first of the other candidates.
     bound: Candidate,
     batches: Vec<Batch<T>>,
-    /// Places in `batches` that are at their end.
+    /// Indices of `batches` that are at their end.
     free: Vec<usize>,
-    /// Bytes that may be, and that are, in `batches`.
+    /// The most bytes that `batches` may have, and the bytes that they have.
     room: usize,
     held: usize,
-    /// Empty lists, used again, and their bytes.
+    /// Empty lists that are used again, and their bytes.
     spare: Vec<Vec<T>>,
     spared: usize,
     lost: u64,
 }
 
-/// Events of a unit.
+/// Some events of a unit.
 struct Batch<T> {
-    /// Some of the events to come, the oldest first.
+    /// Events that come next, the oldest first.
     events: Vec<T>,
-    /// Which of these were not taken yet.
+    /// The range of those that were not taken yet.
     left: Range<usize>,
-    /// The key of the first that comes after these.
+    /// The key of the first event after these.
     after: Option<Key>,
-    /// How many of the unit were taken.
+    /// How many events of the unit were taken.
     taken: usize,
-    /// How many of the unit cannot be read.
+    /// How many events of the unit cannot be read.
     lost: u64,
-    /// What `events` takes.
+    /// The bytes that `events` takes.
     bytes: usize,
 }
 
 impl Archive {
-    /// The events, merged by time, as readers of rings know them.
+    /// The events, merged by time, in the form of events of a ring.
     ///
-    /// No more than 128 MiB of them are in memory at once, beside those of one block, whatever the
-    /// archive is: where blocks overlap in time that have more than this, as when hundreds of
-    /// archives of one time were joined, they are read several times.
+    /// For any archive, at most 128 MiB of events are in memory at once, and those of one block. If
+    /// blocks that overlap in time have more events than this, they are read several times. That
+    /// can happen if somebody joined hundreds of archives of the same time.
     pub fn events_by_time(&self, order: Order) -> ArchiveEvents<'_> {
         ArchiveEvents {
             merged: ByTime::new(self, order),
         }
     }
 
-    /// The events, merged by time, with everything that the archive says of them. As for memory,
-    /// see [`Archive::events_by_time`].
+    /// The events, merged by time, with everything that the archive has about them. It uses as much
+    /// memory as [`Archive::events_by_time`].
     pub fn by_time(&self, order: Order) -> impl Iterator<Item = RecordedEvent> {
         ByTime::new(self, order)
     }
@@ -100,14 +99,14 @@ impl Archive {
 
 /// The events of an archive, merged by time; see [`Archive::events_by_time`].
 ///
-/// Where an archive holds several rings, the time of the wall clock orders them, else the ticks.
+/// If an archive has several rings, events are ordered by wall-clock time, otherwise by ticks.
 pub struct ArchiveEvents<'a> {
     merged: ByTime<'a, OrderedEvent>,
 }
 
 impl ArchiveEvents<'_> {
-    /// How many events there were to be by now that could not be read: their blocks are damaged
-    /// inside, or packed in a way that this version does not know.
+    /// The number of events, up to now, that could not be read: their blocks are damaged inside, or
+    /// have a codec that this version does not know.
     pub fn lost(&self) -> u64 {
         self.merged.lost
     }
@@ -146,8 +145,9 @@ impl<'a, T: Decoded> ByTime<'a, T> {
             lost: 0,
         };
         let waiting = units.iter().enumerate().map(|(i, unit)| {
-            // Not after any event of it, whatever the rest of the key. A block's greatest time need
-            // not be that of its greatest ticks.
+            // The key of a unit must not be after any of its events, so the rest of the key is the
+            // least or the greatest number. The greatest time of a block need not belong to its
+            // greatest ticks.
             let (unix, ticks, rest) = match order {
                 Order::OldestFirst => (unit.unix.0, unit.ticks.0, 0),
                 Order::NewestFirst => (unit.unix.1, unit.ticks.1, u64::MAX),
@@ -169,7 +169,7 @@ impl<'a, T: Decoded> ByTime<'a, T> {
         }
     }
 
-    /// The place of a unit among those with the same key.
+    /// The rank of a unit among units with the same key.
     fn rank(&self, unit: usize) -> usize {
         match self.order {
             Order::OldestFirst => unit,
@@ -177,7 +177,7 @@ impl<'a, T: Decoded> ByTime<'a, T> {
         }
     }
 
-    /// Reads a unit for the first time, whose events then wait.
+    /// Reads a unit for the first time. Then its events wait.
     fn begin(&mut self, rank: usize) {
         let place = self.free.pop().unwrap_or(self.batches.len());
         let batch = Batch {
@@ -199,7 +199,7 @@ impl<'a, T: Decoded> ByTime<'a, T> {
         }
     }
 
-    /// Reads events of a unit that were not taken yet: all, where there is room.
+    /// Reads events of a unit that were not taken yet. It keeps all of them if there is room.
     fn fill(&mut self, rank: usize, place: usize) {
         self.empty(place);
         let one_ring = self.one_ring;
@@ -223,7 +223,7 @@ impl<'a, T: Decoded> ByTime<'a, T> {
         let total = events.len();
         let batch = &mut self.batches[place];
         let first = batch.taken.min(total);
-        // Read again, it has less than it had only if the file was changed meanwhile.
+        // If a unit has fewer events when it is read again, the file was changed meanwhile.
         let more = lost.saturating_sub(batch.lost);
         let more = more.saturating_sub((batch.taken - first) as u64);
         self.lost = self.lost.saturating_add(more);
@@ -252,10 +252,10 @@ impl<'a, T: Decoded> ByTime<'a, T> {
         self.held += batch.bytes;
     }
 
-    /// How many of a unit's events a batch takes, and their bytes: an equal share of the room, and
-    /// what comes before all others.
+    /// The number of events of a unit that a batch takes, and their bytes. A batch takes an equal
+    /// share of the room, and all events that come before those of other units.
     fn fitting(&self, events: &[T], rank: usize, place: usize) -> (usize, usize) {
-        // Half of it, so that batches seldom have to give up what they hold.
+        // Only half of the room is used, so that batches seldom have to drop their events.
         let most = self.room / 2;
         let share = most / (self.batches.len() - self.free.len());
         let bound = match self.waiting.peek() {
@@ -280,7 +280,7 @@ impl<'a, T: Decoded> ByTime<'a, T> {
         (count, bytes)
     }
 
-    /// Gives up the events of a batch; what comes next is still known.
+    /// Drops the events of a batch, but keeps the key of the next one.
     fn empty(&mut self, place: usize) {
         let next = self.next_of(place);
         let batch = &mut self.batches[place];
@@ -291,18 +291,18 @@ impl<'a, T: Decoded> ByTime<'a, T> {
         self.keep(events);
     }
 
-    /// Keeps a list that is done with, if there is room for it.
+    /// Keeps the memory of a list for later, if there is room for it.
     fn keep(&mut self, mut events: Vec<T>) {
         events.clear();
         let bytes = events.capacity() * size_of::<T>();
-        // The list of the unit that is being read is kept in any case.
+        // The list of the unit that is being read is always kept.
         if bytes > 0 && (self.spare.is_empty() || self.spared + bytes <= self.room / 4) {
             self.spared += bytes;
             self.spare.push(events);
         }
     }
 
-    /// Has another unit take the place of a batch that is at its end.
+    /// Frees the index of a batch that is at its end, for another unit.
     fn release(&mut self, place: usize) {
         self.empty(place);
         self.free.push(place);
@@ -326,7 +326,7 @@ impl<'a, T: Decoded> ByTime<'a, T> {
         }
     }
 
-    /// Goes on with whatever is next; whether there is something.
+    /// Continues with the next candidate. Returns whether there is one.
     fn advance(&mut self) -> bool {
         while let Some(Reverse(next)) = self.waiting.pop() {
             if self.starts(next) {
@@ -336,7 +336,8 @@ impl<'a, T: Decoded> ByTime<'a, T> {
         false
     }
 
-    /// Goes on with the first of the others, if it is a batch; reads it, if it is a unit.
+    /// Continues with a batch, or reads a unit that was not read yet. Returns whether it was a
+    /// batch.
     #[inline]
     fn starts(&mut self, next: Candidate) -> bool {
         let (_, is_batch, unit, _) = next;
@@ -350,7 +351,7 @@ impl<'a, T: Decoded> ByTime<'a, T> {
         true
     }
 
-    /// Lets a batch wait, and the first of the others go on.
+    /// Lets a batch wait, and continues with the first of the other candidates.
     #[inline]
     fn change(&mut self, batch: Candidate) {
         let next = match self.waiting.peek_mut() {
@@ -360,7 +361,7 @@ impl<'a, T: Decoded> ByTime<'a, T> {
         self.starts(next);
     }
 
-    /// Goes on where a batch has no more events in memory.
+    /// Continues after the last event that a batch has in memory.
     #[cold]
     fn go_on(&mut self, unit: usize, place: usize) {
         match self.batches[place]
@@ -414,8 +415,8 @@ mod tests {
     use crate::format::event::{RawDefinition, RawEvent};
     use crate::write::writer::{Form, Writer};
 
-    /// Blocks of 50 events of this ring, of which each overlaps the next, and is out of order
-    /// inside; without ticks in every third archive.
+    /// An archive of one ring with blocks of 50 events. Each block overlaps the next, and its
+    /// events are out of order. Every third archive has no ticks.
     fn archive(magic: u64, seed: u64) -> Vec<u8> {
         let mut file = Vec::new();
         let mut writer = Writer::new(&mut file, magic, Form::Blocks);
@@ -442,7 +443,7 @@ mod tests {
         file
     }
 
-    /// All events in this order, with so much room, and the most that was held.
+    /// All events in this order, read with `room` bytes, and the most bytes that were in memory.
     fn merged(archive: &Archive, order: Order, room: usize) -> (Vec<RecordedEvent>, usize) {
         let mut merged = ByTime::with_room(archive, order, room);
         let (mut events, mut most) = (Vec::new(), 0);
@@ -474,7 +475,7 @@ mod tests {
                 for room in [usize::MAX, 1 << 20, 100_000, 10_000, 0] {
                     let (events, most) = merged(&archive, order, room);
                     assert!(events == expected, "{order:?} with {room} bytes");
-                    // An event at least.
+                    // At least one event.
                     assert!(most <= room.saturating_add(10_000), "{most} of {room}");
                 }
                 expected.reverse();

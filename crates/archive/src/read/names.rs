@@ -1,8 +1,8 @@
 //! Finds the names behind the numbers of an archive: strings, programs and symbols.
 //! From these it makes the definitions and threads that readers are given.
 //!
-//! It only grows, behind shared references: an event may have a new definition while others
-//! are being shown, and an archive that is being recorded is read on.
+//! Names are only added, and readers hold shared references to them. So a reader can find a new
+//! definition while it shows earlier events, and can follow an archive that grows.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,12 +14,13 @@ use crate::format::event::{PRINTF, RawDefinition, RawThread};
 use crate::format::preamble::Preamble;
 use crate::format::record::{Record, Symbol};
 
-/// Events keep the numbers of their ring below this, where no other ring's event has it already.
+/// An event keeps the number that it has in its ring if that is below this, and no event of another
+/// ring has it already.
 const OF_THE_RING: u32 = 1 << 16;
-/// Where the numbers of other events begin.
+/// The first number of the other events.
 const OTHERS: u32 = 1 << 12;
-/// Bytes of copies of strings that definitions and threads may have in any archive, and for each
-/// byte of its strings. Beyond them, a copy is cut to so many characters.
+/// The most bytes of strings that definitions and threads copy: `COPIES`, and `COPIES_OF_EACH` for
+/// each byte of the strings in the archive. Beyond that, a copy is cut to `CUT` characters.
 const COPIES: usize = 8 << 20;
 const COPIES_OF_EACH: usize = 6;
 const CUT: usize = 48;
@@ -28,11 +29,11 @@ const CUT: usize = 48;
 #[derive(Default)]
 pub struct Names {
     preambles: FrozenVec<Box<Preamble>>,
-    /// The first of each magic.
+    /// The first preamble of each magic.
     programs: FrozenMap<u64, Box<Preamble>>,
     /// By magic and number.
     strings: FrozenMap<(u64, u64), Box<Arc<str>>>,
-    /// How many bytes they have.
+    /// The number of bytes of all strings.
     length: Mutex<usize>,
     /// By magic, process and address.
     symbols: FrozenMap<(u64, Option<u64>, u64), Box<Symbol>>,
@@ -41,16 +42,16 @@ pub struct Names {
     threads: Mutex<Threads>,
 }
 
-/// The numbers that definitions were given.
+/// The definitions, and the numbers that they got.
 #[derive(Default)]
 struct Definitions {
     numbers: HashMap<(u64, RawDefinition), u32>,
     taken: HashSet<u32>,
-    /// All below it from [`OTHERS`] on are taken.
+    /// All numbers from [`OTHERS`] up to this one are taken.
     next: u32,
-    /// All of them, in the order in which they were found.
+    /// The numbers of all definitions, in the order in which they were found.
     found: Vec<u32>,
-    /// Bytes of strings in these.
+    /// The bytes of strings that they copied.
     copied: usize,
 }
 
@@ -58,7 +59,7 @@ struct Definitions {
 struct Threads {
     numbers: HashMap<(u64, RawThread), u32>,
     found: Vec<ThreadOfRing>,
-    /// Bytes of strings in these.
+    /// The bytes of strings that they copied.
     copied: usize,
 }
 
@@ -74,7 +75,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Names {
-    /// Takes a record that names something.
+    /// Adds the names in a record.
     pub fn take(&self, decoded: Record) {
         match decoded {
             Record::Preamble(preamble) => {
@@ -102,7 +103,7 @@ impl Names {
         }
     }
 
-    /// Those of all programs and rings.
+    /// The preambles of all programs and rings.
     pub fn preambles(&self) -> impl Iterator<Item = &Preamble> {
         self.preambles.iter()
     }
@@ -119,7 +120,7 @@ impl Names {
             Ok(node) if node < 255 => node,
             _ => u16::MAX,
         };
-        // Events have no CPU beyond that.
+        // Events cannot have a higher CPU number.
         let most = usize::from(u16::MAX);
         known.map_or(Vec::new(), |p| {
             p.nodes.iter().take(most).map(node).collect()
@@ -132,7 +133,7 @@ impl Names {
         of(pid).or_else(|| of(None))
     }
 
-    /// A string; its number in its place where it was lost.
+    /// A string. If it was lost, its number is returned as text.
     pub fn text(&self, magic: u64, id: Option<u64>) -> Option<Arc<str>> {
         let id = id?;
         Some(match self.strings.get(&(magic, id)) {
@@ -141,9 +142,9 @@ impl Names {
         })
     }
 
-    /// A copy of a string, no longer than texts of definitions are; cut further if there are too
-    /// many already: definitions take a few bytes in an archive, and may all refer to one string
-    /// that is long.
+    /// A copy of a string, cut to the length of texts of definitions. It is cut further if there
+    /// are too many copies already: a definition takes only a few bytes in an archive, and many of
+    /// them may refer to one long string.
     fn copy(&self, magic: u64, id: Option<u64>, copied: &mut usize) -> Option<String> {
         let text = self.text(magic, id)?;
         let text = bounded(&text);
@@ -156,7 +157,7 @@ impl Names {
         Some(text.chars().take(CUT).chain(['…']).collect())
     }
 
-    /// The number of a definition of a ring, the same each time.
+    /// The number of a definition of a ring. The same definition always gets the same number.
     pub fn event(&self, magic: u64, raw: &RawDefinition) -> EventId {
         let mut definitions = lock(&self.numbered);
         let key = (magic, raw.clone());
@@ -196,13 +197,13 @@ impl Names {
         self.definitions.get(&id.0)
     }
 
-    /// All that were found by now.
+    /// All definitions that were found up to now.
     pub fn definitions(&self) -> impl Iterator<Item = &Definition> {
         let found = lock(&self.numbered).found.clone();
         found.into_iter().filter_map(|id| self.definitions.get(&id))
     }
 
-    /// The number of a thread that logged events, the same each time.
+    /// The number of a thread that logged events. The same thread always gets the same number.
     pub fn thread_ref(&self, magic: u64, raw: &RawThread) -> ThreadRef {
         let mut threads = lock(&self.threads);
         let key = (magic, raw.clone());
@@ -221,7 +222,7 @@ impl Names {
     }
 
     fn thread_of(&self, magic: u64, raw: &RawThread, copied: &mut usize) -> Option<Thread> {
-        // The kernel's id alone stands in the event.
+        // Only the thread id is known, and the event has that already.
         if raw.name.is_none() && raw.process.is_none() && raw.pid.is_none() {
             return None;
         }
@@ -250,8 +251,8 @@ impl Names {
 }
 
 impl Definitions {
-    /// A number that no other definition has: that of its ring if possible, so that it is shown
-    /// also where nothing else of it is known.
+    /// A number that no other definition has. If possible, it is the number in the ring, so that
+    /// this number is shown even if nothing else about the event is known.
     fn free(&mut self, own: Option<u64>) -> u32 {
         let own = own.and_then(|own| u32::try_from(own).ok());
         if let Some(own) = own
@@ -291,7 +292,8 @@ mod tests {
         }));
         let first = names.event(7, &raw(5, Some(1)));
         assert_eq!(first, EventId(5));
-        // Of another ring; of another line; nothing known but the number; no number at all.
+        // A definition of another ring, one of another line, one with only a number, and one with
+        // no number.
         let other = names.event(8, &raw(5, Some(1)));
         let lost = names.event(7, &raw(6, None));
         let none = names.event(7, &RawDefinition::default());

@@ -5,11 +5,10 @@
 //! Looking into all of them for the newest event takes as long as reading them. An event is never
 //! later than the last change of its file. So the last file is read, and then those that were
 //! changed after the oldest event found so far. If a copy has given all files one time, all are
-//! read: `cp -a` and `rsync -a` keep the times. Neither the numbers of files nor their beginnings
-//! tell instead which file has the newest event. A recorder may write an event after newer ones of
-//! other lanes, by as much as its writer was held up; clocks are set; and files of several
-//! recorders may be put together. An index beside the files would be one more thing to keep true,
-//! through kills, removed files and copies.
+//! read: `cp -a` and `rsync -a` keep the times. The numbers of files and their beginnings cannot
+//! replace these times. A recorder may write an event after newer events of other lanes, if the
+//! writer of the event was held up. People set clocks, and put files of several recorders together.
+//! An index file would have to stay correct after kills, removed files and copies.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,22 +23,23 @@ use crate::read::merge::ByTime;
 use crate::read::recorded::RecordedEvent;
 
 const SECOND: u64 = 1_000_000_000;
-/// Nanoseconds by which an event may seem to be later than the last change of its file: the kernel
-/// notes that by a clock that stands still for up to ten milliseconds.
+/// Nanoseconds by which an event may seem to be later than the last change of its file. The kernel
+/// takes the time of a change from a clock that stands still for up to ten milliseconds.
 const SLACK: u64 = SECOND / 10;
-/// The same where no fraction of a second is noted: what copied the file may have cut off up to two
-/// seconds.
+/// The same if the time has no fraction of a second. The program that copied the file may have cut
+/// off up to two seconds.
 const CUT: u64 = 2 * SECOND + SLACK;
-/// After so many files, those that may be needed are read all at once.
+/// After so many files, all further files that may be needed are read at once.
 const FEW: usize = 4;
 
 impl Archive {
-    /// As [`Archive::open`], but of a directory only what its newest `count` events need, and the
-    /// one before these: all that the archive tells is then told of the files that were read.
+    /// Like [`Archive::open`], but if `path` is a directory, it reads only the files that the
+    /// newest `count` events and the one before them need. The counts of such an archive cover only
+    /// the files that were read.
     ///
-    /// An event cannot be later than the last change of its file. So the last file is read, and
-    /// then those that were changed last, until no other can hold events as new as those that were
-    /// found. Where damage is met, all is read.
+    /// An event cannot be later than the last change of its file. So it reads the last file, and
+    /// then the files that were changed last, until no other file can have events as new as those
+    /// it found. If a file is damaged, it reads all files.
     ///
     /// # Errors
     /// Those of [`Archive::open`].
@@ -54,7 +54,7 @@ impl Archive {
     }
 }
 
-/// The files with the newest `count` events; `None` if the whole has to tell.
+/// Opens the files with the newest `count` events. Returns `None` if all files must be read.
 fn newest(folder: &Path, count: usize) -> Result<Option<Archive>> {
     let mut files = files_of(folder)?;
     let Some(last) = files.pop() else {
@@ -65,7 +65,7 @@ fn newest(folder: &Path, count: usize) -> Result<Option<Archive>> {
     let mut taken = vec![last];
     loop {
         let archive = match Archive::of_files(folder, &mut taken) {
-            // Removed meanwhile, since its recorder keeps no more than so much.
+            // The recorder has removed it meanwhile, to keep the size of the archive in its limit.
             Err(Error::NoArchive { .. }) => return Ok(None),
             other => other?,
         };
@@ -78,7 +78,7 @@ fn newest(folder: &Path, count: usize) -> Result<Option<Archive>> {
         if needed == 0 {
             return Ok(Some(archive));
         }
-        // With those that were changed last, fewer others may be needed.
+        // After the files that were changed last, fewer other files may be needed.
         let more = match oldest {
             Some(_) if taken.len() >= FEW => needed,
             _ => needed.min(taken.len()),
@@ -101,15 +101,15 @@ fn latest(file: &Path) -> u64 {
     })
 }
 
-/// When the oldest of the newest `count` events was logged; `None` if there are fewer, or it is not
-/// known of all.
+/// The time of the oldest of the newest `count` events. `None` if there are fewer events, or if the
+/// time of one of them is not known.
 fn oldest_of_newest(archive: &Archive, count: usize) -> Option<u64> {
     let mut events = ByTime::<RecordedEvent>::new(archive, Order::NewestFirst);
     let times = (0..count).map(|_| events.next()?.unix_nanos);
     times.collect::<Option<Vec<u64>>>()?.into_iter().min()
 }
 
-/// Whether more is damaged than the end, which may be being written.
+/// Whether anything but the end is damaged. A recorder may be writing the end at present.
 fn is_damaged(archive: &Archive) -> bool {
     let end = archive.bytes().len();
     archive.damage().iter().any(|place| place.end < end)

@@ -1,4 +1,4 @@
-//! Events with everything that an archive says of them, in its own terms.
+//! Reads events with everything that an archive has about them.
 
 use std::sync::Arc;
 
@@ -11,20 +11,19 @@ use crate::read::gaps::Gap;
 use crate::read::names::Names;
 use crate::read::unpack::Row;
 
-/// Text of an event. Where its definition was lost, its number stands in its place: `<string
-/// 0x1a40?>`.
+/// A text of an event. If the string was lost, this is its number: `<string 0x1a40?>`.
 pub type Text = Arc<str>;
 
-/// The definition of events.
+/// The definition of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedDefinition {
-    /// The magic of their program and ring; see [`Archive::preamble`].
+    /// The magic of the program and ring; see [`Archive::preamble`].
     pub magic: u64,
     /// The part of the program.
     pub category: Option<Text>,
     /// The message as it was defined.
     pub message: Option<Text>,
-    /// How much detail it is.
+    /// The priority of the event.
     pub priority: Option<Priority>,
     /// The file of the call site.
     pub file: Option<Text>,
@@ -32,8 +31,8 @@ pub struct RecordedDefinition {
     pub line: Option<u64>,
     /// The number of the event in its ring.
     pub event: Option<u64>,
-    /// How the message is written: [`PRINTF`](crate::PRINTF), or with names of arguments (`$name`)
-    /// if there is none.
+    /// The syntax of the message: [`PRINTF`](crate::PRINTF), or names of arguments (`$name`) if
+    /// this is missing.
     pub syntax: Option<u64>,
 }
 
@@ -50,7 +49,7 @@ pub struct RecordedThread {
     pub process: Option<Text>,
 }
 
-/// An event with everything that an archive says of it.
+/// An event with everything that an archive has about it.
 pub type RecordedEvent = Event<Arc<RecordedDefinition>, Arc<RecordedThread>>;
 
 impl Decoded for RecordedEvent {
@@ -153,7 +152,7 @@ impl Archive {
 pub struct InFile<'a> {
     units: std::slice::Iter<'a, Unit>,
     decoder: Decoder<'a, RecordedEvent>,
-    /// Of the present frames, the next one last.
+    /// The events of the present frames in reverse order, so that the next event is the last.
     ready: Vec<RecordedEvent>,
 }
 

@@ -1,4 +1,4 @@
-//! The whole frames of an archive, written to another file.
+//! Writes the whole frames of an archive to another file.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -14,12 +14,12 @@ use crate::read::follow::is_recorded;
 pub struct Copied {
     /// Bytes of whole frames.
     pub bytes: u64,
-    /// Bytes that belong to none, and were left out.
+    /// Bytes that belong to no whole frame, and were left out.
     pub left_out: u64,
 }
 
 impl Archive {
-    /// Writes its whole frames, one after the other.
+    /// Writes the whole frames of the archive, one after the other.
     ///
     /// # Errors
     /// Those of reading and of writing.
@@ -35,12 +35,12 @@ impl Archive {
         Ok(Copied { bytes, left_out })
     }
 
-    /// Saves its whole frames as one file, by way of a temporary name. A file of that name is
-    /// replaced at once and in full, or not at all.
+    /// Saves the whole frames of the archive as one file, through a temporary name. An existing
+    /// file is replaced at once and in full, or not at all.
     ///
     /// # Errors
-    /// `Io`, also for lack of space; `InUse` for a timeline in use, `Busy` for an archive that is
-    /// being recorded: neither is replaced.
+    /// `Io`, also if there is no space; `InUse` if the file is a timeline in use, and `Busy` if it
+    /// is an archive that is being recorded. Neither is replaced.
     pub fn save(&self, file: impl AsRef<Path>) -> Result<Copied> {
         let file = file.as_ref();
         let replacement = Replacement::of(file)?;

@@ -1,4 +1,4 @@
-//! The events of a block, one after the other.
+//! Reads the events of a block, one after the other.
 
 use crate::format::block::{
     BACKTRACE, CORE, FIXED, HAS_CORE, HAS_LANE, HAS_NUMBER, HAS_TICKS, HAS_TIME, LANE, Last,
@@ -9,8 +9,8 @@ use crate::format::event::{Event, PRINTF, RawThread};
 use crate::format::varint::Cursor;
 use timeline::msgpack::all_integers;
 
-/// Expands a payload to the length that its record tells, into a buffer that can be used again;
-/// `None` if it is damaged.
+/// Expands a payload to the length that its record states, into a buffer that can be used again.
+/// Returns `None` if it is damaged.
 pub fn expand<'a>(payload: &[u8], length: u64, out: &'a mut Vec<u8>) -> Option<&'a [u8]> {
     let length = usize::try_from(length).ok()?;
     if length > MAX_EXPANDED || length / MAX_EXPANSION > payload.len() {
@@ -21,7 +21,7 @@ pub fn expand<'a>(payload: &[u8], length: u64, out: &'a mut Vec<u8>) -> Option<&
     (expanded == length).then_some(out)
 }
 
-/// An event whose definition and thread are known by their places in tables.
+/// An event whose definition and thread are given by their indices in tables.
 pub type Row = Event<usize, usize>;
 
 /// The events of an expanded block.
@@ -32,13 +32,13 @@ pub struct Rows<'a> {
     pub threads: Vec<RawThread>,
     pace: Pace,
     columns: Vec<Cursor<'a>>,
-    /// The last column, if any event has one.
+    /// The payloads. They are the last column, if any event has a payload.
     payloads: Cursor<'a>,
     last: Last,
 }
 
 impl<'a> Rows<'a> {
-    /// Reads the tables; `None` if they are damaged.
+    /// Reads the tables. Returns `None` if they are damaged.
     pub fn new(expanded: &'a [u8]) -> Option<Rows<'a>> {
         let mut input = Cursor(expanded);
         let pace = Pace::decode(&mut input)?;
@@ -84,8 +84,8 @@ impl<'a> Rows<'a> {
         self.columns[SHAPE].0.is_empty()
     }
 
-    /// The next event, into a row that can be used again; `None` at the end, or where the block is
-    /// not what it should be.
+    /// Reads the next event into a row that can be used again. Returns `None` at the end, or if the
+    /// block is damaged.
     #[inline]
     pub fn next_row(&mut self, row: &mut Row) -> Option<()> {
         let (fixed, arguments) = self.columns.split_at_mut(FIXED);
@@ -230,7 +230,7 @@ mod tests {
             of(&[], &[0xd2, 0, 0, 0, 7, 5], None),
             of(&[], &[5, 0xc0], None),
             of(&[], &[5, 6, 0xd9], Some(PRINTF)),
-            // A payload counts instead of arguments.
+            // If there is a payload, arguments are ignored.
             of(&[1, 2], &[5, 0xc0], None),
             of(&[1, 2], &[5], Some(PRINTF)),
         ]));

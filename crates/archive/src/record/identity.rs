@@ -11,12 +11,12 @@ use timeline::{Attached, Info, files, files::open_regular};
 use crate::format::digest::first_word;
 use crate::format::preamble::Preamble;
 
-/// Bytes of the largest executable that is read. The ring names the executable, and another user
+/// The size of the largest executable that is read. The ring names the executable, and another user
 /// may have written that name: the file can be a hole.
 const MAX_EXECUTABLE: u64 = 2 << 30;
 
 impl Preamble {
-    /// The preamble of a ring, with everything that can be found out.
+    /// Makes the preamble of a ring, with everything that can be found out about it.
     pub(crate) fn of(at: &Attached) -> Preamble {
         let info = at.info();
         let (size, sha1) = match fingerprint(&info) {
@@ -66,7 +66,7 @@ fn magic(info: &Info, size: Option<u64>, sha1: Option<&[u8]>) -> u64 {
 /// Size and SHA-1 of the executable that made the ring, if it can still be found.
 fn fingerprint(info: &Info) -> Option<(u64, [u8; 20])> {
     let running = format!("/proc/{}/exe", info.creator_pid);
-    // While it runs, the file is there even where another one has taken its name since.
+    // While the program runs, its file exists, even if another file has taken its name.
     let runs = std::fs::read_link(&running).is_ok_and(|link| {
         let link = link.to_string_lossy();
         link.trim_end_matches(" (deleted)") == info.creator_exe

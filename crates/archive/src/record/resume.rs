@@ -18,11 +18,11 @@ use crate::write::writer::Known;
 pub struct Contents {
     /// The runs with a preamble in the file.
     pub runs: Vec<Preamble>,
-    /// By magic: the strings and addresses that are defined.
+    /// The strings and addresses that are defined, by magic.
     pub known: HashMap<u64, Known>,
-    /// By magic: the lanes, and the number of the next event of each.
+    /// The lanes, and the number of the next event of each, by magic.
     pub places: HashMap<u64, BTreeMap<u64, u64>>,
-    /// By magic: the lanes with a gap record, and the number of the event behind the last gap.
+    /// The lanes with a gap record, and the number of the event after the last gap, by magic.
     pub gaps: HashMap<u64, BTreeMap<u64, u64>>,
     /// The number of whole frames.
     pub frames: u64,
@@ -112,8 +112,8 @@ impl Contents {
         self.frames == 0 && !self.is_nothing_yet()
     }
 
-    /// Adds the contents of an older file of the same archive, without its strings, which are only
-    /// in that file.
+    /// Adds the contents of an older file of the same archive. Its strings are not added, because
+    /// they are defined only in that file.
     pub fn add_older(&mut self, mut older: Contents) {
         // The oldest run first, as in a file.
         older.runs.append(&mut self.runs);

@@ -1,4 +1,4 @@
-//! Wall-clock times of events, interpolated between two moments that are close to each other.
+//! Computes wall-clock times of events, by interpolation between two moments close to each other.
 
 use timeline::Attached;
 

@@ -1,4 +1,4 @@
-//! The record of an event, put together from left to right of what stands ready.
+//! Builds the record of an event from left to right, from parts that are encoded already.
 //!
 //! docs/archive.md numbers the fields. They come in the order of their numbers.
 
@@ -10,12 +10,12 @@ use timeline::msgpack::{Packed, packed, packed_array, packed_map, packed_signed,
 /// An event whose definition and thread are known by their numbers.
 pub type InternedEvent = Event<DefinitionId, ThreadId>;
 
-/// Most bytes of a record without its lists and its payload.
+/// Most bytes of a record, not counting its lists and its payload.
 const MOST: usize = 512;
 /// Most bytes of a number.
 const NUMBER: usize = 9;
 
-/// The record of an event, in a buffer that is used again and again.
+/// The record of an event. Its buffer is used again for the next event.
 #[derive(Default)]
 pub struct EventRecord {
     bytes: Vec<u8>,
@@ -80,14 +80,15 @@ impl EventRecord {
     }
 }
 
-/// A record that is put together from left to right.
+/// A record that is built from left to right.
 struct Line<'a> {
     bytes: &'a mut [u8],
     length: usize,
 }
 
 impl Line<'_> {
-    /// Appends the first bytes of these. All are copied, which takes less than looking how many.
+    /// Appends the first `length` of these bytes. All of them are copied, because a copy of fixed
+    /// size is faster.
     #[inline(always)]
     fn put<const N: usize>(&mut self, bytes: &[u8; N], length: usize) {
         self.bytes[self.length..][..N].copy_from_slice(bytes);
@@ -113,7 +114,7 @@ impl Line<'_> {
         }
     }
 
-    /// A list, if it has anything.
+    /// Appends a list, unless it is empty.
     #[inline(always)]
     fn list<T: Copy>(&mut self, field: u8, list: &[T], pack: impl Fn(T) -> Packed) {
         if list.is_empty() {
@@ -140,7 +141,7 @@ mod tests {
     use crate::format::event::tests::naive;
     use crate::format::event::{RawDefinition, RawEvent, RawThread};
 
-    /// Every size of a number, or none.
+    /// Numbers of every size, or no number.
     fn field() -> impl Strategy<Value = Option<u64>> {
         let number = (0..64u32, any::<u64>()).prop_map(|(shift, number)| number >> shift);
         prop_oneof![Just(None), Just(Some(u64::MAX)), number.prop_map(Some)]

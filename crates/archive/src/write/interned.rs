@@ -25,7 +25,7 @@ pub struct Interned {
     threads: Numbered<RawThread, 2>,
 }
 
-/// Values by number, and the fields of each as they stand in a record, with how many there are.
+/// Values by number. Each has its encoded fields, and their number.
 struct Numbered<T, const N: usize> {
     values: Vec<T>,
     fields: Vec<(usize, [Fields; N])>,
@@ -56,7 +56,7 @@ impl<T: Clone + Eq + Hash, const N: usize> Numbered<T, N> {
 }
 
 impl Interned {
-    /// None yet, of a ring of this magic.
+    /// No definitions and threads yet. They belong to the ring with this magic.
     pub fn new(magic: u64) -> Interned {
         Interned {
             magic,
@@ -107,7 +107,7 @@ impl Interned {
         }
     }
 
-    /// How many of both there are.
+    /// The number of definitions and threads.
     pub fn len(&self) -> usize {
         self.definitions.values.len() + self.threads.values.len()
     }
@@ -134,7 +134,7 @@ impl Interned {
     }
 }
 
-/// Fields of numbers as they stand in a record.
+/// Encoded fields with numbers.
 #[derive(Clone, Copy)]
 pub(super) struct Fields {
     pub bytes: [u8; MOST_FIELDS],

@@ -12,8 +12,8 @@ use crate::format::block::{
 use crate::format::varint::{put, put_difference};
 use timeline::msgpack::whole_values;
 
-/// How many bytes an event takes at most in a block, about; `None` if it has more of something than
-/// a record holds.
+/// About how many bytes an event takes at most in a block. `None` if the event has more arguments,
+/// return addresses or payload than a record may hold.
 #[inline]
 pub fn weight(event: &InternedEvent) -> Option<usize> {
     let (args, backtrace) = (event.args.len(), event.backtrace.len());
@@ -21,44 +21,44 @@ pub fn weight(event: &InternedEvent) -> Option<usize> {
     fits.then(|| MOST_NUMBER * (16 + args + backtrace) + event.payload.len())
 }
 
-/// Compresses what was packed.
+/// Compresses packed events.
 pub fn compress(packed: &[u8]) -> Vec<u8> {
     lz4_flex::block::compress(packed)
 }
 
-/// Most bytes that so many may become: LZ4 promises that.
+/// The largest size of `packed` bytes after compression, which LZ4 guarantees.
 pub fn most_compressed(packed: usize) -> usize {
     packed + packed / 255 + 16
 }
 
-/// What events of one row of a block share.
+/// The values that the events of one row of a block share.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct ShapeKey {
     definition: DefinitionId,
-    /// Which fields they have, as bits.
+    /// The fields that the events have, as bits.
     has: u64,
     backtrace: usize,
     args: usize,
     payload: bool,
 }
 
-/// The row in which a definition or a thread was found last.
+/// The last row in which a definition or a thread was found.
 #[derive(Clone, Copy)]
 struct Found<T> {
-    /// In which block: in others the row is another one.
+    /// The block of the row. In other blocks, the row is another one.
     block: u64,
     row: usize,
     what: T,
 }
 
-/// A block that is being made.
+/// Builds a block.
 pub struct Packer {
     shapes: Vec<ShapeKey>,
     rows: HashMap<ShapeKey, usize>,
     threads: Vec<ThreadId>,
-    /// By definition.
+    /// Indexed by definition.
     last_shape: Vec<Option<Found<ShapeKey>>>,
-    /// By thread.
+    /// Indexed by thread.
     last_thread: Vec<Option<Found<()>>>,
     columns: [Vec<u8>; FIXED],
     args: Vec<Vec<u8>>,
@@ -66,14 +66,15 @@ pub struct Packer {
     last: Last,
     /// Ticks of the first event that has any.
     first: Option<u64>,
-    /// Ticks and time of the events that have a time: what was to be expected is known at the end.
+    /// Ticks and time of the events that have a time. Expected times can only be computed at the
+    /// end.
     times: Vec<(Option<u64>, u64)>,
-    /// Which block this is.
+    /// The number of this block.
     block: u64,
 }
 
 impl Packer {
-    /// Without events.
+    /// An empty block.
     pub fn new() -> Packer {
         Packer {
             shapes: Vec::new(),
@@ -91,7 +92,7 @@ impl Packer {
         }
     }
 
-    /// Adds an event; its magic is the block's.
+    /// Adds an event, whose magic is that of the block.
     #[inline]
     pub fn push(&mut self, event: &InternedEvent) {
         let shape = self.shape(event);
@@ -138,7 +139,7 @@ impl Packer {
         }
     }
 
-    /// The row of what an event shares with others.
+    /// The row of the shape of an event.
     #[inline]
     fn shape(&mut self, event: &InternedEvent) -> usize {
         let bit = |present: bool, bit| if present { bit } else { 0 };
@@ -193,21 +194,21 @@ impl Packer {
         row
     }
 
-    /// Most bytes of the block of these events, not compressed yet.
+    /// The largest size of the block of these events before compression.
     pub fn most(&self) -> usize {
-        // The pace, how many rows and columns there are, and how long each column is.
+        // The pace, the numbers of rows and columns, and the length of each column.
         let beside = 7 + FIXED + self.args.len() + 1;
         // A row has a mask and its fields.
         let rows = 10 * self.shapes.len() + 5 * self.threads.len();
-        // How far times are from those expected is worked out at the end.
+        // The differences to expected times are computed at the end.
         let numbers = beside + rows + self.times.len();
         let columns = self.columns.iter().chain(&self.args);
         let bytes = columns.map(Vec::len).sum::<usize>() + self.payloads.len();
         MOST_NUMBER * numbers + bytes
     }
 
-    /// Puts the block of these events in place of what is in `out`, not compressed yet, and begins
-    /// another one.
+    /// Replaces the contents of `out` by the block of these events, which is not compressed yet.
+    /// Begins another block.
     pub fn finish(&mut self, interned: &Interned, out: &mut Vec<u8>) {
         out.clear();
         let pace = self.pace();
@@ -245,7 +246,7 @@ impl Packer {
         self.block += 1;
     }
 
-    /// Between the first and the last event that have ticks and a time.
+    /// The pace between the first and the last event that have ticks and a time.
     fn pace(&self) -> Pace {
         let timed = |(ticks, time): &(Option<u64>, u64)| Some((*ticks.as_ref()?, *time));
         let first = self.times.iter().find_map(timed);
@@ -265,7 +266,7 @@ impl Packer {
     }
 }
 
-/// The place of this number, which is made if there is none.
+/// The entry with this number. The list is made longer if it is too short.
 fn at<T>(list: &mut Vec<Option<T>>, number: u32) -> &mut Option<T> {
     let number = number as usize;
     if list.len() <= number {
@@ -274,7 +275,7 @@ fn at<T>(list: &mut Vec<Option<T>>, number: u32) -> &mut Option<T> {
     &mut list[number]
 }
 
-/// The bytes of these events, not compressed.
+/// Packs these events without compressing them.
 #[cfg(test)]
 pub fn pack(events: &[crate::format::event::RawEvent]) -> Vec<u8> {
     let (mut packer, mut out) = (Packer::new(), Vec::new());

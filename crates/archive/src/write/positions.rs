@@ -1,4 +1,4 @@
-//! How far each lane of a ring is written.
+//! Remembers how far each lane of a ring is written.
 
 /// Lanes below this are found without a search.
 const FEW: u64 = 1 << 12;
@@ -7,18 +7,17 @@ const FEW: u64 = 1 << 12;
 #[derive(Default)]
 pub struct Positions {
     all: Vec<(u64, u64)>,
-    /// By the lane, of those with small numbers, where it stands there, from 1; 0 where it does
-    /// not.
+    /// For each lane with a small number: its index in `all` plus 1, or 0 if it is not in `all`.
     lanes: Vec<u32>,
 }
 
 impl Positions {
-    /// All of them, in the order in which they were noted first.
+    /// All lanes, in the order in which they were first noted.
     pub fn all(&self) -> &[(u64, u64)] {
         &self.all
     }
 
-    /// Notes which number comes next in a lane.
+    /// Notes the number of the next event in a lane.
     #[inline]
     pub fn note(&mut self, lane: u64, next: u64) {
         let known = usize::try_from(lane).ok().and_then(|l| self.lanes.get(l));

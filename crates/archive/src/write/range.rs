@@ -1,6 +1,7 @@
-//! The least and the most of values, as blocks state them.
+//! Finds the least and the greatest of values, as blocks state them.
 
-/// The least and the most of values; none if one is missing, which the others tell nothing about.
+/// The least and the greatest of values. If a value is missing, neither is known, because the
+/// missing value could be any.
 pub struct ValueRange {
     least: u64,
     most: u64,
@@ -8,7 +9,7 @@ pub struct ValueRange {
 }
 
 impl ValueRange {
-    /// Without values.
+    /// A range without values.
     pub fn new() -> ValueRange {
         ValueRange {
             least: u64::MAX,
@@ -17,7 +18,7 @@ impl ValueRange {
         }
     }
 
-    /// Adds one, which may be missing.
+    /// Adds a value, which may be missing.
     #[inline]
     pub fn add(&mut self, value: Option<u64>) {
         match value {
@@ -29,7 +30,7 @@ impl ValueRange {
         }
     }
 
-    /// The least and the most; is without values again.
+    /// Returns the least and the greatest value, and removes all values.
     pub fn take(&mut self) -> (Option<u64>, Option<u64>) {
         let ValueRange {
             least,

@@ -1,7 +1,7 @@
-//! The file that is being written.
+//! Writes whole frames to one file.
 //!
-//! Only whole frames are written. If the disk gets full, the part of a frame is cut off again, and
-//! the caller learns how many bytes are in the file. The caller keeps the rest and tries again.
+//! If the disk gets full, the part of a frame is cut off again, and the caller learns how many
+//! bytes are in the file. The caller keeps the rest and tries again.
 
 use std::fs::{self, File};
 use std::io;
@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use crate::format::frame::{Frames, Part};
 use crate::record::numbered_files::Locked;
 
-/// A change of the file by another process, because of which it was opened again. The recorder does
-/// not restore the bytes that were in it.
+/// A change of the file by another process. The recorder opened the file again because of it, and
+/// does not restore the bytes that were in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// Its name is gone or leads to another file: it was removed or moved.
@@ -48,7 +48,7 @@ impl CurrentFile {
         &self.file
     }
 
-    /// Its name.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -105,7 +105,7 @@ impl CurrentFile {
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Some(Change::Gone),
-            // Without the permission to look, nothing is known.
+            // Without permission to check the name, the change is not known.
             Err(_) => None,
         }
     }

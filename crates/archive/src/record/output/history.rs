@@ -1,4 +1,4 @@
-//! The runs that an archive holds, and how far each is recorded: a recorder continues there.
+//! Finds the runs in an archive, and how far each is recorded: a recorder continues there.
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, HashSet, VecDeque};

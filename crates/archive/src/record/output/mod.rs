@@ -28,7 +28,7 @@ pub use trouble::Trouble;
 
 /// An archive that recorders write, one after the other.
 pub struct Output {
-    /// The path that was given.
+    /// The path that the caller gave.
     path: PathBuf,
     rotation: Rotation,
     history: History,
@@ -86,7 +86,7 @@ impl Output {
     /// before its first.
     ///
     /// # Errors
-    /// `Io`; `OtherRing` where the archive is of another timeline.
+    /// `Io`; `OtherRing` if the archive is of another timeline.
     pub fn continues_with(&mut self, before: &Attached, at: &Attached) -> Result<bool> {
         let before = self.resume(before)?;
         Ok(!before.is_new || (before.later && self.resume(at)?.is_new))
@@ -96,7 +96,7 @@ impl Output {
     /// one than the run `before` this: events between these runs may be missing.
     ///
     /// # Errors
-    /// `Io`; `OtherRing` where the archive is of another timeline.
+    /// `Io`; `OtherRing` if the archive is of another timeline.
     pub(crate) fn gap(
         &mut self,
         at: &Attached,

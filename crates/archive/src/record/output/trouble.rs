@@ -1,4 +1,4 @@
-//! A step that fails, and is tried again.
+//! Describes a step that fails, and says when it is tried again.
 
 use std::io;
 use std::path::{Path, PathBuf};

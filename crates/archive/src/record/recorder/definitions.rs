@@ -26,7 +26,7 @@ impl Recorder<'_> {
             ..RawDefinition::default()
         };
         let Some(definition) = self.at.definition(id) else {
-            // It may be soon.
+            // It may be defined soon.
             return (self.writer.definition(&unknown), 4);
         };
         let raw = RawDefinition {
@@ -90,7 +90,7 @@ impl Recorder<'_> {
         known
     }
 
-    /// Forgets the threads if there are many. A block ends before, because it refers to them.
+    /// Forgets the threads if there are many. The block ends first, because it refers to them.
     pub(super) fn forget_if_many_threads(&mut self) {
         if self.threads.len() >= MAX_THREADS {
             self.writer.end_block();

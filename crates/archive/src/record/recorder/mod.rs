@@ -2,8 +2,8 @@
 //!
 //! If the disk is full, a recorder keeps a few frames in memory and leaves the rest in the ring: it
 //! reads on only when these frames are written. So a full disk costs no memory. Entries that the
-//! ring overwrites meanwhile are counted as missed, like all others that the recorder is too late
-//! for.
+//! ring overwrites meanwhile are counted as missed, like all others that the recorder reads too
+//! late.
 
 mod definitions;
 mod next_file;
@@ -27,9 +27,9 @@ use crate::write::writer::{Form, Writer};
 const BLOCK_WAIT: Duration = Duration::from_secs(1);
 /// Threads that are remembered. If there are more, all are looked up again.
 const MAX_THREADS: usize = 1 << 16;
-/// Of these, the threads that are found without a hash.
+/// The number of these threads that are found without a hash.
 const RECENT: usize = 64;
-/// Bytes that an event takes together with its strings, about.
+/// About how many bytes an event takes together with its strings.
 const EVENT_BEHIND_GAP: u64 = 2048;
 
 /// The results of a recorder.
@@ -98,7 +98,7 @@ pub struct Recorder<'a> {
     threads: HashMap<Thread, ThreadId>,
     /// The threads that are found without a hash.
     recent: Vec<Option<(Thread, ThreadId)>>,
-    /// Room for the event that is written.
+    /// Memory for the event that is written.
     event: InternedEvent,
     /// When the first of the waiting events came.
     waiting: Option<Instant>,
@@ -116,15 +116,15 @@ impl<'a> Recorder<'a> {
     /// runs, events that the ring has overwritten count as missed.
     ///
     /// # Errors
-    /// `Io`; `OtherRing` where the archive is of another timeline.
+    /// `Io`; `OtherRing` if the archive is of another timeline.
     pub fn new(at: &'a Attached, output: &'a mut Output, form: Form) -> Result<Recorder<'a>> {
         Recorder::start(at, output, form, None)
     }
 
     /// Like [`Recorder::new`], for one of several runs of a program. `before` is the run right
-    /// before this one, if it is known, and all that is left of it has been recorded. If the
-    /// archive ends with another run, it says that something may be missing in between: see
-    /// [`Recorder::gap`].
+    /// before this one, if it is known. The caller has recorded everything of it that still exists.
+    /// If the archive ends with another run, the recorder writes that something may be missing in
+    /// between: see [`Recorder::gap`].
     ///
     /// # Errors
     /// Those of [`Recorder::new`].
@@ -262,7 +262,8 @@ impl<'a> Recorder<'a> {
         self.writer.output().trouble()
     }
 
-    /// How many entries of the ring are not read yet, including those that are overwritten already.
+    /// The number of entries of the ring that are not read yet, including those that are
+    /// overwritten already.
     pub fn unread(&self) -> u64 {
         self.follow.unread()
     }

@@ -120,8 +120,8 @@ impl Recorder<'_> {
         self.gap_unwritten = false;
     }
 
-    /// Introduces the newest run, if this is an older one, and says how far it is recorded. A
-    /// recorder of the newest run then need not read the files before this one.
+    /// Introduces the newest run, if this run is older, and writes how far the newest run is
+    /// recorded. A recorder of the newest run then need not read the files before this one.
     fn introduce_newest(&mut self) {
         if let Some((run, next)) = self.writer.output().newest_after(&self.preamble) {
             let before = self.writer.unwritten().len();

@@ -1,4 +1,4 @@
-//! The strings and symbols that a file has already: each is written once.
+//! Remembers the strings and symbols that a file has already, so that each is written once.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -10,22 +10,23 @@ use super::Writer;
 use crate::format::digest::first_word;
 use crate::format::record::{StringDefinition, Symbol};
 
-/// The strings and symbols of a file: strings by number, addresses by process.
+/// The strings and symbols of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Known {
-    /// Strings.
+    /// The numbers of the strings.
     pub strings: HashSet<u64>,
-    /// Addresses, whose meaning is another one in each process.
+    /// Addresses, each with its process: an address means something else in each process.
     pub addresses: HashSet<(Option<u64>, u64)>,
 }
 
 /// Longer strings are cut, so that a record with one stays within its bounds.
 pub const MOST_TEXT: usize = 1 << 20;
 impl<W: Write> Writer<W> {
-    /// The number of a string, which is defined in the file from here on.
+    /// The number of a string. If the file does not define the string yet, the definition is
+    /// written.
     ///
-    /// It follows from the string, so that it is the same in all archives of a ring, and after any
-    /// restart.
+    /// The number is computed from the string, so it is the same in all archives of a ring, and
+    /// after any restart.
     pub fn string(&mut self, text: &str) -> u64 {
         let text = cut(text);
         let id = first_word(&Sha1::digest(text));
@@ -41,12 +42,12 @@ impl<W: Write> Writer<W> {
         id
     }
 
-    /// Whether it is said in the file what an address of a process stands for.
+    /// Whether the file has the symbol of an address of a process.
     pub fn knows_address(&self, pid: Option<u64>, address: u64) -> bool {
         self.known.addresses.contains(&(pid, address))
     }
 
-    /// Says what an address of a process stands for. It is said once.
+    /// Writes the symbol of an address of a process, unless the file has it already.
     pub fn symbol(&mut self, pid: Option<u64>, frame: &Frame) {
         if self.known.addresses.insert((pid, frame.address)) {
             let symbol = Symbol {

@@ -19,44 +19,46 @@ use timeline::msgpack::Fields;
 
 pub use known::{Known, MOST_TEXT};
 
-/// How events are written.
+/// The form in which events are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// Each in a frame of its own: nothing to expand, and several times as large.
+    /// One event in each frame. Readers need not expand anything, but the file is several times as
+    /// large.
     Plain,
-    /// Many in a frame, compressed.
+    /// Many events in a frame, compressed.
     Blocks,
 }
 
-/// Events in a block at most: a few hundred kilobytes, and no more than that to lose to a damaged
-/// byte.
+/// Most events in a block. That is a few hundred kilobytes, and a damaged byte costs no more than
+/// that.
 const BLOCK: usize = 8192;
-/// Definitions and threads that are known by numbers at once, if a writer is given whole events.
+/// Most definitions and threads that have numbers at a time, if a writer is given whole events.
 const MOST_INTERNED: usize = 1 << 16;
-/// Written at once, when there is so much.
+/// The writer writes when so many bytes are waiting.
 const BUFFER: usize = 1 << 20;
 
 /// Writes the archive of one ring.
 ///
-/// What it was given is in the file after [`Writer::flush`]; whatever was written before is whole
-/// frames.
+/// After [`Writer::flush`], everything that the writer was given is in the file. Before, the file
+/// has only whole frames.
 pub struct Writer<W> {
     out: W,
     form: Form,
     magic: u64,
     known: Known,
     interned: Interned,
-    /// Events that wait for others to share a block with.
+    /// Events that wait until there are enough for a block.
     packer: Packer,
     waiting: usize,
-    /// How much they take, about.
+    /// About how many bytes they take.
     weight: usize,
-    /// The least and the most of their ticks and of their times.
+    /// The ranges of their ticks and of their times.
     ticks: ValueRange,
     unix: ValueRange,
-    /// What they were packed into.
+    /// The buffer for packed events.
     packed: Vec<u8>,
-    /// Bytes that the output has room for, at least, beside all that waits. 0 asks it again.
+    /// Bytes that the output has room for, at least, in addition to all that waits. If it is 0, the
+    /// output is asked again.
     room: u64,
     places: Positions,
     fields: Fields,
@@ -67,7 +69,7 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Writes to `out` what belongs to `magic`. A new archive begins with a preamble.
+    /// Writes records with this magic to `out`. A new archive begins with a preamble.
     pub fn new(out: W, magic: u64, form: Form) -> Writer<W> {
         Writer {
             out,
@@ -91,33 +93,35 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Leaves out what stands in the file already.
+    /// Tells the writer which strings and symbols the file has already. It does not write them
+    /// again.
     pub fn knows(&mut self, known: Known) {
         self.known = known;
     }
 
-    /// Says to which program and ring the records of this magic belong.
+    /// Writes which program and ring the records of this magic belong to.
     pub fn preamble(&mut self, preamble: &Preamble) {
         preamble.encode(&mut self.fields, &mut self.record);
         self.frame();
     }
 
-    /// Forgets what stands in the file: what is written next goes into another one.
+    /// Forgets what the file has, because the next records go to another file.
     pub(crate) fn forget(&mut self) {
         self.known = Known::default();
         self.forget_interned();
     }
 
-    /// What stands in the file.
+    /// The strings and symbols that the file has.
     pub(crate) fn known(&self) -> &Known {
         &self.known
     }
 
-    /// Writes an event, of this writer's magic. Its strings have been defined.
+    /// Writes an event. It belongs to the magic of this writer, and its strings are defined
+    /// already.
     ///
     /// # Errors
-    /// Those of the output, which keep what was given for the next attempt; `InvalidInput` for more
-    /// arguments, payload or addresses than a record holds.
+    /// Those of the output; then the writer keeps what it was given for the next attempt.
+    /// `InvalidInput` if the event has more arguments, payload or addresses than a record may hold.
     pub fn event(&mut self, event: &RawEvent) -> io::Result<()> {
         if self.interned.len() >= MOST_INTERNED {
             self.end_block();
@@ -142,13 +146,13 @@ impl<W: Write> Writer<W> {
         self.interned.raw_thread(thread).pid
     }
 
-    /// Forgets what the numbers of definitions and threads stand for. No event waits for others.
+    /// Forgets the numbers of definitions and threads. No event may be waiting.
     pub(crate) fn forget_interned(&mut self) {
         debug_assert_eq!(self.waiting, 0, "a block refers to what is forgotten");
         self.interned = Interned::new(self.magic);
     }
 
-    /// As [`Writer::event`], of an event whose definition and thread are known by their numbers.
+    /// Like [`Writer::event`], but the event has the numbers of its definition and thread.
     #[inline]
     pub(crate) fn log(&mut self, event: &InternedEvent) -> io::Result<()> {
         let Some(weight) = packer::weight(event) else {
@@ -176,7 +180,7 @@ impl<W: Write> Writer<W> {
         self.write_if_much()
     }
 
-    /// Counts an event that was packed, and ends the block if that is enough.
+    /// Counts a packed event, and ends the block if it is full.
     #[inline]
     fn weighs(&mut self, weight: usize) {
         self.weight += weight;
@@ -186,7 +190,7 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Notes which number comes next in a lane, for the recorder that continues the file.
+    /// Notes the number of the next event in a lane, for a recorder that continues the file.
     pub fn place(&mut self, lane: u64, next: u64) {
         self.places.note(lane, next);
     }
@@ -196,8 +200,9 @@ impl<W: Write> Writer<W> {
         self.places.all()
     }
 
-    /// Writes how many events were overwritten before they could be written, and which number comes
-    /// next in lanes because of that; a count of 0 writes only where all lanes are.
+    /// Writes how many events were overwritten before they could be written, and the number of the
+    /// next event in lanes that this concerns. With a count of 0, it only writes how far all lanes
+    /// are.
     ///
     /// # Errors
     /// Those of the output.
@@ -219,9 +224,9 @@ impl<W: Write> Writer<W> {
         })
     }
 
-    /// Writes that entries of a lane are missing right before the event that is written next: so
-    /// many that were overwritten before they could be written, and so many that were overwritten
-    /// before the recording began.
+    /// Writes that entries of a lane are missing right before the event that is written next.
+    /// `count` of them were overwritten before they could be written, and `earlier` before the
+    /// recording began.
     ///
     /// # Errors
     /// Those of the output.
@@ -234,8 +239,8 @@ impl<W: Write> Writer<W> {
             number: event.number,
             ..Missed::default()
         };
-        // The events before the gap come first, with their places: a writer that is killed in
-        // between misses nothing.
+        // The events before the gap are written first, with the positions of their lanes. So
+        // nothing is missing if the writer is killed in between.
         self.end_block();
         let next = event.lane.zip(event.number);
         if let Some((lane, next)) = next {
@@ -257,7 +262,7 @@ impl<W: Write> Writer<W> {
         self.write_if_much()
     }
 
-    /// Writes that nobody knows how much is missing before this, and where all lanes are.
+    /// Writes that an unknown number of events is missing here, and how far all lanes are.
     pub(crate) fn missed_unknown(&mut self) {
         self.end_block();
         let missed = Missed {
@@ -269,7 +274,7 @@ impl<W: Write> Writer<W> {
         self.frame();
     }
 
-    /// Writes how far a run is recorded, this one or another.
+    /// Writes how far a run is recorded. It may be this run or another one.
     pub(crate) fn reached(&mut self, magic: Option<u64>, places: Vec<(u64, u64)>) {
         let missed = Missed {
             magic,
@@ -281,22 +286,22 @@ impl<W: Write> Writer<W> {
         self.frame();
     }
 
-    /// Events that no frame holds yet.
+    /// The number of events that are not in a frame yet.
     pub fn waiting(&self) -> usize {
         self.waiting
     }
 
-    /// Bytes written, by this writer.
+    /// The number of bytes that this writer has written.
     pub fn written(&self) -> u64 {
         self.written
     }
 
-    /// Whose records these are.
+    /// The magic of the records.
     pub(crate) fn magic(&self) -> u64 {
         self.magic
     }
 
-    /// Where it writes to.
+    /// The output.
     pub(crate) fn output(&mut self) -> &mut W {
         &mut self.out
     }
@@ -306,17 +311,17 @@ impl<W: Write> Writer<W> {
         &self.frames
     }
 
-    /// Takes back the frames behind so many bytes that are not written yet.
+    /// Takes back the unwritten frames after the first `length` unwritten bytes.
     pub(crate) fn take_back(&mut self, length: usize) -> Vec<u8> {
         self.frames.split_off(length)
     }
 
-    /// Writes frames that were taken back, after all.
+    /// Appends frames again that were taken back.
     pub(crate) fn put_back(&mut self, frames: &[u8]) {
         self.frames.extend_from_slice(frames);
     }
 
-    /// Writes everything that it was given.
+    /// Writes everything that the writer was given.
     ///
     /// # Errors
     /// Those of the output.
@@ -326,7 +331,7 @@ impl<W: Write> Writer<W> {
         self.out.flush()
     }
 
-    /// Puts the events that wait for others into a frame.
+    /// Puts the waiting events into a frame.
     pub(crate) fn end_block(&mut self) {
         if self.waiting == 0 {
             return;
@@ -367,7 +372,7 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Writes the frames that are whole, and leaves events that wait for others.
+    /// Writes the whole frames. Events that wait for a block go on waiting.
     ///
     /// # Errors
     /// Those of the output.

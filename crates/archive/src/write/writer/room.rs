@@ -1,4 +1,5 @@
-//! How many bytes a writer is going to write at most, and whether its file has room for them.
+//! Computes how many bytes a writer will write at most.
+//! It also says whether the file of the writer has room for them.
 
 use super::{Form, Writer};
 use crate::format::block::MOST_NUMBER;
@@ -7,20 +8,20 @@ use crate::write::packer::most_compressed;
 
 /// Most bytes of a number in a record.
 const NUMBER: usize = 9;
-/// Most bytes of a frame without texts, payload and long lists: an event of a few integers fits as
+/// Most bytes of a frame without texts, payload and long lists. An event of a few integers fits as
 /// well.
 const FRAME: usize = 512;
 
 impl<W> Writer<W> {
-    /// How many bytes it is going to write without being given more, at least: none if nothing
-    /// waits.
+    /// The least number of bytes that the writer is going to write if it is given nothing more. It
+    /// is 0 if nothing waits.
     #[inline]
     pub(crate) fn least(&self) -> u64 {
         (self.frames.len() + self.waiting) as u64
     }
 
-    /// How many bytes it is going to write without being given more, at most. The frame of a block
-    /// counts also before that has events.
+    /// The largest number of bytes that the writer is going to write if it is given nothing more.
+    /// The frame of a block counts even if the block has no events yet.
     pub(crate) fn most(&self) -> u64 {
         let block = match self.form {
             Form::Plain => 0,
@@ -29,25 +30,25 @@ impl<W> Writer<W> {
         (self.frames.len() + block) as u64
     }
 
-    /// How much more that gets at most by an event, without what it refers to.
+    /// How much an event adds to `most` at most, not counting the records that it refers to.
     pub(crate) fn most_of(event: &InternedEvent) -> u64 {
         let numbers = event.args.len() + event.backtrace.len();
         let event = most_compressed(event.payload.len() + 2 * MOST_NUMBER * numbers);
         (FRAME + event) as u64
     }
 
-    /// The same, by a record of what was missed in so many lanes.
+    /// How much a record of missed events in so many lanes adds to `most` at most.
     pub(crate) fn most_of_missed(&self, lanes: usize) -> u64 {
         (self.most_of_places() + 2 * NUMBER * lanes) as u64
     }
 
-    /// What a record that says where all lanes are takes at most.
+    /// The largest size of a record that says how far all lanes are.
     fn most_of_places(&self) -> usize {
         FRAME + 2 * NUMBER * self.places.all().len()
     }
 
-    /// Whether the file has room for an event of a few integers behind all that waits. `room` says
-    /// how many bytes more it may have, and is asked for many events at once.
+    /// Whether the file has room for an event of a few integers after all that waits. `room` says
+    /// how many more bytes the file may get. It is called once for many events.
     #[inline]
     pub(crate) fn has_room(&mut self, room: impl FnOnce(&W) -> u64) -> bool {
         match self.room.checked_sub(FRAME as u64) {
@@ -82,7 +83,7 @@ mod tests {
         prop_oneof![0..4u64, any::<u64>()]
     }
 
-    /// Any event: of few definitions and threads or of many, with small numbers or large ones.
+    /// Any event. Events have few definitions and threads or many, and small numbers or large ones.
     fn event() -> impl Strategy<Value = RawEvent> {
         let field = || proptest::option::of(word());
         let kind = (field(), field(), field(), field(), field());
