@@ -112,8 +112,8 @@ pub fn cpu_nodes(count: usize) -> Vec<u8> {
         };
         let list = shm::read_to_string(&entry.path().join("cpulist")).unwrap_or_default();
         for cpu in cpu_list(&list) {
-            if let Some(slot) = nodes.get_mut(cpu) {
-                *slot = node;
+            if let Some(node_of_cpu) = nodes.get_mut(cpu) {
+                *node_of_cpu = node;
             }
         }
     }

@@ -35,7 +35,7 @@ pub const ENTRY_WORDS: usize = 8;
 pub const MAX_ARGUMENTS: usize = 4;
 
 /// Entries that one event takes at most, and never more than a chunk has.
-pub const MAX_SLOTS: usize = 32;
+pub const MAX_EVENT_ENTRIES: usize = 32;
 /// Bytes of an event's payload in its first entry (two more tell the length of it all) and in each
 /// of the others.
 pub const PAYLOAD_BYTES: [usize; 2] = [38, 48];

@@ -84,14 +84,14 @@ impl State {
     }
 }
 
-/// Word 1 of the entry of an event that takes one slot.
+/// Word 1 of the entry of an event that takes one entry.
 #[inline(always)]
 pub const fn entry_head(event: u32, core: u16) -> u64 {
     long_entry_head(event, core, 1, 0)
 }
 
-/// Word 1 of the first entry of an event of several slots; of a continuation: event 0, slots 0, and
-/// its position in place of the flags.
+/// Word 1 of the first entry of an event of several entries. In the other entries, event and slots
+/// are 0, and the position stands in place of the flags.
 #[inline(always)]
 pub const fn long_entry_head(event: u32, core: u16, slots: u8, flags: u8) -> u64 {
     event as u64 | (core as u64) << 32 | (slots as u64) << 48 | (flags as u64) << 56

@@ -84,7 +84,7 @@ impl Index {
         }))
     }
 
-    /// The index of the handle's slot in each thread.
+    /// The index of the handle's state in each thread.
     #[inline(always)]
     pub fn number(&self) -> usize {
         self.index

@@ -1,7 +1,7 @@
-//! The state of a thread: one slot for each timeline that its process writes to.
+//! The states of a thread: one for each timeline that its process writes to.
 //!
-//! The slots of a thread are one page that the kernel zeroes in a forked child. So a child never
-//! writes through a lane of its parent: its slots have no key, and it joins by itself. The pointer
+//! The states of a thread are one page that the kernel zeroes in a forked child. So a child never
+//! writes through a lane of its parent: its states have no key, and it joins by itself. The pointer
 //! to the page is thread-local in the initial-exec model: two instructions, while the general
 //! model's `__tls_get_addr` costs more than the rest of an entry. Nothing here allocates from the
 //! heap, except as `arm` says: the first event of a thread may be logged inside malloc.
@@ -31,11 +31,11 @@ pub const NO_LANE: u32 = u32::MAX;
 /// The state of one thread in one timeline. Only this thread and its signal handlers access it: the
 /// atomics are for the handlers, and all are Relaxed.
 #[repr(C, align(64))]
-pub struct Slot {
+pub struct ThreadState {
     /// The writer's key. Another key, or 0 (a fresh page, a forked child), means not joined.
     pub key: AtomicU64,
     /// Thread identity and thread id, as in an entry.
-    pub who: AtomicU64,
+    pub thread_word: AtomicU64,
     /// The thread's own lane, or [`NO_LANE`]: most threads write through those of CPUs only.
     pub lane: AtomicU32,
     /// 1 while an entry is being written.
@@ -50,13 +50,13 @@ pub struct Slot {
 
 #[repr(C, align(4096))]
 struct Page {
-    slots: [Slot; MAX_OPEN],
+    states: [ThreadState; MAX_OPEN],
 }
 
 const PAGE: usize = size_of::<Page>();
-/// The distance between the slots of a page.
-pub const SLOT: usize = 64;
-const _: () = assert!(PAGE == 4096 && size_of::<Slot>() == SLOT);
+/// The distance between the states of a page.
+pub const STATE_SIZE: usize = 64;
+const _: () = assert!(PAGE == 4096 && size_of::<ThreadState>() == STATE_SIZE);
 
 /// The thread-local words. The assembly of [`super::rseq`] loads the first.
 #[repr(C)]
@@ -137,15 +137,15 @@ mod tls {
     }
 }
 
-/// This thread's slot for the writer at `index`; `None` before the thread's first event.
+/// This thread's state for the writer at `index`; `None` before the thread's first event.
 #[inline(always)]
-pub fn slot(index: usize) -> Option<&'static Slot> {
+pub fn thread_state(index: usize) -> Option<&'static ThreadState> {
     let page = tls::local().page.load(Ordering::Relaxed);
     if page.is_null() {
         return None;
     }
     // SAFETY: the page is mapped until this thread ends, and the reference is used within one call.
-    Some(unsafe { &(&(*page).slots)[index % MAX_OPEN] })
+    Some(unsafe { &(&(*page).states)[index % MAX_OPEN] })
 }
 
 /// Marks this thread as joining, so that a handler that interrupts it does not join as well.
@@ -162,8 +162,8 @@ impl Joining {
         Some(Joining(()))
     }
 
-    /// This thread's slot, in a new page if it has none. `None` if there is no memory.
-    pub fn slot(&self, index: usize) -> Option<&'static Slot> {
+    /// This thread's state, in a new page if it has none. `None` if there is no memory.
+    pub fn thread_state(&self, index: usize) -> Option<&'static ThreadState> {
         let local = tls::local();
         if local.page.load(Ordering::Relaxed).is_null() {
             let page = fork_wiped(PAGE).ok()?;
@@ -172,7 +172,7 @@ impl Joining {
         if !self.ended() {
             arm(local.page.load(Ordering::Relaxed));
         }
-        slot(index)
+        thread_state(index)
     }
 
     /// Whether this thread has given its lanes back. Then it logs from the C library's last
@@ -185,16 +185,18 @@ impl Joining {
     pub fn leave(&self) {
         let at_exit = AT_EXIT.load(Ordering::Acquire);
         for index in 0..MAX_OPEN {
-            let Some(slot) = slot(index) else { break };
-            let key = slot.key.load(Ordering::Relaxed);
+            let Some(state) = thread_state(index) else {
+                break;
+            };
+            let key = state.key.load(Ordering::Relaxed);
             if key != 0 && !at_exit.is_null() {
                 // First, so that a handler that interrupts this from here on finds no lane that may
                 // belong to another thread by then.
-                slot.key.store(0, Ordering::Relaxed);
+                state.key.store(0, Ordering::Relaxed);
                 compiler_fence(Ordering::SeqCst);
                 // SAFETY: only `prepare` stores this, and always a function of this type.
                 let at_exit: AtExit = unsafe { std::mem::transmute(at_exit) };
-                at_exit(index, key, slot);
+                at_exit(index, key, state);
             }
         }
         let local = tls::local();
@@ -213,8 +215,9 @@ impl Drop for Joining {
     }
 }
 
-/// Called for each joined slot of an ending thread, with its index, the writer's key, and the slot.
-type AtExit = fn(usize, u64, &Slot);
+/// Called for each state with which an ending thread joined: its index, the writer's key, and the
+/// state.
+type AtExit = fn(usize, u64, &ThreadState);
 
 static AT_EXIT: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 /// The pthread key plus one; 0 = not made yet.
@@ -275,21 +278,22 @@ unsafe extern "C-unwind" fn thread_exit(_page: *mut libc::c_void) {
 const RETRY: u32 = 1024;
 
 /// Whether it is time to try again after a failure. Most events are dropped at the cost of a count.
-pub fn may_try(slot: &Slot) -> bool {
-    is_time(&slot.waiting)
+pub fn may_try(state: &ThreadState) -> bool {
+    is_time(&state.waiting)
 }
 
 /// Whether this thread has no lane of the writer with this key, and it is too early to try again.
 /// Then it counts the event like [`may_try`].
 ///
 /// False while the thread is joining: a handler's events are then dropped for another reason.
-pub fn is_too_early(slot: &Slot, key: u64) -> bool {
-    let waiting = slot.waiting.load(Ordering::Relaxed);
-    let early = slot.wanted.load(Ordering::Relaxed) == key
+pub fn is_too_early(state: &ThreadState, key: u64) -> bool {
+    let waiting = state.waiting.load(Ordering::Relaxed);
+    let early = state.wanted.load(Ordering::Relaxed) == key
         && !waiting.is_multiple_of(RETRY)
         && tls::local().joining.load(Ordering::Relaxed) == 0;
     if early {
-        slot.waiting
+        state
+            .waiting
             .store(waiting.wrapping_add(1), Ordering::Relaxed);
     }
     early

@@ -10,7 +10,7 @@
 use super::Storage;
 use super::memory::Shared;
 use crate::layout::words::{PAYLOAD_AT, entry_head, long_entry_head};
-use crate::layout::{ENTRY_WORDS, MAX_ARGUMENTS, MAX_SLOTS, PAYLOAD_BYTES};
+use crate::layout::{ENTRY_WORDS, MAX_ARGUMENTS, MAX_EVENT_ENTRIES, PAYLOAD_BYTES};
 use crate::sync::Ordering::Relaxed;
 
 /// An event to be logged.
@@ -28,10 +28,10 @@ pub const fn padding() -> Pending<'static> {
 
 impl Pending<'_> {
     /// How many entries it takes.
-    pub fn slots(&self) -> u32 {
+    pub fn entry_count(&self) -> u32 {
         match self {
             Pending::Short(..) => 1,
-            Pending::Long(image) => image.slots(),
+            Pending::Long(image) => image.entry_count(),
         }
     }
 
@@ -42,7 +42,7 @@ impl Pending<'_> {
         ring: &Shared,
         chunk: u32,
         index: u32,
-        (core, who): (u16, u64),
+        (core, thread_word): (u16, u64),
         now: impl FnOnce() -> u64,
     ) {
         match self {
@@ -51,28 +51,28 @@ impl Pending<'_> {
                 ring.word(chunk, index, 0).store(now(), Relaxed);
                 let head = entry_head(*event, core);
                 ring.word(chunk, index, 1).store(head, Relaxed);
-                ring.word(chunk, index, 2).store(who, Relaxed);
+                ring.word(chunk, index, 2).store(thread_word, Relaxed);
                 for (i, arg) in args.iter().enumerate() {
                     ring.word(chunk, index, 3 + i).store(*arg as u64, Relaxed);
                 }
             }
-            Pending::Long(image) => image.write(ring, chunk, index, (core, who), now()),
+            Pending::Long(image) => image.write(ring, chunk, index, (core, thread_word), now()),
         }
     }
 }
 
 /// One event of several entries as in the ring, but without time, core and thread.
 pub struct LongEvent {
-    entries: [[u64; ENTRY_WORDS]; MAX_SLOTS],
-    slots: usize,
+    entries: [[u64; ENTRY_WORDS]; MAX_EVENT_ENTRIES],
+    entry_count: usize,
 }
 
 impl LongEvent {
     /// An image without an event.
     pub const fn empty() -> LongEvent {
         LongEvent {
-            entries: [[0; ENTRY_WORDS]; MAX_SLOTS],
-            slots: 0,
+            entries: [[0; ENTRY_WORDS]; MAX_EVENT_ENTRIES],
+            entry_count: 0,
         }
     }
 
@@ -82,16 +82,18 @@ impl LongEvent {
     /// In place, because its 2 KiB are too much for a copy on the stack of a signal handler.
     pub fn fill(&mut self, event: u32, flags: u8, payload: &[u8], most: usize) {
         let [first, other] = PAYLOAD_BYTES;
-        let length = payload.len().min(first + (most.min(MAX_SLOTS) - 1) * other);
-        self.slots = 1 + length.saturating_sub(first).div_ceil(other);
+        let length = payload
+            .len()
+            .min(first + (most.min(MAX_EVENT_ENTRIES) - 1) * other);
+        self.entry_count = 1 + length.saturating_sub(first).div_ceil(other);
         // In the first entry, the length precedes the bytes.
         let mut head = [0; 40];
         let (taken, mut rest) = payload[..length].split_at(length.min(first));
         head[..2].copy_from_slice(&(length as u16).to_le_bytes());
         head[2..2 + taken.len()].copy_from_slice(taken);
         put(&mut self.entries[0][PAYLOAD_AT[0]..], &head);
-        self.entries[0][1] = long_entry_head(event, 0, self.slots as u8, flags);
-        for (position, entry) in (1..).zip(&mut self.entries[1..self.slots]) {
+        self.entries[0][1] = long_entry_head(event, 0, self.entry_count as u8, flags);
+        for (position, entry) in (1..).zip(&mut self.entries[1..self.entry_count]) {
             let (taken, after) = rest.split_at(rest.len().min(other));
             rest = after;
             entry[1] = long_entry_head(0, 0, 0, position);
@@ -100,8 +102,8 @@ impl LongEvent {
     }
 
     /// How many entries it has.
-    pub fn slots(&self) -> u32 {
-        self.slots as u32
+    pub fn entry_count(&self) -> u32 {
+        self.entry_count as u32
     }
 
     /// The entries.
@@ -109,8 +111,15 @@ impl LongEvent {
         self.entries.as_mut_ptr()
     }
 
-    fn write(&self, ring: &Shared, chunk: u32, index: u32, (core, who): (u16, u64), now: u64) {
-        for (position, entry) in (0..).zip(&self.entries[..self.slots]) {
+    fn write(
+        &self,
+        ring: &Shared,
+        chunk: u32,
+        index: u32,
+        (core, thread_word): (u16, u64),
+        now: u64,
+    ) {
+        for (position, entry) in (0..).zip(&self.entries[..self.entry_count]) {
             // Relaxed: as for one entry.
             let store = |word, value| {
                 ring.word(chunk, index + position, word)
@@ -118,7 +127,7 @@ impl LongEvent {
             };
             store(0, now);
             store(1, entry[1] | u64::from(core) << 32);
-            store(2, if position == 0 { who } else { entry[2] });
+            store(2, if position == 0 { thread_word } else { entry[2] });
             (3..ENTRY_WORDS).for_each(|word| store(word, entry[word]));
         }
     }
@@ -139,22 +148,22 @@ mod tests {
 
     #[test]
     fn a_payload_takes_as_many_entries_as_it_needs() {
-        let slots = |length, most| {
+        let entries = |length, most| {
             let mut image = LongEvent::empty();
             image.fill(1, 0, &vec![1; length], most);
-            image.slots()
+            image.entry_count()
         };
         let (first, other) = (PAYLOAD_BYTES[0], PAYLOAD_BYTES[1]);
         assert_eq!(
-            [slots(0, 32), slots(first, 32), slots(first + 1, 32)],
+            [entries(0, 32), entries(first, 32), entries(first + 1, 32)],
             [1, 1, 2]
         );
         assert_eq!(
-            [slots(first + other, 32), slots(first + other + 1, 32)],
+            [entries(first + other, 32), entries(first + other + 1, 32)],
             [2, 3]
         );
         assert_eq!(
-            [slots(1 << 20, 32), slots(1 << 20, 16), slots(100, 1)],
+            [entries(1 << 20, 32), entries(1 << 20, 16), entries(100, 1)],
             [32, 16, 1]
         );
     }

@@ -56,7 +56,7 @@ use crate::sync::{Ordering, fence};
 #[derive(Debug, PartialEq, Eq)]
 pub struct NoChunk;
 
-/// Writes an event of `slots` entries through `lane`, which the caller owns. `write` gets the chunk
+/// Writes an event of so many entries through `lane`, which the caller owns. `write` gets the chunk
 /// and the index of the first entry to fill. The entries are committed if it returns true.
 ///
 /// The lane's chunk has [`room`] for all of them, or is full.
@@ -64,7 +64,7 @@ pub struct NoChunk;
 pub fn append<S: Storage>(
     ring: &S,
     lane: u32,
-    slots: u32,
+    entries: u32,
     write: impl FnOnce(&S, u32, u32) -> bool,
 ) -> Result<(), NoChunk> {
     // Relaxed: only this lane's owner changes its cursor; a former owner's stores happened before
@@ -74,7 +74,7 @@ pub fn append<S: Storage>(
         refill(ring, lane, cursor, install)?;
         cursor = Cursor(ring.cursor(lane).load(Ordering::Relaxed));
     }
-    if cursor.count() + slots > ring.chunk_entries() {
+    if cursor.count() + entries > ring.chunk_entries() {
         // Only in damaged memory.
         return Err(NoChunk);
     }
@@ -84,7 +84,7 @@ pub fn append<S: Storage>(
     // Release (pairs with the Acquire load in reader::inspect): a reader of the new count sees the
     // entry.
     ring.cursor(lane)
-        .store(cursor.0 + u64::from(slots), S::COMMIT);
+        .store(cursor.0 + u64::from(entries), S::COMMIT);
     Ok(())
 }
 

@@ -1,11 +1,11 @@
 //! Makes a thread join the timeline before its first event.
-//! The thread gets a slot, the process an identity, and the slot a lane. When the thread ends, it
-//! gives its lane back.
+//! The process gets an identity, and the thread a state, and a lane if it needs one. When the
+//! thread ends, it gives its lane back.
 
 use super::Log;
 use crate::clock::settle;
 use crate::layout::words::entry_thread;
-use crate::ring::local::{Joining, NO_LANE, Slot, is_time, may_try};
+use crate::ring::local::{Joining, NO_LANE, ThreadState, is_time, may_try};
 use crate::ring::pending::Pending;
 use crate::ring::{lanes, processes, threads};
 use crate::shm::{shares_memory_with_parent, unnoticed};
@@ -13,7 +13,7 @@ use crate::sync::{Ordering, compiler_fence};
 
 impl Log {
     /// A thread's first event, or its first after a fork, or the first that needs a lane of its
-    /// own. Gets the thread a slot, the process an identity, and the slot a lane. Only here does
+    /// own. Gets the thread a state and a lane, and the process an identity. Only here does
     /// logging make system calls.
     #[cold]
     #[inline(never)]
@@ -21,9 +21,9 @@ impl Log {
         unnoticed(|| match Joining::enter() {
             None => self.dropped(|header| &header.dropped_interrupted),
             Some(joining) => {
-                let logged = self.join_thread(&joining).is_some_and(|slot| {
-                    self.append(slot, pending)
-                        || (self.take_lane(slot) && self.append_through(slot, pending))
+                let logged = self.join_thread(&joining).is_some_and(|state| {
+                    self.append(state, pending)
+                        || (self.take_lane(state) && self.append_through(state, pending))
                 });
                 if !logged {
                     self.dropped(|header| &header.dropped_no_lane);
@@ -36,40 +36,42 @@ impl Log {
         });
     }
 
-    fn join_thread(&self, joining: &Joining) -> Option<&'static Slot> {
-        let slot = joining.slot(self.index.number())?;
-        if slot.wanted.swap(self.index.key(), Ordering::Relaxed) != self.index.key() {
-            slot.waiting.store(0, Ordering::Relaxed);
+    fn join_thread(&self, joining: &Joining) -> Option<&'static ThreadState> {
+        let state = joining.thread_state(self.index.number())?;
+        if state.wanted.swap(self.index.key(), Ordering::Relaxed) != self.index.key() {
+            state.waiting.store(0, Ordering::Relaxed);
         }
-        if slot.key.load(Ordering::Relaxed) == self.index.key() {
+        if state.key.load(Ordering::Relaxed) == self.index.key() {
             // It only lacks a lane; or a handler joined it after our caller checked, and before we
             // entered.
-            return Some(slot);
+            return Some(state);
         }
-        if !may_try(slot) {
+        if !may_try(state) {
             return None;
         }
         // A child of vfork runs in our memory, as the thread that waits for it. It must not log; at
         // least it does not join as that thread or process.
         if shares_memory_with_parent() {
-            slot.waiting.store(0, Ordering::Relaxed);
+            state.waiting.store(0, Ordering::Relaxed);
             return None;
         }
         let process = self.process()?;
         let (thread, tid) = self.register(process);
-        slot.waiting.store(0, Ordering::Relaxed);
-        slot.busy.store(0, Ordering::Relaxed);
-        slot.lane.store(NO_LANE, Ordering::Relaxed);
-        slot.who.store(entry_thread(thread, tid), Ordering::Relaxed);
+        state.waiting.store(0, Ordering::Relaxed);
+        state.busy.store(0, Ordering::Relaxed);
+        state.lane.store(NO_LANE, Ordering::Relaxed);
+        state
+            .thread_word
+            .store(entry_thread(thread, tid), Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
         // Wiped: a handler that interrupted this forked, this is the child, and all of the above
         // belongs to its parent.
         if self.index.page().process.load(Ordering::Relaxed) != process {
-            slot.waiting.store(0, Ordering::Relaxed);
+            state.waiting.store(0, Ordering::Relaxed);
             return None;
         }
-        slot.key.store(self.index.key(), Ordering::Relaxed);
-        Some(slot)
+        state.key.store(self.index.key(), Ordering::Relaxed);
+        Some(state)
     }
 
     /// The thread's identity in the thread table, and its id. The identity is 0 if all records
@@ -93,10 +95,10 @@ impl Log {
 
     /// Looks for a record for a thread that found none when it joined. Called now and then, on slow
     /// paths.
-    pub(super) fn register_again(&self, slot: &Slot) {
-        if slot.key.load(Ordering::Relaxed) != self.index.key()
-            || slot.who.load(Ordering::Relaxed) as u32 != 0
-            || !is_time(&slot.unnamed)
+    pub(super) fn register_again(&self, state: &ThreadState) {
+        if state.key.load(Ordering::Relaxed) != self.index.key()
+            || state.thread_word.load(Ordering::Relaxed) as u32 != 0
+            || !is_time(&state.unnamed)
         {
             return;
         }
@@ -107,24 +109,26 @@ impl Log {
             let process = self.index.page().process.load(Ordering::Relaxed);
             let (thread, tid) = self.register(process);
             compiler_fence(Ordering::SeqCst);
-            // As in `join_thread`: not in a child, whose slot is wiped.
-            if slot.key.load(Ordering::Relaxed) == self.index.key() {
-                slot.who.store(entry_thread(thread, tid), Ordering::Relaxed);
+            // As in `join_thread`: not in a child, whose state is wiped.
+            if state.key.load(Ordering::Relaxed) == self.index.key() {
+                state
+                    .thread_word
+                    .store(entry_thread(thread, tid), Ordering::Relaxed);
             }
         });
     }
 
     /// Gets a joined thread a lane of its own. Returns whether it has one.
-    fn take_lane(&self, slot: &Slot) -> bool {
-        if slot.lane.load(Ordering::Relaxed) != NO_LANE {
+    fn take_lane(&self, state: &ThreadState) -> bool {
+        if state.lane.load(Ordering::Relaxed) != NO_LANE {
             return true;
         }
-        if !may_try(slot) {
+        if !may_try(state) {
             return false;
         }
         let process = self.index.page().process.load(Ordering::Relaxed);
-        let who = slot.who.load(Ordering::Relaxed);
-        let (thread, tid) = (who as u32, (who >> 32) as u32);
+        let thread_word = state.thread_word.load(Ordering::Relaxed);
+        let (thread, tid) = (thread_word as u32, (thread_word >> 32) as u32);
         let owner = lanes::owner(process, thread);
         let first = self.geometry.cpu_lanes;
         let lane = lanes::acquire(&self.ring, first, tid, owner).or_else(|| {
@@ -137,11 +141,11 @@ impl Log {
         };
         compiler_fence(Ordering::SeqCst);
         // Wiped, as in `join_thread`: the lane belongs to our parent.
-        if slot.key.load(Ordering::Relaxed) != self.index.key() {
+        if state.key.load(Ordering::Relaxed) != self.index.key() {
             return false;
         }
-        slot.waiting.store(0, Ordering::Relaxed);
-        slot.lane.store(lane, Ordering::Relaxed);
+        state.waiting.store(0, Ordering::Relaxed);
+        state.lane.store(lane, Ordering::Relaxed);
         true
     }
 
@@ -189,11 +193,11 @@ impl Log {
         Some(process)
     }
 
-    pub(super) fn end_thread(&self, slot: &Slot) {
-        let who = slot.who.load(Ordering::Relaxed);
-        let thread = who as u32;
+    pub(super) fn end_thread(&self, state: &ThreadState) {
+        let thread_word = state.thread_word.load(Ordering::Relaxed);
+        let thread = thread_word as u32;
         let process = self.index.page().process.load(Ordering::Relaxed);
-        let lane = slot.lane.load(Ordering::Relaxed);
+        let lane = state.lane.load(Ordering::Relaxed);
         if lane != NO_LANE {
             lanes::release(&self.ring, lane, lanes::owner(process, thread));
         }

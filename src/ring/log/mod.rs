@@ -5,21 +5,21 @@
 //! threads without a lane of a CPU. These threads have a lane of their own, and guard it by a mark
 //! against their signal handlers. An append through it does these steps, in order: the busy mark
 //! (so that a signal handler which interrupts an append does not write into the same entry), the
-//! key (so that a slot of a closed handle, or of our parent before a fork, is never taken for
+//! key (so that a state of a closed handle, or of our parent before a fork, is never taken for
 //! ours), the entry, a check of the mark (so that a child forked in between leaves the entry to its
 //! parent), the commit.
 
 mod join;
 
 use super::handle::{Index, pinned};
-use super::local::{self, NO_LANE, Slot};
+use super::local::{self, NO_LANE, ThreadState};
 use super::memory::Shared;
 use super::pending::{LongEvent, Pending, padding};
 use super::rseq::{self, Hot, Otherwise};
 use super::{Storage, processes, writer};
 use crate::clock::{ClockKind, current_cpu, rseq_area};
 use crate::layout::words::Cursor;
-use crate::layout::{Geometry, Header, MAX_SLOTS, PAYLOAD_BYTES};
+use crate::layout::{Geometry, Header, MAX_EVENT_ENTRIES, PAYLOAD_BYTES};
 use crate::shm::SharedFile;
 use crate::sync::{AtomicU64, Ordering, compiler_fence};
 
@@ -125,32 +125,32 @@ impl Log {
             return;
         }
         let mut image = LongEvent::empty();
-        image.fill(event, flags, payload, self.most_slots());
-        let slots = image.slots();
+        image.fill(event, flags, payload, self.most_entries());
+        let entries = image.entry_count();
         // SAFETY: `hot` describes the ring that is kept mapped here; the image has that many
         // entries.
-        if !unsafe { rseq::try_append_long(&raw const self.hot, image.as_mut_ptr(), slots) } {
+        if !unsafe { rseq::try_append_long(&raw const self.hot, image.as_mut_ptr(), entries) } {
             self.log_slowly(Pending::Long(&mut image));
         }
     }
 
     /// Bytes of payload that an event can have.
     pub fn payload_capacity(&self) -> usize {
-        PAYLOAD_BYTES[0] + (self.most_slots() - 1) * PAYLOAD_BYTES[1]
+        PAYLOAD_BYTES[0] + (self.most_entries() - 1) * PAYLOAD_BYTES[1]
     }
 
-    fn most_slots(&self) -> usize {
-        MAX_SLOTS.min(self.geometry.chunk_entries as usize)
+    fn most_entries(&self) -> usize {
+        MAX_EVENT_ENTRIES.min(self.geometry.chunk_entries as usize)
     }
 
     /// Logs an event that its section could not append.
     #[cold]
     fn log_slowly(&self, mut pending: Pending) {
-        match local::slot(self.index.number()) {
-            Some(slot) if self.append(slot, &mut pending) => {}
+        match local::thread_state(self.index.number()) {
+            Some(state) if self.append(state, &mut pending) => {}
             // Checked here, before looking for a lane, because disabling cancellation costs more
             // than all of this.
-            Some(slot) if local::is_too_early(slot, self.index.key()) => {
+            Some(state) if local::is_too_early(state, self.index.key()) => {
                 self.dropped(|header| &header.dropped_no_lane);
             }
             _ => self.first_event(&mut pending),
@@ -159,9 +159,9 @@ impl Log {
 
     /// Appends through the lane of the CPU, or else that of the thread. False if the thread has not
     /// joined, or lacks a lane.
-    fn append(&self, slot: &Slot, pending: &mut Pending) -> bool {
+    fn append(&self, state: &ThreadState, pending: &mut Pending) -> bool {
         for _ in 0..ATTEMPTS {
-            if slot.key.load(Ordering::Relaxed) != self.index.key() {
+            if state.key.load(Ordering::Relaxed) != self.index.key() {
                 return false;
             }
             let Some(lane) = rseq::lane(&self.hot) else {
@@ -171,15 +171,15 @@ impl Log {
             // described before.
             let mut cursor = Cursor(self.ring.cursor(lane).load(Ordering::Acquire));
             let room = self.ring.chunk_entries().saturating_sub(cursor.count());
-            if (1..pending.slots()).contains(&room) {
+            if (1..pending.entry_count()).contains(&room) {
                 // If one of them fails, there is still room, and the event fails as well: the next
                 // attempt continues.
                 let _all = (0..room).all(|_| self.try_append(&mut padding()));
                 cursor = Cursor(self.ring.cursor(lane).load(Ordering::Acquire));
             }
             if cursor.count() >= self.ring.chunk_entries() {
-                self.register_again(slot);
-                if rseq::refill(&self.hot, slot, &self.ring, cursor, lane).is_err() {
+                self.register_again(state);
+                if rseq::refill(&self.hot, state, &self.ring, cursor, lane).is_err() {
                     self.dropped(|header| &header.dropped_no_chunk);
                     return true;
                 }
@@ -188,8 +188,8 @@ impl Log {
                 return true;
             }
         }
-        self.register_again(slot);
-        self.append_through(slot, pending)
+        self.register_again(state);
+        self.append_through(state, pending)
     }
 
     /// Appends through the lane of the CPU in one section. Returns whether it succeeded.
@@ -201,56 +201,61 @@ impl Log {
                 rseq::try_append(hot, *event, *a, *b, *c, *d)
             },
             Pending::Long(image) => {
-                let slots = image.slots();
+                let entries = image.entry_count();
                 // SAFETY: as in `log_payload`.
-                unsafe { rseq::try_append_long(hot, image.as_mut_ptr(), slots) }
+                unsafe { rseq::try_append_long(hot, image.as_mut_ptr(), entries) }
             }
         }
     }
 
     /// Appends through the thread's own lane. False if the thread has not joined this timeline, or
     /// has no lane.
-    fn append_through(&self, slot: &Slot, pending: &mut Pending) -> bool {
-        if slot.busy.load(Ordering::Relaxed) != 0 {
-            self.interrupted(slot);
+    fn append_through(&self, state: &ThreadState, pending: &mut Pending) -> bool {
+        if state.busy.load(Ordering::Relaxed) != 0 {
+            self.interrupted(state);
             return true;
         }
-        slot.busy.store(1, Ordering::Relaxed);
+        state.busy.store(1, Ordering::Relaxed);
         // The compiler must not move the append out from between the marks. Only a handler on this
         // thread reads them.
         compiler_fence(Ordering::SeqCst);
-        let lane = slot.lane.load(Ordering::Relaxed);
-        let who = slot.who.load(Ordering::Relaxed);
+        let lane = state.lane.load(Ordering::Relaxed);
+        let thread_word = state.thread_word.load(Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
         // After the mark and all that belongs to the key: a child that a handler forked before this
         // finds a wiped key, one forked later finds a wiped mark before it commits.
-        if slot.key.load(Ordering::Relaxed) != self.index.key() {
-            slot.busy.store(0, Ordering::Relaxed);
+        if state.key.load(Ordering::Relaxed) != self.index.key() {
+            state.busy.store(0, Ordering::Relaxed);
             return false;
         }
         if lane == NO_LANE {
-            slot.busy.store(0, Ordering::Relaxed);
+            state.busy.store(0, Ordering::Relaxed);
             return false;
         }
         let core = current_cpu();
         let write = |pending: &Pending| {
-            writer::append(&self.ring, lane, pending.slots(), |ring, chunk, index| {
-                pending.write(ring, chunk, index, (core, who), || self.clock.now());
-                compiler_fence(Ordering::SeqCst);
-                // Wiped: a handler that interrupted this forked, and this is the child, which has
-                // returned to an append of its parent.
-                slot.busy.load(Ordering::Relaxed) != 0
-            })
+            writer::append(
+                &self.ring,
+                lane,
+                pending.entry_count(),
+                |ring, chunk, index| {
+                    pending.write(ring, chunk, index, (core, thread_word), || self.clock.now());
+                    compiler_fence(Ordering::SeqCst);
+                    // Wiped: a handler that interrupted this forked, and this is the child, which
+                    // has returned to an append of its parent.
+                    state.busy.load(Ordering::Relaxed) != 0
+                },
+            )
         };
         // Counted once: a child whose appends are not committed would always find the same room.
         let room = writer::room(&self.ring, lane);
-        let fill_up = match room < pending.slots() {
+        let fill_up = match room < pending.entry_count() {
             true => (0..room).try_for_each(|_| write(&padding())),
             false => Ok(()),
         };
         let done = fill_up.and_then(|()| write(pending));
         compiler_fence(Ordering::SeqCst);
-        slot.busy.store(0, Ordering::Relaxed);
+        state.busy.store(0, Ordering::Relaxed);
         if done.is_err() {
             self.dropped(|header| &header.dropped_no_chunk);
         }
@@ -258,13 +263,13 @@ impl Log {
     }
 
     #[cold]
-    fn interrupted(&self, slot: &Slot) {
-        if slot.key.load(Ordering::Relaxed) != self.index.key() {
+    fn interrupted(&self, state: &ThreadState) {
+        if state.key.load(Ordering::Relaxed) != self.index.key() {
             // The lane in it, if any, is of a timeline that had our index before.
             return self.dropped(|header| &header.dropped_interrupted);
         }
         // It has a lane: an append through it is under way.
-        let lane = slot.lane.load(Ordering::Relaxed);
+        let lane = state.lane.load(Ordering::Relaxed);
         if lane == NO_LANE {
             return self.dropped(|header| &header.dropped_interrupted);
         }
@@ -317,10 +322,10 @@ impl Drop for Log {
 }
 
 /// Called when a thread that logged ends: frees its lanes for others.
-fn thread_exit(index: usize, key: u64, slot: &Slot) {
+fn thread_exit(index: usize, key: u64, state: &ThreadState) {
     pinned(index, key, |log| {
         // SAFETY: the handle stored this pointer, has the key that this thread joined with, and
         // waits in `Index::close` until this returns.
-        unsafe { &*log.cast::<Log>() }.end_thread(slot);
+        unsafe { &*log.cast::<Log>() }.end_thread(state);
     });
 }

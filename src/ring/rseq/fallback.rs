@@ -2,7 +2,7 @@
 
 use super::{Hot, Installed, Otherwise, Step};
 use crate::layout::ENTRY_WORDS;
-use crate::ring::local::Slot;
+use crate::ring::local::ThreadState;
 
 /// Leaves the event to `T`.
 ///
@@ -56,6 +56,6 @@ pub fn lane(_: &Hot) -> Option<u32> {
 ///
 /// # Safety
 /// None is needed.
-pub(super) unsafe fn install(_: &Hot, _: &Slot, _: &Step) -> Installed {
+pub(super) unsafe fn install(_: &Hot, _: &ThreadState, _: &Step) -> Installed {
     Installed::Aborted
 }

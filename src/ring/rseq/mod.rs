@@ -65,7 +65,7 @@
 //! thread that continues in it.
 
 use super::Storage;
-use super::local::{SLOT, Slot};
+use super::local::{STATE_SIZE, ThreadState};
 use super::memory::Shared;
 use super::writer::{self, Fresh, Installed, NoChunk};
 use crate::layout::records::Lane;
@@ -76,7 +76,7 @@ use crate::sync::{AtomicU8, AtomicU64};
 /// The part of a timeline that an append needs, on one cache line.
 #[repr(C, align(64))]
 pub struct Hot {
-    /// The handle's key. A joined thread has it in its slot.
+    /// The handle's key. A joined thread has it in its state.
     pub key: u64,
     /// The first lane's record.
     pub lanes: *const Lane,
@@ -86,8 +86,8 @@ pub struct Hot {
     pub enabled: *const AtomicU8,
     /// The length of the enable table.
     pub events: u32,
-    /// The offset of the handle's slot in a thread's page, in bytes.
-    pub slot: u32,
+    /// The offset of the thread's state for the handle in its page, in bytes.
+    pub state_offset: u32,
     /// The offset from the thread pointer to glibc's rseq area; 0 = no lanes of CPUs for this
     /// process.
     pub rseq: i32,
@@ -122,7 +122,7 @@ impl Hot {
                 .first(geometry.enable())
                 .expect("a writer has its timeline mapped"),
             events: geometry.definitions,
-            slot: (index * SLOT) as u32,
+            state_offset: (index * STATE_SIZE) as u32,
             rseq: area.unwrap_or(0),
             chunk_bytes: ring.chunk_entries() * ENTRY_SIZE as u32,
             chunk_mask: ring.chunks() - 1,
@@ -198,14 +198,14 @@ impl Step {
 /// append is worth another attempt.
 pub fn refill(
     hot: &Hot,
-    slot: &Slot,
+    state: &ThreadState,
     ring: &Shared,
     full: Cursor,
     lane: u32,
 ) -> Result<(), NoChunk> {
     writer::refill(ring, lane, full, |ring, fresh| {
         // SAFETY: the pointers come from the ring; this CPU has a lane, so there is an area.
-        unsafe { install(hot, slot, &Step::new(ring, fresh)) }
+        unsafe { install(hot, state, &Step::new(ring, fresh)) }
     })
 }
 

@@ -5,7 +5,7 @@
 //! arguments in their places. So this one must be kept somewhere, and no other needs to be. No
 //! register is pushed.
 //!
-//! **Why is the thread's slot reached by initial-exec thread-local storage, in assembly?** The
+//! **Why is the thread's state reached by initial-exec thread-local storage, in assembly?** The
 //! general model calls `__tls_get_addr`, which may allocate when a thread first calls it: inside
 //! malloc that is a deadlock. Stable Rust does not offer the other model.
 
@@ -20,7 +20,7 @@ use core::mem::offset_of;
 use super::{Hot, Installed, Otherwise, Step};
 use crate::layout::records::{Chunk, Lane};
 use crate::layout::{ENTRY_SIZE, ENTRY_WORDS};
-use crate::ring::local::{Slot, symbol};
+use crate::ring::local::{ThreadState, symbol};
 
 // Assumptions of the assembly.
 const _: () = {
@@ -62,23 +62,23 @@ macro_rules! append {
             "movsxd rax, dword ptr [rdi + {rseq}]\n",
             "test eax, eax\n",
             "jz 9f\n",
-            "mov r11d, dword ptr [rdi + {slot}]\n",
+            "mov r11d, dword ptr [rdi + {state_offset}]\n",
             "add r10, r11\n",
             "movq xmm0, rdx\n",
             "lea rdx, [rip + 5f]\n",
             "mov qword ptr fs:[rax + 8], rdx\n", // the section begins
             "3:\n",
             "mov rdx, qword ptr [rdi + {key}]\n",
-            "cmp rdx, qword ptr [r10 + {slot_key}]\n",
+            "cmp rdx, qword ptr [r10 + {state_key}]\n",
             "jne 8f\n",
             "mov edx, dword ptr fs:[rax + 4]\n", // the CPU
             "cmp edx, dword ptr [rdi + {cpu_lanes}]\n",
             "jae 8f\n",
-            "movq xmm1, qword ptr [r10 + {slot_who}]\n",
+            "movq xmm1, qword ptr [r10 + {state_thread_word}]\n",
             "mov r11d, dword ptr [rdi + {lane_stride}]\n",
             "imul r11, rdx\n",
             "add r11, qword ptr [rdi + {lanes}]\n",
-            "add edx, 0x10000\n", // one slot
+            "add edx, 0x10000\n", // slots: 1
             "movd xmm2, edx\n",
             "mov rax, qword ptr [r11]\n", // the cursor
             "movzx edx, ax\n",
@@ -140,14 +140,14 @@ macro_rules! body {
             key = const offset_of!(Hot, key),
             lanes = const offset_of!(Hot, lanes),
             entries = const offset_of!(Hot, entries),
-            slot = const offset_of!(Hot, slot),
+            state_offset = const offset_of!(Hot, state_offset),
             rseq = const offset_of!(Hot, rseq),
             chunk_bytes = const offset_of!(Hot, chunk_bytes),
             chunk_mask = const offset_of!(Hot, chunk_mask),
             cpu_lanes = const offset_of!(Hot, cpu_lanes),
             lane_stride = const offset_of!(Hot, lane_stride),
-            slot_key = const offset_of!(Slot, key),
-            slot_who = const offset_of!(Slot, who),
+            state_key = const offset_of!(ThreadState, key),
+            state_thread_word = const offset_of!(ThreadState, thread_word),
         )
     };
 }
@@ -190,12 +190,12 @@ pub unsafe extern "C-unwind" fn try_append(
 /// `image` has the entries, without ticks, core and thread, which are added here.
 ///
 /// # Safety
-/// `hot` describes a mapped ring; `image` points to `slots` entries that belong to the caller.
+/// `hot` describes a mapped ring; `image` points to so many entries that belong to the caller.
 #[unsafe(naked)]
 pub unsafe extern "C-unwind" fn try_append_long(
     hot: *const Hot,
     image: *mut [u64; ENTRY_WORDS],
-    slots: u32,
+    entries: u32,
 ) -> bool {
     naked_asm!(
         ".cfi_startproc",
@@ -206,20 +206,20 @@ pub unsafe extern "C-unwind" fn try_append_long(
         "movsxd rax, dword ptr [rdi + {rseq}]",
         "test eax, eax",
         "jz 9f",
-        "mov r11d, dword ptr [rdi + {slot}]",
+        "mov r11d, dword ptr [rdi + {state_offset}]",
         "add r10, r11",
         "mov ecx, edx",
         "lea rdx, [rip + 5f]",
         "mov qword ptr fs:[rax + 8], rdx", // the section begins
         "3:",
         "mov rdx, qword ptr [rdi + {key}]",
-        "cmp rdx, qword ptr [r10 + {slot_key}]",
+        "cmp rdx, qword ptr [r10 + {state_key}]",
         "jne 8f",
         "mov edx, dword ptr fs:[rax + 4]", // the CPU
         "cmp edx, dword ptr [rdi + {cpu_lanes}]",
         "jae 8f",
         "mov r9d, edx",
-        "mov rax, qword ptr [r10 + {slot_who}]",
+        "mov rax, qword ptr [r10 + {state_thread_word}]",
         "mov qword ptr [rsi + 16], rax",
         "mov r11d, dword ptr [rdi + {lane_stride}]",
         "imul r11, rdx",
@@ -270,14 +270,14 @@ pub unsafe extern "C-unwind" fn try_append_long(
         key = const offset_of!(Hot, key),
         lanes = const offset_of!(Hot, lanes),
         entries = const offset_of!(Hot, entries),
-        slot = const offset_of!(Hot, slot),
+        state_offset = const offset_of!(Hot, state_offset),
         rseq = const offset_of!(Hot, rseq),
         chunk_bytes = const offset_of!(Hot, chunk_bytes),
         chunk_mask = const offset_of!(Hot, chunk_mask),
         cpu_lanes = const offset_of!(Hot, cpu_lanes),
         lane_stride = const offset_of!(Hot, lane_stride),
-        slot_key = const offset_of!(Slot, key),
-        slot_who = const offset_of!(Slot, who),
+        state_key = const offset_of!(ThreadState, key),
+        state_thread_word = const offset_of!(ThreadState, thread_word),
     )
 }
 
@@ -305,7 +305,7 @@ pub fn lane(hot: &Hot) -> Option<u32> {
 ///
 /// # Safety
 /// The pointers lead to aligned words of a mapped ring; `hot.rseq` is not 0.
-pub(super) unsafe fn install(hot: &Hot, slot: &Slot, step: &Step) -> Installed {
+pub(super) unsafe fn install(hot: &Hot, state: &ThreadState, step: &Step) -> Installed {
     let done: u64;
     // SAFETY: writes to the words that the caller vouches for, and to glibc's rseq area in the
     // documented way.
@@ -314,7 +314,7 @@ pub(super) unsafe fn install(hot: &Hot, slot: &Slot, step: &Step) -> Installed {
             "lea {t}, [rip + 5f]",
             "mov qword ptr fs:[{area} + 8], {t}",
             "3:",
-            "mov {t}, qword ptr [{slot} + {slot_key}]",
+            "mov {t}, qword ptr [{state} + {state_key}]",
             "cmp {t}, {key}",
             "jne 8f",
             "mov {t:e}, dword ptr fs:[{area} + 4]",
@@ -358,11 +358,11 @@ pub(super) unsafe fn install(hot: &Hot, slot: &Slot, step: &Step) -> Installed {
             cursor = out(reg) _,
             chunk = out(reg) _,
             area = in(reg) i64::from(hot.rseq),
-            slot = in(reg) slot,
+            state = in(reg) state,
             key = in(reg) hot.key,
             step = in(reg) step,
             out("rax") done,
-            slot_key = const offset_of!(Slot, key),
+            state_key = const offset_of!(ThreadState, key),
             lane = const offset_of!(Step, lane),
             cursor_at = const offset_of!(Step, cursor),
             full = const offset_of!(Step, full),

@@ -54,8 +54,8 @@ impl Storm {
 
         let begun = |who| counts.begun(who).load(Ordering::Relaxed);
         let logged = |who| match who % SLOTS {
-            slot if slot < THREADS => self.by_thread,
-            slot if slot < MAIN => self.by_child,
+            member if member < THREADS => self.by_thread,
+            member if member < MAIN => self.by_child,
             MAIN => 1,
             _ => begun(who),
         };

@@ -28,17 +28,17 @@ const BY_CHILD: u64 = 300;
 fn log_for_ever(path: &str, counts: &str, process: i64) {
     let crew = Crew::join(path, counts, process);
     std::thread::scope(|scope| {
-        for slot in 0..THREADS {
+        for member in 0..THREADS {
             scope.spawn(move || {
-                crew.enter(slot);
+                crew.enter(member);
                 for number in 0u64.. {
-                    let child = THREADS + slot;
-                    if number % 1024 == 0 && slot < CHILDREN && !crew.is_at_work(child) {
+                    let child = THREADS + member;
+                    if number % 1024 == 0 && member < CHILDREN && !crew.is_at_work(child) {
                         crew.fork(child, |who| {
                             (0..BY_CHILD).for_each(|_| crew.log_counted(who));
                         });
                     }
-                    crew.log_counted(crew.first + slot);
+                    crew.log_counted(crew.first + member);
                 }
             });
         }

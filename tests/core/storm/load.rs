@@ -75,7 +75,7 @@ pub struct Crew {
     pub counts: Counts,
     /// The first `who` of this process.
     pub first: i64,
-    /// The threads and children at work, by slot, as (process, thread); 0 = none.
+    /// The threads and children at work, by member, as (process, thread); 0 = none.
     targets: [(AtomicI32, AtomicI32); MAIN as usize],
 }
 
@@ -133,20 +133,20 @@ impl Crew {
         }
     }
 
-    /// From here on the calling thread is moved and interrupted as `slot`.
-    pub fn enter(&self, slot: i64) {
-        WHO.set(self.first + slot);
-        let (process, thread) = &self.targets[slot as usize];
+    /// From here on the calling thread is moved and interrupted as `member`.
+    pub fn enter(&self, member: i64) {
+        WHO.set(self.first + member);
+        let (process, thread) = &self.targets[member as usize];
         process.store(std::process::id() as i32, Ordering::Relaxed);
         // SAFETY: gettid takes nothing and cannot fail.
         let tid = unsafe { libc::syscall(libc::SYS_gettid) };
         thread.store(tid as i32, Ordering::Release);
     }
 
-    /// Forks a child that runs `f` as `slot` and ends. It is moved and interrupted like the
+    /// Forks a child that runs `f` as `member` and ends. It is moved and interrupted like the
     /// threads.
-    pub fn fork(&self, slot: i64, f: impl FnOnce(i64)) {
-        let (process, thread) = &self.targets[slot as usize];
+    pub fn fork(&self, member: i64, f: impl FnOnce(i64)) {
+        let (process, thread) = &self.targets[member as usize];
         // A handler in the child must not take itself for its parent.
         hold_signals(true);
         // SAFETY: the child only logs, which asks for no lock or memory of the process, and ends.
@@ -154,9 +154,9 @@ impl Crew {
         assert!(pid >= 0, "fork: {}", Error::last_os_error());
         if pid == 0 {
             deadline();
-            WHO.set(self.first + slot);
+            WHO.set(self.first + member);
             hold_signals(false);
-            f(self.first + slot);
+            f(self.first + member);
             // SAFETY: ends the process, which has nothing to clean up.
             unsafe { libc::_exit(0) };
         }
@@ -165,10 +165,10 @@ impl Crew {
         hold_signals(false);
     }
 
-    /// Whether a child that was forked as `slot` is still there, as far as [`Crew::disturb`] has
+    /// Whether a child that was forked as `member` is still there, as far as [`Crew::disturb`] has
     /// noticed.
-    pub fn is_at_work(&self, slot: i64) -> bool {
-        self.targets[slot as usize].1.load(Ordering::Acquire) != 0
+    pub fn is_at_work(&self, member: i64) -> bool {
+        self.targets[member as usize].1.load(Ordering::Acquire) != 0
     }
 
     /// Until told to stop, some thousand times a second: interrupts each thread and child, and
@@ -181,9 +181,9 @@ impl Crew {
         while !stop.load(Ordering::Acquire) {
             // Only so that it leaves the CPU to those it disturbs.
             std::thread::sleep(std::time::Duration::from_micros(200));
-            for (slot, (process, thread)) in (0..).zip(&self.targets) {
+            for (member, (process, thread)) in (0..).zip(&self.targets) {
                 let tid = thread.load(Ordering::Acquire);
-                if tid == 0 || (slot >= THREADS && self.reap(slot, libc::WNOHANG)) {
+                if tid == 0 || (member >= THREADS && self.reap(member, libc::WNOHANG)) {
                     continue;
                 }
                 let cpu = cpus[random.below(cpus.len() as u64) as usize];
@@ -196,9 +196,9 @@ impl Crew {
         }
     }
 
-    /// Waits for the child forked as `slot`, which must have succeeded; whether it has ended.
-    fn reap(&self, slot: i64, flags: libc::c_int) -> bool {
-        let (process, thread) = &self.targets[slot as usize];
+    /// Waits for the child forked as `member`, which must have succeeded; whether it has ended.
+    fn reap(&self, member: i64, flags: libc::c_int) -> bool {
+        let (process, thread) = &self.targets[member as usize];
         let (pid, mut status) = (process.load(Ordering::Relaxed), 0);
         // SAFETY: `status` is a valid place for one.
         let waited = unsafe { libc::waitpid(pid, &mut status, flags) };
@@ -219,15 +219,15 @@ impl Crew {
         );
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            for slot in 0..THREADS {
+            for member in 0..THREADS {
                 let (finished, leave) = (&finished, &leave);
                 scope.spawn(move || {
-                    self.enter(slot);
-                    let who = self.first + slot;
+                    self.enter(member);
+                    let who = self.first + member;
                     let fork = Random(u64::from(std::process::id()) ^ who as u64).below(by_thread);
                     self.log_many(who, 0..fork);
-                    if slot < CHILDREN {
-                        self.fork(THREADS + slot, |who| self.log_many(who, 0..by_child));
+                    if member < CHILDREN {
+                        self.fork(THREADS + member, |who| self.log_many(who, 0..by_child));
                     }
                     self.log_many(who, fork..by_thread);
                     finished.wait();

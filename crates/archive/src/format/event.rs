@@ -132,10 +132,10 @@ impl Numbers {
     /// Sets a field. If a field comes more than once, the last one counts.
     #[inline]
     fn set(&mut self, field: u8, value: Option<u64>) {
-        if let Some(slot) = self.values.get_mut(usize::from(field)) {
+        if let Some(stored) = self.values.get_mut(usize::from(field)) {
             match value {
                 Some(value) => {
-                    *slot = value;
+                    *stored = value;
                     self.has |= 1 << field;
                 }
                 None => self.has &= !(1 << field),

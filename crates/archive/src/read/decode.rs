@@ -398,16 +398,16 @@ impl<'a, T: Decoded> Decoder<'a, T> {
 
     #[inline]
     fn definition(&mut self, magic: u64, raw: &RawDefinition) -> usize {
-        let slot = raw.event.or(raw.format).unwrap_or(0);
+        let hint = raw.event.or(raw.format).unwrap_or(0);
         let make = |raw: &RawDefinition| T::definition(self.names, magic, raw);
-        self.definitions.number(magic, raw, slot, make)
+        self.definitions.number(magic, raw, hint, make)
     }
 
     #[inline]
     fn thread(&mut self, magic: u64, raw: &RawThread) -> usize {
-        let slot = raw.tid.unwrap_or(0);
+        let hint = raw.tid.unwrap_or(0);
         let make = |raw: &RawThread| T::thread(self.names, magic, raw);
-        self.threads.number(magic, raw, slot, make)
+        self.threads.number(magic, raw, hint, make)
     }
 }
 
@@ -424,7 +424,7 @@ fn rows_of<'a>(block: &Block, expanded: &'a mut Vec<u8>) -> Option<Rows<'a>> {
 struct Shared<K, V> {
     made: Vec<V>,
     numbers: HashMap<(u64, K), usize>,
-    /// The last definition or thread of each slot, which is found without a hash.
+    /// The last definition or thread of each hint (modulo [`RECENT`]), found without a hash.
     recent: Vec<Option<(u64, K, usize)>>,
 }
 
@@ -447,10 +447,10 @@ impl<K: Clone + Eq + Hash, V> Shared<K, V> {
     }
 
     #[inline]
-    fn number(&mut self, magic: u64, key: &K, slot: u64, make: impl FnOnce(&K) -> V) -> usize {
-        match &self.recent[slot as usize % RECENT] {
+    fn number(&mut self, magic: u64, key: &K, hint: u64, make: impl FnOnce(&K) -> V) -> usize {
+        match &self.recent[hint as usize % RECENT] {
             Some((of, last, number)) if *of == magic && last == key => *number,
-            _ => self.other_number(magic, key, slot, make),
+            _ => self.other_number(magic, key, hint, make),
         }
     }
 
@@ -459,7 +459,7 @@ impl<K: Clone + Eq + Hash, V> Shared<K, V> {
         &mut self,
         magic: u64,
         key: &K,
-        slot: u64,
+        hint: u64,
         make: impl FnOnce(&K) -> V,
     ) -> usize {
         let known = self.numbers.entry((magic, key.clone()));
@@ -467,7 +467,7 @@ impl<K: Clone + Eq + Hash, V> Shared<K, V> {
             self.made.push(make(key));
             self.made.len() - 1
         });
-        self.recent[slot as usize % RECENT] = Some((magic, key.clone(), number));
+        self.recent[hint as usize % RECENT] = Some((magic, key.clone(), number));
         number
     }
 }

@@ -17,8 +17,8 @@ pub fn compress(input: &[u8], mut matched: impl FnMut(usize, usize, usize)) -> V
     let mut last_seen = vec![usize::MAX; 1 << HASH_BITS];
     let (mut at, mut literals) = (0, 0);
     while at + MIN_MATCH <= input.len() {
-        let slot = hash(&input[at..]);
-        let candidate = std::mem::replace(&mut last_seen[slot], at);
+        let bucket = hash(&input[at..]);
+        let candidate = std::mem::replace(&mut last_seen[bucket], at);
         let length = match at.checked_sub(candidate) {
             Some(distance) if distance <= WINDOW => common(&input[candidate..], &input[at..]),
             _ => 0,
