@@ -40,5 +40,3 @@ pub const ARRAY16: u8 = 0xdc;
 pub const ARRAY32: u8 = 0xdd;
 /// A map with a length of 16 bits.
 pub const MAP16: u8 = 0xde;
-/// A map with a length of 32 bits.
-pub const MAP32: u8 = 0xdf;

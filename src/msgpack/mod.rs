@@ -9,6 +9,4 @@ mod write;
 
 pub use read::{Head, Input, all_integers, whole_values};
 pub use rmp::Marker;
-pub use write::{
-    Fields, Packed, array16, packed, packed_array, packed_map, packed_signed, put, uint64,
-};
+pub use write::{Fields, Packed, array16, packed, packed_signed, put, uint64};

@@ -5,7 +5,7 @@
 use super::interned::{DefinitionId, Fields, Interned, MOST_FIELDS, ThreadId};
 use crate::format::event::Event;
 use crate::format::tag;
-use timeline::msgpack::{Packed, packed, packed_array, packed_map, packed_signed, whole_values};
+use timeline::msgpack::{Packed, marker, packed, packed_signed, whole_values};
 
 /// An event whose definition and thread are known by their numbers.
 pub type InternedEvent = Event<DefinitionId, ThreadId>;
@@ -53,8 +53,10 @@ impl EventRecord {
             + usize::from(!args.is_empty())
             + usize::from(!event.backtrace.is_empty())
             + usize::from(values > 0);
-        line.put(&[tag::EVENT], 1);
-        line.packed(packed_map(count as u32));
+        match count {
+            0..=15 => line.put(&[tag::EVENT, marker::FIXMAP | count as u8], 2),
+            _ => line.put(&[tag::EVENT, marker::MAP16, 0, count as u8], 4),
+        }
         line.fields(first);
         line.list(4, &event.backtrace, packed);
         line.fields(name);
@@ -128,8 +130,24 @@ impl Line<'_> {
 
     #[inline(always)]
     fn array(&mut self, field: u8, count: usize) {
-        self.put(&[field], 1);
-        self.packed(packed_array(count as u32));
+        match count {
+            0..=15 => self.put(&[field, marker::FIXARRAY | count as u8], 2),
+            _ => self.long_array(field, count),
+        }
+    }
+
+    #[inline(never)]
+    fn long_array(&mut self, field: u8, count: usize) {
+        match u16::try_from(count) {
+            Ok(count) => {
+                let [a, b] = count.to_be_bytes();
+                self.put(&[field, marker::ARRAY16, a, b], 4);
+            }
+            Err(_) => {
+                let [a, b, c, d] = (count as u32).to_be_bytes();
+                self.put(&[field, marker::ARRAY32, a, b, c, d], 6);
+            }
+        }
     }
 }
 
