@@ -55,8 +55,8 @@ pub(crate) fn save(segment: &Segment, file: &Path) -> Result<Saved> {
 /// How many entries are copied before they are written: 1 MiB.
 const AT_ONCE: usize = 1 << 14;
 
-/// The part of a ring that was copied.
-struct Copied {
+/// The chunks of a ring whose entries were copied.
+struct CopiedChunks {
     /// The end of each lane in the cut.
     cut: Vec<Option<u64>>,
     chunks: Vec<Chunk>,
@@ -74,7 +74,7 @@ impl Snapshot<'_> {
     fn write(&mut self) -> std::io::Result<Saved> {
         let geometry = &self.segment.geometry;
         self.out.set_len(geometry.total)?;
-        let Copied {
+        let CopiedChunks {
             cut,
             chunks,
             events,
@@ -101,7 +101,7 @@ impl Snapshot<'_> {
 
     /// Copies the entries of a cut. Tries again if all of them were overwritten meanwhile: this
     /// happens to a small ring with many writers.
-    fn entries(&mut self) -> std::io::Result<Copied> {
+    fn entries(&mut self) -> std::io::Result<CopiedChunks> {
         for _ in 1..source::ATTEMPTS {
             let copied = self.attempt()?;
             if !copied.chunks.is_empty() || copied.overwritten == 0 {
@@ -111,10 +111,10 @@ impl Snapshot<'_> {
         self.attempt()
     }
 
-    fn attempt(&mut self) -> std::io::Result<Copied> {
+    fn attempt(&mut self) -> std::io::Result<CopiedChunks> {
         let (cut, mut found) = source::contents(self.segment);
         found.sort_unstable_by_key(|chunk| std::cmp::Reverse(chunk.ticket));
-        let mut copied = Copied {
+        let mut copied = CopiedChunks {
             cut,
             chunks: Vec::new(),
             events: 0,

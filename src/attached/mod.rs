@@ -201,10 +201,10 @@ impl Attached {
         Follow::new(&self.segment, from)
     }
 
-    /// Its new events from given places on: each has a lane, and the number of its next entry.
-    /// Lanes without a place start with their first entry. See [`Follow::places`].
-    pub fn follow_at(&self, places: &[(u32, u64)]) -> Follow<'_> {
-        Follow::at(&self.segment, places)
+    /// Its new events from given positions on: each has a lane, and the number of its next entry.
+    /// Lanes without a position start with their first entry. See [`Follow::positions`].
+    pub fn follow_at(&self, positions: &[(u32, u64)]) -> Follow<'_> {
+        Follow::at(&self.segment, positions)
     }
 
     /// The anchors in the timeline that count: ticks, and nanoseconds since the epoch at them.

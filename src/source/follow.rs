@@ -27,7 +27,7 @@ pub enum FollowFrom {
     Now,
 }
 
-/// An event and its place. Lanes and entries count from 0.
+/// An event and its position. Lanes and entries count from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlacedEvent {
     /// The event.
@@ -140,10 +140,10 @@ impl<'a> Follow<'a> {
                 follow.note_gaps(&logged);
                 let mut events = Events::new(segment, Order::NewestFirst);
                 for _ in 0..count {
-                    let Some((_, lane, place)) = events.next_placed() else {
+                    let Some((_, lane, number)) = events.next_placed() else {
                         break;
                     };
-                    follow.go_back(lane, place);
+                    follow.go_back(lane, number);
                 }
             }
         }
@@ -158,10 +158,11 @@ impl<'a> Follow<'a> {
         chunks
     }
 
-    /// Starts at given places: lanes, and the number of the next entry of each; other lanes at 0.
-    pub(crate) fn at(segment: &'a Segment, places: &[(u32, u64)]) -> Follow<'a> {
+    /// Starts at given positions: lanes, and the number of the next entry of each. Other lanes
+    /// start at 0.
+    pub(crate) fn at(segment: &'a Segment, positions: &[(u32, u64)]) -> Follow<'a> {
         let mut follow = Follow::new(segment, FollowFrom::Start);
-        for (lane, next) in places {
+        for (lane, next) in positions {
             if let Some(lane) = follow.lanes.get_mut(*lane as usize) {
                 lane.next = Some(*next);
             }
@@ -170,14 +171,14 @@ impl<'a> Follow<'a> {
     }
 
     /// The lanes, and the number of the next entry of each, as far as they are known.
-    pub fn places(&self) -> impl Iterator<Item = (u32, u64)> {
+    pub fn positions(&self) -> impl Iterator<Item = (u32, u64)> {
         let lanes = (0..).zip(&self.lanes);
         lanes.filter_map(|(lane, at)| Some((lane, at.next?)))
     }
 
-    fn go_back(&mut self, lane: u32, place: u64) {
+    fn go_back(&mut self, lane: u32, number: u64) {
         let next = &mut self.lanes[lane as usize].next;
-        *next = Some(next.map_or(place, |next| next.min(place)));
+        *next = Some(next.map_or(number, |next| next.min(number)));
     }
 
     /// How many entries were overwritten unread since the start: an event takes one, or several
@@ -234,10 +235,10 @@ impl<'a> Follow<'a> {
     }
 
     /// Like [`Follow::poll`], but [`Follow::next_placed`] returns the events one by one, with their
-    /// places. The next poll discards those not taken. Those of one lane stay in its order.
+    /// positions. The next poll discards those not taken. Those of one lane stay in its order.
     pub fn poll_placed(&mut self) -> u64 {
         let missed = self.gather();
-        // Sorts before events are made, because an event is many times as large as its place.
+        // Sorts before events are made, because an event is many times as large as its position.
         let mut last = (0, 0);
         for (number, run) in (0..).zip(&self.runs) {
             for group in Groups::new(run.entries(&self.entries)) {

@@ -34,7 +34,7 @@ pub use read::bytes::Bytes;
 pub use read::follow::ArchiveFollow;
 pub use read::merge::ArchiveEvents;
 pub use read::recorded::{InFile, RecordedDefinition, RecordedEvent, RecordedThread, Text};
-pub use read::repair::Copied;
+pub use read::repair::CopyTotals;
 pub use record::output::Change;
 pub use record::output::{Fsync, Keeping};
 pub use record::output::{Output, Trouble};

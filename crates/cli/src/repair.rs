@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
-use timeline_archive::{Archive, Copied};
+use timeline_archive::{Archive, CopyTotals};
 
 use crate::args::Example;
 use crate::failure::{Failure, Result};
@@ -58,7 +58,7 @@ pub fn run(args: &Args) -> Result {
     Ok(())
 }
 
-fn write(archive: &Archive, out: &File) -> io::Result<Copied> {
+fn write(archive: &Archive, out: &File) -> io::Result<CopyTotals> {
     let mut buffered = BufWriter::new(out);
     let copied = archive.copy(&mut buffered)?;
     buffered.flush()?;

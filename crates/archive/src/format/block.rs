@@ -229,22 +229,22 @@ impl Pace {
 
 /// The values of previous events, from which the next values are expected.
 #[derive(Default)]
-pub(crate) struct Last {
+pub(crate) struct PreviousValues {
     pub(crate) ticks: u64,
     pub(crate) core: u64,
     pub(crate) address: u64,
     /// Indexed by lane, for lanes with small numbers.
-    pub(crate) numbers: Vec<u64>,
-    pub(crate) other_numbers: HashMap<Option<u64>, u64>,
+    pub(crate) next_numbers: Vec<u64>,
+    pub(crate) other_next_numbers: HashMap<Option<u64>, u64>,
     pub(crate) args: Vec<Vec<i64>>,
 }
 
-impl Last {
+impl PreviousValues {
     /// Forgets everything before another block begins.
     pub(crate) fn clear(&mut self) {
         (self.ticks, self.core, self.address) = (0, 0, 0);
-        self.numbers.clear();
-        self.other_numbers.clear();
+        self.next_numbers.clear();
+        self.other_next_numbers.clear();
         self.args.clear();
     }
 
@@ -254,12 +254,12 @@ impl Last {
         match lane {
             Some(lane) if lane < 4096 => {
                 let lane = lane as usize;
-                if self.numbers.len() <= lane {
-                    self.numbers.resize(lane + 1, 0);
+                if self.next_numbers.len() <= lane {
+                    self.next_numbers.resize(lane + 1, 0);
                 }
-                &mut self.numbers[lane]
+                &mut self.next_numbers[lane]
             }
-            _ => self.other_numbers.entry(lane).or_default(),
+            _ => self.other_next_numbers.entry(lane).or_default(),
         }
     }
 }

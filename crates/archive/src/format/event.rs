@@ -186,7 +186,7 @@ impl SingleEvent {
     }
 
     /// Its lane, and the number of the next entry in that lane.
-    pub fn place_behind(&self) -> Option<(u64, u64)> {
+    pub fn position_behind(&self) -> Option<(u64, u64)> {
         let (lane, number) = self.numbers.get(16).zip(self.numbers.get(17))?;
         let next = self.numbers.get(21);
         Some((lane, next.unwrap_or(number.saturating_add(1))))

@@ -61,7 +61,7 @@ pub struct Block<'a> {
     /// The compressed events.
     pub payload: Option<&'a [u8]>,
     /// Lanes, and the number of the next event of each.
-    pub places: Vec<(u64, u64)>,
+    pub positions: Vec<(u64, u64)>,
 }
 
 /// Events that were overwritten before they were recorded.
@@ -81,7 +81,7 @@ pub struct Missed {
     /// The number of that event in its lane.
     pub number: Option<u64>,
     /// Lanes, and the number of the next event of each.
-    pub places: Vec<(u64, u64)>,
+    pub positions: Vec<(u64, u64)>,
 }
 
 impl Missed {
@@ -113,8 +113,8 @@ pub enum Record<'a> {
 }
 
 /// The lanes and numbers as one list.
-fn flat(places: &[(u64, u64)]) -> Vec<u64> {
-    places
+fn flat(positions: &[(u64, u64)]) -> Vec<u64> {
+    positions
         .iter()
         .flat_map(|(lane, next)| [*lane, *next])
         .collect()
@@ -191,7 +191,7 @@ impl<'a> Block<'a> {
         fields.number(7, self.first_unix);
         fields.number(8, self.last_unix);
         fields.bytes(9, self.payload);
-        fields.numbers(10, &flat(&self.places));
+        fields.numbers(10, &flat(&self.positions));
         fields.finish(tag::BLOCK, out);
     }
 
@@ -206,7 +206,7 @@ impl<'a> Block<'a> {
             7 => self.first_unix = input.number()?,
             8 => self.last_unix = input.number()?,
             9 => self.payload = input.bytes()?,
-            10 => self.places = paired(input)?,
+            10 => self.positions = paired(input)?,
             _ => input.skip()?,
         }
         Some(())
@@ -220,7 +220,7 @@ impl Missed {
         fields.number(2, self.count);
         fields.number(3, self.ticks);
         fields.number(4, self.earlier);
-        fields.numbers(10, &flat(&self.places));
+        fields.numbers(10, &flat(&self.positions));
         fields.number(16, self.lane);
         fields.number(17, self.number);
         fields.finish(tag::MISSED, out);
@@ -232,7 +232,7 @@ impl Missed {
             2 => self.count = input.number()?,
             3 => self.ticks = input.number()?,
             4 => self.earlier = input.number()?,
-            10 => self.places = paired(input)?,
+            10 => self.positions = paired(input)?,
             16 => self.lane = input.number()?,
             17 => self.number = input.number()?,
             _ => input.skip()?,
@@ -344,7 +344,7 @@ mod tests {
             earlier: Some(7),
             lane: Some(5),
             number: Some(u64::MAX),
-            places: vec![(0, 9), (5, u64::MAX)],
+            positions: vec![(0, 9), (5, u64::MAX)],
         };
         let bytes = written(|f, out| missed.encode(f, out));
         assert_eq!(decode(&bytes), Some(Record::Missed(missed)));

@@ -36,10 +36,10 @@ pub(crate) struct Section {
     /// Its position in all bytes.
     start: usize,
     length: usize,
-    from: From,
+    origin: Origin,
 }
 
-enum From {
+enum Origin {
     Memory(Vec<u8>),
     File { path: PathBuf, file: Option<File> },
 }
@@ -67,7 +67,7 @@ fn open(path: &Path) -> Result<File> {
 impl Bytes {
     pub(crate) fn of(bytes: Vec<u8>) -> Bytes {
         let mut all = Bytes::default();
-        all.add(bytes.len(), From::Memory(bytes));
+        all.add(bytes.len(), Origin::Memory(bytes));
         all
     }
 
@@ -83,15 +83,15 @@ impl Bytes {
             path.to_path_buf(),
             (self.sections.len() < OPEN).then_some(file),
         );
-        self.add(length, From::File { path, file });
+        self.add(length, Origin::File { path, file });
         Ok(())
     }
 
-    fn add(&mut self, length: usize, from: From) {
+    fn add(&mut self, length: usize, origin: Origin) {
         self.sections.push(Section {
             start: self.length,
             length,
-            from,
+            origin,
         });
         self.length = self.length.saturating_add(length);
     }
@@ -111,19 +111,19 @@ impl Bytes {
     pub fn files(&self) -> impl Iterator<Item = (&Path, usize)> {
         self.sections
             .iter()
-            .filter_map(|section| match &section.from {
-                From::Memory(_) => None,
-                From::File { path, .. } => Some((path.as_path(), section.start)),
+            .filter_map(|section| match &section.origin {
+                Origin::Memory(_) => None,
+                Origin::File { path, .. } => Some((path.as_path(), section.start)),
             })
     }
 
     /// The last file, and the position where it begins.
     pub(crate) fn last(&self) -> Option<(&Path, Result<File>, usize)> {
         let last = self.sections.last()?;
-        match &last.from {
-            From::Memory(_) => None,
-            From::File { path, file: None } => Some((path, open(path), last.start)),
-            From::File {
+        match &last.origin {
+            Origin::Memory(_) => None,
+            Origin::File { path, file: None } => Some((path, open(path), last.start)),
+            Origin::File {
                 path,
                 file: Some(file),
             } => {
@@ -161,9 +161,9 @@ impl Bytes {
         if from > to || to > section.length {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        match &section.from {
-            From::Memory(bytes) => Ok(&bytes[from..to]),
-            From::File { path, file } => {
+        match &section.origin {
+            Origin::Memory(bytes) => Ok(&bytes[from..to]),
+            Origin::File { path, file } => {
                 buffer.resize(to - from, 0);
                 match file {
                     Some(file) => file.read_exact_at(buffer, from as u64)?,
@@ -203,12 +203,12 @@ impl Section {
     /// Finds the frames, and passes each part to `each` with its range in all bytes. One damaged
     /// range may be passed in several parts.
     pub fn scan(&self, mut each: impl FnMut(Part)) -> Result<()> {
-        match &self.from {
-            From::Memory(bytes) => {
+        match &self.origin {
+            Origin::Memory(bytes) => {
                 Frames::new(bytes).for_each(|part| each(moved(part, self.start)));
                 Ok(())
             }
-            From::File { path, file } => {
+            Origin::File { path, file } => {
                 let sizes = (WINDOW, FRAME);
                 let range = 0..self.length;
                 let each = |part: Part| each(moved(part, self.start));

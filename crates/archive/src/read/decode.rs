@@ -15,7 +15,7 @@ use crate::format::record::{self, Block, Record};
 use crate::read::bytes::Bytes;
 use crate::read::gaps::Gap;
 use crate::read::names::Names;
-use crate::read::unpack::{self, Row, Rows};
+use crate::read::unpack::{self, IndexedEvent, UnpackedEvents};
 
 /// Consecutive frames with events, and the ticks and times of the first and the last event.
 #[derive(Debug, Clone)]
@@ -50,7 +50,7 @@ pub trait Decoded: Sized {
         ring: &Ring,
         definition: &Self::Definition,
         thread: &Self::Thread,
-        row: &mut Row,
+        event: &mut IndexedEvent,
     ) -> Self;
     fn moment(&self) -> Moment;
     /// Notes how many entries are missing before it, if the gap is before this event.
@@ -114,20 +114,20 @@ impl Decoded for OrderedEvent {
         ring: &Ring,
         means: &Meaning,
         thread: &(ThreadRef, u32),
-        row: &mut Row,
+        event: &mut IndexedEvent,
     ) -> OrderedEvent {
         let mut args = [0; ARGUMENTS];
-        let given = row.args.len().min(ARGUMENTS);
-        args[..given].copy_from_slice(&row.args[..given]);
-        let core = row.core.map_or(u16::MAX, |core| core.min(0xffff) as u16);
+        let given = event.args.len().min(ARGUMENTS);
+        args[..given].copy_from_slice(&event.args[..given]);
+        let core = event.core.map_or(u16::MAX, |core| core.min(0xffff) as u16);
         // If no message says how many arguments there are, a payload does.
-        let more = row.args.len() > ARGUMENTS
+        let more = event.args.len() > ARGUMENTS
             || means.is_lost
-            || !row.payload.is_empty()
-            || !row.backtrace.is_empty();
+            || !event.payload.is_empty()
+            || !event.backtrace.is_empty();
         OrderedEvent {
             event: Event {
-                ticks: row.ticks.unwrap_or(0),
+                ticks: event.ticks.unwrap_or(0),
                 id: means.id,
                 core,
                 node: ring
@@ -138,13 +138,13 @@ impl Decoded for OrderedEvent {
                 thread: thread.0,
                 tid: thread.1,
                 args,
-                payload: more.then(|| payload(row)),
-                time: row.unix_nanos.and_then(NonZeroU64::new),
+                payload: more.then(|| payload(event)),
+                time: event.unix_nanos.and_then(NonZeroU64::new),
                 missed: 0,
             },
             magic: ring.magic,
-            lane: row.lane.unwrap_or(0),
-            number: row.number.unwrap_or(0),
+            lane: event.lane.unwrap_or(0),
+            number: event.number.unwrap_or(0),
         }
     }
 
@@ -188,7 +188,7 @@ impl Decoded for () {
     fn thread(_: &Names, _: u64, _: &RawThread) {}
 
     #[inline]
-    fn make(_: &Ring, (): &(), (): &(), _: &mut Row) {}
+    fn make(_: &Ring, (): &(), (): &(), _: &mut IndexedEvent) {}
 
     fn moment(&self) -> Moment {
         Moment::default()
@@ -226,15 +226,15 @@ fn beginning(payload: &[u8]) -> Vec<u8> {
 /// The payload of an event for which four arguments are not enough. Integers have the type `long`,
 /// as in an event of `printf`.
 #[cold]
-fn payload(row: &mut Row) -> Box<Payload> {
-    let mut values = std::mem::take(&mut row.payload);
+fn payload(event: &mut IndexedEvent) -> Box<Payload> {
+    let mut values = std::mem::take(&mut event.payload);
     if values.len() > PAYLOAD {
         values = beginning(&values);
     }
-    for arg in &row.args {
+    for arg in &event.args {
         put(&mut values, Marker::I64, &arg.to_be_bytes());
     }
-    let mut backtrace = std::mem::take(&mut row.backtrace);
+    let mut backtrace = std::mem::take(&mut event.backtrace);
     backtrace.truncate(ADDRESSES);
     Box::new(Payload { values, backtrace })
 }
@@ -250,7 +250,7 @@ pub struct Decoder<'a, T: Decoded> {
     buffer: Vec<u8>,
     expanded: Vec<u8>,
     single: SingleEvent,
-    row: Row,
+    event: IndexedEvent,
 }
 
 impl<'a, T: Decoded> Decoder<'a, T> {
@@ -267,7 +267,7 @@ impl<'a, T: Decoded> Decoder<'a, T> {
             buffer: Vec::new(),
             expanded: Vec::new(),
             single: SingleEvent::default(),
-            row: Row::default(),
+            event: IndexedEvent::default(),
         }
     }
 
@@ -298,8 +298,8 @@ impl<'a, T: Decoded> Decoder<'a, T> {
             self.unit(unit, bytes, |decoder, record| match record {
                 Record::Block(block) => {
                     let mut expanded = std::mem::take(&mut decoder.expanded);
-                    if let Some(rows) = rows_of(&block, &mut expanded) {
-                        for shape in &rows.shapes {
+                    if let Some(unpacked) = unpack_block(&block, &mut expanded) {
+                        for shape in &unpacked.shapes {
                             decoder.definition(block.magic.unwrap_or(0), &shape.definition);
                         }
                     }
@@ -354,37 +354,43 @@ impl<'a, T: Decoded> Decoder<'a, T> {
         self.enter_ring(magic);
         let definition = self.definition(magic, &self.single.definition());
         let thread = self.thread(magic, &self.single.thread());
-        let row = self.single.event(definition, thread);
+        let event = self.single.event(definition, thread);
         let (definition, thread) = (self.definitions.get(definition), self.threads.get(thread));
-        out.push(T::make(&self.ring, definition, thread, row));
+        out.push(T::make(&self.ring, definition, thread, event));
     }
 
     fn block(&mut self, block: &Block, out: &mut Vec<T>) -> bool {
         let mut expanded = std::mem::take(&mut self.expanded);
         let before = out.len();
-        let rows = rows_of(block, &mut expanded);
-        let whole = rows.is_some_and(|rows| self.rows(block.magic.unwrap_or(0), rows, out));
+        let unpacked = unpack_block(block, &mut expanded);
+        let whole = unpacked
+            .is_some_and(|unpacked| self.append_unpacked(block.magic.unwrap_or(0), unpacked, out));
         self.expanded = expanded;
         let found = (out.len() - before) as u64;
         whole && block.count.is_none_or(|promised| promised == found)
     }
 
-    /// Appends the events of the rows. Returns whether all could be read.
-    fn rows(&mut self, magic: u64, mut rows: Rows, out: &mut Vec<T>) -> bool {
+    /// Appends the events of a block. Returns whether all could be read.
+    fn append_unpacked(
+        &mut self,
+        magic: u64,
+        mut unpacked: UnpackedEvents,
+        out: &mut Vec<T>,
+    ) -> bool {
         self.enter_ring(magic);
-        let shapes = rows.shapes.iter();
+        let shapes = unpacked.shapes.iter();
         let definitions: Vec<_> = shapes
             .map(|s| self.definition(magic, &s.definition))
             .collect();
-        let threads = rows.threads.iter();
+        let threads = unpacked.threads.iter();
         let threads: Vec<_> = threads.map(|thread| self.thread(magic, thread)).collect();
-        let row = &mut self.row;
-        while rows.next_row(row).is_some() {
-            let definition = self.definitions.get(definitions[row.definition]);
-            let thread = self.threads.get(threads[row.thread]);
-            out.push(T::make(&self.ring, definition, thread, row));
+        let event = &mut self.event;
+        while unpacked.next_event(event).is_some() {
+            let definition = self.definitions.get(definitions[event.definition]);
+            let thread = self.threads.get(threads[event.thread]);
+            out.push(T::make(&self.ring, definition, thread, event));
         }
-        rows.is_at_end()
+        unpacked.is_at_end()
     }
 
     /// Continues with events of this ring.
@@ -411,13 +417,13 @@ impl<'a, T: Decoded> Decoder<'a, T> {
     }
 }
 
-/// The rows of a block, if it can be expanded.
-fn rows_of<'a>(block: &Block, expanded: &'a mut Vec<u8>) -> Option<Rows<'a>> {
+/// The events of a block, if it can be expanded.
+fn unpack_block<'a>(block: &Block, expanded: &'a mut Vec<u8>) -> Option<UnpackedEvents<'a>> {
     if block.codec != Some(block::CODEC.as_bytes()) {
         return None;
     }
     let expanded = unpack::expand(block.payload?, block.expanded?, expanded)?;
-    Rows::new(expanded)
+    UnpackedEvents::new(expanded)
 }
 
 /// Definitions or threads by number. Each is made once for all of its events.

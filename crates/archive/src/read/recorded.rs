@@ -9,7 +9,7 @@ use crate::read::archive::Archive;
 use crate::read::decode::{Decoded, Decoder, Moment, Ring, Unit};
 use crate::read::gaps::Gap;
 use crate::read::names::Names;
-use crate::read::unpack::Row;
+use crate::read::unpack::IndexedEvent;
 
 /// A text of an event. If the string was lost, this is its number: `<string 0x1a40?>`.
 pub type Text = Arc<str>;
@@ -85,19 +85,19 @@ impl Decoded for RecordedEvent {
         _: &Ring,
         definition: &Arc<RecordedDefinition>,
         thread: &Arc<RecordedThread>,
-        row: &mut Row,
+        event: &mut IndexedEvent,
     ) -> RecordedEvent {
         Event {
             definition: Arc::clone(definition),
             thread: Arc::clone(thread),
-            ticks: row.ticks,
-            unix_nanos: row.unix_nanos,
-            core: row.core,
-            lane: row.lane,
-            number: row.number,
-            args: std::mem::take(&mut row.args),
-            payload: std::mem::take(&mut row.payload),
-            backtrace: std::mem::take(&mut row.backtrace),
+            ticks: event.ticks,
+            unix_nanos: event.unix_nanos,
+            core: event.core,
+            lane: event.lane,
+            number: event.number,
+            args: std::mem::take(&mut event.args),
+            payload: std::mem::take(&mut event.payload),
+            backtrace: std::mem::take(&mut event.backtrace),
             next: None,
             missed: 0,
         }
@@ -114,8 +114,8 @@ impl Decoded for RecordedEvent {
     }
 
     fn miss(&mut self, gap: &Gap) {
-        let place = self.lane.zip(self.number);
-        self.missed = place.map_or(0, |(lane, number)| {
+        let position = self.lane.zip(self.number);
+        self.missed = position.map_or(0, |(lane, number)| {
             gap.before(self.definition.magic, lane, number)
         });
     }

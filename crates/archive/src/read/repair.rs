@@ -11,7 +11,7 @@ use crate::read::follow::is_recorded;
 
 /// How much of an archive was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Copied {
+pub struct CopyTotals {
     /// Bytes of whole frames.
     pub bytes: u64,
     /// Bytes that belong to no whole frame, and were left out.
@@ -23,7 +23,7 @@ impl Archive {
     ///
     /// # Errors
     /// Those of reading and of writing.
-    pub fn copy(&self, out: &mut impl Write) -> io::Result<Copied> {
+    pub fn copy(&self, out: &mut impl Write) -> io::Result<CopyTotals> {
         let (mut at, mut left_out) = (0, 0);
         for place in self.damage() {
             self.bytes().copy(at..place.start, out)?;
@@ -32,7 +32,7 @@ impl Archive {
         }
         self.bytes().copy(at..self.bytes().len(), out)?;
         let bytes = self.bytes().len() as u64 - left_out;
-        Ok(Copied { bytes, left_out })
+        Ok(CopyTotals { bytes, left_out })
     }
 
     /// Saves the whole frames of the archive as one file, through a temporary name. An existing
@@ -41,7 +41,7 @@ impl Archive {
     /// # Errors
     /// `Io`, also if there is no space; `InUse` if the file is a timeline in use, and `Busy` if it
     /// is an archive that is being recorded. Neither is replaced.
-    pub fn save(&self, file: impl AsRef<Path>) -> Result<Copied> {
+    pub fn save(&self, file: impl AsRef<Path>) -> Result<CopyTotals> {
         let file = file.as_ref();
         let replacement = Replacement::of(file)?;
         if open_to_read(replacement.path()).is_ok_and(|there| is_recorded(&there)) {

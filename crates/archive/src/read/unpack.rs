@@ -1,8 +1,8 @@
 //! Reads the events of a block, one after the other.
 
 use crate::format::block::{
-    BACKTRACE, CORE, FIXED, HAS_CORE, HAS_LANE, HAS_NUMBER, HAS_TICKS, HAS_TIME, LANE, Last,
-    MAX_COLUMNS, MAX_EVENTS, MAX_EXPANDED, MAX_EXPANSION, NUMBER, Pace, SHAPE, Shape, THREAD,
+    BACKTRACE, CORE, FIXED, HAS_CORE, HAS_LANE, HAS_NUMBER, HAS_TICKS, HAS_TIME, LANE, MAX_COLUMNS,
+    MAX_EVENTS, MAX_EXPANDED, MAX_EXPANSION, NUMBER, Pace, PreviousValues, SHAPE, Shape, THREAD,
     TICKS, TIME, decode_row, thread_fields,
 };
 use crate::format::event::{Event, PRINTF, RawThread};
@@ -22,10 +22,10 @@ pub fn expand<'a>(payload: &[u8], length: u64, out: &'a mut Vec<u8>) -> Option<&
 }
 
 /// An event whose definition and thread are given by their indices in tables.
-pub type Row = Event<usize, usize>;
+pub type IndexedEvent = Event<usize, usize>;
 
 /// The events of an expanded block.
-pub struct Rows<'a> {
+pub struct UnpackedEvents<'a> {
     /// The table of shapes.
     pub shapes: Vec<Shape>,
     /// The table of threads.
@@ -34,12 +34,12 @@ pub struct Rows<'a> {
     columns: Vec<Cursor<'a>>,
     /// The payloads. They are the last column, if any event has a payload.
     payloads: Cursor<'a>,
-    last: Last,
+    previous: PreviousValues,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> UnpackedEvents<'a> {
     /// Reads the tables. Returns `None` if they are damaged.
-    pub fn new(expanded: &'a [u8]) -> Option<Rows<'a>> {
+    pub fn new(expanded: &'a [u8]) -> Option<UnpackedEvents<'a>> {
         let mut input = Cursor(expanded);
         let pace = Pace::decode(&mut input)?;
         let mut shapes = Vec::new();
@@ -64,18 +64,18 @@ impl<'a> Rows<'a> {
         if columns.len() < FIXED || columns[SHAPE].numbers() > MAX_EVENTS {
             return None;
         }
-        let last = Last {
+        let previous = PreviousValues {
             ticks: pace.ticks,
             args: vec![Vec::new(); shapes.len()],
-            ..Last::default()
+            ..PreviousValues::default()
         };
-        Some(Rows {
+        Some(UnpackedEvents {
             shapes,
             threads,
             pace,
             columns,
             payloads,
-            last,
+            previous,
         })
     }
 
@@ -84,10 +84,10 @@ impl<'a> Rows<'a> {
         self.columns[SHAPE].0.is_empty()
     }
 
-    /// Reads the next event into a row that can be used again. Returns `None` at the end, or if the
+    /// Reads the next event into one that can be used again. Returns `None` at the end, or if the
     /// block is damaged.
     #[inline]
-    pub fn next_row(&mut self, row: &mut Row) -> Option<()> {
+    pub fn next_event(&mut self, event: &mut IndexedEvent) -> Option<()> {
         let (fixed, arguments) = self.columns.split_at_mut(FIXED);
         let shape_number = usize::try_from(fixed[SHAPE].get()?).ok()?;
         let shape = self.shapes.get(shape_number)?;
@@ -95,47 +95,50 @@ impl<'a> Rows<'a> {
         if thread >= self.threads.len() {
             return None;
         }
-        let (has, last) = (shape.has, &mut self.last);
-        row.clear();
-        (row.definition, row.thread) = (shape_number, thread);
+        let (has, previous) = (shape.has, &mut self.previous);
+        event.clear();
+        (event.definition, event.thread) = (shape_number, thread);
         if has & HAS_TICKS != 0 {
-            last.ticks = fixed[TICKS].difference(last.ticks)?;
-            row.ticks = Some(last.ticks);
+            previous.ticks = fixed[TICKS].difference(previous.ticks)?;
+            event.ticks = Some(previous.ticks);
         }
         if has & HAS_TIME != 0 {
-            row.unix_nanos = Some(fixed[TIME].difference(self.pace.expect(row.ticks))?);
+            event.unix_nanos = Some(fixed[TIME].difference(self.pace.expect(event.ticks))?);
         }
         if has & HAS_CORE != 0 {
-            last.core = fixed[CORE].difference(last.core)?;
-            row.core = Some(last.core);
+            previous.core = fixed[CORE].difference(previous.core)?;
+            event.core = Some(previous.core);
         }
         if has & HAS_LANE != 0 {
-            row.lane = Some(fixed[LANE].get()?);
+            event.lane = Some(fixed[LANE].get()?);
         }
         if has & HAS_NUMBER != 0 {
-            let next = last.next_number(row.lane);
+            let next = previous.next_number(event.lane);
             let number = fixed[NUMBER].difference(*next)?;
             *next = number.wrapping_add(1);
-            row.number = Some(number);
+            event.number = Some(number);
         }
         for _ in 0..shape.backtrace {
-            last.address = fixed[BACKTRACE].difference(last.address)?;
-            row.backtrace.push(last.address);
+            previous.address = fixed[BACKTRACE].difference(previous.address)?;
+            event.backtrace.push(previous.address);
         }
         let count = usize::try_from(shape.args).ok()?;
         let columns = arguments.get_mut(..count)?;
-        let before = &mut last.args[shape_number];
+        let before = &mut previous.args[shape_number];
         before.resize(count, 0);
         for (before, column) in before.iter_mut().zip(columns) {
             *before = column.difference(*before as u64)? as i64;
-            row.args.push(*before);
+            event.args.push(*before);
         }
         if shape.payload {
             let length = self.payloads.get()?;
-            row.payload.extend_from_slice(self.payloads.take(length)?.0);
-            if shape.definition.syntax != Some(PRINTF) && all_integers(&row.payload, &mut row.args)
+            event
+                .payload
+                .extend_from_slice(self.payloads.take(length)?.0);
+            if shape.definition.syntax != Some(PRINTF)
+                && all_integers(&event.payload, &mut event.args)
             {
-                row.payload.clear();
+                event.payload.clear();
             }
         }
         Some(())
@@ -149,26 +152,26 @@ mod tests {
     use crate::write::packer::{compress, pack};
 
     fn unpacked(packed: &[u8]) -> Vec<RawEvent> {
-        let mut rows = Rows::new(packed).expect("tables");
-        let (mut events, mut row) = (Vec::new(), Row::default());
-        while rows.next_row(&mut row).is_some() {
-            let row = row.clone();
+        let mut unpacked = UnpackedEvents::new(packed).expect("tables");
+        let (mut events, mut event) = (Vec::new(), IndexedEvent::default());
+        while unpacked.next_event(&mut event).is_some() {
+            let event = event.clone();
             events.push(RawEvent {
-                definition: rows.shapes[row.definition].definition.clone(),
-                thread: rows.threads[row.thread].clone(),
-                ticks: row.ticks,
-                unix_nanos: row.unix_nanos,
-                core: row.core,
-                lane: row.lane,
-                number: row.number,
-                args: row.args,
-                payload: row.payload,
-                backtrace: row.backtrace,
+                definition: unpacked.shapes[event.definition].definition.clone(),
+                thread: unpacked.threads[event.thread].clone(),
+                ticks: event.ticks,
+                unix_nanos: event.unix_nanos,
+                core: event.core,
+                lane: event.lane,
+                number: event.number,
+                args: event.args,
+                payload: event.payload,
+                backtrace: event.backtrace,
                 next: None,
                 missed: 0,
             });
         }
-        assert!(rows.is_at_end());
+        assert!(unpacked.is_at_end());
         events
     }
 
@@ -249,7 +252,7 @@ mod tests {
         let packed = |count| pack(&vec![RawEvent::default(); count]);
         let most = packed(MAX_EVENTS);
         assert_eq!(unpacked(&most).len(), MAX_EVENTS);
-        assert!(Rows::new(&packed(MAX_EVENTS + 1)).is_none());
+        assert!(UnpackedEvents::new(&packed(MAX_EVENTS + 1)).is_none());
     }
 
     #[test]
@@ -261,12 +264,12 @@ mod tests {
             for bit in 0..8 {
                 let mut damaged = packed.clone();
                 damaged[at] ^= 1 << bit;
-                if let Some(mut rows) = Rows::new(&damaged) {
-                    while rows.next_row(&mut Row::default()).is_some() {}
+                if let Some(mut unpacked) = UnpackedEvents::new(&damaged) {
+                    while unpacked.next_event(&mut IndexedEvent::default()).is_some() {}
                 }
             }
-            if let Some(mut rows) = Rows::new(&packed[..at]) {
-                while rows.next_row(&mut Row::default()).is_some() {}
+            if let Some(mut unpacked) = UnpackedEvents::new(&packed[..at]) {
+                while unpacked.next_event(&mut IndexedEvent::default()).is_some() {}
             }
         }
         let mut buffer = Vec::new();

@@ -21,7 +21,7 @@ pub struct Contents {
     /// The strings and addresses that are defined, by magic.
     pub known: HashMap<u64, Known>,
     /// The lanes, and the number of the next event of each, by magic.
-    pub places: HashMap<u64, BTreeMap<u64, u64>>,
+    pub positions: HashMap<u64, BTreeMap<u64, u64>>,
     /// The lanes with a gap record, and the number of the event after the last gap, by magic.
     pub gaps: HashMap<u64, BTreeMap<u64, u64>>,
     /// The number of whole frames.
@@ -61,7 +61,7 @@ impl Contents {
     }
 
     fn take(&mut self, record: &[u8]) {
-        let (magic, places) = match decode(record, &mut self.single) {
+        let (magic, positions) = match decode(record, &mut self.single) {
             Some(Record::Preamble(preamble)) => return self.runs.push(preamble),
             Some(Record::String(string)) => {
                 let known = self.known.entry(string.magic.unwrap_or(0)).or_default();
@@ -75,27 +75,27 @@ impl Contents {
                 return;
             }
             Some(Record::Event) => {
-                return self.reach(self.single.magic(), self.single.place_behind());
+                return self.reach(self.single.magic(), self.single.position_behind());
             }
-            Some(Record::Block(block)) => (block.magic, block.places),
+            Some(Record::Block(block)) => (block.magic, block.positions),
             Some(Record::Missed(missed)) => {
                 if let Some((lane, number, _)) = missed.gap() {
                     let gaps = self.gaps.entry(missed.magic.unwrap_or(0)).or_default();
                     gaps.insert(lane, number);
                 }
-                (missed.magic, missed.places)
+                (missed.magic, missed.positions)
             }
             _ => return,
         };
-        self.reach(magic.unwrap_or(0), places);
+        self.reach(magic.unwrap_or(0), positions);
     }
 
     /// Notes how far a run is recorded.
-    pub fn reach(&mut self, magic: u64, places: impl IntoIterator<Item = (u64, u64)>) {
-        let lanes = self.places.entry(magic).or_default();
-        for (lane, next) in places {
-            let place = lanes.entry(lane).or_default();
-            *place = next.max(*place);
+    pub fn reach(&mut self, magic: u64, positions: impl IntoIterator<Item = (u64, u64)>) {
+        let lanes = self.positions.entry(magic).or_default();
+        for (lane, next) in positions {
+            let position = lanes.entry(lane).or_default();
+            *position = next.max(*position);
         }
     }
 
@@ -119,8 +119,8 @@ impl Contents {
         older.runs.append(&mut self.runs);
         self.runs = older.runs;
         self.frames += older.frames;
-        for (magic, places) in older.places {
-            self.reach(magic, places);
+        for (magic, positions) in older.positions {
+            self.reach(magic, positions);
         }
         for (magic, older) in older.gaps {
             let gaps = self.gaps.entry(magic).or_default();
@@ -174,8 +174,8 @@ mod tests {
         for window in [2_500, 4_096, 50_000] {
             let pieces = Contents::read_by(&file(&content), window, 1_200).unwrap();
             assert_eq!(
-                (pieces.frames, pieces.end, &pieces.places, &pieces.known),
-                (whole.frames, whole.end, &whole.places, &whole.known),
+                (pieces.frames, pieces.end, &pieces.positions, &pieces.known),
+                (whole.frames, whole.end, &whole.positions, &whole.known),
                 "{window}"
             );
         }

@@ -168,15 +168,15 @@ mod tests {
     fn data() -> impl Strategy<Value = RawEvent> {
         let kind = proptest::collection::vec(field(), 7);
         let source = proptest::collection::vec(field(), 4);
-        let place = proptest::collection::vec(field(), 6);
+        let position = proptest::collection::vec(field(), 6);
         let arg = (0..64u32, any::<i64>()).prop_map(|(shift, number)| number >> shift);
         let lists = (
             proptest::collection::vec(arg, 0..20),
             proptest::collection::vec(field().prop_map(Option::unwrap_or_default), 0..20),
             proptest::collection::vec(0..0xc0u8, 0..20),
         );
-        (kind, source, place, lists).prop_map(
-            |(kind, source, place, (args, backtrace, payload))| RawEvent {
+        (kind, source, position, lists).prop_map(
+            |(kind, source, position, (args, backtrace, payload))| RawEvent {
                 definition: RawDefinition {
                     file: kind[0],
                     line: kind[1],
@@ -192,12 +192,12 @@ mod tests {
                     pid: source[2],
                     process: source[3],
                 },
-                ticks: place[0],
-                unix_nanos: place[1],
-                core: place[2],
-                lane: place[3],
-                number: place[4],
-                next: place[5],
+                ticks: position[0],
+                unix_nanos: position[1],
+                core: position[2],
+                lane: position[3],
+                number: position[4],
+                next: position[5],
                 missed: 0,
                 args,
                 payload,

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use super::event::InternedEvent;
 use super::interned::{DefinitionId, Interned, ThreadId};
 use crate::format::block::{
-    BACKTRACE, CORE, FIXED, HAS_CORE, HAS_LANE, HAS_NUMBER, HAS_TICKS, HAS_TIME, LANE, Last,
-    MAX_ARGS, MAX_PAYLOAD, MOST_NUMBER, NUMBER, Pace, SHAPE, Shape, THREAD, TICKS, TIME,
+    BACKTRACE, CORE, FIXED, HAS_CORE, HAS_LANE, HAS_NUMBER, HAS_TICKS, HAS_TIME, LANE, MAX_ARGS,
+    MAX_PAYLOAD, MOST_NUMBER, NUMBER, Pace, PreviousValues, SHAPE, Shape, THREAD, TICKS, TIME,
     encode_row, thread_fields,
 };
 use crate::format::varint::{put, put_difference};
@@ -63,7 +63,7 @@ pub struct Packer {
     columns: [Vec<u8>; FIXED],
     args: Vec<Vec<u8>>,
     payloads: Vec<u8>,
-    last: Last,
+    previous: PreviousValues,
     /// Ticks of the first event that has any.
     first: Option<u64>,
     /// Ticks and time of the events that have a time. Expected times can only be computed at the
@@ -85,7 +85,7 @@ impl Packer {
             columns: Default::default(),
             args: Vec::new(),
             payloads: Vec::new(),
-            last: Last::default(),
+            previous: PreviousValues::default(),
             first: None,
             times: Vec::new(),
             block: 0,
@@ -97,37 +97,37 @@ impl Packer {
     pub fn push(&mut self, event: &InternedEvent) {
         let shape = self.shape(event);
         let thread = self.thread(event.thread);
-        let (columns, last) = (&mut self.columns, &mut self.last);
+        let (columns, previous) = (&mut self.columns, &mut self.previous);
         put(&mut columns[SHAPE], shape as u64);
         put(&mut columns[THREAD], thread as u64);
         if let Some(ticks) = event.ticks {
             let before = match self.first {
-                Some(_) => last.ticks,
+                Some(_) => previous.ticks,
                 None => *self.first.insert(ticks),
             };
             put_difference(&mut columns[TICKS], ticks, before);
-            last.ticks = ticks;
+            previous.ticks = ticks;
         }
         if let Some(time) = event.unix_nanos {
             self.times.push((event.ticks, time));
         }
         if let Some(core) = event.core {
-            put_difference(&mut columns[CORE], core, last.core);
-            last.core = core;
+            put_difference(&mut columns[CORE], core, previous.core);
+            previous.core = core;
         }
         if let Some(lane) = event.lane {
             put(&mut columns[LANE], lane);
         }
         if let Some(number) = event.number {
-            let next = last.next_number(event.lane);
+            let next = previous.next_number(event.lane);
             put_difference(&mut columns[NUMBER], number, *next);
             *next = number.wrapping_add(1);
         }
         for address in &event.backtrace {
-            put_difference(&mut columns[BACKTRACE], *address, last.address);
-            last.address = *address;
+            put_difference(&mut columns[BACKTRACE], *address, previous.address);
+            previous.address = *address;
         }
-        let before = &mut last.args[shape];
+        let before = &mut previous.args[shape];
         for ((arg, before), column) in event.integers().iter().zip(before).zip(&mut self.args) {
             put_difference(column, *arg as u64, *before as u64);
             *before = *arg;
@@ -166,7 +166,7 @@ impl Packer {
         let row = *self.rows.entry(shape).or_insert(next);
         if row == next {
             self.shapes.push(shape);
-            self.last.args.push(vec![0; shape.args]);
+            self.previous.args.push(vec![0; shape.args]);
             if self.args.len() < shape.args {
                 self.args.resize_with(shape.args, Vec::new);
             }
@@ -232,7 +232,7 @@ impl Packer {
             let mut thread = interned.raw_thread(thread).clone();
             encode_row(0, &mut thread_fields(&mut thread), out);
         }
-        let most = self.last.args.iter().map(Vec::len).max().unwrap_or(0);
+        let most = self.previous.args.iter().map(Vec::len).max().unwrap_or(0);
         let payloads = usize::from(!self.payloads.is_empty());
         put(out, (FIXED + most + payloads) as u64);
         let columns = self.columns.iter_mut().chain(&mut self.args[..most]);
@@ -241,7 +241,7 @@ impl Packer {
             out.append(column);
         }
         self.rows.clear();
-        self.last.clear();
+        self.previous.clear();
         self.first = None;
         self.block += 1;
     }

@@ -21,16 +21,16 @@ impl Positions {
     #[inline]
     pub fn note(&mut self, lane: u64, next: u64) {
         let known = usize::try_from(lane).ok().and_then(|l| self.lanes.get(l));
-        match known.and_then(|place| self.all.get_mut((*place as usize).wrapping_sub(1))) {
-            Some(place) => place.1 = next,
+        match known.and_then(|index| self.all.get_mut((*index as usize).wrapping_sub(1))) {
+            Some(position) => position.1 = next,
             None => self.note_other(lane, next),
         }
     }
 
     #[cold]
     fn note_other(&mut self, lane: u64, next: u64) {
-        if let Some(place) = self.all.iter_mut().find(|(l, _)| *l == lane) {
-            place.1 = next;
+        if let Some(position) = self.all.iter_mut().find(|(l, _)| *l == lane) {
+            position.1 = next;
             return;
         }
         self.all.push((lane, next));
@@ -60,14 +60,14 @@ mod tests {
                 0..60,
             ),
         ) {
-            let mut places = Positions::default();
+            let mut positions = Positions::default();
             let mut twin = HashMap::new();
             for (lane, next) in notes {
-                places.note(lane, next);
+                positions.note(lane, next);
                 twin.insert(lane, next);
             }
-            prop_assert_eq!(places.all().len(), twin.len());
-            let all: HashMap<_, _> = places.all().iter().copied().collect();
+            prop_assert_eq!(positions.all().len(), twin.len());
+            let all: HashMap<_, _> = positions.all().iter().copied().collect();
             prop_assert_eq!(all, twin);
         }
     }

@@ -91,7 +91,11 @@ impl History {
         made: &LazyCell<Preamble, impl FnOnce() -> Preamble>,
     ) -> Option<Preamble> {
         let named = |run: &&Preamble| run.magic.is_some() && run.is_of(at);
-        let magics = self.current.places.keys().chain(self.older.places.keys());
+        let magics = self
+            .current
+            .positions
+            .keys()
+            .chain(self.older.positions.keys());
         let mut unnamed = magics.filter(|magic| self.runs().all(|run| run.magic != Some(**magic)));
         let found = self.runs().find(named).cloned();
         // Made only if needed, because it computes the digest of an executable.
@@ -189,10 +193,10 @@ impl History {
     fn next(&self, magic: Option<u64>) -> Vec<(u64, u64)> {
         let mut next = BTreeMap::new();
         for found in [&self.older, &self.current] {
-            let places = magic.and_then(|magic| found.places.get(&magic));
-            for (lane, place) in places.into_iter().flatten() {
+            let positions = magic.and_then(|magic| found.positions.get(&magic));
+            for (lane, position) in positions.into_iter().flatten() {
                 let next: &mut u64 = next.entry(*lane).or_default();
-                *next = *place.max(next);
+                *next = *position.max(next);
             }
         }
         next.into_iter().collect()
@@ -202,11 +206,11 @@ impl History {
     pub fn leave(
         &mut self,
         magic: u64,
-        places: &[(u64, u64)],
+        positions: &[(u64, u64)],
         gaps: BTreeMap<u64, u64>,
         known: Known,
     ) {
-        self.current.reach(magic, places.iter().copied());
+        self.current.reach(magic, positions.iter().copied());
         self.current.gaps.entry(magic).or_default().extend(gaps);
         self.current.known.insert(magic, known);
     }

@@ -132,11 +132,11 @@ impl Output {
     pub(crate) fn leave(
         &mut self,
         magic: u64,
-        places: &[(u64, u64)],
+        positions: &[(u64, u64)],
         gaps: BTreeMap<u64, u64>,
         known: Known,
     ) {
-        self.history.leave(magic, places, gaps, known);
+        self.history.leave(magic, positions, gaps, known);
     }
 
     /// Begins another file. Everything that belongs to this one has been written. Returns whether

@@ -20,7 +20,7 @@ impl Recorder<'_> {
 
     #[cold]
     fn new_definition(&mut self, id: EventId) -> (DefinitionId, usize) {
-        let place = id.0 as usize;
+        let index = id.0 as usize;
         let unknown = RawDefinition {
             event: Some(id.0.into()),
             ..RawDefinition::default()
@@ -43,10 +43,10 @@ impl Recorder<'_> {
             definition.argument_count().min(4),
         );
         // Only defined events make this longer.
-        if self.definitions.len() <= place {
-            self.definitions.resize(place + 1, None);
+        if self.definitions.len() <= index {
+            self.definitions.resize(index + 1, None);
         }
-        self.definitions[place] = Some(known);
+        self.definitions[index] = Some(known);
         known
     }
 

@@ -157,10 +157,10 @@ impl<'a> Recorder<'a> {
         let mut writer = Writer::new(output, resume.run.magic.unwrap_or(0), form);
         writer.knows(resume.known);
         for (lane, next) in resume.next {
-            writer.place(lane, next);
+            writer.note_position(lane, next);
         }
-        for (lane, next) in follow.places().filter(|(_, next)| *next > 0) {
-            writer.place(lane.into(), next);
+        for (lane, next) in follow.positions().filter(|(_, next)| *next > 0) {
+            writer.note_position(lane.into(), next);
         }
         let mut recorder = Recorder {
             at,
@@ -216,8 +216,8 @@ impl<'a> Recorder<'a> {
             let resumes = !self.resumed.is_empty() && self.resumed.remove(&placed.lane);
             if placed.event.missed > 0 || resumes {
                 let earlier = placed.event.missed.saturating_sub(placed.missed);
-                let place = (placed.lane, placed.number);
-                self.write_gap(place, Some(placed.event.ticks), (placed.missed, earlier));
+                let position = (placed.lane, placed.number);
+                self.write_gap(position, Some(placed.event.ticks), (placed.missed, earlier));
             }
             self.record(&placed);
         }
@@ -298,7 +298,7 @@ impl<'a> Recorder<'a> {
             self.totals.events = self.totals.events.saturating_sub(lost);
             self.totals.missed += lost.saturating_add(self.follow.unread());
         } else {
-            let places = self.writer.places().to_vec();
+            let positions = self.writer.positions().to_vec();
             let known = self.writer.known().clone();
             let magic = self.preamble.magic.unwrap_or(0);
             let gaps = untold
@@ -306,7 +306,7 @@ impl<'a> Recorder<'a> {
                 .map(|(lane, number, ..)| (u64::from(*lane), *number));
             self.writer
                 .output()
-                .leave(magic, &places, gaps.collect(), known);
+                .leave(magic, &positions, gaps.collect(), known);
         }
         if durable {
             self.writer.output().rotation().finish();

@@ -106,8 +106,8 @@ impl Recorder<'_> {
         }
         self.preamble.anchors = self.at.anchors();
         self.writer.preamble(&self.preamble);
-        let places = self.writer.places().to_vec();
-        self.writer.reached(Some(self.writer.magic()), places);
+        let positions = self.writer.positions().to_vec();
+        self.writer.reached(Some(self.writer.magic()), positions);
         self.writer.take_back(before)
     }
 

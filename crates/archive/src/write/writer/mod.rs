@@ -60,7 +60,7 @@ pub struct Writer<W> {
     /// Bytes that the output has room for, at least, in addition to all that waits. If it is 0, the
     /// output is asked again.
     room: u64,
-    places: Positions,
+    positions: Positions,
     fields: Fields,
     record: Vec<u8>,
     event: EventRecord,
@@ -84,7 +84,7 @@ impl<W: Write> Writer<W> {
             unix: ValueRange::new(),
             packed: Vec::new(),
             room: 0,
-            places: Positions::default(),
+            positions: Positions::default(),
             fields: Fields::default(),
             record: Vec::new(),
             event: EventRecord::default(),
@@ -163,7 +163,7 @@ impl<W: Write> Writer<W> {
             ));
         };
         if let Some((lane, next)) = event.lane.zip(event.number_behind()) {
-            self.places.note(lane, next);
+            self.positions.note(lane, next);
         }
         if event.args.len() > 4 || !event.backtrace.is_empty() || !event.payload.is_empty() {
             self.room = 0;
@@ -191,13 +191,13 @@ impl<W: Write> Writer<W> {
     }
 
     /// Notes the number of the next event in a lane, for a recorder that continues the file.
-    pub fn place(&mut self, lane: u64, next: u64) {
-        self.places.note(lane, next);
+    pub fn note_position(&mut self, lane: u64, next: u64) {
+        self.positions.note(lane, next);
     }
 
     /// Lanes, and the number of the next event of each.
-    pub fn places(&self) -> &[(u64, u64)] {
-        self.places.all()
+    pub fn positions(&self) -> &[(u64, u64)] {
+        self.positions.all()
     }
 
     /// Writes how many events were overwritten before they could be written, and the number of the
@@ -214,12 +214,12 @@ impl<W: Write> Writer<W> {
     ) -> io::Result<()> {
         self.end_block();
         for (lane, next) in next {
-            self.places.note(*lane, *next);
+            self.positions.note(*lane, *next);
         }
         self.write_missed(Missed {
             count: Some(count),
             ticks,
-            places: self.places.all().to_vec(),
+            positions: self.positions.all().to_vec(),
             ..Missed::default()
         })
     }
@@ -244,10 +244,10 @@ impl<W: Write> Writer<W> {
         self.end_block();
         let next = event.lane.zip(event.number);
         if let Some((lane, next)) = next {
-            self.places.note(lane, next);
+            self.positions.note(lane, next);
         }
         self.write_missed(Missed {
-            places: Vec::from_iter(next),
+            positions: Vec::from_iter(next),
             ..missed
         })
     }
@@ -267,7 +267,7 @@ impl<W: Write> Writer<W> {
         self.end_block();
         let missed = Missed {
             magic: Some(self.magic),
-            places: self.places.all().to_vec(),
+            positions: self.positions.all().to_vec(),
             ..Missed::default()
         };
         missed.encode(&mut self.fields, &mut self.record);
@@ -275,11 +275,11 @@ impl<W: Write> Writer<W> {
     }
 
     /// Writes how far a run is recorded. It may be this run or another one.
-    pub(crate) fn reached(&mut self, magic: Option<u64>, places: Vec<(u64, u64)>) {
+    pub(crate) fn reached(&mut self, magic: Option<u64>, positions: Vec<(u64, u64)>) {
         let missed = Missed {
             magic,
             count: Some(0),
-            places,
+            positions,
             ..Missed::default()
         };
         missed.encode(&mut self.fields, &mut self.record);
@@ -350,7 +350,7 @@ impl<W: Write> Writer<W> {
             first_unix,
             last_unix,
             payload: Some(&payload),
-            places: self.places.all().to_vec(),
+            positions: self.positions.all().to_vec(),
         };
         block.encode(&mut self.fields, &mut self.record);
         self.frame();
@@ -439,7 +439,7 @@ mod tests {
         let blocks: Vec<_> = Frames::new(&file)
             .map(|part| match part {
                 Part::Frame { record, .. } => match decode(record, &mut SingleEvent::default()) {
-                    Some(Record::Block(block)) => (block.count, block.first_ticks, block.places),
+                    Some(Record::Block(block)) => (block.count, block.first_ticks, block.positions),
                     other => panic!("{other:?}"),
                 },
                 Part::Damage(place) => panic!("damage at {place:?}"),

@@ -25,7 +25,7 @@ impl<W> Writer<W> {
     pub(crate) fn most(&self) -> u64 {
         let block = match self.form {
             Form::Plain => 0,
-            Form::Blocks => most_compressed(self.packer.most()) + self.most_of_places(),
+            Form::Blocks => most_compressed(self.packer.most()) + self.most_of_positions(),
         };
         (self.frames.len() + block) as u64
     }
@@ -39,12 +39,12 @@ impl<W> Writer<W> {
 
     /// How much a record of missed events in so many lanes adds to `most` at most.
     pub(crate) fn most_of_missed(&self, lanes: usize) -> u64 {
-        (self.most_of_places() + 2 * NUMBER * lanes) as u64
+        (self.most_of_positions() + 2 * NUMBER * lanes) as u64
     }
 
     /// The largest size of a record that says how far all lanes are.
-    fn most_of_places(&self) -> usize {
-        FRAME + 2 * NUMBER * self.places.all().len()
+    fn most_of_positions(&self) -> usize {
+        FRAME + 2 * NUMBER * self.positions.all().len()
     }
 
     /// Whether the file has room for an event of a few integers after all that waits. `room` says
@@ -88,16 +88,16 @@ mod tests {
         let field = || proptest::option::of(word());
         let kind = (field(), field(), field(), field(), field());
         let source = (field(), field(), field(), field());
-        let place = (field(), field(), field(), field(), field());
+        let position = (field(), field(), field(), field(), field());
         let lists = (
             proptest::collection::vec(any::<i64>(), 0..30),
             proptest::collection::vec(word(), 0..30),
             proptest::collection::vec(any::<u8>(), 0..300),
         );
-        (kind, source, place, lists).prop_map(|(kind, source, place, lists)| {
+        (kind, source, position, lists).prop_map(|(kind, source, position, lists)| {
             let (file, line, format, category, event) = kind;
             let (thread, tid, pid, process) = source;
-            let (ticks, unix_nanos, core, lane, number) = place;
+            let (ticks, unix_nanos, core, lane, number) = position;
             let (args, backtrace, payload) = lists;
             RawEvent {
                 definition: RawDefinition {
