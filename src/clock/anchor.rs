@@ -185,9 +185,9 @@ impl TimeBase {
         let before = after.checked_sub(1).and_then(|i| self.anchors.get(i));
         match (before, self.anchors.get(after)) {
             (Some(a), Some(b)) => {
-                // 128 bits hold the exact product of two spans, except those of damaged anchors.
-                let span = i128::from(b.realtime) - i128::from(a.realtime);
-                let part = span.checked_mul(i128::from(ticks - a.ticks))?;
+                // 128 bits hold the exact product of two durations, unless the anchors are damaged.
+                let elapsed = i128::from(b.realtime) - i128::from(a.realtime);
+                let part = elapsed.checked_mul(i128::from(ticks - a.ticks))?;
                 let part = part / i128::from(b.ticks - a.ticks);
                 u64::try_from(i128::from(a.realtime) + part).ok()
             }

@@ -78,7 +78,7 @@ pub struct Symbols {
 #[derive(Debug)]
 struct Process {
     /// Indices into `modules`.
-    numbers: Vec<usize>,
+    indices: Vec<usize>,
     /// Finds the number of the module that holds an address.
     cover: IntervalMap,
     overlaps: Overlaps,
@@ -94,14 +94,14 @@ impl Symbols {
         let mut modules: Vec<Module> = modules.into_iter().collect();
         modules.drain(..modules.len().saturating_sub(MAX_MODULES));
 
-        let mut numbers: HashMap<u32, Vec<usize>> = HashMap::new();
+        let mut by_process: HashMap<u32, Vec<usize>> = HashMap::new();
         let mut files = HashMap::new();
-        for (number, module) in modules.iter().enumerate() {
-            numbers.entry(module.pid).or_default().push(number);
+        for (index, module) in modules.iter().enumerate() {
+            by_process.entry(module.pid).or_default().push(index);
             files.entry(module.path.clone()).or_default();
         }
-        let process = |numbers: Vec<usize>| {
-            let held = || numbers.iter().map(|number| &modules[*number]);
+        let process = |indices: Vec<usize>| {
+            let held = || indices.iter().map(|index| &modules[*index]);
             let intervals = held().map(|module| Interval {
                 start: module.start,
                 end: module.end,
@@ -111,11 +111,11 @@ impl Symbols {
             Process {
                 cover: IntervalMap::new(&intervals.collect::<Vec<_>>()),
                 overlaps: Overlaps::new(claims.collect()),
-                numbers,
+                indices,
             }
         };
-        let processes = numbers.into_iter();
-        let processes = processes.map(|(pid, numbers)| (pid, process(numbers)));
+        let processes = by_process.into_iter();
+        let processes = processes.map(|(pid, indices)| (pid, process(indices)));
         Symbols {
             processes: processes.collect(),
             modules,
@@ -137,7 +137,7 @@ impl Symbols {
         if process.overlaps.holds(address) {
             return None;
         }
-        let module = &self.modules[process.numbers[process.cover.find(address)?]];
+        let module = &self.modules[process.indices[process.cover.find(address)?]];
         let image = self.image(&module.path);
         let image = image.filter(|image| image.is(module.build_id.as_deref()));
         let found = image.and_then(|image| image.find(module.base, address));

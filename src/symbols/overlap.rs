@@ -15,7 +15,7 @@ impl Overlaps {
         let mut bounds = Vec::with_capacity(2 * claims.len());
         for claim in claims {
             match &mut open {
-                Some((who, _, end)) if *who == claim.0 && claim.1 <= *end => {
+                Some((claimant, _, end)) if *claimant == claim.0 && claim.1 <= *end => {
                     *end = claim.2.max(*end)
                 }
                 _ => bounds.extend(open.replace(claim).map(ends)),
@@ -70,10 +70,11 @@ mod tests {
             let overlaps = Overlaps::new(claims.clone());
             for address in 0..25 {
                 let holds = |(_, start, end): &&(u8, u64, u64)| (*start..*end).contains(&address);
-                let mut who: Vec<u8> = claims.iter().filter(holds).map(|claim| claim.0).collect();
-                who.sort_unstable();
-                who.dedup();
-                prop_assert_eq!(overlaps.holds(address), who.len() > 1, "{}", address);
+                let claimants = claims.iter().filter(holds).map(|claim| claim.0);
+                let mut claimants: Vec<u8> = claimants.collect();
+                claimants.sort_unstable();
+                claimants.dedup();
+                prop_assert_eq!(overlaps.holds(address), claimants.len() > 1, "{}", address);
             }
         }
     }

@@ -152,15 +152,15 @@ impl<'a> ThreadColumns<'a> {
 
 fn thread_column(event: &Event, thread: Option<Thread>, host: Option<&str>) -> String {
     let or = |name: Option<String>| name.unwrap_or("?".to_string());
-    let who = match thread {
+    let names = match thread {
         Some(Thread { name, process, .. }) if name == process => or(name),
         Some(Thread { name, process, .. }) => format!("{}/{}", or(process), or(name)),
         None => "?".to_string(),
     };
     let host = host.map_or(String::new(), |host| format!("{host}:"));
     let tid = known_id(event.tid).map_or("?".to_string(), |tid| tid.to_string());
-    let who = printable(&format!("{host}{who} {tid}")).into_owned();
-    format!(" {who:<THREAD_WIDTH$} ")
+    let column = printable(&format!("{host}{names} {tid}")).into_owned();
+    format!(" {column:<THREAD_WIDTH$} ")
 }
 
 fn priority_column(priority: Option<Priority>) -> &'static str {

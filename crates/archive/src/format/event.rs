@@ -105,7 +105,7 @@ pub struct RawThread {
 #[derive(Default)]
 pub(crate) struct SingleEvent {
     /// The fields that are numbers.
-    pub numbers: Numbers,
+    pub number_fields: NumberFields,
     /// The lists. Arguments are in the payload, unless all are integers and the event is not one of
     /// `printf`.
     pub event: Event<usize, usize>,
@@ -113,7 +113,7 @@ pub(crate) struct SingleEvent {
 
 /// The numeric fields of an event, indexed by their numbers in its record.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Numbers {
+pub(crate) struct NumberFields {
     /// The fields that the event has, as bits.
     has: u32,
     values: [u64; FIELDS],
@@ -122,7 +122,7 @@ pub(crate) struct Numbers {
 /// The number of fields of an event, including field 0, which is not used.
 const FIELDS: usize = 22;
 
-impl Numbers {
+impl NumberFields {
     /// A field, if the event has it.
     #[inline]
     pub fn get(&self, field: u8) -> Option<u64> {
@@ -148,7 +148,7 @@ impl SingleEvent {
     /// Reads the record of another event, which has `fields` fields.
     #[inline]
     pub fn decode(&mut self, input: &mut Input, fields: u32) -> Option<()> {
-        self.numbers.has = 0;
+        self.number_fields.has = 0;
         let event = &mut self.event;
         event.clear();
         let mut arguments: &[u8] = &[];
@@ -156,10 +156,10 @@ impl SingleEvent {
             match input.key()? {
                 4 => input.numbers(&mut event.backtrace)?,
                 10 => arguments = input.arguments(&mut event.args)?,
-                field => self.numbers.set(field, input.number()?),
+                field => self.number_fields.set(field, input.number()?),
             }
         }
-        if event.args.is_empty() || self.numbers.get(20) == Some(PRINTF) {
+        if event.args.is_empty() || self.number_fields.get(20) == Some(PRINTF) {
             event.args.clear();
             event.payload.extend_from_slice(arguments);
         }
@@ -169,32 +169,32 @@ impl SingleEvent {
     /// The event, with the numbers of its definition and thread.
     #[inline]
     pub fn event(&mut self, definition: usize, thread: usize) -> &mut Event<usize, usize> {
-        let (numbers, event) = (&self.numbers, &mut self.event);
+        let (fields, event) = (&self.number_fields, &mut self.event);
         (event.definition, event.thread) = (definition, thread);
-        event.ticks = numbers.get(7);
-        event.unix_nanos = numbers.get(8);
-        event.core = numbers.get(12);
-        event.lane = numbers.get(16);
-        event.number = numbers.get(17);
+        event.ticks = fields.get(7);
+        event.unix_nanos = fields.get(8);
+        event.core = fields.get(12);
+        event.lane = fields.get(16);
+        event.number = fields.get(17);
         event
     }
 
     /// The magic of its ring.
     #[inline]
     pub fn magic(&self) -> u64 {
-        self.numbers.get(1).unwrap_or(0)
+        self.number_fields.get(1).unwrap_or(0)
     }
 
     /// Its lane, and the number of the next entry in that lane.
     pub fn position_behind(&self) -> Option<(u64, u64)> {
-        let (lane, number) = self.numbers.get(16).zip(self.numbers.get(17))?;
-        let next = self.numbers.get(21);
+        let (lane, number) = self.number_fields.get(16).zip(self.number_fields.get(17))?;
+        let next = self.number_fields.get(21);
         Some((lane, next.unwrap_or(number.saturating_add(1))))
     }
 
     #[inline]
     pub fn definition(&self) -> RawDefinition {
-        let field = |field| self.numbers.get(field);
+        let field = |field| self.number_fields.get(field);
         RawDefinition {
             file: field(2),
             line: field(3),
@@ -208,7 +208,7 @@ impl SingleEvent {
 
     #[inline]
     pub fn thread(&self) -> RawThread {
-        let field = |field| self.numbers.get(field);
+        let field = |field| self.number_fields.get(field);
         RawThread {
             name: field(5),
             tid: field(13),
@@ -301,7 +301,7 @@ pub(crate) mod tests {
         let all = [&[127, 0xde, 0, 21], &all[..]].concat();
         assert_eq!(decode(&all, &mut read), Some(Record::Event));
         for field in (1..=21).filter(|field| ![4, 10].contains(field)) {
-            assert_eq!(read.numbers.get(field), Some(field.into()));
+            assert_eq!(read.number_fields.get(field), Some(field.into()));
         }
         // If a field comes twice, the last one counts, even if it is not a number. There is no
         // field 22.
@@ -309,7 +309,7 @@ pub(crate) mod tests {
         assert_eq!(decode(&few, &mut read), Some(Record::Event));
         for field in 0..22 {
             assert_eq!(
-                read.numbers.get(field),
+                read.number_fields.get(field),
                 (field == 7).then_some(9),
                 "{field}"
             );

@@ -77,8 +77,8 @@ impl<'a> Cursor<'a> {
         (count <= most).then_some(count)
     }
 
-    /// The count of numbers.
-    pub fn numbers(&self) -> usize {
+    /// How many numbers are left.
+    pub fn numbers_left(&self) -> usize {
         self.0.iter().filter(|byte| **byte < 0x80).count()
     }
 

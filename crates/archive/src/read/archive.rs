@@ -399,7 +399,7 @@ impl Index {
     }
 
     fn event(&mut self, frame: &Range<usize>) {
-        let number = |field| self.single.numbers.get(field).unwrap_or(0);
+        let number = |field| self.single.number_fields.get(field).unwrap_or(0);
         let (ticks, unix) = (number(7), number(8));
         self.magics.insert(self.single.magic());
         if self.together
@@ -431,14 +431,14 @@ impl Index {
             let count = block.count.unwrap_or(0).max(1);
             self.other_codecs = self.other_codecs.saturating_add(count);
         }
-        let span =
+        let or_widest =
             |least: Option<u64>, most: Option<u64>| (least.unwrap_or(0), most.unwrap_or(u64::MAX));
         self.units.push(Unit {
             place: record,
             block: true,
             count: block.count.unwrap_or(0),
-            ticks: span(block.first_ticks, block.last_ticks),
-            unix: span(block.first_unix, block.last_unix),
+            ticks: or_widest(block.first_ticks, block.last_ticks),
+            unix: or_widest(block.first_unix, block.last_unix),
             gap: self.gaps.next(),
         });
     }

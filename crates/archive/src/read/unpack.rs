@@ -61,7 +61,7 @@ impl<'a> UnpackedEvents<'a> {
         if shapes.iter().any(|shape| shape.payload) {
             payloads = columns.pop()?;
         }
-        if columns.len() < FIXED || columns[SHAPE].numbers() > MAX_EVENTS {
+        if columns.len() < FIXED || columns[SHAPE].numbers_left() > MAX_EVENTS {
             return None;
         }
         let previous = PreviousValues {

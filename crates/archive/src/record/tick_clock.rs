@@ -3,16 +3,17 @@
 use timeline::Attached;
 
 /// Ticks over which the clock is taken to run evenly: some milliseconds.
-const SPAN: u64 = 1 << 24;
-/// A higher rate, in 2^-32 nanoseconds a tick, could not be multiplied by the span.
+const EVEN_TICKS: u64 = 1 << 24;
+/// A higher rate, in 2^-32 nanoseconds a tick, could not be multiplied by so many ticks.
 const MOST_RATE: u64 = 1 << 39;
 
 /// Computes the same times as [`Attached::unix_nanos`], without its divisions.
 #[derive(Default)]
 pub struct TickClock {
+    /// The first of the ticks over which the clock runs evenly, and how many there are: 0 if no
+    /// rate is known.
     from: u64,
-    /// 0 if no rate is known.
-    span: u64,
+    even_ticks: u64,
     unix: u64,
     /// In 2^-32 nanoseconds a tick.
     rate: u64,
@@ -23,29 +24,33 @@ impl TickClock {
     #[inline]
     pub fn unix_nanos(&mut self, ring: &Attached, ticks: u64) -> Option<u64> {
         let since = ticks.wrapping_sub(self.from);
-        if since < self.span {
+        if since < self.even_ticks {
             return Some(self.unix + ((since * self.rate) >> 32));
         }
-        self.move_span(ticks, |ticks| ring.unix_nanos(ticks))
+        self.move_even_part(ticks, |ticks| ring.unix_nanos(ticks))
     }
 
     #[cold]
-    fn move_span(&mut self, ticks: u64, unix_nanos: impl Fn(u64) -> Option<u64>) -> Option<u64> {
-        self.span = 0;
-        // The span begins before `ticks`, because the events of several threads are not exactly in
+    fn move_even_part(
+        &mut self,
+        ticks: u64,
+        unix_nanos: impl Fn(u64) -> Option<u64>,
+    ) -> Option<u64> {
+        self.even_ticks = 0;
+        // That part begins before `ticks`, because the events of several threads are not exactly in
         // order.
-        let from = ticks.saturating_sub(SPAN / 4);
-        let ends = unix_nanos(from).zip(from.checked_add(SPAN).and_then(&unix_nanos));
+        let from = ticks.saturating_sub(EVEN_TICKS / 4);
+        let ends = unix_nanos(from).zip(from.checked_add(EVEN_TICKS).and_then(&unix_nanos));
         if let Some((first, last)) = ends
             && let Some(rate) = last.checked_sub(first).and_then(|s| s.checked_mul(1 << 32))
-            && rate / SPAN < MOST_RATE
+            && rate / EVEN_TICKS < MOST_RATE
             && last < u64::MAX / 2
         {
             *self = TickClock {
                 from,
-                span: SPAN,
+                even_ticks: EVEN_TICKS,
                 unix: first,
-                rate: rate / SPAN,
+                rate: rate / EVEN_TICKS,
             };
         }
         unix_nanos(ticks)
@@ -63,9 +68,9 @@ mod tests {
         let mut ticks = 5_000_000_000;
         for step in (0..2_000u64).map(|i| i * i * 7 % 90_001) {
             let since = ticks - times.from.min(ticks);
-            let found = match since < times.span {
+            let found = match since < times.even_ticks {
                 true => Some(times.unix + ((since * times.rate) >> 32)),
-                false => times.move_span(ticks, clock),
+                false => times.move_even_part(ticks, clock),
             };
             assert!(found.unwrap().abs_diff(clock(ticks).unwrap()) <= 1);
             ticks += step;
@@ -81,9 +86,9 @@ mod tests {
             |ticks: u64| Some(ticks.wrapping_mul(200)),
         ] {
             let mut times = TickClock::default();
-            for ticks in [0, 1, SPAN, u64::MAX] {
-                assert_eq!(times.move_span(ticks, clock), clock(ticks));
-                assert_eq!(times.span, 0);
+            for ticks in [0, 1, EVEN_TICKS, u64::MAX] {
+                assert_eq!(times.move_even_part(ticks, clock), clock(ticks));
+                assert_eq!(times.even_ticks, 0);
             }
         }
     }

@@ -34,12 +34,12 @@ impl<'a> Found<'a> {
         }
     }
 
-    fn span(&self) -> Option<Duration> {
+    fn duration(&self) -> Option<Duration> {
         Some(Duration::from_nanos(self.last?.checked_sub(self.first?)?))
     }
 
     fn rate(&self) -> Option<f64> {
-        let rate = self.archive.count() as f64 / self.span()?.as_secs_f64();
+        let rate = self.archive.count() as f64 / self.duration()?.as_secs_f64();
         rate.is_finite().then_some(rate)
     }
 
@@ -84,7 +84,7 @@ impl<'a> Found<'a> {
     }
 
     fn reach(&self) -> String {
-        let (Some(first), Some(span)) = (self.first, self.span()) else {
+        let (Some(first), Some(duration)) = (self.first, self.duration()) else {
             return "no times known".into();
         };
         let mut clock = WallClock::new(Form::DateTime);
@@ -92,7 +92,7 @@ impl<'a> Found<'a> {
         let rate = self.rate().map_or(String::new(), |rate| {
             format!(", {} on average", format::rate(rate, "event"))
         });
-        format!("{} from {first} on{rate}", Span(span))
+        format!("{} from {first} on{rate}", Span(duration))
     }
 
     /// The facts for programs. The field names are part of the interface.
@@ -119,7 +119,7 @@ impl<'a> Found<'a> {
             "first_unix_ns": self.first,
             "last": time(self.last),
             "last_unix_ns": self.last,
-            "span_seconds": self.span().map(|span| span.as_secs_f64()),
+            "span_seconds": self.duration().map(|duration| duration.as_secs_f64()),
             "events_per_second": self.rate(),
             "bytes_per_event": self.bytes_per_event(),
             "programs": programs,
