@@ -70,7 +70,7 @@ pub enum Error {
 
     /// There is no timeline of this name.
     #[error("no timeline at {}: the program that creates it has not run, or it was removed; \
-        `timeline list` shows what there is", .path.display())]
+        `timeline list` shows those that exist", .path.display())]
     NotFound {
         /// The name or file asked for.
         path: PathBuf,
@@ -109,8 +109,8 @@ pub enum Error {
     },
 
     /// The file system has too little room for the whole timeline.
-    #[error("not enough space for {}: it needs {needed} bytes and {free} are free; free some, or \
-        ask for fewer entries", .path.display())]
+    #[error("not enough space for {}: it needs {needed} bytes, and {free} are free; free some \
+        space, or ask for fewer entries", .path.display())]
     NoSpace {
         /// The name or file asked for.
         path: PathBuf,
@@ -130,8 +130,8 @@ pub enum Error {
     },
 
     /// The creator died before the timeline was whole.
-    #[error("{} was never finished: its creator died while it made it, or is still at work; run \
-        the program again", .path.display())]
+    #[error("{} is not complete: its creator died while creating it, or is still creating it; \
+        run the program again", .path.display())]
     Unfinished {
         /// The name or file.
         path: PathBuf,
@@ -304,7 +304,8 @@ pub enum Error {
     },
 
     /// Another sampler runs.
-    #[error("{} is being sampled already, by process {pid}; stop that one first", .path.display())]
+    #[error("{} is being sampled already, by process {pid}; stop that process first",
+        .path.display())]
     SamplerBusy {
         /// The timeline.
         path: PathBuf,
@@ -385,8 +386,8 @@ fn not_trusted(path: &Path, owner: &Owner) -> String {
         ),
         _ => format!(
             "{path} belongs to {owner}: everybody may write to it, and could damage every program \
-             that does; expected a file that only its user or a group may write to. Take that \
-             right away (`chmod o-w`) and share the file with a group, or have it removed"
+             that does; expected a file that only its user or a group may write to. Remove \
+             that permission (`chmod o-w`) and share the file with a group, or have it removed"
         ),
     }
 }

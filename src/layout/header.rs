@@ -100,7 +100,7 @@ record! {
         0x8d0 pub dropped_no_chunk: AtomicU64,
         /// Events dropped because their id was beyond the definition table.
         0x8d8 pub dropped_bad_event: AtomicU64,
-        /// Events dropped because their statement could not be defined just then.
+        /// Events dropped because their statement could not be defined at that time.
         0x8e0 pub dropped_undefined: AtomicU64,
         0x8e8 _unused_8e8: [AtomicU8; 24],
         /// Anchors ever taken.

@@ -146,7 +146,7 @@ fn what_the_ring_still_holds_is_recorded_when_there_is_room() {
             let (status, said) = recorder.stop(Signal::SIGINT);
             assert!(status.success(), "{said}");
             assert_eq!(said.matches("cannot write").count(), 1, "{said}");
-            assert_eq!(said.matches("recording goes on").count(), 1, "{said}");
+            assert_eq!(said.matches("recording continues").count(), 1, "{said}");
             assert!(said.contains("recorded 6,100 events"), "{said}");
             assert_eq!(first_arguments(&flight.events()), flight.expected());
             assert_eq!(flight.missed(), 0);
@@ -167,7 +167,7 @@ fn what_the_ring_overwrites_meanwhile_is_counted() {
         }
         flight.log(50_000);
         disk.make_room(Some(&recorder));
-        recorder.until_it_says("recording goes on");
+        recorder.until_it_says("recording continues");
         flight.until_recorded();
         let (status, said) = recorder.stop(Signal::SIGTERM);
         assert!(status.success(), "{said}");
@@ -297,7 +297,7 @@ fn a_file_that_cannot_be_begun_is_begun_later() {
     limit(&recorder, "--nofile=256:");
     eventually("another file", || {
         flight.log(1);
-        recorder.said().contains("recording goes on")
+        recorder.said().contains("recording continues")
     });
     flight.until_recorded();
     let (status, said) = recorder.stop(Signal::SIGTERM);

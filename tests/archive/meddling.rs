@@ -7,7 +7,7 @@ use timeline_archive::Archive;
 
 use crate::flight::{Flight, eventually, first_arguments};
 
-const ANEW: &str = " was removed or moved; begun anew";
+const ANEW: &str = " was removed or moved; recording continues in a new file";
 
 /// Has the archive disturbed after 1,000 events, and further ones logged. Returns those of them
 /// that the archive holds at the end, and the number of events that it says were missed.

@@ -45,14 +45,14 @@ fn a_name_that_is_not_there_is_waited_for_and_followed_over_restarts() {
         }
         // And over a time without any.
         timeline::unlink(&flight.name).unwrap();
-        recorder.until_it_says("was removed; waiting for it to come back");
+        recorder.until_it_says("was removed; waiting until it is created again");
         flight.restart();
         flight.log(1_000);
         flight.until_recorded();
         let (status, said) = recorder.stop(Signal::SIGINT);
         assert!(status.success(), "{said}");
         assert_eq!(said.matches("waiting for /").count(), 1, "{said}");
-        assert_eq!(said.matches("was started anew").count(), 3, "{said}");
+        assert_eq!(said.matches("was created again").count(), 3, "{said}");
         assert!(said.contains("recorded 4,000 events"), "{said}");
         assert!(said.contains(" 0 missed"), "{said}");
         assert_eq!(first_arguments(&flight.events()), flight.expected());
@@ -196,7 +196,7 @@ fn runs_that_nobody_kept_are_said_to_be_missing() {
             }
             let (status, said) = recorder.stop(Signal::SIGINT);
             assert!(status.success(), "{said}");
-            let gaps = said.matches("may be missing, and is not counted").count();
+            let gaps = said.matches("may be missing, and are not counted").count();
             let ends = said.contains(" 0 missed, and an unknown number in 1 place\n");
             assert_eq!((gaps, ends), (usize::from(!again), !again), "{said}");
             assert_eq!(first_arguments(&flight.events()), expected);

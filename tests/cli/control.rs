@@ -140,7 +140,7 @@ fn sample_says_so_when_the_program_is_gone() {
     let (status, _, stderr) = sample.finish();
     assert_eq!(status.code(), Some(1));
     assert!(
-        stderr[1].contains("was removed or started anew"),
+        stderr[1].contains("was removed or created again"),
         "{stderr:?}"
     );
 }
@@ -268,10 +268,10 @@ fn what_a_killed_creator_left_is_listed_and_can_be_removed() {
     let listed = succeed(&["list"]).stdout;
     let line = listed.lines().find(|line| line.contains(&staging));
     assert!(
-        line.is_some_and(|line| line.contains("never finished")),
+        line.is_some_and(|line| line.contains("is not complete")),
         "{listed}"
     );
-    assert!(fail(&["rm", &staging]).contains("never finished"));
+    assert!(fail(&["rm", &staging]).contains("is not complete"));
     succeed(&["rm", "--force", &staging]);
     assert!(!std::path::Path::new(&file).exists());
 }

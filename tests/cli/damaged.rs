@@ -154,7 +154,7 @@ fn is_repaired(mixture: &Mixture, damaged: &str, expected: &str, events: &str) {
     // What stood there is replaced, and a timeline in use is not.
     fs::write(&saved, "something else").unwrap();
     let said = succeed(&["save", damaged, &saved]).stderr;
-    assert!(said.contains("of no whole frame"), "{said}");
+    assert!(said.contains("to no whole frame"), "{said}");
     assert_eq!(fs::read(&saved).unwrap(), kept);
     assert_eq!(
         fs::metadata(&saved).unwrap().permissions().mode() & 0o777,

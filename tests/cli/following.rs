@@ -218,7 +218,7 @@ fn tail_goes_on_with_the_timeline_of_the_next_run() {
         lines.len() == 2 && lines[1].ends_with("only left(42) left")
     });
     tail.stderr_until("a word about it", |lines| {
-        lines.len() == 1 && lines[0].contains("was started anew by ")
+        lines.len() == 1 && lines[0].contains("was created again by ")
     });
     // And once more, over a time with no timeline at all.
     drop(tl);

@@ -97,7 +97,7 @@ fn what_one_may_not_read_is_listed_with_its_owner() {
         .expect("it is listed");
     assert!(
         row.ends_with(&format!(
-            "may not be read: of {user} (group {group}, mode {mode})"
+            "may not be read: it belongs to {user} (group {group}, mode {mode})"
         )),
         "{row}"
     );

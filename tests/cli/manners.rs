@@ -160,7 +160,7 @@ fn alone(script: &str, directory: &Path) -> Option<Ran> {
 #[test]
 fn the_only_timeline_need_not_be_named() {
     let directory = TempDir::new().unwrap();
-    let only = "timeline: /only is the only timeline there is\n";
+    let only = "timeline: using /only, the only timeline in shared memory\n";
     let demo = "timeline demo /only --seconds 1 >/dev/null 2>&1\n";
     for (verb, out) in [
         ("dump -n 1", "numa core "),

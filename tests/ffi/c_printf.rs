@@ -190,7 +190,7 @@ fn found_later(dir: &Path) {
     assert_eq!(info["dropped"]["undefined"], lost);
     let info = succeed(&mut timeline_command(&["info"], &ring), "coreutils");
     let info = String::from_utf8(info.stdout).unwrap();
-    let said = "by statements that could not be defined just then";
+    let said = "by statements that could not be defined at that time";
     assert!(info.contains(said), "{info}");
 }
 

@@ -52,8 +52,8 @@ pub enum Error {
     },
 
     /// Another recorder is writing the file.
-    #[error("{} is being written by another recorder; choose another file, or stop that one \
-        first", .path.display())]
+    #[error("{} is being written by another recorder; choose another file, or stop that \
+        recorder first", .path.display())]
     RecorderBusy {
         /// The file.
         path: PathBuf,

@@ -27,9 +27,10 @@ use crate::thread_columns::ThreadColumns;
 /// (since the next older event), core, node, tid, pid, thread, process, category, priority,
 /// message, template, event (the number of the definition) and args (an object; an argument name
 /// that a message uses again becomes name_2). Unknown fields are null. If a message was lost, its
-/// values are named by their positions, from 0 on. An event with a printf format has file and line,
-/// and args is an array of its values. An event with a call stack has backtrace. If entries of the
-/// same CPU or thread were overwritten right before the event, missed is their number.
+/// values are named by their positions, beginning with 0. An event with a printf format has file
+/// and line, and args is an array of its values. An event with a call stack has backtrace. If
+/// entries of the same CPU or thread were overwritten right before the event, missed is their
+/// number.
 ///
 /// Events of several programs in one archive are ordered by the wall clock. Then --json adds host
 /// and timeline. If there are several machines, --long adds the machine before the thread.
@@ -38,8 +39,8 @@ pub struct Args {
     #[command(flatten)]
     pub target: Target,
 
-    /// Print only the newest N events. Only those files of a rotated archive are read that can hold
-    /// them; gaps and damage in the others are not reported
+    /// Print only the newest N events. In a rotated archive, only files that can hold these events
+    /// are read; gaps and damage in other files are not reported
     #[arg(short = 'n', long, value_name = "N")]
     max_entries: Option<usize>,
 
@@ -47,7 +48,7 @@ pub struct Args {
     #[arg(short, long)]
     long: bool,
 
-    /// Print one JSON object a line
+    /// Print one JSON object per line
     #[arg(long, conflicts_with = "long")]
     json: bool,
 }

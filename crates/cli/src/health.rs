@@ -59,8 +59,8 @@ pub fn refuse_own_file(archive: &Path, out: &Path) -> Result {
     if is_one_of_it && folder.is_some_and(|folder| same(archive, folder)) {
         let (out, archive) = (out.display(), archive.display());
         return Err(Failure::Message(format!(
-            "{out} would be one of the files of {archive}, which would then hold its events twice; \
-             write it elsewhere"
+            "{out} would become one of the files of {archive}, which would then hold its events \
+             twice; choose a file outside of it"
         )));
     }
     Ok(())
@@ -70,7 +70,7 @@ pub fn refuse_own_file(archive: &Path, out: &Path) -> Result {
 pub fn refuse_empty(path: &Path, archive: &Archive) -> Result {
     match archive.frames() {
         0 => Err(Failure::Message(format!(
-            "{} has no whole frame: expected one at least, there is nothing to write",
+            "{} has no whole frame, so there is nothing to write",
             path.display()
         ))),
         _ => Ok(()),

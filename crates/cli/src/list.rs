@@ -22,7 +22,7 @@ use crate::time::{self, Span};
 /// that of a timeline.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Print one JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     json: bool,
 
@@ -88,7 +88,7 @@ pub fn run(args: &Args) -> Result {
         ));
     }
     if listed.is_empty() {
-        output::say("no timeline in shared memory; `timeline demo` makes one to try");
+        output::say("no timeline in shared memory; `timeline demo` creates one to try");
     }
     Ok(())
 }
@@ -105,7 +105,10 @@ fn row(timeline: &Listed, theme: &Theme) -> Vec<Cell> {
         Err(error) => {
             let reason = match refused(error) {
                 Some(refusal) => {
-                    format!("may not be read: of {}", permission::owner(&refusal.owner))
+                    format!(
+                        "may not be read: it belongs to {}",
+                        permission::owner(&refusal.owner)
+                    )
                 }
                 None => format!("cannot be read: {error}"),
             };

@@ -15,8 +15,8 @@ use crate::trust::Trusted;
 ///
 /// The priorities are, from the fewest events to the most: error, warning, info, trace, app,
 /// packet, library. A level enables the events of its own priority and of those before it; `all`
-/// enables all events, `none` none. It takes effect at once, in every process that writes to the
-/// timeline.
+/// enables all events, and `none` disables all. A new level takes effect at once, in every process
+/// that writes to the timeline.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]

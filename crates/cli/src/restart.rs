@@ -22,7 +22,7 @@ pub enum Ended {
 /// Says that another timeline has the name now.
 pub fn report(at: &Attached, next: &Attached) {
     let (path, creator) = (at.path().display(), info::creator(&next.info()));
-    output::say(format_args!("{path} was started anew by {creator}"));
+    output::say(format_args!("{path} was created again by {creator}"));
 }
 
 /// Watches which timeline a name leads to.
@@ -66,7 +66,7 @@ impl<'a> Restart<'a> {
         if next.is_none() && !std::mem::replace(&mut self.gone, true) {
             let path = self.at.path().display();
             output::say(format_args!(
-                "{path} was removed; waiting for it to come back"
+                "{path} was removed; waiting until it is created again"
             ));
         }
         next

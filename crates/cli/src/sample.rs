@@ -17,9 +17,9 @@ const IDENTITY: Duration = Duration::from_millis(200);
 
 /// Raise the level for short bursts, until interrupted
 ///
-/// All events of a burst up to its level are logged. Between the bursts the former level is in
-/// force, so the program pays for the detail during the bursts only. The former level is restored
-/// when sampling ends, also by Ctrl-C.
+/// During a burst, all events up to its level are logged. Between bursts, the former level applies,
+/// so the program pays for the detail only during bursts. The former level is restored when
+/// sampling ends, even if Ctrl-C ends it.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -33,7 +33,7 @@ pub struct Args {
     #[arg(long = "for", value_name = "TIME", value_parser = parse_duration)]
     length: Duration,
 
-    /// From the start of a burst to the start of the next
+    /// Time from the start of a burst to the start of the next
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     every: Duration,
 
@@ -96,7 +96,7 @@ fn wait(args: &Args, watched: &Attached, signals: &Signals) -> Result {
         }
         if watched.replaced() {
             return Err(Failure::Message(format!(
-                "{} was removed or started anew, and is not sampled any more",
+                "{} was removed or created again, so sampling has ended",
                 args.target.path().display()
             )));
         }

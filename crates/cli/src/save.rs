@@ -7,14 +7,14 @@ use timeline_archive::Archive;
 
 use crate::args::Example;
 use crate::failure::{Failure, Result};
-use crate::format::{Bytes, things};
+use crate::format::{Bytes, agree, things};
 use crate::health;
 use crate::output;
 use crate::target::{Opened, Target};
 
-/// Save a snapshot of a timeline to a file, also while programs log
+/// Save a snapshot of a timeline to a file, even while programs log
 ///
-/// Every event in the file is complete. A file of that name is replaced completely or not at all.
+/// Every event in the file is complete. If FILE exists, it is replaced completely or not at all.
 /// All verbs that read a timeline also read the snapshot.
 ///
 /// If PATH is an archive or a directory of files, FILE is one archive without the damaged frames.
@@ -74,7 +74,11 @@ fn save(archive: &Archive, args: &Args) -> Result {
     let saved = archive.save(&args.file)?;
     let left_out = match saved.left_out {
         0 => String::new(),
-        bytes => format!("; left out {} of no whole frame", things(bytes, "byte")),
+        bytes => format!(
+            "; left out {} that {} to no whole frame",
+            things(bytes, "byte"),
+            agree(bytes, "belongs", "belong")
+        ),
     };
     tell(args, archive.count(), saved.bytes, &left_out);
     Ok(())

@@ -61,7 +61,9 @@ impl Target {
         }
         let names = in_shared_memory();
         if let [only] = &names[..] {
-            output::say(format_args!("{only} is the only timeline there is"));
+            output::say(format_args!(
+                "using {only}, the only timeline in shared memory"
+            ));
             self.path = Some(only.into());
             self.chosen = true;
             return Ok(());

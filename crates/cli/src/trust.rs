@@ -6,12 +6,12 @@ use timeline::Trust;
 /// The user and the group whose timelines are changed beside those of root and of the caller.
 #[derive(clap::Args)]
 pub struct Trusted {
-    /// Also change a timeline of this user, by name or number. That user could forge the events
-    /// shown, or end this command
+    /// Also change timelines of this user, given by name or number. That user could forge the
+    /// events shown, or end this command
     #[arg(long, value_name = "USER", value_parser = user)]
     trust_user: Option<u32>,
 
-    /// Also change a timeline of this group, whichever user owns it
+    /// Also change timelines of this group, whichever user owns them
     #[arg(long, value_name = "GROUP", value_parser = group)]
     trust_group: Option<u32>,
 }

@@ -67,7 +67,7 @@ fn shared_memory_is_joined_without_proc() {
     };
     assert_eq!(open, "opened");
     assert!(
-        boot.ends_with("; the present one is not known, for want of /proc"),
+        boot.ends_with("; the present one is not known without /proc"),
         "{boot}"
     );
     let events: Vec<_> = attach(name.path()).events(Order::OldestFirst).collect();

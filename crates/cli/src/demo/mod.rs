@@ -26,8 +26,8 @@ const STRINGS: u64 = 64 * 1024;
 
 /// Run a small multi-threaded program that logs to a timeline, and show its events
 ///
-/// One thread makes blocks of text, three compress them. The timeline stays when the demo ends.
-/// Then the demo prints commands to try on it.
+/// One thread makes blocks of text, and three threads compress them. The timeline stays when the
+/// demo ends. Then the demo prints commands to try on the timeline.
 #[derive(clap::Args)]
 pub struct Args {
     /// Name of the timeline (/timeline-demo), or the path of a file
@@ -46,9 +46,9 @@ pub struct Args {
 
 /// Shown by `--help`.
 pub const EXAMPLES: &[Example] = &[
-    ("Watch five seconds of it", "timeline demo"),
+    ("Watch the demo for five seconds", "timeline demo"),
     (
-        "Have a minute to try `timeline tail` and the others meanwhile",
+        "Run for a minute, to try `timeline tail` and other verbs",
         "timeline demo --seconds 60",
     ),
 ];
@@ -105,7 +105,7 @@ fn epilogue(at: &Attached, args: &Args) -> Result {
     let name = args.name.display();
     writeln!(out)?;
     Line::from(format!(
-        "The program is over, and its {held} {are} still in {name}. Try:"
+        "The demo has ended, and its {held} {are} still in {name}. Try:"
     ))
     .write(&mut out)?;
     writeln!(out)?;
@@ -116,17 +116,17 @@ fn epilogue(at: &Attached, args: &Args) -> Result {
         ),
         (
             format!("timeline info {name}"),
-            "how full, how far back, by whom",
+            "fill, time span and writers",
         ),
         (
             format!("timeline dump {name} --json | head -n 3"),
-            "for programs",
+            "the newest events as JSON, for programs",
         ),
         (
             format!("timeline save {name} demo.timeline"),
-            "keep it in a file, and dump that",
+            "save a snapshot, and dump it",
         ),
-        (format!("timeline rm {name}"), "and it is gone"),
+        (format!("timeline rm {name}"), "remove the timeline"),
     ];
     write_tries(&tries, &theme, &mut out)?;
     writeln!(out)?;
@@ -136,7 +136,7 @@ fn epilogue(at: &Attached, args: &Args) -> Result {
     .write(&mut out)?;
     writeln!(out)?;
     let tries = [
-        (format!("timeline tail {name}"), "follow it"),
+        (format!("timeline tail {name}"), "follow the events"),
         (
             format!("timeline priority {name} warning"),
             "only errors and warnings",

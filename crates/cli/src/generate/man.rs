@@ -15,8 +15,7 @@ const EXIT_STATUS: &[(&str, &str)] = &[
     (
         "0",
         "Success. That includes an interrupted tail, record or sample, and a verb whose output \
-         went into a pipe that \
-         nobody reads any more.",
+         goes to a pipe that its reader has closed.",
     ),
     (
         "1",
@@ -24,8 +23,8 @@ const EXIT_STATUS: &[(&str, &str)] = &[
     ),
     (
         "2",
-        "The command line is wrong. Also: it names no timeline, and there is none in shared \
-         memory, or several.",
+        "The command line is wrong. Also: it names no timeline, and shared memory has none or \
+         several.",
     ),
 ];
 
@@ -35,29 +34,30 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("CLICOLOR", "No colours, if it is 0."),
     (
         "CLICOLOR_FORCE",
-        "Colours also where the output is no terminal, if it is set and not empty.",
+        "Colours even if the output is not a terminal, if it is set and not empty.",
     ),
     ("TERM", "No colours, if it is dumb."),
     (
         "TZ",
-        "The time zone of the times that are shown. Those of --json are in UTC.",
+        "The time zone of printed times. Times of --json are in UTC.",
     ),
 ];
 
 /// The files that it reads and writes.
 const FILES: &[(&str, &str)] = &[
-    ("/dev/shm/NAME", "The timeline of the name /NAME."),
+    ("/dev/shm/NAME", "The timeline with the name /NAME."),
     (
         "/dev/shm/NAME.prev",
-        "The timeline of that name from before the last start of the program.",
+        "The former timeline of that name, from before the last start of the program.",
     ),
     (
         "/dev/shm/NAME.prev-NUMBER",
-        "The same, if NAME.prev was not to be replaced: another user's, or no timeline.",
+        "The same, if NAME.prev belongs to another user or is not a timeline, and was not \
+         replaced.",
     ),
     (
         "DIR/timeline-000001.tla",
-        "A file of an archive in a directory, numbered from 1 on.",
+        "A file of an archive in a directory. The first number is 1.",
     ),
 ];
 

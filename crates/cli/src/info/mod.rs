@@ -19,8 +19,8 @@ use crate::time::{self, Form, Span, WallClock};
 
 /// Show size, level, clock, writers and dropped events of one timeline
 ///
-/// Of an archive: its size, its time span, its programs, and the entries that were missed or
-/// damaged.
+/// For an archive, it shows the size, the time span, the programs, and the entries that were missed
+/// or damaged.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -113,7 +113,7 @@ pub fn level(info: &Info) -> String {
     match info.boost {
         Level::NONE => info.level.to_string(),
         boost if info.boost_is_stale => format!(
-            "{} (left at {boost} by a sampler that died; `timeline priority` puts it right)",
+            "{} (a sampler that died left it at {boost}; `timeline priority` resets it)",
             info.level
         ),
         boost => format!("{} (sampled up to {boost})", info.level),
@@ -156,7 +156,7 @@ fn complete(info: &Info) -> String {
         ),
     };
     if info.newest_ticks.is_none_or(|newest| newest < since) {
-        return format!("at no time{older}");
+        return format!("never{older}");
     }
     let mut clock = WallClock::new(Form::DateTime);
     match since_known(info) {
@@ -185,8 +185,8 @@ fn complete_part(info: &Info) -> Option<(Duration, u64)> {
 fn reach(info: &Info) -> String {
     let Some((reach, held)) = complete_part(info) else {
         return match info.entries_held {
-            0 => "nothing held yet".into(),
-            _ => "nothing without a gap".into(),
+            0 => "no events yet".into(),
+            _ => "no time without a gap".into(),
         };
     };
     let rate = held as f64 / reach.as_secs_f64();
@@ -211,12 +211,12 @@ fn dropped(info: &Info, theme: &Theme) -> Line {
             dropped.interrupted,
             "by signal handlers that interrupted a log call",
         ),
-        (dropped.no_lane, "for want of a lane"),
-        (dropped.no_chunk, "for want of a chunk"),
+        (dropped.no_lane, "because no lane was free"),
+        (dropped.no_chunk, "because no chunk was free"),
         (dropped.bad_event, "with an event number out of range"),
         (
             dropped.undefined,
-            "by statements that could not be defined just then",
+            "by statements that could not be defined at that time",
         ),
     ];
     let causes: Vec<_> = causes
@@ -306,7 +306,7 @@ fn boot(info: &Info) -> String {
     match std::fs::read_to_string("/proc/sys/kernel/random/boot_id") {
         Ok(present) if present.trim_end() == id => format!("{id}, the present one"),
         Ok(_) => format!("{id}, an earlier one or another machine's"),
-        Err(_) => format!("{id}; the present one is not known, for want of /proc"),
+        Err(_) => format!("{id}; the present one is not known without /proc"),
     }
 }
 

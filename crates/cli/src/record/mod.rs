@@ -35,11 +35,11 @@ const AT_ONCE: usize = 2;
 /// Record a timeline into an archive, until interrupted
 ///
 /// The recorder waits until the timeline exists. It begins with the oldest event in the ring, and
-/// continues over restarts of the program. If the archive holds an earlier recording, the recorder
-/// continues it, also if the earlier recorder was killed: it repeats no event, and misses no event
+/// continues when the program restarts. If the archive holds an earlier recording, the recorder
+/// continues it, even if the earlier recorder was killed: it repeats no event, and misses no event
 /// that is still in the ring. Entries that were overwritten before they could be recorded are
 /// counted, and the count is recorded; an event takes one entry, an event with a payload takes
-/// several. If the disk is full, the recorder waits for room.
+/// several. If the disk is full, the recorder waits until there is space.
 ///
 /// A signal (Ctrl-C, SIGTERM) ends the recorder within two seconds. It first records the events
 /// that are in the ring. If two seconds are too short, it says how many entries it leaves, and the
@@ -51,8 +51,8 @@ pub struct Args {
     #[command(flatten)]
     pub target: Target,
 
-    /// Archive to write: a file, or a directory of numbered files. A path is a directory if it
-    /// exists as one or ends with /
+    /// Archive to write: a file, or a directory of numbered files. A path is a directory if a
+    /// directory exists there, or if it ends with /
     #[arg(short, long, value_name = "FILE|DIR")]
     output: PathBuf,
 
@@ -73,7 +73,7 @@ pub struct Args {
     rotate_every: Option<Duration>,
 
     /// Remove the oldest files when all files together become larger than this (at least 64K). The
-    /// file being written stays
+    /// file that is being written is never removed
     #[arg(long, value_name = "SIZE", value_parser = parse_file_size)]
     keep_size: Option<u64>,
 
@@ -89,7 +89,7 @@ pub struct Args {
 /// Shown by `--help`.
 pub const EXAMPLES: &[Example] = &[
     (
-        "Record all events of a program, over its restarts; Ctrl-C stops",
+        "Record all events of a program, even after it restarts; Ctrl-C stops",
         "timeline record /timeline -o flight.tla",
     ),
     (
@@ -373,7 +373,7 @@ fn sum(a: &Totals, b: &Totals) -> Totals {
 fn report_gap(path: &Path, last: &Preamble, at: &Attached) {
     let (last, this) = (moment(last.created), moment(Some(run_id(at).created)));
     output::say(format_args!(
-        "the log of {} between its runs of {last} and {this} may be missing, and is not counted",
+        "events of {} between its runs of {last} and {this} may be missing, and are not counted",
         path.display()
     ));
 }
@@ -382,7 +382,7 @@ fn report_gap(path: &Path, last: &Preamble, at: &Attached) {
 fn report_change(change: Change, output: &Path) {
     let output = output.display();
     output::say(match change {
-        Change::Gone => format!("{output} was removed or moved; begun anew"),
+        Change::Gone => format!("{output} was removed or moved; recording continues in a new file"),
         Change::Cut => format!("{output} was truncated; recording continues at its end"),
     });
 }
@@ -404,7 +404,7 @@ fn report_trouble(
             let told = permission::failed(trouble.doing, &trouble.path, &trouble.error);
             output::say(format_args!("{told}; trying again until it works"));
         }
-        (None, _) => output::say("recording goes on"),
+        (None, _) => output::say("recording continues"),
     }
     *told = doing;
 }

@@ -22,8 +22,8 @@ use printer::{Layout, Printer};
 /// overwritten before they could be printed are counted and reported; an event with a payload takes
 /// several entries. When the program is restarted, tail continues with its new timeline.
 ///
-/// If PATH is an archive, tail prints new events while a recorder writes them, over all files of a
-/// directory. It ends when the recorder ends.
+/// If PATH is an archive, tail prints new events while a recorder writes them. In a directory, it
+/// continues with each new file. It ends when the recorder ends.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -37,7 +37,7 @@ pub struct Args {
     #[arg(short, long)]
     long: bool,
 
-    /// Print one JSON object a line, with the fields of `timeline dump --json`
+    /// Print one JSON object per line, with the fields of `timeline dump --json`
     #[arg(long, conflicts_with = "long")]
     json: bool,
 }
