@@ -5,6 +5,7 @@ use std::path::Path;
 
 use timeline::{Attached, Error, ErrorKind, Order, Timeline};
 
+use super::race::{creates_at_the_word, exactly_one_creates};
 use crate::support::user::{are_root, become_nobody};
 use crate::support::{Name, Process, Random, arguments, attach, checked, define, hear, say};
 
@@ -196,34 +197,13 @@ fn another_user_is_told_what_is_not_permitted() {
     assert_eq!(held(name.path()), [1]);
 }
 
-/// Creates the timeline at the word, and says how that went.
-pub fn races(given: &[String]) {
-    say("ready");
-    hear();
-    let result = small(&given[0]);
-    say(match &result {
-        Ok(_) => "won".to_owned(),
-        Err(Error::InUse { .. }) => "in use".to_owned(),
-        Err(error) => error.to_string(),
-    });
-    hear();
-}
-
 #[test]
 fn of_several_that_create_one_name_at_once_exactly_one_does() {
     let name = Name::new("race");
     for round in 1..=25 {
-        let mut all: Vec<_> = (0..3)
-            .map(|_| Process::start(races, &[name.path()]))
-            .collect();
-        all.iter_mut().for_each(|p| assert_eq!(p.line(), "ready"));
-        all.iter_mut().for_each(Process::tell);
-        let mut said: Vec<String> = all.iter_mut().map(Process::line).collect();
-        said.sort();
-        assert_eq!(said, ["in use", "in use", "won"], "round {round}");
-        assert_eq!(attach(name.path()).info().writers.len(), 1);
-        all.iter_mut().for_each(Process::tell);
-        all.into_iter().for_each(Process::finish);
+        exactly_one_creates(creates_at_the_word, name.path(), || {
+            assert_eq!(attach(name.path()).info().writers.len(), 1);
+        });
         assert_eq!(name.file_beside(".prev").exists(), round > 1);
         assert!(name.staged().is_empty());
     }

@@ -3,7 +3,7 @@
 
 use timeline::{Error, Order, Timeline};
 
-use super::names::races;
+use super::race::{creates_at_the_word, exactly_one_creates};
 use crate::support::kernel::{Refusal, refuse};
 use crate::support::{Name, Process, arguments, attach, checked, define, hear, say};
 
@@ -64,26 +64,17 @@ fn where_renaming_cannot_keep_from_replacing_links_do() {
     assert!(name.staged().is_empty());
 }
 
-/// As `races`, where renaming cannot be told to replace nothing.
-pub fn races_by_links(given: &[String]) {
+/// As `creates_at_the_word`, where renaming cannot be told to replace nothing.
+pub fn creates_by_links(given: &[String]) {
     has_plain_renames();
-    races(given);
+    creates_at_the_word(given);
 }
 
 #[test]
 fn of_several_that_create_one_name_at_once_one_does_also_by_links() {
     let name = Name::new("linked");
-    for round in 0..25 {
-        let mut all: Vec<_> = (0..3)
-            .map(|_| Process::start(races_by_links, &[name.path()]))
-            .collect();
-        all.iter_mut().for_each(|p| assert_eq!(p.line(), "ready"));
-        all.iter_mut().for_each(Process::tell);
-        let mut said: Vec<String> = all.iter_mut().map(Process::line).collect();
-        said.sort();
-        assert_eq!(said, ["in use", "in use", "won"], "round {round}");
-        all.iter_mut().for_each(Process::tell);
-        all.into_iter().for_each(Process::finish);
+    for _ in 0..25 {
+        exactly_one_creates(creates_by_links, name.path(), || ());
         assert!(name.staged().is_empty());
     }
 }

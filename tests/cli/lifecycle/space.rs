@@ -6,7 +6,7 @@ use std::process::Command;
 
 use timeline::{Error, Order, Timeline};
 
-use super::names::races;
+use super::race::{creates_at_the_word, exactly_one_creates};
 use crate::support::{Name, Process, arguments, attach, checked, define};
 
 /// Mounts a small file system at a folder, in name spaces of our own; whether that is permitted. In
@@ -124,15 +124,8 @@ pub fn shares_a_small_space(given: &[String]) {
         return;
     }
     let path = format!("{}/shared.timeline", given[0]);
-    for round in 0..25 {
-        let mut all: Vec<_> = (0..3).map(|_| Process::start(races, &[&path])).collect();
-        all.iter_mut().for_each(|p| assert_eq!(p.line(), "ready"));
-        all.iter_mut().for_each(Process::tell);
-        let mut said: Vec<String> = all.iter_mut().map(Process::line).collect();
-        said.sort();
-        assert_eq!(said, ["in use", "in use", "won"], "round {round}");
-        all.iter_mut().for_each(Process::tell);
-        all.into_iter().for_each(Process::finish);
+    for _ in 0..25 {
+        exactly_one_creates(creates_at_the_word, &path, || ());
         std::fs::remove_file(&path).expect("there");
         assert_eq!(std::fs::read_dir(&given[0]).expect("listed").count(), 0);
     }
