@@ -23,35 +23,61 @@ pub struct Found {
     pub args: [i64; 4],
 }
 
-/// All entries of the ring in this file, by (time, lane, place in the lane).
-pub fn entries(file: &Path) -> Vec<Found> {
-    let bytes = std::fs::read(file).expect("the file");
-    let geometry = Geometry::load(&Header::of(&bytes)).expect("a sound header");
+/// A chunk that holds entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct HeldChunk {
+    pub lane: u64,
+    pub ticket: u64,
+    /// Entries of its lane before it.
+    pub before: u64,
+    pub count: u64,
+    pub number: u64,
+}
+
+/// The chunks that hold entries, in the order of the file.
+pub fn chunks(bytes: &[u8], geometry: &Geometry) -> Vec<HeldChunk> {
     let cursors: HashMap<u64, u64> = (0..u64::from(geometry.lanes()))
         .map(|lane| {
             let record = Lane::of(&bytes[geometry.lane().at(lane) as usize..]);
             (lane, record.cursor.into_inner())
         })
         .collect();
-    let mut found = Vec::new();
-    for chunk in 0..u64::from(geometry.chunks) {
-        let record = Chunk::of(&bytes[geometry.chunk().at(chunk) as usize..]);
+    let mut held = Vec::new();
+    for number in 0..u64::from(geometry.chunks) {
+        let record = Chunk::of(&bytes[geometry.chunk().at(number) as usize..]);
         let state = record.state.into_inner();
-        let before = record.before.into_inner();
-        let lane = record.lane.into_inner();
         let (ticket, open, low) = (state >> 16, state & 0x8000 != 0, state & 0x7fff);
         let count = match open {
             false => low,
             true if cursors[&low] >> 16 == ticket => cursors[&low] & 0xffff,
             true => 0,
         };
-        for index in 0..count {
-            let entry = chunk * u64::from(geometry.chunk_entries) + index;
+        if count > 0 {
+            held.push(HeldChunk {
+                lane: record.lane.into_inner(),
+                ticket,
+                before: record.before.into_inner(),
+                count,
+                number,
+            });
+        }
+    }
+    held
+}
+
+/// All entries of the ring in this file, by (time, lane, place in the lane).
+pub fn entries(file: &Path) -> Vec<Found> {
+    let bytes = std::fs::read(file).expect("the file");
+    let geometry = Geometry::load(&Header::of(&bytes)).expect("a sound header");
+    let mut found = Vec::new();
+    for chunk in chunks(&bytes, &geometry) {
+        for index in 0..chunk.count {
+            let entry = chunk.number * u64::from(geometry.chunk_entries) + index;
             let words = words(&bytes, geometry.entry().at(entry));
             found.push(Found {
                 ticks: words[0],
-                lane,
-                sequence: before + index,
+                lane: chunk.lane,
+                sequence: chunk.before + index,
                 event: words[1] as u32,
                 core: (words[1] >> 32) as u16,
                 slots: (words[1] >> 48) as u8,

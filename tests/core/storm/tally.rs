@@ -7,25 +7,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use memmap2::Mmap;
 use timeline::Record;
-use timeline::layout::words::{Cursor, Entry, State};
-use timeline::layout::{ENTRY_WORDS, Geometry, Header, records};
+use timeline::layout::words::Entry;
+use timeline::layout::{ENTRY_WORDS, Geometry, Header};
 
 use crate::support::arguments;
+use crate::support::naive::{self, HeldChunk};
 
 /// The words of a timeline's file.
 pub struct Ring {
     map: Mmap,
     pub geometry: Geometry,
-}
-
-/// A chunk that holds entries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Chunk {
-    lane: u64,
-    ticket: u64,
-    before: u64,
-    count: u64,
-    number: u64,
 }
 
 impl Ring {
@@ -45,38 +36,13 @@ impl Ring {
         words
     }
 
-    fn chunks(&self) -> Vec<Chunk> {
-        let g = &self.geometry;
-        let chunks = (0..u64::from(g.chunks)).filter_map(|number| {
-            let chunk = records::Chunk::of(&self.map[g.chunk().at(number) as usize..]);
-            let state = State(chunk.state.into_inner());
-            let count = match state.lane() {
-                None => state.count(),
-                Some(lane) => {
-                    let lane = records::Lane::of(&self.map[g.lane().at(lane) as usize..]);
-                    let cursor = Cursor(lane.cursor.into_inner());
-                    let same = cursor.ticket() == state.ticket();
-                    if same { cursor.count() } else { 0 }
-                }
-            };
-            (count > 0).then(|| Chunk {
-                lane: chunk.lane.into_inner(),
-                ticket: state.ticket(),
-                before: chunk.before.into_inner(),
-                count: count.into(),
-                number,
-            })
-        });
-        chunks.collect()
-    }
-
     /// Looks at every entry.
     ///
     /// Fails if one is torn, comes twice, or was never logged; if ticks fall within a chunk, or the
     /// numbers of one `who`; if an entry of a CPU's lane comes from another CPU; if a lane's chunks
     /// do not join.
     pub fn check(&self, expected: &Expected) {
-        let mut chunks = self.chunks();
+        let mut chunks = naive::chunks(&self.map, &self.geometry);
         chunks.sort();
         for pair in chunks.windows(2) {
             let [a, b] = pair else { unreachable!() };
@@ -99,7 +65,7 @@ impl Ring {
         });
     }
 
-    fn check_chunk(&self, chunk: &Chunk, expected: &Expected, last: &mut [(u64, i64)]) {
+    fn check_chunk(&self, chunk: &HeldChunk, expected: &Expected, last: &mut [(u64, i64)]) {
         let g = &self.geometry;
         let first = g.entry().offset as usize / 8
             + (chunk.number * u64::from(g.chunk_entries)) as usize * ENTRY_WORDS;
