@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use timeline::{Order, Timeline};
+use timeline::{EventId, Order, Timeline};
 
 use crate::support::{
     Name, Process, arguments, attach, checked, define, hear, in_process_without_rseq, rseq, run_on,
@@ -19,6 +19,31 @@ fn named(name: String, f: impl FnOnce() + Send) {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name(name);
         thread.spawn_scoped(scope, f).expect("started");
+    });
+}
+
+/// Runs `during` while `count` other threads have logged one event each and have not ended. They
+/// log as 0 to `count` - 1, and have ended when it returns.
+fn while_threads_stay(timeline: &Timeline, event: EventId, count: u32, during: impl FnOnce()) {
+    let waiting = || std::sync::Barrier::new(count as usize + 1);
+    let (logged, leave) = (&waiting(), &waiting());
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..i64::from(count))
+            .map(|who| {
+                scope.spawn(move || {
+                    timeline.log(event, arguments(who, 0));
+                    logged.wait();
+                    leave.wait();
+                })
+            })
+            .collect();
+        logged.wait();
+        during();
+        leave.wait();
+        // The scope alone would not wait for what threads do at their end.
+        threads
+            .into_iter()
+            .for_each(|thread| thread.join().expect("it logged"));
     });
 }
 
@@ -126,25 +151,14 @@ fn threads_beyond_the_records_have_no_name_until_others_have_ended() {
         assert_eq!((checked(&event).0, event.tid), (by, own_tid()));
         attached.thread(&event)?.name
     };
-    let (full, free) = (std::sync::Barrier::new(65), std::sync::Barrier::new(65));
     named("late".into(), || {
         run_on(0);
-        std::thread::scope(|scope| {
-            for who in 0..64 {
-                let (timeline, full, free) = (&timeline, &full, &free);
-                scope.spawn(move || {
-                    timeline.log(event, arguments(who, 0));
-                    full.wait();
-                    free.wait();
-                });
-            }
-            full.wait();
+        while_threads_stay(&timeline, event, 64, || {
             // Two chunks: with the second it looks for a record once more, and finds none.
             for i in 0..32 {
                 timeline.log(event, arguments(-1, i));
                 assert_eq!(newest(-1), None);
             }
-            free.wait();
         });
         named("new".into(), || {
             timeline.log(event, arguments(-2, 0));
@@ -174,36 +188,17 @@ fn more_threads_than_lanes_are_counted_and_log_again_once_there_is_room() {
     let event = define(&timeline);
     let attached = attach(name.path());
     let lanes = attached.info().thread_lanes;
-    let (full, free) = (
-        std::sync::Barrier::new(lanes as usize + 1),
-        std::sync::Barrier::new(lanes as usize + 1),
-    );
-    std::thread::scope(|scope| {
-        let holders: Vec<_> = (0..i64::from(lanes))
-            .map(|who| {
-                let (timeline, full, free) = (&timeline, &full, &free);
-                scope.spawn(move || {
-                    timeline.log(event, arguments(who, 0));
-                    full.wait();
-                    free.wait();
-                })
-            })
-            .collect();
-        full.wait();
+    while_threads_stay(&timeline, event, lanes, || {
         assert_eq!(attached.info().thread_lanes_in_use, lanes);
         for i in 0..1500 {
             timeline.log(event, arguments(-1, i));
             assert_eq!(attached.info().dropped.no_lane, i as u64 + 1);
         }
-        free.wait();
-        holders
-            .into_iter()
-            .for_each(|h| h.join().expect("it logged"));
-        assert_eq!(attached.info().thread_lanes_in_use, 0);
-        for i in 1500..4000 {
-            timeline.log(event, arguments(-1, i));
-        }
     });
+    assert_eq!(attached.info().thread_lanes_in_use, 0);
+    for i in 1500..4000 {
+        timeline.log(event, arguments(-1, i));
+    }
     let mine: Vec<i64> = attached
         .events(Order::OldestFirst)
         .map(|e| checked(&e))
@@ -233,22 +228,8 @@ fn a_thread_that_found_no_lane_in_one_timeline_has_one_in_the_next() {
     let timeline = Timeline::with_size(name.path(), 256, 2048).expect("created");
     let event = define(&timeline);
     let lanes = attach(name.path()).info().thread_lanes;
-    let (full, free) = (
-        std::sync::Barrier::new(lanes as usize + 1),
-        std::sync::Barrier::new(lanes as usize + 1),
-    );
-    std::thread::scope(|scope| {
-        for who in 0..i64::from(lanes) {
-            let (timeline, full, free) = (&timeline, &full, &free);
-            scope.spawn(move || {
-                timeline.log(event, arguments(who, 0));
-                full.wait();
-                free.wait();
-            });
-        }
-        full.wait();
+    while_threads_stay(&timeline, event, lanes, || {
         timeline.log(event, arguments(-1, 0));
-        free.wait();
     });
     assert_eq!(attach(name.path()).info().dropped.no_lane, 1);
     drop(timeline);
