@@ -61,26 +61,15 @@ pub fn symbol(address: u64) -> Frame {
     }
 }
 
-/// An event of a small program: some of each field.
-pub fn event(writer: &mut Writer<&mut Vec<u8>>, i: u64) -> RawEvent {
-    let messages = [
-        "got $bytes from $peer",
-        "done",
-        "lost $a $b $c $d",
-        "%d of %s at %p",
-    ];
+/// Event `i` of a small program, which logs these four messages in turn: some of each field, but no
+/// payload or call stack. The last message is a format of `printf`.
+pub fn event_of(
+    writer: &mut Writer<&mut Vec<u8>>,
+    i: u64,
+    messages: [&str; 4],
+    thread: &str,
+) -> RawEvent {
     let kind = (i % 4) as usize;
-    let printf = kind == 3;
-    let mut payload = Vec::new();
-    if printf {
-        let (_, value) = VALUES[i as usize / 4 % VALUES.len()];
-        payload.extend([0xd2, 0, 0, 0, i as u8, 0xd9, 2, b'h', b'i']);
-        payload.extend(value);
-    }
-    let backtrace = vec![0x7fff_0000 + i; (i % 3) as usize];
-    for address in &backtrace {
-        writer.symbol(Some(100), &symbol(*address));
-    }
     RawEvent {
         definition: RawDefinition {
             file: i.is_multiple_of(2).then(|| writer.string("main.c")),
@@ -89,10 +78,10 @@ pub fn event(writer: &mut Writer<&mut Vec<u8>>, i: u64) -> RawEvent {
             format: Some(writer.string(messages[kind])),
             category: Some(writer.string("net")),
             event: Some(1 + i % 4),
-            syntax: printf.then_some(PRINTF),
+            syntax: (kind == 3).then_some(PRINTF),
         },
         thread: RawThread {
-            name: Some(writer.string(&format!("worker {}", i % 2))),
+            name: Some(writer.string(thread)),
             tid: Some(100 + i % 2),
             pid: Some(100),
             process: Some(writer.string("program")),
@@ -102,11 +91,33 @@ pub fn event(writer: &mut Writer<&mut Vec<u8>>, i: u64) -> RawEvent {
         core: (i % 5 != 4).then_some(i % 4),
         lane: Some(i % 2),
         number: Some(i / 2),
-        next: None,
-        missed: 0,
         args: (0..[2, 0, 4, 0][kind]).map(|n| n - 3 * i as i64).collect(),
+        ..RawEvent::default()
+    }
+}
+
+/// An event of the program of [`archive`].
+pub fn event(writer: &mut Writer<&mut Vec<u8>>, i: u64) -> RawEvent {
+    let messages = [
+        "got $bytes from $peer",
+        "done",
+        "lost $a $b $c $d",
+        "%d of %s at %p",
+    ];
+    let mut payload = Vec::new();
+    if i % 4 == 3 {
+        let (_, value) = VALUES[i as usize / 4 % VALUES.len()];
+        payload.extend([0xd2, 0, 0, 0, i as u8, 0xd9, 2, b'h', b'i']);
+        payload.extend(value);
+    }
+    let backtrace = vec![0x7fff_0000 + i; (i % 3) as usize];
+    for address in &backtrace {
+        writer.symbol(Some(100), &symbol(*address));
+    }
+    RawEvent {
         payload,
         backtrace,
+        ..event_of(writer, i, messages, &format!("worker {}", i % 2))
     }
 }
 

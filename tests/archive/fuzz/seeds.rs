@@ -7,13 +7,11 @@ use std::mem::offset_of;
 use rmp::decode::{read_bin_len, read_int, read_map_len, read_pfix};
 use timeline::layout::Header;
 use timeline::{Attached, Frame, Module, Priority, Record, Timeline, Value};
-use timeline_archive::{
-    Archive, Form, Keeping, Output, PRINTF, Preamble, RawDefinition, RawEvent, RawThread, Recorder,
-    Writer,
-};
+use timeline_archive::{Archive, Form, Keeping, Output, Preamble, RawEvent, Recorder, Writer};
 
 use super::elf;
 use super::targets::{archive_framed, frames, ring, scratch::Scratch};
+use crate::samples::event_of;
 use crate::support::Name;
 
 /// The target, a name, and the bytes.
@@ -70,36 +68,12 @@ const FORMAT: &str = "%d %ld %u %lu %5.1f %Lg %s %-8s %s";
 
 /// An event of a small program: some of each field.
 fn event(writer: &mut Writer<&mut Vec<u8>>, i: u64) -> RawEvent {
-    let is_printf = i % 4 == 3;
-    let message = ["got $bytes from $peer", "done", "lost $a $b $c $d", FORMAT][(i % 4) as usize];
+    let messages = ["got $bytes from $peer", "done", "lost $a $b $c $d", FORMAT];
     RawEvent {
-        definition: RawDefinition {
-            file: i.is_multiple_of(2).then(|| writer.string("main.c")),
-            line: i.is_multiple_of(2).then_some(i),
-            level: Some(1 + i % 7),
-            format: Some(writer.string(message)),
-            category: Some(writer.string("net")),
-            event: Some(1 + i % 4),
-            syntax: is_printf.then_some(PRINTF),
-        },
-        thread: RawThread {
-            name: Some(writer.string(["first", "second"][(i % 2) as usize])),
-            tid: Some(100 + i % 2),
-            pid: Some(100),
-            process: Some(writer.string("program")),
-        },
-        ticks: Some(5_000 + 1_000 * i),
-        unix_nanos: Some(1_700_000_000_000_000_000 + 333 * i),
-        core: (i % 5 != 4).then_some(i % 4),
-        lane: Some(i % 2),
-        number: Some(i / 2),
         next: (i % 8 == 3).then_some(i / 2 + 3),
-        missed: 0,
-        args: (0..[2, 0, 4, 0][(i % 4) as usize])
-            .map(|n| n - 3 * i as i64)
-            .collect(),
-        payload: if is_printf { payload() } else { Vec::new() },
+        payload: if i % 4 == 3 { payload() } else { Vec::new() },
         backtrace: vec![0x7fff_0000 + i % 3; (i % 3) as usize],
+        ..event_of(writer, i, messages, ["first", "second"][(i % 2) as usize])
     }
 }
 
