@@ -4,10 +4,11 @@
 use std::path::PathBuf;
 
 /// In the order in which the header is to be read.
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 11] = [
     "error",
     "priority",
     "level",
+    "fields",
     "writer",
     "sampler",
     "printf",

@@ -27,6 +27,36 @@ static inline bool timeline_enabled(const timeline_t *tl, uint32_t event) {
   return *enabled != 0;
 }
 
+/**
+ * The argument of timeline_log for `$name:f64`: the bits of the number. Any thread.
+ */
+#if defined(__GNUC__)
+__attribute__((unused))
+#endif
+static inline int64_t timeline_f64(double number) {
+  union {
+    double number;
+    int64_t bits;
+  } word;
+  word.number = number;
+  return word.bits;
+}
+
+/**
+ * The argument of timeline_log for `$name:f32`: the bits of the number. Any thread.
+ */
+#if defined(__GNUC__)
+__attribute__((unused))
+#endif
+static inline int64_t timeline_f32(float number) {
+  union {
+    float number;
+    uint32_t bits;
+  } word;
+  word.number = number;
+  return word.bits;
+}
+
 #if defined(__GNUC__)
 
 /**

@@ -92,6 +92,101 @@
 #define TIMELINE_ALL 8
 
 /**
+ * Signed 64-bit integer; also an argument without a type.
+ */
+#define TIMELINE_I64 1
+
+/**
+ * Signed 8-bit integer. A type of fewer than 64 bits counts only the low bits of its argument.
+ */
+#define TIMELINE_I8 2
+
+/**
+ * Signed 16-bit integer.
+ */
+#define TIMELINE_I16 3
+
+/**
+ * Signed 32-bit integer.
+ */
+#define TIMELINE_I32 4
+
+/**
+ * Unsigned 8-bit integer.
+ */
+#define TIMELINE_U8 5
+
+/**
+ * Unsigned 16-bit integer.
+ */
+#define TIMELINE_U16 6
+
+/**
+ * Unsigned 32-bit integer.
+ */
+#define TIMELINE_U32 7
+
+/**
+ * Unsigned 64-bit integer.
+ */
+#define TIMELINE_U64 8
+
+/**
+ * The bits of a `float`: `timeline_f32`.
+ */
+#define TIMELINE_F32 9
+
+/**
+ * The bits of a `double`: `timeline_f64`.
+ */
+#define TIMELINE_F64 10
+
+/**
+ * 0 is false, everything else is true.
+ */
+#define TIMELINE_BOOL 11
+
+/**
+ * A Unicode code point, or a byte that is none.
+ */
+#define TIMELINE_CHAR 12
+
+/**
+ * An unsigned number, shown in base 16.
+ */
+#define TIMELINE_HEX 13
+
+/**
+ * An address.
+ */
+#define TIMELINE_PTR 14
+
+/**
+ * A duration in nanoseconds, signed.
+ */
+#define TIMELINE_NS 15
+
+/**
+ * Nanoseconds since 1970.
+ */
+#define TIMELINE_TIME 16
+
+/**
+ * A size in bytes.
+ */
+#define TIMELINE_BYTES 17
+
+/**
+ * One of several names.
+ */
+#define TIMELINE_ENUM 18
+
+/**
+ * A set of named bits.
+ */
+#define TIMELINE_FLAGS 19
+
+/**
  * A flag of a site and of `timeline_log_payload`: the payload begins with a call stack.
  */
 #define TIMELINE_SITE_BACKTRACE 1
@@ -173,6 +268,32 @@ typedef struct timeline_t {
    */
   uint32_t payload;
 } timeline_t;
+
+/**
+ * An argument of a message. The texts are parts of the message, and do not end with NUL.
+ */
+typedef struct timeline_field_t {
+  /**
+   * Its name, without the `$`.
+   */
+  const char *name;
+  /**
+   * The names of an enum or of flags, as the message has them: `red=1,green=2`; else NULL.
+   */
+  const char *labels;
+  /**
+   * Bytes of the name.
+   */
+  uint32_t name_length;
+  /**
+   * Bytes of the labels.
+   */
+  uint32_t labels_length;
+  /**
+   * `TIMELINE_I64` to `TIMELINE_FLAGS`.
+   */
+  uint32_t type;
+} timeline_field_t;
 
 /**
  * Options to make or join a timeline; in `timeline_options_t options = {0}` all have their
@@ -496,6 +617,21 @@ timeline_status_t timeline_priority(struct timeline_t *tl, int32_t level);
 int32_t timeline_level(const struct timeline_t *tl);
 
 /**
+ * Finds the arguments of a message, without defining anything.
+ *
+ * `message`: as for `timeline_define`. `fields`: room for four; receives the arguments in their
+ * order. `count`: receives 0 to 4. Both are untouched when the call fails.
+ *
+ * Returns `TIMELINE_OK`, or `TIMELINE_E_ARGUMENT` for a message that could not be defined. Any
+ * thread.
+ *
+ * # Safety
+ * `message` is NULL or a NUL-terminated string; `fields` is NULL or has room for four, and `count`
+ * is NULL or writable.
+ */
+timeline_status_t timeline_fields(const char *message, struct timeline_field_t *fields, uint32_t *count);
+
+/**
  * Makes a timeline and opens it for writing. If the name belongs to a timeline whose processes all
  * died, that one is kept as `NAME.prev` (as `NAME.prev-` and a number, if `NAME.prev` is a file
  * that is not ours to replace).
@@ -636,19 +772,6 @@ timeline_status_t timeline_define(struct timeline_t *tl,
                                   int32_t priority,
                                   const char *message,
                                   uint32_t *event);
-
-/**
- * Counts the arguments of a message, without defining anything.
- *
- * `message`: as for `timeline_define`. `count`: receives 0 to 4; untouched when the call fails.
- *
- * Returns `TIMELINE_OK`, or `TIMELINE_E_ARGUMENT` for a message that could not be defined. Any
- * thread.
- *
- * # Safety
- * `message` is NULL or a NUL-terminated string; `count` is NULL or writable.
- */
-timeline_status_t timeline_argument_count(const char *message, uint32_t *count);
 
 /**
  * Logs an event, if it is enabled. No lock, no allocation and no waiting once the calling thread
@@ -962,6 +1085,36 @@ static inline bool timeline_enabled(const timeline_t *tl, uint32_t event) {
   /* volatile: other threads and processes change the byte, so every call has to read it. */
   const volatile uint8_t *const enabled = tl->enabled + event;
   return *enabled != 0;
+}
+
+/**
+ * The argument of timeline_log for `$name:f64`: the bits of the number. Any thread.
+ */
+#if defined(__GNUC__)
+__attribute__((unused))
+#endif
+static inline int64_t timeline_f64(double number) {
+  union {
+    double number;
+    int64_t bits;
+  } word;
+  word.number = number;
+  return word.bits;
+}
+
+/**
+ * The argument of timeline_log for `$name:f32`: the bits of the number. Any thread.
+ */
+#if defined(__GNUC__)
+__attribute__((unused))
+#endif
+static inline int64_t timeline_f32(float number) {
+  union {
+    float number;
+    uint32_t bits;
+  } word;
+  word.number = number;
+  return word.bits;
 }
 
 #if defined(__GNUC__)

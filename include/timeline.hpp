@@ -155,7 +155,7 @@ constexpr bool is_name(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// How many $arguments the first line of a message has: timeline_argument_count at compile time.
+// How many $arguments the first line of a message has: timeline_fields at compile time.
 constexpr int count_arguments(const char* message) noexcept {
   int count = 0;
   for (; *message != '\0' && *message != '\n' && *message != '\r'; ++message)
@@ -289,7 +289,15 @@ class ring {
     static_assert(Count >= any && Count <= static_cast<int>(detail::max_arguments),
                   "timeline: a message has at most four $arguments");
     std::uint32_t count = 0;
-    detail::check(::timeline_argument_count(message.c(), &count));
+    timeline_field_t fields[detail::max_arguments];
+    detail::check(::timeline_fields(message.c(), fields, &count));
+    for (std::uint32_t i = 0; i < count; ++i)
+      if (fields[i].type == TIMELINE_F32 || fields[i].type == TIMELINE_F64) {
+        const std::string name(fields[i].name, fields[i].name_length);
+        const std::string what = "a tracepoint takes whole numbers, but $" + name + " is f32 or f64: log it by " +
+                                 "timeline_log, with timeline_f32 or timeline_f64";
+        detail::raise(TIMELINE_E_ARGUMENT, what.c_str());
+      }
     if (Count != any && count != static_cast<std::uint32_t>(Count)) {
       const std::string what = "the message has " + std::to_string(count) + " arguments, but define<" +
                                std::to_string(Count) + "> was asked for: let both agree";

@@ -281,16 +281,19 @@ local function is_integer(value)
       or (type(value) ~= "nil" and pcall(INTEGERS[1], value))
 end
 
+-- Raises the error about the number of arguments.
+local function refused_count(names, given, level)
+   error(("timeline: expected %d %s%s, got %s"):format(#names, #names == 1 and "argument" or "arguments",
+      names[1] and (" (%s)"):format(table.concat(names, ", ")) or "", given), level or 4)
+end
+
 -- Raises the error that names the wrong argument, or the wrong number of them.
 local function refused(names, values, more)
    local given = 0
    for index = 1, #names do
       if values[index] ~= nil then given = index end
    end
-   if more ~= nil or given < #names then
-      error(("timeline: expected %d %s%s, got %s"):format(#names, #names == 1 and "argument" or "arguments",
-         names[1] and (" (%s)"):format(table.concat(names, ", ")) or "", more ~= nil and "more" or given), 4)
-   end
+   if more ~= nil or given < #names then refused_count(names, more ~= nil and "more" or given, 5) end
    for index, name in ipairs(names) do
       local value = values[index]
       if type(value) ~= "number" and not is_integer(value) then
@@ -354,29 +357,171 @@ local loggers = {
    end,
 }
 
--- The names of a message's arguments, in the order of its first line.
-local function names_in(message)
-   local names = {}
-   for name in message:match("^[^\r\n]*"):gmatch("%$[A-Za-z0-9_]+") do names[#names + 1] = name end
-   return names
+-- Values of types -----------------------------------------------------------------------------
+
+local word = ffi.new "union { double f64; float f32[2]; int64_t bits; }"
+
+local function f64_word(value)
+   word.f64 = value
+   return word.bits
+end
+
+local function f32_word(value)
+   word.bits = 0
+   word.f32[0] = value
+   return word.bits
+end
+
+-- The number behind each name of an enum or of flags: "red=1,green=2".
+local function numbers_of(labels)
+   local numbers = {}
+   for name, number in labels:gmatch "([^=,]+)=([^,]+)" do
+      numbers[name:match "^%s*(.-)%s*$"] = tonumber(number:match "^%s*(.-)%s*$")
+   end
+   return numbers
+end
+
+-- Raises an error at the line that called the logger.
+local function refuse_value(wanted, field, value)
+   error(("timeline: expected %s as %s, got %s"):format(wanted, field.name, shown(value)), 4)
+end
+
+local function float_of(field, store)
+   return function(value)
+      if type(value) == "number" then return store(value) end
+      if not is_integer(value) then refuse_value("a number", field, value) end
+      return store(tonumber(INTEGERS[1](value)))
+   end
+end
+
+local function bool_of(field)
+   return function(value)
+      if value == true then return 1 elseif value == false then return 0 end
+      if type(value) ~= "number" and not is_integer(value) then refuse_value("true or false", field, value) end
+      return value ~= 0 and 1 or 0
+   end
+end
+
+-- The code point of the first character, or its byte where that is not UTF-8.
+local function code_point(text)
+   local first, rest = text:byte(1, 1), 0
+   if first >= 0xf0 then rest = 3 elseif first >= 0xe0 then rest = 2 elseif first >= 0xc2 then rest = 1 end
+   if rest == 0 or #text ~= rest + 1 or first > 0xf4 then return first < 0x80 and first or first - 256, 1 end
+   local point = first % 2 ^ (6 - rest)
+   for at = 2, rest + 1 do point = point * 64 + text:byte(at) % 64 end
+   return point, rest + 1
+end
+
+local function char_of(field)
+   return function(value)
+      if type(value) == "string" and value ~= "" then
+         local point, length = code_point(value)
+         if length == #value then return point end
+      elseif type(value) == "number" or is_integer(value) then
+         return value
+      end
+      refuse_value("one character or its number", field, value)
+   end
+end
+
+local function enum_of(field)
+   local numbers = numbers_of(field.labels)
+   return function(value)
+      local number = numbers[value]
+      if number then return number end
+      if type(value) ~= "number" and not is_integer(value) then
+         refuse_value("one of " .. field.labels .. ", or a number", field, value)
+      end
+      return value
+   end
+end
+
+local function integer_of(field)
+   return function(value)
+      if type(value) ~= "number" and not is_integer(value) then refuse_value("an integer", field, value) end
+      return value
+   end
+end
+
+-- By type: makes the function that turns a value into the word of an entry.
+local CONVERTERS = {
+   [C.TIMELINE_F64] = function(field) return float_of(field, f64_word) end,
+   [C.TIMELINE_F32] = function(field) return float_of(field, f32_word) end,
+   [C.TIMELINE_BOOL] = bool_of,
+   [C.TIMELINE_CHAR] = char_of,
+   [C.TIMELINE_ENUM] = enum_of,
+   [C.TIMELINE_FLAGS] = enum_of,
+}
+
+local function zero() return 0 end
+
+-- The function that logs an event of which a field is converted.
+local function typed_logger(writer, event, fields)
+   local names, to = {}, {}
+   for index, field in ipairs(fields) do
+      names[index], to[index] = field.name, (CONVERTERS[field.type] or integer_of)(field)
+   end
+   local count = #fields
+   local to_a, to_b, to_c, to_d = to[1] or zero, to[2] or zero, to[3] or zero, to[4] or zero
+   -- A value more than there are fields is an error, as is one that is missing.
+   local function check_count(a, b, c, d, more)
+      local values, given = { a, b, c, d }, 0
+      for index = 1, 4 do
+         if values[index] ~= nil then given = index end
+      end
+      if given > count then more = true end
+      if more ~= nil or given < count then refused_count(names, more ~= nil and "more" or given) end
+   end
+   return function(a, b, c, d, more)
+      if more ~= nil or (count < 4 and d ~= nil) or (count < 3 and c ~= nil) or (count < 2 and b ~= nil)
+         or (count > 3 and d == nil) or (count > 2 and c == nil) or (count > 1 and b == nil) or a == nil then
+         check_count(a, b, c, d, more)
+      end
+      local wa, wb, wc, wd = to_a(a), to_b(b), to_c(c), to_d(d)
+      local tl = writer[0]
+      if tl ~= nil then timeline_log(tl, event, wa, wb, wc, wd) end
+   end
+end
+
+-- The arguments of a message, each with its name (and the $), type and labels, and whether one is converted;
+-- or nothing and the status of the failure.
+local function fields_of(message)
+   local raw, count = ffi.new "timeline_field_t[4]", ffi.new "uint32_t[1]"
+   local status = C.timeline_fields(message, raw, count)
+   if status ~= OK then return nil, status end
+   local fields, names, converted = {}, {}, false
+   for index = 1, count[0] do
+      local field = raw[index - 1]
+      names[index] = "$" .. ffi.string(field.name, field.name_length)
+      fields[index] = {
+         name = names[index],
+         type = field.type,
+         labels = field.labels ~= nil and ffi.string(field.labels, field.labels_length) or "",
+      }
+      converted = converted or CONVERTERS[field.type] ~= nil
+   end
+   return { fields = fields, names = names, converted = converted }
 end
 
 -- Defines an event and returns the function that logs it. That function takes one integer for each
 -- $name on the message's first line: numbers (fractions are cut off), int64_t or uint64_t, true and
--- false as 1 and 0. Any other argument, and a wrong number of them, raises an error at the caller's
--- line, also while the event is disabled.
+-- false as 1 and 0. A type behind the name, as in $ratio:f64, $ok:bool, $key:char or
+-- $color:enum(red=1,green=2), lets it take numbers with fractions, booleans, a character, or a name
+-- of the enum. Any other argument, and a wrong number of them, raises an error at the caller's line,
+-- also while the event is disabled.
 function timeline.define(tl, category, priority, message)
    expect_timeline(tl)
    expect_open(tl)
    expect(is_text(category), "category", "a string without NUL", category)
    expect(type(priority) == "string" and PRIORITIES[priority], "priority", A_PRIORITY, priority)
    expect(is_text(message), "message", "a string without NUL", message)
-   local number = ffi.new("uint32_t[2]")
-   local status = C.timeline_argument_count(message, number)
+   local found, status = fields_of(message)
+   if not found then return failed(status) end
+   local event = ffi.new "uint32_t[1]"
+   status = C.timeline_define(tl.writer[0], category, PRIORITIES[priority], message, event)
    if status ~= OK then return failed(status) end
-   status = C.timeline_define(tl.writer[0], category, PRIORITIES[priority], message, number + 1)
-   if status ~= OK then return failed(status) end
-   return loggers[number[0]](tl.writer, number[1], names_in(message))
+   if found.converted then return typed_logger(tl.writer, event[0], found.fields) end
+   return loggers[#found.names](tl.writer, event[0], found.names)
 end
 
 -- Sets which events are logged, from now on and in every process: those of this priority and

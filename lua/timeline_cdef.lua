@@ -10,6 +10,25 @@ static const int TIMELINE_APP = 5;
 static const int TIMELINE_PACKET = 6;
 static const int TIMELINE_LIBRARY = 7;
 static const int TIMELINE_ALL = 8;
+static const int TIMELINE_I64 = 1;
+static const int TIMELINE_I8 = 2;
+static const int TIMELINE_I16 = 3;
+static const int TIMELINE_I32 = 4;
+static const int TIMELINE_U8 = 5;
+static const int TIMELINE_U16 = 6;
+static const int TIMELINE_U32 = 7;
+static const int TIMELINE_U64 = 8;
+static const int TIMELINE_F32 = 9;
+static const int TIMELINE_F64 = 10;
+static const int TIMELINE_BOOL = 11;
+static const int TIMELINE_CHAR = 12;
+static const int TIMELINE_HEX = 13;
+static const int TIMELINE_PTR = 14;
+static const int TIMELINE_NS = 15;
+static const int TIMELINE_TIME = 16;
+static const int TIMELINE_BYTES = 17;
+static const int TIMELINE_ENUM = 18;
+static const int TIMELINE_FLAGS = 19;
 static const int TIMELINE_SITE_BACKTRACE = 1;
 static const int TIMELINE_OLDEST_FIRST = 0;
 static const int TIMELINE_NEWEST_FIRST = 1;
@@ -41,6 +60,13 @@ typedef struct timeline_t {
   uint32_t serial;
   uint32_t payload;
 } timeline_t;
+typedef struct timeline_field_t {
+  const char *name;
+  const char *labels;
+  uint32_t name_length;
+  uint32_t labels_length;
+  uint32_t type;
+} timeline_field_t;
 typedef struct timeline_options_t {
   uint64_t entries;
   uint64_t string_table_size;
@@ -89,6 +115,7 @@ timeline_status_t timeline_priority_parse(const char *name, int32_t *priority);
 timeline_status_t timeline_level_parse(const char *name, int32_t *level);
 timeline_status_t timeline_priority(struct timeline_t *tl, int32_t level);
 int32_t timeline_level(const struct timeline_t *tl);
+timeline_status_t timeline_fields(const char *message, struct timeline_field_t *fields, uint32_t *count);
 timeline_status_t timeline_new(const char *path,
                                uint64_t entries,
                                uint64_t string_table_size,
@@ -110,7 +137,6 @@ timeline_status_t timeline_define(struct timeline_t *tl,
                                   int32_t priority,
                                   const char *message,
                                   uint32_t *event);
-timeline_status_t timeline_argument_count(const char *message, uint32_t *count);
 void timeline_log(const struct timeline_t *tl,
                   uint32_t event,
                   int64_t a0,

@@ -83,8 +83,9 @@ pub use self::{
     control::{Control, Sampler},
     error::{Error, ErrorKind, Result, User, looks_like},
     event::{
-        Definition, EventId, Format, Level, Module, Priority, Syntax, Value, argument_names,
-        bounded, by_position, values,
+        Bytes, Definition, EventId, Field, FieldType, Format, Labels, Level, Module, Nanoseconds,
+        Priority, Syntax, TYPES, UnixTime, Value, argument_names, bounded, by_position,
+        checked_fields, fields, short, values,
     },
     info::{Dropped, Info},
     layout::{DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, MAX_ARGUMENTS},

@@ -11,6 +11,7 @@ mod convert;
 mod dump;
 mod error;
 mod event;
+mod fields;
 mod level;
 mod modules;
 mod printf;

@@ -6,7 +6,7 @@ use crate::priority::priority_of;
 use std::ffi::c_char;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
-use timeline_core::{Error, EventId, MAX_ARGUMENTS, Options, Timeline};
+use timeline_core::{EventId, Options, Timeline};
 
 /// A timeline to write to, from `timeline_new`, `timeline_open`, `timeline_open_or_create` and
 /// their forms with options. No other function makes one: more members follow the ones shown. These
@@ -367,38 +367,6 @@ pub unsafe extern "C-unwind" fn timeline_define(
         unsafe { event.write(EventId::NEVER.0) };
     }
     status
-}
-
-/// Counts the arguments of a message, without defining anything.
-///
-/// `message`: as for `timeline_define`. `count`: receives 0 to 4; untouched when the call fails.
-///
-/// Returns `TIMELINE_OK`, or `TIMELINE_E_ARGUMENT` for a message that could not be defined. Any
-/// thread.
-///
-/// # Safety
-/// `message` is NULL or a NUL-terminated string; `count` is NULL or writable.
-#[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn timeline_argument_count(
-    message: *const c_char,
-    count: *mut u32,
-) -> timeline_status_t {
-    guard(|| {
-        place(count, "count")?;
-        // SAFETY: the contract of this function.
-        let message = unsafe { text(message, "message")? };
-        let found = timeline_core::argument_names(message).count();
-        if found > MAX_ARGUMENTS {
-            return Err(Error::TooManyArguments {
-                found,
-                message: message.to_string(),
-            }
-            .into());
-        }
-        // SAFETY: checked by `place`, and writable by contract.
-        unsafe { count.write(found as u32) };
-        Ok(TIMELINE_OK)
-    })
 }
 
 /// Logs an event, if it is enabled. No lock, no allocation and no waiting once the calling thread

@@ -216,7 +216,7 @@ impl<'a> Table<'a> {
     fn new_text(&mut self, event: &Event, out: &mut Text) {
         let width = self.category;
         let definition = match self.source.definition(event.id) {
-            Some(known) if event.payload.is_none() && known.syntax == Syntax::Template => known,
+            Some(known) if is_template(event, known) => known,
             other => return self.long_text(event, other, out),
         };
         let mut text = Template::new();
@@ -247,6 +247,12 @@ impl<'a> Table<'a> {
             out.push(&format!("\n{FRAME}{}", printable(&frame)));
         }
     }
+}
+
+/// Whether the text of an event is a template that four signed numbers are filled into.
+pub fn is_template(event: &Event, definition: &Definition) -> bool {
+    let is_template = definition.syntax == Syntax::Template && event.payload.is_none();
+    is_template && !definition.is_typed()
 }
 
 fn known(number: u16) -> Option<u64> {

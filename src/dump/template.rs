@@ -86,16 +86,16 @@ impl Template {
         self.open().value = argument;
     }
 
-    /// Appends the first line of a message, each argument as `name(value)`, and the words between
-    /// the values as `show` has them. An argument that an event has no value for shows as
-    /// `name(?)`.
+    /// Appends the first line of a message whose arguments have no types, each as `name(value)`,
+    /// and the words between the values as `show` has them. An argument that an event has no value
+    /// for shows as `name(?)`.
     pub fn message(&mut self, message: &str, show: impl Fn(&str) -> Cow<'_, str>) {
         let mut arguments = 0..MAX_ARGUMENTS;
         for piece in pieces(first_line(message)) {
             match piece {
                 Piece::Text(text) => self.push(&show(text)),
-                Piece::Argument(name) => {
-                    self.push(name);
+                Piece::Argument(field) => {
+                    self.push(field.name);
                     self.push("(");
                     match arguments.next() {
                         Some(argument) => self.value(argument),

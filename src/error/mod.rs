@@ -246,6 +246,20 @@ pub enum Error {
         message: String,
     },
 
+    /// A message with an argument of a type that does not exist.
+    #[error(
+        "there is no type {found:?} for the argument ${field}; expected one of {known}; put a \
+         space behind the colon if no type is meant"
+    )]
+    UnknownFieldType {
+        /// The name of the argument.
+        field: String,
+        /// The word behind the colon.
+        found: String,
+        /// The types that there are.
+        known: &'static str,
+    },
+
     /// A category or message that cannot be stored.
     #[error("the {what} must be {expected}, got {found}")]
     BadText {
@@ -341,6 +355,7 @@ impl Error {
             | BadPriority { .. }
             | BadLevel { .. }
             | TooManyArguments { .. }
+            | UnknownFieldType { .. }
             | BadText { .. }
             | ReadOnly { .. } => ErrorKind::Argument,
             StringTableFull { .. }

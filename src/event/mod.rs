@@ -4,19 +4,23 @@
 //! and C's `int` convert without a cast. An unsigned 64-bit number keeps its bits, and is shown as
 //! signed above 2^63.
 
+mod field;
 mod module;
 mod printf;
 mod priority;
 mod table;
 mod template;
+mod units;
 mod values;
 
+pub use field::{FieldType, Labels, TYPES};
 pub use module::Module;
 pub use printf::Format;
 pub use priority::{Level, Priority};
 pub use table::{Definitions, EventId};
-pub use template::argument_names;
+pub use template::{Field, argument_names, checked_fields, fields};
 pub(crate) use template::{Piece, first_line, pieces};
+pub use units::{Bytes, Nanoseconds, UnixTime, short};
 pub use values::{Value, by_position, values};
 
 use std::borrow::Cow;
@@ -95,14 +99,23 @@ impl Definition {
         template::first_line(&self.message)
     }
 
-    /// The names of the arguments, in order, without the `$`. A format of printf and a lost message
-    /// have none.
-    pub fn arguments(&self) -> impl Iterator<Item = &str> {
+    /// The arguments, in order, with their types. A format of printf and a lost message have none.
+    pub fn fields(&self) -> impl Iterator<Item = Field<'_>> {
         let message = match self.syntax {
             Syntax::Template if !self.is_lost => &self.message,
             _ => "",
         };
-        argument_names(message)
+        fields(message)
+    }
+
+    /// Whether an argument has a type that shows its word as something else than a signed number.
+    pub fn is_typed(&self) -> bool {
+        self.fields().any(|field| field.kind != FieldType::I64)
+    }
+
+    /// The names of the arguments, in order, without the `$`.
+    pub fn arguments(&self) -> impl Iterator<Item = &str> {
+        self.fields().map(|field| field.name)
     }
 
     /// How many arguments the event has.

@@ -8,9 +8,9 @@ use std::hash::Hasher;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Definition, Level, Priority, Syntax, argument_names, bounded, template};
+use super::{Definition, Level, Priority, Syntax, bounded, checked_fields, fields};
 use crate::error::{Error, Result};
-use crate::layout::{Geometry, MAX_ARGUMENTS, records};
+use crate::layout::{Geometry, records};
 use crate::shm::{Mapping, Place};
 use crate::sync::{AtomicU8, AtomicU32, Ordering};
 
@@ -175,13 +175,7 @@ impl Definitions {
         priority: Priority,
         message: &str,
     ) -> Result<EventId> {
-        let found = argument_names(message).count();
-        if found > MAX_ARGUMENTS {
-            return Err(Error::TooManyArguments {
-                found,
-                message: template::first_line(message).to_string(),
-            });
-        }
+        checked_fields(message)?;
         let wanted = Wanted {
             kind: kind::TEMPLATE,
             category,
@@ -287,17 +281,14 @@ impl Definitions {
         record.message.store(message, Ordering::Relaxed);
         record.file.store(file, Ordering::Relaxed);
         record.line.store(wanted.line, Ordering::Relaxed);
-        let arguments = match wanted.kind {
-            kind::TEMPLATE => argument_names(wanted.message).count(),
-            _ => 0,
-        };
         let byte = |field: &AtomicU8, value| field.store(value, Ordering::Relaxed);
         byte(&record.priority, wanted.priority as u8);
         byte(&record.kind, wanted.kind);
-        byte(&record.arguments, arguments as u8);
-        record.types[..arguments]
-            .iter()
-            .for_each(|kind| byte(kind, 1));
+        if wanted.kind == kind::TEMPLATE {
+            byte(&record.arguments, fields(wanted.message).count() as u8);
+            let types = record.types.iter().zip(fields(wanted.message));
+            types.for_each(|(place, field)| byte(place, field.kind.code()));
+        }
         let event = wanted.kind != kind::MODULE;
         self.enable(id, event && self.effective_level().allows(wanted.priority));
         // Release (pairs with the Acquire in `count`): publishes the record, its strings and its

@@ -1,20 +1,85 @@
-//! Messages: which `$words` of the first line are arguments, and how they are shown.
+//! Messages: which `$words` of the first line are arguments, their types, and how they are shown.
 
 use std::fmt;
+
+use super::{FieldType, TYPES};
+use crate::error::{Error, Result};
+use crate::layout::MAX_ARGUMENTS;
+
+/// An argument of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Field<'a> {
+    /// Its name, without the `$`.
+    pub name: &'a str,
+    /// Its type: `I64` if the message gives none.
+    pub kind: FieldType<'a>,
+}
 
 /// Everything up to the first line break.
 pub fn first_line(message: &str) -> &str {
     message.split(['\n', '\r']).next().unwrap_or("")
 }
 
-/// The names of the arguments: each `$` followed by letters, digits or `_` on the first line.
+/// The arguments: each `$` followed by letters, digits or `_` on the first line, and its type, if
+/// `:` and a letter follow.
 ///
-/// A `$` without such a word is text.
-pub fn argument_names(message: &str) -> impl Iterator<Item = &str> {
+/// A `$` without such a word is text, and so is a `:` with a word that names no type: readers show
+/// it as it is. It cannot be defined: see [`checked_fields`].
+///
+/// # Example
+/// ```
+/// use timeline::{FieldType, fields};
+/// let mut fields = fields("sent $bytes to $host:hex");
+/// assert_eq!(fields.next().map(|field| field.kind), Some(FieldType::I64));
+/// assert_eq!(fields.next().map(|field| field.kind), Some(FieldType::Hex));
+/// ```
+pub fn fields(message: &str) -> impl Iterator<Item = Field<'_>> {
     pieces(first_line(message)).filter_map(|piece| match piece {
-        Piece::Argument(name) => Some(name),
+        Piece::Argument(field) => Some(field),
         Piece::Text(_) => None,
     })
+}
+
+/// The names of the arguments of a message, in order, without the `$`.
+pub fn argument_names(message: &str) -> impl Iterator<Item = &str> {
+    fields(message).map(|field| field.name)
+}
+
+/// The arguments of a message that can be defined.
+///
+/// # Errors
+/// `TooManyArguments`; `UnknownFieldType`.
+pub fn checked_fields(message: &str) -> Result<Vec<Field<'_>>> {
+    if let Some((field, found)) = unknown_type(message) {
+        return Err(Error::UnknownFieldType {
+            field: field.to_string(),
+            found: found.to_string(),
+            known: TYPES,
+        });
+    }
+    let fields: Vec<_> = fields(message).collect();
+    match fields.len() {
+        0..=MAX_ARGUMENTS => Ok(fields),
+        found => Err(Error::TooManyArguments {
+            found,
+            message: first_line(message).to_string(),
+        }),
+    }
+}
+
+/// The first argument with a type that there is not: its name, and the word behind the `:`.
+fn unknown_type(message: &str) -> Option<(&str, &str)> {
+    let mut rest = first_line(message);
+    while !rest.is_empty() {
+        if let Some(length) = argument_at(rest) {
+            let (argument, behind) = rest.split_at(length);
+            if let Some(Err(word)) = type_at(behind) {
+                return Some((&argument[1..], word));
+            }
+        }
+        rest = next_piece(rest).1;
+    }
+    None
 }
 
 /// Writes the first line, each argument as `name(value)`. An argument without a value shows as
@@ -24,12 +89,14 @@ pub fn render(message: &str, args: &[i64], out: &mut impl fmt::Write) -> fmt::Re
     for piece in pieces(first_line(message)) {
         match piece {
             Piece::Text(text) => out.write_str(text)?,
-            Piece::Argument(name) => {
-                out.write_str(name)?;
+            Piece::Argument(field) => {
+                out.write_str(field.name)?;
+                out.write_str("(")?;
                 match args.next() {
-                    Some(value) => write!(out, "({value})")?,
-                    None => out.write_str("(?)")?,
+                    Some(word) => field.kind.write(*word, out)?,
+                    None => out.write_str("?")?,
                 }
+                out.write_str(")")?;
             }
         }
     }
@@ -41,8 +108,8 @@ pub fn render(message: &str, args: &[i64], out: &mut impl fmt::Write) -> fmt::Re
 pub enum Piece<'a> {
     /// Text to show as it is.
     Text(&'a str),
-    /// The name of an argument.
-    Argument(&'a str),
+    /// An argument.
+    Argument(Field<'a>),
 }
 
 /// The parts of a line, in order.
@@ -60,7 +127,12 @@ pub fn pieces(mut line: &str) -> impl Iterator<Item = Piece<'_>> {
 fn next_piece(line: &str) -> (Piece<'_>, &str) {
     if let Some(length) = argument_at(line) {
         let (argument, rest) = line.split_at(length);
-        return (Piece::Argument(&argument[1..]), rest);
+        let (kind, length) = match type_at(rest) {
+            Some(Ok((kind, length))) => (kind, length + 1),
+            _ => (FieldType::I64, 0),
+        };
+        let name = &argument[1..];
+        return (Piece::Argument(Field { name, kind }), &rest[length..]);
     }
     // Text up to the next argument.
     let end = line
@@ -80,6 +152,14 @@ fn argument_at(text: &str) -> Option<usize> {
         .take_while(|b| b.is_ascii_alphanumeric() || *b == b'_')
         .count();
     (length > 0).then_some(length + 1)
+}
+
+/// The type that stands behind an argument, if `:` and a letter do, and its length without the
+/// `:`; or the word that names none.
+fn type_at(text: &str) -> Option<std::result::Result<(FieldType<'_>, usize), &str>> {
+    let word = text.strip_prefix(':')?;
+    word.starts_with(|c: char| c.is_ascii_alphabetic())
+        .then(|| FieldType::parse(word))
 }
 
 #[cfg(test)]
@@ -115,6 +195,40 @@ mod tests {
         assert_eq!(names(""), [""; 0]);
         assert_eq!(rendered("a $b", &[]), "a b(?)");
         assert_eq!(rendered("$n\r\nmore", &[-1]), "n(-1)");
+    }
+
+    #[test]
+    fn a_colon_and_a_letter_begin_a_type() {
+        let kinds = |message| {
+            fields(message)
+                .map(|f| (f.name, f.kind.code()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            kinds("$a:u8 $ip:$port $n: $x:1 $y :u8 $z:enum(a=1,b=2)."),
+            [
+                ("a", 5),
+                ("ip", 1),
+                ("port", 1),
+                ("n", 1),
+                ("x", 1),
+                ("y", 1),
+                ("z", 18)
+            ]
+        );
+        assert_eq!(
+            rendered("$a:u8 $ip:$port $n: $z:enum(a=1,b=2).", &[-1, 2, 3, 4, 2]),
+            "a(255) ip(2):port(3) n(4): z(b)."
+        );
+        assert_eq!(rendered("took $t:ns", &[12_500]), "took t(12.5µs)");
+        assert_eq!(rendered("$a:u8 b $c:bool", &[1]), "a(1) b c(?)");
+        // As a reader has it whose version knows fewer types.
+        assert_eq!(rendered("$a:u128, $b", &[1, 2]), "a(1):u128, b(2)");
+        assert_eq!(
+            unknown_type("$a:u8 $b:u128, $c:int\n$d:no"),
+            Some(("b", "u128"))
+        );
+        assert_eq!(unknown_type("$a:u8 $b: $c:$d $e:1, :no $f:ns"), None);
     }
 
     /// The plainest way to render: walk the characters.

@@ -37,15 +37,26 @@ static void names(void) {
   CHECK_FAILS(timeline_priority_parse("error", NULL), TIMELINE_E_ARGUMENT, "priority is NULL");
 
   uint32_t count = 77;
-  CHECK_EQ(timeline_argument_count("nothing", &count), TIMELINE_OK);
+  timeline_field_t fields[4];
+  CHECK_EQ(timeline_fields("nothing", fields, &count), TIMELINE_OK);
   CHECK_EQ(count, 0);
-  CHECK_EQ(timeline_argument_count("processed $tcp, $udp, and $other\nnot $these", &count), TIMELINE_OK);
-  CHECK_EQ(count, 3);
-  CHECK_FAILS(timeline_argument_count("$a $b $c $d $e", &count), TIMELINE_E_ARGUMENT, "5");
-  CHECK_FAILS(timeline_argument_count(NULL, &count), TIMELINE_E_ARGUMENT, "message is NULL");
-  CHECK_FAILS(timeline_argument_count(NOT_UTF8, &count), TIMELINE_E_ARGUMENT, "UTF-8");
-  CHECK_FAILS(timeline_argument_count("$a", NULL), TIMELINE_E_ARGUMENT, "count is NULL");
-  CHECK_EQ(count, 3);
+  const char *const typed = "took $t:ns of $x, $ratio:f64 in $mode:enum(red=1,green=2)\nnot $these";
+  CHECK_EQ(timeline_fields(typed, fields, &count), TIMELINE_OK);
+  CHECK_EQ(count, 4);
+  CHECK_EQ(fields[0].type, TIMELINE_NS);
+  CHECK_EQ(fields[1].type, TIMELINE_I64);
+  CHECK_EQ(fields[2].type, TIMELINE_F64);
+  CHECK_EQ(fields[3].type, TIMELINE_ENUM);
+  CHECK(fields[2].name_length == 5 && memcmp(fields[2].name, "ratio", 5) == 0);
+  CHECK(fields[3].labels_length == 13 && memcmp(fields[3].labels, "red=1,green=2", 13) == 0);
+  CHECK(fields[2].labels == NULL && fields[2].labels_length == 0);
+  CHECK_FAILS(timeline_fields("$a $b $c $d $e", fields, &count), TIMELINE_E_ARGUMENT, "5");
+  CHECK_FAILS(timeline_fields("$a:int", fields, &count), TIMELINE_E_ARGUMENT, "expected one of i8, i16");
+  CHECK_FAILS(timeline_fields(NULL, fields, &count), TIMELINE_E_ARGUMENT, "message is NULL");
+  CHECK_FAILS(timeline_fields(NOT_UTF8, fields, &count), TIMELINE_E_ARGUMENT, "UTF-8");
+  CHECK_FAILS(timeline_fields("$a", NULL, &count), TIMELINE_E_ARGUMENT, "fields is NULL");
+  CHECK_FAILS(timeline_fields("$a", fields, NULL), TIMELINE_E_ARGUMENT, "count is NULL");
+  CHECK_EQ(count, 4);
 }
 
 /* A failed call leaves its output alone, and says why. */

@@ -111,9 +111,10 @@ static void call_define(struct at *at) {
   uint32_t defined;
   at->status = timeline_define(tl, "cancel", TIMELINE_INFO, "a second $number", &defined);
 }
-static void call_argument_count(struct at *at) {
+static void call_fields(struct at *at) {
+  timeline_field_t fields[4];
   uint32_t count;
-  at->status = timeline_argument_count("one $a", &count);
+  at->status = timeline_fields("one $a", fields, &count);
 }
 /* More entries than a chunk has room for. */
 static void log_numbers(struct at *at) {
@@ -179,7 +180,7 @@ static const struct call {
     {"timeline_free", prepare_opened, call_free},
     {"timeline_unlink", prepare_left, call_unlink},
     {"timeline_define", NULL, call_define},
-    {"timeline_argument_count", NULL, call_argument_count},
+    {"timeline_fields", NULL, call_fields},
     {"timeline_log", NULL, log_numbers},
     {"timeline_sample", NULL, call_sample},
     {"timeline_sampler_free", prepare_sampler, call_sampler_free},

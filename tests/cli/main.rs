@@ -32,3 +32,4 @@ mod surface;
 mod terminal;
 mod truncation;
 mod twin;
+mod typed;

@@ -58,10 +58,12 @@ static void counts_as_the_library() {
       "",           "$",           "$ $",      "$a",          "$a$b",        "a$b",       "$a,$b;$c.$d", "$$a",
       "$\n$a",      "$a\n$b",      "\n$a",     "cost: $5",    "$_",          "$-a",       "$a-$b",       "${a}",
       "US$ 5",      "$\xc3\xa9",   "a $b\r\n",  "a\r$b", "($a)",        "$a $b $c $d", "tab\t$a",   "\\$a",        "$a_1 $B2",
-      "\"$quoted\"", "x=$x, y=$y", "$a $a",    "100$",        "$a$",         "$a:$",      "'$a'",        "$A$$B"};
+      "\"$quoted\"", "x=$x, y=$y", "$a $a",    "100$",        "$a$",         "$a:$",      "'$a'",        "$A$$B",
+      "$a:u8",      "$a:$b:ns $c",  "$a:enum(x=1,y=2) $b"};
   for (const char* message : messages) {
     std::uint32_t count = 99;
-    const timeline_status_t status = timeline_argument_count(message, &count);
+    timeline_field_t fields[4];
+    const timeline_status_t status = timeline_fields(message, fields, &count);
     const int mine = timeline::detail::count_arguments(message);
     if (status == TIMELINE_E_ARGUMENT && count == 99 && (mine > 4 || *message == '\0' || *message == '\n')) continue;
     if (status == TIMELINE_OK && mine == static_cast<int>(count)) continue;

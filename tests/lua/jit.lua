@@ -49,6 +49,14 @@ run(function() local f = loggers[2] for i = 1, 20000 do f(i, i) end end)
 run(function() local f = loggers[3] for i = 1, 20000 do f(i, i, i) end end)
 run(function() local f = loggers[4] for i = 1, 20000 do f(i, i, i, i) end end)
 run(function() for i = 1, 20000 do off(i, i) end end)
+local typed = {
+   assert(tl:define("test", "info", "$a:f64")),
+   assert(tl:define("test", "info", "$a:f64 $b:bool $c:enum(red=1,green=2) $d")),
+   assert(tl:define("test", "packet", "$a:f64 $b:f32")),
+}
+run(function() local f = typed[1] for i = 1, 20000 do f(i * 0.5) end end)
+run(function() local f = typed[2] for i = 1, 20000 do f(i * 0.5, i > 5, "green", i) end end)
+run(function() local f = typed[3] for i = 1, 20000 do f(i, 0.25) end end)
 -- Integers of C, which are looked at more closely.
 run(function() local f = loggers[2] for i = 1, 20000 do f(1LL * i, 2ULL * i) end end)
 run(function() for i = 1, 20000 do off(1LL * i, i % 2 == 0) end end)

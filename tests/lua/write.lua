@@ -19,6 +19,32 @@ three(2LL ^ 62, 0xffffffffffffffffULL, -2LL ^ 63)
 four(1, 2, 3, 4)
 one(true)
 
+-- Types say how a value is stored and shown.
+local numbers = tl:define("test", "info", "$a:f64 $b:f32 $c:u8 $d:bytes")
+numbers(0.25, -1.5, 300, 2 ^ 20)
+numbers(7, 2LL, -1, 5)
+local names = tl:define("test", "info", "$a:bool $b:char $c:enum(red=1,green=2) $d:flags(r=1,w=2)")
+names(true, "é", "green", 3)
+names(false, 0x61, 7, "w")
+names(0, "\xff", 1, 0)
+local times = tl:define("test", "info", "$a:ns $b:time $c:hex $d:i32\n$not:this")
+times(12500, 1763661210000000007LL, 31, -5)
+local function refused(message, ...)
+   local _, why = pcall(...)
+   assert(tostring(why):find(message, 1, true), tostring(why))
+end
+refused("expected a number as $a, got \"x\"", numbers, "x", 0, 0, 0)
+refused("expected 4 arguments ($a, $b, $c, $d), got 3", numbers, 1, 2, 3)
+refused("expected 4 arguments ($a, $b, $c, $d), got more", numbers, 1, 2, 3, 4, 5)
+refused("expected an integer as $c, got \"1\"", numbers, 1, 2, "1", 4)
+refused("expected true or false as $a, got \"no\"", names, "no", "a", 1, 1)
+refused("expected one character or its number as $b, got \"ab\"", names, true, "ab", 1, 1)
+refused("expected one of red=1,green=2, or a number as $c, got \"blue\"", names, true, "a", "blue", 1)
+refused('there is no type "int" for the argument $x', timeline.define, tl, "test", "info", "$x:int")
+local line = debug.getinfo(1, "l").currentline + 1
+local _, where = pcall(function() numbers("x", 0, 0, 0) end)
+assert(where:find("write.lua:" .. line .. ":", 1, true), where)
+
 local seen = {}
 for event in assert(timeline.attach(tl)):events("oldest") do
    seen[#seen + 1] = tostring(event)
@@ -27,6 +53,9 @@ local expected = {
    "nothing", "one a(-1)", "two a(1099511627776) b(3)",
    "three a(4611686018427387904) b(-1) c(-9223372036854775808)",
    "four a(1) b(2) c(3) d(4)", "one a(1)",
+   "a(0.25) b(-1.5) c(44) d(1 MiB)", "a(7.0) b(2.0) c(255) d(5 B)",
+   "a(true) b(é) c(green) d(r|w)", "a(false) b(a) c(7) d(w)", "a(false) b(\\xff) c(red) d(0)",
+   "a(12.5µs) b(2025-11-20T17:53:30.000000007Z) c(0x1f) d(-5)",
 }
 for index = 1, math.max(#expected, #seen) do
    assert(seen[index] == expected[index], ("%d: expected %s, got %s"):format(index, expected[index], seen[index]))

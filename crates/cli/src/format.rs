@@ -4,7 +4,9 @@ use std::fmt;
 use std::io::{self, Write};
 
 use anstyle::Style;
+pub use timeline::Bytes;
 use timeline::dump::printable;
+use timeline::short;
 
 /// A count with separated thousands: `1,048,576`.
 pub struct Count(pub u64);
@@ -53,23 +55,6 @@ pub fn hex(number: Option<u64>) -> Option<String> {
     number.map(|number| format!("{number:#018x}"))
 }
 
-/// A size: `64 MiB`, `1.2 KiB`, `12 B`.
-pub struct Bytes(pub u64);
-
-impl fmt::Display for Bytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut unit = "B";
-        let mut size = self.0 as f64;
-        for larger in ["KiB", "MiB", "GiB", "TiB"] {
-            if size < 1024.0 {
-                break;
-            }
-            (size, unit) = (size / 1024.0, larger);
-        }
-        f.pad(&format!("{} {unit}", short(size)))
-    }
-}
-
 /// A number with a decimal prefix: `512`, `1.2 k`, `25 M`, `2.6 G`.
 pub struct Rate(pub f64);
 
@@ -84,16 +69,6 @@ impl fmt::Display for Rate {
             (rate, prefix) = (rate / 1000.0, larger);
         }
         f.pad(&format!("{}{prefix}", short(rate)))
-    }
-}
-
-/// A number with one decimal, if that is not zero and the number is below 100.
-fn short(value: f64) -> String {
-    let tenths = (value * 10.0).round();
-    if tenths % 10.0 == 0.0 || value >= 100.0 {
-        format!("{value:.0}")
-    } else {
-        format!("{value:.1}")
     }
 }
 

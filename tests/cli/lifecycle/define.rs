@@ -68,6 +68,15 @@ fn what_cannot_be_defined_is_refused_whole() {
         "{error}"
     );
     assert!(error.to_string().contains("at most 4"), "{error}");
+    let error = assert_nothing_defined(&attached, || {
+        timeline.define("category", Priority::Info, "$a:u8 and $b:int")
+    });
+    assert!(
+        matches!(&error, Error::UnknownFieldType { field, found, .. }
+            if field == "b" && found == "int"),
+        "{error}"
+    );
+    assert!(error.to_string().contains("i8, i16"), "{error}");
     // Four are not too many, nor are those of further lines.
     let event = timeline.define("category", Priority::Info, "$a $b $c $d\nand $e");
     let definition = attached.definition(event.expect("defined")).expect("there");

@@ -7,8 +7,9 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
+use timeline::dump::is_template;
 use timeline::{
-    Definition, Event, EventId, MAX_ARGUMENTS, Source, Syntax, Thread,
+    Definition, Event, EventId, MAX_ARGUMENTS, Source, Thread,
     dump::{Messages, Template, Text},
 };
 
@@ -118,7 +119,7 @@ impl<'a> Lines<'a> {
     #[cold]
     fn new_definition(&mut self, event: &Event, out: &mut Text) {
         let definition = match self.at.definition(event.id) {
-            Some(known) if event.payload.is_none() && known.syntax == Syntax::Template => known,
+            Some(known) if is_template(event, known) => known,
             other => {
                 let mut message = String::new();
                 self.messages

@@ -1,8 +1,9 @@
 //! Writes the end of an event's line in JSON, from its category on.
-//! It is for events whose values are in a payload, or whose message is lost.
+//! It is for events whose values are typed or in a payload, or whose message is lost.
 
 use serde_json::{Number, Value as Json, json};
-use timeline::{Definition, Event, Format, Frame, Source, Syntax, Value, dump::STACK, values};
+use timeline::dump::STACK;
+use timeline::{Definition, Event, FieldType, Format, Frame, Source, Syntax, Value, values};
 
 use super::{category, escaped, or_null, own_number, priority, quoted, unique_names};
 
@@ -14,8 +15,14 @@ pub fn line_end(
     message: &str,
 ) -> String {
     let is_lost = definition.is_none_or(|definition| definition.is_lost);
-    let shown: Vec<Json> = match &event.payload {
-        None if is_lost => event.args.map(Json::from).to_vec(),
+    let shown: Vec<Json> = match (&event.payload, definition) {
+        (None, _) if is_lost => event.args.map(Json::from).to_vec(),
+        (None, Some(definition)) => {
+            let fields = definition.fields().zip(event.args);
+            fields
+                .map(|(field, word)| typed(field.kind, word))
+                .collect()
+        }
         _ => values(event.values()).map(value).collect(),
     };
     let is_printf = definition.is_some_and(|d| d.syntax == Syntax::Printf);
@@ -78,6 +85,40 @@ pub fn line_end(
         field("backtrace", &escaped::to_string(&frames));
     }
     end + "}\n"
+}
+
+/// The value in an argument word: a number, `true` or `false`, a text for a character or a name,
+/// and a list of names for flags. The bits without a name are a number at its end.
+fn typed(kind: FieldType, word: i64) -> Json {
+    let integer = kind.integer(word);
+    match kind {
+        // With the digits of its own precision: 1.1, and not 1.100000023841858.
+        FieldType::F32 => {
+            let shortest = f32::from_bits(integer as u32).to_string();
+            value(Value::Float(shortest.parse().unwrap_or_default()))
+        }
+        FieldType::F64 => value(Value::Float(f64::from_bits(integer as u64))),
+        FieldType::Bool => (integer != 0).into(),
+        FieldType::U64 | FieldType::Hex | FieldType::Ptr | FieldType::Bytes => {
+            (integer as u64).into()
+        }
+        FieldType::Enum(labels) => match labels.name(integer) {
+            Some(name) => name.into(),
+            None => integer.into(),
+        },
+        FieldType::Flags(labels) => {
+            let (names, rest) = labels.names(integer as u64);
+            let names = names.into_iter().map(Json::from);
+            names.chain((rest != 0).then(|| rest.into())).collect()
+        }
+        FieldType::Char => {
+            let mut text = String::new();
+            // Writing to a String does not fail.
+            let _ = kind.write(word, &mut text);
+            text.into()
+        }
+        _ => integer.into(),
+    }
 }
 
 /// Numbers as numbers, where JSON has them. A text that was cut ends in `…`.

@@ -1,0 +1,129 @@
+//! The arguments of a message and their types, for C.
+use crate::convert::{place, text};
+use crate::error::{TIMELINE_OK, guard, timeline_status_t};
+use std::ffi::c_char;
+use timeline_core::{FieldType, MAX_ARGUMENTS, checked_fields};
+
+/// Signed 64-bit integer; also an argument without a type.
+pub const TIMELINE_I64: u32 = 1;
+/// Signed 8-bit integer. A type of fewer than 64 bits counts only the low bits of its argument.
+pub const TIMELINE_I8: u32 = 2;
+/// Signed 16-bit integer.
+pub const TIMELINE_I16: u32 = 3;
+/// Signed 32-bit integer.
+pub const TIMELINE_I32: u32 = 4;
+/// Unsigned 8-bit integer.
+pub const TIMELINE_U8: u32 = 5;
+/// Unsigned 16-bit integer.
+pub const TIMELINE_U16: u32 = 6;
+/// Unsigned 32-bit integer.
+pub const TIMELINE_U32: u32 = 7;
+/// Unsigned 64-bit integer.
+pub const TIMELINE_U64: u32 = 8;
+/// The bits of a `float`: `timeline_f32`.
+pub const TIMELINE_F32: u32 = 9;
+/// The bits of a `double`: `timeline_f64`.
+pub const TIMELINE_F64: u32 = 10;
+/// 0 is false, everything else is true.
+pub const TIMELINE_BOOL: u32 = 11;
+/// A Unicode code point, or a byte that is none.
+pub const TIMELINE_CHAR: u32 = 12;
+/// An unsigned number, shown in base 16.
+pub const TIMELINE_HEX: u32 = 13;
+/// An address.
+pub const TIMELINE_PTR: u32 = 14;
+/// A duration in nanoseconds, signed.
+pub const TIMELINE_NS: u32 = 15;
+/// Nanoseconds since 1970.
+pub const TIMELINE_TIME: u32 = 16;
+/// A size in bytes.
+pub const TIMELINE_BYTES: u32 = 17;
+/// One of several names.
+pub const TIMELINE_ENUM: u32 = 18;
+/// A set of named bits.
+pub const TIMELINE_FLAGS: u32 = 19;
+
+/// An argument of a message. The texts are parts of the message, and do not end with NUL.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct timeline_field_t {
+    /// Its name, without the `$`.
+    pub name: *const c_char,
+    /// The names of an enum or of flags, as the message has them: `red=1,green=2`; else NULL.
+    pub labels: *const c_char,
+    /// Bytes of the name.
+    pub name_length: u32,
+    /// Bytes of the labels.
+    pub labels_length: u32,
+    /// `TIMELINE_I64` to `TIMELINE_FLAGS`.
+    pub r#type: u32,
+}
+
+/// Finds the arguments of a message, without defining anything.
+///
+/// `message`: as for `timeline_define`. `fields`: room for four; receives the arguments in their
+/// order. `count`: receives 0 to 4. Both are untouched when the call fails.
+///
+/// Returns `TIMELINE_OK`, or `TIMELINE_E_ARGUMENT` for a message that could not be defined. Any
+/// thread.
+///
+/// # Safety
+/// `message` is NULL or a NUL-terminated string; `fields` is NULL or has room for four, and `count`
+/// is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn timeline_fields(
+    message: *const c_char,
+    fields: *mut timeline_field_t,
+    count: *mut u32,
+) -> timeline_status_t {
+    guard(|| {
+        place(fields, "fields")?;
+        place(count, "count")?;
+        // SAFETY: the contract of this function.
+        let message = unsafe { text(message, "message")? };
+        let found = checked_fields(message)?;
+        debug_assert!(found.len() <= MAX_ARGUMENTS);
+        for (index, field) in found.iter().enumerate() {
+            let labels = match field.kind {
+                FieldType::Enum(labels) | FieldType::Flags(labels) => Some(labels.as_str()),
+                _ => None,
+            };
+            let field = timeline_field_t {
+                name: field.name.as_ptr().cast(),
+                labels: labels.map_or(std::ptr::null(), |labels| labels.as_ptr().cast()),
+                name_length: field.name.len() as u32,
+                labels_length: labels.map_or(0, str::len) as u32,
+                r#type: number(field.kind),
+            };
+            // SAFETY: checked by `place`; there are at most four, and room for four by contract.
+            unsafe { fields.add(index).write(field) };
+        }
+        // SAFETY: checked by `place`, and writable by contract.
+        unsafe { count.write(found.len() as u32) };
+        Ok(TIMELINE_OK)
+    })
+}
+
+fn number(kind: FieldType) -> u32 {
+    match kind {
+        FieldType::I64 => TIMELINE_I64,
+        FieldType::I8 => TIMELINE_I8,
+        FieldType::I16 => TIMELINE_I16,
+        FieldType::I32 => TIMELINE_I32,
+        FieldType::U8 => TIMELINE_U8,
+        FieldType::U16 => TIMELINE_U16,
+        FieldType::U32 => TIMELINE_U32,
+        FieldType::U64 => TIMELINE_U64,
+        FieldType::F32 => TIMELINE_F32,
+        FieldType::F64 => TIMELINE_F64,
+        FieldType::Bool => TIMELINE_BOOL,
+        FieldType::Char => TIMELINE_CHAR,
+        FieldType::Hex => TIMELINE_HEX,
+        FieldType::Ptr => TIMELINE_PTR,
+        FieldType::Ns => TIMELINE_NS,
+        FieldType::Time => TIMELINE_TIME,
+        FieldType::Bytes => TIMELINE_BYTES,
+        FieldType::Enum(_) => TIMELINE_ENUM,
+        FieldType::Flags(_) => TIMELINE_FLAGS,
+    }
+}

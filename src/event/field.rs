@@ -1,0 +1,348 @@
+//! The types of fields: how a message names them, and how each shows its value.
+//!
+//! A field of at most 64 bits stands in one argument word of an entry. A shorter type counts only
+//! the low bits of its word, as a conversion in C does, so that every word is a value of its type.
+
+use std::fmt;
+
+use super::units::{Bytes, Nanoseconds, UnixTime};
+
+/// The type of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FieldType<'a> {
+    /// Signed integers. `I64` is also the type of a field for which the message gives none.
+    I64,
+    /// 8 bits, signed.
+    I8,
+    /// 16 bits, signed.
+    I16,
+    /// 32 bits, signed.
+    I32,
+    /// 8 bits, unsigned.
+    U8,
+    /// 16 bits, unsigned.
+    U16,
+    /// 32 bits, unsigned.
+    U32,
+    /// 64 bits, unsigned.
+    U64,
+    /// A number of IEEE 754 in the low 32 bits.
+    F32,
+    /// A number of IEEE 754.
+    F64,
+    /// `false` for 0, and `true` for everything else.
+    Bool,
+    /// A Unicode code point in the low 32 bits, or a byte that is none.
+    Char,
+    /// An unsigned number in base 16.
+    Hex,
+    /// An address.
+    Ptr,
+    /// A duration in nanoseconds, signed.
+    Ns,
+    /// Nanoseconds since 1970.
+    Time,
+    /// A size in bytes, unsigned.
+    Bytes,
+    /// One of several names.
+    Enum(Labels<'a>),
+    /// A set of named bits.
+    Flags(Labels<'a>),
+}
+
+/// The types that a message may name, as they are written.
+pub const TYPES: &str = "i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, bool, char, hex, ptr, ns, \
+    time, bytes, enum(red=1,green=2), flags(r=1,w=2)";
+
+/// The names of an enum or of flags, each with its number: `red=1,green=2`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Labels<'a>(&'a str);
+
+impl<'a> Labels<'a> {
+    /// Labels as a message has them between the parentheses. Each needs a name and a number, in
+    /// base 10, or in base 16 behind `0x`.
+    pub fn parse(list: &'a str) -> Option<Labels<'a>> {
+        let labels = Labels(list);
+        list.split(',')
+            .all(|label| split_label(label).is_some())
+            .then_some(labels)
+    }
+
+    /// Name and number of each, in their order.
+    pub fn iter(self) -> impl Iterator<Item = (&'a str, i64)> {
+        self.0.split(',').filter_map(split_label)
+    }
+
+    /// The name of a number.
+    pub fn name(self, number: i64) -> Option<&'a str> {
+        let mut labels = self.iter();
+        labels.find_map(|(name, own)| (own == number).then_some(name))
+    }
+
+    /// The names whose bits are all set, in their order, and the bits that no name covers.
+    pub fn names(self, bits: u64) -> (Vec<&'a str>, u64) {
+        let set = self.iter().map(|(name, number)| (name, number as u64));
+        let set: Vec<_> = set
+            .filter(|(_, own)| *own != 0 && bits & own == *own)
+            .collect();
+        let rest = set.iter().fold(bits, |rest, (_, own)| rest & !own);
+        (set.into_iter().map(|(name, _)| name).collect(), rest)
+    }
+
+    /// The list, as the message has it.
+    pub fn as_str(self) -> &'a str {
+        self.0
+    }
+}
+
+fn split_label(label: &str) -> Option<(&str, i64)> {
+    let (name, number) = label.split_once('=')?;
+    let (name, number) = (name.trim(), number.trim());
+    let number = match number.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok()? as i64,
+        None => number.parse().ok()?,
+    };
+    // A `$` would begin an argument for those that only count them.
+    (!name.is_empty() && !name.contains('$')).then_some((name, number))
+}
+
+impl<'a> FieldType<'a> {
+    /// The type at the beginning of `text`, which stands behind `$name:`, and its length. The
+    /// error is the word that names no type.
+    pub fn parse(text: &'a str) -> Result<(FieldType<'a>, usize), &'a str> {
+        let word = text.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        let mut length = word;
+        if text[word..].starts_with("[]") {
+            length += 2;
+        } else if let Some(list) = text[word..].strip_prefix('(')
+            && matches!(&text[..word], "enum" | "flags")
+        {
+            length += list.find(')').map_or(text.len() - word, |end| end + 2);
+        }
+        let found = &text[..length];
+        FieldType::named(found)
+            .map(|kind| (kind, length))
+            .ok_or(found)
+    }
+
+    fn named(name: &'a str) -> Option<FieldType<'a>> {
+        let labels = |kind: &str| {
+            let list = name.strip_prefix(kind)?.strip_prefix('(')?;
+            Labels::parse(list.strip_suffix(')')?)
+        };
+        Some(match name {
+            "i8" => FieldType::I8,
+            "i16" => FieldType::I16,
+            "i32" => FieldType::I32,
+            "i64" => FieldType::I64,
+            "u8" => FieldType::U8,
+            "u16" => FieldType::U16,
+            "u32" => FieldType::U32,
+            "u64" => FieldType::U64,
+            "f32" => FieldType::F32,
+            "f64" => FieldType::F64,
+            "bool" => FieldType::Bool,
+            "char" => FieldType::Char,
+            "hex" => FieldType::Hex,
+            "ptr" => FieldType::Ptr,
+            "ns" => FieldType::Ns,
+            "time" => FieldType::Time,
+            "bytes" => FieldType::Bytes,
+            _ => match labels("enum") {
+                Some(list) => FieldType::Enum(list),
+                None => FieldType::Flags(labels("flags")?),
+            },
+        })
+    }
+
+    /// The number of the type in the definition of an event: docs/format.md.
+    pub fn code(self) -> u8 {
+        match self {
+            FieldType::I64 => 1,
+            FieldType::I8 => 2,
+            FieldType::I16 => 3,
+            FieldType::I32 => 4,
+            FieldType::U8 => 5,
+            FieldType::U16 => 6,
+            FieldType::U32 => 7,
+            FieldType::U64 => 8,
+            FieldType::F32 => 9,
+            FieldType::F64 => 10,
+            FieldType::Bool => 11,
+            FieldType::Char => 12,
+            FieldType::Hex => 13,
+            FieldType::Ptr => 14,
+            FieldType::Ns => 15,
+            FieldType::Time => 16,
+            FieldType::Bytes => 17,
+            FieldType::Enum(_) => 18,
+            FieldType::Flags(_) => 19,
+        }
+    }
+
+    /// The value in an argument word, as a signed integer: sign-extended or zero-extended from the
+    /// bits that the type has.
+    pub fn integer(self, word: i64) -> i64 {
+        match self {
+            FieldType::I8 => (word as i8).into(),
+            FieldType::I16 => (word as i16).into(),
+            FieldType::I32 => (word as i32).into(),
+            FieldType::U8 => (word as u8).into(),
+            FieldType::U16 => (word as u16).into(),
+            FieldType::U32 | FieldType::F32 | FieldType::Char => (word as u32).into(),
+            _ => word,
+        }
+    }
+
+    /// Writes the value in an argument word as people read it: `true`, `0x1f`, `12.5µs`,
+    /// `1.5 KiB`, `red`, `r|w`.
+    ///
+    /// # Errors
+    /// Only those of `out`.
+    pub fn write(self, word: i64, out: &mut (impl fmt::Write + ?Sized)) -> fmt::Result {
+        let value = self.integer(word);
+        match self {
+            FieldType::U64 => write!(out, "{}", value as u64),
+            // As a number of its own precision, which has fewer digits.
+            FieldType::F32 => write!(out, "{:?}", f32::from_bits(value as u32)),
+            FieldType::F64 => write!(out, "{:?}", f64::from_bits(value as u64)),
+            FieldType::Bool => write!(out, "{}", value != 0),
+            FieldType::Char => write_char(value as u32, out),
+            FieldType::Hex | FieldType::Ptr => write!(out, "{value:#x}"),
+            FieldType::Ns => write!(out, "{}", Nanoseconds(value)),
+            FieldType::Time => write!(out, "{}", UnixTime(value)),
+            FieldType::Bytes => write!(out, "{}", Bytes(value as u64)),
+            FieldType::Enum(labels) => match labels.name(value) {
+                Some(name) => out.write_str(name),
+                None => write!(out, "{value}"),
+            },
+            FieldType::Flags(labels) => write_flags(labels, value as u64, out),
+            _ => write!(out, "{value}"),
+        }
+    }
+}
+
+/// A code point, or `\xe9` for a byte that C took for a negative `char`.
+fn write_char(value: u32, out: &mut (impl fmt::Write + ?Sized)) -> fmt::Result {
+    match char::from_u32(value) {
+        Some(char) => out.write_char(char),
+        None => write!(out, "\\x{:02x}", value as u8),
+    }
+}
+
+fn write_flags(labels: Labels, bits: u64, out: &mut (impl fmt::Write + ?Sized)) -> fmt::Result {
+    let (names, rest) = labels.names(bits);
+    out.write_str(&names.join("|"))?;
+    match (rest, names.len()) {
+        (0, 0) => out.write_str("0"),
+        (0, _) => Ok(()),
+        (_, 0) => write!(out, "{rest:#x}"),
+        _ => write!(out, "|{rest:#x}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shown(kind: &str, word: i64) -> String {
+        let (kind, length) = FieldType::parse(kind).unwrap();
+        assert!(length > 0);
+        let mut text = String::new();
+        kind.write(word, &mut text).unwrap();
+        text
+    }
+
+    #[test]
+    fn each_type_shows_its_value() {
+        for (kind, word, text) in [
+            ("i8", 255, "-1"),
+            ("i16", 0x1_8000, "-32768"),
+            ("i32", i64::MAX, "-1"),
+            ("i64", i64::MIN, "-9223372036854775808"),
+            ("u8", -1, "255"),
+            ("u16", -1, "65535"),
+            ("u32", -1, "4294967295"),
+            ("u64", -1, "18446744073709551615"),
+            ("f32", i64::from(1.1f32.to_bits()), "1.1"),
+            ("f64", (-2.5f64).to_bits() as i64, "-2.5"),
+            ("f64", f64::NAN.to_bits() as i64, "NaN"),
+            ("f64", 1e300f64.to_bits() as i64, "1e300"),
+            ("bool", 0, "false"),
+            ("bool", 7, "true"),
+            ("char", 0x61, "a"),
+            ("char", 0x1f600, "😀"),
+            ("char", -23, "\\xe9"),
+            ("hex", 0x1f, "0x1f"),
+            ("hex", -1, "0xffffffffffffffff"),
+            ("ptr", 0x7f00_0000_1000, "0x7f0000001000"),
+            ("ns", 12_500, "12.5µs"),
+            (
+                "time",
+                1_763_661_210_000_000_007,
+                "2025-11-20T17:53:30.000000007Z",
+            ),
+            ("bytes", 1536, "1.5 KiB"),
+            ("enum(red=1,green=2)", 2, "green"),
+            ("enum(red=1,green=2)", 3, "3"),
+            ("enum(none=-1)", -1, "none"),
+            ("flags(r=1,w=2,x=0x4)", 0, "0"),
+            ("flags(r=1,w=2,x=0x4)", 3, "r|w"),
+            ("flags(r=1,w=2,x=0x4)", 0x1c, "x|0x18"),
+            ("flags(r=1)", 0x10, "0x10"),
+        ] {
+            assert_eq!(shown(kind, word), text, "{kind} {word}");
+        }
+    }
+
+    #[test]
+    fn a_type_ends_where_its_word_ends() {
+        let parsed = |text| FieldType::parse(text).map(|(kind, length)| (kind.code(), length));
+        assert_eq!(parsed("u32, and"), Ok((7, 3)));
+        assert_eq!(parsed("u32_x"), Ok((7, 3)));
+        assert_eq!(parsed("ns)"), Ok((15, 2)));
+        assert_eq!(parsed("enum(a=1) b"), Ok((18, 9)));
+        assert_eq!(parsed("bool(x)"), Ok((11, 4)));
+        for (text, word) in [
+            ("int $x", "int"),
+            ("u32[] $x", "u32[]"),
+            ("enum $x", "enum"),
+            ("enum(a) $x", "enum(a)"),
+            ("enum(a=b) x", "enum(a=b)"),
+            ("enum(=1) x", "enum(=1)"),
+            ("enum() x", "enum()"),
+            ("flags(a=1", "flags(a=1"),
+        ] {
+            assert_eq!(parsed(text), Err(word), "{text}");
+        }
+    }
+
+    #[test]
+    fn each_type_that_is_listed_is_one_and_has_its_own_number() {
+        let mut codes = Vec::new();
+        let mut rest = TYPES;
+        while !rest.is_empty() {
+            let (kind, length) = FieldType::parse(rest).unwrap();
+            codes.push(kind.code());
+            rest = rest[length..].trim_start_matches(", ");
+        }
+        codes.sort_unstable();
+        assert_eq!(codes, (1..=19).collect::<Vec<u8>>());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_type_or_none(
+            text in "[a-z0-9]{0,5}(\\[\\]|\\([a-zé=,0-9x-]{0,9}\\)?)?.{0,3}",
+            word: i64,
+        ) {
+            if let Ok((kind, length)) = FieldType::parse(&text) {
+                prop_assert!(text.is_char_boundary(length));
+                let mut out = String::new();
+                kind.write(word, &mut out).unwrap();
+                prop_assert!(!out.is_empty());
+            }
+        }
+    }
+}
