@@ -7,14 +7,14 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use timeline::dump::{is_printable, printable};
-use timeline::layout::header::{self, Header};
-use timeline::layout::records::{self, Chunk, Lane, Thread};
-use timeline::layout::words::{Cursor, State, entry_head, entry_thread};
-use timeline::layout::{Geometry, HEADER_SIZE, MAGIC};
+use timeline::layout::Geometry;
+use timeline::layout::header::Header;
+use timeline::layout::records;
+use timeline::layout::words::{entry_head, entry_thread};
 use timeline::{Attached, Definition, Event, Order, Priority, Record, dump};
 
 use crate::command::command;
-use crate::support::{padded, seal};
+use crate::support::{anchor, begin_snapshot, put_chunk, put_string, put_thread, seal};
 
 /// An hour to change in, and half hours would be seen too.
 const ZONE: &str = "NST3:30NDT,M3.2.0,M11.1.0";
@@ -84,34 +84,20 @@ fn snapshot(made: &Made) -> (Vec<u8>, Vec<(u64, [i64; 4])>) {
     let g = Geometry::new(256, 64 * 1024);
     let mut b = vec![0; g.total as usize];
     Header::edit(&mut b, |h| {
-        h.magic = MAGIC.map(Into::into);
-        h.version_major = 1.into();
-        h.header_size = (HEADER_SIZE as u32).into();
-        h.flags = header::FLAG_SNAPSHOT.into();
-        g.store(h);
-        h.clock = 1.into();
+        begin_snapshot(h, &g);
         let mut nodes = [0xff; 1024];
         nodes[..3].copy_from_slice(&[0, 1, 200]);
         h.cpu_nodes = nodes.map(Into::into);
         seal(h);
         for (slot, nanoseconds) in [(0, 0), (1, made.span)] {
-            h.anchors[slot] = header::Anchor {
-                serial: (slot as u64 + 1).into(),
-                ticks: (TICKS + 3 * nanoseconds).into(),
-                monotonic: nanoseconds.into(),
-                realtime: (EPOCH + nanoseconds).into(),
-            };
+            let (ticks, realtime) = (TICKS + 3 * nanoseconds, EPOCH + nanoseconds);
+            h.anchors[slot] = anchor(slot, ticks, nanoseconds, realtime);
         }
         h.defined = (made.definitions.len() as u32 + 1).into();
     });
 
     let mut used = 1;
-    let mut intern = |b: &mut [u8], text: &str| {
-        let place = g.strings().offset as usize + used;
-        b[place..place + text.len()].copy_from_slice(text.as_bytes());
-        used += text.len() + 1;
-        (used - text.len() - 1) as u32
-    };
+    let mut intern = |b: &mut [u8], text: &str| put_string(b, &g, &mut used, text);
     for (id, (category, priority, message)) in (1_u32..).zip(&made.definitions) {
         let (category, message) = (intern(&mut b, category), intern(&mut b, message));
         records::Definition::edit(&mut b[g.definition().at(id) as usize..], |definition| {
@@ -120,15 +106,14 @@ fn snapshot(made: &Made) -> (Vec<u8>, Vec<(u64, [i64; 4])>) {
             definition.priority = (*priority).into();
         });
     }
-    Header::edit(&mut b, |h| h.strings_used = (used as u64).into());
     for (slot, (tid, pid, name, process)) in (0_u32..).zip(&made.threads) {
-        Thread::edit(&mut b[g.thread().at(slot) as usize..], |thread| {
-            thread.identity = (9 << 16 | slot).into();
-            thread.tid = (*tid).into();
-            thread.pid = (*pid).into();
-            thread.name = padded(name);
-            thread.process_name = padded(process);
-        });
+        put_thread(
+            &mut b,
+            &g,
+            slot,
+            9 << 16 | slot,
+            (*tid, *pid, name, process),
+        );
     }
     let order = ring(&mut b, &g, made);
     (b, order)
@@ -145,31 +130,17 @@ fn ring(b: &mut [u8], g: &Geometry, made: &Made) -> Vec<(u64, [i64; 4])> {
         let numbered = mine.iter().enumerate();
         order.extend(numbered.map(|(number, e)| ((e.0, lane, number), (e.0, e.4))));
         for (number, entries) in mine.chunks(CHUNK).enumerate() {
-            let chunk = ticket % u64::from(g.chunks);
-            Chunk::edit(&mut b[g.chunk().at(chunk) as usize..], |record| {
-                record.state = State::closed(ticket, entries.len() as u32).0.into();
-                record.before = ((CHUNK * number) as u64).into();
-                record.lane = lane.into();
-                record.opened = ticket.into();
-            });
-            let cursor = Cursor::new(ticket, entries.len() as u32);
-            Lane::edit(&mut b[g.lane().at(lane) as usize..], |record| {
-                record.cursor = cursor.0.into();
-            });
-            for (index, (ticks, event, core, _, args)) in (0..).zip(entries) {
+            let words = |(ticks, event, core, _, args): &&(u64, u32, u16, usize, [i64; 4])| {
                 // Some are of a thread that had this place before, some of a number used again.
                 let generation = if ticks % 5 == 0 { 8 } else { 9 };
                 let known = made.threads.get(thread).filter(|_| ticks % 3 > 0);
                 let tid = known.map_or(77, |t| t.0);
-                let thread = generation << 16 | thread as u32;
-                let (head, who) = (entry_head(*event, *core), entry_thread(thread, tid));
-                let args = args.iter().map(|arg| *arg as u64);
-                let entry = &mut b[g.entry().at(chunk * CHUNK as u64 + index) as usize..];
-                let words = [*ticks, head, who].into_iter().chain(args);
-                for (place, word) in entry.chunks_exact_mut(8).zip(words) {
-                    place.copy_from_slice(&word.to_le_bytes());
-                }
-            }
+                let word = entry_thread(generation << 16 | thread as u32, tid);
+                let [a, b, c, d] = args.map(|arg| arg as u64);
+                [*ticks, entry_head(*event, *core), word, a, b, c, d]
+            };
+            let entries: Vec<_> = entries.iter().map(words).collect();
+            put_chunk(b, g, (ticket, lane, (CHUNK * number) as u64), &entries);
             ticket += 1;
         }
     }

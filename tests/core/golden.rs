@@ -8,15 +8,17 @@
 
 use std::path::PathBuf;
 
-use timeline::layout::header::{self, Header};
-use timeline::layout::records::{Chunk, Definition, Lane, Process, Thread};
-use timeline::layout::words::{Cursor, State, entry_head, entry_thread};
-use timeline::layout::{Geometry, HEADER_SIZE, MAGIC};
+use timeline::layout::Geometry;
+use timeline::layout::header::Header;
+use timeline::layout::records::{Definition, Process};
+use timeline::layout::words::{entry_head, entry_thread};
 use timeline::{
     Attached, ClockKind, EventId, FollowFrom, Level, Order, Priority, Record, argument_names, dump,
 };
 
-use crate::support::{Name, padded, seal};
+use crate::support::{
+    Name, anchor, begin_snapshot, padded, put_chunk, put_string, put_thread, seal,
+};
 
 /// Nanoseconds from the epoch to when the snapshot's first anchor says it was taken.
 const EPOCH: u64 = 1_700_000_000_000_000_000;
@@ -77,12 +79,7 @@ fn made() -> Vec<u8> {
     let g = Geometry::new(256, 1024);
     let mut b = vec![0; g.total as usize];
     Header::edit(&mut b, |h| {
-        h.magic = MAGIC.map(Into::into);
-        h.version_major = 1.into();
-        h.header_size = (HEADER_SIZE as u32).into();
-        h.flags = header::FLAG_SNAPSHOT.into();
-        g.store(h);
-        h.clock = 1.into();
+        begin_snapshot(h, &g);
         h.created_unix = EPOCH.into();
         h.created_ticks = TICKS.into();
         h.creator_pid = 4000.into();
@@ -98,12 +95,8 @@ fn made() -> Vec<u8> {
         h.dropped_interrupted = 2.into();
         h.dropped_no_lane = 3.into();
         for (slot, nanoseconds) in [(0, 0), (1, 1_000_000_000)] {
-            h.anchors[slot] = header::Anchor {
-                serial: (slot as u64 + 1).into(),
-                ticks: (TICKS + 3 * nanoseconds).into(),
-                monotonic: (nanoseconds + 77).into(),
-                realtime: (EPOCH + nanoseconds).into(),
-            };
+            let (ticks, realtime) = (TICKS + 3 * nanoseconds, EPOCH + nanoseconds);
+            h.anchors[slot] = anchor(slot, ticks, nanoseconds + 77, realtime);
         }
         h.anchors_taken = 2.into();
         h.defined = (DEFINITIONS.len() as u32 + 1).into();
@@ -116,13 +109,7 @@ fn made() -> Vec<u8> {
 /// The definitions with their strings, the threads and the process.
 fn tables(b: &mut [u8], g: &Geometry) {
     let mut used = 1;
-    let mut intern = |b: &mut [u8], text: &str| {
-        let at = (g.strings().offset + u64::from(used)) as usize;
-        b[at..at + text.len()].copy_from_slice(text.as_bytes());
-        used += text.len() as u32 + 1;
-        Header::edit(b, |h| h.strings_used = u64::from(used).into());
-        used - text.len() as u32 - 1
-    };
+    let mut intern = |b: &mut [u8], text: &str| put_string(b, g, &mut used, text);
     for (id, (category, priority, message)) in (1_u32..).zip(DEFINITIONS) {
         let arguments = argument_names(message).count();
         let mut types = [0; 5];
@@ -139,14 +126,8 @@ fn tables(b: &mut [u8], g: &Geometry) {
         });
         b[g.enable().at(id) as usize] = u8::from(priority <= Priority::App);
     }
-    for (slot, (tid, pid, name, process)) in (0_u32..).zip(THREADS) {
-        Thread::edit(&mut b[g.thread().at(slot) as usize..], |thread| {
-            thread.identity = identity(slot as usize).into();
-            thread.tid = tid.into();
-            thread.pid = pid.into();
-            thread.name = padded(name);
-            thread.process_name = padded(process);
-        });
+    for (slot, thread) in THREADS.into_iter().enumerate() {
+        put_thread(b, g, slot as u32, identity(slot), thread);
     }
     Process::edit(&mut b[g.process().offset as usize..], |process| {
         process.identity = (1 << 16 | 1).into();
@@ -178,26 +159,13 @@ fn ring(b: &mut [u8], g: &Geometry) {
     for (lane, thread) in (u64::from(g.cpu_lanes)..).zip(0..THREADS.len()) {
         let mine: Vec<_> = events().into_iter().filter(|e| e.3 == thread).collect();
         for (number, entries) in (0..).zip(mine.chunks(16)) {
-            let chunk = ticket % u64::from(g.chunks);
-            Chunk::edit(&mut b[g.chunk().at(chunk) as usize..], |record| {
-                record.state = State::closed(ticket, entries.len() as u32).0.into();
-                record.before = (1000 + 16 * number).into();
-                record.lane = lane.into();
-                record.opened = ticket.into();
-            });
-            let cursor = Cursor::new(ticket, entries.len() as u32);
-            Lane::edit(&mut b[g.lane().at(lane) as usize..], |record| {
-                record.cursor = cursor.0.into();
-            });
-            for (index, (ticks, event, core, _, args)) in (0..).zip(entries) {
-                let (head, who) = (entry_head(*event, *core), identity(thread));
-                let mut words = vec![*ticks, head, entry_thread(who, THREADS[thread].0)];
-                words.extend(args.iter().map(|arg| *arg as u64));
-                let entry = &mut b[g.entry().at(chunk * 16 + index) as usize..];
-                for (place, word) in entry.chunks_exact_mut(8).zip(words) {
-                    place.copy_from_slice(&word.to_le_bytes());
-                }
-            }
+            let words = |(ticks, event, core, _, args): &(u64, u32, u16, usize, [i64; 4])| {
+                let word = entry_thread(identity(thread), THREADS[thread].0);
+                let [a, b, c, d] = args.map(|arg| arg as u64);
+                [*ticks, entry_head(*event, *core), word, a, b, c, d]
+            };
+            let entries: Vec<_> = entries.iter().map(words).collect();
+            put_chunk(b, g, (ticket, lane, 1000 + 16 * number), &entries);
             ticket += 1;
         }
     }

@@ -20,5 +20,5 @@ pub use events::{Random, arguments, attach, checked, define};
 pub use machine::{NO_RSEQ, cpus, in_process_without_rseq, own_lanes, rseq, run_on, size};
 pub use name::Name;
 pub use process::{Process, Role, deadline, hear, place, role_at, say};
-pub use records::{padded, seal};
+pub use records::{anchor, begin_snapshot, padded, put_chunk, put_string, put_thread, seal};
 pub use tree::root;
