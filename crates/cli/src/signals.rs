@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::io::{self, BufWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
@@ -52,53 +52,103 @@ pub enum Woken {
     OutputClosed,
 }
 
+/// The time in which a signal that comes again counts as the same. `timeout` sends each signal
+/// twice: to its child, and to the group that the child is in.
+const SAME: Duration = Duration::from_millis(250);
+
+/// One of the signals.
+struct Caught {
+    // The handler writes a byte to its other end for each signal.
+    pipe: UnixStream,
+    /// When it came last.
+    last: Cell<Option<Instant>>,
+    /// Whether the next one ends the process at once.
+    fatal: Arc<AtomicBool>,
+}
+
 /// SIGINT, SIGTERM, SIGHUP and SIGQUIT, as something to wait for.
 pub struct Signals {
-    // Handlers write a byte to its other end for each signal.
-    pipe: UnixStream,
-    /// The number of bytes read from it.
+    caught: Vec<Caught>,
+    /// How often one came, as `SAME` tells them apart.
     came: Cell<usize>,
-    /// Whether the next signal ends the process at once.
-    fatal: Arc<AtomicBool>,
+    same: Duration,
+    /// Whether another signal is to end the process at once.
+    ends: Arc<Mutex<bool>>,
 }
 
 impl Signals {
     /// Catches these signals: they no longer end the process by themselves.
     pub fn catch() -> Result<Signals> {
-        let fatal = Arc::new(AtomicBool::new(false));
-        let catch = || -> io::Result<UnixStream> {
+        Signals::catch_within(SAME)
+    }
+
+    fn catch_within(same: Duration) -> Result<Signals> {
+        let catch = |signal| -> io::Result<Caught> {
             let (read, write) = UnixStream::pair()?;
             read.set_nonblocking(true)?;
-            for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
-                // The status that a shell shows for a process that a signal ended.
-                let status = 128 + signal;
-                register_conditional_shutdown(signal, status, Arc::clone(&fatal))?;
-                pipe::register(signal, write.try_clone()?)?;
-            }
-            Ok(read)
-        };
-        match catch() {
-            Ok(pipe) => Ok(Signals {
-                pipe,
-                came: Cell::new(0),
+            let fatal = Arc::new(AtomicBool::new(false));
+            // The status that a shell shows for a process that a signal ended.
+            let status = 128 + signal;
+            register_conditional_shutdown(signal, status, Arc::clone(&fatal))?;
+            pipe::register(signal, write)?;
+            Ok(Caught {
+                pipe: read,
+                last: Cell::new(None),
                 fatal,
+            })
+        };
+        let caught: io::Result<_> = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
+            .map(catch)
+            .into_iter()
+            .collect();
+        match caught {
+            Ok(caught) => Ok(Signals {
+                caught,
+                came: Cell::new(0),
+                same,
+                ends: Arc::default(),
             }),
             Err(error) => Err(Failure::Message(format!("cannot catch signals: {error}"))),
         }
     }
 
-    /// The number of signals so far. Two signals of one kind at the same moment may count as one.
+    /// The number of signals so far. One that comes again at once is counted with the first.
     pub fn count(&self) -> usize {
         let mut buffer = [0; 64];
-        while let Ok(more @ 1..) = (&self.pipe).read(&mut buffer) {
-            self.came.set(self.came.get() + more);
+        for caught in &self.caught {
+            let mut is_new = false;
+            while let Ok(1..) = (&caught.pipe).read(&mut buffer) {
+                is_new = true;
+            }
+            if is_new && self.rest(caught).is_zero() {
+                self.came.set(self.came.get() + 1);
+                caught.last.set(Some(Instant::now()));
+            }
         }
         self.came.get()
     }
 
+    /// The time in which this signal would still count as the one before.
+    fn rest(&self, caught: &Caught) -> Duration {
+        let since = caught.last.get().map(|last| last.elapsed());
+        since.map_or(Duration::ZERO, |since| self.same.saturating_sub(since))
+    }
+
     /// Sets whether another signal ends the process at once.
-    pub fn end_at_once(&self, fatal: bool) {
-        self.fatal.store(fatal, Ordering::SeqCst);
+    pub fn end_at_once(&self, ends: bool) {
+        *lock(&self.ends) = ends;
+        for caught in &self.caught {
+            let rest = self.rest(caught);
+            caught.fatal.store(ends && rest.is_zero(), Ordering::SeqCst);
+            if ends && !rest.is_zero() {
+                let (ends, fatal) = (Arc::clone(&self.ends), Arc::clone(&caught.fatal));
+                std::thread::spawn(move || {
+                    std::thread::sleep(rest);
+                    let ends = lock(&ends);
+                    fatal.fetch_or(*ends, Ordering::SeqCst);
+                });
+            }
+        }
     }
 
     /// Waits for a signal, for standard output to be closed by its reader, or for `timeout`.
@@ -132,7 +182,10 @@ impl Signals {
             if self.count() > 0 {
                 return Woken::Interrupted;
             }
-            let mut fds = vec![PollFd::new(self.pipe.as_fd(), PollFlags::POLLIN)];
+            let pipes = self.caught.iter().map(|caught| caught.pipe.as_fd());
+            let mut fds: Vec<_> = pipes
+                .map(|pipe| PollFd::new(pipe, PollFlags::POLLIN))
+                .collect();
             fds.extend(other.map(|(fd, events)| PollFd::new(fd, events)));
             let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
             let wait = left.map_or(PollTimeout::NONE, |left| {
@@ -141,17 +194,22 @@ impl Signals {
                 PollTimeout::try_from(millis).unwrap_or(PollTimeout::MAX)
             });
             let result = poll(&mut fds, wait);
-            let ready = |i: usize| fds.get(i).is_some_and(|fd| fd.any() == Some(true));
+            let pipes = &fds[..self.caught.len()];
             match result {
                 Ok(0) if left.is_some_and(|left| left.is_zero()) => return Woken::Timeout,
                 Ok(0) | Err(Errno::EINTR) => {}
-                Ok(_) if ready(0) => {}
+                Ok(_) if pipes.iter().any(|pipe| pipe.any() == Some(true)) => {}
                 Ok(_) => return Woken::OutputClosed,
                 // poll can fail only if the kernel has no memory.
                 Err(_) => return Woken::Interrupted,
             }
         }
     }
+}
+
+/// Nothing panics while it holds the lock.
+fn lock(ends: &Mutex<bool>) -> MutexGuard<'_, bool> {
+    ends.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Standard output whose writes a signal can end.
@@ -230,4 +288,31 @@ pub fn is_interrupted(error: &io::Error) -> bool {
     error
         .get_ref()
         .is_some_and(|inner| inner.is::<Interrupted>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::sys::signal::{Signal, raise};
+
+    #[test]
+    fn a_signal_that_comes_again_at_once_is_the_same() {
+        let signals = Signals::catch_within(Duration::from_secs(3600)).unwrap();
+        assert_eq!(signals.count(), 0);
+        raise(Signal::SIGHUP).unwrap();
+        assert_eq!(signals.count(), 1);
+        // Otherwise, this would end the process.
+        signals.end_at_once(true);
+        raise(Signal::SIGHUP).unwrap();
+        assert_eq!(signals.count(), 1);
+        signals.end_at_once(false);
+        raise(Signal::SIGQUIT).unwrap();
+        assert_eq!(signals.count(), 2);
+
+        let signals = Signals::catch_within(Duration::ZERO).unwrap();
+        for count in 1..4 {
+            raise(Signal::SIGHUP).unwrap();
+            assert_eq!(signals.count(), count);
+        }
+    }
 }
