@@ -159,6 +159,10 @@ static void call_cursor_free(struct at *at) { timeline_cursor_free(TAKE(at->curs
 static void call_render(struct at *at) {
   at->status = timeline_render(&at->event, at->text, sizeof at->text, NULL);
 }
+static void call_f32(struct at *at) { at->status = timeline_f32(1.5f) == 0x3fc00000 ? TIMELINE_OK : TIMELINE_E_BUG; }
+static void call_f64(struct at *at) {
+  at->status = timeline_f64(1.5) == INT64_C(0x3ff8000000000000) ? TIMELINE_OK : TIMELINE_E_BUG;
+}
 static void call_enabled(struct at *at) { at->status = timeline_enabled(tl, event) ? TIMELINE_OK : TIMELINE_E_BUG; }
 
 static const struct call {
@@ -198,6 +202,8 @@ static const struct call {
     {"timeline_cursor_free", prepare_cursor, call_cursor_free},
     {"timeline_render", prepare_event, call_render},
     {"timeline_enabled", NULL, call_enabled},
+    {"timeline_f32", NULL, call_f32},
+    {"timeline_f64", NULL, call_f64},
 };
 enum { CALLS = sizeof calls / sizeof *calls };
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-use signal_hook::flag::register_conditional_shutdown;
+use signal_hook::flag::{self, register_conditional_shutdown};
 use signal_hook::low_level::pipe;
 use timeline::dump::FRAME;
 
@@ -57,9 +57,10 @@ pub enum Woken {
 const SAME: Duration = Duration::from_millis(250);
 
 /// One of the signals.
+#[derive(Default)]
 struct Caught {
-    // The handler writes a byte to its other end for each signal.
-    pipe: UnixStream,
+    /// Whether it came since the last look.
+    came: Arc<AtomicBool>,
     /// When it came last.
     last: Cell<Option<Instant>>,
     /// Whether the next one ends the process at once.
@@ -68,7 +69,10 @@ struct Caught {
 
 /// SIGINT, SIGTERM, SIGHUP and SIGQUIT, as something to wait for.
 pub struct Signals {
-    caught: Vec<Caught>,
+    // Handlers write a byte to its other end for each signal. One for all of them: a process may
+    // poll no more descriptors than it may have open.
+    pipe: UnixStream,
+    caught: [Caught; 4],
     /// How often one came, as `SAME` tells them apart.
     came: Cell<usize>,
     same: Duration,
@@ -83,26 +87,23 @@ impl Signals {
     }
 
     fn catch_within(same: Duration) -> Result<Signals> {
-        let catch = |signal| -> io::Result<Caught> {
+        let caught: [Caught; 4] = Default::default();
+        let catch = || -> io::Result<UnixStream> {
             let (read, write) = UnixStream::pair()?;
             read.set_nonblocking(true)?;
-            let fatal = Arc::new(AtomicBool::new(false));
-            // The status that a shell shows for a process that a signal ended.
-            let status = 128 + signal;
-            register_conditional_shutdown(signal, status, Arc::clone(&fatal))?;
-            pipe::register(signal, write)?;
-            Ok(Caught {
-                pipe: read,
-                last: Cell::new(None),
-                fatal,
-            })
+            for (signal, caught) in [SIGINT, SIGTERM, SIGHUP, SIGQUIT].into_iter().zip(&caught) {
+                // The status that a shell shows for a process that a signal ended.
+                let status = 128 + signal;
+                register_conditional_shutdown(signal, status, Arc::clone(&caught.fatal))?;
+                // Before the byte that wakes.
+                flag::register(signal, Arc::clone(&caught.came))?;
+                pipe::register(signal, write.try_clone()?)?;
+            }
+            Ok(read)
         };
-        let caught: io::Result<_> = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
-            .map(catch)
-            .into_iter()
-            .collect();
-        match caught {
-            Ok(caught) => Ok(Signals {
+        match catch() {
+            Ok(pipe) => Ok(Signals {
+                pipe,
                 caught,
                 came: Cell::new(0),
                 same,
@@ -115,11 +116,9 @@ impl Signals {
     /// The number of signals so far. One that comes again at once is counted with the first.
     pub fn count(&self) -> usize {
         let mut buffer = [0; 64];
+        while let Ok(1..) = (&self.pipe).read(&mut buffer) {}
         for caught in &self.caught {
-            let mut is_new = false;
-            while let Ok(1..) = (&caught.pipe).read(&mut buffer) {
-                is_new = true;
-            }
+            let is_new = caught.came.swap(false, Ordering::SeqCst);
             if is_new && self.rest(caught).is_zero() {
                 self.came.set(self.came.get() + 1);
                 caught.last.set(Some(Instant::now()));
@@ -182,10 +181,7 @@ impl Signals {
             if self.count() > 0 {
                 return Woken::Interrupted;
             }
-            let pipes = self.caught.iter().map(|caught| caught.pipe.as_fd());
-            let mut fds: Vec<_> = pipes
-                .map(|pipe| PollFd::new(pipe, PollFlags::POLLIN))
-                .collect();
+            let mut fds = vec![PollFd::new(self.pipe.as_fd(), PollFlags::POLLIN)];
             fds.extend(other.map(|(fd, events)| PollFd::new(fd, events)));
             let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
             let wait = left.map_or(PollTimeout::NONE, |left| {
@@ -194,11 +190,11 @@ impl Signals {
                 PollTimeout::try_from(millis).unwrap_or(PollTimeout::MAX)
             });
             let result = poll(&mut fds, wait);
-            let pipes = &fds[..self.caught.len()];
+            let ready = |i: usize| fds.get(i).is_some_and(|fd| fd.any() == Some(true));
             match result {
                 Ok(0) if left.is_some_and(|left| left.is_zero()) => return Woken::Timeout,
                 Ok(0) | Err(Errno::EINTR) => {}
-                Ok(_) if pipes.iter().any(|pipe| pipe.any() == Some(true)) => {}
+                Ok(_) if ready(0) => {}
                 Ok(_) => return Woken::OutputClosed,
                 // poll can fail only if the kernel has no memory.
                 Err(_) => return Woken::Interrupted,
