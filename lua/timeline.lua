@@ -408,7 +408,11 @@ local function code_point(text)
    if first >= 0xf0 then rest = 3 elseif first >= 0xe0 then rest = 2 elseif first >= 0xc2 then rest = 1 end
    if rest == 0 or #text ~= rest + 1 or first > 0xf4 then return first < 0x80 and first or first - 256, 1 end
    local point = first % 2 ^ (6 - rest)
-   for at = 2, rest + 1 do point = point * 64 + text:byte(at) % 64 end
+   for at = 2, rest + 1 do
+      local byte = text:byte(at)
+      if byte < 0x80 or byte > 0xbf then return first - 256, 1 end
+      point = point * 64 + byte % 64
+   end
    return point, rest + 1
 end
 

@@ -39,6 +39,7 @@ refused("expected 4 arguments ($a, $b, $c, $d), got more", numbers, 1, 2, 3, 4, 
 refused("expected an integer as $c, got \"1\"", numbers, 1, 2, "1", 4)
 refused("expected true or false as $a, got \"no\"", names, "no", "a", 1, 1)
 refused("expected one character or its number as $b, got \"ab\"", names, true, "ab", 1, 1)
+refused("expected one character or its number as $b", names, true, "\xc3a", 1, 1)
 refused("expected one of red=1,green=2, or a number as $c, got \"blue\"", names, true, "a", "blue", 1)
 refused('there is no type "int" for the argument $x', timeline.define, tl, "test", "info", "$x:int")
 local line = debug.getinfo(1, "l").currentline + 1
