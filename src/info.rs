@@ -188,12 +188,8 @@ fn count_thread_lanes(segment: &Segment) -> u32 {
 fn dropped(segment: &Segment) -> Dropped {
     let header = segment.map.header();
     let count = |field: fn(&Header) -> &AtomicU64| header.field(field).load(Ordering::Relaxed);
-    let of_lane = |lane| segment.ring.lane(lane).field(|lane| &lane.interrupted);
-    let in_lanes = (0..segment.ring.lanes())
-        .map(|lane| of_lane(lane).load(Ordering::Relaxed))
-        .fold(0, u64::saturating_add);
     Dropped {
-        interrupted: in_lanes.saturating_add(count(|header| &header.dropped_interrupted)),
+        interrupted: count(|header| &header.dropped_interrupted),
         no_lane: count(|header| &header.dropped_no_lane),
         no_chunk: count(|header| &header.dropped_no_chunk),
         bad_event: count(|header| &header.dropped_bad_event),

@@ -92,7 +92,8 @@ record! {
         /// Serial number of process records handed out.
         0x898 pub process_serial: AtomicU64,
         0x8a0 _unused_8a0: [AtomicU8; 32],
-        /// Events dropped while their thread was only just joining.
+        /// Events of handlers that interrupted their thread in joining, or in an append to its own
+        /// lane.
         0x8c0 pub dropped_interrupted: AtomicU64,
         /// Events dropped because no lane was free.
         0x8c8 pub dropped_no_lane: AtomicU64,

@@ -143,8 +143,7 @@ record! {
         0 pub cursor: AtomicU64,
         /// Process identity << 32 | thread identity; 0 = free.
         8 pub owner: AtomicU64,
-        /// Events dropped because their signal handler interrupted an append.
-        16 pub interrupted: AtomicU64,
+        16 _unused_16: [AtomicU8; 8],
         /// In a snapshot: how many entries the lane had committed when it was taken; 0 elsewhere.
         24 pub saved: AtomicU64,
         32 _unused: [AtomicU8; 32],

@@ -155,6 +155,9 @@ pub fn look<S: Storage>(ring: &S, lanes: &[u32]) -> Vec<Look> {
         // count too little.
         let sought = left.iter().map(|&at| (lanes[at], looks[at].cursor));
         let counts = prepared(ring, sought);
+        // Acquire fence, pairs with the release fence of a taker: if a count is the taker's, the
+        // cursor below has moved.
+        fence(Ordering::Acquire);
         left.retain(|&at| {
             let (lane, look) = (lanes[at], &mut looks[at]);
             // If the cursor has moved since, the chunk with the count may have been taken before it
@@ -184,14 +187,13 @@ fn in_current<S: Storage>(ring: &S, lane: u32, cursor: Cursor) -> Option<u64> {
 /// The counts of these lanes, with these cursors, from chunks that they have opened but not
 /// installed. Indexed by lane, with `None` if there is no such chunk. By then the lane's former
 /// chunk is closed, and may have been taken by others. This state stays if a writer is killed in
-/// it.
+/// it. A count holds only if the lane's cursor is found unchanged afterwards.
 fn prepared<S: Storage>(ring: &S, sought: impl Iterator<Item = (u32, Cursor)>) -> Vec<Option<u64>> {
     let mut cursors = vec![None; ring.lanes() as usize];
     sought.for_each(|(lane, cursor)| cursors[lane as usize] = Some(cursor));
     let mut counts = vec![None; cursors.len()];
     for chunk in 0..ring.chunks() {
-        let word = ring.state(chunk).load(Ordering::Acquire);
-        let state = State(word);
+        let state = State(ring.state(chunk).load(Ordering::Acquire));
         let Some(lane) = state.lane() else { continue };
         let Some(Some(cursor)) = cursors.get(lane as usize) else {
             continue;
@@ -201,17 +203,9 @@ fn prepared<S: Storage>(ring: &S, sought: impl Iterator<Item = (u32, Cursor)>) -
         if state.ticket() <= cursor.ticket() || !is_described() {
             continue;
         }
-        let before = ring.before(chunk).load(Ordering::Relaxed);
-        // Acquire fence as in `inspect`. If the cursor has moved, another look counts more than
-        // this.
-        fence(Ordering::Acquire);
-        let is_same = ring.state(chunk).load(Ordering::Relaxed) == word
-            && ring.cursor(lane).load(Ordering::Relaxed) == cursor.0;
-        if is_same {
-            // On the lane of a CPU there may be several: see writer::prepared.
-            let count = &mut counts[lane as usize];
-            *count = (*count).max(Some(before));
-        }
+        // On the lane of a CPU there may be several: see writer::prepared.
+        let count = &mut counts[lane as usize];
+        *count = (*count).max(Some(ring.before(chunk).load(Ordering::Relaxed)));
     }
     counts
 }

@@ -311,6 +311,52 @@ fn an_archive_that_ends_with_any_frame_is_continued_and_counts_each_entry_once()
 }
 
 #[test]
+fn a_gap_whose_event_was_not_written_belongs_to_the_event_that_the_next_recorder_writes() {
+    let cpus = cpus();
+    if cpus == 1 {
+        println!("there is only one CPU here: nothing is tested");
+        return;
+    }
+    let name = Name::new("behind");
+    let timeline = Timeline::with_size(name.path(), 512, 4096).expect("created");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("flight.tla");
+    let (event, attached) = (define(&timeline), attach(name.path()));
+    let log = |who: usize, numbers: std::ops::Range<i64>| {
+        run_on(who);
+        numbers.for_each(|number| timeline.log(event, arguments(who as i64, number)));
+    };
+    scope(|scope| {
+        let record = || record(&attached, &file, Form::Plain);
+        log(0, 0..10);
+        record();
+        let other = scope.spawn(|| log(1, 0..1));
+        other.join().expect("logged");
+        log(0, 10..5_000);
+        record();
+        // Killed right behind the record of the gap, before it wrote the event of the other lane.
+        let bytes = std::fs::read(&file).expect("read");
+        let ends = frame_ends(&bytes);
+        // A short record has a head of 8 bytes.
+        let tag = |frame: usize| match bytes[ends[frame - 1] + 7] {
+            0xa0..0xc0 => bytes[ends[frame - 1] + 8],
+            _ => bytes[ends[frame - 1] + 10],
+        };
+        let gap = (1..ends.len()).rfind(|frame| tag(*frame) == 17);
+        let gap = gap.expect("a gap");
+        assert_eq!(tag(gap - 1), 127, "the event of the other lane");
+        let kept = [&bytes[..ends[gap - 2]], &bytes[ends[gap - 1]..ends[gap]]];
+        std::fs::write(&file, kept.concat()).expect("cut");
+        record();
+    });
+    let archive = Archive::open(&file).expect("an archive");
+    let events: Vec<RecordedEvent> = archive.events().collect();
+    assert!(archive.missed() > 4_000);
+    let (_, missed) = assert_chained("two lanes", &events);
+    assert_eq!(events.len() as u64 + missed, 5_001);
+}
+
+#[test]
 fn a_gap_is_told_in_the_file_of_its_event() {
     for form in [Form::Plain, Form::Blocks] {
         let name = Name::new("files");

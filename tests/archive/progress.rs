@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use nix::sys::signal::Signal;
 
-use crate::flight::{Flight, eventually};
+use crate::flight::{Flight, Running, eventually};
 
 #[test]
 fn a_terminal_shows_how_it_goes() {
@@ -89,4 +89,29 @@ fn the_line_moves_with_what_happens() {
     });
     flight.timeline = None;
     assert!(script.wait().unwrap().success());
+}
+
+#[test]
+fn the_line_says_that_there_is_no_room() {
+    let mut flight = Flight::new("progress-full", 1 << 12);
+    flight.log(3_000);
+    let line = format!(
+        "prlimit --fsize=8192:unlimited -- {} record {} --plain --once -o {}",
+        env!("CARGO_BIN_EXE_timeline"),
+        flight.name,
+        flight.file().display()
+    );
+    let shown = flight.folder.path().join("shown");
+    let mut script = Command::new("script");
+    script.args(["-qefc", &line]).arg(&shown);
+    script.stdin(Stdio::null()).stdout(Stdio::null());
+    let script = Running::new(script, flight.folder.path());
+    eventually("a line that says so", || {
+        let shown = fs::read_to_string(&shown).unwrap_or_default();
+        // The line is shown anew behind the message about the file.
+        let mut lines = shown.split("\r\x1b[K").skip(1);
+        lines.any(|line| line.ends_with(" missed, no room to write"))
+    });
+    // Its terminal goes with `script`, which ends it.
+    drop(script);
 }

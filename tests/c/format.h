@@ -78,7 +78,7 @@ typedef struct {
 } process_t;
 
 typedef struct {
-  uint64_t cursor, owner, interrupted, saved, unused[4];
+  uint64_t cursor, owner, unused_16, saved, unused[4];
 } lane_t;
 
 typedef struct {
@@ -186,7 +186,6 @@ AT(process_t, left, 48);
 SIZE(lane_t, 64);
 AT(lane_t, cursor, 0);
 AT(lane_t, owner, 8);
-AT(lane_t, interrupted, 16);
 AT(lane_t, saved, 24);
 SIZE(chunk_t, 64);
 AT(chunk_t, state, 0);

@@ -212,7 +212,7 @@ impl Log {
     /// has no lane.
     fn append_through(&self, state: &ThreadState, pending: &mut Pending) -> bool {
         if state.busy.load(Ordering::Relaxed) != 0 {
-            self.interrupted(state);
+            self.dropped(|header| &header.dropped_interrupted);
             return true;
         }
         state.busy.store(1, Ordering::Relaxed);
@@ -260,21 +260,6 @@ impl Log {
             self.dropped(|header| &header.dropped_no_chunk);
         }
         true
-    }
-
-    #[cold]
-    fn interrupted(&self, state: &ThreadState) {
-        if state.key.load(Ordering::Relaxed) != self.index.key() {
-            // The lane in it, if any, is of a timeline that had our index before.
-            return self.dropped(|header| &header.dropped_interrupted);
-        }
-        // It has a lane: an append through it is under way.
-        let lane = state.lane.load(Ordering::Relaxed);
-        if lane == NO_LANE {
-            return self.dropped(|header| &header.dropped_interrupted);
-        }
-        let counted = &self.ring.lane(lane).interrupted;
-        counted.fetch_add(1, Ordering::Relaxed);
     }
 
     #[cold]
