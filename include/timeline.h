@@ -594,7 +594,7 @@ timeline_status_t timeline_level_parse(const char *name, int32_t *level);
  * Sets the level of a timeline, for every thread and process that writes to it, at once. Events of
  * this priority and of more important ones are logged (error < warning < info < trace < app <
  * packet < library); other events cost only the check. A new timeline has the level
- * `TIMELINE_ALL`.
+ * `TIMELINE_ALL`. Ends all rules of `timeline_switch`.
  *
  * `level`: `TIMELINE_NONE` to `TIMELINE_ALL`.
  *
@@ -606,6 +606,27 @@ timeline_status_t timeline_level_parse(const char *name, int32_t *level);
  * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.
  */
 timeline_status_t timeline_priority(struct timeline_t *tl, int32_t level);
+
+/**
+ * Says which events of a timeline are logged, for every thread and process that writes to it, at
+ * once, also for events that are defined later.
+ *
+ * `rules`: words with commas between. A level as the first word (`"info"`) is that of all events
+ * and ends all earlier rules; `"engine=packet"` is the level of a category, `"+engine.got_*"`
+ * enables events by their names, `"-engine.*"` disables them. In categories and names, `*` is any
+ * text and `?` any character. The name of an event is its category and the words of its message up
+ * to the first argument: `engine.got_packet` for "got packet $len". Each event follows the last
+ * rule that speaks of it; a rule replaces an earlier one about the same category or names.
+ *
+ * Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` for a word that is no rule, `TIMELINE_E_FULL` when
+ * all rules together take more than 447 bytes (then nothing has changed; a level begins anew),
+ * `TIMELINE_E_BUSY` or `TIMELINE_E_IO`. Any thread, also while others log.
+ *
+ * # Safety
+ * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `rules` is
+ * NULL or a NUL-terminated string.
+ */
+timeline_status_t timeline_switch(struct timeline_t *tl, const char *rules);
 
 /**
  * Returns the level of a timeline, `TIMELINE_NONE` to `TIMELINE_ALL`; `TIMELINE_NONE` for NULL.

@@ -312,6 +312,9 @@ class ring {
   void priority(::timeline::level level) const { detail::check(::timeline_priority(tl_.get(), level.number())); }
   ::timeline::level level() const noexcept { return ::timeline::level{::timeline_level(tl_.get())}; }
 
+  // Says which events are logged, by category and by name: "info,engine=packet,-engine.idle_*". See timeline_switch.
+  void switch_events(detail::text rules) const { detail::check(::timeline_switch(tl_.get(), rules.c())); }
+
   // Raises the level for a short time at a fixed period, until the sampler is destroyed.
   sampler sample(::timeline::level level, std::chrono::nanoseconds duration, std::chrono::nanoseconds period) const {
     if (duration.count() < 0 || period.count() < 0)

@@ -529,12 +529,13 @@ function timeline.define(tl, category, priority, message)
 end
 
 -- Sets which events are logged, from now on and in every process: those of this priority and
--- the more important ones.
-function timeline.priority(tl, level)
+-- the more important ones. Takes rules as well: 'info,engine=packet' with another level for a
+-- category, '+engine.got_*' and '-engine.*' for events by their names.
+function timeline.priority(tl, rules)
    expect_timeline(tl)
    expect_open(tl)
-   expect(type(level) == "string" and LEVELS[level], "level", A_LEVEL, level)
-   return done(C.timeline_priority(tl.writer[0], LEVELS[level]))
+   expect(is_text(rules), "rules", "a level or rules in a string", rules)
+   return done(C.timeline_switch(tl.writer[0], rules))
 end
 
 -- The level now, by name.

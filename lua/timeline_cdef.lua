@@ -114,6 +114,7 @@ const char *timeline_version(void);
 timeline_status_t timeline_priority_parse(const char *name, int32_t *priority);
 timeline_status_t timeline_level_parse(const char *name, int32_t *level);
 timeline_status_t timeline_priority(struct timeline_t *tl, int32_t level);
+timeline_status_t timeline_switch(struct timeline_t *tl, const char *rules);
 int32_t timeline_level(const struct timeline_t *tl);
 timeline_status_t timeline_fields(const char *message, struct timeline_field_t *fields, uint32_t *count);
 timeline_status_t timeline_new(const char *path,

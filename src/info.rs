@@ -3,7 +3,7 @@
 use std::fs::File;
 
 use crate::clock::ClockKind;
-use crate::event::Level;
+use crate::event::{Level, Rules};
 use crate::layout::Header;
 use crate::layout::words::Cursor;
 use crate::ring::Storage;
@@ -42,6 +42,8 @@ pub struct Info {
     pub thread_lanes_in_use: u32,
     /// The level that was asked for.
     pub level: Level,
+    /// Which events are logged, beginning with that level.
+    pub rules: Rules,
     /// The level that a sampler asks for at the moment; none otherwise.
     pub boost: Level,
     /// Whether `boost` was left by a sampler that died. It is cleared when a process changes the
@@ -145,6 +147,7 @@ pub(crate) fn info(
         cpu_lanes_in_use: count_cpu_lanes(segment),
         thread_lanes_in_use: count_thread_lanes(segment),
         level: segment.definitions.level(),
+        rules: segment.definitions.rules(),
         boost: segment.definitions.boost(),
         boost_is_stale: segment.definitions.boost() != Level::NONE
             && segment.sampler(file).is_none(),
@@ -160,7 +163,7 @@ pub(crate) fn info(
         dropped: dropped(segment),
         definitions: segment.definitions.count() - 1,
         definition_capacity: geometry.definitions - 1,
-        string_bytes: segment.definitions.string_bytes(),
+        string_bytes: segment.definitions.strings_used(),
         string_capacity: geometry.strings().length,
         newest_ticks: held.newest,
         oldest_ticks: held.oldest,

@@ -84,7 +84,7 @@ pub use self::{
     error::{Error, ErrorKind, Result, User, looks_like},
     event::{
         Bytes, Definition, EventId, Field, FieldType, Format, Labels, Level, Module, Nanoseconds,
-        Priority, Syntax, TYPES, UnixTime, Value, argument_names, bounded, by_position,
+        Priority, Rules, Syntax, TYPES, UnixTime, Value, argument_names, bounded, by_position,
         checked_fields, fields, short, values,
     },
     info::{Dropped, Info},

@@ -19,7 +19,7 @@ use crate::layout::{ENTRY_SIZE, Header, Region, header, records};
 use crate::ring::Storage;
 use crate::ring::reader::{self, Chunk};
 use crate::segment::{self, Segment};
-use crate::shm::{self, Record};
+use crate::shm::{self, Record, store_bytes};
 use crate::source::{self, Groups};
 use crate::sync::Ordering;
 
@@ -88,7 +88,7 @@ impl Snapshot<'_> {
         let defined = self.segment.definitions.count();
         let definitions = geometry.definition();
         let strings = geometry.strings();
-        let used = self.segment.definitions.string_bytes();
+        let used = self.segment.definitions.strings_used();
         self.copy(definitions.offset, definitions.stride * u64::from(defined))?;
         self.copy(strings.offset, used)?;
         self.header(&chunks, defined, used)?;
@@ -234,6 +234,11 @@ impl Snapshot<'_> {
         h.defined = defined.into();
         h.strings_used = used.into();
         h.boost = 0.into();
+        let rules = self.segment.definitions.rules().text();
+        (h.rules_even, h.rules_odd) = (Record::zeroed(), Record::zeroed());
+        store_bytes(&h.rules_even, rules.as_bytes());
+        h.rules_serial = 0.into();
+        h.rules_applied = 0.into();
         h.sampler_pid = 0.into();
         let next = chunks.iter().map(|c| c.ticket + 1).max();
         let next = next.unwrap_or(self.segment.ring.chunks().into());

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::error::{Error, Result};
-use crate::event::{Definitions, EventId, Level, Priority};
+use crate::event::{Definitions, EventId, Level, Priority, Rules};
 use crate::lifecycle;
 use crate::segment::{Segment, Use};
 use crate::shm::{self, Lock, LockFile, Name, Opening, Patience, SharedFile, Trust};
@@ -134,6 +134,7 @@ impl Control {
         {
             definitions.set_boost(Level::NONE);
         }
+        definitions.catch_up();
         Ok(lock)
     }
 
@@ -157,13 +158,40 @@ impl Control {
         self.segment().definitions.level()
     }
 
-    /// Logs events up to `level` from now on, in every process.
+    /// Logs events up to `level` from now on, in every process. Ends all rules so far.
     ///
     /// # Errors
     /// `Io` if the timeline cannot be locked.
     pub fn priority(&self, level: Level) -> Result<()> {
+        self.switch(&Rules::from(level))
+    }
+
+    /// The rules in force: which events are logged, as last asked for, beginning with the level.
+    pub fn rules(&self) -> Rules {
+        self.segment().definitions.rules()
+    }
+
+    /// Adds rules about which events are logged, in every process. They hold for events that are
+    /// defined later, too. Each event follows the last rule that speaks of it.
+    ///
+    /// # Errors
+    /// `RulesFull` if there is no room for all rules; then nothing has changed. `Locked`; `Io`.
+    ///
+    /// # Example
+    /// ```
+    /// use timeline::{Control, Timeline};
+    /// # let path = format!("/timeline-doc-switch-{}", std::process::id());
+    /// let timeline = Timeline::with_size(&path, 1024, 4096)?;
+    /// let control = Control::open(&path)?;
+    /// control.switch(&"info,engine=packet".parse()?)?;
+    /// control.switch(&"-engine.idle_*".parse()?)?;
+    /// assert_eq!(timeline.rules().to_string(), "info,engine=packet,-engine.idle_*");
+    /// # timeline::unlink(&path)?;
+    /// # Ok::<(), timeline::Error>(())
+    /// ```
+    pub fn switch(&self, rules: &Rules) -> Result<()> {
         let _lock = self.lock()?;
-        self.segment().definitions.set_level(level);
+        self.segment().definitions.add_rules(self.path(), rules)?;
         self.segment().add_anchor();
         Ok(())
     }

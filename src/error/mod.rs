@@ -233,6 +233,30 @@ pub enum Error {
         found: String,
     },
 
+    /// A word of rules about which events are logged.
+    #[error(
+        "{found:?} is no rule: expected CATEGORY=LEVEL, +EVENTS or -EVENTS, or a level as the \
+         first of several rules; categories and names of events are made of letters, digits and \
+         `_.-:/`, and of `*` and `?` for any others"
+    )]
+    BadRule {
+        /// The word given.
+        found: String,
+    },
+
+    /// More rules about which events are logged than the timeline has room for.
+    #[error("the rules of {} would take {needed} bytes, and there is room for {capacity}; set a \
+        level, which ends all rules so far (`timeline priority {} LEVEL`), or use patterns with *",
+        .path.display(), .path.display())]
+    RulesFull {
+        /// The timeline.
+        path: PathBuf,
+        /// Bytes that all rules together would take.
+        needed: usize,
+        /// Bytes that there are.
+        capacity: usize,
+    },
+
     /// A message with more arguments than an event carries.
     #[error(
         "an event carries at most {} arguments, this message has {found}: {message:?}; split it \
@@ -354,6 +378,7 @@ impl Error {
             | BadSize { .. }
             | BadPriority { .. }
             | BadLevel { .. }
+            | BadRule { .. }
             | TooManyArguments { .. }
             | UnknownFieldType { .. }
             | BadText { .. }
@@ -361,6 +386,7 @@ impl Error {
             StringTableFull { .. }
             | DefinitionTableFull { .. }
             | ProcessTableFull { .. }
+            | RulesFull { .. }
             | TooManyOpen { .. } => ErrorKind::Full,
             SamplerBusy { .. } | Locked { .. } => ErrorKind::Busy,
         }

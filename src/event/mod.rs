@@ -5,9 +5,15 @@
 //! signed above 2^63.
 
 mod field;
+mod glob;
 mod module;
+mod name;
 mod printf;
 mod priority;
+mod rules;
+mod strings;
+mod switches;
+mod switching;
 mod table;
 mod template;
 mod units;
@@ -17,6 +23,7 @@ pub use field::{FieldType, Labels, TYPES};
 pub use module::Module;
 pub use printf::Format;
 pub use priority::{Level, Priority};
+pub use rules::Rules;
 pub use table::{Definitions, EventId};
 pub use template::{Field, argument_names, checked_fields, fields};
 pub(crate) use template::{Piece, first_line, pieces};
@@ -97,6 +104,20 @@ impl Definition {
     /// The first line of the message, as defined: `processed $tcp, $udp, and $other`.
     pub fn summary(&self) -> &str {
         template::first_line(&self.message)
+    }
+
+    /// The name of the event: its category, and the words of its message up to the first argument.
+    ///
+    /// # Example
+    /// ```
+    /// use timeline::{Definition, EventId, Priority};
+    /// let name = |message| Definition::new(EventId(1), "net", Priority::Info, message).name();
+    /// assert_eq!(name("got packet $len"), "net.got_packet");
+    /// assert_eq!(name("sent: $len bytes to $host"), "net.sent");
+    /// assert_eq!(name("$len bytes"), "net.len_bytes");
+    /// ```
+    pub fn name(&self) -> String {
+        name::event_name(&self.category, &self.message, self.syntax)
     }
 
     /// The arguments, in order, with their types. A format of printf and a lost message have none.

@@ -50,6 +50,10 @@ impl Priority {
         }
     }
 
+    fn named(name: &str) -> Option<Priority> {
+        Priority::ALL.into_iter().find(|p| p.name() == name)
+    }
+
     /// The priority of that number, 1 to 7.
     pub fn from_u8(number: u8) -> Option<Priority> {
         Priority::ALL.into_iter().find(|p| *p as u8 == number)
@@ -66,12 +70,9 @@ impl FromStr for Priority {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Priority, Error> {
-        Priority::ALL
-            .into_iter()
-            .find(|p| p.name() == name)
-            .ok_or_else(|| Error::BadPriority {
-                found: name.to_string(),
-            })
+        Priority::named(name).ok_or_else(|| Error::BadPriority {
+            found: name.to_string(),
+        })
     }
 }
 
@@ -111,6 +112,15 @@ impl Level {
         (number <= Level::ALL.0).then_some(Level(number))
     }
 
+    /// The level of that name.
+    pub(crate) fn named(name: &str) -> Option<Level> {
+        match name {
+            "all" => Some(Level::ALL),
+            "none" => Some(Level::NONE),
+            _ => Priority::named(name).map(Level::from),
+        }
+    }
+
     /// The level in a header field. A number out of range allows everything.
     pub(crate) fn from_field(field: u32) -> Level {
         u8::try_from(field)
@@ -140,16 +150,9 @@ impl FromStr for Level {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Level, Error> {
-        match name {
-            "all" => Ok(Level::ALL),
-            "none" => Ok(Level::NONE),
-            _ => name
-                .parse::<Priority>()
-                .map(Level::from)
-                .map_err(|_| Error::BadLevel {
-                    found: name.to_string(),
-                }),
-        }
+        Level::named(name).ok_or_else(|| Error::BadLevel {
+            found: name.to_string(),
+        })
     }
 }
 

@@ -8,7 +8,10 @@ use std::hash::Hasher;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Definition, Level, Priority, Syntax, bounded, checked_fields, fields};
+use super::rules::{Rules, Verdict};
+use super::strings::Strings;
+use super::switches::Switches;
+use super::{Definition, Priority, Syntax, checked_fields, fields};
 use crate::error::{Error, Result};
 use crate::layout::{Geometry, records};
 use crate::shm::{Mapping, Place};
@@ -31,6 +34,15 @@ mod kind {
     pub const PRINTF: u8 = 2;
     /// Not of events: a loaded object, for reading call stacks.
     pub const MODULE: u8 = 3;
+}
+
+/// How messages of that kind mark the places of values; `None` for what is no event.
+fn syntax(kind: u8) -> Option<Syntax> {
+    match kind {
+        kind::PRINTF => Some(Syntax::Printf),
+        kind::MODULE => None,
+        _ => Some(Syntax::Template),
+    }
 }
 
 /// The category of loaded objects.
@@ -66,8 +78,10 @@ impl Wanted<'_> {
 /// The definitions of one timeline.
 #[derive(Clone)]
 pub struct Definitions {
-    map: Arc<Mapping>,
+    pub(super) map: Arc<Mapping>,
     geometry: Geometry,
+    strings: Strings,
+    pub(super) switches: Switches,
 }
 
 impl Definitions {
@@ -76,6 +90,8 @@ impl Definitions {
         Definitions {
             map: Arc::clone(map),
             geometry: *geometry,
+            strings: Strings::new(map, geometry),
+            switches: Switches::new(map),
         }
     }
 
@@ -92,11 +108,8 @@ impl Definitions {
     }
 
     /// Bytes of the string table in use.
-    pub fn string_bytes(&self) -> u64 {
-        let used = self.map.header().field(|header| &header.strings_used);
-        // Acquire, pairs with the Release in `intern`.
-        let used = used.load(Ordering::Acquire);
-        used.clamp(1, self.geometry.strings().length)
+    pub fn strings_used(&self) -> u64 {
+        self.strings.used()
     }
 
     /// The definition of this number, if there is one and its record is valid.
@@ -112,16 +125,12 @@ impl Definitions {
         let line = word(|definition| &definition.line);
         Some(Definition {
             id,
-            category: self.string(word(|definition| &definition.category)),
+            category: self.strings.text(word(|definition| &definition.category)),
             priority: Some(self.priority(id.0)?),
-            message: self.string(word(|definition| &definition.message)),
+            message: self.strings.text(word(|definition| &definition.message)),
             is_lost: false,
-            syntax: match self.kind(id.0) {
-                kind::PRINTF => Syntax::Printf,
-                kind::MODULE => return None,
-                _ => Syntax::Template,
-            },
-            file: (file != 0).then(|| self.string(file)),
+            syntax: syntax(self.kind(id.0))?,
+            file: (file != 0).then(|| self.strings.text(file)),
             line: (line != 0).then_some(line),
         })
     }
@@ -141,28 +150,9 @@ impl Definitions {
         let modules = (1..self.count()).filter(|id| self.kind(*id) == kind::MODULE);
         modules.map(|id| {
             let message = self.record(id).field(|definition| &definition.message);
-            self.long_string(message.load(Ordering::Relaxed), u64::MAX)
+            self.strings
+                .whole(message.load(Ordering::Relaxed), u64::MAX)
         })
-    }
-
-    /// A text of a definition.
-    fn string(&self, offset: u32) -> String {
-        // A character beyond the limit shows that the text is longer.
-        let text = self.long_string(offset, Definition::LONGEST_TEXT as u64 + 4);
-        bounded(&text).into_owned()
-    }
-
-    /// A string of the table, cut to `most` bytes.
-    fn long_string(&self, offset: u32, most: u64) -> String {
-        let strings = self.geometry.strings();
-        let most = strings.length.saturating_sub(offset.into()).min(most);
-        let bytes = match most {
-            0 => Vec::new(),
-            _ => self
-                .map
-                .read_c_str(strings.offset + u64::from(offset), most),
-        };
-        String::from_utf8_lossy(&bytes).into_owned()
     }
 
     /// The definition with this category, priority and message. It is added if it is missing.
@@ -250,7 +240,7 @@ impl Definitions {
         let number = |field: &AtomicU32| field.load(Ordering::Relaxed);
         let text = |field| match number(field) {
             0 => String::new(),
-            at => self.long_string(at, u64::MAX),
+            at => self.strings.whole(at, u64::MAX),
         };
         let is_wanted = |id: &u32| {
             let record = self.record(*id).shared();
@@ -273,8 +263,9 @@ impl Definitions {
                 capacity: self.geometry.definitions - 1,
             });
         }
-        let [category, message, file] =
-            self.intern(path, [wanted.category, wanted.message, wanted.file])?;
+        let [category, message, file] = self
+            .strings
+            .intern(path, [wanted.category, wanted.message, wanted.file])?;
         let record = self.record(id).shared();
         record.hash.store(hash, Ordering::Relaxed);
         record.category.store(category, Ordering::Relaxed);
@@ -289,8 +280,12 @@ impl Definitions {
             let types = record.types.iter().zip(fields(wanted.message));
             types.for_each(|(place, field)| byte(place, field.kind.code()));
         }
-        let event = wanted.kind != kind::MODULE;
-        self.enable(id, event && self.effective_level().allows(wanted.priority));
+        if let Some(syntax) = syntax(wanted.kind) {
+            let rules = self.switches.rules();
+            let verdict = rules.verdict(wanted.category, wanted.message, syntax);
+            byte(&record.rule, verdict.code());
+        }
+        self.enable(id);
         // Release (pairs with the Acquire in `count`): publishes the record, its strings and its
         // enable byte.
         let defined = &self.map.header().shared().defined;
@@ -298,95 +293,39 @@ impl Definitions {
         Ok(EventId(id))
     }
 
-    /// Adds all the strings or none, so that a failed define takes no space. An empty string is at
-    /// 0.
-    fn intern(&self, path: &Path, texts: [&str; 3]) -> Result<[u32; 3]> {
-        let strings = self.geometry.strings();
-        let used = self.string_bytes();
-        let mut table = vec![0; used as usize];
-        self.map.read(strings.offset, &mut table);
-        let offsets = texts.map(|text| {
-            if text.is_empty() {
-                return 0;
-            }
-            let mut bytes = text.as_bytes().to_vec();
-            bytes.push(0);
-            find_string(&table, &bytes).unwrap_or_else(|| {
-                table.extend(&bytes);
-                table.len() - bytes.len()
-            }) as u32
-        });
-        let end = table.len() as u64;
-        if end > strings.length {
-            return Err(Error::StringTableFull {
-                path: path.to_path_buf(),
-                needed: end - used,
-                free: strings.length - used,
-                size: strings.length,
-            });
-        }
-        self.map
-            .write(strings.offset + used, &table[used as usize..]);
-        // Release, pairs with the Acquire in `string_bytes`.
-        let used = &self.map.header().shared().strings_used;
-        used.store(end, Ordering::Release);
-        Ok(offsets)
-    }
-
-    /// The level in force: the level that was asked for or the sampler's, whichever is higher.
-    pub fn effective_level(&self) -> Level {
-        self.level().max(self.boost())
-    }
-
-    /// The level that was asked for.
-    pub fn level(&self) -> Level {
-        let level = self.map.header().field(|header| &header.level);
-        Level::from_field(level.load(Ordering::Relaxed))
-    }
-
-    /// The level that a sampler asks for at the moment; none otherwise.
-    pub fn boost(&self) -> Level {
-        let boost = self.map.header().field(|header| &header.boost);
-        Level::from_field(boost.load(Ordering::Relaxed))
-    }
-
-    /// Sets the level asked for. The caller holds the define lock.
-    pub fn set_level(&self, level: Level) {
-        let field = &self.map.header().shared().level;
-        field.store(level.get().into(), Ordering::Relaxed);
-        self.apply();
-    }
-
-    /// Sets the sampler's level. The caller holds the define lock.
-    pub fn set_boost(&self, boost: Level) {
-        let field = &self.map.header().shared().boost;
-        field.store(boost.get().into(), Ordering::Relaxed);
-        self.apply();
-    }
-
-    /// Brings every event's enable byte in line with the level in force.
-    fn apply(&self) {
-        let level = self.effective_level();
+    /// Keeps what the rules say of each event in its record.
+    pub(super) fn judge(&self, rules: &Rules) {
         for id in 1..self.count() {
-            if self.kind(id) == kind::MODULE {
+            let record = self.record(id).shared();
+            let Some(syntax) = syntax(self.kind(id)) else {
                 continue;
-            }
-            let enabled = self.priority(id).is_some_and(|p| level.allows(p));
-            self.enable(id, enabled);
+            };
+            let verdict = match rules.is_only_level() {
+                true => Verdict::Default,
+                false => {
+                    let text = |field: &AtomicU32| self.strings.text(field.load(Ordering::Relaxed));
+                    rules.verdict(&text(&record.category), &text(&record.message), syntax)
+                }
+            };
+            record.rule.store(verdict.code(), Ordering::Relaxed);
         }
     }
 
-    fn enable(&self, id: u32, enabled: bool) {
+    /// Brings the enable byte of each event in line with what was asked for.
+    pub(super) fn enable_all(&self) {
+        (1..self.count()).for_each(|id| self.enable(id));
+    }
+
+    fn enable(&self, id: u32) {
+        let rule = &self.record(id).shared().rule;
+        let verdict = Verdict::from_code(rule.load(Ordering::Relaxed));
+        let is_event = syntax(self.kind(id)).is_some();
+        let priority = self.priority(id).filter(|_| is_event);
+        let enabled = priority.is_some_and(|priority| self.switches.allows(verdict, priority));
         // Relaxed: a writer that sees the change a moment later logs one event too many or too few.
         let byte = self.map.record::<AtomicU8>(self.geometry.enable().at(id));
         byte.shared().store(enabled.into(), Ordering::Relaxed);
     }
-}
-
-/// The offset of the string, with its NUL, at the start of a string in the table. The end of
-/// another string would do as well, but would confuse a person who reads the raw file.
-fn find_string(table: &[u8], with_nul: &[u8]) -> Option<usize> {
-    memchr::memmem::find_iter(table, with_nul).find(|&at| at > 0 && table[at - 1] == 0)
 }
 
 fn check_text(what: &'static str, text: &str) -> Result<()> {
@@ -446,13 +385,5 @@ mod tests {
         let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
         hash.write(b"foobar");
         assert_eq!(hash.finish(), 0x85944171f73967e8);
-    }
-
-    #[test]
-    fn strings_are_shared_only_from_their_start() {
-        let table = b"\0example\0ample\0";
-        assert_eq!(find_string(table, b"example\0"), Some(1));
-        assert_eq!(find_string(table, b"ample\0"), Some(9));
-        assert_eq!(find_string(table, b"exam\0"), None);
     }
 }

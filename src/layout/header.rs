@@ -109,7 +109,15 @@ record! {
         0x908 _unused_908: [AtomicU8; 56],
         /// The anchors kept: the first for good, the rest in turn.
         0x940 pub anchors: [Anchor; 16],
-        0xb40 _unused_b40: [AtomicU8; 1216],
+        /// Changes of the rules: says which of the two copies is in force.
+        0xb40 pub rules_serial: AtomicU64,
+        /// The same number once all enable bytes follow them.
+        0xb48 pub rules_applied: AtomicU64,
+        0xb50 _unused_b50: [AtomicU8; 304],
+        /// Which events are logged, in words, NUL-padded: in force while `rules_serial` is even.
+        0xc80 pub rules_even: [AtomicU8; 448],
+        /// The same while it is odd.
+        0xe40 pub rules_odd: [AtomicU8; 448],
     }
 }
 
@@ -139,6 +147,9 @@ record! {
     }
 }
 
+/// Bytes of the rules, with a NUL.
+pub const RULES: usize = 448;
+
 /// Bytes that the checksum covers: those that never change.
 pub const CHECKED: usize = offset_of!(Header, next_ticket);
 
@@ -149,6 +160,7 @@ pub const FLAG_REDUCED: u32 = 2;
 
 const _: () = {
     assert!(size_of::<Header>() as u64 == super::HEADER_SIZE);
+    assert!(offset_of!(Header, rules_even) + RULES == offset_of!(Header, rules_odd));
     // What changes at another rate is on another cache line.
     assert!(offset_of!(Header, next_ticket).is_multiple_of(64));
     assert!(offset_of!(Header, level) - offset_of!(Header, next_ticket) == 64);

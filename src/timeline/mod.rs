@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::control::{Control, Sampler};
 use crate::error::{Error, Result};
-use crate::event::{EventId, Level, Module, Priority};
+use crate::event::{EventId, Level, Module, Priority, Rules};
 use crate::layout::MAX_ARGUMENTS;
 use crate::layout::words::{FLAG_BACKTRACE, FLAG_PAYLOAD};
 use crate::ring::handle::Index;
@@ -203,11 +203,11 @@ impl Timeline {
     }
 
     /// Counts an event that was dropped because its call site could not be defined
-    /// ([`Dropped::undefined`](crate::Dropped::undefined)), if the level would have it logged.
+    /// ([`Dropped::undefined`](crate::Dropped::undefined)), if the level or any rule may have it
+    /// logged.
     /// Takes no lock and makes no system call; safe in signal handlers.
     pub fn dropped_undefined(&self, priority: Priority) {
-        let level = self.control.segment().definitions.effective_level();
-        if level.allows(priority) {
+        if self.control.segment().definitions.may_allow(priority) {
             self.log.undefined();
         }
     }
@@ -249,12 +249,26 @@ impl Timeline {
         self.log.enable_table()
     }
 
-    /// Logs events up to `level` from now on, in every process that writes to this timeline.
+    /// Logs events up to `level` from now on, in every process that writes to this timeline. Ends
+    /// all rules so far.
     ///
     /// # Errors
     /// `Io` if the timeline cannot be locked.
     pub fn priority(&self, level: Level) -> Result<()> {
         self.control.priority(level)
+    }
+
+    /// Adds rules about which events are logged; see [`Control::switch`].
+    ///
+    /// # Errors
+    /// Those of [`Control::switch`].
+    pub fn switch(&self, rules: &Rules) -> Result<()> {
+        self.control.switch(rules)
+    }
+
+    /// The rules in force, beginning with the level.
+    pub fn rules(&self) -> Rules {
+        self.control.rules()
     }
 
     /// The level, as last set.

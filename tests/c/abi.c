@@ -387,6 +387,18 @@ static void dumping(void) {
   CHECK_FAILS(timeline_dump(snapshot, 0, fd), TIMELINE_E_IO, "cannot write the dump");
 }
 
+static void switching(timeline_t *tl) {
+  CHECK_EQ(timeline_switch(tl, "none,other=all,+example.*"), TIMELINE_OK);
+  CHECK_EQ(timeline_level(tl), TIMELINE_NONE);
+  CHECK(timeline_enabled(tl, define(tl, TIMELINE_LIBRARY, "switched on by name")));
+  CHECK_EQ(timeline_switch(tl, "-example.switched_on_*"), TIMELINE_OK);
+  CHECK(!timeline_enabled(tl, define(tl, TIMELINE_LIBRARY, "switched on by name")));
+  CHECK_EQ(timeline_switch(tl, "all"), TIMELINE_OK);
+  CHECK_FAILS(timeline_switch(tl, "all,none"), TIMELINE_E_ARGUMENT, "\"none\" is no rule");
+  CHECK_FAILS(timeline_switch(tl, NULL), TIMELINE_E_ARGUMENT, "rules is NULL");
+  CHECK_FAILS(timeline_switch(NULL, "all"), TIMELINE_E_ARGUMENT, "the timeline is NULL");
+}
+
 int main(int argc, char **argv) {
   CHECK_EQ(argc, 2);
   snprintf(ring, sizeof ring, "%s/ring", argv[1]);
@@ -421,6 +433,7 @@ int main(int argc, char **argv) {
   sampling(tl);
   sampling_outlives_the_handle();
   errors_belong_to_threads();
+  switching(tl);
 
   /* Full tables say so, and definitions that fit still work. */
   uint32_t event = 7;

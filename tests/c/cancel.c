@@ -91,6 +91,7 @@ static void call_level_parse(struct at *at) {
   at->status = timeline_level_parse("all", &level);
 }
 static void call_priority(struct at *at) { at->status = timeline_priority(tl, TIMELINE_ALL); }
+static void call_switch(struct at *at) { at->status = timeline_switch(tl, "all,other=info"); }
 static void call_level(struct at *at) {
   timeline_level(NULL); /* it drops its failure */
   at->status = timeline_level(tl) == TIMELINE_ALL ? TIMELINE_OK : TIMELINE_E_BUG;
@@ -175,6 +176,7 @@ static const struct call {
     {"timeline_priority_parse", NULL, call_priority_parse},
     {"timeline_level_parse", NULL, call_level_parse},
     {"timeline_priority", NULL, call_priority},
+    {"timeline_switch", NULL, call_switch},
     {"timeline_level", NULL, call_level},
     {"timeline_new", prepare_left, call_new},
     {"timeline_open", NULL, call_open},

@@ -53,7 +53,9 @@ typedef struct {
   uint64_t anchors_taken;
   unsigned char unused_908[0x940 - 0x908];
   anchor_t anchors[16];
-  unsigned char unused_b40[0x1000 - 0xb40];
+  uint64_t rules_serial, rules_applied;
+  unsigned char unused_b50[0xc80 - 0xb50];
+  char rules_even[448], rules_odd[448];
 } header_t;
 
 typedef struct {
@@ -61,7 +63,8 @@ typedef struct {
   uint32_t category, message, file, line;
   uint16_t channel;
   uint8_t priority, kind, arguments, types[5];
-  unsigned char unused[64 - 34];
+  uint8_t unused_34, rule;
+  unsigned char unused[64 - 36];
 } definition_t;
 
 typedef struct {
@@ -145,6 +148,10 @@ AT(header_t, dropped_bad_event, 0x8d8);
 AT(header_t, dropped_undefined, 0x8e0);
 AT(header_t, anchors_taken, 0x900);
 AT(header_t, anchors, 0x940);
+AT(header_t, rules_serial, 0xb40);
+AT(header_t, rules_applied, 0xb48);
+AT(header_t, rules_even, 0xc80);
+AT(header_t, rules_odd, 0xe40);
 SIZE(anchor_t, 32);
 AT(anchor_t, serial, 0);
 AT(anchor_t, ticks, 8);

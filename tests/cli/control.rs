@@ -38,10 +38,82 @@ fn priority_shows_and_sets_the_level_at_once() {
     let ran = run(&["priority", name.path(), "loud"]);
     assert_eq!(ran.code, Some(2));
     assert!(
-        ran.stderr.contains("'loud'") && ran.stderr.contains("library, all, none"),
+        ran.stderr.contains("'loud'") && ran.stderr.contains("library, all or none"),
         "{ran:?}"
     );
     assert_eq!(tl.level(), Level::ALL);
+}
+
+#[test]
+fn rules_by_category_and_by_name_are_set_shown_and_ended() {
+    let name = Name::new("rules");
+    let tl = name.create(256);
+    let got = tl.define("net", Priority::Packet, "got packet $n").unwrap();
+    let idle = tl.define("net", Priority::Error, "idle: $n").unwrap();
+    let enabled = |expected: [bool; 2]| assert_eq!([got, idle].map(|e| tl.enabled(e)), expected);
+    let shown = |expected: &str| {
+        let printed = succeed(&["priority", name.path()]).stdout;
+        assert_eq!(printed.trim_end(), expected);
+    };
+    succeed(&["priority", name.path(), "info"]);
+    enabled([false, true]);
+    let ran = succeed(&["priority", name.path(), "net=packet"]);
+    assert!(
+        ran.stderr.contains("level info,net=packet, was info"),
+        "{ran:?}"
+    );
+    enabled([true, true]);
+    succeed(&["disable", name.path(), "net.idle*", "other.*"]);
+    enabled([true, false]);
+    shown("info,net=packet,-net.idle*,-other.*");
+    succeed(&["priority", name.path(), "-net.*"]);
+    succeed(&["enable", name.path(), "net.idle"]);
+    enabled([false, true]);
+    let info = succeed(&["info", name.path()]).stdout;
+    assert!(
+        info.contains("info,net=packet,-net.idle*,-other.*,-net.*,+net.idle"),
+        "{info}"
+    );
+    let info = succeed(&["info", name.path(), "--json"]).stdout;
+    let info: serde_json::Value = serde_json::from_str(&info).unwrap();
+    assert_eq!(info["level"], "info");
+    assert_eq!(info["rules"][4], "+net.idle");
+    // A rule may wait for its events.
+    let ran = succeed(&["enable", name.path(), "later.*"]);
+    assert!(ran.stderr.contains("none of the 2 events"), "{ran:?}");
+    let later = tl.define("later", Priority::Library, "on").unwrap();
+    assert!(tl.enabled(later));
+    succeed(&["priority", name.path(), "error"]);
+    shown("error");
+    enabled([false, true]);
+}
+
+#[test]
+fn words_that_are_no_rules_are_told_and_change_nothing() {
+    let name = Name::new("no-rules");
+    let _tl = name.create(256);
+    for (arguments, told) in [
+        (&["priority", "net=loud"][..], "unknown level \"loud\""),
+        (&["priority", "net=info,error"], "\"error\" is no rule"),
+        (&["enable", "a b"], "\"+a b\" is no rule"),
+        (&["disable"], "the EVENTS to disable are missing"),
+    ] {
+        let arguments = [&arguments[..1], &[name.path()], &arguments[1..]].concat();
+        let ran = run(&arguments);
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(ran.stderr.contains(told), "{ran:?}");
+    }
+    for i in 0..24 {
+        let events = format!("category.event_{i:08}");
+        let ran = run(&["enable", name.path(), &events]);
+        assert_eq!(ran.code, Some(i32::from(i >= 17)), "{i}: {ran:?}");
+        assert!(
+            i < 17 || ran.stderr.contains("there is room for 447; set a level"),
+            "{ran:?}"
+        );
+    }
+    succeed(&["priority", name.path(), "all"]);
+    succeed(&["enable", name.path(), "category.*"]);
 }
 
 #[test]

@@ -34,7 +34,7 @@ impl Demo {
         demo.args(["-c", "echo $$; exec \"$0\""])
             .arg(root().join("scripts/demo.sh"))
             .env("TARGET_DIR", &target)
-            .env("TIMELINE", library_dir().join("timeline"))
+            .env("COMMAND_UNDER_TEST", library_dir().join("timeline"))
             .env("TMPDIR", temporary.path().join("tmp"))
             .current_dir("/")
             .stdin(Stdio::null())
@@ -97,7 +97,7 @@ fn processes(pid: i32) -> Vec<String> {
 
 #[test]
 fn it_shows_both_programs_and_leaves_nothing() {
-    let demo = Demo::start(r#"exec "$TIMELINE" "$@""#);
+    let demo = Demo::start(r#"exec "$COMMAND_UNDER_TEST" "$@""#);
     let (status, out, err) = demo.end();
     assert_eq!(status, Some(0), "{err}{out}");
     let writers = out.lines().find(|line| line.contains("writers")).unwrap();
@@ -185,7 +185,7 @@ fn it_leaves_nothing_when_it_is_interrupted() {
         ("TERM", 143, "info /timeline-make-demo"),
     ] {
         let demo = Demo::start(&format!(
-            r#"case "$*" in *"{at}"*) kill -{signal} $PPID;; esac; exec "$TIMELINE" "$@""#
+            r#"case "$*" in *"{at}"*) kill -{signal} $PPID;; esac; exec "$COMMAND_UNDER_TEST" "$@""#
         ));
         let (status, out, err) = demo.end();
         assert_eq!(status, Some(code), "{at}: {err}{out}");

@@ -10,9 +10,9 @@ use nix::unistd::Pid;
 use crate::command::*;
 use crate::support::Name;
 
-const VERBS: [&str; 12] = [
-    "list", "info", "dump", "tail", "save", "record", "verify", "repair", "priority", "sample",
-    "rm", "demo",
+const VERBS: [&str; 14] = [
+    "list", "info", "dump", "tail", "save", "record", "verify", "repair", "priority", "enable",
+    "disable", "sample", "rm", "demo",
 ];
 
 /// The command lines under "Examples:", up to the first pipe.
@@ -25,7 +25,10 @@ fn examples(verb: &str) -> Vec<Vec<String>> {
         .lines()
         .filter_map(|line| line.strip_prefix("  timeline "))
         .map(|line| line.split(" | ").next().unwrap_or_default())
-        .map(|line| line.split_whitespace().map(String::from).collect())
+        .map(|line| {
+            let words = line.split_whitespace();
+            words.map(|word| word.trim_matches('\'').into()).collect()
+        })
         .collect()
 }
 

@@ -11,4 +11,5 @@ mod kill;
 mod payload;
 mod privileges;
 mod storm;
+mod switching;
 mod twin;

@@ -55,6 +55,7 @@ raises("at most 4", timeline.define, tl, "test", "info", "$a $b $c $d $e")
 
 raises("level", timeline.priority, tl, "loud")
 raises("level", timeline.priority, tl, 3)
+raises("no rule", timeline.priority, tl, "info,trace")
 raises("level", timeline.priority, tl)
 raises("timeline", timeline.level, nil)
 raises("seconds_for", timeline.sample, tl, "all")

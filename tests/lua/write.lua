@@ -67,6 +67,10 @@ for _, level in ipairs { "none", "error", "warning", "info", "trace", "app", "pa
    assert(timeline.priority(tl, level) == true)
    assert(tl:level() == level)
 end
+-- Rules speak of categories and of events by their names.
+assert(timeline.priority(tl, "none,test=warning,+test.two") == true)
+assert(tl:level() == "none")
+assert(tl:priority("all"))
 local function count()
    local total = 0
    for _ in assert(timeline.attach(name)):events() do total = total + 1 end
@@ -78,6 +82,11 @@ three(1, 2, 3)
 assert(count() == before)
 two(1, 2)
 assert(count() == before + 1)
+assert(tl:priority("-test.two,+test.three"))
+two(1, 2)
+three(1, 2, 3)
+assert(count() == before + 2)
+assert(tl:priority("info"))
 
 -- A second writer joins; the same definition is the same event.
 local other = assert(timeline.open_or_create(name, { trust_user = 1 }))

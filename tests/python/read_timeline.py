@@ -112,6 +112,7 @@ class Timeline:
             category, message = self.string(self.u32(at + 8)), self.string(self.u32(at + 12))
             file, line = self.string(self.u32(at + 16)), self.u32(at + 20)
             priority, kind, arguments = self.u8(at + 26), self.u8(at + 27), self.u8(at + 28)
+            expect(self.u8(at + 35) <= 11, "what rules say of an event")
             expect(1 <= priority <= 7 and kind in (1, 2, 3) and arguments <= 4, "a definition")
             expect(list(self.data[at + 29:at + 29 + arguments]) == [1] * arguments, "types")
             hashed = bytes([priority]) + category + b"\0" + message

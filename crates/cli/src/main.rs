@@ -58,6 +58,8 @@ fn run(verb: Verb) -> Result {
         Verb::Verify(args) => verify::run(&args),
         Verb::Repair(args) => repair::run(&args),
         Verb::Priority(args) => priority::run(&args),
+        Verb::Enable(args) => priority::enable(&args),
+        Verb::Disable(args) => priority::disable(&args),
         Verb::Sample(args) => sample::run(&args),
         Verb::Rm(args) => rm::run(&args),
         Verb::Demo(args) => demo::run(&args),

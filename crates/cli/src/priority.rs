@@ -1,11 +1,13 @@
-//! `timeline priority`: shows or sets which events are logged.
+//! `timeline priority`, `enable` and `disable`: show or set which events are logged.
 
 use std::io::Write;
+use std::path::Path;
 
-use timeline::Level;
+use timeline::{Control, Level, Rules};
 
 use crate::args::{self, Example};
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
+use crate::format::things;
 use crate::info;
 use crate::output;
 use crate::target::Target;
@@ -16,28 +18,33 @@ use crate::trust::Trusted;
 /// The priorities are, from the fewest events to the most: error, warning, info, trace, app,
 /// packet, library. A level enables the events of its own priority and of those before it; `all`
 /// enables all events, and `none` disables all. A new level takes effect at once, in every process
-/// that writes to the timeline.
+/// that writes to the timeline, also for events that are defined later.
+///
+/// Rules may follow the level, with commas between: engine=packet is the level of the category
+/// engine, +engine.got_* enables the events of these names, -engine.* disables them. In categories
+/// and names, * is any text and ? is any character. Each event follows the last rule that speaks of
+/// it. Rules without a level are added to those in force; a level ends those.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     target: Target,
 
-    /// Level to set. Without it, the current level is printed
-    #[arg(value_name = "LEVEL", value_parser = args::level())]
-    level: Option<Level>,
+    /// Level to set, or rules such as info,engine=packet. Without it, those in force are printed
+    #[arg(value_name = "RULES", value_parser = args::RulesParser, allow_hyphen_values = true)]
+    rules: Option<Rules>,
 
     #[command(flatten)]
     trusted: Trusted,
 }
 
 impl Args {
-    /// The timeline. If only a level is given, it is for the only timeline there is.
+    /// The timeline. If only rules are given, they are for the only timeline there is.
     pub fn target(&mut self) -> &mut Target {
-        let is_level = |word: &str| word.parse::<Level>().is_ok();
-        if self.level.is_none()
-            && let Some(word) = self.target.take_if(is_level)
+        let are_rules = |word: &str| word.parse::<Rules>().is_ok();
+        if self.rules.is_none()
+            && let Some(word) = self.target.take_if(are_rules)
         {
-            self.level = word.parse().ok();
+            self.rules = word.parse().ok();
         }
         &mut self.target
     }
@@ -48,23 +55,99 @@ pub const EXAMPLES: &[Example] = &[
     ("Which events are logged?", "timeline priority /timeline"),
     ("Log everything", "timeline priority /timeline all"),
     (
-        "Only errors and warnings",
-        "timeline priority /timeline warning",
+        "Errors, warnings and infos, and all of the engine down to packets",
+        "timeline priority /timeline info,engine=packet",
     ),
 ];
 
+/// Enable events by name, whatever their priority
+///
+/// The name of an event is its category and the words of its message up to the first argument:
+/// engine.got_packet for "got packet $len". `timeline events` prints all names. The events stay
+/// enabled, also those that are defined later, until a later rule speaks of them; see `timeline
+/// help priority`.
+#[derive(clap::Args)]
+pub struct EnableArgs {
+    #[command(flatten)]
+    pub names: Names,
+}
+
+/// Disable events by name, whatever their priority
+///
+/// The opposite of `timeline enable`: see there.
+#[derive(clap::Args)]
+pub struct DisableArgs {
+    #[command(flatten)]
+    pub names: Names,
+}
+
+/// The events that `enable` and `disable` speak of.
+#[derive(clap::Args)]
+pub struct Names {
+    #[command(flatten)]
+    target: Target,
+
+    /// Names of events, in which * is any text and ? is any character
+    #[arg(value_name = "EVENTS")]
+    events: Vec<String>,
+
+    #[command(flatten)]
+    trusted: Trusted,
+}
+
+/// Shown by `--help`.
+pub const ENABLE_EXAMPLES: &[Example] = &[
+    (
+        "Log all events of the engine",
+        "timeline enable /timeline 'engine.*'",
+    ),
+    (
+        "Log one event besides what the level allows",
+        "timeline enable /timeline net.sent",
+    ),
+];
+
+/// Shown by `--help`.
+pub const DISABLE_EXAMPLES: &[Example] = &[
+    (
+        "Log no idle events of any category",
+        "timeline disable /timeline '*.idle_*'",
+    ),
+    (
+        "Log nothing of two categories",
+        "timeline disable /timeline 'net.*' 'engine.*'",
+    ),
+];
+
+impl Names {
+    /// The timeline. If there is only one, its name may be left out.
+    pub fn target(&mut self) -> &mut Target {
+        let is_glob = |word: &str| {
+            !word.starts_with('/') && Rules::events(word, true).is_ok() && !Path::new(word).exists()
+        };
+        if self.events.is_empty()
+            && let Some(word) = self.target.take_if(is_glob)
+        {
+            self.events.push(word);
+        }
+        &mut self.target
+    }
+}
+
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
-    match args.level {
-        None => show(args),
-        Some(level) => set(args, level),
-    }
+    let Some(rules) = &args.rules else {
+        return show(args);
+    };
+    let control = args.target.control(&args.trusted)?;
+    switch(&control, rules)?;
+    Ok(())
 }
 
 fn show(args: &Args) -> Result {
     let info = args.target.attach()?.info();
     let mut out = output::stdout();
-    writeln!(out, "{}", info.level)?;
+    writeln!(out, "{}", info.rules)?;
     out.flush()?;
     if info.boost != Level::NONE {
         output::say(info::level(&info));
@@ -72,13 +155,47 @@ fn show(args: &Args) -> Result {
     Ok(())
 }
 
-fn set(args: &Args, level: Level) -> Result {
-    let control = args.target.control(&args.trusted)?;
-    let before = control.level();
-    control.priority(level)?;
+fn switch(control: &Control, rules: &Rules) -> Result {
+    let before = control.rules();
+    control.switch(rules)?;
     output::say(format_args!(
-        "{}: level {level}, was {before}",
-        args.target.path().display()
+        "{}: level {}, was {before}",
+        control.path().display(),
+        control.rules()
     ));
+    Ok(())
+}
+
+/// Runs `timeline enable`.
+pub fn enable(args: &EnableArgs) -> Result {
+    by_name("enable", &args.names, true)
+}
+
+/// Runs `timeline disable`.
+pub fn disable(args: &DisableArgs) -> Result {
+    by_name("disable", &args.names, false)
+}
+
+fn by_name(verb: &'static str, names: &Names, on: bool) -> Result {
+    if names.events.is_empty() {
+        let message = format!("the EVENTS to {verb} are missing, such as 'engine.*'");
+        return Err(Failure::misuse(verb, message));
+    }
+    let mut rules = Rules::default();
+    for glob in &names.events {
+        let rule = Rules::events(glob, on);
+        rules.add(&rule.map_err(|error| Failure::misuse(verb, error.to_string()))?);
+    }
+    let control = names.target.control(&names.trusted)?;
+    switch(&control, &rules)?;
+    let at = names.target.attach()?;
+    let concerns = |definition: &&timeline::Definition| rules.speak_of(definition);
+    if at.definitions().filter(concerns).count() == 0 {
+        let defined = things(at.definitions().count() as u64, "event");
+        output::say(format_args!(
+            "none of the {defined} defined so far has such a name (`timeline events` prints them); \
+             the rule waits for events that are defined later"
+        ));
+    }
     Ok(())
 }

@@ -108,15 +108,15 @@ fn format(info: &Info) -> String {
     format!("{major}.{minor}, {}", Bytes(info.size))
 }
 
-/// The level, and the level that a sampler sets at the moment.
+/// The level with all rules, and the level that a sampler sets at the moment.
 pub fn level(info: &Info) -> String {
     match info.boost {
-        Level::NONE => info.level.to_string(),
+        Level::NONE => info.rules.to_string(),
         boost if info.boost_is_stale => format!(
             "{} (a sampler that died left it at {boost}; `timeline priority` resets it)",
-            info.level
+            info.rules
         ),
-        boost => format!("{} (sampled up to {boost})", info.level),
+        boost => format!("{} (sampled up to {boost})", info.rules),
     }
 }
 
@@ -332,6 +332,7 @@ pub fn object(path: &str, info: &Info) -> Value {
         "version": format!("{}.{}", info.version.0, info.version.1),
         "size": info.size,
         "level": info.level.to_string(),
+        "rules": info.rules.words().collect::<Vec<_>>(),
         "sampled_level": (info.boost != Level::NONE).then(|| info.boost.to_string()),
         "entries": info.entries,
         "reduced": info.reduced,

@@ -1,0 +1,143 @@
+//! What was asked for in the header of a timeline: the level, a sampler's boost, and rules.
+//!
+//! There are two copies of the rules. A change writes the one that is not in force, and then puts
+//! it in force by one store. So a process that is killed meanwhile leaves the former rules.
+
+use std::sync::Arc;
+
+use super::rules::{Rules, Verdict, verdicts};
+use super::{Level, Priority};
+use crate::layout::Header;
+use crate::layout::header::RULES;
+use crate::shm::{Mapping, store_bytes};
+use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
+
+/// How often rules are read again if they change meanwhile.
+const ATTEMPTS: u32 = 16;
+
+/// What was asked for in one timeline.
+#[derive(Clone)]
+pub struct Switches {
+    map: Arc<Mapping>,
+}
+
+impl Switches {
+    /// The most bytes of the rules, without the level. A NUL ends them.
+    pub const LONGEST: usize = RULES - 1;
+
+    /// The switches of a mapping whose geometry was checked.
+    pub fn new(map: &Arc<Mapping>) -> Switches {
+        let map = Arc::clone(map);
+        Switches { map }
+    }
+
+    fn level_in(&self, field: fn(&Header) -> &AtomicU32) -> Level {
+        Level::from_field(self.map.header().field(field).load(Ordering::Relaxed))
+    }
+
+    /// The level that was asked for.
+    pub fn level(&self) -> Level {
+        self.level_in(|header| &header.level)
+    }
+
+    /// The level that a sampler asks for at the moment; none otherwise.
+    pub fn boost(&self) -> Level {
+        self.level_in(|header| &header.boost)
+    }
+
+    /// Whether an event of that priority is logged, if rules say this of it.
+    pub fn allows(&self, verdict: Verdict, priority: Priority) -> bool {
+        verdict.allows(priority, self.level(), self.boost())
+    }
+
+    /// Whether some event of that priority may be logged. Allocates nothing: signal handlers ask.
+    pub fn may_allow(&self, priority: Priority) -> bool {
+        let bytes = self.copy_of_rules();
+        let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+        let (level, boost) = (self.level(), self.boost());
+        let allows = |verdict: Verdict| verdict.allows(priority, level, boost);
+        allows(Verdict::Default) || verdicts(text).any(allows)
+    }
+
+    /// The rules that were asked for, with the level.
+    pub fn rules(&self) -> Rules {
+        let bytes = self.copy_of_rules();
+        let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+        Rules::stored(self.level(), &String::from_utf8_lossy(text))
+    }
+
+    /// The copy of the rules that is in force.
+    fn copy_of_rules(&self) -> [u8; RULES] {
+        let header = self.map.header();
+        let serial = header.field(|header| &header.rules_serial);
+        let mut bytes = [0; RULES];
+        for _ in 0..ATTEMPTS {
+            // Acquire, pairs with the Release in `set_rules`: this copy was written before.
+            let before = serial.load(Ordering::Acquire);
+            bytes = match before % 2 {
+                0 => header.field(|header| &header.rules_even).bytes(),
+                _ => header.field(|header| &header.rules_odd).bytes(),
+            };
+            // Pairs with the fence in `set_rules`: if a byte was of a later change, so is the
+            // serial.
+            fence(Ordering::Acquire);
+            if serial.load(Ordering::Relaxed) == before {
+                break;
+            }
+        }
+        bytes
+    }
+
+    /// Keeps rules, which are not longer than `LONGEST`. The caller holds the define lock.
+    pub fn set_rules(&self, rules: &Rules) {
+        self.begin();
+        let header = self.map.header().shared();
+        if let Some(level) = rules.level() {
+            header.level.store(level.get().into(), Ordering::Relaxed);
+        }
+        let serial = header.rules_serial.load(Ordering::Relaxed).wrapping_add(1);
+        // Release, pairs with the fence in `rules`: whoever sees a byte of this copy sees that the
+        // other one was put in force before.
+        fence(Ordering::Release);
+        let copy = match serial % 2 {
+            0 => &header.rules_even,
+            _ => &header.rules_odd,
+        };
+        let mut bytes = [0; RULES];
+        let text = rules.text();
+        bytes[..text.len()].copy_from_slice(text.as_bytes());
+        store_bytes(copy, &bytes);
+        // Release, pairs with the Acquire in `rules`: publishes this copy.
+        header.rules_serial.store(serial, Ordering::Release);
+    }
+
+    /// Sets the sampler's level. The caller holds the define lock.
+    pub fn set_boost(&self, boost: Level) {
+        self.begin();
+        let field = &self.map.header().shared().boost;
+        field.store(boost.get().into(), Ordering::Relaxed);
+    }
+
+    /// Records that not all events follow what was asked for.
+    fn begin(&self) {
+        let header = self.map.header().shared();
+        let serial = header.rules_serial.load(Ordering::Relaxed);
+        header.rules_applied.store(!serial, Ordering::Relaxed);
+    }
+
+    /// Whether all events follow what was asked for. They do not if a process was killed while it
+    /// changed that.
+    pub fn are_applied(&self) -> bool {
+        let number = |field: fn(&Header) -> &AtomicU64| {
+            self.map.header().field(field).load(Ordering::Relaxed)
+        };
+        number(|header| &header.rules_serial) == number(|header| &header.rules_applied)
+    }
+
+    /// Records that all events follow what was asked for. The caller holds the define lock.
+    pub fn applied(&self) {
+        let header = self.map.header().shared();
+        let serial = header.rules_serial.load(Ordering::Relaxed);
+        header.rules_applied.store(serial, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,356 @@
+//! Which events are logged, against a naive model of all that was asked for.
+
+use std::mem::offset_of;
+use std::os::unix::fs::FileExt;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use timeline::layout::header::Header;
+use timeline::layout::records;
+use timeline::layout::{Geometry, MAX_ENTRIES};
+use timeline::{
+    Attached, Control, Definition, Error, EventId, Level, Priority, Record, Rules, Timeline,
+};
+
+use crate::support::{Name, Process, Random, say};
+
+/// Events with their names.
+const EVENTS: [(&str, Priority, &str, &str); 8] = [
+    ("net", Priority::Error, "lost $n", "net.lost"),
+    ("net", Priority::Info, "sent: $len to $x", "net.sent"),
+    ("net", Priority::Packet, "got packet $len", "net.got_packet"),
+    (
+        "engine",
+        Priority::Trace,
+        "$n idle loops",
+        "engine.n_idle_loops",
+    ),
+    (
+        "engine",
+        Priority::Packet,
+        "got packet $len",
+        "engine.got_packet",
+    ),
+    ("engine", Priority::Library, "engine", "engine.engine"),
+    ("a b", Priority::App, "sent", "a_b.sent"),
+    ("a b", Priority::Warning, "...", "a_b._"),
+];
+
+const PATTERNS: [&str; 10] = [
+    "net",
+    "engine",
+    "*",
+    "e?gine",
+    "a_b",
+    "net.*",
+    "*.sent",
+    "engine.got_packet",
+    "*_*",
+    "zzz*",
+];
+
+/// The plainest way to match: try everything.
+fn matches(pattern: &[u8], text: &[u8]) -> bool {
+    match pattern {
+        [] => text.is_empty(),
+        [b'*', rest @ ..] => (0..=text.len()).any(|taken| matches(rest, &text[taken..])),
+        [one, rest @ ..] => {
+            !text.is_empty() && (*one == b'?' || *one == text[0]) && matches(rest, &text[1..])
+        }
+    }
+}
+
+/// Something that is asked for, or done.
+#[derive(Debug, Clone)]
+enum Step {
+    Level(u8),
+    Category(usize, u8),
+    Events(usize, bool),
+    Define(usize),
+    /// A burst begins, or the one that is on ends.
+    Boost(u8),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let (pattern, level, event) = (0..PATTERNS.len(), 0..=8_u8, 0..EVENTS.len());
+    prop_oneof![
+        1 => level.clone().prop_map(Step::Level),
+        3 => (pattern.clone(), level.clone()).prop_map(|(p, l)| Step::Category(p, l)),
+        3 => (pattern, any::<bool>()).prop_map(|(p, on)| Step::Events(p, on)),
+        3 => event.prop_map(Step::Define),
+        1 => level.prop_map(Step::Boost),
+    ]
+}
+
+/// All that was asked for, in order, and how far a sampler raises levels now.
+#[derive(Default)]
+struct Model {
+    asked: Vec<Step>,
+    boost: u8,
+}
+
+impl Model {
+    fn logs(&self, event: usize) -> bool {
+        let (_, priority, _, name) = EVENTS[event];
+        let category = name.split('.').next().unwrap_or_default();
+        let (mut level, mut forced) = (8, None);
+        for step in &self.asked {
+            let speaks =
+                |pattern: usize, text: &str| matches(PATTERNS[pattern].as_bytes(), text.as_bytes());
+            match step {
+                Step::Level(all) => (level, forced) = (*all, None),
+                Step::Category(p, of) if speaks(*p, category) => (level, forced) = (*of, None),
+                Step::Events(p, on) if speaks(*p, name) => forced = Some(*on),
+                _ => {}
+            }
+        }
+        forced.unwrap_or(priority as u8 <= level.max(self.boost))
+    }
+}
+
+fn level(number: u8) -> Level {
+    Level::from_u8(number).expect("a level")
+}
+
+/// The rules of a step.
+fn rules(step: &Step) -> Option<Rules> {
+    let text = match step {
+        Step::Level(number) => level(*number).to_string(),
+        Step::Category(p, number) => format!("{}={}", PATTERNS[*p], level(*number)),
+        Step::Events(p, true) => format!("+{}", PATTERNS[*p]),
+        Step::Events(p, false) => format!("-{}", PATTERNS[*p]),
+        Step::Define(_) | Step::Boost(_) => return None,
+    };
+    Some(text.parse().expect("rules"))
+}
+
+fn define(timeline: &Timeline, event: usize) -> EventId {
+    let (category, priority, message, name) = EVENTS[event];
+    let id = timeline
+        .define(category, priority, message)
+        .expect("defined");
+    let definition = Definition::new(id, category, priority, message);
+    assert_eq!(definition.name(), name);
+    id
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn each_event_follows_the_last_rule_that_speaks_of_it(
+        steps in proptest::collection::vec(step(), 1..24),
+    ) {
+        let name = Name::new("rules");
+        let timeline = Timeline::with_size(name.path(), 256, 2048).expect("created");
+        let control = Control::open(name.path()).expect("attached");
+        let attached = Attached::open(name.path()).expect("attached");
+        let (mut model, mut defined, mut sampler) = (Model::default(), Vec::new(), None);
+        for (number, step) in steps.into_iter().enumerate() {
+            match &step {
+                Step::Define(event) => defined.push((*event, define(&timeline, *event))),
+                Step::Boost(number) => {
+                    // Its only burst, for as long as the sampler is there.
+                    let hours = |n: u64| Duration::from_secs(n * 3600);
+                    drop(sampler.take());
+                    model.boost = *number;
+                    let sampling = timeline.sample(level(*number), hours(1), hours(2));
+                    sampler = Some(sampling.expect("sampled"));
+                    while attached.info().boost != level(*number) {
+                        std::thread::yield_now();
+                    }
+                    // Behind the store of the boost, the lock is held until it is in force.
+                    control.switch(&Rules::default()).expect("locked");
+                }
+                other => {
+                    let rules = rules(other).expect("rules");
+                    match number % 2 {
+                        0 => timeline.switch(&rules),
+                        _ => control.switch(&rules),
+                    }
+                    .expect("switched");
+                    model.asked.push(step);
+                }
+            }
+            let rules = attached.info().rules;
+            prop_assert_eq!(rules.to_string().parse::<Rules>().expect("rules"), rules.clone());
+            for (event, id) in &defined {
+                let logs = timeline.enabled(*id);
+                prop_assert_eq!(logs, model.logs(*event), "{:?} {}", EVENTS[*event], rules);
+            }
+        }
+        // A snapshot keeps them.
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("s");
+        attached.save(&file).expect("saved");
+        let saved = Attached::open(&file).expect("attached");
+        prop_assert_eq!(saved.info().rules, timeline.rules());
+    }
+}
+
+#[test]
+fn rules_for_which_there_is_no_room_change_nothing() {
+    let name = Name::new("full");
+    let timeline = Timeline::with_size(name.path(), 256, 2048).expect("created");
+    let net = define(&timeline, 0);
+    let rule = |i: u32, on: bool| Rules::events(&format!("category.of_event_{i:03}"), on);
+    let mut count = 0;
+    let error = loop {
+        match timeline.switch(&rule(count, true).expect("a rule")) {
+            Ok(()) => count += 1,
+            Err(error) => break error,
+        }
+    };
+    let Error::RulesFull {
+        needed, capacity, ..
+    } = &error
+    else {
+        panic!("{error}");
+    };
+    assert_eq!(
+        (*needed, *capacity, count),
+        (20 * 22 + 19, 447, 19),
+        "{error}"
+    );
+    assert!(error.to_string().contains("timeline priority"), "{error}");
+    // One that is there already takes no more room.
+    timeline
+        .switch(&rule(3, false).expect("a rule"))
+        .expect("replaced");
+    assert!(
+        timeline
+            .rules()
+            .to_string()
+            .ends_with(",-category.of_event_003")
+    );
+    // A level makes room.
+    timeline.priority(Level::NONE).expect("set");
+    timeline
+        .switch(&rule(count, true).expect("a rule"))
+        .expect("room");
+    assert_eq!(
+        timeline.rules().to_string(),
+        format!("none,+category.of_event_{count:03}")
+    );
+    assert!(!timeline.enabled(net));
+}
+
+/// Switches for ever, between two lists of rules.
+fn switch_for_ever(given: &[String]) {
+    let control = Control::open(&given[0]).expect("attached");
+    say("ready");
+    for text in ["error,net=library,-*.sent", "packet,+a_b.*,engine=none"]
+        .iter()
+        .cycle()
+    {
+        control
+            .switch(&text.parse().expect("rules"))
+            .expect("switched");
+    }
+}
+
+/// What the rules in force say of each event.
+fn expected(timeline: &Timeline, ids: &[EventId]) -> Vec<bool> {
+    let text = timeline.rules().to_string();
+    let mut model = Model::default();
+    let packet = text.starts_with("packet");
+    assert!(packet || text.starts_with("error"), "{text}");
+    let at = |pattern: &str| PATTERNS.iter().position(|p| *p == pattern).expect("listed");
+    model.asked = match packet {
+        false => vec![
+            Step::Level(1),
+            Step::Category(at("net"), 7),
+            Step::Events(at("*.sent"), false),
+        ],
+        true => vec![Step::Level(6), Step::Category(at("engine"), 0)],
+    };
+    let by_name = |event: usize| packet && EVENTS[event].3.starts_with("a_b.");
+    (0..ids.len())
+        .map(|event| by_name(event) || model.logs(event))
+        .collect()
+}
+
+#[test]
+fn processes_killed_while_they_switch_leave_rules_that_the_next_one_puts_in_force() {
+    let name = Name::new("switching");
+    let timeline = Timeline::with_size(name.path(), 256, 1 << 16).expect("created");
+    timeline
+        .switch(&"packet,+a_b.*,engine=none".parse().expect("rules"))
+        .expect("switched");
+    let ids: Vec<_> = (0..EVENTS.len())
+        .map(|event| define(&timeline, event))
+        .collect();
+    // Many, so that a kill often comes while they are brought in line.
+    for i in 0..400 {
+        timeline
+            .define("net", Priority::Info, &format!("event {i}"))
+            .expect("defined");
+    }
+    let mut random = Random(7);
+    for round in 0..20 {
+        let mut children = [0, 1].map(|_| Process::start(switch_for_ever, &[name.path()]));
+        children
+            .iter_mut()
+            .for_each(|child| assert_eq!(child.line(), "ready"));
+        // As many definitions as chance has it, while the others switch.
+        for i in 0..random.below(8) {
+            timeline
+                .define("late", Priority::Info, &format!("{round} {i}"))
+                .expect("defined");
+        }
+        children.iter_mut().for_each(Process::kill);
+        // The next that takes the lock.
+        timeline
+            .define("next", Priority::Error, &format!("{round}"))
+            .expect("defined");
+        let found: Vec<_> = ids.iter().map(|id| timeline.enabled(*id)).collect();
+        assert_eq!(found, expected(&timeline, &ids), "{}", timeline.rules());
+    }
+}
+
+#[test]
+fn any_bytes_in_the_place_of_rules_are_read_and_can_be_replaced() {
+    let name = Name::new("hostile");
+    let timeline = Timeline::with_size(name.path(), 256, 2048).expect("created");
+    let ids: Vec<_> = (0..EVENTS.len())
+        .map(|event| define(&timeline, event))
+        .collect();
+    let file = std::fs::File::options()
+        .read(true)
+        .write(true)
+        .open(name.file())
+        .expect("the file");
+    let mut head = [0; size_of::<Header>()];
+    file.read_exact_at(&mut head, 0).expect("read");
+    let geometry = Geometry::load(&Header::of(&head)).expect("sound");
+    assert!(geometry.entries <= MAX_ENTRIES);
+    let from = offset_of!(Header, rules_serial);
+    let mut random = Random(11);
+    for round in 0..300_u32 {
+        let mut bytes = vec![0_u8; size_of::<Header>() - from];
+        for byte in &mut bytes {
+            *byte = match round % 3 {
+                0 => random.below(256) as u8,
+                1 => b"+-*?=,.ainfo"[random.below(12) as usize],
+                _ => 0xff,
+            };
+        }
+        file.write_all_at(&bytes, from as u64).expect("written");
+        let rule =
+            geometry.definition().at(ids[0].0) + offset_of!(records::Definition, rule) as u64;
+        file.write_all_at(&[random.below(256) as u8], rule)
+            .expect("written");
+        let attached = Attached::open(name.path()).expect("attached");
+        let _ = attached.info().rules.to_string();
+        timeline.dropped_undefined(Priority::Library);
+        let folder = tempfile::tempdir().expect("a folder");
+        attached.save(folder.path().join("s")).expect("saved");
+        let control = Control::open(name.path()).expect("attached");
+        control
+            .switch(&"info,net=packet,-*.sent".parse().expect("rules"))
+            .expect("switched");
+        assert_eq!(attached.info().rules.to_string(), "info,net=packet,-*.sent");
+        let found = [0, 1, 2, 3].map(|event| timeline.enabled(ids[event]));
+        assert_eq!(found, [true, false, true, false]);
+    }
+}
