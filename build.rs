@@ -18,12 +18,29 @@ const SOURCES: [&str; 11] = [
     "event",
 ];
 
+/// The parts of the header that are written in C, of ffi/inline, in their order.
+const INLINE: [&str; 9] = [
+    "begin",
+    "enabled",
+    "gnu",
+    "value",
+    "each",
+    "payload",
+    "statement",
+    "gnu_end",
+    "end",
+];
+
 fn main() {
     // Asked when it runs: a build script may be kept while the tree is copied or moved.
     let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let mut config = cbindgen::Config::from_file(here.join("cbindgen.toml"))
         .expect("ffi/cbindgen.toml is readable");
-    let inline = std::fs::read_to_string(here.join("inline.h")).expect("ffi/inline.h is readable");
+    let inline = INLINE.map(|part| {
+        let part = here.join("inline").join(part).with_extension("h");
+        std::fs::read_to_string(part).expect("the files of ffi/inline are readable")
+    });
+    let inline = inline.join("\n");
     // The last line ends what the header of the header begins: nothing is left of it for an older
     // compiler.
     config.trailer = Some(format!("\n{}\n\n#endif /* C99 */", inline.trim_end()));
@@ -39,7 +56,7 @@ fn main() {
         "src",
         "../build.rs",
         "cbindgen.toml",
-        "inline.h",
+        "inline",
         "../include/timeline.h",
     ] {
         println!("cargo:rerun-if-changed={input}");

@@ -187,9 +187,34 @@
 #define TIMELINE_FLAGS 19
 
 /**
+ * A text in UTF-8.
+ */
+#define TIMELINE_STR 20
+
+/**
+ * A text that the program has in wide characters.
+ */
+#define TIMELINE_WSTR 21
+
+/**
+ * Added to the type of a number: an array of such numbers.
+ */
+#define TIMELINE_ARRAY_OF 64
+
+/**
+ * The most arguments of a message.
+ */
+#define TIMELINE_MAX_FIELDS 64
+
+/**
  * A flag of a site and of `timeline_log_payload`: the payload begins with a call stack.
  */
 #define TIMELINE_SITE_BACKTRACE 1
+
+/**
+ * A flag of a site: its text is a message with `$arguments`, and no format of printf.
+ */
+#define TIMELINE_SITE_EVENT 2
 
 /**
  * For `timeline_events`: begin with the oldest event.
@@ -290,7 +315,8 @@ typedef struct timeline_field_t {
    */
   uint32_t labels_length;
   /**
-   * `TIMELINE_I64` to `TIMELINE_FLAGS`.
+   * `TIMELINE_I64` to `TIMELINE_WSTR`, or `TIMELINE_ARRAY_OF` plus `TIMELINE_I8` or another
+   * number.
    */
   uint32_t type;
 } timeline_field_t;
@@ -333,9 +359,9 @@ typedef struct timeline_options_t {
 } timeline_options_t;
 
 /**
- * One call site of `TIMELINE_PRINTF`, which makes it in static memory and sets `category`,
- * `format`, `file`, `line` and `flags`. All other members are 0 at first, and only the library
- * writes them.
+ * One call site of `TIMELINE_PRINTF` or `TIMELINE_EVENT`, which makes it in static memory and sets
+ * `category`, `format`, `file`, `line` and `flags`, and `given` before it is defined. All other
+ * members are 0 at first, and only the library writes them.
  */
 typedef struct timeline_site_t {
   /**
@@ -343,7 +369,7 @@ typedef struct timeline_site_t {
    */
   const char *category;
   /**
-   * The format of printf.
+   * The format of printf, or the message.
    */
   const char *format;
   /**
@@ -355,7 +381,7 @@ typedef struct timeline_site_t {
    */
   uint32_t line;
   /**
-   * `TIMELINE_SITE_BACKTRACE`, or 0.
+   * `TIMELINE_SITE_BACKTRACE` or `TIMELINE_SITE_EVENT`, or 0.
    */
   uint32_t flags;
   /**
@@ -365,14 +391,14 @@ typedef struct timeline_site_t {
    */
   uint64_t events[8];
   /**
-   * The types of its values, in order, up to the first 0: a letter in the low 8 bits, above it
-   * the precision, or 0xffffff for none.
+   * The types of the values of a format, in order, up to the first 0: a letter in the low 8
+   * bits, above it the precision, or 0xffffff for none.
    */
   uint32_t types[32];
   /**
-   * How many bytes the values take at least, with all strings cut to nothing.
+   * The types of the arguments for a message, `TIMELINE_I64` and so on, up to the first 0.
    */
-  uint32_t reserve;
+  const uint8_t *given;
 } timeline_site_t;
 
 /**
@@ -416,7 +442,8 @@ typedef struct timeline_event_t {
    */
   uint16_t node;
   /**
-   * The arguments; those after `argument_count` are as the program gave them.
+   * The arguments of an event without a payload; those after `argument_count` are as the program
+   * gave them.
    */
   int64_t args[4];
   /**
@@ -450,8 +477,9 @@ typedef struct timeline_event_t {
    */
   const char *file;
   /**
-   * The values of the format, for `timeline_render`: msgpack, one after the other. Valid until
-   * the cursor gives the next event or is freed; NULL when there are none.
+   * The payload, for `timeline_render`: words, as docs/format.md states them. Valid until the
+   * cursor gives the next event or is freed; NULL when there is none, and the values are in
+   * `args`.
    */
   const uint8_t *payload;
   /**
@@ -640,15 +668,16 @@ int32_t timeline_level(const struct timeline_t *tl);
 /**
  * Finds the arguments of a message, without defining anything.
  *
- * `message`: as for `timeline_define`. `fields`: room for four; receives the arguments in their
- * order. `count`: receives 0 to 4. Both are untouched when the call fails.
+ * `message`: as for `timeline_define`. `fields`: room for
+ * `TIMELINE_MAX_FIELDS`; receives the arguments in their order. `count`: receives how many there
+ * are. Both are untouched when the call fails.
  *
  * Returns `TIMELINE_OK`, or `TIMELINE_E_ARGUMENT` for a message that could not be defined. Any
  * thread.
  *
  * # Safety
- * `message` is NULL or a NUL-terminated string; `fields` is NULL or has room for four, and `count`
- * is NULL or writable.
+ * `message` is NULL or a NUL-terminated string; `fields` is NULL or has room for
+ * `TIMELINE_MAX_FIELDS`, and `count` is NULL or writable.
  */
 timeline_status_t timeline_fields(const char *message, struct timeline_field_t *fields, uint32_t *count);
 
@@ -872,30 +901,31 @@ void timeline_sampler_free(struct timeline_sampler_t *sampler);
 uint32_t timeline_site_define(struct timeline_t *tl, struct timeline_site_t *site, int32_t level);
 
 /**
- * Logs an event with encoded values, if it is enabled. `TIMELINE_PRINTF` calls it. As fast and as
- * safe as `timeline_log`, except for the time to copy the values.
+ * Logs an event with a payload, if it is enabled. `TIMELINE_PRINTF` and `TIMELINE_EVENT` call it.
+ * As fast and as safe as `timeline_log`, except for the time to copy the words.
  *
- * `tl`: NULL logs nothing. `event`: from `timeline_site_define`. `payload` and `size`: the values
- * as msgpack, one after the other; bytes beyond `payload` of the timeline are cut off. `flags`:
- * `TIMELINE_SITE_BACKTRACE` if the output of `timeline_backtrace` comes first, or 0.
+ * `tl`: NULL logs nothing. `event`: from `timeline_site_define` or `timeline_define`. `words` and
+ * `count`: the payload, as docs/format.md states it; words beyond the `payload` of the timeline are
+ * cut off. `flags`: `TIMELINE_SITE_BACKTRACE` if the output of `timeline_backtrace` comes first, or
+ * 0.
  *
  * # Safety
- * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `payload`
- * has `size` readable bytes.
+ * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `words` has
+ * `count` readable words.
  */
 void timeline_log_payload(const struct timeline_t *tl,
                           uint32_t event,
-                          const void *payload,
-                          size_t size,
+                          const uint64_t *words,
+                          size_t count,
                           uint32_t flags);
 
 /**
  * Writes the return addresses of the calls under way, for `timeline_log_payload`.
  * `TIMELINE_BACKTRACE` calls it.
  *
- * `from`: the address at which the stack begins; the calls made from there are left out. `payload`
- * and `size`: the destination and its size in bytes: 3, and 9 for each of at most 32 addresses.
- * Returns how many bytes were written.
+ * `from`: the address at which the stack begins; the calls made from there are left out. `words` and
+ * `count`: the destination and its size in words: one for the number of addresses, and one for each
+ * of at most 32 of them. Returns how many words were written.
  *
  * In a signal handler it takes no lock and allocates nothing if the unwinder does neither: libgcc
  * 12 or later with glibc 2.35 or later. Otherwise it takes the loader's lock, and a handler that
@@ -911,10 +941,10 @@ void timeline_log_payload(const struct timeline_t *tl,
  * if the stack can be read to its end and shows no handler. Any thread.
  *
  * # Safety
- * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `payload`
- * has `size` writable bytes.
+ * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `words`
+ * has `count` writable words.
  */
-size_t timeline_backtrace(struct timeline_t *tl, const void *from, void *payload, size_t size);
+size_t timeline_backtrace(struct timeline_t *tl, const void *from, uint64_t *words, size_t count);
 
 /**
  * Saves a timeline to a file in its raw binary format. Every event in it is whole, also while
@@ -1140,6 +1170,549 @@ static inline int64_t timeline_f32(float number) {
 
 #if defined(__GNUC__)
 
+/* The values of a statement: which type each argument has, and its word.
+ *
+ * Everything here is inlined where it is used. So the types are constants there, and what is left
+ * are the instructions that store the words. */
+
+#ifdef __cplusplus
+#define TIMELINE_CAST_(type, value) (static_cast<type>(value))
+#define TIMELINE_POINTER_CAST_(type, value) (reinterpret_cast<type>(value))
+#else
+#define TIMELINE_CAST_(type, value) ((type)(value))
+#define TIMELINE_POINTER_CAST_(type, value) ((type)(value))
+#endif
+
+#define TIMELINE_INLINE_ __attribute__((unused, always_inline)) static inline
+
+/* Types that only a statement of printf knows: pointers that may be texts, and `long double`. The
+ * type of a pointer to int is that of a wide text, as C does not tell them apart. */
+#define TIMELINE_MAYBE_TEXT_ 29
+#define TIMELINE_MAYBE_WIDE_ 30
+#define TIMELINE_LONG_DOUBLE_ 31
+#ifdef __cplusplus
+#define TIMELINE_WIDE_POINTER_ TIMELINE_WSTR
+#else
+#define TIMELINE_WIDE_POINTER_ TIMELINE_MAYBE_WIDE_
+#endif
+
+/* A value. */
+typedef struct timeline_value_t {
+  /* A number, or an address; of a long double its lower half. */
+  uint64_t word;
+  /* The upper half of a long double. */
+  uint64_t upper;
+  /* A text or an array. */
+  const void *data;
+  /* How many elements it has; TIMELINE_NO_LIMIT_ for a text that ends with NUL. */
+  size_t count;
+  /* TIMELINE_I64 and so on. */
+  unsigned type;
+} timeline_value_t;
+
+/* The limit where there is none. */
+#define TIMELINE_NO_LIMIT_ (~TIMELINE_CAST_(size_t, 0))
+
+TIMELINE_INLINE_ timeline_value_t timeline_value_(unsigned type, uint64_t word, const void *data, size_t count) {
+  timeline_value_t value;
+  value.word = word;
+  value.upper = 0;
+  value.data = data;
+  value.count = count;
+  value.type = type;
+  return value;
+}
+
+/** A text that does not end with NUL: `TIMELINE_TEXT(pointer, bytes)` is an argument for `str`. */
+typedef struct timeline_text_t {
+  const char *data;
+  size_t count;
+} timeline_text_t;
+
+#define TIMELINE_TEXT(pointer, bytes) (timeline_make_text_((pointer), (bytes)))
+
+TIMELINE_INLINE_ timeline_text_t timeline_make_text_(const char *data, size_t count) {
+  timeline_text_t text;
+  text.data = data;
+  text.count = count;
+  return text;
+}
+
+/** A text of wide characters: `TIMELINE_WIDE(pointer)` is an argument for `wstr`. */
+typedef struct timeline_wide_t {
+  const wchar_t *data;
+} timeline_wide_t;
+
+#define TIMELINE_WIDE(pointer) (timeline_make_wide_((pointer)))
+
+TIMELINE_INLINE_ timeline_wide_t timeline_make_wide_(const wchar_t *data) {
+  timeline_wide_t wide;
+  wide.data = data;
+  return wide;
+}
+
+TIMELINE_INLINE_ timeline_value_t timeline_of_text_(timeline_text_t x) {
+  return timeline_value_(TIMELINE_STR, 0, x.data, x.count);
+}
+TIMELINE_INLINE_ timeline_value_t timeline_of_wide_(timeline_wide_t x) {
+  return timeline_value_(TIMELINE_WSTR, 0, x.data, TIMELINE_NO_LIMIT_);
+}
+
+/* One function for each type of C: the name, the type, its number, and the word of x. */
+#define TIMELINE_NUMBERS_(m)                                                  \
+  m(bool, bool, TIMELINE_BOOL, x)                                             \
+  m(char, char, TIMELINE_CHAR, TIMELINE_CAST_(uint64_t, x))                   \
+  m(i8, signed char, TIMELINE_I8, TIMELINE_CAST_(uint64_t, x))                \
+  m(u8, unsigned char, TIMELINE_U8, x)                                        \
+  m(i16, short, TIMELINE_I16, TIMELINE_CAST_(uint64_t, x))                    \
+  m(u16, unsigned short, TIMELINE_U16, x)                                     \
+  m(i32, int, TIMELINE_I32, TIMELINE_CAST_(uint64_t, x))                      \
+  m(u32, unsigned, TIMELINE_U32, x)                                           \
+  m(long, long, TIMELINE_I64, TIMELINE_CAST_(uint64_t, x))                    \
+  m(ulong, unsigned long, TIMELINE_U64, x)                                    \
+  m(i64, long long, TIMELINE_I64, TIMELINE_CAST_(uint64_t, x))                \
+  m(u64, unsigned long long, TIMELINE_U64, x)                                 \
+  m(f32, float, TIMELINE_F32, TIMELINE_CAST_(uint64_t, timeline_f32(x)))      \
+  m(f64, double, TIMELINE_F64, TIMELINE_CAST_(uint64_t, timeline_f64(x)))
+
+/* Texts and other pointers. In a statement of printf the conversion says which of the two it is. */
+#define TIMELINE_POINTERS_(m)                           \
+  m(str, const char *, TIMELINE_STR)                    \
+  m(bytes, const unsigned char *, TIMELINE_MAYBE_TEXT_) \
+  m(sbytes, const signed char *, TIMELINE_MAYBE_TEXT_)  \
+  m(wstr, const wchar_t *, TIMELINE_WIDE_POINTER_)      \
+  m(ptr, const volatile void *, TIMELINE_PTR)
+
+/* Arrays: the name, the type of an element, and its number. */
+#define TIMELINE_ARRAYS_(m)              \
+  m(i8, signed char, TIMELINE_I8)        \
+  m(u8, unsigned char, TIMELINE_U8)      \
+  m(i16, short, TIMELINE_I16)            \
+  m(u16, unsigned short, TIMELINE_U16)   \
+  m(i32, int, TIMELINE_I32)              \
+  m(u32, unsigned, TIMELINE_U32)         \
+  m(long, long, TIMELINE_I64)            \
+  m(ulong, unsigned long, TIMELINE_U64)  \
+  m(i64, long long, TIMELINE_I64)        \
+  m(u64, unsigned long long, TIMELINE_U64) \
+  m(f32, float, TIMELINE_F32)            \
+  m(f64, double, TIMELINE_F64)
+
+#define TIMELINE_OF_NUMBER_(name, c_type, number, in_word)              \
+  TIMELINE_INLINE_ timeline_value_t timeline_of_##name##_(c_type x) {   \
+    return timeline_value_(number, in_word, 0, 0);                      \
+  }
+#define TIMELINE_OF_POINTER_(name, c_type, number)                                                          \
+  TIMELINE_INLINE_ timeline_value_t timeline_of_##name##_(c_type x) {                                       \
+    return timeline_value_(number, TIMELINE_POINTER_CAST_(uintptr_t, x), timeline_data_(x), TIMELINE_NO_LIMIT_); \
+  }
+#define TIMELINE_DEFINE_ARRAY_(name, c_type, number)                                                           \
+  typedef struct timeline_##name##s_t {                                                                    \
+    const c_type *data;                                                                                    \
+    size_t count;                                                                                          \
+  } timeline_##name##s_t;                                                                                  \
+  TIMELINE_INLINE_ timeline_##name##s_t timeline_make_##name##s_(const c_type *data, size_t count) {       \
+    timeline_##name##s_t array;                                                                            \
+    array.data = data;                                                                                     \
+    array.count = count;                                                                                   \
+    return array;                                                                                          \
+  }                                                                                                        \
+  TIMELINE_INLINE_ timeline_value_t timeline_of_##name##s_(timeline_##name##s_t x) {                       \
+    return timeline_value_(TIMELINE_ARRAY_OF | number, 0, x.data, x.count);                                   \
+  }
+
+#ifdef __cplusplus
+TIMELINE_INLINE_ const void *timeline_data_(const volatile void *x) { return const_cast<const void *>(x); }
+#else
+TIMELINE_INLINE_ const void *timeline_data_(const volatile void *x) { return (const void *)(uintptr_t)x; }
+#endif
+
+TIMELINE_NUMBERS_(TIMELINE_OF_NUMBER_)
+TIMELINE_POINTERS_(TIMELINE_OF_POINTER_)
+TIMELINE_ARRAYS_(TIMELINE_DEFINE_ARRAY_)
+
+TIMELINE_INLINE_ timeline_value_t timeline_of_f80_(long double x) {
+  timeline_value_t value = timeline_value_(TIMELINE_LONG_DOUBLE_, 0, 0, 0);
+  /* The bytes after the x87's 80 bits are padding, which may hold anything. */
+  uint64_t halves[2] = {0, 0};
+  memcpy(halves, &x, __LDBL_MANT_DIG__ == 64 ? 10 : sizeof x);
+  value.word = halves[0];
+  value.upper = halves[1];
+  return value;
+}
+
+#ifdef __cplusplus
+extern "C++" {
+
+#define TIMELINE_OVERLOAD_NUMBER_(name, c_type, number, in_word)                              \
+  char (&timeline_tag_(c_type))[number];                                                      \
+  TIMELINE_INLINE_ timeline_value_t timeline_of_(c_type x) { return timeline_of_##name##_(x); }
+#define TIMELINE_OVERLOAD_(name, c_type, number) TIMELINE_OVERLOAD_NUMBER_(name, c_type, number, 0)
+#define TIMELINE_OVERLOAD_ARRAY_(name, c_type, number) \
+  TIMELINE_OVERLOAD_NUMBER_(name##s, timeline_##name##s_t, TIMELINE_ARRAY_OF | number, 0)
+
+TIMELINE_NUMBERS_(TIMELINE_OVERLOAD_NUMBER_)
+TIMELINE_POINTERS_(TIMELINE_OVERLOAD_)
+TIMELINE_ARRAYS_(TIMELINE_OVERLOAD_ARRAY_)
+TIMELINE_OVERLOAD_(f80, long double, TIMELINE_LONG_DOUBLE_)
+TIMELINE_OVERLOAD_(text, timeline_text_t, TIMELINE_STR)
+TIMELINE_OVERLOAD_(wide, timeline_wide_t, TIMELINE_WSTR)
+
+char (&timeline_tag_(decltype(nullptr)))[TIMELINE_PTR];
+TIMELINE_INLINE_ timeline_value_t timeline_of_(decltype(nullptr)) { return timeline_value_(TIMELINE_PTR, 0, 0, 0); }
+template <class R, class... A>
+char (&timeline_tag_(R (*)(A...)))[TIMELINE_PTR];
+template <class R, class... A>
+TIMELINE_INLINE_ timeline_value_t timeline_of_(R (*x)(A...)) {
+  return timeline_value_(TIMELINE_PTR, reinterpret_cast<uintptr_t>(x), 0, 0);
+}
+
+/* How a type is logged. timeline.hpp has specialisations for types of the standard library. */
+template <class T, class = void>
+struct timeline_argument_ {
+  enum : unsigned { type = sizeof(timeline_tag_(*static_cast<const T *>(nullptr))) };
+  TIMELINE_INLINE_ timeline_value_t of(const T &x) { return timeline_of_(x); }
+};
+template <class T, size_t N>
+struct timeline_argument_<T[N], void> : timeline_argument_<const T *> {};
+
+} /* extern "C++" */
+#else
+
+/* Selects by the type of x: m is given the name that the functions have. */
+#define TIMELINE_SELECT_(x, m)                                                                                \
+  __extension__ _Generic((x), bool: m(bool, TIMELINE_BOOL), char: m(char, TIMELINE_CHAR),                     \
+      signed char: m(i8, TIMELINE_I8), unsigned char: m(u8, TIMELINE_U8), short: m(i16, TIMELINE_I16),        \
+      unsigned short: m(u16, TIMELINE_U16), int: m(i32, TIMELINE_I32), unsigned: m(u32, TIMELINE_U32),        \
+      long: m(long, TIMELINE_I64), unsigned long: m(ulong, TIMELINE_U64), long long: m(i64, TIMELINE_I64),    \
+      unsigned long long: m(u64, TIMELINE_U64), float: m(f32, TIMELINE_F32), double: m(f64, TIMELINE_F64),    \
+      long double: m(f80, TIMELINE_LONG_DOUBLE_), char *: m(str, TIMELINE_STR),                               \
+      const char *: m(str, TIMELINE_STR), unsigned char *: m(bytes, TIMELINE_MAYBE_TEXT_),                    \
+      const unsigned char *: m(bytes, TIMELINE_MAYBE_TEXT_), signed char *: m(sbytes, TIMELINE_MAYBE_TEXT_),  \
+      const signed char *: m(sbytes, TIMELINE_MAYBE_TEXT_), wchar_t *: m(wstr, TIMELINE_MAYBE_WIDE_),         \
+      const wchar_t *: m(wstr, TIMELINE_MAYBE_WIDE_), timeline_text_t: m(text, TIMELINE_STR),                 \
+      timeline_wide_t: m(wide, TIMELINE_WSTR), timeline_i8s_t: m(i8s, TIMELINE_ARRAY_OF | TIMELINE_I8),          \
+      timeline_u8s_t: m(u8s, TIMELINE_ARRAY_OF | TIMELINE_U8), timeline_i16s_t: m(i16s, TIMELINE_ARRAY_OF | TIMELINE_I16), \
+      timeline_u16s_t: m(u16s, TIMELINE_ARRAY_OF | TIMELINE_U16), timeline_i32s_t: m(i32s, TIMELINE_ARRAY_OF | TIMELINE_I32), \
+      timeline_u32s_t: m(u32s, TIMELINE_ARRAY_OF | TIMELINE_U32), timeline_longs_t: m(longs, TIMELINE_ARRAY_OF | TIMELINE_I64), \
+      timeline_ulongs_t: m(ulongs, TIMELINE_ARRAY_OF | TIMELINE_U64), timeline_i64s_t: m(i64s, TIMELINE_ARRAY_OF | TIMELINE_I64), \
+      timeline_u64s_t: m(u64s, TIMELINE_ARRAY_OF | TIMELINE_U64), timeline_f32s_t: m(f32s, TIMELINE_ARRAY_OF | TIMELINE_F32), \
+      timeline_f64s_t: m(f64s, TIMELINE_ARRAY_OF | TIMELINE_F64), default: m(ptr, TIMELINE_PTR))
+#define TIMELINE_FUNCTION_(name, number) timeline_of_##name##_
+#define TIMELINE_NUMBER_(name, number) number
+#define TIMELINE_VALUE_(x) TIMELINE_SELECT_(x, TIMELINE_FUNCTION_)(x)
+#define TIMELINE_TYPE_(x) TIMELINE_SELECT_(x, TIMELINE_NUMBER_)
+
+#endif
+
+/** An array of numbers: `TIMELINE_ARRAY(pointer, count)` is an argument for `u8[]` and so on. */
+#ifdef __cplusplus
+#define TIMELINE_ARRAY(pointer, count) (timeline_array_((pointer), (count)))
+extern "C++" {
+#define TIMELINE_ARRAY_OVERLOAD_(name, c_type, number)                                            \
+  TIMELINE_INLINE_ timeline_##name##s_t timeline_array_(const c_type *data, size_t count) {       \
+    return timeline_make_##name##s_(data, count);                                                 \
+  }
+TIMELINE_ARRAYS_(TIMELINE_ARRAY_OVERLOAD_)
+} /* extern "C++" */
+#else
+#define TIMELINE_ARRAY(pointer, count)                                                                       \
+  (__extension__ _Generic(*(pointer), signed char: timeline_make_i8s_, unsigned char: timeline_make_u8s_,    \
+      short: timeline_make_i16s_, unsigned short: timeline_make_u16s_, int: timeline_make_i32s_,             \
+      unsigned: timeline_make_u32s_, long: timeline_make_longs_, unsigned long: timeline_make_ulongs_,       \
+      long long: timeline_make_i64s_, unsigned long long: timeline_make_u64s_, float: timeline_make_f32s_,   \
+      double: timeline_make_f64s_)((pointer), (count)))
+#endif
+
+/* Applies a macro to each of up to 64 arguments of a statement in C. */
+#ifndef __cplusplus
+#define TIMELINE_PASTE_(a, b, c) TIMELINE_PASTE2_(a, b, c)
+#define TIMELINE_PASTE2_(a, b, c) a##b##c
+/* How many arguments stand behind the first one. */
+#define TIMELINE_COUNT_(...) TIMELINE_66TH_(__VA_ARGS__, 64, 63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, \
+51, 50, 49, 48, 47, 46, 45, 44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, \
+24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0)
+#define TIMELINE_66TH_(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, \
+_19, _20, _21, _22, _23, _24, _25, _26, _27, _28, _29, _30, _31, _32, _33, _34, _35, _36, _37, _38, _39, _40, \
+_41, _42, _43, _44, _45, _46, _47, _48, _49, _50, _51, _52, _53, _54, _55, _56, _57, _58, _59, _60, _61, _62, \
+_63, _64, count, ...) count
+/* The first argument is the message. A 0 follows the last one, as ISO C wants something for the dots. */
+#define TIMELINE_EACH_(m, ...) TIMELINE_PASTE_(TIMELINE_EACH_, TIMELINE_COUNT_(__VA_ARGS__), _)(m, __VA_ARGS__, 0)
+#define TIMELINE_EACH_0_(m, message, ...)
+#define TIMELINE_EACH_1_(m, message, a, ...) m(a) TIMELINE_EACH_0_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_2_(m, message, a, ...) m(a) TIMELINE_EACH_1_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_3_(m, message, a, ...) m(a) TIMELINE_EACH_2_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_4_(m, message, a, ...) m(a) TIMELINE_EACH_3_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_5_(m, message, a, ...) m(a) TIMELINE_EACH_4_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_6_(m, message, a, ...) m(a) TIMELINE_EACH_5_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_7_(m, message, a, ...) m(a) TIMELINE_EACH_6_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_8_(m, message, a, ...) m(a) TIMELINE_EACH_7_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_9_(m, message, a, ...) m(a) TIMELINE_EACH_8_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_10_(m, message, a, ...) m(a) TIMELINE_EACH_9_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_11_(m, message, a, ...) m(a) TIMELINE_EACH_10_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_12_(m, message, a, ...) m(a) TIMELINE_EACH_11_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_13_(m, message, a, ...) m(a) TIMELINE_EACH_12_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_14_(m, message, a, ...) m(a) TIMELINE_EACH_13_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_15_(m, message, a, ...) m(a) TIMELINE_EACH_14_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_16_(m, message, a, ...) m(a) TIMELINE_EACH_15_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_17_(m, message, a, ...) m(a) TIMELINE_EACH_16_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_18_(m, message, a, ...) m(a) TIMELINE_EACH_17_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_19_(m, message, a, ...) m(a) TIMELINE_EACH_18_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_20_(m, message, a, ...) m(a) TIMELINE_EACH_19_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_21_(m, message, a, ...) m(a) TIMELINE_EACH_20_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_22_(m, message, a, ...) m(a) TIMELINE_EACH_21_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_23_(m, message, a, ...) m(a) TIMELINE_EACH_22_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_24_(m, message, a, ...) m(a) TIMELINE_EACH_23_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_25_(m, message, a, ...) m(a) TIMELINE_EACH_24_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_26_(m, message, a, ...) m(a) TIMELINE_EACH_25_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_27_(m, message, a, ...) m(a) TIMELINE_EACH_26_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_28_(m, message, a, ...) m(a) TIMELINE_EACH_27_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_29_(m, message, a, ...) m(a) TIMELINE_EACH_28_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_30_(m, message, a, ...) m(a) TIMELINE_EACH_29_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_31_(m, message, a, ...) m(a) TIMELINE_EACH_30_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_32_(m, message, a, ...) m(a) TIMELINE_EACH_31_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_33_(m, message, a, ...) m(a) TIMELINE_EACH_32_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_34_(m, message, a, ...) m(a) TIMELINE_EACH_33_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_35_(m, message, a, ...) m(a) TIMELINE_EACH_34_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_36_(m, message, a, ...) m(a) TIMELINE_EACH_35_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_37_(m, message, a, ...) m(a) TIMELINE_EACH_36_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_38_(m, message, a, ...) m(a) TIMELINE_EACH_37_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_39_(m, message, a, ...) m(a) TIMELINE_EACH_38_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_40_(m, message, a, ...) m(a) TIMELINE_EACH_39_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_41_(m, message, a, ...) m(a) TIMELINE_EACH_40_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_42_(m, message, a, ...) m(a) TIMELINE_EACH_41_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_43_(m, message, a, ...) m(a) TIMELINE_EACH_42_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_44_(m, message, a, ...) m(a) TIMELINE_EACH_43_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_45_(m, message, a, ...) m(a) TIMELINE_EACH_44_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_46_(m, message, a, ...) m(a) TIMELINE_EACH_45_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_47_(m, message, a, ...) m(a) TIMELINE_EACH_46_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_48_(m, message, a, ...) m(a) TIMELINE_EACH_47_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_49_(m, message, a, ...) m(a) TIMELINE_EACH_48_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_50_(m, message, a, ...) m(a) TIMELINE_EACH_49_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_51_(m, message, a, ...) m(a) TIMELINE_EACH_50_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_52_(m, message, a, ...) m(a) TIMELINE_EACH_51_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_53_(m, message, a, ...) m(a) TIMELINE_EACH_52_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_54_(m, message, a, ...) m(a) TIMELINE_EACH_53_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_55_(m, message, a, ...) m(a) TIMELINE_EACH_54_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_56_(m, message, a, ...) m(a) TIMELINE_EACH_55_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_57_(m, message, a, ...) m(a) TIMELINE_EACH_56_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_58_(m, message, a, ...) m(a) TIMELINE_EACH_57_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_59_(m, message, a, ...) m(a) TIMELINE_EACH_58_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_60_(m, message, a, ...) m(a) TIMELINE_EACH_59_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_61_(m, message, a, ...) m(a) TIMELINE_EACH_60_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_62_(m, message, a, ...) m(a) TIMELINE_EACH_61_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_63_(m, message, a, ...) m(a) TIMELINE_EACH_62_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_64_(m, message, a, ...) m(a) TIMELINE_EACH_63_(m, message, __VA_ARGS__)
+#endif /* __cplusplus */
+
+/* The payload of a statement: its words are stored one by one, aligned and whole, so that the
+ * processor forwards them to the loads that copy them into the ring. */
+
+/* Words of the largest payload, and of the longest call stack. */
+#define TIMELINE_PAYLOAD_WORDS_ 191
+
+/* Bits of the word of a text or an array. */
+#define TIMELINE_CUT_ (TIMELINE_CAST_(uint64_t, 1) << 63)
+#define TIMELINE_NULL_ (TIMELINE_CAST_(uint64_t, 1) << 62)
+
+/* A payload under construction. No pointer to it goes to a function that is not inlined: so the
+ * compiler knows its numbers, and keeps it in registers. */
+typedef struct timeline_payload_t {
+  uint64_t *words;
+  /* The next word of the fixed part, and the first one that no text has taken. */
+  unsigned next, end;
+  /* How many words there may be. */
+  unsigned most;
+  /* The number of the argument, in statements of printf. */
+  unsigned argument;
+} timeline_payload_t;
+
+TIMELINE_INLINE_ size_t timeline_room_(const timeline_payload_t *to) {
+  return to->end < to->most ? TIMELINE_CAST_(size_t, to->most - to->end) * 8 : 0;
+}
+
+/* Copies bytes into whole words, with zeros behind them. Each word is put together in a register: a
+ * load of a word that several short stores have filled would wait for them. */
+TIMELINE_INLINE_ void timeline_copy_(uint64_t *to, const void *from, size_t size) {
+  const unsigned char *const bytes = TIMELINE_CAST_(const unsigned char *, from);
+  uint64_t word = 0;
+  if (size >= 8) {
+    for (size_t i = 0; i + 8 <= size; i += 8) {
+      memcpy(&word, bytes + i, 8);
+      to[i / 8] = word;
+    }
+    if (size % 8 == 0) return;
+    memcpy(&word, bytes + size - 8, 8);
+    to[size / 8] = word >> (64 - size % 8 * 8);
+  } else if (size >= 4) {
+    uint32_t low, high;
+    memcpy(&low, bytes, 4);
+    memcpy(&high, bytes + size - 4, 4);
+    to[0] = low | TIMELINE_CAST_(uint64_t, high) << (size - 4) * 8;
+  } else if (size > 0) {
+    word = TIMELINE_CAST_(uint64_t, bytes[size / 2]) << size / 2 * 8;
+    to[0] = bytes[0] | word | TIMELINE_CAST_(uint64_t, bytes[size - 1]) << (size - 1) * 8;
+  }
+}
+
+/* Up to which byte a text is kept that is cut to at most `size` bytes: before a character of UTF-8,
+ * which has up to three bytes after its first. */
+__attribute__((unused, noinline)) static size_t timeline_cut_(const char *text, size_t size) {
+  size_t whole = size;
+  for (int i = 0; i < 3 && whole > 0 && (text[whole] & 0xc0) == 0x80; i++) whole--;
+  return (text[whole] & 0xc0) == 0xc0 ? whole : size;
+}
+
+/* The compiler must not know a literal: it would warn of the ways for longer texts. */
+#define TIMELINE_UNKNOWN_(pointer) __asm__("" : "+r"(pointer))
+
+/* Appends a text of at most `limit` bytes. Returns its word. A longer text than there is room for
+ * is not read to its end. */
+TIMELINE_INLINE_ uint64_t timeline_put_text_(timeline_payload_t *to, const char *text, size_t limit) {
+  TIMELINE_UNKNOWN_(text);
+  if (!text) return TIMELINE_NULL_;
+  const size_t room = timeline_room_(to);
+  const size_t most = limit <= room ? limit : room + 1;
+  const void *const end = memchr(text, 0, most);
+  size_t length = end ? TIMELINE_CAST_(size_t, TIMELINE_CAST_(const char *, end) - text) : most;
+  uint64_t word = length;
+  if (__builtin_expect(length > room, 0)) {
+    length = timeline_cut_(text, room);
+    word = length | TIMELINE_CUT_;
+  }
+  timeline_copy_(to->words + to->end, text, length);
+  to->end += TIMELINE_CAST_(unsigned, (length + 7) / 8);
+  return word;
+}
+
+/* Appends a text of `count` bytes, which may contain NUL. */
+TIMELINE_INLINE_ uint64_t timeline_put_bytes_(timeline_payload_t *to, const char *text, size_t count) {
+  TIMELINE_UNKNOWN_(text);
+  if (!text && count > 0) return TIMELINE_NULL_;
+  const size_t room = timeline_room_(to);
+  uint64_t word = count;
+  if (__builtin_expect(count > room, 0)) {
+    count = timeline_cut_(text, room);
+    word = count | TIMELINE_CUT_;
+  }
+  timeline_copy_(to->words + to->end, text, count);
+  to->end += TIMELINE_CAST_(unsigned, (count + 7) / 8);
+  return word;
+}
+
+/* Appends an array of elements of `size` bytes. */
+TIMELINE_INLINE_ uint64_t timeline_put_array_(timeline_payload_t *to, const void *data, size_t count, size_t size) {
+  TIMELINE_UNKNOWN_(data);
+  if (!data && count > 0) return TIMELINE_NULL_;
+  const size_t room = timeline_room_(to) / size;
+  uint64_t word = count;
+  if (__builtin_expect(count > room, 0)) {
+    count = room;
+    word = count | TIMELINE_CUT_;
+  }
+  timeline_copy_(to->words + to->end, data, count * size);
+  to->end += TIMELINE_CAST_(unsigned, (count * size + 7) / 8);
+  return word;
+}
+
+/* A wide character as UTF-8: how many bytes it has. */
+__attribute__((unused)) static inline size_t timeline_utf8_(wchar_t wide, unsigned char *to) {
+  uint32_t c = TIMELINE_CAST_(uint32_t, wide);
+  if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) c = 0xfffd;
+  const size_t length = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+  for (size_t i = length; i-- > 1; c >>= 6) to[i] = TIMELINE_CAST_(unsigned char, 0x80 | (c & 0x3f));
+  static const unsigned char first[] = {0, 0xc0, 0xe0, 0xf0};
+  to[0] = TIMELINE_CAST_(unsigned char, first[length - 1] | c);
+  return length;
+}
+
+/* Stores a wide string as UTF-8 in at most `room` bytes. Returns its word. The limit counts bytes, and
+ * divides no character. */
+__attribute__((unused, noinline)) static uint64_t timeline_copy_wide_(uint64_t *to, size_t room, const wchar_t *text,
+                                                                      size_t limit) {
+  unsigned char *const begin = TIMELINE_POINTER_CAST_(unsigned char *, to);
+  size_t length = 0;
+  bool cut = false;
+  while (length < limit && *text) {
+    unsigned char piece[4];
+    const size_t more = timeline_utf8_(*text++, piece);
+    if (length + more > limit) break;
+    cut = length + more > room;
+    if (cut) break;
+    memcpy(begin + length, piece, more);
+    length += more;
+  }
+  memset(begin + length, 0, (8 - length % 8) % 8);
+  return length | (cut ? TIMELINE_CUT_ : 0);
+}
+
+/* Appends a wide string. */
+TIMELINE_INLINE_ uint64_t timeline_put_wide_(timeline_payload_t *to, const wchar_t *text, size_t limit) {
+  if (!text) return TIMELINE_NULL_;
+  const uint64_t word = timeline_copy_wide_(to->words + to->end, timeline_room_(to), text, limit);
+  to->end += TIMELINE_CAST_(unsigned, ((word & 0xffffffff) + 7) / 8);
+  return word;
+}
+
+TIMELINE_INLINE_ bool timeline_is_number_(unsigned type) { return type < TIMELINE_STR; }
+
+TIMELINE_INLINE_ size_t timeline_size_(unsigned type) {
+  switch (type & ~TIMELINE_CAST_(unsigned, TIMELINE_ARRAY_OF)) {
+    case TIMELINE_I8:
+    case TIMELINE_U8:
+      return 1;
+    case TIMELINE_I16:
+    case TIMELINE_U16:
+      return 2;
+    case TIMELINE_I32:
+    case TIMELINE_U32:
+    case TIMELINE_F32:
+      return 4;
+    default:
+      return 8;
+  }
+}
+
+/* Stores an argument of an event. */
+TIMELINE_INLINE_ void timeline_store_(timeline_payload_t *to, timeline_value_t value) {
+  uint64_t word = value.word;
+  if (value.type & TIMELINE_ARRAY_OF) {
+    word = timeline_put_array_(to, value.data, value.count, timeline_size_(value.type));
+  } else if (value.type == TIMELINE_STR) {
+    const char *const text = TIMELINE_CAST_(const char *, value.data);
+    word = value.count == TIMELINE_NO_LIMIT_ ? timeline_put_text_(to, text, value.count)
+                                             : timeline_put_bytes_(to, text, value.count);
+  } else if (value.type == TIMELINE_WSTR) {
+    word = timeline_put_wide_(to, TIMELINE_CAST_(const wchar_t *, value.data), value.count);
+  }
+  to->words[to->next++] = word;
+}
+
+/* Stores an argument of printf. Of a pointer that may be a text, the conversion says which it is. */
+TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timeline_site_t *site,
+                                             timeline_value_t value) {
+  uint64_t word = value.word;
+  const unsigned argument = to->argument++;
+  if (value.type == TIMELINE_LONG_DOUBLE_) {
+    to->words[to->next++] = word;
+    word = value.upper;
+  } else if (!timeline_is_number_(value.type)) {
+    const uint32_t type = argument < 32 ? __atomic_load_n(&site->types[argument], __ATOMIC_RELAXED) : 0;
+    const char letter = TIMELINE_CAST_(char, type & 0xff);
+    size_t limit = type >> 8 == 0xffffff ? TIMELINE_NO_LIMIT_ : type >> 8;
+    if (letter == 'S' || letter == 'W') {
+      /* The int before is the precision; there is none below 0. */
+      const int before = TIMELINE_CAST_(int, to->next > 0 ? to->words[to->next - 1] & 0xffffffff : 0);
+      limit = before < 0 ? TIMELINE_NO_LIMIT_ : TIMELINE_CAST_(size_t, before);
+    }
+    if (__builtin_expect(letter == 's' || letter == 'S', 1))
+      word = timeline_put_text_(to, TIMELINE_CAST_(const char *, value.data), limit);
+    else if (letter == 'w' || letter == 'W')
+      word = timeline_put_wide_(to, TIMELINE_CAST_(const wchar_t *, value.data), limit);
+  }
+  to->words[to->next++] = word;
+}
+
 /**
  * The category of the events of `TIMELINE_PRINTF` and `TIMELINE_BACKTRACE`: its value at the
  * statement counts. Define your own before including the header, or redefine it between two
@@ -1175,16 +1748,17 @@ static inline int64_t timeline_f32(float number) {
  * lock, and a handler that interrupted dlopen in its own thread may wait for ever.
  *
  * All formats of printf are accepted: `*`, `%.*s`, `%Lf`, `%ls` (as UTF-8). An event has room for
- * 1,526 bytes, in small rings for less (758 in the smallest): numbers always fit, strings share the
- * rest in order, and a string that does not fit is cut and ends in `…`. A `%s` with a precision
- * reads no further than that. Widths and precisions count up to 4,096 (C99 asks for 4,095), a whole
+ * 1,528 bytes, in small rings for less (760 in the smallest): each argument takes 8 (a `long double`
+ * 16), and strings share the rest in order. A string that does not fit is cut and ends in `…`. A
+ * `%s` with a precision reads no further than that. Widths and precisions count up to 4,096 (C99 asks for 4,095), a whole
  * text up to 65,536 bytes, a format up to 4,096: a longer field or text is cut and ends in `…`, a
  * longer format cannot be defined. `""` logs that the statement was reached. `%n` stores nothing.
- * For formats with `%1$d`, `%m`, more than 32 arguments, or conversions that C99 does not know, the
+ * For formats with `%1$d`, `%m`, 33 to 64 arguments, or conversions that C99 does not know, the
  * program calls vsnprintf: that is slower, and as safe in a signal handler as the C library makes
  * it.
  */
-#define TIMELINE_PRINTF(tl, level, ...) TIMELINE_STATEMENT_(tl, level, 0, (void)0, __VA_ARGS__)
+#define TIMELINE_PRINTF(tl, level, ...) \
+  TIMELINE_STATEMENT_(tl, level, TIMELINE_CATEGORY, 0, TIMELINE_PRINTF_, __VA_ARGS__)
 
 /**
  * Like `TIMELINE_PRINTF`, with the call stack: return addresses, innermost first, for which readers
@@ -1195,247 +1769,263 @@ static inline int64_t timeline_f32(float number) {
  * A stack deeper than 32 is cut off: the outermost frames, those next to `main`, are missing,
  * without a mark.
  *
- * The addresses take up to 291 bytes of an event's room. `timeline_backtrace` says how safe it is
+ * The addresses take up to 264 bytes of an event's room. `timeline_backtrace` says how safe it is
  * in signal handlers.
  */
 #define TIMELINE_BACKTRACE(tl, level, ...) \
-  TIMELINE_STATEMENT_(tl, level, TIMELINE_SITE_BACKTRACE, TIMELINE_STAY_, __VA_ARGS__)
+  TIMELINE_STATEMENT_(tl, level, TIMELINE_CATEGORY, TIMELINE_SITE_BACKTRACE, TIMELINE_PRINTF_, __VA_ARGS__)
 
-/* From here on: the parts of these two macros. */
+/**
+ * Logs an event whose message has named arguments, with their types:
+ *
+ * `TIMELINE_EVENT(tl, TIMELINE_INFO, "net", "sent $size:bytes to $host:str", size, host);`
+ *
+ * `category` and the message are literals. `tl` and `level` are as for `TIMELINE_PRINTF`, and so is
+ * everything that is said there of definitions, signal handlers and failures.
+ *
+ * The types that a message may give are in docs/format.md. An argument without a type in the
+ * message has that of C: `int` is `i32`, `char *` is `str`, and so on. A message that gives a type
+ * takes any whole number for one of whole numbers (its low bits count), a `float` for `f32`, a
+ * `double` for `f64`, a pointer for `ptr` and `hex`, a `char *` or `TIMELINE_TEXT(pointer, bytes)`
+ * for `str`, `TIMELINE_WIDE(pointer)` for `wstr`, and `TIMELINE_ARRAY(pointer, count)` for an array.
+ * If an argument does not fit, or if there are more or fewer of them than the message has, the event
+ * cannot be defined: it is never logged, and `timeline_last_error` says why.
+ *
+ * An event of up to four numbers is as fast as `timeline_log`. An event has at most 64 arguments,
+ * and room for 1,528 bytes, in small rings for less (760 in the smallest): each argument takes 8,
+ * and texts and arrays share the rest in order. One that does not fit is cut, and says so.
+ */
+#define TIMELINE_EVENT(tl, level, category, ...) \
+  TIMELINE_STATEMENT_(tl, level, category, TIMELINE_SITE_EVENT, TIMELINE_EVENT_, __VA_ARGS__)
+
+/* From here on: the parts of these macros. */
 
 /* timeline.hpp replaces these by ones that take more types. */
 #define TIMELINE_HANDLE_(tl) (tl)
 #define TIMELINE_LEVEL_(level) (level)
+/* timeline.hpp checks the number of arguments at compile time. */
+#define TIMELINE_CHECK_(...) (void)0
 
 /* The format among the arguments: only a literal compiles beside another literal. */
 #define TIMELINE_FORMAT_(format, ...) "" format
-
-/* Follows the call, so that it is not a tail call, which would remove the frame of its function. */
-#define TIMELINE_STAY_ __asm__ __volatile__("")
 
 /* An empty format is not a mistake: it is logged like any other. */
 #define TIMELINE_QUIET_ \
   _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wformat-zero-length\"")
 #define TIMELINE_QUIET_END_ _Pragma("GCC diagnostic pop")
 
-#define TIMELINE_STATEMENT_(tl, level, flags, after, ...)                                                \
-  do {                                                                                                   \
-    TIMELINE_QUIET_                                                                                      \
-    static timeline_site_t timeline_site_ = {                                                            \
-        TIMELINE_CATEGORY, TIMELINE_FORMAT_(__VA_ARGS__, 0), __FILE__, __LINE__, flags, {0}, {0}, 0};    \
-    timeline_t *const timeline_tl_ = TIMELINE_HANDLE_(tl);                                               \
-    uint32_t timeline_event_;                                                                            \
-    if (timeline_says_(timeline_tl_, &timeline_site_, TIMELINE_LEVEL_(level), &timeline_event_)) {       \
-      timeline_printf_(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__);                     \
-      after;                                                                                             \
-    }                                                                                                    \
-    TIMELINE_QUIET_END_                                                                                  \
+#define TIMELINE_STATEMENT_(tl, level, category, flags, log, ...)                                            \
+  do {                                                                                                       \
+    TIMELINE_QUIET_                                                                                          \
+    static timeline_site_t timeline_site_ = {                                                                \
+        category, TIMELINE_FORMAT_(__VA_ARGS__, 0), __FILE__, __LINE__, flags, {0}, {0}, 0};                 \
+    timeline_t *const timeline_tl_ = TIMELINE_HANDLE_(tl);                                                   \
+    uint32_t timeline_event_;                                                                                \
+    log(TIMELINE_LEVEL_(level), flags, __VA_ARGS__);                                                         \
+    TIMELINE_QUIET_END_                                                                                      \
   } while (0)
 
-#ifdef __cplusplus
-#define TIMELINE_CAST_(type, value) (static_cast<type>(value))
-#define TIMELINE_POINTER_CAST_(type, value) (reinterpret_cast<type>(value))
-#else
-#define TIMELINE_CAST_(type, value) ((type)(value))
-#define TIMELINE_POINTER_CAST_(type, value) ((type)(value))
-#endif
+/* A payload with `fixed` words before the texts. With a call stack, that comes first. */
+#define TIMELINE_BEGIN_(fixed, flags)                                                                        \
+  uint64_t timeline_words_[TIMELINE_PAYLOAD_WORDS_];                                                         \
+  const unsigned timeline_most_ = timeline_tl_->payload / 8;                                                 \
+  const unsigned timeline_before_ =                                                                          \
+      (flags) & TIMELINE_SITE_BACKTRACE                                                                      \
+          ? timeline_put_stack_(timeline_tl_, timeline_words_, timeline_most_ > (fixed) ? timeline_most_ - (fixed) : 0) \
+          : 0;                                                                                               \
+  timeline_payload_t timeline_payload_ = {timeline_words_ + timeline_before_, 0, (fixed),                    \
+                                          timeline_most_ - timeline_before_, 0}
 
-/* Whether a statement logs now, and which event. */
+/* The word of this number, if there is one. */
+#define TIMELINE_WORD_(index, count) \
+  ((count) > (index) ? TIMELINE_CAST_(int64_t, timeline_words_[(count) > (index) ? (index) : 0]) : 0)
+
+/* Logs the words: as arguments if they are numbers and there are at most four, else as a payload. */
+#define TIMELINE_END_(numbers, count, flags)                                                                 \
+  if ((numbers) && (count) <= 4 && !((flags) & TIMELINE_SITE_BACKTRACE))                                     \
+    timeline_log(timeline_tl_, timeline_event_, TIMELINE_WORD_(0, count), TIMELINE_WORD_(1, count),          \
+                 TIMELINE_WORD_(2, count), TIMELINE_WORD_(3, count));                                        \
+  else                                                                                                       \
+    timeline_log_payload(timeline_tl_, timeline_event_, timeline_words_,                                     \
+                         timeline_before_ + timeline_payload_.end, (flags) & TIMELINE_SITE_BACKTRACE)
+
+/* The compiler checks the arguments of printf against the format. */
+__attribute__((unused, format(printf, 1, 2))) static inline void timeline_check_format_(const char *format, ...) {
+  (void)format;
+}
+
+/* Whether a statement logs now, and which event. `given`: the types of its arguments. */
 __attribute__((unused)) static inline bool timeline_says_(timeline_t *tl, timeline_site_t *site, int32_t level,
-                                                          uint32_t *event) {
+                                                          const unsigned char *given, uint32_t *event) {
   if (!tl || level < TIMELINE_ERROR || level > TIMELINE_LIBRARY) return false;
   const uint32_t priority = TIMELINE_CAST_(uint32_t, level);
   /* The bits above the event are the handle and the level. Acquire (pairs with the Release in
    * timeline_site_define): a thread that sees the event sees the types. */
   const uint64_t word = __atomic_load_n(&site->events[(tl->serial + priority) % 8], __ATOMIC_ACQUIRE);
   *event = TIMELINE_CAST_(uint32_t, word & 0xffffff);
-  if (__builtin_expect(word >> 24 != (TIMELINE_CAST_(uint64_t, tl->serial) << 8 | priority), 0))
+  if (__builtin_expect(word >> 24 != (TIMELINE_CAST_(uint64_t, tl->serial) << 8 | priority), 0)) {
+    __atomic_store_n(&site->given, given, __ATOMIC_RELAXED);
     *event = timeline_site_define(tl, site, level);
+  }
   /* Event 0 is never enabled. volatile: as in timeline_enabled. */
   const volatile uint8_t *const enabled = tl->enabled + *event;
   return *enabled != 0;
 }
 
-/* The limit where there is none. */
-#define TIMELINE_NO_LIMIT_ (~TIMELINE_CAST_(size_t, 0))
-
-/* A marker of msgpack, and a big-endian number behind it. */
-__attribute__((unused)) static inline unsigned char *timeline_put_(unsigned char *to, unsigned marker,
-                                                                   uint64_t number, unsigned bytes) {
-  *to++ = TIMELINE_CAST_(unsigned char, marker);
-  while (bytes-- > 0) *to++ = TIMELINE_CAST_(unsigned char, number >> (8 * bytes) & 0xff);
-  return to;
+/* Whether the C library has to write the text. */
+TIMELINE_INLINE_ bool timeline_is_whole_text_(const timeline_site_t *site) {
+  return __builtin_expect((__atomic_load_n(&site->types[0], __ATOMIC_RELAXED) & 0xff) == 'v', 0);
 }
 
-/* The header of a string that is cut to `length` bytes: four bytes. */
-__attribute__((unused)) static inline unsigned char *timeline_put_cut_(unsigned char *to, size_t length) {
-  to = timeline_put_(to, 0xc8, length, 2);
-  *to++ = 1;
-  return to;
-}
-
-/* A string: at most `limit` bytes of it, in at most `room` bytes, which are at least four. */
-__attribute__((unused)) static inline unsigned char *timeline_put_text_(unsigned char *to, const char *text,
-                                                                        size_t limit, size_t room) {
-  if (!text) return timeline_put_(to, 0xc0, 0, 0);
-  /* A text longer than its room need not be read to its end. */
-  const size_t most = limit < room ? limit : room;
-  const void *const end = memchr(text, 0, most);
-  size_t length = end ? TIMELINE_CAST_(size_t, TIMELINE_CAST_(const char *, end) - text) : most;
-  if (length <= 0xff && length + 2 <= room) {
-    to = timeline_put_(to, 0xd9, length, 1);
-  } else if (length + 3 <= room) {
-    to = timeline_put_(to, 0xda, length, 2);
-  } else {
-    /* Cut before a character of UTF-8, which has up to three bytes after its first. */
-    length = room - 4;
-    size_t whole = length;
-    for (int i = 0; i < 3 && whole > 0 && (text[whole] & 0xc0) == 0x80; i++) whole--;
-    if ((text[whole] & 0xc0) == 0xc0) length = whole;
-    to = timeline_put_cut_(to, length);
-  }
-  memcpy(to, text, length);
-  return to + length;
-}
-
-/* A wide character as UTF-8: how many bytes it has. */
-__attribute__((unused)) static inline size_t timeline_utf8_(wchar_t wide, unsigned char *to) {
-  uint32_t c = TIMELINE_CAST_(uint32_t, wide);
-  if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) c = 0xfffd;
-  const size_t length = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-  for (size_t i = length; i-- > 1; c >>= 6) to[i] = TIMELINE_CAST_(unsigned char, 0x80 | (c & 0x3f));
-  static const unsigned char first[] = {0, 0xc0, 0xe0, 0xf0};
-  to[0] = TIMELINE_CAST_(unsigned char, first[length - 1] | c);
-  return length;
-}
-
-/* Like timeline_put_text_, for a wide string. The limit counts bytes, and divides no character. */
-__attribute__((unused)) static inline unsigned char *timeline_put_wide_(unsigned char *to, const wchar_t *text,
-                                                                        size_t limit, size_t room) {
-  if (!text) return timeline_put_(to, 0xc0, 0, 0);
-  unsigned char *const begin = to + 4;
-  size_t length = 0;
-  bool cut = false;
-  while (length < limit && *text) {
-    unsigned char piece[4];
-    const size_t more = timeline_utf8_(*text++, piece);
-    if (length + more > limit) break;
-    cut = length + more > room - 4;
-    if (cut) break;
-    memcpy(begin + length, piece, more);
-    length += more;
-  }
-  if (cut) {
-    timeline_put_cut_(to, length);
-    return begin + length;
-  }
-  memmove(timeline_put_(to, 0xda, length, 2), begin, length);
-  return begin + length - 1;
-}
-
-/* The whole text, written by vsnprintf; nothing if that fails. */
-__attribute__((unused, format(printf, 3, 0))) static inline unsigned char *timeline_put_all_(
-    unsigned char *to, size_t room, const char *format, va_list arguments) {
-  const size_t most = room - 4;
-  const int length = vsnprintf(TIMELINE_POINTER_CAST_(char *, to + 3), most + 1, format, arguments);
-  if (length < 0) return to;
-  if (TIMELINE_CAST_(size_t, length) <= most)
-    return timeline_put_(to, 0xda, TIMELINE_CAST_(size_t, length), 2) + length;
-  memmove(to + 4, to + 3, most);
-  return timeline_put_cut_(to, most) + most;
-}
-
-/* Encodes the values by the types of the site, and logs them.
+/* The call stack of the caller, at the beginning of a payload: returns how many words it takes.
  *
  * Not inlined: a call stack begins at its return address. */
-__attribute__((unused, noinline, format(printf, 4, 5))) static void timeline_printf_(
-    timeline_t *tl, timeline_site_t *site, uint32_t event, const char *format, ...) {
+__attribute__((unused, noinline)) static unsigned timeline_put_stack_(timeline_t *tl, uint64_t *words,
+                                                                      unsigned most) {
   const int error = errno;
-  unsigned char payload[1528]; /* 32 entries */
-  unsigned char *const end = payload + (tl->payload < sizeof payload ? tl->payload : sizeof payload);
-  unsigned char *at = payload;
-  /* The values still to come take at least this. */
-  size_t reserved = __atomic_load_n(&site->reserve, __ATOMIC_RELAXED);
+  const size_t count = timeline_backtrace(tl, __builtin_return_address(0), words, most);
+  errno = error;
+  return TIMELINE_CAST_(unsigned, count);
+}
+
+/* Logs the whole text, written by vsnprintf; an empty one if that fails. */
+__attribute__((unused, noinline)) static void timeline_printf_all_(timeline_t *tl, const timeline_site_t *site,
+                                                                   uint32_t event, const char *format, ...) {
+  const int error = errno;
+  uint64_t words[TIMELINE_PAYLOAD_WORDS_ + 1];
+  const unsigned payload = tl->payload / 8;
+  const unsigned most = payload < TIMELINE_PAYLOAD_WORDS_ ? payload : TIMELINE_PAYLOAD_WORDS_;
+  unsigned before = 0;
   if (site->flags & TIMELINE_SITE_BACKTRACE)
-    at += timeline_backtrace(tl, __builtin_return_address(0), at, TIMELINE_CAST_(size_t, end - at) - reserved);
-  size_t before = TIMELINE_NO_LIMIT_; /* The int before, as a precision; none below 0. */
+    before = TIMELINE_CAST_(unsigned, timeline_backtrace(tl, __builtin_return_address(0), words, most - 1));
+  const size_t room = TIMELINE_CAST_(size_t, most - before - 1) * 8;
   va_list arguments;
   va_start(arguments, format);
-  for (unsigned i = 0; i < 32; i++) {
-    const uint32_t type = __atomic_load_n(&site->types[i], __ATOMIC_RELAXED);
-    if (type == 0) break;
-    size_t limit = type >> 8 == 0xffffff ? TIMELINE_NO_LIMIT_ : type >> 8;
-    switch (type & 0xff) {
-      case 'i': {
-        const int number = va_arg(arguments, int);
-        before = number < 0 ? TIMELINE_NO_LIMIT_ : TIMELINE_CAST_(size_t, number);
-        at = timeline_put_(at, 0xd2, TIMELINE_CAST_(uint32_t, number), 4);
-        reserved -= 5;
-        break;
-      }
-      case 'u':
-        at = timeline_put_(at, 0xce, va_arg(arguments, unsigned), 4);
-        reserved -= 5;
-        break;
-      case 'l':
-        at = timeline_put_(at, 0xd3, TIMELINE_CAST_(uint64_t, va_arg(arguments, int64_t)), 8);
-        reserved -= 9;
-        break;
-      case 'U':
-        at = timeline_put_(at, 0xcf, va_arg(arguments, uint64_t), 8);
-        reserved -= 9;
-        break;
-      case 'p':
-        at = timeline_put_(at, 0xcf, TIMELINE_POINTER_CAST_(uintptr_t, va_arg(arguments, void *)), 8);
-        reserved -= 9;
-        break;
-      case 'd': {
-        const double number = va_arg(arguments, double);
-        uint64_t bits;
-        memcpy(&bits, &number, sizeof bits);
-        at = timeline_put_(at, 0xcb, bits, 8);
-        reserved -= 9;
-        break;
-      }
-      case 'D': {
-        const long double number = va_arg(arguments, long double);
-        at = timeline_put_(at, 0xd8, 2, 1);
-        memset(at, 0, 16);
-        /* The bytes after the x87's 80 bits are padding, which may hold anything. */
-        memcpy(at, &number, __LDBL_MANT_DIG__ == 64 ? 10 : sizeof number);
-        at += 16;
-        reserved -= 18;
-        break;
-      }
-      case 'S':
-      case 's':
-        if ((type & 0xff) == 'S') limit = before;
-        reserved -= 4;
-        at = timeline_put_text_(at, va_arg(arguments, const char *), limit,
-                                TIMELINE_CAST_(size_t, end - at) - reserved);
-        break;
-      case 'W':
-      case 'w':
-        if ((type & 0xff) == 'W') limit = before;
-        reserved -= 4;
-        at = timeline_put_wide_(at, va_arg(arguments, const wchar_t *), limit,
-                                TIMELINE_CAST_(size_t, end - at) - reserved);
-        break;
-      case 'n':
-        (void)va_arg(arguments, void *);
-        break;
-      case 'v':
-        errno = error; /* %m */
-        at = timeline_put_all_(at, TIMELINE_CAST_(size_t, end - at), format, arguments);
-        break;
-      default:
-        break;
-    }
-  }
+  errno = error; /* %m */
+  char *const text = TIMELINE_POINTER_CAST_(char *, words + before + 1);
+  const int length = vsnprintf(text, room + 1, format, arguments);
   va_end(arguments);
-  timeline_log_payload(tl, event, payload, TIMELINE_CAST_(size_t, at - payload), site->flags);
+  size_t kept = length < 0 ? 0 : TIMELINE_CAST_(size_t, length);
+  uint64_t word = kept;
+  if (kept > room) {
+    kept = room;
+    word = kept | TIMELINE_CUT_;
+  }
+  memset(text + kept, 0, (8 - kept % 8) % 8);
+  words[before] = word;
+  timeline_log_payload(tl, event, words, before + 1 + (kept + 7) / 8, site->flags);
   errno = error;
 }
+
+#ifdef __cplusplus
+extern "C++" {
+
+/* The types of the arguments of a statement, of which no value is needed. */
+template <class... A>
+struct timeline_types_ {
+  static const unsigned char all[];
+  /* How many words they take, not counting the bytes of texts and arrays. */
+  static constexpr unsigned words() { return count(timeline_argument_<A>::type...); }
+  /* Whether all are numbers. */
+  static constexpr bool numbers() { return are_numbers(timeline_argument_<A>::type...); }
+
+ private:
+  static constexpr unsigned count() { return 0; }
+  template <class... T>
+  static constexpr unsigned count(unsigned type, T... more) {
+    return (type == TIMELINE_LONG_DOUBLE_ ? 2 : 1) + count(more...);
+  }
+  static constexpr bool are_numbers() { return true; }
+  template <class... T>
+  static constexpr bool are_numbers(unsigned type, T... more) {
+    return type < TIMELINE_STR && are_numbers(more...);
+  }
+};
+template <class... A>
+const unsigned char timeline_types_<A...>::all[] = {
+    static_cast<unsigned char>(timeline_argument_<A>::type)..., 0};
+
+/* Deduces the types of the arguments behind the message. It is never called. */
+template <class... A>
+timeline_types_<A...> *timeline_types_of_(const char *, const A &...);
+template <class... A>
+TIMELINE_INLINE_ const unsigned char *timeline_given_(timeline_types_<A...> *) {
+  return timeline_types_<A...>::all;
+}
+
+template <class... A>
+TIMELINE_INLINE_ void timeline_log_event_(timeline_t *timeline_tl_, uint32_t timeline_event_, const char *,
+                                          const A &...arguments) {
+  typedef timeline_types_<A...> types;
+  TIMELINE_BEGIN_(types::words(), 0);
+  const int in_order[] = {0, (timeline_store_(&timeline_payload_, timeline_argument_<A>::of(arguments)), 0)...};
+  (void)in_order;
+  TIMELINE_END_(types::numbers(), types::words(), 0);
+}
+
+template <unsigned flags, class... A>
+TIMELINE_INLINE_ void timeline_log_printf_(timeline_t *timeline_tl_, timeline_site_t *site,
+                                           uint32_t timeline_event_, const char *, const A &...arguments) {
+  typedef timeline_types_<A...> types;
+  TIMELINE_BEGIN_(types::words(), flags);
+  const int in_order[] = {
+      0, (timeline_store_printf_(&timeline_payload_, site, timeline_argument_<A>::of(arguments)), 0)...};
+  (void)in_order, (void)site;
+  TIMELINE_END_(types::numbers(), types::words(), flags);
+}
+
+} /* extern "C++" */
+
+#define TIMELINE_EVENT_(level, flags, ...)                                                                 \
+  TIMELINE_CHECK_(__VA_ARGS__);                                                                            \
+  if (timeline_says_(timeline_tl_, &timeline_site_, level,                                                 \
+                     timeline_given_(false ? timeline_types_of_(__VA_ARGS__) : nullptr), &timeline_event_)) \
+  timeline_log_event_(timeline_tl_, timeline_event_, __VA_ARGS__)
+
+#define TIMELINE_PRINTF_(level, flags, ...)                                                     \
+  if (false) timeline_check_format_(__VA_ARGS__);                                               \
+  if (timeline_says_(timeline_tl_, &timeline_site_, level, nullptr, &timeline_event_)) {        \
+    if (timeline_is_whole_text_(&timeline_site_))                                               \
+      timeline_printf_all_(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__);        \
+    else                                                                                        \
+      timeline_log_printf_<flags>(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__); \
+  }
+
+#else
+
+#define TIMELINE_STORE_(x) timeline_store_(&timeline_payload_, TIMELINE_VALUE_(x));
+#define TIMELINE_STORE_PRINTF_(x) timeline_store_printf_(&timeline_payload_, &timeline_site_, TIMELINE_VALUE_(x));
+#define TIMELINE_LISTED_(x) TIMELINE_TYPE_(x),
+#define TIMELINE_AND_NUMBER_(x) &&TIMELINE_TYPE_(x) < TIMELINE_STR
+#define TIMELINE_PLUS_WORDS_(x) +(TIMELINE_TYPE_(x) == TIMELINE_LONG_DOUBLE_ ? 2 : 1)
+
+/* Logs the arguments, each of which `store` stores. */
+#define TIMELINE_LOG_(store, flags, ...)                                           \
+  enum {                                                                           \
+    timeline_fixed_ = 0 TIMELINE_EACH_(TIMELINE_PLUS_WORDS_, __VA_ARGS__),         \
+    timeline_numbers_ = 1 TIMELINE_EACH_(TIMELINE_AND_NUMBER_, __VA_ARGS__)        \
+  };                                                                               \
+  TIMELINE_BEGIN_(timeline_fixed_, flags);                                         \
+  TIMELINE_EACH_(store, __VA_ARGS__)                                               \
+  TIMELINE_END_(timeline_numbers_, timeline_fixed_, flags)
+
+#define TIMELINE_EVENT_(level, flags, ...)                                                                    \
+  static const unsigned char timeline_given_[] = {TIMELINE_EACH_(TIMELINE_LISTED_, __VA_ARGS__) 0};           \
+  if (timeline_says_(timeline_tl_, &timeline_site_, level, timeline_given_, &timeline_event_)) {              \
+    TIMELINE_LOG_(TIMELINE_STORE_, 0, __VA_ARGS__);                                                           \
+  }
+
+#define TIMELINE_PRINTF_(level, flags, ...)                                                  \
+  if (0) timeline_check_format_(__VA_ARGS__);                                                \
+  if (timeline_says_(timeline_tl_, &timeline_site_, level, 0, &timeline_event_)) {           \
+    if (timeline_is_whole_text_(&timeline_site_)) {                                          \
+      timeline_printf_all_(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__);     \
+    } else {                                                                                 \
+      TIMELINE_LOG_(TIMELINE_STORE_PRINTF_, flags, __VA_ARGS__);                             \
+    }                                                                                        \
+  }
+
+#endif
 
 #endif /* __GNUC__ */
 

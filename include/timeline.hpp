@@ -3,7 +3,7 @@
 //   timeline::ring tl("/timeline");
 //   auto processed = tl.define("example", timeline::trace, "processed $tcp, $udp, and $other");
 //   processed(10, 20, 3);
-//   TIMELINE_EVENT(tl, "example", timeline::info, "resized to $bytes", buffer.size());
+//   TIMELINE_EVENT(tl, timeline::info, "example", "resized $name to $size:bytes", name, buffer.size());
 //   TIMELINE_PRINTF(tl, timeline::info, "took %d ms for %s", ms, name.c_str());
 //
 //   timeline::attached at("/timeline");
@@ -22,7 +22,7 @@
 
 #include "timeline.h"
 
-#include <atomic>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -32,6 +32,9 @@
 #include <iterator>
 #include <memory>
 #include <stdexcept>
+#if __cplusplus >= 202002L
+#include <span>
+#endif
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -289,15 +292,20 @@ class ring {
     static_assert(Count >= any && Count <= static_cast<int>(detail::max_arguments),
                   "timeline: a message has at most four $arguments");
     std::uint32_t count = 0;
-    timeline_field_t fields[detail::max_arguments];
+    timeline_field_t fields[TIMELINE_MAX_FIELDS];
     detail::check(::timeline_fields(message.c(), fields, &count));
     for (std::uint32_t i = 0; i < count; ++i)
-      if (fields[i].type == TIMELINE_F32 || fields[i].type == TIMELINE_F64) {
+      if (fields[i].type == TIMELINE_F32 || fields[i].type == TIMELINE_F64 || fields[i].type >= TIMELINE_STR) {
         const std::string name(fields[i].name, fields[i].name_length);
-        const std::string what = "a tracepoint takes whole numbers, but $" + name + " is f32 or f64: log it by " +
-                                 "timeline_log, with timeline_f32 or timeline_f64";
+        const std::string what = "a tracepoint takes whole numbers, but $" + name + " is not one: log it by " +
+                                 "TIMELINE_EVENT";
         detail::raise(TIMELINE_E_ARGUMENT, what.c_str());
       }
+    if (count > detail::max_arguments) {
+      const std::string what = "a tracepoint takes at most four arguments, but the message has " +
+                               std::to_string(count) + ": log it by TIMELINE_EVENT";
+      detail::raise(TIMELINE_E_ARGUMENT, what.c_str());
+    }
     if (Count != any && count != static_cast<std::uint32_t>(Count)) {
       const std::string what = "the message has " + std::to_string(count) + " arguments, but define<" +
                                std::to_string(Count) + "> was asked for: let both agree";
@@ -532,41 +540,12 @@ inline timeline_t* handle(timeline_t* tl) noexcept { return tl; }
 inline std::int32_t number(::timeline::priority priority) noexcept { return static_cast<std::int32_t>(priority); }
 inline std::int32_t number(std::int32_t level) noexcept { return level; }
 
-// The memory of one TIMELINE_EVENT: for each of a few timelines, one word with its serial number
-// above and the event below, so that no thread sees half of a pair. Relaxed: the timeline itself
-// numbers its events, so a word publishes nothing else, and two threads that both define get the
-// same event.
-class call_site {
- public:
-  constexpr call_site() noexcept = default;
-
-  bool knows(const timeline_t* tl, std::uint32_t& event) const noexcept {
-    const std::uint64_t word = words_[tl->serial % size].load(std::memory_order_relaxed);
-    event = static_cast<std::uint32_t>(word);
-    return word >> 32 == tl->serial;
-  }
-
-  // A failed definition is remembered as event 0, which is never logged: it is not tried again and
-  // never throws. Not inlined: it runs once, and would be copied to every call site.
-  [[gnu::noinline]] std::uint32_t define(timeline_t* tl, const char* category, ::timeline::priority priority,
-                                         const char* message) noexcept {
-    std::uint32_t event = 0;
-    ::timeline_define(tl, category, static_cast<std::int32_t>(priority), message, &event);
-    words_[tl->serial % size].store(std::uint64_t{tl->serial} << 32 | event, std::memory_order_relaxed);
-    return event;
-  }
-
- private:
-  static constexpr std::size_t size = 4;
-  std::atomic<std::uint64_t> words_[size] = {};
-};
-
+// Checks a TIMELINE_EVENT: the types of its arguments are those behind the pointer.
 template <int Count, class... Arguments>
-void log_at(const timeline_t* tl, std::uint32_t event, const char*, Arguments... arguments) noexcept {
-  static_assert(Count <= static_cast<int>(max_arguments), "timeline: a message has at most four $arguments");
+constexpr void check_arguments(timeline_types_<Arguments...>*) noexcept {
+  static_assert(Count <= TIMELINE_MAX_FIELDS, "timeline: an event has at most 64 arguments");
   static_assert(sizeof...(Arguments) == Count,
                 "timeline: the call has another number of arguments than the message has $arguments");
-  log(tl, event, arguments...);
 }
 
 template <int Count>
@@ -592,24 +571,79 @@ tracepoint<Count> define(const ring& tl, text category, ::timeline::priority pri
 #define TIMELINE_DEFINE(tl, category, priority, message) \
   (::timeline::detail::define<TIMELINE_COUNT_(message)>((tl), (category), (priority), (message)))
 
-// TIMELINE_EVENT(tl, category, priority, message, arguments...): defines the event when this line
-// first runs for a timeline, and logs it. `tl`: a ring or a timeline_t *, also different ones at
-// different times. `message`: a literal, whose $arguments the compiler counts. The arguments are
-// evaluated only when the event is enabled. Never throws: an event that cannot be defined is never
-// logged. Any thread.
-#define TIMELINE_EVENT(tl, category, priority, ...)                                                      \
-  do {                                                                                                   \
-    static ::timeline::detail::call_site timeline_site_;                                                 \
-    constexpr int timeline_count_ = TIMELINE_COUNT_(__VA_ARGS__);                                        \
-    if (::timeline_t* const timeline_tl_ = ::timeline::detail::handle(tl)) {                             \
-      ::std::uint32_t timeline_event_ = 0;                                                               \
-      if (!timeline_site_.knows(timeline_tl_, timeline_event_))                                          \
-        timeline_event_ = timeline_site_.define(timeline_tl_, (category), (priority),                    \
-                                                TIMELINE_FIRST_(__VA_ARGS__, 0));                        \
-      if (::timeline_enabled(timeline_tl_, timeline_event_))                                             \
-        ::timeline::detail::log_at<timeline_count_>(timeline_tl_, timeline_event_, __VA_ARGS__);         \
-    }                                                                                                    \
-  } while (false)
+// TIMELINE_EVENT(tl, priority, category, message, arguments...) of timeline.h also takes a ring and a
+// timeline::priority, and the compiler counts the arguments. It takes enumerators, std::string,
+// std::string_view, std::vector, std::array and std::span of numbers, and std::chrono::duration, which
+// is a number of nanoseconds. For a type of your own, define a function
+//
+//   auto timeline_value(const mine& value);
+//
+// beside it, which returns one of these. A text or an array that it returns must outlive the call:
+// return a std::string_view and not a std::string. Never throws: an event that cannot be defined is
+// never logged.
+#undef TIMELINE_CHECK_
+#define TIMELINE_CHECK_(...)                                          \
+  ::timeline::detail::check_arguments<TIMELINE_COUNT_(__VA_ARGS__)>( \
+      false ? timeline_types_of_(__VA_ARGS__) : nullptr)
+
+template <class T>
+struct timeline_argument_<T, std::enable_if_t<std::is_enum_v<std::remove_cv_t<T>>>> {
+  using number = std::underlying_type_t<std::remove_cv_t<T>>;
+  enum : unsigned { type = timeline_argument_<number>::type };
+  static timeline_value_t of(const T& value) noexcept {
+    return timeline_argument_<number>::of(static_cast<number>(value));
+  }
+};
+
+template <>
+struct timeline_argument_<std::string_view> {
+  enum : unsigned { type = TIMELINE_STR };
+  static timeline_value_t of(std::string_view text) noexcept {
+    return timeline_of_text_(timeline_make_text_(text.data(), text.size()));
+  }
+};
+
+template <class Allocator>
+struct timeline_argument_<std::basic_string<char, std::char_traits<char>, Allocator>>
+    : timeline_argument_<std::string_view> {};
+
+// The elements of a container, one behind the other.
+template <class T>
+struct timeline_numbers_of_ {
+  enum : unsigned { type = TIMELINE_ARRAY_OF | timeline_argument_<T>::type };
+  template <class Container>
+  static timeline_value_t of(const Container& all) noexcept {
+    return timeline_argument_<decltype(timeline_array_(all.data(), all.size()))>::of(
+        timeline_array_(all.data(), all.size()));
+  }
+};
+template <class T, class Allocator>
+struct timeline_argument_<std::vector<T, Allocator>> : timeline_numbers_of_<T> {};
+template <class T, std::size_t N>
+struct timeline_argument_<std::array<T, N>> : timeline_numbers_of_<T> {};
+#if defined(__cpp_lib_span)
+template <class T, std::size_t N>
+struct timeline_argument_<std::span<T, N>> : timeline_numbers_of_<std::remove_cv_t<T>> {};
+#endif
+
+template <class Count, class Period>
+struct timeline_argument_<std::chrono::duration<Count, Period>> {
+  enum : unsigned { type = TIMELINE_I64 };
+  static timeline_value_t of(std::chrono::duration<Count, Period> time) noexcept {
+    const std::int64_t count = std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
+    return timeline_argument_<std::int64_t>::of(count);
+  }
+};
+
+template <class T>
+struct timeline_argument_<T, std::void_t<decltype(timeline_value(std::declval<const T&>()))>> {
+  using known = std::remove_cv_t<std::remove_reference_t<decltype(timeline_value(std::declval<const T&>()))>>;
+  static_assert(!std::is_same_v<known, std::string>,
+                "timeline: timeline_value returns a std::string, which ends before it is copied: return a "
+                "std::string_view of text that stays");
+  enum : unsigned { type = timeline_argument_<known>::type };
+  static timeline_value_t of(const T& value) noexcept { return timeline_argument_<known>::of(timeline_value(value)); }
+};
 
 #endif  // C++17
 #endif  // TIMELINE_HPP

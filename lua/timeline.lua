@@ -487,13 +487,158 @@ local function typed_logger(writer, event, fields)
    end
 end
 
+-- Events with texts, arrays or more than four fields: their words are put together in this memory, and one
+-- call copies them into the ring.
+local image = ffi.new("union { int64_t word[191]; uint64_t uword[191]; uint8_t byte[1528]; }")
+local CUT = 0x8000000000000000ULL
+
+-- The elements of arrays, by type.
+local ELEMENTS = {
+   [C.TIMELINE_I8] = "int8_t", [C.TIMELINE_U8] = "uint8_t", [C.TIMELINE_I16] = "int16_t",
+   [C.TIMELINE_U16] = "uint16_t", [C.TIMELINE_I32] = "int32_t", [C.TIMELINE_U32] = "uint32_t",
+   [C.TIMELINE_I64] = "int64_t", [C.TIMELINE_U64] = "uint64_t", [C.TIMELINE_F32] = "float",
+   [C.TIMELINE_F64] = "double",
+}
+
+-- The word of a value whose data takes `size` bytes of `room`, and the bytes that are kept.
+local function cut_to(size, room, unit)
+   if size <= room then return ffi.cast("uint64_t", size / unit), size end
+   local kept = room - room % unit
+   return CUT + kept / unit, kept
+end
+
+-- How much of a text is kept in fewer bytes than it has: no part of a character of UTF-8, which has up to
+-- three bytes after its first.
+local function whole_characters(text, size)
+   for back = 0, 3 do
+      local byte = size - back >= 0 and text:byte(size - back + 1) or 0
+      if byte >= 0xc0 then return size - back end
+      if byte < 0x80 then break end
+   end
+   return size
+end
+
+-- Stores a text at byte `at` of the image, with its word at `index`. Returns the byte behind it.
+local function put_text(index, text, at, most)
+   local size, room = #text, most - at
+   if size > room then
+      size = whole_characters(text, room > 0 and room or 0)
+      image.uword[index] = CUT + size
+   else
+      image.word[index] = size
+   end
+   if size == 0 then return at end
+   local last = (at + size - 1 - (at + size - 1) % 8) / 8
+   image.word[last] = 0
+   ffi.copy(image.byte + at, text, size)
+   return (last + 1) * 8
+end
+
+-- Stores an array: a table of numbers, or an array of FFI, whose elements must be those of the field.
+local function array_of(field)
+   local element = ELEMENTS[field.type - C.TIMELINE_ARRAY_OF]
+   local pointer, unit = ffi.typeof("$ *", ffi.typeof(element)), ffi.sizeof(element)
+   local function check_array(value)
+      local kind = type(value)
+      if kind == "table" then
+         for index = 1, #value do
+            if type(value[index]) ~= "number" and not is_integer(value[index]) then
+               refuse_value("a number in " .. field.name .. "[" .. index .. "]", field, value[index])
+            end
+         end
+      elseif kind ~= "cdata" or is_integer(value) or ffi.sizeof(value) % unit ~= 0 then
+         refuse_value("a table of numbers or an array of " .. element, field, value)
+      end
+   end
+   local function put_array(index, value, at, most)
+      local room = most > at and most - at or 0
+      local size = type(value) == "table" and #value * unit or ffi.sizeof(value)
+      local word, kept = cut_to(size, room, unit)
+      image.uword[index] = word
+      if kept == 0 then return at end
+      local last = (at + kept - 1 - (at + kept - 1) % 8) / 8
+      image.word[last] = 0
+      if type(value) == "table" then
+         local to = ffi.cast(pointer, image.byte + at)
+         for element_index = 0, kept / unit - 1 do to[element_index] = value[element_index + 1] end
+      else
+         ffi.copy(image.byte + at, value, kept)
+      end
+      return (last + 1) * 8
+   end
+   return check_array, put_array
+end
+
+local function check_text(field)
+   return function(value)
+      if type(value) ~= "string" then refuse_value("a string", field, value) end
+   end
+end
+
+-- The function that logs an event with a payload. Its code is made for these fields, so that LuaJIT compiles
+-- it without loops and without tables of arguments.
+local function payload_logger(writer, event, fields)
+   local count, names, check, put = #fields, {}, {}, {}
+   local parameters, checks, stores = {}, {}, {}
+   for index, field in ipairs(fields) do
+      names[index], parameters[index] = field.name, "v" .. index
+      if field.type == C.TIMELINE_STR or field.type == C.TIMELINE_WSTR then
+         check[index], put[index] = check_text(field), put_text
+      elseif field.type >= C.TIMELINE_ARRAY_OF then
+         check[index], put[index] = array_of(field)
+      else
+         check[index] = (CONVERTERS[field.type] or integer_of)(field)
+      end
+      if put[index] then
+         checks[index] = ("check%d(v%d)"):format(index, index)
+         stores[index] = ("at = put%d(%d, v%d, at, most)"):format(index, index - 1, index)
+      else
+         checks[index] = ("local w%d = check%d(v%d)"):format(index, index, index)
+         stores[index] = ("word[%d] = w%d"):format(index - 1, index)
+      end
+   end
+   local function refuse_count(...)
+      local given = select("#", ...)
+      while given > 0 and select(given, ...) == nil do given = given - 1 end
+      refused_count(names, given > count and "more" or given)
+   end
+   -- A function has at most sixty values from outside, so those of many fields are in tables.
+   local outside = {}
+   for index = 1, count do
+      if count <= 20 then
+         outside[#outside + 1] = ("local check%d, put%d = check[%d], put[%d]"):format(index, index, index, index)
+      else
+         checks[index] = checks[index]:gsub("check%d+", ("check[%d]"):format(index))
+         stores[index] = stores[index]:gsub("put%d+%(", ("put[%d]("):format(index))
+      end
+   end
+   local source = ([[
+      local writer, event, check, put, refuse_count, image, log = ...
+      local word = image.word
+      %s
+      return function(%s, more)
+         if more ~= nil or %s == nil then refuse_count(%s, more) end
+         %s
+         local tl = writer[0]
+         if tl ~= nil and tl.enabled[event] ~= 0 then
+            local at, most = %d, tl.payload
+            %s
+            log(tl, event, image.uword, at / 8, 0)
+         end
+      end]]):format(table.concat(outside, "\n"), table.concat(parameters, ", "),
+      table.concat(parameters, " == nil or "), table.concat(parameters, ", "), table.concat(checks, "\n"),
+      8 * count, table.concat(stores, "\n"))
+   return assert(loadstring(source, "=timeline"))(writer, event, check, put, refuse_count, image,
+      C.timeline_log_payload)
+end
+
 -- The arguments of a message, each with its name (and the $), type and labels, and whether one is converted;
 -- or nothing and the status of the failure.
 local function fields_of(message)
-   local raw, count = ffi.new "timeline_field_t[4]", ffi.new "uint32_t[1]"
+   local raw, count = ffi.new("timeline_field_t[?]", C.TIMELINE_MAX_FIELDS), ffi.new "uint32_t[1]"
    local status = C.timeline_fields(message, raw, count)
    if status ~= OK then return nil, status end
-   local fields, names, converted = {}, {}, false
+   local fields, names, converted, has_payload = {}, {}, false, count[0] > 4
    for index = 1, count[0] do
       local field = raw[index - 1]
       names[index] = "$" .. ffi.string(field.name, field.name_length)
@@ -503,15 +648,17 @@ local function fields_of(message)
          labels = field.labels ~= nil and ffi.string(field.labels, field.labels_length) or "",
       }
       converted = converted or CONVERTERS[field.type] ~= nil
+      has_payload = has_payload or field.type >= C.TIMELINE_STR
    end
-   return { fields = fields, names = names, converted = converted }
+   return { fields = fields, names = names, converted = converted, has_payload = has_payload }
 end
 
 -- Defines an event and returns the function that logs it. That function takes one integer for each
 -- $name on the message's first line: numbers (fractions are cut off), int64_t or uint64_t, true and
 -- false as 1 and 0. A type behind the name, as in $ratio:f64, $ok:bool, $key:char or
 -- $color:enum(red=1,green=2), lets it take numbers with fractions, booleans, a character, or a name
--- of the enum. Any other argument, and a wrong number of them, raises an error at the caller's line,
+-- of the enum. $name:str takes a string, and $name:u16[] a table of numbers or an array of FFI with such
+-- elements. There are at most 64 arguments. Any other argument, and a wrong number of them, raises an error at the caller's line,
 -- also while the event is disabled.
 function timeline.define(tl, category, priority, message)
    expect_timeline(tl)
@@ -524,6 +671,7 @@ function timeline.define(tl, category, priority, message)
    local event = ffi.new "uint32_t[1]"
    status = C.timeline_define(tl.writer[0], category, PRIORITIES[priority], message, event)
    if status ~= OK then return failed(status) end
+   if found.has_payload then return payload_logger(tl.writer, event[0], found.fields) end
    if found.converted then return typed_logger(tl.writer, event[0], found.fields) end
    return loggers[#found.names](tl.writer, event[0], found.names)
 end

@@ -29,7 +29,12 @@ static const int TIMELINE_TIME = 16;
 static const int TIMELINE_BYTES = 17;
 static const int TIMELINE_ENUM = 18;
 static const int TIMELINE_FLAGS = 19;
+static const int TIMELINE_STR = 20;
+static const int TIMELINE_WSTR = 21;
+static const int TIMELINE_ARRAY_OF = 64;
+static const int TIMELINE_MAX_FIELDS = 64;
 static const int TIMELINE_SITE_BACKTRACE = 1;
+static const int TIMELINE_SITE_EVENT = 2;
 static const int TIMELINE_OLDEST_FIRST = 0;
 static const int TIMELINE_NEWEST_FIRST = 1;
 static const int TIMELINE_FROM_OLDEST = 0;
@@ -83,7 +88,7 @@ typedef struct timeline_site_t {
   uint32_t flags;
   uint64_t events[8];
   uint32_t types[32];
-  uint32_t reserve;
+  const uint8_t *given;
 } timeline_site_t;
 typedef struct timeline_event_t {
   uint64_t ticks;
@@ -153,10 +158,10 @@ void timeline_sampler_free(struct timeline_sampler_t *sampler);
 uint32_t timeline_site_define(struct timeline_t *tl, struct timeline_site_t *site, int32_t level);
 void timeline_log_payload(const struct timeline_t *tl,
                           uint32_t event,
-                          const void *payload,
-                          size_t size,
+                          const uint64_t *words,
+                          size_t count,
                           uint32_t flags);
-size_t timeline_backtrace(struct timeline_t *tl, const void *from, void *payload, size_t size);
+size_t timeline_backtrace(struct timeline_t *tl, const void *from, uint64_t *words, size_t count);
 timeline_status_t timeline_save(struct timeline_t *tl, const char *file);
 timeline_status_t timeline_dump(const char *path, uint64_t max_entries, int fd);
 timeline_status_t timeline_attach(const char *path, struct timeline_attached_t **out);

@@ -83,12 +83,13 @@ pub use self::{
     control::{Control, Sampler},
     error::{Error, ErrorKind, Result, User, looks_like},
     event::{
-        Bytes, Definition, EventId, Field, FieldType, Format, Labels, Level, Module, Nanoseconds,
-        Priority, Rules, Syntax, TYPES, UnixTime, Value, argument_names, bounded, by_position,
-        checked_fields, fields, short, values,
+        Bytes, Definition, Element, EventId, Field, FieldType, Format, Labels, Layout, Level,
+        Module, Nanoseconds, Priority, Rules, Syntax, TYPES, UnixTime, Value, Values,
+        argument_names, bounded, by_position, checked_fields, fields, lay_out, short,
+        typed_message, values,
     },
     info::{Dropped, Info},
-    layout::{DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, MAX_ARGUMENTS},
+    layout::{DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, MAX_ARGUMENTS, MAX_FIELDS},
     lifecycle::{name_before, unlink, users},
     list::{Listed, list, names},
     ring::processes::Writer,
@@ -96,7 +97,8 @@ pub use self::{
     save::Saved,
     shm::Trust,
     source::{
-        Event, Events, Follow, FollowFrom, Frame, Order, Payload, PlacedEvent, Source, ThreadRef,
+        Encoding, Event, Events, Follow, FollowFrom, Frame, Order, Payload, PlacedEvent, Source,
+        ThreadRef,
     },
     timeline::{Options, Timeline},
 };

@@ -42,6 +42,11 @@ fn writes() {
 }
 
 #[test]
+fn writes_texts_and_arrays() {
+    program("payload.lua");
+}
+
+#[test]
 fn refuses_misuse() {
     program("misuse.lua");
 }

@@ -66,7 +66,7 @@ class sorter {
       merged_(from, to, moved);
     }
     if (!std::is_sorted(at(numbers, from), at(numbers, to)))
-      TIMELINE_EVENT(tl_, "merge", timeline::error, "not in order: $from $to", from, to);
+      TIMELINE_EVENT(tl_, timeline::error, "merge", "not in order: $from $to", from, to);
   }
 
   const timeline::ring& tl_;
@@ -115,7 +115,7 @@ int main(int argc, char** argv) {
     for (std::int64_t& number : numbers) number = static_cast<std::int64_t>(random());
 
     sorter(tl).sort(numbers, 0, count, threads);
-    TIMELINE_EVENT(tl, "demo", timeline::info, "sorted $count numbers with $threads", count, threads);
+    TIMELINE_EVENT(tl, timeline::info, "demo", "sorted $count numbers with $threads", count, threads);
     std::cout << "sorted " << count << " numbers\n";
     summarize(name);
     return std::is_sorted(numbers.begin(), numbers.end()) ? 0 : 1;

@@ -3,20 +3,14 @@ use crate::error::{TIMELINE_OK, guard};
 use crate::stack::capture;
 use crate::writer::{Writer, timeline_t};
 use std::ffi::c_void;
-use timeline_core::msgpack::{array16, uint64};
 use timeline_core::without_cancellation;
-
-/// The bytes before the addresses.
-const HEAD: usize = array16(0).len();
-/// The bytes of an address.
-const ADDRESS: usize = uint64(0).len();
 
 /// Writes the return addresses of the calls under way, for `timeline_log_payload`.
 /// `TIMELINE_BACKTRACE` calls it.
 ///
-/// `from`: the address at which the stack begins; the calls made from there are left out. `payload`
-/// and `size`: the destination and its size in bytes: 3, and 9 for each of at most 32 addresses.
-/// Returns how many bytes were written.
+/// `from`: the address at which the stack begins; the calls made from there are left out. `words` and
+/// `count`: the destination and its size in words: one for the number of addresses, and one for each
+/// of at most 32 of them. Returns how many words were written.
 ///
 /// In a signal handler it takes no lock and allocates nothing if the unwinder does neither: libgcc
 /// 12 or later with glibc 2.35 or later. Otherwise it takes the loader's lock, and a handler that
@@ -32,31 +26,27 @@ const ADDRESS: usize = uint64(0).len();
 /// if the stack can be read to its end and shows no handler. Any thread.
 ///
 /// # Safety
-/// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `payload`
-/// has `size` writable bytes.
+/// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `words`
+/// has `count` writable words.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn timeline_backtrace(
     tl: *mut timeline_t,
     from: *const c_void,
-    payload: *mut c_void,
-    size: usize,
+    words: *mut u64,
+    count: usize,
 ) -> usize {
     // SAFETY: the contract of this function.
-    without_cancellation(|| unsafe { write(tl, from, payload, size) })
+    without_cancellation(|| unsafe { write(tl, from, words, count) })
 }
 
 /// # Safety
 /// The contract of [`timeline_backtrace`].
-unsafe fn write(
-    tl: *mut timeline_t,
-    from: *const c_void,
-    payload: *mut c_void,
-    size: usize,
-) -> usize {
-    let Some(room) = size.checked_sub(HEAD).filter(|_| !payload.is_null()) else {
+unsafe fn write(tl: *mut timeline_t, from: *const c_void, words: *mut u64, count: usize) -> usize {
+    let usable = !words.is_null() && words.is_aligned();
+    let Some(room) = count.checked_sub(1).filter(|_| usable) else {
         return 0;
     };
-    let stack = capture(from.addr() as u64, room / ADDRESS);
+    let stack = capture(from.addr() as u64, room);
     let addresses = &stack.addresses[..stack.count];
     // SAFETY: by contract NULL or the first member of a live Writer.
     if let Some(writer) = unsafe { tl.cast::<Writer>().as_ref() }
@@ -67,17 +57,12 @@ unsafe fn write(
             Ok(TIMELINE_OK)
         });
     }
-    let mut at: *mut u8 = payload.cast();
-    let mut put = |bytes: &[u8]| {
-        // SAFETY: the head, and at most `room / ADDRESS` addresses, writable by contract.
-        unsafe {
-            at.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
-            at = at.add(bytes.len());
-        }
-    };
-    put(&array16(stack.count as u16));
-    for address in addresses {
-        put(&uint64(*address));
+    // SAFETY: one word, and at most `room` addresses, writable by contract.
+    unsafe {
+        words.write(addresses.len() as u64);
+        words
+            .add(1)
+            .copy_from_nonoverlapping(addresses.as_ptr(), addresses.len());
     }
-    HEAD + ADDRESS * stack.count
+    1 + addresses.len()
 }

@@ -9,8 +9,7 @@ use std::ffi::{CStr, CString, c_char};
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
 use timeline_core::{
-    Attached, Definition, Event, EventId, Format, MAX_ARGUMENTS, Priority, Syntax, Value,
-    by_position, values,
+    Attached, Definition, Event, EventId, Format, Layout, MAX_FIELDS, Priority, Syntax, by_position,
 };
 
 /// A syntax: the words of the message's first line that begin with `$` are the arguments; `args`
@@ -40,7 +39,8 @@ pub struct timeline_event_t {
     pub core: u16,
     /// The NUMA node of that processor.
     pub node: u16,
-    /// The arguments; those after `argument_count` are as the program gave them.
+    /// The arguments of an event without a payload; those after `argument_count` are as the program
+    /// gave them.
     pub args: [i64; 4],
     /// The category; `""` when the definition cannot be read. Valid until both the attached
     /// timeline and the cursor are freed.
@@ -58,8 +58,9 @@ pub struct timeline_event_t {
     pub line: u32,
     /// The file of that statement, or `""`; valid as long as `category`.
     pub file: *const c_char,
-    /// The values of the format, for `timeline_render`: msgpack, one after the other. Valid until
-    /// the cursor gives the next event or is freed; NULL when there are none.
+    /// The payload, for `timeline_render`: words, as docs/format.md states them. Valid until the
+    /// cursor gives the next event or is freed; NULL when there is none, and the values are in
+    /// `args`.
     pub payload: *const u8,
     /// The call stack's return addresses, innermost first; NULL when there are none. Valid as long
     /// as `payload`.
@@ -101,7 +102,7 @@ impl Text {
             },
             priority: definition.priority.map_or(TIMELINE_NONE, |p| p as i32),
             // A forged timeline may name more arguments than an event has.
-            argument_count: definition.argument_count().min(MAX_ARGUMENTS) as u32,
+            argument_count: definition.argument_count().min(MAX_FIELDS) as u32,
         }
     }
 }
@@ -176,34 +177,33 @@ fn pointer<T>(slice: &[T]) -> *const T {
 /// # Safety
 /// The event came from `timeline_next`, its pointers are still valid, and its message is not NULL.
 unsafe fn render(event: &timeline_event_t) -> Vec<u8> {
-    let payload = match event.payload.is_null() {
-        true => &[],
-        // SAFETY: not NULL, and the cursor's event has as many bytes by contract.
-        false => unsafe { std::slice::from_raw_parts(event.payload, event.payload_size as usize) },
-    };
     // SAFETY: not NULL; a NUL-terminated text of the attached timeline by contract.
     let message = unsafe { CStr::from_ptr(event.message) }.to_string_lossy();
+    let values = |layout| {
+        let layout: &Layout = layout;
+        match event.payload.is_null() {
+            true => layout.values_of_words(&event.args),
+            // SAFETY: not NULL, and the cursor's event has as many bytes by contract.
+            false => layout.values(unsafe {
+                std::slice::from_raw_parts(event.payload, event.payload_size as usize)
+            }),
+        }
+    };
     if event.syntax == TIMELINE_FORMAT {
-        let mut text = Vec::new();
-        Format::parse(&message).render(values(payload), &mut text);
+        let (mut text, format) = (Vec::new(), Format::parse(&message));
+        format.render(values(&Layout::of_format(&format)), &mut text);
         return text;
     }
     let mut text = String::new();
-    // Writing to a String does not fail.
-    let _ = match (event.priority, event.payload.is_null()) {
-        // Event 0: the structure was never filled in.
-        (TIMELINE_NONE, is_short) if event.event != 0 => {
-            text = format!("<event {}?>", event.event);
-            match is_short {
-                true => by_position(event.args.into_iter().map(Value::Int), &mut text),
-                false => by_position(values(payload), &mut text),
-            }
-        }
-        _ => {
-            let message = message.into_owned();
-            let definition = Definition::new(EventId::NEVER, "", Priority::Error, message);
-            definition.render(&event.args, &mut text)
-        }
+    // Event 0: the structure was never filled in.
+    let _ = if event.priority == TIMELINE_NONE && event.event != 0 {
+        text = format!("<event {}?>", event.event);
+        by_position(values(&Layout::unknown()), &mut text)
+    } else {
+        let message = message.into_owned();
+        let definition = Definition::new(EventId::NEVER, "", Priority::Error, message);
+        // Writing to a String does not fail.
+        definition.render_values(values(&Layout::of(&definition)), &mut text)
     };
     text.into_bytes()
 }

@@ -2,7 +2,7 @@
 use crate::convert::{place, text};
 use crate::error::{TIMELINE_OK, guard, timeline_status_t};
 use std::ffi::c_char;
-use timeline_core::{FieldType, MAX_ARGUMENTS, checked_fields};
+use timeline_core::{Element, FieldType, MAX_FIELDS, checked_fields};
 
 /// Signed 64-bit integer; also an argument without a type.
 pub const TIMELINE_I64: u32 = 1;
@@ -43,6 +43,16 @@ pub const TIMELINE_ENUM: u32 = 18;
 /// A set of named bits.
 pub const TIMELINE_FLAGS: u32 = 19;
 
+/// A text in UTF-8.
+pub const TIMELINE_STR: u32 = 20;
+/// A text that the program has in wide characters.
+pub const TIMELINE_WSTR: u32 = 21;
+/// Added to the type of a number: an array of such numbers.
+pub const TIMELINE_ARRAY_OF: u32 = 64;
+
+/// The most arguments of a message.
+pub const TIMELINE_MAX_FIELDS: u32 = 64;
+
 /// An argument of a message. The texts are parts of the message, and do not end with NUL.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -55,21 +65,23 @@ pub struct timeline_field_t {
     pub name_length: u32,
     /// Bytes of the labels.
     pub labels_length: u32,
-    /// `TIMELINE_I64` to `TIMELINE_FLAGS`.
+    /// `TIMELINE_I64` to `TIMELINE_WSTR`, or `TIMELINE_ARRAY_OF` plus `TIMELINE_I8` or another
+    /// number.
     pub r#type: u32,
 }
 
 /// Finds the arguments of a message, without defining anything.
 ///
-/// `message`: as for `timeline_define`. `fields`: room for four; receives the arguments in their
-/// order. `count`: receives 0 to 4. Both are untouched when the call fails.
+/// `message`: as for `timeline_define`. `fields`: room for
+/// `TIMELINE_MAX_FIELDS`; receives the arguments in their order. `count`: receives how many there
+/// are. Both are untouched when the call fails.
 ///
 /// Returns `TIMELINE_OK`, or `TIMELINE_E_ARGUMENT` for a message that could not be defined. Any
 /// thread.
 ///
 /// # Safety
-/// `message` is NULL or a NUL-terminated string; `fields` is NULL or has room for four, and `count`
-/// is NULL or writable.
+/// `message` is NULL or a NUL-terminated string; `fields` is NULL or has room for
+/// `TIMELINE_MAX_FIELDS`, and `count` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn timeline_fields(
     message: *const c_char,
@@ -82,7 +94,6 @@ pub unsafe extern "C-unwind" fn timeline_fields(
         // SAFETY: the contract of this function.
         let message = unsafe { text(message, "message")? };
         let found = checked_fields(message)?;
-        debug_assert!(found.len() <= MAX_ARGUMENTS);
         for (index, field) in found.iter().enumerate() {
             let labels = match field.kind {
                 FieldType::Enum(labels) | FieldType::Flags(labels) => Some(labels.as_str()),
@@ -95,7 +106,8 @@ pub unsafe extern "C-unwind" fn timeline_fields(
                 labels_length: labels.map_or(0, str::len) as u32,
                 r#type: number(field.kind),
             };
-            // SAFETY: checked by `place`; there are at most four, and room for four by contract.
+            // SAFETY: checked by `place`; there are at most `MAX_FIELDS`, and room for them by
+            // contract.
             unsafe { fields.add(index).write(field) };
         }
         // SAFETY: checked by `place`, and writable by contract.
@@ -125,5 +137,50 @@ fn number(kind: FieldType) -> u32 {
         FieldType::Bytes => TIMELINE_BYTES,
         FieldType::Enum(_) => TIMELINE_ENUM,
         FieldType::Flags(_) => TIMELINE_FLAGS,
+        FieldType::Str => TIMELINE_STR,
+        FieldType::Wstr => TIMELINE_WSTR,
+        FieldType::Array(element) => TIMELINE_ARRAY_OF | number(element.field()),
     }
 }
+
+/// The type of a number; `None` for one that a statement cannot log.
+pub(crate) fn field_type(number: u32) -> Option<FieldType<'static>> {
+    const ELEMENTS: [Element; 10] = [
+        Element::I8,
+        Element::I16,
+        Element::I32,
+        Element::I64,
+        Element::U8,
+        Element::U16,
+        Element::U32,
+        Element::U64,
+        Element::F32,
+        Element::F64,
+    ];
+    Some(match number {
+        TIMELINE_BOOL => FieldType::Bool,
+        TIMELINE_CHAR => FieldType::Char,
+        // A pointer to `int`, or to bytes: those of printf may be texts, others are not.
+        TIMELINE_PTR | MAYBE_TEXT | MAYBE_WIDE => FieldType::Ptr,
+        TIMELINE_STR => FieldType::Str,
+        TIMELINE_WSTR => FieldType::Wstr,
+        _ => {
+            let is_array = number & TIMELINE_ARRAY_OF != 0;
+            let one = number & !TIMELINE_ARRAY_OF;
+            let element = ELEMENTS
+                .into_iter()
+                .find(|e| self::number(e.field()) == one)?;
+            match is_array {
+                true => FieldType::Array(element),
+                false => element.field(),
+            }
+        }
+    })
+}
+
+/// `TIMELINE_MAYBE_TEXT_` in ffi/inline/value.h.
+const MAYBE_TEXT: u32 = 29;
+/// `TIMELINE_MAYBE_WIDE_` there.
+const MAYBE_WIDE: u32 = 30;
+
+const _: () = assert!(MAX_FIELDS == TIMELINE_MAX_FIELDS as usize);

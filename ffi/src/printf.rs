@@ -1,58 +1,49 @@
-//! Call sites of `TIMELINE_PRINTF`: defines their events, and logs the values that C encoded.
-use crate::convert::{lossy, place};
+//! Statements of C: defines their events, and logs the payloads that C encoded.
+use crate::convert::{lossy, place, text};
 use crate::error::{Failure, RETRY, TIMELINE_OK, guard};
+use crate::fields::field_type;
 use crate::modules::Turn;
 use crate::priority::priority_of;
 use crate::stack::{Handler, look_for_handler};
 use crate::writer::{Writer, timeline_t, writer};
-use std::ffi::{c_char, c_int, c_void};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use timeline_core::{EventId, Format, Priority, without_cancellation};
+use std::ffi::{c_char, c_int};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use timeline_core::{EventId, FieldType, Format, Priority, without_cancellation};
 
 /// A flag of a site and of `timeline_log_payload`: the payload begins with a call stack.
 pub const TIMELINE_SITE_BACKTRACE: u32 = 1;
+/// A flag of a site: its text is a message with `$arguments`, and no format of printf.
+pub const TIMELINE_SITE_EVENT: u32 = 2;
 
-/// One call site of `TIMELINE_PRINTF`, which makes it in static memory and sets `category`,
-/// `format`, `file`, `line` and `flags`. All other members are 0 at first, and only the library
-/// writes them.
+/// One call site of `TIMELINE_PRINTF` or `TIMELINE_EVENT`, which makes it in static memory and sets
+/// `category`, `format`, `file`, `line` and `flags`, and `given` before it is defined. All other
+/// members are 0 at first, and only the library writes them.
 #[repr(C)]
 pub struct timeline_site_t {
     /// The category of its events.
     pub category: *const c_char,
-    /// The format of printf.
+    /// The format of printf, or the message.
     pub format: *const c_char,
     /// The source file.
     pub file: *const c_char,
     /// The line of that file.
     pub line: u32,
-    /// `TIMELINE_SITE_BACKTRACE`, or 0.
+    /// `TIMELINE_SITE_BACKTRACE` or `TIMELINE_SITE_EVENT`, or 0.
     pub flags: u32,
     /// Its events for up to 8 pairs of a timeline and a level: the timeline's `serial` in 32 bits,
     /// the level in 8, the event in 24, at the index `(serial + level) % 8`. After a failure that
     /// may pass, 0x80 is added to the level, and the 24 bits count the runs since.
     pub events: [u64; 8],
-    /// The types of its values, in order, up to the first 0: a letter in the low 8 bits, above it
-    /// the precision, or 0xffffff for none.
+    /// The types of the values of a format, in order, up to the first 0: a letter in the low 8
+    /// bits, above it the precision, or 0xffffff for none.
     pub types: [u32; 32],
-    /// How many bytes the values take at least, with all strings cut to nothing.
-    pub reserve: u32,
+    /// The types of the arguments for a message, `TIMELINE_I64` and so on, up to the first 0.
+    pub given: *const u8,
 }
 
 /// The type for a format that cannot be taken apart: the program writes out the whole text.
 const ALL: u32 = b'v' as u32 | NO_PRECISION;
 const NO_PRECISION: u32 = 0xffff_ff00;
-
-/// How many bytes a value of a type takes at least, as timeline_printf_ in inline.h encodes it.
-fn least(kind: u32) -> u32 {
-    match kind as u8 {
-        b'i' | b'u' => 5,
-        b'l' | b'U' | b'd' | b'p' => 9,
-        b'D' => 18,
-        b's' | b'S' | b'w' | b'W' => 4,
-        b'v' => 4,
-        _ => 0,
-    }
-}
 
 /// `errno` of this thread, which is restored on drop.
 pub(crate) struct Errno(c_int);
@@ -269,12 +260,27 @@ unsafe fn define(
             (*site).line,
         )
     };
+    // SAFETY: as above.
+    let flags = unsafe { (*site).flags };
+    if flags & TIMELINE_SITE_EVENT != 0 {
+        // SAFETY: as above.
+        let (category, format) = unsafe {
+            (
+                text((*site).category, "category")?,
+                text((*site).format, "message")?,
+            )
+        };
+        // SAFETY: as above; the statement has stored the list, which is static.
+        let given = unsafe { given(AtomicPtr::from_ptr((&raw mut (*site).given).cast())) }?;
+        let at = (&*file, line);
+        return Ok(writer
+            .core
+            .define_event(&category, priority, &format, &given, at)?);
+    }
     let event = writer
         .core
         .define_printf(&category, priority, &format, &file, line)?;
-    // SAFETY: as above.
-    let backtrace = unsafe { (*site).flags } & TIMELINE_SITE_BACKTRACE != 0;
-    if backtrace && writer.modules.turn() != Turn::TooEarly {
+    if flags & TIMELINE_SITE_BACKTRACE != 0 && writer.modules.turn() != Turn::TooEarly {
         writer.modules.update(&writer.core);
     }
 
@@ -285,39 +291,62 @@ unsafe fn define(
         let kept = unsafe { AtomicU32::from_ptr(&raw mut (*site).types[index]) };
         kept.store(*kind, Ordering::Relaxed);
     }
-    // SAFETY: as above.
-    let reserve = unsafe { AtomicU32::from_ptr(&raw mut (*site).reserve) };
-    reserve.store(types.iter().copied().map(least).sum(), Ordering::Relaxed);
     Ok(event)
 }
 
-/// Logs an event with encoded values, if it is enabled. `TIMELINE_PRINTF` calls it. As fast and as
-/// safe as `timeline_log`, except for the time to copy the values.
-///
-/// `tl`: NULL logs nothing. `event`: from `timeline_site_define`. `payload` and `size`: the values
-/// as msgpack, one after the other; bytes beyond `payload` of the timeline are cut off. `flags`:
-/// `TIMELINE_SITE_BACKTRACE` if the output of `timeline_backtrace` comes first, or 0.
+/// The types of the arguments of a statement.
 ///
 /// # Safety
-/// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `payload`
-/// has `size` readable bytes.
+/// The list is NULL or ends with 0.
+unsafe fn given(list: &AtomicPtr<u8>) -> Result<Vec<FieldType<'static>>, Failure> {
+    // Relaxed: the list is static memory.
+    let list = list.load(Ordering::Relaxed);
+    let mut found = Vec::new();
+    while !list.is_null() {
+        // SAFETY: no byte before this one was 0.
+        let number = unsafe { list.add(found.len()).read() };
+        if number == 0 {
+            break;
+        }
+        found.push(field_type(number.into()).ok_or_else(|| {
+            Failure::argument(format!(
+                "argument {} of the statement has a type that no field has: expected a number of \
+                 at most 64 bits, a pointer, a text or an array; cast it",
+                found.len() + 1
+            ))
+        })?);
+    }
+    Ok(found)
+}
+
+/// Logs an event with a payload, if it is enabled. `TIMELINE_PRINTF` and `TIMELINE_EVENT` call it.
+/// As fast and as safe as `timeline_log`, except for the time to copy the words.
+///
+/// `tl`: NULL logs nothing. `event`: from `timeline_site_define` or `timeline_define`. `words` and
+/// `count`: the payload, as docs/format.md states it; words beyond the `payload` of the timeline are
+/// cut off. `flags`: `TIMELINE_SITE_BACKTRACE` if the output of `timeline_backtrace` comes first, or
+/// 0.
+///
+/// # Safety
+/// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `words` has
+/// `count` readable words.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn timeline_log_payload(
     tl: *const timeline_t,
     event: u32,
-    payload: *const c_void,
-    size: usize,
+    words: *const u64,
+    count: usize,
     flags: u32,
 ) {
     // SAFETY: by contract NULL or the first member of a live Writer.
     let Some(writer) = (unsafe { tl.cast::<Writer>().as_ref() }) else {
         return;
     };
-    let payload: &[u8] = match payload.is_null() || size == 0 {
+    let words: &[u64] = match words.is_null() || !words.is_aligned() || count == 0 {
         true => &[],
-        // SAFETY: not NULL, and `size` readable bytes by contract.
-        false => unsafe { std::slice::from_raw_parts(payload.cast(), size) },
+        // SAFETY: neither NULL nor misaligned, and `count` readable words by contract.
+        false => unsafe { std::slice::from_raw_parts(words, count) },
     };
     let backtrace = flags & TIMELINE_SITE_BACKTRACE != 0;
-    writer.core.log_payload(EventId(event), payload, backtrace);
+    writer.core.log_payload(EventId(event), words, backtrace);
 }

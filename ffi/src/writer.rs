@@ -73,7 +73,7 @@ unsafe fn give(core: Timeline, out: *mut *mut timeline_t) {
             enabled,
             events,
             serial,
-            payload: core.payload_capacity() as u32,
+            payload: (core.payload_capacity() * size_of::<u64>()) as u32,
         },
         core,
         modules: Modules::default(),

@@ -1,6 +1,8 @@
 //! A format, and what is to be filled in: packed values, or arguments by name.
 
-use timeline::{Definition, EventId, Format, Module, Priority, Value, argument_names, values};
+use timeline::{
+    Definition, EventId, Format, Layout, Module, Priority, Value, argument_names, lay_out, values,
+};
 
 /// Bytes of the longest field: a number of a `long double`'s length, beside width and precision.
 const FIELD: usize = 2 * Format::LARGEST_FIELD as usize + 5000;
@@ -10,8 +12,10 @@ pub fn run(bytes: &[u8]) {
     let end = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
     let text = String::from_utf8_lossy(&bytes[..end]);
     let payload = bytes.get(end + 1..).unwrap_or_default();
+    let format = Format::parse(&text);
     fills_in(&text, payload);
     packs_again(payload);
+    lays_out(&format, payload);
     names(&text, payload);
     if let Some(module) = Module::parse(&text) {
         assert_eq!(Module::parse(&module.encode()), Some(module));
@@ -49,6 +53,18 @@ fn packs_again(payload: &[u8]) {
     assert_eq!(again.len(), found.len());
     // Bytes, because a number that is none does not equal itself.
     assert_eq!(pack(&again), packed);
+}
+
+/// The payload as words of a ring.
+fn lays_out(format: &Format, payload: &[u8]) {
+    let layout = Layout::of_format(format);
+    let found: Vec<Value> = layout.values(payload).collect();
+    let words = lay_out(&found);
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let again: Vec<Value> = layout.values(&bytes).collect();
+    assert!(again.len() >= found.len().min(1) && found.len() <= Format::MOST_ARGUMENTS);
+    let mut shown = Vec::new();
+    format.render(layout.values(payload), &mut shown);
 }
 
 fn names(text: &str, payload: &[u8]) {

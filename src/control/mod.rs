@@ -218,6 +218,19 @@ impl Control {
         })
     }
 
+    pub(crate) fn define_event(
+        &self,
+        category: &str,
+        priority: Priority,
+        message: &str,
+        statement: (&str, u32),
+    ) -> Result<EventId> {
+        let lock = self.lock_in_passing()?;
+        self.defining(lock, |all| {
+            all.define_event(self.path(), category, priority, message, statement)
+        })
+    }
+
     pub(crate) fn define_printf(
         &self,
         category: &str,

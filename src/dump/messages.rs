@@ -4,15 +4,38 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::event::{Definition, EventId, Format, Syntax, Value, by_position, values};
+use crate::event::{Definition, EventId, Format, Layout, Syntax, by_position};
 use crate::source::{Event, Frame, Source};
 
 /// Makes texts of events. Formats are taken apart once for each definition.
 #[derive(Default)]
 pub struct Messages {
     /// By the number of the event, of those seen.
-    formats: Vec<Option<Format>>,
+    known: Vec<Option<Known>>,
     bytes: Vec<u8>,
+}
+
+/// A definition, taken apart.
+struct Known {
+    layout: Layout,
+    /// Of those of printf.
+    format: Option<Format>,
+}
+
+impl Known {
+    fn new(definition: &Definition) -> Known {
+        let format = match definition.syntax {
+            Syntax::Printf => Some(Format::parse(&definition.message)),
+            Syntax::Template => None,
+        };
+        Known {
+            layout: match &format {
+                Some(format) => Layout::of_format(format),
+                None => Layout::of(definition),
+            },
+            format,
+        }
+    }
 }
 
 impl Messages {
@@ -38,30 +61,25 @@ impl Messages {
         let Some(definition) = definition.filter(|definition| !definition.is_lost) else {
             return lost(event, definition, out);
         };
-        if definition.syntax == Syntax::Printf {
-            return out.write_str(&self.printf(event, definition));
-        }
-        match &event.payload {
-            None => definition.render(&event.args, out),
-            Some(payload) => {
-                let all: Vec<i64> = values(&payload.values)
-                    .map(|value| integer(&value))
-                    .collect();
-                definition.render(&all, out)
+        let known = known(&mut self.known, event.id, definition);
+        let values = event.values(&known.layout);
+        match &known.format {
+            Some(format) => {
+                self.bytes.clear();
+                format.render(values, &mut self.bytes);
+                out.write_str(&String::from_utf8_lossy(&self.bytes))
             }
+            None => definition.render_values(values, out),
         }
     }
+}
 
-    fn printf(&mut self, event: &Event, definition: &Definition) -> Cow<'_, str> {
-        let place = event.id.0 as usize;
-        if self.formats.len() <= place {
-            self.formats.resize_with(place + 1, || None);
-        }
-        let format = self.formats[place].get_or_insert_with(|| Format::parse(&definition.message));
-        self.bytes.clear();
-        format.render(values(event.values()), &mut self.bytes);
-        String::from_utf8_lossy(&self.bytes)
+fn known<'a>(all: &'a mut Vec<Option<Known>>, id: EventId, means: &Definition) -> &'a Known {
+    let place = id.0 as usize;
+    if all.len() <= place {
+        all.resize_with(place + 1, || None);
     }
+    all[place].get_or_insert_with(|| Known::new(means))
 }
 
 /// Which message it was, as far as that is known, and all values.
@@ -74,10 +92,7 @@ fn lost(event: &Event, definition: Option<&Definition>, out: &mut impl fmt::Writ
             write!(out, "<event {}?>", id.0)?;
         }
     }
-    match &event.payload {
-        None => by_position(event.args.into_iter().map(Value::Int), out),
-        Some(payload) => by_position(values(&payload.values), out),
-    }
+    by_position(event.values(&Layout::unknown()), out)
 }
 
 /// The message as one line of a table: a line break shows as `\n` or `\r`, as formats spell it.
@@ -116,14 +131,6 @@ use crate::symbols::demangled;
 #[cfg(not(feature = "symbols"))]
 fn demangled(name: &str) -> &str {
     name
-}
-
-fn integer(value: &Value) -> i64 {
-    match value {
-        Value::Int(value) => *value,
-        Value::Uint(value) => *value as i64,
-        _ => 0,
-    }
 }
 
 /// Where an address is, as people read it: `send+0x1c (/usr/lib/libnet.so)`.

@@ -261,13 +261,43 @@ pub enum Error {
     #[error(
         "an event carries at most {} arguments, this message has {found}: {message:?}; split it \
          into two events",
-        crate::layout::MAX_ARGUMENTS
+        crate::layout::MAX_FIELDS
     )]
     TooManyArguments {
         /// The number of `$names` in its first line.
         found: usize,
         /// The first line.
         message: String,
+    },
+
+    /// A statement with another number of arguments than its message.
+    #[error(
+        "the message {message:?} has {expected} arguments, and the statement has {found}: give as \
+         many as the message names"
+    )]
+    ArgumentCount {
+        /// The first line of the message.
+        message: String,
+        /// The number of `$names` in it.
+        expected: usize,
+        /// The number of arguments of the call.
+        found: usize,
+    },
+
+    /// A statement with an argument that does not fit the type in its message.
+    #[error(
+        "argument ${field} of {message:?} has type {expected} in the message, and {found} in the \
+         statement: change one of them, or cast the argument"
+    )]
+    ArgumentType {
+        /// The first line of the message.
+        message: String,
+        /// The name of the argument.
+        field: String,
+        /// Its type in the message.
+        expected: String,
+        /// Its type in the call.
+        found: String,
     },
 
     /// A message with an argument of a type that does not exist.
@@ -380,6 +410,8 @@ impl Error {
             | BadLevel { .. }
             | BadRule { .. }
             | TooManyArguments { .. }
+            | ArgumentCount { .. }
+            | ArgumentType { .. }
             | UnknownFieldType { .. }
             | BadText { .. }
             | ReadOnly { .. } => ErrorKind::Argument,

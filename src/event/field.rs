@@ -1,10 +1,12 @@
 //! The types of fields: how a message names them, and how each shows its value.
 //!
-//! A field of at most 64 bits stands in one argument word of an entry. A shorter type counts only
-//! the low bits of its word, as a conversion in C does, so that every word is a value of its type.
+//! A field of at most 64 bits is one word. A shorter type counts only the low bits of its word, as
+//! a conversion in C does, so that every word is a value of its type. Texts and arrays have their
+//! length in a word, and their bytes in the payload behind all of the words.
 
 use std::fmt;
 
+use super::Value;
 use super::units::{Bytes, Nanoseconds, UnixTime};
 
 /// The type of a field.
@@ -48,11 +50,97 @@ pub enum FieldType<'a> {
     Enum(Labels<'a>),
     /// A set of named bits.
     Flags(Labels<'a>),
+    /// A text in UTF-8.
+    Str,
+    /// A text that the program has in wide characters. It is stored in UTF-8.
+    Wstr,
+    /// Several numbers.
+    Array(Element),
 }
+
+/// The type of the numbers of an array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Element {
+    /// 8 bits, signed.
+    I8,
+    /// 16 bits, signed.
+    I16,
+    /// 32 bits, signed.
+    I32,
+    /// 64 bits, signed.
+    I64,
+    /// 8 bits, unsigned.
+    U8,
+    /// 16 bits, unsigned.
+    U16,
+    /// 32 bits, unsigned.
+    U32,
+    /// 64 bits, unsigned.
+    U64,
+    /// IEEE 754, 32 bits.
+    F32,
+    /// IEEE 754, 64 bits.
+    F64,
+}
+
+impl Element {
+    /// All of them, in the order of their numbers.
+    const ALL: [(&'static str, Element); 10] = [
+        ("i8", Element::I8),
+        ("i16", Element::I16),
+        ("i32", Element::I32),
+        ("i64", Element::I64),
+        ("u8", Element::U8),
+        ("u16", Element::U16),
+        ("u32", Element::U32),
+        ("u64", Element::U64),
+        ("f32", Element::F32),
+        ("f64", Element::F64),
+    ];
+
+    /// Bytes of one.
+    pub fn size(self) -> usize {
+        match self {
+            Element::I8 | Element::U8 => 1,
+            Element::I16 | Element::U16 => 2,
+            Element::I32 | Element::U32 | Element::F32 => 4,
+            Element::I64 | Element::U64 | Element::F64 => 8,
+        }
+    }
+
+    /// The type of a field with one such number.
+    pub fn field(self) -> FieldType<'static> {
+        match self {
+            Element::I8 => FieldType::I8,
+            Element::I16 => FieldType::I16,
+            Element::I32 => FieldType::I32,
+            Element::I64 => FieldType::I64,
+            Element::U8 => FieldType::U8,
+            Element::U16 => FieldType::U16,
+            Element::U32 => FieldType::U32,
+            Element::U64 => FieldType::U64,
+            Element::F32 => FieldType::F32,
+            Element::F64 => FieldType::F64,
+        }
+    }
+
+    /// The words of the numbers in little-endian bytes. Bytes of no whole number are left out.
+    pub fn words(self, bytes: &[u8]) -> impl ExactSizeIterator<Item = i64> {
+        bytes.chunks_exact(self.size()).map(|number| {
+            let mut word = [0; 8];
+            word[..number.len()].copy_from_slice(number);
+            i64::from_le_bytes(word)
+        })
+    }
+}
+
+/// Numbers of an array that are shown. The rest shows as `…`.
+const MOST_SHOWN: usize = 64;
 
 /// The types that a message may name, as they are written.
 pub const TYPES: &str = "i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, bool, char, hex, ptr, ns, \
-    time, bytes, enum(red=1,green=2), flags(r=1,w=2)";
+    time, bytes, str, wstr, enum(red=1,green=2), flags(r=1,w=2); i8[] to i64[], u8[] to u64[], \
+    f32[], f64[]";
 
 /// The names of an enum or of flags, each with its number: `red=1,green=2`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,6 +194,30 @@ fn split_label(label: &str) -> Option<(&str, i64)> {
     (!name.is_empty() && !name.contains('$')).then_some((name, number))
 }
 
+/// As a message names it.
+impl fmt::Display for FieldType<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            FieldType::Bool => "bool",
+            FieldType::Char => "char",
+            FieldType::Hex => "hex",
+            FieldType::Ptr => "ptr",
+            FieldType::Ns => "ns",
+            FieldType::Time => "time",
+            FieldType::Bytes => "bytes",
+            FieldType::Str => "str",
+            FieldType::Wstr => "wstr",
+            FieldType::Enum(labels) => return write!(f, "enum({})", labels.0),
+            FieldType::Flags(labels) => return write!(f, "flags({})", labels.0),
+            FieldType::Array(element) => return write!(f, "{}[]", element.field()),
+            number => {
+                let found = Element::ALL.iter().find(|(_, own)| own.field() == *number);
+                found.map_or("", |(name, _)| name)
+            }
+        })
+    }
+}
+
 impl<'a> FieldType<'a> {
     /// The type at the beginning of `text`, which stands behind `$name:`, and its length. The
     /// error is the word that names no type.
@@ -148,6 +260,13 @@ impl<'a> FieldType<'a> {
             "ns" => FieldType::Ns,
             "time" => FieldType::Time,
             "bytes" => FieldType::Bytes,
+            "str" => FieldType::Str,
+            "wstr" => FieldType::Wstr,
+            _ if name.ends_with("[]") => {
+                let name = &name[..name.len() - 2];
+                let found = Element::ALL.iter().find(|(own, _)| *own == name);
+                FieldType::Array(found?.1)
+            }
             _ => match labels("enum") {
                 Some(list) => FieldType::Enum(list),
                 None => FieldType::Flags(labels("flags")?),
@@ -155,29 +274,9 @@ impl<'a> FieldType<'a> {
         })
     }
 
-    /// The number of the type in the definition of an event: docs/format.md.
-    pub fn code(self) -> u8 {
-        match self {
-            FieldType::I64 => 1,
-            FieldType::I8 => 2,
-            FieldType::I16 => 3,
-            FieldType::I32 => 4,
-            FieldType::U8 => 5,
-            FieldType::U16 => 6,
-            FieldType::U32 => 7,
-            FieldType::U64 => 8,
-            FieldType::F32 => 9,
-            FieldType::F64 => 10,
-            FieldType::Bool => 11,
-            FieldType::Char => 12,
-            FieldType::Hex => 13,
-            FieldType::Ptr => 14,
-            FieldType::Ns => 15,
-            FieldType::Time => 16,
-            FieldType::Bytes => 17,
-            FieldType::Enum(_) => 18,
-            FieldType::Flags(_) => 19,
-        }
+    /// Whether its value is one word.
+    pub fn is_scalar(self) -> bool {
+        !matches!(self, FieldType::Str | FieldType::Wstr | FieldType::Array(_))
     }
 
     /// The value in an argument word, as a signed integer: sign-extended or zero-extended from the
@@ -191,6 +290,45 @@ impl<'a> FieldType<'a> {
             FieldType::U16 => (word as u16).into(),
             FieldType::U32 | FieldType::F32 | FieldType::Char => (word as u32).into(),
             _ => word,
+        }
+    }
+
+    /// Whether its value is a whole number, of any meaning.
+    pub fn is_whole_number(self) -> bool {
+        let fraction = matches!(self, FieldType::F32 | FieldType::F64);
+        self.is_scalar() && !fraction && self != FieldType::Ptr
+    }
+
+    /// The word of a value, as a program logs it; 0 for a text.
+    pub fn word(self, value: &Value) -> i64 {
+        match (value, self) {
+            (Value::Int(value), _) => *value,
+            (Value::Uint(value), _) => *value as i64,
+            (Value::Float(value), FieldType::F32) => (*value as f32).to_bits().into(),
+            (Value::Float(value), _) => value.to_bits() as i64,
+            _ => 0,
+        }
+    }
+
+    /// Writes a value as people read it. A text is written as it is, and an array as `[1, 2, 3]`.
+    /// Where one was cut, it ends in `…`.
+    ///
+    /// # Errors
+    /// Only those of `out`.
+    pub fn write_value(self, value: &Value, out: &mut (impl fmt::Write + ?Sized)) -> fmt::Result {
+        match (self, value) {
+            (FieldType::Array(element), Value::Text { bytes, cut }) => {
+                write_array(element, bytes, *cut, out)
+            }
+            (_, Value::Text { bytes, cut }) => {
+                out.write_str(&String::from_utf8_lossy(bytes))?;
+                out.write_str(if *cut { "…" } else { "" })
+            }
+            (_, Value::Int(_) | Value::Uint(_) | Value::Float(_)) if self.is_scalar() => {
+                self.write(self.word(value), out)
+            }
+            // Only in a foreign archive: a value of another kind.
+            _ => write!(out, "{value}"),
         }
     }
 
@@ -220,6 +358,22 @@ impl<'a> FieldType<'a> {
             _ => write!(out, "{value}"),
         }
     }
+}
+
+fn write_array(
+    element: Element,
+    bytes: &[u8],
+    cut: bool,
+    out: &mut (impl fmt::Write + ?Sized),
+) -> fmt::Result {
+    let words = element.words(bytes);
+    let is_short = cut || words.len() > MOST_SHOWN;
+    out.write_str("[")?;
+    for (place, word) in words.take(MOST_SHOWN).enumerate() {
+        out.write_str(if place == 0 { "" } else { ", " })?;
+        element.field().write(word, out)?;
+    }
+    out.write_str(if is_short { ", …]" } else { "]" })
 }
 
 /// A code point, or `\xe9` for a byte that C took for a negative `char`.
@@ -298,15 +452,20 @@ mod tests {
 
     #[test]
     fn a_type_ends_where_its_word_ends() {
-        let parsed = |text| FieldType::parse(text).map(|(kind, length)| (kind.code(), length));
-        assert_eq!(parsed("u32, and"), Ok((7, 3)));
-        assert_eq!(parsed("u32_x"), Ok((7, 3)));
-        assert_eq!(parsed("ns)"), Ok((15, 2)));
-        assert_eq!(parsed("enum(a=1) b"), Ok((18, 9)));
-        assert_eq!(parsed("bool(x)"), Ok((11, 4)));
+        let parsed = FieldType::parse;
+        let labels = |list| Labels::parse(list).unwrap();
+        assert_eq!(parsed("u32, and"), Ok((FieldType::U32, 3)));
+        assert_eq!(parsed("u32_x"), Ok((FieldType::U32, 3)));
+        assert_eq!(parsed("ns)"), Ok((FieldType::Ns, 2)));
+        assert_eq!(
+            parsed("enum(a=1) b"),
+            Ok((FieldType::Enum(labels("a=1")), 9))
+        );
+        assert_eq!(parsed("bool(x)"), Ok((FieldType::Bool, 4)));
         for (text, word) in [
             ("int $x", "int"),
-            ("u32[] $x", "u32[]"),
+            ("bool[] $x", "bool[]"),
+            ("str[] $x", "str[]"),
             ("enum $x", "enum"),
             ("enum(a) $x", "enum(a)"),
             ("enum(a=b) x", "enum(a=b)"),
@@ -319,16 +478,40 @@ mod tests {
     }
 
     #[test]
-    fn each_type_that_is_listed_is_one_and_has_its_own_number() {
-        let mut codes = Vec::new();
-        let mut rest = TYPES;
-        while !rest.is_empty() {
-            let (kind, length) = FieldType::parse(rest).unwrap();
-            codes.push(kind.code());
-            rest = rest[length..].trim_start_matches(", ");
+    fn each_type_that_is_listed_is_one() {
+        let listed = TYPES.split([';']).flat_map(|part| part.split(", "));
+        let mut seen = Vec::new();
+        for name in listed.flat_map(|name| name.split(" to ")) {
+            let (kind, length) = FieldType::parse(name.trim()).unwrap();
+            assert_eq!(length, name.trim().len());
+            assert!(!seen.contains(&kind), "{name}");
+            assert_eq!(kind.to_string(), name.trim());
+            seen.push(kind);
         }
-        codes.sort_unstable();
-        assert_eq!(codes, (1..=19).collect::<Vec<u8>>());
+        assert!(seen.len() > 25, "{seen:?}");
+    }
+
+    #[test]
+    fn texts_and_arrays_show_their_values() {
+        let shown = |kind: &str, bytes: &[u8], cut| {
+            let mut text = String::new();
+            let (kind, _) = FieldType::parse(kind).unwrap();
+            let value = Value::Text { bytes, cut };
+            kind.write_value(&value, &mut text).unwrap();
+            text
+        };
+        assert_eq!(shown("str", "größe".as_bytes(), false), "größe");
+        assert_eq!(shown("wstr", b"ab\xff", true), "ab\u{fffd}…");
+        assert_eq!(shown("u8[]", &[], false), "[]");
+        assert_eq!(shown("i8[]", &[1, 255, 3], false), "[1, -1, 3]");
+        assert_eq!(shown("u16[]", &[1, 1, 2], true), "[257, …]");
+        let floats: Vec<u8> = [0.5f32, -3.0]
+            .iter()
+            .flat_map(|f| f.to_le_bytes())
+            .collect();
+        assert_eq!(shown("f32[]", &floats, false), "[0.5, -3.0]");
+        let many = shown("u8[]", &[7; 100], false);
+        assert_eq!(many, format!("[{}…]", "7, ".repeat(64)));
     }
 
     proptest! {

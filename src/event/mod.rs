@@ -8,9 +8,11 @@ mod field;
 mod glob;
 mod module;
 mod name;
+mod payload;
 mod printf;
 mod priority;
 mod rules;
+mod statement;
 mod strings;
 mod switches;
 mod switching;
@@ -19,11 +21,13 @@ mod template;
 mod units;
 mod values;
 
-pub use field::{FieldType, Labels, TYPES};
+pub use field::{Element, FieldType, Labels, TYPES};
 pub use module::Module;
+pub use payload::{Layout, Values, lay_out};
 pub use printf::Format;
 pub use priority::{Level, Priority};
 pub use rules::Rules;
+pub use statement::typed_message;
 pub use table::{Definitions, EventId};
 pub use template::{Field, argument_names, checked_fields, fields};
 pub(crate) use template::{Piece, first_line, pieces};
@@ -162,12 +166,24 @@ impl Definition {
     /// # Errors
     /// Only those of `out`.
     pub fn render(&self, args: &[i64], out: &mut impl fmt::Write) -> fmt::Result {
+        self.render_values(Layout::of(self).values_of_words(args), out)
+    }
+
+    /// Like [`Definition::render`], with values of any type.
+    ///
+    /// # Errors
+    /// Only those of `out`.
+    pub fn render_values<'a>(
+        &self,
+        values: impl Iterator<Item = Value<'a>>,
+        out: &mut impl fmt::Write,
+    ) -> fmt::Result {
         match self.is_lost {
             true => {
                 out.write_str(&self.message)?;
-                by_position(args.iter().map(|arg| Value::Int(*arg)), out)
+                by_position(values, out)
             }
-            false => template::render(&self.message, args, out),
+            false => template::render(&self.message, values, out),
         }
     }
 }

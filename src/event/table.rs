@@ -66,7 +66,7 @@ impl Wanted<'_> {
         hash.write(self.category.as_bytes());
         hash.write(&[0]);
         hash.write(self.message.as_bytes());
-        if self.kind != kind::TEMPLATE {
+        if self.kind != kind::TEMPLATE || !self.file.is_empty() {
             hash.write(&[0, self.kind]);
             hash.write(&self.line.to_le_bytes());
             hash.write(self.file.as_bytes());
@@ -177,6 +177,30 @@ impl Definitions {
         self.find_or_add(path, &wanted)
     }
 
+    /// The definition of a call site with a message with arguments.
+    ///
+    /// The caller holds the define lock.
+    pub fn define_event(
+        &self,
+        path: &Path,
+        category: &str,
+        priority: Priority,
+        message: &str,
+        (file, line): (&str, u32),
+    ) -> Result<EventId> {
+        checked_fields(message)?;
+        check_text("file name", file)?;
+        let wanted = Wanted {
+            kind: kind::TEMPLATE,
+            category,
+            priority,
+            message,
+            file,
+            line,
+        };
+        self.find_or_add(path, &wanted)
+    }
+
     /// The definition of a call site with a format of printf.
     ///
     /// The caller holds the define lock.
@@ -277,8 +301,6 @@ impl Definitions {
         byte(&record.kind, wanted.kind);
         if wanted.kind == kind::TEMPLATE {
             byte(&record.arguments, fields(wanted.message).count() as u8);
-            let types = record.types.iter().zip(fields(wanted.message));
-            types.for_each(|(place, field)| byte(place, field.kind.code()));
         }
         if let Some(syntax) = syntax(wanted.kind) {
             let rules = self.switches.rules();

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::{FieldType, TYPES};
+use super::{FieldType, TYPES, Value};
 use crate::error::{Error, Result};
-use crate::layout::MAX_ARGUMENTS;
+use crate::layout::MAX_FIELDS;
 
 /// An argument of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub struct Field<'a> {
     pub name: &'a str,
     /// Its type: `I64` if the message gives none.
     pub kind: FieldType<'a>,
+    /// Whether the message gives a type.
+    pub has_type: bool,
 }
 
 /// Everything up to the first line break.
@@ -59,7 +61,7 @@ pub fn checked_fields(message: &str) -> Result<Vec<Field<'_>>> {
     }
     let fields: Vec<_> = fields(message).collect();
     match fields.len() {
-        0..=MAX_ARGUMENTS => Ok(fields),
+        0..=MAX_FIELDS => Ok(fields),
         found => Err(Error::TooManyArguments {
             found,
             message: first_line(message).to_string(),
@@ -84,16 +86,19 @@ fn unknown_type(message: &str) -> Option<(&str, &str)> {
 
 /// Writes the first line, each argument as `name(value)`. An argument without a value shows as
 /// `name(?)`.
-pub fn render(message: &str, args: &[i64], out: &mut impl fmt::Write) -> fmt::Result {
-    let mut args = args.iter();
+pub fn render<'a, W: fmt::Write>(
+    message: &str,
+    mut values: impl Iterator<Item = Value<'a>>,
+    out: &mut W,
+) -> fmt::Result {
     for piece in pieces(first_line(message)) {
         match piece {
             Piece::Text(text) => out.write_str(text)?,
             Piece::Argument(field) => {
                 out.write_str(field.name)?;
                 out.write_str("(")?;
-                match args.next() {
-                    Some(word) => field.kind.write(*word, out)?,
+                match values.next() {
+                    Some(value) => field.kind.write_value(&value, out)?,
                     None => out.write_str("?")?,
                 }
                 out.write_str(")")?;
@@ -131,8 +136,12 @@ fn next_piece(line: &str) -> (Piece<'_>, &str) {
             Some(Ok((kind, length))) => (kind, length + 1),
             _ => (FieldType::I64, 0),
         };
-        let name = &argument[1..];
-        return (Piece::Argument(Field { name, kind }), &rest[length..]);
+        let field = Field {
+            name: &argument[1..],
+            kind,
+            has_type: length > 0,
+        };
+        return (Piece::Argument(field), &rest[length..]);
     }
     // Text up to the next argument.
     let end = line
@@ -165,6 +174,7 @@ fn type_at(text: &str) -> Option<std::result::Result<(FieldType<'_>, usize), &st
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::Labels;
     use proptest::prelude::*;
 
     fn names(message: &str) -> Vec<&str> {
@@ -173,7 +183,8 @@ mod tests {
 
     fn rendered(message: &str, args: &[i64]) -> String {
         let mut text = String::new();
-        render(message, args, &mut text).unwrap();
+        let values = args.iter().map(|word| Value::Int(*word));
+        render(message, values, &mut text).unwrap();
         text
     }
 
@@ -201,19 +212,19 @@ mod tests {
     fn a_colon_and_a_letter_begin_a_type() {
         let kinds = |message| {
             fields(message)
-                .map(|f| (f.name, f.kind.code()))
+                .map(|f| (f.name, f.kind))
                 .collect::<Vec<_>>()
         };
         assert_eq!(
             kinds("$a:u8 $ip:$port $n: $x:1 $y :u8 $z:enum(a=1,b=2)."),
             [
-                ("a", 5),
-                ("ip", 1),
-                ("port", 1),
-                ("n", 1),
-                ("x", 1),
-                ("y", 1),
-                ("z", 18)
+                ("a", FieldType::U8),
+                ("ip", FieldType::I64),
+                ("port", FieldType::I64),
+                ("n", FieldType::I64),
+                ("x", FieldType::I64),
+                ("y", FieldType::I64),
+                ("z", FieldType::Enum(Labels::parse("a=1,b=2").unwrap()))
             ]
         );
         assert_eq!(

@@ -6,7 +6,7 @@
 
 use std::fmt::{self, Write as _};
 
-use super::Format;
+use super::{Format, Values};
 use crate::msgpack::{Head, Input, Marker, array16, put, uint64};
 
 /// The msgpack extension type of a text that was cut.
@@ -160,12 +160,12 @@ fn encode_text(bytes: &[u8], cut: bool, out: &mut Vec<u8>) {
 /// // Cut short, there is only the first one.
 /// assert_eq!(values(&payload[..8]).count(), 1);
 /// ```
-pub fn values(payload: &[u8]) -> impl Iterator<Item = Value<'_>> {
-    let mut input = Input(payload);
-    std::iter::from_fn(move || value(&mut input)).fuse()
+pub fn values(payload: &[u8]) -> Values<'_> {
+    Values::packed(payload)
 }
 
-fn value<'a>(input: &mut Input<'a>) -> Option<Value<'a>> {
+/// The next value; `None` at the end and at damage.
+pub(super) fn value<'a>(input: &mut Input<'a>) -> Option<Value<'a>> {
     Some(match input.head()? {
         Head::Uint(value) => Value::Uint(value),
         Head::Int(value) => Value::Int(value),

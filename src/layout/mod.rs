@@ -31,14 +31,17 @@ pub const HEADER_SIZE: u64 = 4096;
 pub const ENTRY_SIZE: u64 = 64;
 /// 64-bit words of one entry.
 pub const ENTRY_WORDS: usize = 8;
-/// `$name` arguments of one message.
+/// Arguments of an event without a payload.
 pub const MAX_ARGUMENTS: usize = 4;
 
 /// Entries that one event takes at most, and never more than a chunk has.
 pub const MAX_EVENT_ENTRIES: usize = 32;
-/// Bytes of an event's payload in its first entry (two more tell the length of it all) and in each
-/// of the others.
-pub const PAYLOAD_BYTES: [usize; 2] = [38, 48];
+/// Words of an event's payload in its first entry, and in each of the others.
+pub const PAYLOAD_WORDS: [usize; 2] = [5, 6];
+/// Words of the largest payload.
+pub const MAX_PAYLOAD_WORDS: usize = PAYLOAD_WORDS[0] + (MAX_EVENT_ENTRIES - 1) * PAYLOAD_WORDS[1];
+/// Fields of one message, or values of one format.
+pub const MAX_FIELDS: usize = 64;
 
 /// Entries of a timeline when the caller does not say.
 pub const DEFAULT_ENTRIES: u64 = 1024 * 1024;

@@ -86,9 +86,7 @@ record! {
         27 pub kind: AtomicU8,
         /// How many arguments.
         28 pub arguments: AtomicU8,
-        /// Their types; 1 = signed 64-bit integer.
-        29 pub types: [AtomicU8; 5],
-        34 _unused_34: [AtomicU8; 1],
+        29 _unused_29: [AtomicU8; 6],
         /// What the rules say of it: 0 nothing, 1 to 9 a level, 10 log it, 11 do not.
         35 pub rule: AtomicU8,
         36 _unused: [AtomicU8; 28],

@@ -101,6 +101,9 @@ pub const fn long_entry_head(event: u32, core: u16, slots: u8, flags: u8) -> u64
 pub const FLAG_BACKTRACE: u8 = 1;
 /// In the flags of an entry: it has a payload, where others have arguments.
 pub const FLAG_PAYLOAD: u8 = 2;
+/// From this bit on of the flags of an entry with a payload: how many words of it are in the last
+/// entry of the event.
+pub const LAST_WORDS_SHIFT: u32 = 4;
 /// Words before the payload, in the first entry of an event and in the others.
 pub const PAYLOAD_AT: [usize; 2] = [3, 2];
 
@@ -118,6 +121,15 @@ impl Entry {
     /// Ticks of the clock; 0 when never written.
     pub const fn ticks(&self) -> u64 {
         self.0[0]
+    }
+    /// Of the last entry of its event, how many words the payload leaves unused.
+    pub const fn unused_words(&self) -> usize {
+        let used = (self.flags() >> LAST_WORDS_SHIFT & 7) as usize;
+        let at = match self.slots() {
+            0 | 1 => PAYLOAD_AT[0],
+            _ => PAYLOAD_AT[1],
+        };
+        (8 - at).saturating_sub(used)
     }
     /// Event id.
     pub const fn event(&self) -> u32 {

@@ -1,7 +1,6 @@
-//! msgpack: the values of events with a payload, and the records of archives.
+//! msgpack: the records of archives, and the values of their events.
 //!
-//! Nothing else in Rust knows its bytes. (Programs that use `TIMELINE_PRINTF` pack their arguments
-//! themselves, in ffi/inline.h.)
+//! Nothing else knows its bytes.
 
 pub mod marker;
 mod read;

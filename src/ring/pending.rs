@@ -9,16 +9,19 @@
 
 use super::Storage;
 use super::memory::Shared;
-use crate::layout::words::{PAYLOAD_AT, entry_head, long_entry_head};
-use crate::layout::{ENTRY_WORDS, MAX_ARGUMENTS, MAX_EVENT_ENTRIES, PAYLOAD_BYTES};
+use crate::layout::words::{
+    FLAG_PAYLOAD, LAST_WORDS_SHIFT, PAYLOAD_AT, entry_head, long_entry_head,
+};
+use crate::layout::{MAX_ARGUMENTS, MAX_PAYLOAD_WORDS, PAYLOAD_WORDS};
 use crate::sync::Ordering::Relaxed;
 
 /// An event to be logged.
+#[derive(Clone, Copy)]
 pub enum Pending<'a> {
     /// An event of one entry: its number and arguments.
     Short(u32, [i64; MAX_ARGUMENTS]),
     /// An event of as many entries as its payload takes.
-    Long(&'a mut LongEvent),
+    Long(LongEvent<'a>),
 }
 
 /// Fills up a chunk whose rest is too small for an event. Readers skip it.
@@ -31,7 +34,7 @@ impl Pending<'_> {
     pub fn entry_count(&self) -> u32 {
         match self {
             Pending::Short(..) => 1,
-            Pending::Long(image) => image.entry_count(),
+            Pending::Long(event) => event.entry_count(),
         }
     }
 
@@ -56,59 +59,36 @@ impl Pending<'_> {
                     ring.word(chunk, index, 3 + i).store(*arg as u64, Relaxed);
                 }
             }
-            Pending::Long(image) => image.write(ring, chunk, index, (core, thread_word), now()),
+            Pending::Long(event) => event.write(ring, chunk, index, (core, thread_word), now()),
         }
     }
 }
 
-/// One event of several entries as in the ring, but without time, core and thread.
-pub struct LongEvent {
-    entries: [[u64; ENTRY_WORDS]; MAX_EVENT_ENTRIES],
-    entry_count: usize,
+/// An event with a payload.
+#[derive(Clone, Copy)]
+pub struct LongEvent<'a> {
+    /// Word 1 of its first entry, without the core.
+    pub head: u64,
+    /// The payload.
+    pub words: &'a [u64],
 }
 
-impl LongEvent {
-    /// An image without an event.
-    pub const fn empty() -> LongEvent {
+impl<'a> LongEvent<'a> {
+    /// An event with as much of its payload as fits into `most` words, at most
+    /// [`MAX_PAYLOAD_WORDS`].
+    #[inline]
+    pub fn new(event: u32, flags: u8, words: &'a [u64], most: usize) -> LongEvent<'a> {
+        let words = &words[..words.len().min(most).min(MAX_PAYLOAD_WORDS)];
+        let shape = u64::from(SHAPES[words.len()]) << 48;
         LongEvent {
-            entries: [[0; ENTRY_WORDS]; MAX_EVENT_ENTRIES],
-            entry_count: 0,
-        }
-    }
-
-    /// Fills an empty image with an event and its payload, of which it takes as much as fits into
-    /// `most` entries.
-    ///
-    /// In place, because its 2 KiB are too much for a copy on the stack of a signal handler.
-    pub fn fill(&mut self, event: u32, flags: u8, payload: &[u8], most: usize) {
-        let [first, other] = PAYLOAD_BYTES;
-        let length = payload
-            .len()
-            .min(first + (most.min(MAX_EVENT_ENTRIES) - 1) * other);
-        self.entry_count = 1 + length.saturating_sub(first).div_ceil(other);
-        // In the first entry, the length precedes the bytes.
-        let mut head = [0; 40];
-        let (taken, mut rest) = payload[..length].split_at(length.min(first));
-        head[..2].copy_from_slice(&(length as u16).to_le_bytes());
-        head[2..2 + taken.len()].copy_from_slice(taken);
-        put(&mut self.entries[0][PAYLOAD_AT[0]..], &head);
-        self.entries[0][1] = long_entry_head(event, 0, self.entry_count as u8, flags);
-        for (position, entry) in (1..).zip(&mut self.entries[1..self.entry_count]) {
-            let (taken, after) = rest.split_at(rest.len().min(other));
-            rest = after;
-            entry[1] = long_entry_head(0, 0, 0, position);
-            put(&mut entry[PAYLOAD_AT[1]..], taken);
+            head: long_entry_head(event, 0, 0, flags) | shape,
+            words,
         }
     }
 
     /// How many entries it has.
     pub fn entry_count(&self) -> u32 {
-        self.entry_count as u32
-    }
-
-    /// The entries.
-    pub fn as_mut_ptr(&mut self) -> *mut [u64; ENTRY_WORDS] {
-        self.entries.as_mut_ptr()
+        (self.head >> 48 & 0xff) as u32
     }
 
     fn write(
@@ -119,28 +99,54 @@ impl LongEvent {
         (core, thread_word): (u16, u64),
         now: u64,
     ) {
-        for (position, entry) in (0..).zip(&self.entries[..self.entry_count]) {
-            // Relaxed: as for one entry.
-            let store = |word, value| {
-                ring.word(chunk, index + position, word)
-                    .store(value, Relaxed)
-            };
-            store(0, now);
-            store(1, entry[1] | u64::from(core) << 32);
-            store(2, if position == 0 { thread_word } else { entry[2] });
-            (3..ENTRY_WORDS).for_each(|word| store(word, entry[word]));
+        // Relaxed: as for one entry.
+        let store = |position, word, value| {
+            ring.word(chunk, index + position, word)
+                .store(value, Relaxed)
+        };
+        let (first, mut rest) = self.words.split_at(self.words.len().min(PAYLOAD_WORDS[0]));
+        store(0, 0, now);
+        store(0, 1, self.head | u64::from(core) << 32);
+        store(0, 2, thread_word);
+        (PAYLOAD_AT[0]..)
+            .zip(first)
+            .for_each(|(word, value)| store(0, word, *value));
+        for position in 1..self.entry_count() {
+            let (there, after) = rest.split_at(rest.len().min(PAYLOAD_WORDS[1]));
+            rest = after;
+            store(position, 0, now);
+            store(position, 1, long_entry_head(0, core, 0, position as u8));
+            (PAYLOAD_AT[1]..)
+                .zip(there)
+                .for_each(|(word, value)| store(position, word, *value));
         }
     }
 }
 
-/// Packs bytes into words.
-fn put(words: &mut [u64], bytes: &[u8]) {
-    for (word, bytes) in words.iter_mut().zip(bytes.chunks(8)) {
-        let mut eight = [0; 8];
-        eight[..bytes.len()].copy_from_slice(bytes);
-        *word = u64::from_le_bytes(eight);
+/// How many words of payload so many entries have; none if there are none.
+pub const fn words_in(entries: usize) -> usize {
+    match entries {
+        0 => 0,
+        _ => PAYLOAD_WORDS[0] + (entries - 1) * PAYLOAD_WORDS[1],
     }
 }
+
+/// For each number of words of payload, the upper 16 bits of word 1: how many entries they take, and
+/// how many of them are in the last. A table, because a division took a tenth of an event.
+static SHAPES: [u16; MAX_PAYLOAD_WORDS + 1] = {
+    let mut shapes = [0; MAX_PAYLOAD_WORDS + 1];
+    let (mut words, mut entries) = (0, 1);
+    while words < shapes.len() {
+        if words > words_in(entries) {
+            entries += 1;
+        }
+        let last = words - words_in(entries - 1);
+        let flags = FLAG_PAYLOAD as usize | last << LAST_WORDS_SHIFT;
+        shapes[words] = (entries | flags << 8) as u16;
+        words += 1;
+    }
+    shapes
+};
 
 #[cfg(test)]
 mod tests {
@@ -148,23 +154,20 @@ mod tests {
 
     #[test]
     fn a_payload_takes_as_many_entries_as_it_needs() {
-        let entries = |length, most| {
-            let mut image = LongEvent::empty();
-            image.fill(1, 0, &vec![1; length], most);
-            image.entry_count()
+        // Entries, and words in the last one.
+        let taken = |length, most| {
+            let words = vec![1; length];
+            let event = LongEvent::new(1, 0, &words, most);
+            (event.entry_count(), event.head >> 60)
         };
-        let (first, other) = (PAYLOAD_BYTES[0], PAYLOAD_BYTES[1]);
+        assert_eq!([taken(0, 191), taken(5, 191)], [(1, 0), (1, 5)]);
+        assert_eq!([taken(6, 191), taken(11, 191)], [(2, 1), (2, 6)]);
+        assert_eq!([taken(12, 191), taken(17, 191)], [(3, 1), (3, 6)]);
+        assert_eq!(taken(1 << 20, 191), (32, 6));
         assert_eq!(
-            [entries(0, 32), entries(first, 32), entries(first + 1, 32)],
-            [1, 1, 2]
+            [taken(1 << 20, 95), taken(1 << 20, 1 << 20)],
+            [(16, 6), (32, 6)]
         );
-        assert_eq!(
-            [entries(first + other, 32), entries(first + other + 1, 32)],
-            [2, 3]
-        );
-        assert_eq!(
-            [entries(1 << 20, 32), entries(1 << 20, 16), entries(100, 1)],
-            [32, 16, 1]
-        );
+        assert_eq!(taken(100, 5), (1, 5));
     }
 }

@@ -5,10 +5,9 @@
 //! chunk and are committed together. Other entries of event 0 fill up a chunk whose rest was too
 //! small.
 
-use super::{Event, Payload, ThreadRef};
+use super::{Encoding, Event, Payload, ThreadRef};
 use crate::event::EventId;
 use crate::layout::words::{Entry, FLAG_BACKTRACE, PAYLOAD_AT};
-use crate::msgpack::Input;
 
 /// The entries of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,36 +88,39 @@ fn payload(group: &Group) -> Box<Payload> {
     let [first, others] = PAYLOAD_AT;
     let words = group.first.0[first..].iter();
     let words = words.chain(group.rest.iter().flat_map(|entry| &entry.0[others..]));
-    let bytes: Vec<u8> = words.flat_map(|word| word.to_le_bytes()).collect();
-    let (length, bytes) = bytes.split_at(2);
-    let length = usize::from(u16::from_le_bytes([length[0], length[1]]));
-    let mut values = &bytes[..length.min(bytes.len())];
-    let mut backtrace = Vec::new();
-    if group.first.flags() & FLAG_BACKTRACE != 0 {
-        (backtrace, values) = addresses(values).unwrap_or((Vec::new(), values));
-    }
+    let whole = group.rest.len() + 1 == usize::from(group.first.slots());
+    let missing = match whole {
+        true => group.first.unused_words(),
+        false => 0,
+    };
+    let mut words: Vec<u64> = words.copied().collect();
+    words.truncate(words.len().saturating_sub(missing));
+    let (backtrace, values) = match group.first.flags() & FLAG_BACKTRACE {
+        0 => (&[][..], &words[..]),
+        _ => addresses(&words),
+    };
     Box::new(Payload {
-        values: values.to_vec(),
-        backtrace,
+        values: values.iter().flat_map(|word| word.to_le_bytes()).collect(),
+        encoding: Encoding::Words,
+        backtrace: backtrace.to_vec(),
     })
 }
 
-/// The return addresses at the start of a payload, and the rest of it. They are a msgpack array
-/// with a length of 16 bits and items of 64 bits. `None` if the payload begins in another way.
-fn addresses(payload: &[u8]) -> Option<(Vec<u64>, &[u8])> {
-    let mut input = Input(payload);
-    let mut addresses = Vec::new();
-    for _ in 0..input.array16()? {
-        addresses.push(input.uint64()?);
+/// The return addresses at the start of a payload, and the rest of it. Their number precedes them.
+fn addresses(words: &[u64]) -> (&[u64], &[u64]) {
+    match words.split_first() {
+        Some((count, rest)) => {
+            let count = usize::try_from(*count).unwrap_or(usize::MAX);
+            rest.split_at(count.min(rest.len()))
+        }
+        None => (&[], &[]),
     }
-    Some((addresses, input.0))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layout::words::{FLAG_PAYLOAD, entry_thread, long_entry_head};
-    use crate::msgpack::{array16, uint64};
+    use crate::layout::words::{FLAG_PAYLOAD, LAST_WORDS_SHIFT, entry_thread, long_entry_head};
 
     fn entry(event: u32, slots: u8, flags: u8) -> Entry {
         let head = long_entry_head(event, 0, slots, flags);
@@ -159,36 +161,30 @@ mod tests {
 
     #[test]
     fn a_payload_is_put_together() {
-        let bytes: Vec<u8> = (0..100).collect();
-        let mut all = vec![100, 0];
-        all.extend(&bytes);
-        all.resize(40 + 2 * 48, 0);
-        let word =
-            |i: usize| u64::from_le_bytes(all[8 * i..][..8].try_into().expect("eight bytes"));
-        let mut entries = [entry(5, 3, FLAG_PAYLOAD), entry(0, 0, 1), entry(0, 0, 2)];
-        (0..5).for_each(|i| entries[0].0[3 + i] = word(i));
-        (0..6).for_each(|i| entries[1].0[2 + i] = word(5 + i));
-        (0..6).for_each(|i| entries[2].0[2 + i] = word(11 + i));
+        // Five words in the first entry, six in the second, and two in the last.
+        let flags = FLAG_PAYLOAD | 2 << LAST_WORDS_SHIFT;
+        let mut entries = [entry(5, 3, flags), entry(0, 0, 1), entry(0, 0, 2)];
+        (0..5).for_each(|i| entries[0].0[3 + i] = i as u64);
+        (0..6).for_each(|i| entries[1].0[2 + i] = 5 + i as u64);
+        (0..6).for_each(|i| entries[2].0[2 + i] = 11 + i as u64);
+        let bytes = |words: std::ops::Range<u64>| words.flat_map(u64::to_le_bytes).collect();
         let event =
             |entries: &[Entry]| Event::new(&Groups::new(entries).next().expect("one"), None);
         let payload = event(&entries).payload.expect("a payload");
-        assert_eq!((payload.values, payload.backtrace), (bytes.clone(), vec![]));
+        let whole: Vec<u8> = bytes(0..13);
+        assert_eq!((payload.values, payload.backtrace), (whole, vec![]));
         // A lost entry shortens the payload at its end.
         let payload = event(&entries[..2]).payload.expect("a payload");
-        assert_eq!(payload.values, bytes[..38 + 48]);
+        let left: Vec<u8> = bytes(0..11);
+        assert_eq!(payload.values, left);
     }
 
     #[test]
     fn addresses_come_first() {
-        let mut payload = [&array16(2)[..], &uint64(9), &uint64(u64::MAX)].concat();
-        let (found, rest) = addresses(&payload).expect("addresses");
-        assert_eq!((found, rest), (vec![9, u64::MAX], &[][..]));
-        payload.push(0x2a);
-        assert_eq!(addresses(&payload).map(|(_, rest)| rest), Some(&[0x2a][..]));
-        for cut in 0..21 {
-            assert_eq!(addresses(&payload[..cut]), None);
-        }
-        let promise = [&array16(u16::MAX)[..], &uint64(9)[..1]].concat();
-        assert_eq!(addresses(&promise), None);
+        assert_eq!(addresses(&[2, 9, u64::MAX]), (&[9, u64::MAX][..], &[][..]));
+        assert_eq!(addresses(&[1, 9, 5, 6]), (&[9][..], &[5, 6][..]));
+        // A number that promises more than there is.
+        assert_eq!(addresses(&[u64::MAX, 9]), (&[9][..], &[][..]));
+        assert_eq!(addresses(&[]), (&[][..], &[][..]));
     }
 }

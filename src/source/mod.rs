@@ -13,7 +13,7 @@ pub(crate) use held::Held;
 
 use std::num::NonZeroU64;
 
-use crate::event::{Definition, EventId};
+use crate::event::{Definition, EventId, Layout, Values};
 use crate::ring::reader::{self, Chunk};
 use crate::ring::threads::Thread;
 use crate::ring::{Storage, cut};
@@ -102,8 +102,7 @@ pub struct Event {
     pub tid: u32,
     /// Arguments. Those beyond the definition's names mean nothing.
     pub args: [i64; 4],
-    /// The payload, if four integers are not enough: the values of printf, and the call stack. An
-    /// event with a payload has no other values.
+    /// The payload, if four numbers are not enough: all values, and the call stack.
     pub payload: Option<Box<Payload>>,
     /// Nanoseconds since the epoch, if the event itself has them, as in an archive. In a ring its
     /// ticks give the time.
@@ -120,19 +119,37 @@ impl Event {
         self.payload.as_ref().map_or(&[], |p| &p.backtrace)
     }
 
-    /// The values of its payload, as msgpack; none if it has no payload.
-    pub fn values(&self) -> &[u8] {
-        self.payload.as_ref().map_or(&[], |p| &p.values)
+    /// Its values, in order, as its definition lays them out.
+    pub fn values<'a>(&'a self, layout: &'a Layout) -> Values<'a> {
+        match &self.payload {
+            None => layout.values_of_words(&self.args),
+            Some(payload) => match payload.encoding {
+                Encoding::Words => layout.values(&payload.values),
+                Encoding::Msgpack => Values::packed(&payload.values),
+            },
+        }
     }
 }
 
-/// The contents of an event beyond four integers.
+/// The contents of an event beyond four numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Payload {
-    /// Values, as msgpack, one after the other; [`values`](crate::event::values) reads them.
+    /// The values; [`Event::values`] reads them.
     pub values: Vec<u8>,
+    /// How they are encoded.
+    pub encoding: Encoding,
     /// Return addresses, innermost first.
     pub backtrace: Vec<u64>,
+}
+
+/// How the values of a payload are encoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Encoding {
+    /// In words, as the definition lays them out: in a ring.
+    #[default]
+    Words,
+    /// As msgpack, one after the other: in an archive.
+    Msgpack,
 }
 
 /// The meaning of an address in a call stack, as far as it is known, like that of dladdr.

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use crate::control::{Control, Sampler};
 use crate::error::{Error, Result};
-use crate::event::{EventId, Level, Module, Priority, Rules};
+use crate::event::{EventId, FieldType, Level, Module, Priority, Rules, typed_message};
 use crate::layout::MAX_ARGUMENTS;
-use crate::layout::words::{FLAG_BACKTRACE, FLAG_PAYLOAD};
+use crate::layout::words::FLAG_BACKTRACE;
 use crate::ring::handle::Index;
 use crate::ring::local::MAX_OPEN;
 use crate::ring::log::Log;
@@ -152,7 +152,7 @@ impl Timeline {
     /// and process.
     ///
     /// `category` is one line. `message` may have several: words of its first line that start with
-    /// `$` (letters, digits, `_`) are the arguments, at most four; further lines explain the event.
+    /// `$` (letters, digits, `_`) are the arguments, at most 64; further lines explain the event.
     /// Takes a lock and may take microseconds: define once, log often.
     ///
     /// # Errors
@@ -175,6 +175,28 @@ impl Timeline {
         let mut all = [0; MAX_ARGUMENTS];
         all[..N].copy_from_slice(&args);
         self.log.log(event.0, all);
+    }
+
+    /// Defines the event of one call site with a message with arguments, whose types are `given`.
+    ///
+    /// An argument without a type in the message gets that of the call. `file` and `line` are the
+    /// place of the call site. They distinguish it from others with the same text. If all arguments
+    /// are numbers and there are at most four, [`Timeline::log`] logs their words, else
+    /// [`Timeline::log_payload`]. Waits for the lock like [`Timeline::define_printf`].
+    ///
+    /// # Errors
+    /// `ArgumentCount`, `ArgumentType` and `UnknownFieldType`; those of [`Timeline::define_printf`].
+    pub fn define_event(
+        &self,
+        category: &str,
+        priority: Priority,
+        message: &str,
+        given: &[FieldType<'static>],
+        (file, line): (&str, u32),
+    ) -> Result<EventId> {
+        let message = typed_message(message, given)?;
+        self.control
+            .define_event(category, priority, &message, (file, line))
     }
 
     /// Defines the event of one call site with a format of printf.
@@ -223,15 +245,16 @@ impl Timeline {
 
     /// Logs an event with a payload, if it is enabled.
     ///
-    /// `values` is msgpack, one value after the other. `backtrace` says that an array of return
-    /// addresses comes first. Bytes beyond [`Timeline::payload_capacity`] are cut off. As safe as
-    /// [`Timeline::log`], and as fast except for the copying.
-    pub fn log_payload(&self, event: EventId, values: &[u8], backtrace: bool) {
-        let flags = FLAG_PAYLOAD | if backtrace { FLAG_BACKTRACE } else { 0 };
-        self.log.log_payload(event.0, flags, values);
+    /// `words` is the payload as the definition lays it out: see [`Layout`](crate::Layout).
+    /// `backtrace` says that the number of return addresses and the addresses come first. Words
+    /// beyond [`Timeline::payload_capacity`] are cut off. As safe as [`Timeline::log`], and as fast
+    /// except for the copying.
+    pub fn log_payload(&self, event: EventId, words: &[u64], backtrace: bool) {
+        let flags = if backtrace { FLAG_BACKTRACE } else { 0 };
+        self.log.log_payload(event.0, flags, words);
     }
 
-    /// Bytes of payload that an event can have: 1,526, or fewer in rings of less than 32,768
+    /// Words of payload that an event can have: 191, or fewer in rings of less than 32,768
     /// entries.
     pub fn payload_capacity(&self) -> usize {
         self.log.payload_capacity()

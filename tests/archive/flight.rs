@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tempfile::TempDir;
-use timeline::{EventId, Module, Priority, Timeline, Value, values};
+use timeline::{EventId, Module, Priority, Timeline, Value, lay_out, values};
 use timeline_archive::{Archive, RecordedEvent};
 
 /// Far longer than anything takes: only a hang comes here.
@@ -307,18 +307,18 @@ const PRINTF: &str = "number %ld: %s";
 
 /// What is logged as this number, with a call stack of one to eight addresses before it in each
 /// third.
-fn payload(number: i64) -> Vec<u8> {
-    let mut payload = Vec::new();
+fn payload(number: i64) -> Vec<u64> {
+    let mut all = Vec::new();
     if number % 3 == 2 {
-        Value::Addresses(stack(number)).encode(&mut payload);
+        all.push(Value::Addresses(stack(number)));
     }
-    Value::Int(number).encode(&mut payload);
+    all.push(Value::Int(number));
     // Hard to compress.
     let letter = |at: i64| (((number + 7) * (at + 13) * 0x9e37_79b9) >> 16) as u8;
     let bytes: Vec<u8> = (0..number * 37 % 600).map(letter).collect();
     let (bytes, cut) = (&bytes[..], false);
-    Value::Text { bytes, cut }.encode(&mut payload);
-    payload
+    all.push(Value::Text { bytes, cut });
+    lay_out(&all)
 }
 
 /// Where this program stands in memory.

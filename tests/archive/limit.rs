@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use proptest::prelude::*;
-use timeline::{Attached, EventId, Priority, Timeline, Value};
+use timeline::{Attached, EventId, Priority, Timeline, Value, lay_out};
 use timeline_archive::{Archive, Form, Keeping, Output, Recorder};
 
 use crate::flight::size;
@@ -90,9 +90,8 @@ impl Program {
             Deed::Log(count, any) => self.log(*count, *any),
             Deed::Text(length) => {
                 let bytes: Vec<u8> = (0..*length).map(|_| self.random() as u8).collect();
-                let mut payload = Vec::new();
                 let (bytes, cut) = (&bytes[..], false);
-                Value::Text { bytes, cut }.encode(&mut payload);
+                let payload = lay_out(&[Value::Text { bytes, cut }]);
                 self.timeline.log_payload(self.text, &payload, false);
                 self.logged += 1;
             }

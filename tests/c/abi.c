@@ -8,6 +8,11 @@
 
 #include "check.h"
 
+/* 65 arguments. */
+static const char too_many[] = "$a $b $c $d $e $a $b $c $d $e $a $b $c $d $e $a $b $c $d $e $a $b $c $d $e $a $b $c $d $e "
+                         "$a $b $c $d $e $a $b $c $d $e $a $b $c $d $e $a $b $c $d $e $a $b $c $d $e $a $b $c $d $e "
+                         "$a $b $c $d $e";
+
 static char ring[4096], other[4096], snapshot[4096], text[4096];
 #define NOT_UTF8 "caf\xe9"
 static void *const UNTOUCHED = (void *)0x5a5a;
@@ -37,7 +42,7 @@ static void names(void) {
   CHECK_FAILS(timeline_priority_parse("error", NULL), TIMELINE_E_ARGUMENT, "priority is NULL");
 
   uint32_t count = 77;
-  timeline_field_t fields[4];
+  timeline_field_t fields[TIMELINE_MAX_FIELDS];
   CHECK_EQ(timeline_fields("nothing", fields, &count), TIMELINE_OK);
   CHECK_EQ(count, 0);
   const char *const typed = "took $t:ns of $x, $ratio:f64 in $mode:enum(red=1,green=2)\nnot $these";
@@ -50,7 +55,12 @@ static void names(void) {
   CHECK(fields[2].name_length == 5 && memcmp(fields[2].name, "ratio", 5) == 0);
   CHECK(fields[3].labels_length == 13 && memcmp(fields[3].labels, "red=1,green=2", 13) == 0);
   CHECK(fields[2].labels == NULL && fields[2].labels_length == 0);
-  CHECK_FAILS(timeline_fields("$a $b $c $d $e", fields, &count), TIMELINE_E_ARGUMENT, "5");
+  uint32_t five = 0;
+  timeline_field_t others[TIMELINE_MAX_FIELDS];
+  CHECK_EQ(timeline_fields("$a $b $c $d $e:u16[]", others, &five), TIMELINE_OK);
+  CHECK_EQ(five, 5);
+  CHECK_EQ(others[4].type, TIMELINE_ARRAY_OF | TIMELINE_U16);
+  CHECK_FAILS(timeline_fields(too_many, fields, &count), TIMELINE_E_ARGUMENT, "65");
   CHECK_FAILS(timeline_fields("$a:int", fields, &count), TIMELINE_E_ARGUMENT, "expected one of i8, i16");
   CHECK_FAILS(timeline_fields(NULL, fields, &count), TIMELINE_E_ARGUMENT, "message is NULL");
   CHECK_FAILS(timeline_fields(NOT_UTF8, fields, &count), TIMELINE_E_ARGUMENT, "UTF-8");
@@ -135,7 +145,7 @@ static void definitions_and_levels(timeline_t *tl) {
   CHECK_EQ(define(tl, TIMELINE_ERROR, "failed with $status"), error);
 
   uint32_t event = 7;
-  CHECK_FAILS(timeline_define(tl, "c", TIMELINE_TRACE, "$a $b $c $d $e", &event), TIMELINE_E_ARGUMENT, "5");
+  CHECK_FAILS(timeline_define(tl, "c", TIMELINE_TRACE, too_many, &event), TIMELINE_E_ARGUMENT, "65");
   CHECK_EQ(event, 0);
   const int32_t wrong[] = {TIMELINE_NONE, TIMELINE_ALL, -1, 9, 256 + TIMELINE_TRACE, INT32_MAX, INT32_MIN};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

@@ -113,7 +113,7 @@ static void call_define(struct at *at) {
   at->status = timeline_define(tl, "cancel", TIMELINE_INFO, "a second $number", &defined);
 }
 static void call_fields(struct at *at) {
-  timeline_field_t fields[4];
+  timeline_field_t fields[TIMELINE_MAX_FIELDS];
   uint32_t count;
   at->status = timeline_fields("one $a", fields, &count);
 }
@@ -134,14 +134,14 @@ static void log_payload(struct at *at) {
   static timeline_site_t site = {"cancel", "%s", __FILE__, __LINE__, 0, {0}, {0}, 0};
   const uint32_t defined = timeline_site_define(payloads, &site, TIMELINE_INFO);
   /* Two entries: so the rest of a chunk may have to be filled up. */
-  unsigned char payload[56] = {0xd9, 54};
-  memset(payload + 2, 'x', 54);
-  timeline_log_payload(payloads, defined, payload, sizeof payload, 0);
+  uint64_t words[8] = {54};
+  memset(words + 1, 'x', 54);
+  timeline_log_payload(payloads, defined, words, 8, 0);
   (void)at;
 }
 static void call_backtrace(struct at *at) {
-  unsigned char payload[300];
-  CHECK(timeline_backtrace(tl, __builtin_return_address(0), payload, sizeof payload) > 3);
+  uint64_t words[33];
+  CHECK(timeline_backtrace(tl, __builtin_return_address(0), words, 33) > 1);
   (void)at;
 }
 static void call_save(struct at *at) { at->status = timeline_save(tl, in_folder("saved")); }

@@ -62,8 +62,7 @@ typedef struct {
   uint64_t hash;
   uint32_t category, message, file, line;
   uint16_t channel;
-  uint8_t priority, kind, arguments, types[5];
-  uint8_t unused_34, rule;
+  uint8_t priority, kind, arguments, unused_29[6], rule;
   unsigned char unused[64 - 36];
 } definition_t;
 
@@ -168,7 +167,6 @@ AT(definition_t, channel, 24);
 AT(definition_t, priority, 26);
 AT(definition_t, kind, 27);
 AT(definition_t, arguments, 28);
-AT(definition_t, types, 29);
 
 SIZE(thread_t, 64);
 AT(thread_t, identity, 0);

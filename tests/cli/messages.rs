@@ -2,7 +2,7 @@
 
 use std::ffi::{CString, c_int};
 
-use timeline::{Priority, Timeline, Value};
+use timeline::{Priority, Timeline, Value, lay_out};
 
 use crate::command::*;
 use crate::support::Name;
@@ -34,9 +34,7 @@ fn log(timeline: &Timeline) -> Vec<String> {
     let mut expected = Vec::new();
     let mut say = |format: &str, value: Value, text: String| {
         let event = timeline.define_printf("printf", Priority::Info, format, "a.c", 1);
-        let mut payload = Vec::new();
-        value.encode(&mut payload);
-        timeline.log_payload(event.unwrap(), &payload, false);
+        timeline.log_payload(event.unwrap(), &lay_out(&[value]), false);
         expected.push(text);
     };
     for format in ["%s", "%s\n", "\r\n%8s|\n\n"] {

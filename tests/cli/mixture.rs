@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
-use timeline::{EventId, Module, Priority, Timeline, Value};
+use timeline::{EventId, Module, Priority, Timeline, Value, lay_out};
 
 use crate::command::*;
 use crate::support::Name;
@@ -101,12 +101,12 @@ impl Mixture {
             Value::Int(n % 100),
             Value::Int(i64::from(b'!')),
         ];
-        assert!(more.len() + long.len() < timeline.payload_capacity());
+        assert!(more.len() + long.len() < 8 * timeline.payload_capacity());
         let stack = [Value::Addresses(stack(n))];
-        timeline.log_payload(self.printf, &packed(&sent), false);
-        timeline.log_payload(self.floats, &packed(&odd), false);
+        timeline.log_payload(self.printf, &lay_out(&sent), false);
+        timeline.log_payload(self.floats, &lay_out(&odd), false);
         let whole: Vec<_> = stack.into_iter().chain(sent).collect();
-        timeline.log_payload(self.printf, &packed(&whole), true);
+        timeline.log_payload(self.printf, &lay_out(&whole), true);
     }
 
     /// Records what `from` is the path of, to its end; the path of the archive.
@@ -134,12 +134,6 @@ impl Mixture {
         timeline::unlink(self.name.path()).unwrap();
         fs::remove_file(&self.program).unwrap();
     }
-}
-
-fn packed(values: &[Value]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    values.iter().for_each(|value| value.encode(&mut bytes));
-    bytes
 }
 
 /// A file with many functions, and not too large.

@@ -112,8 +112,6 @@ fn tables(b: &mut [u8], g: &Geometry) {
     let mut intern = |b: &mut [u8], text: &str| put_string(b, g, &mut used, text);
     for (id, (category, priority, message)) in (1_u32..).zip(DEFINITIONS) {
         let arguments = argument_names(message).count();
-        let mut types = [0; 5];
-        types[..arguments].fill(1);
         let (category, message) = (intern(b, category), intern(b, message));
         Definition::edit(&mut b[g.definition().at(id) as usize..], |definition| {
             definition.category = category.into();
@@ -122,7 +120,6 @@ fn tables(b: &mut [u8], g: &Geometry) {
             definition.kind = 1.into();
             definition.hash = hash(id).into();
             definition.arguments = (arguments as u8).into();
-            definition.types = types.map(Into::into);
         });
         b[g.enable().at(id) as usize] = u8::from(priority <= Priority::App);
     }

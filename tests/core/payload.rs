@@ -4,26 +4,31 @@
 use std::collections::HashMap;
 
 use proptest::prelude::*;
-use timeline::{Attached, Event, EventId, FollowFrom, Order, Payload, Priority, Timeline};
+use timeline::{
+    Attached, Encoding, Event, EventId, FollowFrom, Order, Payload, Priority, Timeline,
+};
 
 use crate::support::{Name, Process, Random, attach, in_process_without_rseq};
 
 /// A payload that a torn one would not be: as long as its number says, and filled from it.
-fn payload(number: u64, most: usize) -> Vec<u8> {
-    let mut bytes = vec![0; most.max(8)];
-    let length = fill(number, &mut bytes);
-    bytes.truncate(length);
-    bytes
+fn payload(number: u64, most: usize) -> Vec<u64> {
+    let mut words = vec![0; most];
+    let length = fill(number, &mut words);
+    words.truncate(length);
+    words
 }
 
-/// Makes a payload in the beginning of these bytes; its length. Allocates nothing.
-fn fill(number: u64, bytes: &mut [u8]) -> usize {
-    let length = Random(number).below(bytes.len() as u64 + 1).max(8) as usize;
-    let (head, rest) = bytes[..length].split_at_mut(8);
-    head.copy_from_slice(&number.to_le_bytes());
+/// Makes a payload in the beginning of these words; its length. Allocates nothing.
+fn fill(number: u64, words: &mut [u64]) -> usize {
+    let length = Random(number).below(words.len() as u64 + 1).max(1) as usize;
+    words[0] = number;
     let mut random = Random(number ^ 1);
-    rest.fill_with(|| random.next() as u8);
+    words[1..length].fill_with(|| random.next());
     length
+}
+
+fn bytes(words: &[u64]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
 /// The number that a payload was made from; fails on a torn one.
@@ -31,7 +36,7 @@ fn checked(event: &Event, most: usize) -> u64 {
     let values = &event.payload.as_ref().expect("a payload").values;
     let head = values.first_chunk().expect("a number");
     let number = u64::from_le_bytes(*head);
-    assert_eq!(*values, payload(number, most), "torn: {event:x?}");
+    assert_eq!(*values, bytes(&payload(number, most)), "torn: {event:x?}");
     number
 }
 
@@ -58,7 +63,7 @@ fn logged(event: &Event) -> Logged {
     }
 }
 
-/// Logs short events where a length is 0, and long ones of one byte less else; reads them in every
+/// Logs short events where a length is 0, and long ones of one word less else; reads them in every
 /// way.
 fn every_way(lengths: &[usize]) -> Result<(), TestCaseError> {
     let name = Name::new("payload");
@@ -70,7 +75,7 @@ fn every_way(lengths: &[usize]) -> Result<(), TestCaseError> {
     let attached = attach(name.path());
     let mut follow = attached.follow(FollowFrom::Start);
     let most = timeline.payload_capacity();
-    prop_assert_eq!(most, 38 + 15 * 48);
+    prop_assert_eq!(most, 5 + 15 * 6);
     let mut told = Vec::new();
     let mut polled = Vec::new();
     for (number, length) in lengths.iter().enumerate() {
@@ -80,9 +85,9 @@ fn every_way(lengths: &[usize]) -> Result<(), TestCaseError> {
                 told.push(Logged::Short(number as i64));
             }
             Some(length) => {
-                let bytes = vec![number as u8; length];
-                timeline.log_payload(long, &bytes, false);
-                told.push(Logged::Long(bytes[..length.min(most)].to_vec()));
+                let words = vec![number as u64; length];
+                timeline.log_payload(long, &words, false);
+                told.push(Logged::Long(bytes(&words[..length.min(most)])));
             }
         }
         if number % 7 == 0 {
@@ -129,7 +134,7 @@ proptest! {
     #[test]
     fn any_lengths_come_back(
         lengths in prop::collection::vec(
-            prop_oneof![Just(0_usize), 1..800_usize, 755..765_usize],
+            prop_oneof![Just(0_usize), 1..110_usize, 92..100_usize],
             0..600,
         ),
     ) {
@@ -145,7 +150,7 @@ fn any_lengths_come_back_from_lanes_of_threads() {
     let mut random = Random(5);
     for _ in 0..20 {
         let count = random.below(500);
-        let lengths: Vec<_> = (0..count).map(|_| random.below(900) as usize).collect();
+        let lengths: Vec<_> = (0..count).map(|_| random.below(120) as usize).collect();
         every_way(&lengths).unwrap_or_else(|e| panic!("{e}"));
     }
 }
@@ -155,14 +160,15 @@ fn what_is_laid_down_in_the_ring_is_what_the_documents_say() {
     let name = Name::new("payload-bytes");
     let timeline = Timeline::with_size(name.path(), 256, 4096).expect("created");
     let event = define(&timeline);
-    let mut values = vec![0xdc, 0, 1, 0xcf, 0, 0, 0, 0, 0, 0, 0x10, 0];
-    values.extend([0xd9, 40]);
-    values.extend([b'x'; 40]);
-    timeline.log_payload(event, &values, true);
+    // One return address, and a text of forty bytes.
+    let mut words = vec![1, 0x1000, 40];
+    words.extend([u64::from_le_bytes([b'x'; 8]); 5]);
+    timeline.log_payload(event, &words, true);
     let attached = attach(name.path());
     let read: Vec<Event> = attached.events(Order::OldestFirst).collect();
     let payload = Payload {
-        values: values[12..].to_vec(),
+        values: bytes(&words[2..]),
+        encoding: Encoding::Words,
         backtrace: vec![0x1000],
     };
     assert_eq!(read[0].payload.as_deref(), Some(&payload));
@@ -171,7 +177,8 @@ fn what_is_laid_down_in_the_ring_is_what_the_documents_say() {
         .iter()
         .map(|e| (e.event, e.slots, e.flags))
         .collect();
-    assert_eq!(heads, [(event.0, 2, 3), (0, 0, 1)]);
+    // Three words of the payload are in the last entry.
+    assert_eq!(heads, [(event.0, 2, 3 | 3 << 4), (0, 0, 1)]);
     assert_eq!(entries[0].ticks, entries[1].ticks);
     let definition = attached.definition(event).expect("defined");
     assert_eq!(
@@ -235,9 +242,9 @@ fn kills_leave_whole_events_only() {
     assert!(seen > 1000, "followed {seen} events only");
 }
 
-/// Bytes of the payload of events that are interrupted: two or three entries.
+/// Words of the payload of events that are interrupted: up to three entries.
 #[cfg(target_arch = "x86_64")]
-const SHORT: usize = 100;
+const SHORT: usize = 13;
 
 /// A handler that interrupts calls that log long events, and logs such events itself.
 #[cfg(target_arch = "x86_64")]
@@ -257,16 +264,16 @@ mod interrupted {
         let timeline = unsafe { &*TIMELINE.load(Ordering::Relaxed) };
         let number = HANDLER + HANDLED.fetch_add(1, Ordering::Relaxed);
         let event = EventId(EVENT.load(Ordering::Relaxed));
-        let mut bytes = [0; SHORT];
-        let length = fill(number, &mut bytes);
-        timeline.log_payload(event, &bytes[..length], false);
+        let mut words = [0; SHORT];
+        let length = fill(number, &mut words);
+        timeline.log_payload(event, &words[..length], false);
     }
 
     /// Logs with the trap flag set: SIGTRAP comes after each instruction.
-    fn log_stepped(timeline: &Timeline, event: EventId, bytes: &[u8]) {
+    fn log_stepped(timeline: &Timeline, event: EventId, words: &[u64]) {
         // SAFETY: sets only the trap flag; what follows raises SIGTRAP, which is handled.
         unsafe { core::arch::asm!("pushfq", "or qword ptr [rsp], 0x100", "popfq") };
-        timeline.log_payload(event, bytes, false);
+        timeline.log_payload(event, words, false);
         // SAFETY: as above, and clears it.
         unsafe { core::arch::asm!("pushfq", "and qword ptr [rsp], -257", "popfq") };
     }
@@ -305,7 +312,8 @@ mod interrupted {
             logged += 5;
         } else {
             alarm(50);
-            while HANDLED.load(Ordering::Relaxed) < 3000 {
+            // Not more than the ring keeps, on a machine that is slow to deliver signals.
+            while HANDLED.load(Ordering::Relaxed) < 3000 && logged < 300_000 {
                 timeline.log_payload(event, &payload(logged % 5000, SHORT), false);
                 logged += 1;
             }
@@ -333,7 +341,7 @@ fn assert_accounted(way: &str) {
     let (logged, handled) = line.split_once(' ').expect("two numbers");
     let (logged, handled): (u64, u64) =
         (logged.parse().expect("one"), handled.parse().expect("one"));
-    assert!(handled > 1000, "interrupted {handled} times");
+    assert!(handled > 100, "interrupted {handled} times");
     let (mut events, mut missed) = (Vec::new(), 0);
     loop {
         let before = events.len();

@@ -155,7 +155,7 @@ static void moved_from(const std::string& dir) {
   CHECK_THROWS(TIMELINE_E_ARGUMENT, "the timeline is NULL", first.define("c", timeline::info, "m"));
   CHECK_THROWS(TIMELINE_E_ARGUMENT, "the timeline is NULL", first.priority(timeline::info));
   CHECK_THROWS(TIMELINE_E_ARGUMENT, "the timeline is NULL", first.save(dir + "/x"));
-  TIMELINE_EVENT(first, "moved", timeline::info, "never logged");
+  TIMELINE_EVENT(first, timeline::info, "moved", "never logged");
   kept(1);
   auto taken = std::move(kept);
   kept(2);
@@ -180,7 +180,7 @@ static void moved_from(const std::string& dir) {
 
 // One line of source, many timelines: each gets the event as its own.
 static void log_from_one_place(const timeline::ring& tl, std::int64_t number) {
-  TIMELINE_EVENT(tl, "place", timeline::info, "one place, number $number", number);
+  TIMELINE_EVENT(tl, timeline::info, "place", "one place, number $number", number);
 }
 
 static void many_timelines(const std::string& dir) {
@@ -215,19 +215,19 @@ static void the_macro(const std::string& dir) {
   for (int i = 0; i < 3; i++) {
     if (i == 1) tl.priority(timeline::error);
     if (i == 2) tl.priority(timeline::all);
-    TIMELINE_EVENT(tl, "macro", timeline::info, "costly $n", costly());
+    TIMELINE_EVENT(tl, timeline::info, "macro", "costly $n", costly());
   }
   CHECK(evaluated == 2);
   if (evaluated == 0)
-    TIMELINE_EVENT(tl, "macro", timeline::info, "not a braced if, $n", costly());
+    TIMELINE_EVENT(tl, timeline::info, "macro", "not a braced if, $n", costly());
   else
-    TIMELINE_EVENT(tl, "macro", timeline::info, "no arguments, (commas, too), at all");
-  TIMELINE_EVENT(tl.c(), "macro", timeline::info, "by the C handle $a $b $c $d", 1, 2, 3, 4);
-  TIMELINE_EVENT(static_cast<timeline_t*>(nullptr), "macro", timeline::info, "nowhere");
-  [[maybe_unused]] const auto logs = [&] { TIMELINE_EVENT(tl, "m", timeline::info, "m $x", 1); };
+    TIMELINE_EVENT(tl, timeline::info, "macro", "no arguments, (commas, too), at all");
+  TIMELINE_EVENT(tl.c(), timeline::info, "macro", "by the C handle $a $b $c $d", 1, 2, 3, 4);
+  TIMELINE_EVENT(static_cast<timeline_t*>(nullptr), timeline::info, "macro", "nowhere");
+  [[maybe_unused]] const auto logs = [&] { TIMELINE_EVENT(tl, timeline::info, "m", "m $x", 1); };
   // An event that cannot be defined is not logged, and does not throw.
-  TIMELINE_EVENT(tl, "macro", static_cast<timeline::priority>(77), "impossible");
-  TIMELINE_EVENT(tl, "bad \xff", timeline::info, "impossible");
+  TIMELINE_EVENT(tl, static_cast<timeline::priority>(77), "macro", "impossible");
+  TIMELINE_EVENT(tl, timeline::info, "bad \xff", "impossible");
   CHECK(texts(at) == std::vector<std::string>{"costly n(1)", "costly n(2)", "no arguments, (commas, too), at all",
                                               "by the C handle a(1) b(2) c(3) d(4)"});
 
@@ -237,7 +237,7 @@ static void the_macro(const std::string& dir) {
   for (int t = 0; t < workers; t++)
     threads.emplace_back([&tl] {
       for (int i = 0; i < each; i++) {
-        TIMELINE_EVENT(tl, "race", timeline::info, "raced to $i", i);
+        TIMELINE_EVENT(tl, timeline::info, "race", "raced to $i", i);
         log_inline(tl, i);
         log_from_other_unit(tl, i);
       }

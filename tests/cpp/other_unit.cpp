@@ -3,5 +3,5 @@
 
 void log_from_other_unit(const timeline::ring& tl, int i) {
   log_inline(tl, i);
-  TIMELINE_EVENT(tl, "other", timeline::info, "other $i", i);
+  TIMELINE_EVENT(tl, timeline::info, "other", "other $i", i);
 }

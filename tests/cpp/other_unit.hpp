@@ -5,7 +5,7 @@
 #include <timeline.hpp>
 
 inline void log_inline(const timeline::ring& tl, int i) {
-  TIMELINE_EVENT(tl, "inline", timeline::info, "inline $i", i);
+  TIMELINE_EVENT(tl, timeline::info, "inline", "inline $i", i);
 }
 void log_from_other_unit(const timeline::ring& tl, int i);
 

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 use timeline::layout::Header;
-use timeline::{Attached, Priority, Record, Timeline, Value};
+use timeline::{Attached, Priority, Record, Timeline, Value, lay_out};
 
 use crate::support::toolchain::installed::with_another_installed;
 use crate::support::toolchain::programs::{Link, c, compile, execute};
@@ -70,10 +70,8 @@ fn values_are_rendered_by_position_where_the_definition_cannot_be_read() {
     let info = Priority::Info;
     let sum = timeline.define("net", info, "sum $n").unwrap();
     let sent = timeline.define_printf("net", info, "%d to %s", "a.c", 1);
-    let mut payload = Vec::new();
-    Value::Int(5).encode(&mut payload);
     let (bytes, cut) = (&b"eth0"[..], false);
-    Value::Text { bytes, cut }.encode(&mut payload);
+    let payload = lay_out(&[Value::Int(5), Value::Text { bytes, cut }]);
     timeline.log(sum, [10, -20, i64::MIN, 7]);
     timeline.log_payload(sent.unwrap(), &payload, false);
     Attached::open(&live).unwrap().save(&saved).unwrap();
@@ -89,7 +87,7 @@ fn values_are_rendered_by_position_where_the_definition_cannot_be_read() {
     let least = i64::MIN;
     assert_eq!(
         read(),
-        format!("0 '' <event 1?>(10, -20, {least}, 7)\n0 '' <event 2?>(5, \"eth0\")\n")
+        format!("0 '' <event 1?>(10, -20, {least}, 7)\n0 '' <event 2?>(5, 4, 812151909)\n")
     );
 }
 

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use timeline::{Attached, Event, Format, Order, Source as _, values};
+use timeline::{Attached, Event, Format, Layout, Order, Source as _};
 
 use crate::support::toolchain::programs::{Link, compile, execute};
 use crate::support::toolchain::{C99, CPP17, cc, cxx, limited, root, run, succeed};
@@ -42,9 +42,9 @@ fn assert_same<T: PartialEq + Debug>(found: &[T], wanted: &[T]) {
 
 fn text_of(at: &Attached, event: &Event) -> Vec<u8> {
     let definition = at.definition(event.id).expect("a definition");
-    let payload = event.payload.as_ref().expect("a payload");
     let mut text = Vec::new();
-    Format::parse(&definition.message).render(values(&payload.values), &mut text);
+    let layout = Layout::of(definition);
+    Format::parse(&definition.message).render(event.values(&layout), &mut text);
     text
 }
 

@@ -54,6 +54,14 @@ local typed = {
    assert(tl:define("test", "info", "$a:f64 $b:bool $c:enum(red=1,green=2) $d")),
    assert(tl:define("test", "packet", "$a:f64 $b:f32")),
 }
+local payloads = {
+   assert(tl:define("test", "info", "$a $b:f64 $c:str")),
+   assert(tl:define("test", "info", "$a $b $c $d $e $f")),
+   assert(tl:define("test", "packet", "$a:str")),
+}
+run(function() local f = payloads[1] for i = 1, 20000 do f(i, i * 0.5, "a text") end end)
+run(function() local f = payloads[2] for i = 1, 20000 do f(i, i, i, i, i, i) end end)
+run(function() local f = payloads[3] for i = 1, 20000 do f("never") end end)
 run(function() local f = typed[1] for i = 1, 20000 do f(i * 0.5) end end)
 run(function() local f = typed[2] for i = 1, 20000 do f(i * 0.5, i > 5, "green", i) end end)
 run(function() local f = typed[3] for i = 1, 20000 do f(i, 0.25) end end)

@@ -51,7 +51,7 @@ raises("priority", timeline.define, tl, "test", 3, "m")
 raises("message", timeline.define, tl, "test", "info", "nul \0 inside")
 raises("message", timeline.define, tl, "test", "info", nil)
 raises("UTF%-8", timeline.define, tl, "test", "info", "\xff\xfe")
-raises("at most 4", timeline.define, tl, "test", "info", "$a $b $c $d $e")
+raises("at most 64", timeline.define, tl, "test", "info", ("$a "):rep(65))
 
 raises("level", timeline.priority, tl, "loud")
 raises("level", timeline.priority, tl, 3)

@@ -10,6 +10,7 @@ error: a message on standard error and status 1.
 
 import datetime
 import json
+import math
 import re
 import struct
 import sys
@@ -113,10 +114,9 @@ class Timeline:
             file, line = self.string(self.u32(at + 16)), self.u32(at + 20)
             priority, kind, arguments = self.u8(at + 26), self.u8(at + 27), self.u8(at + 28)
             expect(self.u8(at + 35) <= 11, "what rules say of an event")
-            expect(1 <= priority <= 7 and kind in (1, 2, 3) and arguments <= 4, "a definition")
-            expect(list(self.data[at + 29:at + 29 + arguments]) == [1] * arguments, "types")
+            expect(1 <= priority <= 7 and kind in (1, 2, 3) and arguments <= 64, "a definition")
             hashed = bytes([priority]) + category + b"\0" + message
-            if kind != 1:
+            if kind != 1 or file:
                 hashed += b"\0" + bytes([kind]) + struct.pack("<I", line) + file
             expect(self.u64(at) == fnv1a(hashed), "hash")
             expect(self.u8(self.record("enable", event)) <= (kind != 3), "an enable byte of 0 or 1")
@@ -125,8 +125,8 @@ class Timeline:
                 continue
             message = message.decode()
             expect(len(names(message)) == arguments or kind == 2, "as many $names as arguments")
-            where = (file.decode(), line) if kind == 2 else None
-            self.defined[event] = (category.decode(), PRIORITIES[priority], message, where)
+            where = (file.decode(), line) if file else None
+            self.defined[event] = (category.decode(), PRIORITIES[priority], message, kind, where)
 
     def read_anchors(self):
         words = [struct.unpack_from("<QQQQ", self.data, 0x940 + 32 * slot) for slot in range(16)]
@@ -251,11 +251,10 @@ class Timeline:
     def line(self, at, cycles, missed):
         event, core = self.u32(at + 8), self.u16(at + 12)
         expect(event in self.defined, "a defined event")
-        category, priority, message, where = self.defined[event]
+        category, priority, message, kind, where = self.defined[event]
         identity, tid = self.u32(at + 16), self.u32(at + 20)
-        args = list(struct.unpack_from("<4q", self.data, at + 24))[:len(names(message))]
-        values, backtrace = self.payload(at) or ([], None)
-        expect((where is None) == (self.u8(at + 15) & 2 == 0), "a payload for a format of printf")
+        words, backtrace = self.words(at)
+        values = list(laid_out(conversions(message) if kind == 2 else types(message), words))
         thread = self.thread(identity, tid)
         node = self.u8(0x400 + core) if core < 1024 else UNKNOWN_NODE
         ticks = self.u64(at)
@@ -273,65 +272,100 @@ class Timeline:
             "process": thread and thread["process"],
             "category": category,
             "priority": priority,
-            "message": render(message, args) if where is None else printf(message, values),
+            "message": printf(message, values) if kind == 2 else render(message, values),
             "template": message,
             "event": event,
-            "args": dict(zip(names(message), args)) if where is None else values,
+            "args": values if kind == 2 else dict(zip(names(message), map(typed, types(message), values))),
         }
         if missed:
             line["missed"] = missed
-        if where is not None:
+        if kind == 2:
             line["file"], line["line"] = where
         if backtrace is not None:
             line["backtrace"] = backtrace
         return line
 
-    def payload(self, at):
-        """The values of an event's payload, and its return addresses; None if it has no payload."""
+    def words(self, at):
+        """The words of an event's values, and its return addresses, or None."""
         slots, flags = self.u8(at + 14), self.u8(at + 15)
         if flags & 2 == 0:
             expect((slots, flags) == (1, 0), "one entry without flags")
-            return None
-        bytes_ = self.data[at + 24:at + 64]
-        for other in range(1, slots):
-            bytes_ += self.data[at + 64 * other + 16:at + 64 * other + 64]
-        length = struct.unpack_from("<H", bytes_)[0]
-        expect(length <= len(bytes_) - 2, "a length inside of the payload")
-        values = list(msgpack(bytes_[2:2 + length]))
-        return (values[1:], values[0]) if flags & 1 else (values, None)
+            return struct.unpack_from("<4Q", self.data, at + 24), None
+        words = []
+        for entry in range(slots):
+            begin = at + 64 * entry + (16 if entry else 24)
+            words += struct.unpack_from("<6Q" if entry else "<5Q", self.data, begin)
+        last = flags >> 4 & 7
+        expect(last <= (6 if slots > 1 else 5), "words of the last entry")
+        words = words[:len(words) - (6 if slots > 1 else 5) + last]
+        if flags & 1 == 0:
+            return words, None
+        expect(words and words[0] < len(words), "return addresses")
+        return words[1 + words[0]:], words[1:1 + words[0]]
 
 
-def msgpack(bytes_):
-    """Values of the kinds that a payload has."""
-    at = 0
-    while at < len(bytes_):
-        kind = bytes_[at]
-        at += 1
-        if kind in FIXED:
-            form = FIXED[kind]
-            yield struct.unpack_from(form, bytes_, at)[0]
-            at += struct.calcsize(form)
-        elif kind == 0xC0:
-            yield None
-        elif kind == 0xD8:
-            expect(bytes_[at] == 2, "a long double")
-            yield bytes_[at + 1:at + 17]
-            at += 17
-        elif kind == 0xDC:
-            count = struct.unpack_from(">H", bytes_, at)[0]
-            yield [item for (item,) in struct.iter_unpack(">xQ", bytes_[at + 2:at + 2 + 9 * count])]
-            at += 2 + 9 * count
+SIZES = {"8": 1, "16": 2, "32": 4, "64": 8}
+
+
+def laid_out(kinds, words):
+    """The values of a fixed part, with the data behind it."""
+    data = b"".join(struct.pack("<Q", word) for word in words)
+    at, behind = 0, 8 * sum(2 if kind == "f80" else 1 for kind in kinds)
+    for kind in kinds:
+        word, raw = words[at], struct.pack("<Q", words[at])
+        at += 2 if kind == "f80" else 1
+        if kind in ("text", "str", "wstr") or kind.endswith("[]"):
+            size = SIZES[kind[1:-2]] if kind.endswith("[]") else 1
+            if word >> 62 & 1:
+                yield None
+                continue
+            length = (word & 0xFFFFFFFF) * size
+            expect(behind + length <= len(data), "data inside of the payload")
+            found, cut = data[behind:behind + length], word >> 63
+            behind += length + -length % 8
+            if size > 1 or kind.endswith("[]"):
+                form = {"i": "bhiq", "u": "BHIQ", "f": "??fd"}[kind[0]][size.bit_length() - 1]
+                yield list(struct.unpack(f"<{length // size}{form}", found)) + ["…"] * cut
+            else:
+                yield found.decode(errors="replace") + "…" * cut
+        elif kind == "f80":
+            yield data[8 * at - 16:8 * at]
+        elif kind in ("f32", "f64"):
+            yield struct.unpack_from("<f" if kind == "f32" else "<d", raw)[0]
+        elif kind in ("i8", "i16", "i32", "u8", "u16", "u32"):
+            yield int.from_bytes(raw[:SIZES[kind[1:]]], "little", signed=kind[0] == "i")
+        elif kind in ("u64", "hex", "ptr", "bytes"):
+            yield word
+        elif kind == "char":
+            yield chr(word & 0xFFFFFFFF)
+        elif kind == "bool":
+            yield word != 0
+        elif kind != "none":
+            yield struct.unpack("<q", raw)[0]
+
+
+def conversions(format_):
+    """Which values printf takes for a format."""
+    kinds = []
+    found = re.findall(r"%[-+ #0']*(?:\d+|(\*))?(?:\.(?:\d+|(\*))?)?(hh|h|ll|l|j|z|t|L)?([a-zA-Z%])", format_)
+    for width, precision, length, letter in found:
+        long = length in ("l", "ll", "j", "z", "t")
+        if letter == "%":
+            continue
+        kinds += ["i32" for star in (width, precision) if star]
+        if letter in "di":
+            kinds.append("i64" if long else "i32")
+        elif letter in "uoxX":
+            kinds.append("u64" if long else "u32")
+        elif letter == "c" and not long:
+            kinds.append("i32")
+        elif letter in "cC":
+            kinds.append("u32")
+        elif letter in "fFeEgGaA":
+            kinds.append("f80" if length == "L" else "f64")
         else:
-            expect(kind in (0xD9, 0xDA, 0xC8), "a value that is documented")
-            size = 1 if kind == 0xD9 else 2
-            length = int.from_bytes(bytes_[at:at + size], "big")
-            at += size + (kind == 0xC8)
-            expect(at + length <= len(bytes_), "text inside of the payload")
-            yield bytes_[at:at + length].decode() + ("…" if kind == 0xC8 else "")
-            at += length
-
-
-FIXED = {0xD2: ">i", 0xCE: ">I", 0xD3: ">q", 0xCF: ">Q", 0xCB: ">d"}
+            kinds.append({"s": "text", "S": "text", "p": "u64", "n": "none"}[letter])
+    return kinds
 
 
 def printf(format_, values):
@@ -351,29 +385,64 @@ def printf(format_, values):
     return format_.replace("%p", "%s") % tuple(shown)
 
 
+TYPE = r"(?:enum|flags)\([^)]*\)|[A-Za-z][A-Za-z0-9]*(?:\[\])?"
+
+
 def pieces(message):
-    """The first line as (text, is it an argument's name)."""
-    line = message.split("\n")[0].split("\r")[0]
-    word = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+    """The first line as (text, None), or (name, type)."""
+    line = re.split("[\n\r]", message)[0]
     at = 0
-    while at < len(line):
-        end = at + 1
-        if line[at] == "$" and line[end:end + 1] in word:
-            while end < len(line) and line[end] in word:
-                end += 1
-            yield line[at + 1:end], True
-        else:
-            yield line[at], False
-        at = end
+    for found in re.finditer(rf"\$([A-Za-z0-9_]+)(?::({TYPE}))?", line):
+        yield line[at:found.start()], None
+        yield found[1], found[2] or "i64"
+        at = found.end()
+    yield line[at:], None
 
 
 def names(message):
-    return [text for text, is_name in pieces(message) if is_name]
+    return [text for text, kind in pieces(message) if kind]
 
 
-def render(message, args):
-    values = iter(args)
-    return "".join(f"{text}({next(values)})" if is_name else text for text, is_name in pieces(message))
+def types(message):
+    return [kind for _, kind in pieces(message) if kind]
+
+
+def labels(kind):
+    """The names of an enum or of flags, with their numbers."""
+    pairs = [label.split("=") for label in kind[kind.index("(") + 1:-1].split(",")]
+    return [(name.strip(), int(number, 0)) for name, number in pairs]
+
+
+def typed(kind, value):
+    """The value of a field in JSON."""
+    if kind.startswith("enum("):
+        return next((name for name, number in labels(kind) if number == value), value)
+    if kind.startswith("flags("):
+        bits = value & 0xFFFFFFFFFFFFFFFF
+        found = [(name, number) for name, number in labels(kind) if number and bits & number == number]
+        for _, number in found:
+            bits &= ~number
+        return [name for name, _ in found] + ([bits] if bits else [])
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def shown(kind, value):
+    """The value of a field as text, for the types that Python shows alike."""
+    value = typed(kind, value)
+    if kind in ("hex", "ptr"):
+        return f"{value:#x}"
+    if kind == "bool":
+        return "true" if value else "false"
+    if kind.startswith("flags("):
+        return "|".join(hex(bit) if isinstance(bit, int) else bit for bit in value) or "0"
+    return "(null)" if value is None else str(value)
+
+
+def render(message, values):
+    values = iter(values)
+    return "".join(f"{text}({shown(kind, next(values))})" if kind else text for text, kind in pieces(message))
 
 
 def rfc3339(nanos):

@@ -7,7 +7,7 @@
 //!
 //! **Why does the reader format, and not the program?** Turning numbers into text is most of the
 //! cost of printf. The format is parsed when the call site first runs; after that, the header's
-//! macro packs the arguments as msgpack in the order that the format takes them, and the program
+//! macro stores the arguments as words in the order that the format takes them, and the program
 //! never looks at the format again. The C library's output then depends on arithmetic alone, and
 //! src/event/printf computes it without libc, because archives may be read on other machines,
 //! decades later.

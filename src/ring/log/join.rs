@@ -17,7 +17,7 @@ impl Log {
     /// logging make system calls.
     #[cold]
     #[inline(never)]
-    pub(super) fn first_event(&self, pending: &mut Pending) {
+    pub(super) fn first_event(&self, pending: &Pending) {
         unnoticed(|| match Joining::enter() {
             None => self.dropped(|header| &header.dropped_interrupted),
             Some(joining) => {

@@ -14,12 +14,12 @@ mod join;
 use super::handle::{Index, pinned};
 use super::local::{self, NO_LANE, ThreadState};
 use super::memory::Shared;
-use super::pending::{LongEvent, Pending, padding};
+use super::pending::{LongEvent, Pending, padding, words_in};
 use super::rseq::{self, Hot, Otherwise};
 use super::{Storage, processes, writer};
 use crate::clock::{ClockKind, current_cpu, rseq_area};
 use crate::layout::words::Cursor;
-use crate::layout::{Geometry, Header, MAX_EVENT_ENTRIES, PAYLOAD_BYTES};
+use crate::layout::{Geometry, Header, MAX_EVENT_ENTRIES};
 use crate::shm::SharedFile;
 use crate::sync::{AtomicU64, Ordering, compiler_fence};
 
@@ -38,6 +38,8 @@ pub struct Log {
     ring: Shared,
     geometry: Geometry,
     file: SharedFile,
+    /// The most words of a payload: an event is in one chunk.
+    payload_words: usize,
 }
 
 // SAFETY: the pointer leads into the mapping that `ring` keeps; everything else is Sync by itself.
@@ -63,6 +65,7 @@ impl Log {
             ring: ring.clone(),
             geometry: *geometry,
             file,
+            payload_words: words_in(MAX_EVENT_ENTRIES.min(geometry.chunk_entries as usize)),
         });
         // Calls that take the loader's lock, or allocate, are made now and not in a thread's first
         // event.
@@ -117,49 +120,50 @@ impl Log {
 
     /// Logs an event with a payload, if it is enabled. Cuts it to [`Log::payload_capacity`].
     #[inline]
-    pub fn log_payload(&self, event: u32, flags: u8, payload: &[u8]) {
+    pub fn log_payload(&self, event: u32, flags: u8, payload: &[u64]) {
         if !self.enabled(event) {
             if event >= self.hot.events {
                 self.bad_event();
             }
             return;
         }
-        let mut image = LongEvent::empty();
-        image.fill(event, flags, payload, self.most_entries());
-        let entries = image.entry_count();
-        // SAFETY: `hot` describes the ring that is kept mapped here; the image has that many
-        // entries.
-        if !unsafe { rseq::try_append_long(&raw const self.hot, image.as_mut_ptr(), entries) } {
-            self.log_slowly(Pending::Long(&mut image));
+        let LongEvent { head, words } = LongEvent::new(event, flags, payload, self.payload_words);
+        let hot = &raw const self.hot;
+        // SAFETY: `hot` describes the ring that is kept mapped here; `LongEvent::new` counts the
+        // entries that the words take.
+        if !unsafe { rseq::try_append_long(hot, words.as_ptr(), words.len(), head) } {
+            self.log_payload_slowly(head, words);
         }
     }
 
-    /// Bytes of payload that an event can have.
-    pub fn payload_capacity(&self) -> usize {
-        PAYLOAD_BYTES[0] + (self.most_entries() - 1) * PAYLOAD_BYTES[1]
+    #[cold]
+    #[inline(never)]
+    fn log_payload_slowly(&self, head: u64, words: &[u64]) {
+        self.log_slowly(&Pending::Long(LongEvent { head, words }));
     }
 
-    fn most_entries(&self) -> usize {
-        MAX_EVENT_ENTRIES.min(self.geometry.chunk_entries as usize)
+    /// Words of payload that an event can have.
+    pub fn payload_capacity(&self) -> usize {
+        self.payload_words
     }
 
     /// Logs an event that its section could not append.
     #[cold]
-    fn log_slowly(&self, mut pending: Pending) {
+    fn log_slowly(&self, pending: &Pending) {
         match local::thread_state(self.index.number()) {
-            Some(state) if self.append(state, &mut pending) => {}
+            Some(state) if self.append(state, pending) => {}
             // Checked here, before looking for a lane, because disabling cancellation costs more
             // than all of this.
             Some(state) if local::is_too_early(state, self.index.key()) => {
                 self.dropped(|header| &header.dropped_no_lane);
             }
-            _ => self.first_event(&mut pending),
+            _ => self.first_event(pending),
         }
     }
 
     /// Appends through the lane of the CPU, or else that of the thread. False if the thread has not
     /// joined, or lacks a lane.
-    fn append(&self, state: &ThreadState, pending: &mut Pending) -> bool {
+    fn append(&self, state: &ThreadState, pending: &Pending) -> bool {
         for _ in 0..ATTEMPTS {
             if state.key.load(Ordering::Relaxed) != self.index.key() {
                 return false;
@@ -174,7 +178,7 @@ impl Log {
             if (1..pending.entry_count()).contains(&room) {
                 // If one of them fails, there is still room, and the event fails as well: the next
                 // attempt continues.
-                let _all = (0..room).all(|_| self.try_append(&mut padding()));
+                let _all = (0..room).all(|_| self.try_append(&padding()));
                 cursor = Cursor(self.ring.cursor(lane).load(Ordering::Acquire));
             }
             if cursor.count() >= self.ring.chunk_entries() {
@@ -193,24 +197,23 @@ impl Log {
     }
 
     /// Appends through the lane of the CPU in one section. Returns whether it succeeded.
-    fn try_append(&self, pending: &mut Pending) -> bool {
+    fn try_append(&self, pending: &Pending) -> bool {
         let hot = &raw const self.hot;
         match pending {
-            // SAFETY: as in `log`.
+            // SAFETY: `hot` describes the ring that is kept mapped here.
             Pending::Short(event, [a, b, c, d]) => unsafe {
                 rseq::try_append(hot, *event, *a, *b, *c, *d)
             },
-            Pending::Long(image) => {
-                let entries = image.entry_count();
-                // SAFETY: as in `log_payload`.
-                unsafe { rseq::try_append_long(hot, image.as_mut_ptr(), entries) }
-            }
+            // SAFETY: as above; `LongEvent::new` counts the entries that the words take.
+            Pending::Long(LongEvent { head, words }) => unsafe {
+                rseq::try_append_long(hot, words.as_ptr(), words.len(), *head)
+            },
         }
     }
 
     /// Appends through the thread's own lane. False if the thread has not joined this timeline, or
     /// has no lane.
-    fn append_through(&self, state: &ThreadState, pending: &mut Pending) -> bool {
+    fn append_through(&self, state: &ThreadState, pending: &Pending) -> bool {
         if state.busy.load(Ordering::Relaxed) != 0 {
             self.dropped(|header| &header.dropped_interrupted);
             return true;
@@ -290,7 +293,7 @@ impl Otherwise for Log {
     ) {
         // SAFETY: `log` passed the first field of a Log, and is still running.
         let log = unsafe { &*hot.cast::<Log>() };
-        log.log_slowly(Pending::Short(event, [a, b, c, d]));
+        log.log_slowly(&Pending::Short(event, [a, b, c, d]));
     }
 }
 

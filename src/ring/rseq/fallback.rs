@@ -1,7 +1,6 @@
 //! For machines without restartable sequences: every event goes through the lane of a thread.
 
 use super::{Hot, Installed, Otherwise, Step};
-use crate::layout::ENTRY_WORDS;
 use crate::ring::local::ThreadState;
 
 /// Leaves the event to `T`.
@@ -41,8 +40,9 @@ pub unsafe extern "C-unwind" fn try_append(
 /// None is needed.
 pub unsafe extern "C-unwind" fn try_append_long(
     _: *const Hot,
-    _: *mut [u64; ENTRY_WORDS],
-    _: u32,
+    _: *const u64,
+    _: usize,
+    _: u64,
 ) -> bool {
     false
 }

@@ -19,12 +19,15 @@ use core::mem::offset_of;
 
 use super::{Hot, Installed, Otherwise, Step};
 use crate::layout::records::{Chunk, Lane};
-use crate::layout::{ENTRY_SIZE, ENTRY_WORDS};
+use crate::layout::words::PAYLOAD_AT;
+use crate::layout::{ENTRY_SIZE, PAYLOAD_WORDS};
 use crate::ring::local::{ThreadState, symbol};
 
 // Assumptions of the assembly.
 const _: () = {
     assert!(ENTRY_SIZE == 64);
+    assert!(PAYLOAD_AT[0] * 8 == 24 && PAYLOAD_AT[1] * 8 == 16);
+    assert!(PAYLOAD_AT[0] + PAYLOAD_WORDS[0] == 8 && PAYLOAD_AT[1] + PAYLOAD_WORDS[1] == 8);
     assert!(offset_of!(Chunk, state) == 0 && offset_of!(Lane, cursor) == 0);
 };
 
@@ -184,18 +187,24 @@ pub unsafe extern "C-unwind" fn try_append(
     body!("mov eax, 1\n ret", "xor eax, eax\n ret")
 }
 
-/// Appends an event of several entries through the lane of this CPU. Returns whether it succeeded.
-/// It fails if the lane's chunk lacks room for all of them.
+/// Appends an event with a payload through the lane of this CPU. Returns whether it succeeded. It
+/// fails if the lane's chunk lacks room for all of its entries.
 ///
-/// `image` has the entries, without ticks, core and thread, which are added here.
+/// `words` is the payload. `head` is word 1 of its first entry without the core: it has the number
+/// of entries.
+///
+/// The words are copied by loads and stores of 8 bytes: the caller has just stored them in that
+/// size, and the processor forwards such a store to the load. The time is read last.
 ///
 /// # Safety
-/// `hot` describes a mapped ring; `image` points to so many entries that belong to the caller.
+/// `hot` describes a mapped ring; `words` points to `count` words; `head` has as many entries as
+/// they take.
 #[unsafe(naked)]
 pub unsafe extern "C-unwind" fn try_append_long(
     hot: *const Hot,
-    image: *mut [u64; ENTRY_WORDS],
-    entries: u32,
+    words: *const u64,
+    count: usize,
+    head: u64,
 ) -> bool {
     naked_asm!(
         ".cfi_startproc",
@@ -208,53 +217,104 @@ pub unsafe extern "C-unwind" fn try_append_long(
         "jz 9f",
         "mov r11d, dword ptr [rdi + {state_offset}]",
         "add r10, r11",
-        "mov ecx, edx",
+        "mov r9, rdx",
         "lea rdx, [rip + 5f]",
         "mov qword ptr fs:[rax + 8], rdx", // the section begins
         "3:",
         "mov rdx, qword ptr [rdi + {key}]",
         "cmp rdx, qword ptr [r10 + {state_key}]",
         "jne 8f",
-        "mov edx, dword ptr fs:[rax + 4]", // the CPU
-        "cmp edx, dword ptr [rdi + {cpu_lanes}]",
+        "mov r8d, dword ptr fs:[rax + 4]", // the CPU
+        "cmp r8d, dword ptr [rdi + {cpu_lanes}]",
         "jae 8f",
-        "mov r9d, edx",
-        "mov rax, qword ptr [r10 + {state_thread_word}]",
-        "mov qword ptr [rsi + 16], rax",
+        "movq xmm1, qword ptr [r10 + {state_thread_word}]",
         "mov r11d, dword ptr [rdi + {lane_stride}]",
-        "imul r11, rdx",
+        "imul r11, r8",
         "add r11, qword ptr [rdi + {lanes}]",
+        "shl r8, 32", // the core in word 1
         "mov rax, qword ptr [r11]", // the cursor
-        "movzx edx, ax",
-        "lea r10d, [rdx + rcx]",
-        "shl r10d, 6",
-        "cmp r10d, dword ptr [rdi + {chunk_bytes}]",
-        "ja 8f",
+        "movzx r10d, ax",
+        "mov rdx, rcx",
+        "shr rdx, 48",
+        "movzx edx, dl", // entries
+        "add edx, r10d",
         "shl edx, 6",
+        "cmp edx, dword ptr [rdi + {chunk_bytes}]",
+        "ja 8f",
+        "shl r10d, 6",
         "shr rax, 16",
         "and eax, dword ptr [rdi + {chunk_mask}]",
-        "mov r10d, dword ptr [rdi + {chunk_bytes}]",
-        "imul r10, rax",
+        "mov edx, dword ptr [rdi + {chunk_bytes}]",
+        "imul rdx, rax",
         "add r10, rdx",
-        "add r10, qword ptr [rdi + {entries}]",
+        "add r10, qword ptr [rdi + {entries}]", // the first entry
+        "mov rax, rcx",
+        "or rax, r8",
+        "mov qword ptr [r10 + 8], rax",
+        "movq qword ptr [r10 + 16], xmm1",
+        "mov rdx, r10",
+        // The words of the first entry.
+        "test r9, r9",
+        "jz 6f",
+        "mov rax, qword ptr [rsi]",
+        "mov qword ptr [rdx + 24], rax",
+        "cmp r9, 2",
+        "jb 6f",
+        "mov rax, qword ptr [rsi + 8]",
+        "mov qword ptr [rdx + 32], rax",
+        "je 6f",
+        "mov rax, qword ptr [rsi + 16]",
+        "mov qword ptr [rdx + 40], rax",
+        "cmp r9, 4",
+        "jb 6f",
+        "mov rax, qword ptr [rsi + 24]",
+        "mov qword ptr [rdx + 48], rax",
+        "je 6f",
+        "mov rax, qword ptr [rsi + 32]",
+        "mov qword ptr [rdx + 56], rax",
+        "add rsi, 40 - 48",
+        "sub r9, 5",
+        "jz 6f",
+        // Those of the others.
+        "2:",
+        "add rsi, 48",
+        "add rdx, 64",
+        "mov rax, 0x0100000000000000", // the next position
+        "add r8, rax",
+        "mov qword ptr [rdx + 8], r8",
+        "mov rax, qword ptr [rsi]",
+        "mov qword ptr [rdx + 16], rax",
+        "cmp r9, 2",
+        "jb 6f",
+        "mov rax, qword ptr [rsi + 8]",
+        "mov qword ptr [rdx + 24], rax",
+        "je 6f",
+        "mov rax, qword ptr [rsi + 16]",
+        "mov qword ptr [rdx + 32], rax",
+        "cmp r9, 4",
+        "jb 6f",
+        "mov rax, qword ptr [rsi + 24]",
+        "mov qword ptr [rdx + 40], rax",
+        "je 6f",
+        "mov rax, qword ptr [rsi + 32]",
+        "mov qword ptr [rdx + 48], rax",
+        "cmp r9, 6",
+        "jb 6f",
+        "mov rax, qword ptr [rsi + 40]",
+        "mov qword ptr [rdx + 56], rax",
+        "sub r9, 6",
+        "jnz 2b",
+        "6:",
+        "shr rcx, 48",
+        "movzx ecx, cl", // entries
+        "mov r9d, ecx",
         "rdtsc",
         "shl rdx, 32",
         "or rax, rdx",
-        "mov edx, ecx",
         "2:",
-        "movups xmm0, xmmword ptr [rsi]",
-        "movups xmm1, xmmword ptr [rsi + 16]",
-        "movups xmm2, xmmword ptr [rsi + 32]",
-        "movups xmm3, xmmword ptr [rsi + 48]",
-        "movups xmmword ptr [r10], xmm0",
-        "movups xmmword ptr [r10 + 16], xmm1",
-        "movups xmmword ptr [r10 + 32], xmm2",
-        "movups xmmword ptr [r10 + 48], xmm3",
         "mov qword ptr [r10], rax",
-        "mov word ptr [r10 + 12], r9w",
-        "add rsi, 64",
         "add r10, 64",
-        "dec edx",
+        "dec r9d",
         "jnz 2b",
         "add qword ptr [r11], rcx", // the commit of all
         "4:",

@@ -6,7 +6,7 @@ use std::mem::offset_of;
 
 use rmp::decode::{read_bin_len, read_int, read_map_len, read_pfix};
 use timeline::layout::Header;
-use timeline::{Attached, Frame, Module, Priority, Record, Timeline, Value};
+use timeline::{Attached, Frame, Module, Priority, Record, Timeline, Value, lay_out, values};
 use timeline_archive::{Archive, Form, Keeping, Output, Preamble, RawEvent, Recorder, Writer};
 
 use super::elf;
@@ -272,13 +272,14 @@ pub fn rings() -> [(&'static str, Vec<u8>); 2] {
         let module = Module::parse("100 400000 400000 408000 - /bin/program");
         let defined = timeline.define_module(&module.expect("a module"));
         defined.expect("defined");
-        let mut stack = Vec::new();
-        Value::Addresses(vec![0x40_1005, 0x40_1043]).encode(&mut stack);
-        stack.extend(payload());
+        let packed = payload();
+        let all: Vec<Value> = values(&packed).collect();
+        let words = lay_out(&all);
+        let stack = [vec![2, 0x40_1005, 0x40_1043], words.clone()].concat();
         for i in 0..8 {
             timeline.log(short, []);
             timeline.log_payload(long, &stack[..stack.len() - i], true);
-            timeline.log_payload(long, &payload(), false);
+            timeline.log_payload(long, &words, false);
         }
     });
     [("integers", integers), ("payload", payloads)]

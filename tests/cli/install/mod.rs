@@ -222,7 +222,7 @@ const CONSUMER_CPP: &str = r#"
 #include <iostream>
 int main(int, char **argv) {
   timeline::ring tl(argv[1], 256);
-  TIMELINE_EVENT(tl, "consumer", timeline::info, "consumed $number", 42);
+  TIMELINE_EVENT(tl, timeline::info, "consumer", "consumed $number", 42);
   tl.save(argv[2]);
   std::cout << timeline_version() << '\n';
 }

@@ -1,3 +1,3 @@
 // expected: constant expression
 #include <timeline.hpp>
-void f(timeline::ring& tl, const char* message) { TIMELINE_EVENT(tl, "c", timeline::info, message, 1); }
+void f(timeline::ring& tl, const char* message) { TIMELINE_EVENT(tl, timeline::info, "c", message, 1); }

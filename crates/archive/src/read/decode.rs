@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 use std::ops::Range;
 
 use timeline::msgpack::{Marker, put};
-use timeline::{Event, EventId, Payload, ThreadRef, Value, values};
+use timeline::{Encoding, Event, EventId, Payload, ThreadRef, Value, values};
 
 use crate::format::block;
 use crate::format::event::{RawDefinition, RawThread, SingleEvent};
@@ -236,7 +236,11 @@ fn payload(event: &mut IndexedEvent) -> Box<Payload> {
     }
     let mut backtrace = std::mem::take(&mut event.backtrace);
     backtrace.truncate(ADDRESSES);
-    Box::new(Payload { values, backtrace })
+    Box::new(Payload {
+        values,
+        encoding: Encoding::Msgpack,
+        backtrace,
+    })
 }
 
 /// Decodes the events in frames.

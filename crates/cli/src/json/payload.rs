@@ -3,7 +3,7 @@
 
 use serde_json::{Number, Value as Json, json};
 use timeline::dump::STACK;
-use timeline::{Definition, Event, FieldType, Format, Frame, Source, Syntax, Value, values};
+use timeline::{Definition, Event, FieldType, Format, Frame, Layout, Source, Syntax, Value};
 
 use super::{category, escaped, or_null, own_number, priority, quoted, unique_names};
 
@@ -15,16 +15,16 @@ pub fn line_end(
     message: &str,
 ) -> String {
     let is_lost = definition.is_none_or(|definition| definition.is_lost);
-    let shown: Vec<Json> = match (&event.payload, definition) {
-        (None, _) if is_lost => event.args.map(Json::from).to_vec(),
-        (None, Some(definition)) => {
-            let fields = definition.fields().zip(event.args);
-            fields
-                .map(|(field, word)| typed(field.kind, word))
-                .collect()
-        }
-        _ => values(event.values()).map(value).collect(),
-    };
+    let layout = definition.map_or_else(Layout::unknown, Layout::of);
+    let values = event.values(&layout);
+    let kinds = definition.map(|definition| definition.fields().map(|field| field.kind));
+    let mut kinds = kinds.into_iter().flatten();
+    let shown: Vec<Json> = values
+        .map(|found| match kinds.next() {
+            Some(kind) => typed(kind, found),
+            None => value(found),
+        })
+        .collect();
     let is_printf = definition.is_some_and(|d| d.syntax == Syntax::Printf);
     let mut end = String::new();
     let mut field = |name: &str, value: &str| end += &format!(",\"{name}\":{value}");
@@ -87,9 +87,25 @@ pub fn line_end(
     end + "}\n"
 }
 
-/// The value in an argument word: a number, `true` or `false`, a text for a character or a name,
-/// and a list of names for flags. The bits without a name are a number at its end.
-fn typed(kind: FieldType, word: i64) -> Json {
+/// The value of a field: a number, `true` or `false`, a text for a character or a name, a list of
+/// names for flags, and a list of numbers for an array. The bits without a name are a number at the
+/// end of the list; so is `"…"` if an array was cut.
+fn typed(kind: FieldType, found: Value) -> Json {
+    match (kind, found) {
+        (FieldType::Array(element), Value::Text { bytes, cut }) => {
+            let numbers = element
+                .words(bytes)
+                .map(|word| scalar(element.field(), word));
+            numbers.chain(cut.then(|| "…".into())).collect()
+        }
+        (_, found @ (Value::Int(_) | Value::Uint(_) | Value::Float(_))) if kind.is_scalar() => {
+            scalar(kind, kind.word(&found))
+        }
+        (_, found) => value(found),
+    }
+}
+
+fn scalar(kind: FieldType, word: i64) -> Json {
     let integer = kind.integer(word);
     match kind {
         // With the digits of its own precision: 1.1, and not 1.100000023841858.

@@ -1,25 +1,48 @@
 //! Writes the definitions and threads that events of an archive refer to.
 //! Their strings are in the file before the events.
 
-use timeline::{Event, EventId, Source as _, Syntax};
+use timeline::{Event, EventId, Layout, MAX_ARGUMENTS, Source as _, Syntax};
 
 use super::{MAX_THREADS, RECENT, Recorder};
 use crate::format::event::{PRINTF, RawDefinition, RawThread};
 use crate::write::interned::{DefinitionId, ThreadId};
 
+/// A definition that is written.
+pub(super) struct Known {
+    /// Its number in the archive.
+    pub id: DefinitionId,
+    /// How many arguments its events have.
+    pub arguments: usize,
+    /// Whether it is a format of printf: all values of its events are in a payload.
+    pub is_printf: bool,
+    /// Which values its payloads have.
+    pub layout: Layout,
+}
+
+impl Known {
+    /// For events without a definition.
+    pub fn undefined() -> Known {
+        Known {
+            id: DefinitionId::default(),
+            arguments: MAX_ARGUMENTS,
+            is_printf: false,
+            layout: Layout::unknown(),
+        }
+    }
+}
+
 impl Recorder<'_> {
-    /// The definition of an event, and its number of arguments: the most that an event can have, if
-    /// the definition is not known.
+    /// The number of an event's definition.
     #[inline]
-    pub(super) fn definition(&mut self, id: EventId) -> (DefinitionId, usize) {
+    pub(super) fn definition(&mut self, id: EventId) -> DefinitionId {
         match self.definitions.get(id.0 as usize) {
-            Some(Some(known)) => *known,
+            Some(Some(known)) => known.id,
             _ => self.new_definition(id),
         }
     }
 
     #[cold]
-    fn new_definition(&mut self, id: EventId) -> (DefinitionId, usize) {
+    fn new_definition(&mut self, id: EventId) -> DefinitionId {
         let index = id.0 as usize;
         let unknown = RawDefinition {
             event: Some(id.0.into()),
@@ -27,27 +50,30 @@ impl Recorder<'_> {
         };
         let Some(definition) = self.at.definition(id) else {
             // It may be defined soon.
-            return (self.writer.definition(&unknown), 4);
+            return self.writer.definition(&unknown);
         };
+        let is_printf = definition.syntax == Syntax::Printf;
         let raw = RawDefinition {
             level: definition.priority.map(|priority| priority as u64),
             format: Some(self.writer.string(&definition.message)),
             category: Some(self.writer.string(&definition.category)),
             file: definition.file.as_deref().map(|f| self.writer.string(f)),
             line: definition.line.map(u64::from),
-            syntax: (definition.syntax == Syntax::Printf).then_some(PRINTF),
+            syntax: is_printf.then_some(PRINTF),
             ..unknown
         };
-        let known = (
-            self.writer.definition(&raw),
-            definition.argument_count().min(4),
-        );
+        let id = self.writer.definition(&raw);
         // Only defined events make this longer.
         if self.definitions.len() <= index {
-            self.definitions.resize(index + 1, None);
+            self.definitions.resize_with(index + 1, || None);
         }
-        self.definitions[index] = Some(known);
-        known
+        self.definitions[index] = Some(Known {
+            id,
+            arguments: definition.argument_count().min(MAX_ARGUMENTS),
+            is_printf,
+            layout: Layout::of(definition),
+        });
+        id
     }
 
     /// The thread that logged an event.

@@ -20,8 +20,9 @@ use crate::format::record::events_in;
 use crate::record::output::{Change, Next, Output, Trouble};
 use crate::record::tick_clock::TickClock;
 use crate::write::event::InternedEvent;
-use crate::write::interned::{DefinitionId, ThreadId};
+use crate::write::interned::ThreadId;
 use crate::write::writer::{Form, Writer};
+use definitions::Known;
 
 /// How long events wait for others to fill a block.
 const BLOCK_WAIT: Duration = Duration::from_secs(1);
@@ -94,7 +95,8 @@ pub struct Recorder<'a> {
     gap_unwritten: bool,
     clock: TickClock,
     /// By the number of the event: its definition, and its number of arguments.
-    definitions: Vec<Option<(DefinitionId, usize)>>,
+    definitions: Vec<Option<Known>>,
+    undefined: Known,
     threads: HashMap<Thread, ThreadId>,
     /// The threads that are found without a hash.
     recent: Vec<Option<(Thread, ThreadId)>>,
@@ -178,6 +180,7 @@ impl<'a> Recorder<'a> {
             gap,
             clock: TickClock::default(),
             definitions: Vec::new(),
+            undefined: Known::undefined(),
             threads: HashMap::new(),
             recent: vec![None; RECENT],
             event: InternedEvent::default(),
@@ -357,7 +360,7 @@ impl<'a> Recorder<'a> {
     #[inline]
     fn take(&mut self, placed: &PlacedEvent) {
         let from = &placed.event;
-        let (definition, arguments) = self.definition(from.id);
+        let definition = self.definition(from.id);
         let thread = self.thread(from);
         let event = &mut self.event;
         event.clear();
@@ -367,13 +370,17 @@ impl<'a> Recorder<'a> {
         event.lane = Some(placed.lane.into());
         event.number = Some(placed.number);
         event.next = (placed.next != placed.number.saturating_add(1)).then_some(placed.next);
-        match &from.payload {
-            None => event.args.extend_from_slice(&from.args[..arguments]),
-            Some(payload) => {
-                event.payload.extend_from_slice(&payload.values);
-                event.backtrace.extend_from_slice(&payload.backtrace);
-                self.define_addresses(from, thread);
-            }
+        let known = self.definitions.get(from.id.0 as usize);
+        let known = known.and_then(Option::as_ref).unwrap_or(&self.undefined);
+        if from.payload.is_none() && !known.is_printf {
+            event.args.extend_from_slice(&from.args[..known.arguments]);
+            return;
+        }
+        let values = from.values(&known.layout);
+        values.for_each(|value| value.encode(&mut event.payload));
+        if !from.backtrace().is_empty() {
+            event.backtrace.extend_from_slice(from.backtrace());
+            self.define_addresses(from, thread);
         }
     }
 }

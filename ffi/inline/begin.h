@@ -1,0 +1,13 @@
+#ifndef TIMELINE_NO_INLINE
+#define TIMELINE_NO_INLINE
+
+#if defined(__GNUC__)
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif

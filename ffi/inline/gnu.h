@@ -1,0 +1,1 @@
+#if defined(__GNUC__)

@@ -1,0 +1,313 @@
+/**
+ * The category of the events of `TIMELINE_PRINTF` and `TIMELINE_BACKTRACE`: its value at the
+ * statement counts. Define your own before including the header, or redefine it between two
+ * statements.
+ */
+#ifndef TIMELINE_CATEGORY
+#define TIMELINE_CATEGORY "printf"
+#endif
+
+/**
+ * Logs with a format of printf:
+ *
+ * `TIMELINE_PRINTF(tl, TIMELINE_INFO, "took %d ms for %s at %p", ms, name, at);`
+ *
+ * The compiler checks the arguments against the format, which is a literal. The reader makes the
+ * text: an event has the values in binary, and copies of strings. The format, the file and the line
+ * are stored once. Arguments are evaluated only when the event is enabled.
+ *
+ * `tl`: a `timeline_t *`; NULL logs nothing. In C++, with timeline.hpp, also a ring. `level`:
+ * `TIMELINE_ERROR` to `TIMELINE_LIBRARY`, constant or variable; any other number logs nothing.
+ *
+ * A statement defines its event when it first runs for a timeline and a level, which takes locks
+ * and allocates. After that it is like `timeline_log`: no lock, no allocation, no waiting, safe in
+ * a signal handler. It leaves `errno` alone, and needs at most 6 KiB of stack.
+ *
+ * An event that cannot be defined is never logged; `timeline_last_error` says why. But if the
+ * timeline stays locked, or the system refuses, the failure may pass: then one run in 1,024 tries
+ * again, and the events until then are dropped and counted. A process waits some seconds for such a
+ * lock; after a wait in vain only some 2 milliseconds a try, until it gets the lock. A signal
+ * handler does not try again. Neither does a statement whose call stack leads through a function
+ * without unwind tables, because a handler may be hidden there. To find out, that one run in 1,024
+ * walks over the call stack. With libgcc before 12 or glibc before 2.35 this takes the loader's
+ * lock, and a handler that interrupted dlopen in its own thread may wait for ever.
+ *
+ * All formats of printf are accepted: `*`, `%.*s`, `%Lf`, `%ls` (as UTF-8). An event has room for
+ * 1,528 bytes, in small rings for less (760 in the smallest): each argument takes 8 (a `long double`
+ * 16), and strings share the rest in order. A string that does not fit is cut and ends in `…`. A
+ * `%s` with a precision reads no further than that. Widths and precisions count up to 4,096 (C99 asks for 4,095), a whole
+ * text up to 65,536 bytes, a format up to 4,096: a longer field or text is cut and ends in `…`, a
+ * longer format cannot be defined. `""` logs that the statement was reached. `%n` stores nothing.
+ * For formats with `%1$d`, `%m`, 33 to 64 arguments, or conversions that C99 does not know, the
+ * program calls vsnprintf: that is slower, and as safe in a signal handler as the C library makes
+ * it.
+ */
+#define TIMELINE_PRINTF(tl, level, ...) \
+  TIMELINE_STATEMENT_(tl, level, TIMELINE_CATEGORY, 0, TIMELINE_PRINTF_, __VA_ARGS__)
+
+/**
+ * Like `TIMELINE_PRINTF`, with the call stack: return addresses, innermost first, for which readers
+ * find the names of functions and their files.
+ *
+ * `TIMELINE_BACKTRACE(tl, TIMELINE_ERROR, "bad block %u", number);`
+ *
+ * A stack deeper than 32 is cut off: the outermost frames, those next to `main`, are missing,
+ * without a mark.
+ *
+ * The addresses take up to 264 bytes of an event's room. `timeline_backtrace` says how safe it is
+ * in signal handlers.
+ */
+#define TIMELINE_BACKTRACE(tl, level, ...) \
+  TIMELINE_STATEMENT_(tl, level, TIMELINE_CATEGORY, TIMELINE_SITE_BACKTRACE, TIMELINE_PRINTF_, __VA_ARGS__)
+
+/**
+ * Logs an event whose message has named arguments, with their types:
+ *
+ * `TIMELINE_EVENT(tl, TIMELINE_INFO, "net", "sent $size:bytes to $host:str", size, host);`
+ *
+ * `category` and the message are literals. `tl` and `level` are as for `TIMELINE_PRINTF`, and so is
+ * everything that is said there of definitions, signal handlers and failures.
+ *
+ * The types that a message may give are in docs/format.md. An argument without a type in the
+ * message has that of C: `int` is `i32`, `char *` is `str`, and so on. A message that gives a type
+ * takes any whole number for one of whole numbers (its low bits count), a `float` for `f32`, a
+ * `double` for `f64`, a pointer for `ptr` and `hex`, a `char *` or `TIMELINE_TEXT(pointer, bytes)`
+ * for `str`, `TIMELINE_WIDE(pointer)` for `wstr`, and `TIMELINE_ARRAY(pointer, count)` for an array.
+ * If an argument does not fit, or if there are more or fewer of them than the message has, the event
+ * cannot be defined: it is never logged, and `timeline_last_error` says why.
+ *
+ * An event of up to four numbers is as fast as `timeline_log`. An event has at most 64 arguments,
+ * and room for 1,528 bytes, in small rings for less (760 in the smallest): each argument takes 8,
+ * and texts and arrays share the rest in order. One that does not fit is cut, and says so.
+ */
+#define TIMELINE_EVENT(tl, level, category, ...) \
+  TIMELINE_STATEMENT_(tl, level, category, TIMELINE_SITE_EVENT, TIMELINE_EVENT_, __VA_ARGS__)
+
+/* From here on: the parts of these macros. */
+
+/* timeline.hpp replaces these by ones that take more types. */
+#define TIMELINE_HANDLE_(tl) (tl)
+#define TIMELINE_LEVEL_(level) (level)
+/* timeline.hpp checks the number of arguments at compile time. */
+#define TIMELINE_CHECK_(...) (void)0
+
+/* The format among the arguments: only a literal compiles beside another literal. */
+#define TIMELINE_FORMAT_(format, ...) "" format
+
+/* An empty format is not a mistake: it is logged like any other. */
+#define TIMELINE_QUIET_ \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wformat-zero-length\"")
+#define TIMELINE_QUIET_END_ _Pragma("GCC diagnostic pop")
+
+#define TIMELINE_STATEMENT_(tl, level, category, flags, log, ...)                                            \
+  do {                                                                                                       \
+    TIMELINE_QUIET_                                                                                          \
+    static timeline_site_t timeline_site_ = {                                                                \
+        category, TIMELINE_FORMAT_(__VA_ARGS__, 0), __FILE__, __LINE__, flags, {0}, {0}, 0};                 \
+    timeline_t *const timeline_tl_ = TIMELINE_HANDLE_(tl);                                                   \
+    uint32_t timeline_event_;                                                                                \
+    log(TIMELINE_LEVEL_(level), flags, __VA_ARGS__);                                                         \
+    TIMELINE_QUIET_END_                                                                                      \
+  } while (0)
+
+/* A payload with `fixed` words before the texts. With a call stack, that comes first. */
+#define TIMELINE_BEGIN_(fixed, flags)                                                                        \
+  uint64_t timeline_words_[TIMELINE_PAYLOAD_WORDS_];                                                         \
+  const unsigned timeline_most_ = timeline_tl_->payload / 8;                                                 \
+  const unsigned timeline_before_ =                                                                          \
+      (flags) & TIMELINE_SITE_BACKTRACE                                                                      \
+          ? timeline_put_stack_(timeline_tl_, timeline_words_, timeline_most_ > (fixed) ? timeline_most_ - (fixed) : 0) \
+          : 0;                                                                                               \
+  timeline_payload_t timeline_payload_ = {timeline_words_ + timeline_before_, 0, (fixed),                    \
+                                          timeline_most_ - timeline_before_, 0}
+
+/* The word of this number, if there is one. */
+#define TIMELINE_WORD_(index, count) \
+  ((count) > (index) ? TIMELINE_CAST_(int64_t, timeline_words_[(count) > (index) ? (index) : 0]) : 0)
+
+/* Logs the words: as arguments if they are numbers and there are at most four, else as a payload. */
+#define TIMELINE_END_(numbers, count, flags)                                                                 \
+  if ((numbers) && (count) <= 4 && !((flags) & TIMELINE_SITE_BACKTRACE))                                     \
+    timeline_log(timeline_tl_, timeline_event_, TIMELINE_WORD_(0, count), TIMELINE_WORD_(1, count),          \
+                 TIMELINE_WORD_(2, count), TIMELINE_WORD_(3, count));                                        \
+  else                                                                                                       \
+    timeline_log_payload(timeline_tl_, timeline_event_, timeline_words_,                                     \
+                         timeline_before_ + timeline_payload_.end, (flags) & TIMELINE_SITE_BACKTRACE)
+
+/* The compiler checks the arguments of printf against the format. */
+__attribute__((unused, format(printf, 1, 2))) static inline void timeline_check_format_(const char *format, ...) {
+  (void)format;
+}
+
+/* Whether a statement logs now, and which event. `given`: the types of its arguments. */
+__attribute__((unused)) static inline bool timeline_says_(timeline_t *tl, timeline_site_t *site, int32_t level,
+                                                          const unsigned char *given, uint32_t *event) {
+  if (!tl || level < TIMELINE_ERROR || level > TIMELINE_LIBRARY) return false;
+  const uint32_t priority = TIMELINE_CAST_(uint32_t, level);
+  /* The bits above the event are the handle and the level. Acquire (pairs with the Release in
+   * timeline_site_define): a thread that sees the event sees the types. */
+  const uint64_t word = __atomic_load_n(&site->events[(tl->serial + priority) % 8], __ATOMIC_ACQUIRE);
+  *event = TIMELINE_CAST_(uint32_t, word & 0xffffff);
+  if (__builtin_expect(word >> 24 != (TIMELINE_CAST_(uint64_t, tl->serial) << 8 | priority), 0)) {
+    __atomic_store_n(&site->given, given, __ATOMIC_RELAXED);
+    *event = timeline_site_define(tl, site, level);
+  }
+  /* Event 0 is never enabled. volatile: as in timeline_enabled. */
+  const volatile uint8_t *const enabled = tl->enabled + *event;
+  return *enabled != 0;
+}
+
+/* Whether the C library has to write the text. */
+TIMELINE_INLINE_ bool timeline_is_whole_text_(const timeline_site_t *site) {
+  return __builtin_expect((__atomic_load_n(&site->types[0], __ATOMIC_RELAXED) & 0xff) == 'v', 0);
+}
+
+/* The call stack of the caller, at the beginning of a payload: returns how many words it takes.
+ *
+ * Not inlined: a call stack begins at its return address. */
+__attribute__((unused, noinline)) static unsigned timeline_put_stack_(timeline_t *tl, uint64_t *words,
+                                                                      unsigned most) {
+  const int error = errno;
+  const size_t count = timeline_backtrace(tl, __builtin_return_address(0), words, most);
+  errno = error;
+  return TIMELINE_CAST_(unsigned, count);
+}
+
+/* Logs the whole text, written by vsnprintf; an empty one if that fails. */
+__attribute__((unused, noinline)) static void timeline_printf_all_(timeline_t *tl, const timeline_site_t *site,
+                                                                   uint32_t event, const char *format, ...) {
+  const int error = errno;
+  uint64_t words[TIMELINE_PAYLOAD_WORDS_ + 1];
+  const unsigned payload = tl->payload / 8;
+  const unsigned most = payload < TIMELINE_PAYLOAD_WORDS_ ? payload : TIMELINE_PAYLOAD_WORDS_;
+  unsigned before = 0;
+  if (site->flags & TIMELINE_SITE_BACKTRACE)
+    before = TIMELINE_CAST_(unsigned, timeline_backtrace(tl, __builtin_return_address(0), words, most - 1));
+  const size_t room = TIMELINE_CAST_(size_t, most - before - 1) * 8;
+  va_list arguments;
+  va_start(arguments, format);
+  errno = error; /* %m */
+  char *const text = TIMELINE_POINTER_CAST_(char *, words + before + 1);
+  const int length = vsnprintf(text, room + 1, format, arguments);
+  va_end(arguments);
+  size_t kept = length < 0 ? 0 : TIMELINE_CAST_(size_t, length);
+  uint64_t word = kept;
+  if (kept > room) {
+    kept = room;
+    word = kept | TIMELINE_CUT_;
+  }
+  memset(text + kept, 0, (8 - kept % 8) % 8);
+  words[before] = word;
+  timeline_log_payload(tl, event, words, before + 1 + (kept + 7) / 8, site->flags);
+  errno = error;
+}
+
+#ifdef __cplusplus
+extern "C++" {
+
+/* The types of the arguments of a statement, of which no value is needed. */
+template <class... A>
+struct timeline_types_ {
+  static const unsigned char all[];
+  /* How many words they take, not counting the bytes of texts and arrays. */
+  static constexpr unsigned words() { return count(timeline_argument_<A>::type...); }
+  /* Whether all are numbers. */
+  static constexpr bool numbers() { return are_numbers(timeline_argument_<A>::type...); }
+
+ private:
+  static constexpr unsigned count() { return 0; }
+  template <class... T>
+  static constexpr unsigned count(unsigned type, T... more) {
+    return (type == TIMELINE_LONG_DOUBLE_ ? 2 : 1) + count(more...);
+  }
+  static constexpr bool are_numbers() { return true; }
+  template <class... T>
+  static constexpr bool are_numbers(unsigned type, T... more) {
+    return type < TIMELINE_STR && are_numbers(more...);
+  }
+};
+template <class... A>
+const unsigned char timeline_types_<A...>::all[] = {
+    static_cast<unsigned char>(timeline_argument_<A>::type)..., 0};
+
+/* Deduces the types of the arguments behind the message. It is never called. */
+template <class... A>
+timeline_types_<A...> *timeline_types_of_(const char *, const A &...);
+template <class... A>
+TIMELINE_INLINE_ const unsigned char *timeline_given_(timeline_types_<A...> *) {
+  return timeline_types_<A...>::all;
+}
+
+template <class... A>
+TIMELINE_INLINE_ void timeline_log_event_(timeline_t *timeline_tl_, uint32_t timeline_event_, const char *,
+                                          const A &...arguments) {
+  typedef timeline_types_<A...> types;
+  TIMELINE_BEGIN_(types::words(), 0);
+  const int in_order[] = {0, (timeline_store_(&timeline_payload_, timeline_argument_<A>::of(arguments)), 0)...};
+  (void)in_order;
+  TIMELINE_END_(types::numbers(), types::words(), 0);
+}
+
+template <unsigned flags, class... A>
+TIMELINE_INLINE_ void timeline_log_printf_(timeline_t *timeline_tl_, timeline_site_t *site,
+                                           uint32_t timeline_event_, const char *, const A &...arguments) {
+  typedef timeline_types_<A...> types;
+  TIMELINE_BEGIN_(types::words(), flags);
+  const int in_order[] = {
+      0, (timeline_store_printf_(&timeline_payload_, site, timeline_argument_<A>::of(arguments)), 0)...};
+  (void)in_order, (void)site;
+  TIMELINE_END_(types::numbers(), types::words(), flags);
+}
+
+} /* extern "C++" */
+
+#define TIMELINE_EVENT_(level, flags, ...)                                                                 \
+  TIMELINE_CHECK_(__VA_ARGS__);                                                                            \
+  if (timeline_says_(timeline_tl_, &timeline_site_, level,                                                 \
+                     timeline_given_(false ? timeline_types_of_(__VA_ARGS__) : nullptr), &timeline_event_)) \
+  timeline_log_event_(timeline_tl_, timeline_event_, __VA_ARGS__)
+
+#define TIMELINE_PRINTF_(level, flags, ...)                                                     \
+  if (false) timeline_check_format_(__VA_ARGS__);                                               \
+  if (timeline_says_(timeline_tl_, &timeline_site_, level, nullptr, &timeline_event_)) {        \
+    if (timeline_is_whole_text_(&timeline_site_))                                               \
+      timeline_printf_all_(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__);        \
+    else                                                                                        \
+      timeline_log_printf_<flags>(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__); \
+  }
+
+#else
+
+#define TIMELINE_STORE_(x) timeline_store_(&timeline_payload_, TIMELINE_VALUE_(x));
+#define TIMELINE_STORE_PRINTF_(x) timeline_store_printf_(&timeline_payload_, &timeline_site_, TIMELINE_VALUE_(x));
+#define TIMELINE_LISTED_(x) TIMELINE_TYPE_(x),
+#define TIMELINE_AND_NUMBER_(x) &&TIMELINE_TYPE_(x) < TIMELINE_STR
+#define TIMELINE_PLUS_WORDS_(x) +(TIMELINE_TYPE_(x) == TIMELINE_LONG_DOUBLE_ ? 2 : 1)
+
+/* Logs the arguments, each of which `store` stores. */
+#define TIMELINE_LOG_(store, flags, ...)                                           \
+  enum {                                                                           \
+    timeline_fixed_ = 0 TIMELINE_EACH_(TIMELINE_PLUS_WORDS_, __VA_ARGS__),         \
+    timeline_numbers_ = 1 TIMELINE_EACH_(TIMELINE_AND_NUMBER_, __VA_ARGS__)        \
+  };                                                                               \
+  TIMELINE_BEGIN_(timeline_fixed_, flags);                                         \
+  TIMELINE_EACH_(store, __VA_ARGS__)                                               \
+  TIMELINE_END_(timeline_numbers_, timeline_fixed_, flags)
+
+#define TIMELINE_EVENT_(level, flags, ...)                                                                    \
+  static const unsigned char timeline_given_[] = {TIMELINE_EACH_(TIMELINE_LISTED_, __VA_ARGS__) 0};           \
+  if (timeline_says_(timeline_tl_, &timeline_site_, level, timeline_given_, &timeline_event_)) {              \
+    TIMELINE_LOG_(TIMELINE_STORE_, 0, __VA_ARGS__);                                                           \
+  }
+
+#define TIMELINE_PRINTF_(level, flags, ...)                                                  \
+  if (0) timeline_check_format_(__VA_ARGS__);                                                \
+  if (timeline_says_(timeline_tl_, &timeline_site_, level, 0, &timeline_event_)) {           \
+    if (timeline_is_whole_text_(&timeline_site_)) {                                          \
+      timeline_printf_all_(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__);     \
+    } else {                                                                                 \
+      TIMELINE_LOG_(TIMELINE_STORE_PRINTF_, flags, __VA_ARGS__);                             \
+    }                                                                                        \
+  }
+
+#endif

@@ -1,0 +1,446 @@
+//! Payloads: the words of an event, and which values its definition says they are.
+//!
+//! A payload begins with the fixed part: for each value in order one word of 64 bits, or two for a
+//! `long double`. A number or an address is its word. The word of a text or of an array has its
+//! length, and its bytes stand behind the fixed part, in the order of the values, each beginning at
+//! the next whole word. docs/format.md states the bits.
+//!
+//! **Why a word for each value, and no tags?** The definition says which values there are, so a
+//! program only copies them. Words are stored and loaded whole: the processor forwards a store to a
+//! later load of the same size, and waits if a load spans several earlier stores. The arguments of
+//! an event with at most four numbers are the same words, without a payload.
+//!
+//! Readers accept any bytes: a value whose word is missing ends the values, and a text that reaches
+//! beyond the payload is cut.
+
+use super::values::{Value, value};
+use super::{Definition, FieldType, Format, Syntax};
+use crate::layout::MAX_PAYLOAD_WORDS;
+use crate::msgpack::Input;
+
+/// Bit of the word of a text or an array: it was cut, because it did not fit.
+const CUT: u64 = 1 << 63;
+/// Bit of the word of a text: it was `NULL`.
+const NULL: u64 = 1 << 62;
+/// Bytes of a word.
+const WORD: usize = 8;
+
+/// What stands in a word of a payload, or in two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Slot {
+    /// A signed integer of so many bits.
+    Int(u32),
+    /// An unsigned integer of so many bits.
+    Uint(u32),
+    F32,
+    F64,
+    /// Two words: x86's 80 bits, little-endian, and 48 without a meaning.
+    LongDouble,
+    /// The length of an array whose elements have so many bytes. Those of a text have one.
+    Length(usize),
+    /// Nothing that is shown.
+    Unused,
+}
+
+impl Slot {
+    fn of_field(kind: FieldType) -> Slot {
+        match kind {
+            FieldType::I8 => Slot::Int(8),
+            FieldType::I16 => Slot::Int(16),
+            FieldType::I32 => Slot::Int(32),
+            FieldType::U8 => Slot::Uint(8),
+            FieldType::U16 => Slot::Uint(16),
+            FieldType::U32 | FieldType::Char => Slot::Uint(32),
+            FieldType::U64 | FieldType::Hex | FieldType::Ptr | FieldType::Bytes => Slot::Uint(64),
+            FieldType::F32 => Slot::F32,
+            FieldType::F64 => Slot::F64,
+            FieldType::Str | FieldType::Wstr => Slot::Length(1),
+            FieldType::Array(element) => Slot::Length(element.size()),
+            _ => Slot::Int(64),
+        }
+    }
+
+    /// By the letter of a type of [`Format::types`].
+    fn of_conversion(kind: u32) -> Slot {
+        match kind as u8 {
+            b'i' => Slot::Int(32),
+            b'u' => Slot::Uint(32),
+            b'l' => Slot::Int(64),
+            b'd' => Slot::F64,
+            b'D' => Slot::LongDouble,
+            b's' | b'S' | b'w' | b'W' => Slot::Length(1),
+            b'n' => Slot::Unused,
+            _ => Slot::Uint(64),
+        }
+    }
+
+    fn words(self) -> usize {
+        match self {
+            Slot::LongDouble => 2,
+            _ => 1,
+        }
+    }
+}
+
+/// Which values the payloads of a definition have.
+///
+/// # Example
+/// ```
+/// use timeline::{Definition, EventId, Layout, Priority, Value};
+/// let message = "sent $size:u32 to $host:str";
+/// let layout = Layout::of(&Definition::new(EventId(1), "net", Priority::Info, message));
+/// let mut payload = Vec::new();
+/// payload.extend(1500u64.to_le_bytes()); // size
+/// payload.extend(4u64.to_le_bytes()); // bytes of host
+/// payload.extend(b"eth0");
+/// let values: Vec<_> = layout.values(&payload).collect();
+/// assert_eq!(values, [Value::Uint(1500), Value::Text { bytes: b"eth0", cut: false }]);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout(Vec<Slot>);
+
+impl Layout {
+    /// The layout of a definition. If the message was lost, each word is a signed integer.
+    pub fn of(definition: &Definition) -> Layout {
+        match definition.syntax {
+            _ if definition.is_lost => Layout::unknown(),
+            Syntax::Template => Layout(
+                definition
+                    .fields()
+                    .map(|field| Slot::of_field(field.kind))
+                    .collect(),
+            ),
+            Syntax::Printf => Layout::of_format(&Format::parse(&definition.message)),
+        }
+    }
+
+    /// The layout of a format of printf. If it cannot be parsed, the whole text is one value.
+    pub fn of_format(format: &Format) -> Layout {
+        Layout(match format.types() {
+            Some(types) => types.into_iter().map(Slot::of_conversion).collect(),
+            None => vec![Slot::Length(1)],
+        })
+    }
+
+    /// A layout for payloads without a definition: words up to the end.
+    pub fn unknown() -> Layout {
+        Layout(vec![Slot::Int(64); MAX_PAYLOAD_WORDS])
+    }
+
+    /// The values of a payload.
+    pub fn values<'a>(&'a self, payload: &'a [u8]) -> Values<'a> {
+        Values(Encoded::Laid(self.laid(Words::Bytes(payload))))
+    }
+
+    /// The values of an event that has no payload: its words are the arguments.
+    pub fn values_of_words<'a>(&'a self, words: &'a [i64]) -> Values<'a> {
+        Values(Encoded::Laid(self.laid(Words::Arguments(words))))
+    }
+
+    fn laid<'a>(&'a self, words: Words<'a>) -> Laid<'a> {
+        let fixed: usize = self.0.iter().map(|slot| slot.words()).sum();
+        Laid {
+            slots: self.0.iter(),
+            words,
+            at: 0,
+            data: fixed * WORD,
+        }
+    }
+}
+
+/// The values of an event, in order.
+pub struct Values<'a>(Encoded<'a>);
+
+enum Encoded<'a> {
+    /// In words, as a definition lays them out.
+    Laid(Laid<'a>),
+    /// As msgpack.
+    Packed(Input<'a>),
+}
+
+impl<'a> Values<'a> {
+    /// Values as msgpack, one after the other.
+    pub fn packed(values: &'a [u8]) -> Values<'a> {
+        Values(Encoded::Packed(Input(values)))
+    }
+}
+
+impl<'a> Iterator for Values<'a> {
+    type Item = Value<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Value<'a>> {
+        match &mut self.0 {
+            Encoded::Laid(laid) => laid.next(),
+            Encoded::Packed(input) => {
+                let next = value(input);
+                if next.is_none() {
+                    *input = Input(&[]);
+                }
+                next
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Words<'a> {
+    Bytes(&'a [u8]),
+    Arguments(&'a [i64]),
+}
+
+impl<'a> Words<'a> {
+    fn word(self, index: usize) -> Option<u64> {
+        match self {
+            Words::Bytes(bytes) => {
+                let word = bytes.get(index * WORD..)?.first_chunk()?;
+                Some(u64::from_le_bytes(*word))
+            }
+            Words::Arguments(words) => words.get(index).map(|word| *word as u64),
+        }
+    }
+
+    /// As many of these bytes as there are.
+    fn bytes(self, from: usize, length: usize) -> &'a [u8] {
+        match self {
+            Words::Bytes(bytes) => {
+                let there = bytes.get(from..).unwrap_or(&[]);
+                &there[..length.min(there.len())]
+            }
+            Words::Arguments(_) => &[],
+        }
+    }
+}
+
+/// The values of a payload, as its definition lays them out.
+struct Laid<'a> {
+    slots: std::slice::Iter<'a, Slot>,
+    words: Words<'a>,
+    /// The next word.
+    at: usize,
+    /// Where the next text begins, in bytes.
+    data: usize,
+}
+
+impl<'a> Laid<'a> {
+    #[inline]
+    fn next(&mut self) -> Option<Value<'a>> {
+        let mut slot = *self.slots.next()?;
+        while slot == Slot::Unused {
+            self.at += 1;
+            slot = *self.slots.next()?;
+        }
+        let Some(word) = self.words.word(self.at) else {
+            self.slots = [].iter();
+            return None;
+        };
+        self.at += slot.words();
+        let shift = |bits| u64::BITS - bits;
+        Some(match slot {
+            Slot::Int(bits) => Value::Int((word << shift(bits)) as i64 >> shift(bits)),
+            Slot::Uint(bits) => Value::Uint(word << shift(bits) >> shift(bits)),
+            Slot::F32 => Value::Float(f32::from_bits(word as u32).into()),
+            Slot::F64 => Value::Float(f64::from_bits(word)),
+            Slot::LongDouble => {
+                let mut bytes = [0; 16];
+                bytes[..WORD].copy_from_slice(&word.to_le_bytes());
+                let upper = self.words.word(self.at - 1)? & 0xffff;
+                bytes[WORD..].copy_from_slice(&upper.to_le_bytes());
+                Value::LongDouble(bytes)
+            }
+            Slot::Length(_) if word & NULL != 0 => Value::Nil,
+            Slot::Length(size) => self.elements(word, size),
+            Slot::Unused => return None,
+        })
+    }
+
+    fn elements(&mut self, word: u64, size: usize) -> Value<'a> {
+        let length = word as u32 as usize * size;
+        let there = self.words.bytes(self.data, length);
+        let cut = word & CUT != 0 || there.len() < length;
+        self.data = self.data.saturating_add(length.next_multiple_of(WORD));
+        // No part of an element.
+        let bytes = &there[..there.len() / size * size];
+        Value::Text { bytes, cut }
+    }
+}
+
+/// The payload of values, in their order.
+///
+/// A value of an `f32` is a [`Value::Uint`] of its bits. A text of more than 4,294,967,295 bytes is
+/// cut. The addresses of a call stack come first.
+///
+/// # Example
+/// ```
+/// use timeline::{Value, lay_out};
+/// let words = lay_out(&[Value::Int(-1), Value::Text { bytes: b"eth0", cut: false }]);
+/// assert_eq!(words, [u64::MAX, 4, u64::from(u32::from_le_bytes(*b"eth0"))]);
+/// ```
+pub fn lay_out(values: &[Value]) -> Vec<u64> {
+    let (mut stack, mut fixed, mut data) = (Vec::new(), Vec::new(), Vec::new());
+    for value in values {
+        match value {
+            Value::Int(value) => fixed.push(*value as u64),
+            Value::Uint(value) => fixed.push(*value),
+            Value::Float(value) => fixed.push(value.to_bits()),
+            Value::LongDouble(bytes) => fixed.extend(words(bytes)),
+            Value::Text { bytes, cut } => {
+                let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+                let is_cut = *cut || bytes.len() > length as usize;
+                fixed.push(u64::from(length) | if is_cut { CUT } else { 0 });
+                data.extend(words(&bytes[..length as usize]));
+            }
+            Value::Nil => fixed.push(NULL),
+            Value::Addresses(addresses) => {
+                stack.push(addresses.len() as u64);
+                stack.extend(addresses);
+            }
+        }
+    }
+    [stack, fixed, data].concat()
+}
+
+fn words(bytes: &[u8]) -> impl Iterator<Item = u64> {
+    bytes.chunks(WORD).map(|part| {
+        let mut word = [0; WORD];
+        word[..part.len()].copy_from_slice(part);
+        u64::from_le_bytes(word)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{EventId, Priority};
+    use proptest::prelude::*;
+
+    /// A type as a message names it, and a value of that type.
+    #[derive(Debug, Clone)]
+    enum Field {
+        Int(i64),
+        Uint(u64),
+        Float(f64),
+        Text(Vec<u8>, bool),
+        Numbers(Vec<u16>, bool),
+    }
+
+    impl Field {
+        fn kind(&self) -> &str {
+            match self {
+                Field::Int(_) => "i64",
+                Field::Uint(_) => "hex",
+                Field::Float(_) => "f64",
+                Field::Text(..) => "str",
+                Field::Numbers(..) => "u16[]",
+            }
+        }
+
+        /// The words before and behind the fixed part, as the documents say.
+        fn naive(&self) -> (u64, Vec<u8>) {
+            let cut = |cut: bool| u64::from(cut) << 63;
+            match self {
+                Field::Int(value) => (*value as u64, vec![]),
+                Field::Uint(value) => (*value, vec![]),
+                Field::Float(value) => (value.to_bits(), vec![]),
+                Field::Text(bytes, is_cut) => (bytes.len() as u64 | cut(*is_cut), bytes.clone()),
+                Field::Numbers(list, is_cut) => {
+                    let bytes = list
+                        .iter()
+                        .flat_map(|number| number.to_le_bytes())
+                        .collect();
+                    (list.len() as u64 | cut(*is_cut), bytes)
+                }
+            }
+        }
+
+        fn is(&self, found: &Value) -> bool {
+            match (self, found) {
+                (Field::Int(value), Value::Int(found)) => value == found,
+                (Field::Uint(value), Value::Uint(found)) => value == found,
+                (Field::Float(value), Value::Float(found)) => value.to_bits() == found.to_bits(),
+                (
+                    Field::Text(_, is_cut) | Field::Numbers(_, is_cut),
+                    Value::Text { bytes, cut },
+                ) => self.naive().1 == *bytes && is_cut == cut,
+                _ => false,
+            }
+        }
+    }
+
+    fn field() -> impl Strategy<Value = Field> {
+        let bytes = prop::collection::vec(any::<u8>(), 0..40);
+        let numbers = prop::collection::vec(any::<u16>(), 0..20);
+        prop_oneof![
+            any::<i64>().prop_map(Field::Int),
+            any::<u64>().prop_map(Field::Uint),
+            any::<f64>().prop_map(Field::Float),
+            (bytes, any::<bool>()).prop_map(|(bytes, cut)| Field::Text(bytes, cut)),
+            (numbers, any::<bool>()).prop_map(|(list, cut)| Field::Numbers(list, cut)),
+        ]
+    }
+
+    fn layout(message: String) -> Layout {
+        Layout::of(&Definition::new(EventId(1), "", Priority::Info, message))
+    }
+
+    proptest! {
+        #[test]
+        fn values_are_those_of_the_naive_payload(
+            fields in prop::collection::vec(field(), 0..12),
+            behind in prop::collection::vec(any::<u8>(), 0..20),
+        ) {
+            let message = |(i, field): (usize, &Field)| format!("$a{i}:{} ", field.kind());
+            let layout = layout(fields.iter().enumerate().map(message).collect());
+            let mut payload: Vec<u8> =
+                fields.iter().flat_map(|field| field.naive().0.to_le_bytes()).collect();
+            for field in &fields {
+                payload.extend(field.naive().1);
+                payload.resize(payload.len().next_multiple_of(8), 0);
+            }
+            payload.extend(behind);
+            let found: Vec<Value> = layout.values(&payload).collect();
+            prop_assert_eq!(found.len(), fields.len());
+            for (field, found) in fields.iter().zip(&found) {
+                prop_assert!(field.is(found), "{:?} {:?}", field, found);
+            }
+            // Cut short anywhere, there are the same values, as far as they go.
+            for length in 0..payload.len().min(64) {
+                let some = layout.values(&payload[..length]).count();
+                prop_assert_eq!(some, fields.len().min(length / 8));
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_values_or_none(
+            types in prop::sample::select(vec!["%d%s%Lf%n%p", "%.*s%ls%c", "%m"]),
+            payload in prop::collection::vec(any::<u8>(), 0..200),
+        ) {
+            let layout = Layout::of_format(&Format::parse(types));
+            let values: Vec<Value> = layout.values(&payload).collect();
+            prop_assert!(values.len() <= 5);
+            let words = lay_out(&values);
+            prop_assert!(words.len() <= payload.len() / 8 + 10);
+        }
+    }
+
+    #[test]
+    fn values_of_a_format_have_the_bits_of_their_conversion() {
+        let layout = Layout::of_format(&Format::parse("%d %u %n%hhx %s %Lf"));
+        let words = [-1i64 as u64, 1 << 32 | 7, 99, 0x1ff, NULL, 5, u64::MAX];
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let values: Vec<Value> = layout.values(&bytes).collect();
+        let mut long = [0; 16];
+        long[0] = 5;
+        long[8..10].fill(0xff);
+        assert_eq!(
+            values,
+            [
+                Value::Int(-1),
+                Value::Uint(7),
+                Value::Uint(0x1ff),
+                Value::Nil,
+                Value::LongDouble(long),
+            ]
+        );
+    }
+}

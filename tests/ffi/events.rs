@@ -1,0 +1,122 @@
+//! Tests `TIMELINE_EVENT` of C and C++, and what every reader says of its events.
+
+use std::path::Path;
+
+use serde_json::Value as Json;
+use tempfile::TempDir;
+
+use crate::support::toolchain::programs::{Link, compile, execute};
+use crate::support::toolchain::{C99, CPP17, cc, cxx, limited, root, succeed};
+
+fn timeline(arguments: &[&str]) -> String {
+    let mut command = limited(env!("CARGO_BIN_EXE_timeline"));
+    let output = succeed(command.args(arguments), "nothing");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn lines(text: &str) -> Vec<Json> {
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{line}: {e}")))
+        .collect()
+}
+
+/// Message, template and arguments of each event, the oldest first.
+fn rows(path: &Path) -> Vec<[Json; 3]> {
+    let mut rows = lines(&timeline(&["dump", "--json", path.to_str().unwrap()]));
+    rows.reverse();
+    rows.iter().map(columns).collect()
+}
+
+fn columns(row: &Json) -> [Json; 3] {
+    ["message", "template", "args"].map(|column| row[column].clone())
+}
+
+/// Equal, but for the last digits of numbers with fractions.
+fn same(found: &Json, wanted: &Json) -> bool {
+    match (found, wanted) {
+        (Json::Number(a), Json::Number(b)) => {
+            let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
+            a == b || (a - b).abs() <= 1e-6 * b.abs()
+        }
+        (Json::Array(a), Json::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+        }
+        (Json::Object(a), Json::Object(b)) => {
+            let named = |(key, value)| a.get(key).is_some_and(|found| same(found, value));
+            a.len() == b.len() && b.iter().all(named)
+        }
+        _ => found == wanted,
+    }
+}
+
+/// Every verb and every kind of file says the same of the events of a ring, and an independent
+/// reader as well.
+fn read_alike(folder: &Path) {
+    let ring = folder.join("ring");
+    let expected = rows(&ring);
+    assert!(expected.len() > 10);
+    let path = |name: &str| folder.join(name).display().to_string();
+    let ring = ring.to_str().unwrap();
+    timeline(&["save", ring, &path("saved.timeline")]);
+    timeline(&["record", ring, "-o", &path("blocks.tla"), "--once"]);
+    timeline(&[
+        "record",
+        ring,
+        "-o",
+        &path("plain.tla"),
+        "--once",
+        "--plain",
+    ]);
+    for file in ["saved.timeline", "blocks.tla", "plain.tla"] {
+        let found = rows(&folder.join(file));
+        for (found, expected) in found.iter().zip(&expected) {
+            assert_eq!(found, expected, "{file}");
+        }
+        assert_eq!(found.len(), expected.len(), "{file}");
+    }
+    let mut python = limited("python3");
+    python.env("PYTHONUTF8", "1");
+    python.arg(root().join("tests/python/read_timeline.py"));
+    let read = succeed(python.arg(folder.join("saved.timeline")), "python3");
+    let mut read = lines(&String::from_utf8(read.stdout).unwrap());
+    read.reverse();
+    assert_eq!(read.len(), expected.len());
+    for (found, [_, template, args]) in read.iter().map(columns).zip(&expected) {
+        assert_eq!(&found[1], template);
+        assert!(same(&found[2], args), "{template}: {}\n{args}", found[2]);
+    }
+}
+
+#[test]
+fn events_of_c_are_read_alike_everywhere() {
+    for (number, how) in ["-O0", "-O2", "-O3"].into_iter().enumerate() {
+        let dir = TempDir::new().unwrap();
+        let flags = [C99, &[how, "-Wconversion", "-Wshadow"]].concat();
+        let program = compile(cc(), &flags, &["tests/c/event.c"], Link::Shared, dir.path());
+        let said = execute(&program, dir.path(), &[]);
+        assert_eq!(said, "tests/c/event.c: ok\n", "{how}");
+        if number == 0 {
+            read_alike(dir.path());
+        }
+    }
+}
+
+#[test]
+fn events_of_cpp_are_read_alike_everywhere() {
+    for (number, standard) in ["-std=c++17", "-std=c++20"].into_iter().enumerate() {
+        let dir = TempDir::new().unwrap();
+        let flags = [CPP17, &[standard, "-O2"]].concat();
+        let program = compile(
+            cxx(),
+            &flags,
+            &["tests/cpp/event.cpp"],
+            Link::Shared,
+            dir.path(),
+        );
+        let said = execute(&program, dir.path(), &[]);
+        assert_eq!(said, "event: ok\n", "{standard}");
+        if number == 0 {
+            read_alike(dir.path());
+        }
+    }
+}

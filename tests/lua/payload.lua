@@ -1,0 +1,77 @@
+-- Events with texts, arrays and many fields: what they say, what they refuse, and that they allocate nothing.
+local ffi = require "ffi"
+local timeline = require "timeline"
+local name = arg[1]
+
+local tl = assert(timeline.new(name, 4096))
+local sent = tl:define("test", "info", "sent $n $ratio:f64 to $host:str")
+sent(1, 0.5, "eth0")
+sent(-2, 1, "")
+sent(3LL, 2, ("x"):rep(25))
+local six = tl:define("test", "info", "$a $b:u8 $c:hex $d:char $e:bool $f:f32")
+six(1, 257, 255, "é", true, 0.1)
+local arrays = tl:define("test", "info", "$raw:u8[] $list:f64[] $t:wstr")
+arrays({ 1, 2, 255 }, { 0.5, -1 }, "größe")
+arrays(ffi.new("uint8_t[9]", { 1, 2, 3, 4, 5, 6, 7, 8, 9 }), ffi.new("double[1]", { 2 }), "nul \0 inside")
+arrays({}, {}, "")
+
+-- What does not fit is cut, before a character of UTF-8, and says so.
+local capacity = tl.writer[0].payload - 3 * 8
+arrays({}, {}, "x" .. ("ä"):rep(2000))
+arrays({}, { 1 }, ("y"):rep(capacity))
+local long = {}
+for i = 1, 3000 do long[i] = i % 256 end
+arrays(long, { 1 }, "z")
+
+local message, values = {}, {}
+for i = 1, 64 do message[i], values[i] = "$a" .. i, i end
+tl:define("test", "info", table.concat(message, " "))(unpack(values))
+
+local function refused(message, ...)
+   local _, why = pcall(...)
+   assert(tostring(why):find(message, 1, true), tostring(why))
+end
+refused("expected 3 arguments ($n, $ratio, $host), got 2", sent, 1, 2)
+refused("expected 3 arguments ($n, $ratio, $host), got more", sent, 1, 2, "x", 4)
+refused("expected a string as $host, got 3", sent, 1, 2, 3)
+refused("expected a number as $ratio, got \"x\"", sent, 1, "x", "x")
+refused("expected an integer as $n", sent, "1", 1, "x")
+refused("a table of numbers or an array of uint8_t as $raw, got \"a\"", arrays, "a", {}, "")
+refused("a table of numbers or an array of double as $list", arrays, {}, ffi.new "uint8_t[3]", "")
+refused("$raw[2]", arrays, { 1, "x" }, {}, "")
+local line = debug.getinfo(1, "l").currentline + 1
+local _, where = pcall(function() sent(1, 2, 3) end)
+assert(where:find("payload.lua:" .. line .. ":", 1, true), where)
+
+local seen = {}
+for event in assert(timeline.attach(tl)):events("oldest") do seen[#seen + 1] = tostring(event) end
+for i = 1, 64 do message[i] = "a" .. i .. "(" .. i .. ")" end
+local expected = {
+   "sent n(1) ratio(0.5) to host(eth0)", "sent n(-2) ratio(1.0) to host()",
+   "sent n(3) ratio(2.0) to host(" .. ("x"):rep(25) .. ")",
+   "a(1) b(1) c(0xff) d(é) e(true) f(0.1)",
+   "raw([1, 2, 255]) list([0.5, -1.0]) t(größe)",
+   "raw([1, 2, 3, 4, 5, 6, 7, 8, 9]) list([2.0]) t(nul \0 inside)",
+   "raw([]) list([]) t()",
+   "raw([]) list([]) t(x" .. ("ä"):rep((capacity - 2) / 2) .. "…)",
+   "raw([]) list([1.0]) t(" .. ("y"):rep(capacity - 8) .. "…)",
+   "raw([" .. table.concat(long, ", ", 1, 64) .. ", …]) list([, …]) t(…)",
+   table.concat(message, " "),
+}
+for index = 1, math.max(#expected, #seen) do
+   assert(seen[index] == expected[index], ("%d: expected %s, got %s"):format(index, expected[index], seen[index]))
+end
+
+-- Compiled, an event allocates nothing: not in ten million.
+local function log(count)
+   for i = 1, count do sent(i, i * 0.25, "a string of 14") end
+end
+log(1000)
+collectgarbage()
+collectgarbage "stop"
+local before = collectgarbage "count"
+log(1e7)
+local after = collectgarbage "count"
+assert(after - before < 16, ("ten million events left %d KiB of garbage"):format(after - before))
+collectgarbage "restart"
+timeline.unlink(name)
