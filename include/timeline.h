@@ -905,9 +905,9 @@ uint32_t timeline_site_define(struct timeline_t *tl, struct timeline_site_t *sit
  * As fast and as safe as `timeline_log`, except for the time to copy the words.
  *
  * `tl`: NULL logs nothing. `event`: from `timeline_site_define` or `timeline_define`. `words` and
- * `count`: the payload, as docs/format.md states it; words beyond the `payload` of the timeline are
- * cut off. `flags`: `TIMELINE_SITE_BACKTRACE` if the output of `timeline_backtrace` comes first, or
- * 0.
+ * `count`: the payload, as docs/format.md states it; words beyond the `payload` of the timeline
+ * are cut off. `flags`: `TIMELINE_SITE_BACKTRACE` if the output of `timeline_backtrace` comes
+ * first, or 0.
  *
  * # Safety
  * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `words` has
@@ -923,9 +923,9 @@ void timeline_log_payload(const struct timeline_t *tl,
  * Writes the return addresses of the calls under way, for `timeline_log_payload`.
  * `TIMELINE_BACKTRACE` calls it.
  *
- * `from`: the address at which the stack begins; the calls made from there are left out. `words` and
- * `count`: the destination and its size in words: one for the number of addresses, and one for each
- * of at most 32 of them. Returns how many words were written.
+ * `from`: the address at which the stack begins; the calls made from there are left out. `words`
+ * and `count`: the destination and its size in words: one for the number of addresses, and one for
+ * each of at most 32 of them. Returns how many words were written.
  *
  * In a signal handler it takes no lock and allocates nothing if the unwinder does neither: libgcc
  * 12 or later with glibc 2.35 or later. Otherwise it takes the loader's lock, and a handler that

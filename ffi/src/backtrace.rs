@@ -8,9 +8,9 @@ use timeline_core::without_cancellation;
 /// Writes the return addresses of the calls under way, for `timeline_log_payload`.
 /// `TIMELINE_BACKTRACE` calls it.
 ///
-/// `from`: the address at which the stack begins; the calls made from there are left out. `words` and
-/// `count`: the destination and its size in words: one for the number of addresses, and one for each
-/// of at most 32 of them. Returns how many words were written.
+/// `from`: the address at which the stack begins; the calls made from there are left out. `words`
+/// and `count`: the destination and its size in words: one for the number of addresses, and one for
+/// each of at most 32 of them. Returns how many words were written.
 ///
 /// In a signal handler it takes no lock and allocates nothing if the unwinder does neither: libgcc
 /// 12 or later with glibc 2.35 or later. Otherwise it takes the loader's lock, and a handler that

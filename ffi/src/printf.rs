@@ -275,7 +275,7 @@ unsafe fn define(
         let at = (&*file, line);
         return Ok(writer
             .core
-            .define_event(&category, priority, &format, &given, at)?);
+            .define_event(category, priority, format, &given, at)?);
     }
     let event = writer
         .core
@@ -323,9 +323,9 @@ unsafe fn given(list: &AtomicPtr<u8>) -> Result<Vec<FieldType<'static>>, Failure
 /// As fast and as safe as `timeline_log`, except for the time to copy the words.
 ///
 /// `tl`: NULL logs nothing. `event`: from `timeline_site_define` or `timeline_define`. `words` and
-/// `count`: the payload, as docs/format.md states it; words beyond the `payload` of the timeline are
-/// cut off. `flags`: `TIMELINE_SITE_BACKTRACE` if the output of `timeline_backtrace` comes first, or
-/// 0.
+/// `count`: the payload, as docs/format.md states it; words beyond the `payload` of the timeline
+/// are cut off. `flags`: `TIMELINE_SITE_BACKTRACE` if the output of `timeline_backtrace` comes
+/// first, or 0.
 ///
 /// # Safety
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `words` has

@@ -6,8 +6,8 @@
 
 use std::fmt;
 
-use super::Value;
 use super::units::{Bytes, Nanoseconds, UnixTime};
+use super::{Element, Value};
 
 /// The type of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,82 +56,6 @@ pub enum FieldType<'a> {
     Wstr,
     /// Several numbers.
     Array(Element),
-}
-
-/// The type of the numbers of an array.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Element {
-    /// 8 bits, signed.
-    I8,
-    /// 16 bits, signed.
-    I16,
-    /// 32 bits, signed.
-    I32,
-    /// 64 bits, signed.
-    I64,
-    /// 8 bits, unsigned.
-    U8,
-    /// 16 bits, unsigned.
-    U16,
-    /// 32 bits, unsigned.
-    U32,
-    /// 64 bits, unsigned.
-    U64,
-    /// IEEE 754, 32 bits.
-    F32,
-    /// IEEE 754, 64 bits.
-    F64,
-}
-
-impl Element {
-    /// All of them, in the order of their numbers.
-    const ALL: [(&'static str, Element); 10] = [
-        ("i8", Element::I8),
-        ("i16", Element::I16),
-        ("i32", Element::I32),
-        ("i64", Element::I64),
-        ("u8", Element::U8),
-        ("u16", Element::U16),
-        ("u32", Element::U32),
-        ("u64", Element::U64),
-        ("f32", Element::F32),
-        ("f64", Element::F64),
-    ];
-
-    /// Bytes of one.
-    pub fn size(self) -> usize {
-        match self {
-            Element::I8 | Element::U8 => 1,
-            Element::I16 | Element::U16 => 2,
-            Element::I32 | Element::U32 | Element::F32 => 4,
-            Element::I64 | Element::U64 | Element::F64 => 8,
-        }
-    }
-
-    /// The type of a field with one such number.
-    pub fn field(self) -> FieldType<'static> {
-        match self {
-            Element::I8 => FieldType::I8,
-            Element::I16 => FieldType::I16,
-            Element::I32 => FieldType::I32,
-            Element::I64 => FieldType::I64,
-            Element::U8 => FieldType::U8,
-            Element::U16 => FieldType::U16,
-            Element::U32 => FieldType::U32,
-            Element::U64 => FieldType::U64,
-            Element::F32 => FieldType::F32,
-            Element::F64 => FieldType::F64,
-        }
-    }
-
-    /// The words of the numbers in little-endian bytes. Bytes of no whole number are left out.
-    pub fn words(self, bytes: &[u8]) -> impl ExactSizeIterator<Item = i64> {
-        bytes.chunks_exact(self.size()).map(|number| {
-            let mut word = [0; 8];
-            word[..number.len()].copy_from_slice(number);
-            i64::from_le_bytes(word)
-        })
-    }
 }
 
 /// Numbers of an array that are shown. The rest shows as `…`.

@@ -4,6 +4,7 @@
 //! and C's `int` convert without a cast. An unsigned 64-bit number keeps its bits, and is shown as
 //! signed above 2^63.
 
+mod element;
 mod field;
 mod glob;
 mod module;
@@ -21,7 +22,8 @@ mod template;
 mod units;
 mod values;
 
-pub use field::{Element, FieldType, Labels, TYPES};
+pub use element::Element;
+pub use field::{FieldType, Labels, TYPES};
 pub use module::Module;
 pub use payload::{Layout, Values, lay_out};
 pub use printf::Format;

@@ -131,8 +131,8 @@ pub const fn words_in(entries: usize) -> usize {
     }
 }
 
-/// For each number of words of payload, the upper 16 bits of word 1: how many entries they take, and
-/// how many of them are in the last. A table, because a division took a tenth of an event.
+/// For each number of words of payload, the upper 16 bits of word 1: how many entries they take,
+/// and how many of them are in the last. A table, because a division took a tenth of an event.
 static SHAPES: [u16; MAX_PAYLOAD_WORDS + 1] = {
     let mut shapes = [0; MAX_PAYLOAD_WORDS + 1];
     let (mut words, mut entries) = (0, 1);

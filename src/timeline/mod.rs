@@ -185,7 +185,8 @@ impl Timeline {
     /// [`Timeline::log_payload`]. Waits for the lock like [`Timeline::define_printf`].
     ///
     /// # Errors
-    /// `ArgumentCount`, `ArgumentType` and `UnknownFieldType`; those of [`Timeline::define_printf`].
+    /// `ArgumentCount`, `ArgumentType` and `UnknownFieldType`; those of
+    /// [`Timeline::define_printf`].
     pub fn define_event(
         &self,
         category: &str,
