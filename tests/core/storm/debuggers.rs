@@ -67,14 +67,13 @@ fn gdb_steps_through_log_calls_instruction_by_instruction() {
         // The first continue counts.
         script += &format!("ignore 2 {}\n continue\n", stop - call - 1);
         call = stop;
+        // One command for all steps ends at the breakpoint. A loop of commands takes longer,
+        // because each shows where the program is.
         script += &format!(
             "set $back = *(unsigned long *)$rsp
-            set $steps = 0
-            while $steps < {MOST_STEPS} && $pc != $back
-              stepi
-              set $steps = $steps + 1
-            end
-            printf \"call {stop}: returned %d after %d steps\\n\", $pc == $back, $steps
+            tbreak *$back
+            stepi {MOST_STEPS}
+            printf \"call {stop}: returned %d\\n\", $pc == $back
             "
         );
     }
