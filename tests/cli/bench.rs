@@ -1,7 +1,6 @@
 //! Tests that benches/bench.py gives every figure, loses nothing and leaves nothing behind.
 //! It does not test how large the figures are.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -9,26 +8,12 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::toolchain::{library_dir, root, run, succeed};
+use crate::support::toolchain::{cargo_build, library_dir, root, run, succeed};
 
 /// The programs that measure, in the profile of this test: `cargo test --test cli` builds no
 /// examples.
 fn build_programs() {
-    let dir = library_dir();
-    let profile = match dir.file_name().and_then(OsStr::to_str) {
-        Some("debug") | None => "dev",
-        Some(profile) => profile,
-    };
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut build = Command::new(cargo);
-    build
-        .current_dir(root())
-        .args(["build", "--quiet", "-p", "timeline-bench-programs"])
-        .args(["--profile", profile, "--target-dir"])
-        .arg(
-            dir.parent()
-                .expect("cargo's layout of its target directory"),
-        );
+    let mut build = cargo_build("timeline-bench-programs", "--bins", library_dir());
     succeed(&mut build, "cargo itself");
 }
 

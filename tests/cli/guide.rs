@@ -11,7 +11,9 @@ use crate::support::Name;
 use crate::support::toolchain::installed::with_another_installed;
 use crate::support::toolchain::pages::{blocks, renamed, steady};
 use crate::support::toolchain::programs::{Link, link};
-use crate::support::toolchain::{C99, CPP17, cc, cxx, library_dir, limited, printed, root};
+use crate::support::toolchain::{
+    C99, CPP17, cargo_build, cc, cxx, library_dir, limited, printed, root,
+};
 
 /// Runs each block of a language in a folder and with timelines of its own; how many there were.
 /// `program` makes a program of a block, `command` the command that runs it.
@@ -142,7 +144,9 @@ fn rlib(built: &str, name: &str) -> String {
     let messages = built
         .lines()
         .map(|line| serde_json::from_str(line).expect("JSON"));
-    let of_name = |message: &serde_json::Value| message["target"]["name"] == name;
+    let of_name = |message: &serde_json::Value| {
+        message["target"]["name"] == name && message["target"]["kind"][0] == "lib"
+    };
     let mut files = messages
         .filter(of_name)
         .map(|message| message["filenames"][0].clone());
@@ -154,22 +158,8 @@ fn rlib(built: &str, name: &str) -> String {
 fn crates() -> &'static [String] {
     static FLAGS: OnceLock<Vec<String>> = OnceLock::new();
     FLAGS.get_or_init(|| {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut build = Command::new(cargo);
-        build
-            .current_dir(root())
-            .args([
-                "build",
-                "--quiet",
-                "--lib",
-                "-p",
-                "timeline",
-                "-p",
-                "timeline-archive",
-            ])
-            .arg("--message-format=json")
-            .arg("--target-dir")
-            .arg(library_dir().parent().expect("target"));
+        let mut build = cargo_build("timeline-archive", "--lib", library_dir());
+        build.args(["-p", "timeline", "--message-format=json"]);
         let built = printed(&mut build, "cargo itself");
         let mut flags = Vec::new();
         for name in ["timeline", "timeline_archive"] {

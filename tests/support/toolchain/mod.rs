@@ -78,8 +78,11 @@ fn own_dir() -> PathBuf {
     dir.expect("cargo's layout of its target directory").into()
 }
 
-/// Builds the C ABI in that directory, which is named after its profile.
-fn build(dir: &Path) {
+/// The command that builds a package in that directory, which is named after its profile.
+///
+/// In a debug build it is all packages, with whose features this test was built. The features of
+/// one package alone are others, with which its dependencies would be compiled once more.
+pub fn cargo_build(package: &str, targets: &str, dir: &Path) -> Command {
     let profile = match dir.file_name().and_then(OsStr::to_str) {
         Some("debug") | None => "dev",
         Some(profile) => profile,
@@ -88,10 +91,24 @@ fn build(dir: &Path) {
     let mut command = Command::new(cargo);
     command
         .current_dir(root())
-        .args(["build", "--quiet", "-p", "timeline-ffi"])
-        .args(["--profile", profile, "--target-dir"])
-        .arg(dir.parent().expect("target"));
-    succeed(&mut command, "cargo itself");
+        .args(["build", "--quiet", targets]);
+    match profile {
+        "dev" => command.arg("--workspace"),
+        _ => command.args(["-p", package]),
+    };
+    command.args(["--profile", profile, "--target-dir"]).arg(
+        dir.parent()
+            .expect("cargo's layout of its target directory"),
+    );
+    command
+}
+
+/// Builds the C ABI in that directory.
+fn build(dir: &Path) {
+    succeed(
+        &mut cargo_build("timeline-ffi", "--lib", dir),
+        "cargo itself",
+    );
     // By its soname, as an installation has it, for the loader.
     match std::os::unix::fs::symlink("libtimeline.so", dir.join("libtimeline.so.0")) {
         Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
