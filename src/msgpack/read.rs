@@ -49,7 +49,26 @@ impl Head<'_> {
     }
 }
 
+/// The size of a value that is no unsigned number.
+const NO_NUMBER: u8 = u8::MAX;
+
+/// How many bytes of an unsigned number follow its first one, which is the index.
+static SIZES: [u8; 256] = {
+    let mut sizes = [NO_NUMBER; 256];
+    let mut first = 0;
+    while first <= marker::LAST_FIXINT as usize {
+        sizes[first] = 0;
+        first += 1;
+    }
+    sizes[marker::UINT8 as usize] = 1;
+    sizes[marker::UINT16 as usize] = 2;
+    sizes[marker::UINT32 as usize] = 4;
+    sizes[marker::UINT64 as usize] = 8;
+    sizes
+};
+
 /// Bytes that are read: `None` from its functions means that they are not msgpack.
+#[derive(Clone, Copy)]
 pub struct Input<'a>(pub &'a [u8]);
 
 impl<'a> Input<'a> {
@@ -83,6 +102,50 @@ impl<'a> Input<'a> {
                 return Some(None);
             }
         }))
+    }
+
+    /// The next value, if it is an unsigned number, and nine bytes are left. Otherwise nothing is
+    /// read.
+    ///
+    /// It finds the size without a branch. Sizes of arguments change from event to event, so the
+    /// processor would often foresee the wrong one.
+    #[inline(always)]
+    fn unsigned_of_any_size(&mut self) -> Option<u64> {
+        let [first, value @ ..]: &[u8; 9] = self.0.first_chunk()?;
+        let size = SIZES[usize::from(*first)];
+        let word = u64::from_be_bytes(*value);
+        let value = match size {
+            NO_NUMBER => return None,
+            0 => (*first).into(),
+            size => word >> (64 - 8 * size),
+        };
+        self.0 = self.0.get(1 + usize::from(size)..)?;
+        Some(value)
+    }
+
+    /// The value of the next field, if that is this one and an unsigned number. Nothing is read if
+    /// it is not, and at the end of the bytes, where a longer number would not fit.
+    ///
+    /// For records whose fields come in a known order: one place in the program for each field lets
+    /// the processor foresee which type the field has, and so where the next one begins.
+    #[inline(always)]
+    pub fn number_of(&mut self, field: u8) -> Option<u64> {
+        let [key, first, value @ ..]: &[u8; 10] = self.0.first_chunk()?;
+        if *key != field {
+            return None;
+        }
+        let value = u64::from_be_bytes(*value);
+        let (value, size) = match *first {
+            marker::UINT64 => (value, 8),
+            first @ ..=marker::LAST_FIXINT => (first.into(), 0),
+            first @ marker::UINT8..=marker::UINT32 => {
+                let size = 1 << (first - marker::UINT8);
+                (value >> (64 - 8 * size), size)
+            }
+            _ => return None,
+        };
+        self.0 = self.0.get(2 + size..)?;
+        Some(value)
     }
 
     /// The head of the next value; what belongs to it follows.
@@ -174,6 +237,13 @@ impl<'a> Input<'a> {
     /// The tag of a record, if it is a small number, and how many fields follow.
     #[inline]
     pub fn tag(&mut self) -> Option<(Option<u8>, u32)> {
+        use marker::{FIXARRAY, FIXMAP};
+        if let Some(([tag @ ..=marker::LAST_FIXINT, map @ FIXMAP..FIXARRAY], rest)) =
+            self.0.split_first_chunk()
+        {
+            self.0 = rest;
+            return Some((Some(*tag), (map - FIXMAP).into()));
+        }
         let tag = match self.head()? {
             Head::Uint(tag) => u8::try_from(tag).ok(),
             Head::Int(tag) => u8::try_from(tag).ok(),
@@ -272,7 +342,7 @@ impl<'a> Input<'a> {
         let count = self.count()?;
         let items = self.0;
         for done in 0..count {
-            if let Some(number) = self.unsigned()? {
+            if let Some(number) = self.unsigned_of_any_size() {
                 integers.push(number as i64);
                 continue;
             }

@@ -116,11 +116,17 @@ pub(crate) struct SingleEvent {
 pub(crate) struct NumberFields {
     /// The fields that the event has, as bits.
     has: u32,
+    /// 0 for a field that the event does not have.
     values: [u64; FIELDS],
 }
 
 /// The number of fields of an event, including field 0, which is not used.
 const FIELDS: usize = 22;
+/// The fields that are the same in all events of a definition and a thread, as bits: the magic, and
+/// those of [`RawDefinition`] and [`RawThread`].
+const SHARED: u32 = 1 << 1
+    | (1 << 2 | 1 << 3 | 1 << 6 | 1 << 9 | 1 << 11 | 1 << 18 | 1 << 20)
+    | (1 << 5 | 1 << 13 | 1 << 14 | 1 << 15);
 
 impl NumberFields {
     /// A field, if the event has it.
@@ -133,37 +139,92 @@ impl NumberFields {
     #[inline]
     fn set(&mut self, field: u8, value: Option<u64>) {
         if let Some(stored) = self.values.get_mut(usize::from(field)) {
-            match value {
-                Some(value) => {
-                    *stored = value;
-                    self.has |= 1 << field;
-                }
-                None => self.has &= !(1 << field),
+            *stored = value.unwrap_or(0);
+            self.has = self.has & !(1 << field) | u32::from(value.is_some()) << field;
+        }
+    }
+
+    /// Reads those of these fields that come next in this order. Returns how many they are.
+    #[inline(always)]
+    fn read_in_order<const N: usize>(&mut self, fields: [u8; N], input: &mut Input) -> u32 {
+        let mut has = 0u32;
+        for field in fields {
+            if let Some(value) = input.number_of(field) {
+                self.values[usize::from(field)] = value;
+                has |= 1 << field;
             }
         }
+        self.has |= has;
+        has.count_ones()
+    }
+
+    /// Whether another event has the same magic, definition and thread.
+    #[inline]
+    pub fn has_same_source(&self, other: &NumberFields) -> bool {
+        // All fields are compared, because that takes less time than stopping at the first one.
+        let mut different = u64::from((self.has ^ other.has) & SHARED);
+        for field in 0..FIELDS {
+            let shared = u64::from(SHARED >> field & 1).wrapping_neg();
+            different |= (self.values[field] ^ other.values[field]) & shared;
+        }
+        different == 0
     }
 }
 
 impl SingleEvent {
     /// Reads the record of another event, which has `fields` fields.
+    ///
+    /// Writers put the fields in the order of their numbers. So these are first read in this order,
+    /// and then the others in any order.
     #[inline]
     pub fn decode(&mut self, input: &mut Input, fields: u32) -> Option<()> {
-        self.number_fields.has = 0;
-        let event = &mut self.event;
-        event.clear();
-        let mut arguments: &[u8] = &[];
-        for _ in 0..fields {
+        let mut ordered = *input;
+        let (mut arguments, count) = match self.decode_in_order(&mut ordered) {
+            Some((arguments, count)) if count <= fields => {
+                *input = ordered;
+                (arguments, count)
+            }
+            // The bytes behind the last field look like further fields.
+            _ => {
+                self.clear();
+                ([].as_slice(), 0)
+            }
+        };
+        let (numbers, event) = (&mut self.number_fields, &mut self.event);
+        for _ in count..fields {
             match input.key()? {
                 4 => input.numbers(&mut event.backtrace)?,
                 10 => arguments = input.arguments(&mut event.args)?,
-                field => self.number_fields.set(field, input.number()?),
+                field => numbers.set(field, input.number()?),
             }
         }
-        if event.args.is_empty() || self.number_fields.get(20) == Some(PRINTF) {
+        if event.args.is_empty() || numbers.get(20) == Some(PRINTF) {
             event.args.clear();
             event.payload.extend_from_slice(arguments);
         }
         Some(())
+    }
+
+    /// Reads the fields that come in order. Returns the items of the arguments, and the number of
+    /// fields.
+    #[inline(always)]
+    fn decode_in_order<'a>(&mut self, input: &mut Input<'a>) -> Option<(&'a [u8], u32)> {
+        self.clear();
+        let (numbers, mut arguments) = (&mut self.number_fields, [].as_slice());
+        let mut count = numbers.read_in_order([1, 2, 3, 5, 6, 7, 8, 9], input);
+        if input.0.first() == Some(&10) {
+            input.key()?;
+            arguments = input.arguments(&mut self.event.args)?;
+            count += 1;
+        }
+        count += numbers.read_in_order([11, 12, 13, 14, 15, 16, 17, 18], input);
+        Some((arguments, count))
+    }
+
+    #[inline]
+    fn clear(&mut self) {
+        self.number_fields = NumberFields::default();
+        self.event.clear();
     }
 
     /// The event, with the numbers of its definition and thread.
@@ -314,5 +375,40 @@ pub(crate) mod tests {
                 "{field}"
             );
         }
+    }
+
+    #[test]
+    fn bytes_behind_the_last_field_are_ignored_even_if_they_look_like_fields() {
+        let numbers = (1..=21).filter(|field| *field != 4 && *field != 19);
+        let encoded = numbers.map(|field| match field {
+            10 => (field, vec![10, 0x92, 5, 0xff]),
+            7 | 8 => (field, [&[field, 0xcf][..], &[field; 8]].concat()),
+            17 => (field, vec![field, 0xce, 0, 0, 0, field]),
+            _ => (field, vec![field, 0xcd, 1, field]),
+        });
+        let encoded: Vec<(u8, Vec<u8>)> = encoded.collect();
+        let all: Vec<u8> = encoded
+            .iter()
+            .flat_map(|(_, bytes)| bytes.clone())
+            .collect();
+        let mut read = SingleEvent::default();
+        for count in 0..=encoded.len() {
+            let bytes = [&[127, 0xde, 0, count as u8], &all[..]].concat();
+            assert_eq!(decode(&bytes, &mut read), Some(Record::Event));
+            for (at, (field, _)) in encoded.iter().enumerate() {
+                let found = match field {
+                    10 => read.event.args == [5, -1],
+                    field => read.number_fields.get(*field).is_some(),
+                };
+                assert_eq!(found, at < count, "field {field} of {count}");
+            }
+        }
+        // The array behind the only field is not whole.
+        let bytes = [127, 0x81, 7, 9, 10, 0x92, 1];
+        assert_eq!(decode(&bytes, &mut read), Some(Record::Event));
+        assert_eq!(
+            (read.number_fields.get(7), read.event.args),
+            (Some(9), vec![])
+        );
     }
 }

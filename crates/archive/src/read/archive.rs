@@ -84,6 +84,8 @@ struct Index {
     missed_unknown: u64,
     /// The magics of the events.
     magics: BTreeSet<u64>,
+    /// The magic of the last single event.
+    last_magic: Option<u64>,
     /// Where the last whole frame ends.
     whole: usize,
     /// Memory for an event, which is used again.
@@ -401,7 +403,11 @@ impl Index {
     fn event(&mut self, frame: &Range<usize>) {
         let number = |field| self.single.number_fields.get(field).unwrap_or(0);
         let (ticks, unix) = (number(7), number(8));
-        self.magics.insert(self.single.magic());
+        let magic = self.single.magic();
+        if self.last_magic != Some(magic) {
+            self.last_magic = Some(magic);
+            self.magics.insert(magic);
+        }
         if self.together
             && let Some(unit) = self.units.last_mut()
             && unit.count < TOGETHER

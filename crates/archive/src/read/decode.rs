@@ -9,7 +9,7 @@ use timeline::msgpack::{Marker, put};
 use timeline::{Encoding, Event, EventId, Payload, ThreadRef, Value, values};
 
 use crate::format::block;
-use crate::format::event::{RawDefinition, RawThread, SingleEvent};
+use crate::format::event::{NumberFields, RawDefinition, RawThread, SingleEvent};
 use crate::format::frame::{Frames, Part};
 use crate::format::record::{self, Block, Record};
 use crate::read::bytes::Bytes;
@@ -243,12 +243,27 @@ fn payload(event: &mut IndexedEvent) -> Box<Payload> {
     })
 }
 
+/// The numbers of the definition and the thread of a single event.
+#[derive(Clone)]
+struct Recent {
+    /// The fields of the event.
+    fields: NumberFields,
+    definition: usize,
+    thread: usize,
+}
+
+/// How many of them are kept. It is a power of two, and larger than the number of definitions and
+/// threads that most programs use at a time.
+const RECENT: usize = 64;
+
 /// Decodes the events in frames.
 pub struct Decoder<'a, T: Decoded> {
     bytes: &'a Bytes,
     names: &'a Names,
     definitions: Shared<RawDefinition, T::Definition>,
     threads: Shared<RawThread, T::Thread>,
+    /// The last single events with other definitions or threads, by event and thread.
+    recent: Vec<Option<Recent>>,
     ring: Ring,
     /// Memory that is used again.
     buffer: Vec<u8>,
@@ -264,6 +279,7 @@ impl<'a, T: Decoded> Decoder<'a, T> {
             names,
             definitions: Shared::new(),
             threads: Shared::new(),
+            recent: vec![None; RECENT],
             ring: Ring {
                 magic: 0,
                 nodes: names.nodes(0),
@@ -356,11 +372,32 @@ impl<'a, T: Decoded> Decoder<'a, T> {
     fn event(&mut self, out: &mut Vec<T>) {
         let magic = self.single.magic();
         self.enter_ring(magic);
-        let definition = self.definition(magic, &self.single.definition());
-        let thread = self.thread(magic, &self.single.thread());
+        let fields = &self.single.number_fields;
+        let hint = fields.get(18).unwrap_or(0) ^ fields.get(13).unwrap_or(0);
+        let place = hint as usize % RECENT;
+        let (definition, thread) = match &self.recent[place] {
+            Some(recent) if recent.fields.has_same_source(fields) => {
+                (recent.definition, recent.thread)
+            }
+            _ => self.other_source(magic, place),
+        };
         let event = self.single.event(definition, thread);
         let (definition, thread) = (self.definitions.get(definition), self.threads.get(thread));
         out.push(T::make(&self.ring, definition, thread, event));
+    }
+
+    /// The numbers of the definition and the thread of an event. They are then the recent ones of
+    /// this place.
+    #[cold]
+    fn other_source(&mut self, magic: u64, place: usize) -> (usize, usize) {
+        let definition = self.definition(magic, &self.single.definition());
+        let thread = self.thread(magic, &self.single.thread());
+        self.recent[place] = Some(Recent {
+            fields: self.single.number_fields,
+            definition,
+            thread,
+        });
+        (definition, thread)
     }
 
     fn block(&mut self, block: &Block, out: &mut Vec<T>) -> bool {
@@ -408,16 +445,14 @@ impl<'a, T: Decoded> Decoder<'a, T> {
 
     #[inline]
     fn definition(&mut self, magic: u64, raw: &RawDefinition) -> usize {
-        let hint = raw.event.or(raw.format).unwrap_or(0);
         let make = |raw: &RawDefinition| T::definition(self.names, magic, raw);
-        self.definitions.number(magic, raw, hint, make)
+        self.definitions.number(magic, raw, make)
     }
 
     #[inline]
     fn thread(&mut self, magic: u64, raw: &RawThread) -> usize {
-        let hint = raw.tid.unwrap_or(0);
         let make = |raw: &RawThread| T::thread(self.names, magic, raw);
-        self.threads.number(magic, raw, hint, make)
+        self.threads.number(magic, raw, make)
     }
 }
 
@@ -434,20 +469,13 @@ fn unpack_block<'a>(block: &Block, expanded: &'a mut Vec<u8>) -> Option<Unpacked
 struct Shared<K, V> {
     made: Vec<V>,
     numbers: HashMap<(u64, K), usize>,
-    /// The last definition or thread of each hint (modulo [`RECENT`]), found without a hash.
-    recent: Vec<Option<(u64, K, usize)>>,
 }
-
-/// The number of slots. It is a power of two, and larger than the number of definitions or threads
-/// that most programs use at a time.
-const RECENT: usize = 64;
 
 impl<K: Clone + Eq + Hash, V> Shared<K, V> {
     fn new() -> Shared<K, V> {
         Shared {
             made: Vec::new(),
             numbers: HashMap::new(),
-            recent: vec![None; RECENT],
         }
     }
 
@@ -456,28 +484,11 @@ impl<K: Clone + Eq + Hash, V> Shared<K, V> {
         &self.made[number]
     }
 
-    #[inline]
-    fn number(&mut self, magic: u64, key: &K, hint: u64, make: impl FnOnce(&K) -> V) -> usize {
-        match &self.recent[hint as usize % RECENT] {
-            Some((of, last, number)) if *of == magic && last == key => *number,
-            _ => self.other_number(magic, key, hint, make),
-        }
-    }
-
-    #[cold]
-    fn other_number(
-        &mut self,
-        magic: u64,
-        key: &K,
-        hint: u64,
-        make: impl FnOnce(&K) -> V,
-    ) -> usize {
+    fn number(&mut self, magic: u64, key: &K, make: impl FnOnce(&K) -> V) -> usize {
         let known = self.numbers.entry((magic, key.clone()));
-        let number = *known.or_insert_with(|| {
+        *known.or_insert_with(|| {
             self.made.push(make(key));
             self.made.len() - 1
-        });
-        self.recent[hint as usize % RECENT] = Some((magic, key.clone(), number));
-        number
+        })
     }
 }
