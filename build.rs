@@ -4,12 +4,15 @@
 use std::path::PathBuf;
 
 /// In the order in which the header is to be read.
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 14] = [
     "error",
     "priority",
     "level",
     "fields",
+    "attributes",
     "writer",
+    "catalogue",
+    "channel",
     "sampler",
     "printf",
     "backtrace",

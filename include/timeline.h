@@ -253,6 +253,11 @@
 typedef struct timeline_attached_t timeline_attached_t;
 
 /**
+ * The events that `timeline_define_file` defined, until `timeline_catalogue_free`.
+ */
+typedef struct timeline_catalogue_t timeline_catalogue_t;
+
+/**
  * A walk over events, from `timeline_events` or `timeline_follow`. One thread at a time may use
  * it. It still works after its `timeline_attached_t` is freed.
  */
@@ -357,6 +362,49 @@ typedef struct timeline_options_t {
    */
   uint32_t trust_group;
 } timeline_options_t;
+
+/**
+ * What a definition says besides category, priority and message; in `timeline_attributes_t
+ * attributes = {0}` all have their defaults.
+ */
+typedef struct timeline_attributes_t {
+  /**
+   * The channels of the event, with `|` between: `"itv|bbc"`; NULL or `""` for none. It is
+   * logged only while all of them are on. A channel is off until somebody switches it on, or
+   * from its definition on: `"itv=on"`.
+   */
+  const char *channels;
+} timeline_attributes_t;
+
+/**
+ * An event of a catalogue. The texts are valid until `timeline_catalogue_free`.
+ */
+typedef struct timeline_defined_t {
+  /**
+   * The number to log with.
+   */
+  uint32_t event;
+  /**
+   * `TIMELINE_ERROR` to `TIMELINE_LIBRARY`.
+   */
+  int32_t priority;
+  /**
+   * Its name, which no other event of the file has: `"engine.got_packet"`.
+   */
+  const char *name;
+  /**
+   * The part of the program.
+   */
+  const char *category;
+  /**
+   * The message, with what explains it as further lines.
+   */
+  const char *message;
+  /**
+   * Its channels, as for `timeline_attributes_t`; `""` for none.
+   */
+  const char *channels;
+} timeline_defined_t;
 
 /**
  * One call site of `TIMELINE_PRINTF` or `TIMELINE_EVENT`, which makes it in static memory and sets
@@ -824,6 +872,27 @@ timeline_status_t timeline_define(struct timeline_t *tl,
                                   uint32_t *event);
 
 /**
+ * Like `timeline_define`, with attributes. They are part of the definition: the same message with
+ * other attributes is another event.
+ *
+ * `category`, `priority`, `message` and `event`: as for `timeline_define`. `attributes`: NULL for
+ * the defaults.
+ *
+ * Returns the statuses of `timeline_define`. Any thread.
+ *
+ * # Safety
+ * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `category`
+ * and `message` are NULL or NUL-terminated strings; `attributes` is NULL or readable, and its
+ * texts are NULL or NUL-terminated strings; `event` is NULL or writable.
+ */
+timeline_status_t timeline_define_with(struct timeline_t *tl,
+                                       const char *category,
+                                       int32_t priority,
+                                       const char *message,
+                                       const struct timeline_attributes_t *attributes,
+                                       uint32_t *event);
+
+/**
  * Logs an event, if it is enabled. No lock, no allocation and no waiting once the calling thread
  * has logged its first event; safe in a signal handler. Needs at most 2 KiB of stack; 16 KiB if
  * the library was built without optimisation. Check `timeline_enabled` first if the arguments are
@@ -842,6 +911,93 @@ void timeline_log(const struct timeline_t *tl,
                   int64_t a1,
                   int64_t a2,
                   int64_t a3);
+
+/**
+ * Defines all events of a catalogue: a text file with lines such as `packet|got packet $len`. See
+ * docs/events.md; `timeline events --check FILE` checks one.
+ *
+ * `file`: the path of the file. `out`: receives the events, to be freed with
+ * `timeline_catalogue_free`; untouched when the call fails.
+ *
+ * Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` for a file with a mistake (the message says where;
+ * nothing is defined), `TIMELINE_E_FULL` (the events before are defined), `TIMELINE_E_BUSY` or
+ * `TIMELINE_E_IO`. Any thread.
+ *
+ * # Safety
+ * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `file` is
+ * NULL or a NUL-terminated string; `out` is NULL or writable.
+ */
+timeline_status_t timeline_define_file(struct timeline_t *tl,
+                                       const char *file,
+                                       struct timeline_catalogue_t **out);
+
+/**
+ * Gets an event of a catalogue, in the order of the file.
+ *
+ * `index`: from 0 on. `defined`: receives the event; untouched when there is none.
+ *
+ * Returns `TIMELINE_OK`, `TIMELINE_END` behind the last one, or `TIMELINE_E_ARGUMENT`. Any thread.
+ *
+ * # Safety
+ * `catalogue` is NULL or was returned by `timeline_define_file` and not freed yet; `defined` is
+ * NULL or writable.
+ */
+timeline_status_t timeline_defined(const struct timeline_catalogue_t *catalogue,
+                                   uint32_t index,
+                                   struct timeline_defined_t *defined);
+
+/**
+ * Returns the event of that name, to log with; 0, which is never logged, if the catalogue has
+ * none. Any thread.
+ *
+ * # Safety
+ * `catalogue` is NULL or was returned by `timeline_define_file` and not freed yet; `name` is NULL
+ * or a NUL-terminated string.
+ */
+uint32_t timeline_event_named(const struct timeline_catalogue_t *catalogue, const char *name);
+
+/**
+ * Frees a catalogue. Its events stay defined. Any thread.
+ *
+ * `catalogue`: from `timeline_define_file`, or NULL, which does nothing. Freeing it twice is
+ * undefined behaviour.
+ *
+ * # Safety
+ * `catalogue` is NULL or was returned by `timeline_define_file` and not freed yet.
+ */
+void timeline_catalogue_free(struct timeline_catalogue_t *catalogue);
+
+/**
+ * Switches a channel of a timeline on or off, for every thread and process that writes to it, at
+ * once. It need not be defined: events that are defined later follow.
+ *
+ * `name`: 1 to 32 letters (a to z), digits, `_`, `.` and `-`, which does not come first.
+ *
+ * Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT`, `TIMELINE_E_FULL` (64 channels are defined
+ * already), `TIMELINE_E_BUSY` or `TIMELINE_E_IO`. Any thread, also while others log.
+ *
+ * # Safety
+ * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `name` is
+ * NULL or a NUL-terminated string.
+ */
+timeline_status_t timeline_channel(struct timeline_t *tl, const char *name, bool on);
+
+/**
+ * Follows an argument of the command line of a program, if it is meant for timeline: `-trace=` or
+ * `--trace=` and a selection. A selection is `CHANNELS:RULES`, either of which may be missing:
+ * `itv,-bbc:info,engine=packet` switches the channel itv on and bbc off, and adds rules as
+ * `timeline_switch` does. The environment variable `TIMELINE` has the same form. It is followed
+ * whenever a program makes or joins a timeline; if it cannot be, this is told on standard error.
+ *
+ * Returns `TIMELINE_OK`, `TIMELINE_END` if the argument is another one, `TIMELINE_E_ARGUMENT` for
+ * a selection that cannot be read, `TIMELINE_E_FULL`, `TIMELINE_E_BUSY` or `TIMELINE_E_IO`. Any
+ * thread.
+ *
+ * # Safety
+ * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `argument`
+ * is NULL or a NUL-terminated string.
+ */
+timeline_status_t timeline_option(struct timeline_t *tl, const char *argument);
 
 /**
  * Samples: raises the level for a short time at a fixed period, from a thread of its own, until

@@ -30,6 +30,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #if __cplusplus >= 202002L
@@ -71,6 +72,9 @@ inline constexpr priority trace = priority::trace;
 inline constexpr priority app = priority::app;
 inline constexpr priority packet = priority::packet;
 inline constexpr priority library = priority::library;
+
+// What a definition says besides category, priority and message: attributes{"itv|bbc"}.
+using attributes = timeline_attributes_t;
 
 // How much is logged: events of a priority and of more important ones, all, or none.
 class level {
@@ -281,14 +285,16 @@ class ring {
   ring& operator=(const ring&) = delete;
 
   // Defines an event whose number of arguments is checked by every call.
-  tracepoint<> define(detail::text category, ::timeline::priority priority, detail::text message) const {
-    return define<any>(category, priority, message);
+  tracepoint<> define(detail::text category, ::timeline::priority priority, detail::text message,
+                      const attributes& with = {}) const {
+    return define<any>(category, priority, message, with);
   }
 
   // Defines an event whose calls the compiler checks; throws unless the message has Count
   // arguments.
   template <int Count>
-  tracepoint<Count> define(detail::text category, ::timeline::priority priority, detail::text message) const {
+  tracepoint<Count> define(detail::text category, ::timeline::priority priority, detail::text message,
+                           const attributes& with = {}) const {
     static_assert(Count >= any && Count <= static_cast<int>(detail::max_arguments),
                   "timeline: a message has at most four $arguments");
     std::uint32_t count = 0;
@@ -312,8 +318,22 @@ class ring {
       detail::raise(TIMELINE_E_ARGUMENT, what.c_str());
     }
     std::uint32_t event = 0;
-    detail::check(::timeline_define(tl_.get(), category.c(), static_cast<std::int32_t>(priority), message.c(), &event));
+    detail::check(::timeline_define_with(tl_.get(), category.c(), static_cast<std::int32_t>(priority), message.c(),
+                                         &with, &event));
     return tracepoint<Count>(tl_, event, count);
+  }
+
+  // Defines all events of a catalogue, a text file, and returns them by name: load("engine.events").at("engine.start").
+  std::map<std::string, tracepoint<>> load(detail::text file) const {
+    timeline_catalogue_t* made = nullptr;
+    detail::check(::timeline_define_file(tl_.get(), file.c(), &made));
+    const std::unique_ptr<timeline_catalogue_t, void (*)(timeline_catalogue_t*)> owner(made, ::timeline_catalogue_free);
+    std::map<std::string, tracepoint<>> events;
+    timeline_defined_t one;
+    for (std::uint32_t i = 0; ::timeline_defined(made, i, &one) == TIMELINE_OK; ++i)
+      events.emplace(one.name, define(one.category, static_cast<::timeline::priority>(one.priority), one.message,
+                                      attributes{one.channels}));
+    return events;
   }
 
   // Sets the level for every thread and process that writes to this timeline; takes effect at once.
@@ -322,6 +342,16 @@ class ring {
 
   // Says which events are logged, by category and by name: "info,engine=packet,-engine.idle_*". See timeline_switch.
   void switch_events(detail::text rules) const { detail::check(::timeline_switch(tl_.get(), rules.c())); }
+
+  // Switches a channel on or off, for every process. See timeline_channel.
+  void channel(detail::text name, bool on) const { detail::check(::timeline_channel(tl_.get(), name.c(), on)); }
+
+  // Follows an argument such as -trace=itv,bbc:packet; false if it is another one. See timeline_option.
+  bool option(detail::text argument) const {
+    const timeline_status_t status = ::timeline_option(tl_.get(), argument.c());
+    if (status != TIMELINE_END) detail::check(status);
+    return status == TIMELINE_OK;
+  }
 
   // Raises the level for a short time at a fixed period, until the sampler is destroyed.
   sampler sample(::timeline::level level, std::chrono::nanoseconds duration, std::chrono::nanoseconds period) const {

@@ -659,21 +659,47 @@ end
 -- $color:enum(red=1,green=2), lets it take numbers with fractions, booleans, a character, or a name
 -- of the enum. $name:str takes a string, and $name:u16[] a table of numbers or an array of FFI with such
 -- elements. There are at most 64 arguments. Any other argument, and a wrong number of them, raises an error at the caller's line,
--- also while the event is disabled.
-function timeline.define(tl, category, priority, message)
+-- also while the event is disabled. `attributes` is a table or nil: { channels = 'itv|bbc' } lets the
+-- event be logged only while both channels are on; 'itv=on' is on unless somebody switches it off.
+function timeline.define(tl, category, priority, message, attributes)
    expect_timeline(tl)
    expect_open(tl)
    expect(is_text(category), "category", "a string without NUL", category)
    expect(type(priority) == "string" and PRIORITIES[priority], "priority", A_PRIORITY, priority)
    expect(is_text(message), "message", "a string without NUL", message)
+   expect(attributes == nil or type(attributes) == "table", "attributes", "a table or nil", attributes)
+   local channels = attributes and attributes.channels
+   for name in pairs(attributes or {}) do expect(name == "channels", "attribute", "channels", name) end
+   expect(channels == nil or is_text(channels), "channels", "a string without NUL or nil", channels)
    local found, status = fields_of(message)
    if not found then return failed(status) end
    local event = ffi.new "uint32_t[1]"
-   status = C.timeline_define(tl.writer[0], category, PRIORITIES[priority], message, event)
+   local with = ffi.new("timeline_attributes_t", channels)
+   status = C.timeline_define_with(tl.writer[0], category, PRIORITIES[priority], message, with, event)
    if status ~= OK then return failed(status) end
    if found.has_payload then return payload_logger(tl.writer, event[0], found.fields) end
    if found.converted then return typed_logger(tl.writer, event[0], found.fields) end
    return loggers[#found.names](tl.writer, event[0], found.names)
+end
+
+-- Defines all events of a catalogue, a text file. Returns a table of the functions that log them, by
+-- the names of the events: timeline.load(tl, 'engine.events')['engine.got_packet'](1500).
+function timeline.load(tl, path)
+   expect_timeline(tl)
+   expect_open(tl)
+   expect(is_text(path), "path", "a string", path)
+   local out, one = ffi.new "timeline_catalogue_t *[1]", ffi.new "timeline_defined_t"
+   local status = C.timeline_define_file(tl.writer[0], path, out)
+   if status ~= OK then return failed(status) end
+   local catalogue, events, index = handle_of(out, C.timeline_catalogue_free), {}, 0
+   while C.timeline_defined(catalogue, index, one) == OK do
+      local logger, message, kind = timeline.define(tl, ffi.string(one.category), PRIORITIES[one.priority],
+         ffi.string(one.message), { channels = ffi.string(one.channels) })
+      if not logger then return nil, message, kind end
+      events[ffi.string(one.name)] = logger
+      index = index + 1
+   end
+   return events
 end
 
 -- Sets which events are logged, from now on and in every process: those of this priority and
@@ -684,6 +710,26 @@ function timeline.priority(tl, rules)
    expect_open(tl)
    expect(is_text(rules), "rules", "a level or rules in a string", rules)
    return done(C.timeline_switch(tl.writer[0], rules))
+end
+
+-- Switches a channel on or off, in every process. It need not be defined yet.
+function timeline.channel(tl, name, on)
+   expect_timeline(tl)
+   expect_open(tl)
+   expect(is_text(name), "channel", "a string", name)
+   expect(type(on) == "boolean", "on", "true or false", on)
+   return done(C.timeline_channel(tl.writer[0], name, on))
+end
+
+-- Follows an argument of the command line: '-trace=itv,bbc:packet' switches these channels on and
+-- adds rules. Returns whether it is such an argument.
+function timeline.option(tl, argument)
+   expect_timeline(tl)
+   expect_open(tl)
+   expect(is_text(argument), "argument", "a string", argument)
+   local status = C.timeline_option(tl.writer[0], argument)
+   if status == END then return false end
+   return done(status)
 end
 
 -- The level now, by name.

@@ -56,6 +56,7 @@ static const int TIMELINE_E_BUSY = 11;
 static const int TIMELINE_E_NOT_TRUSTED = 13;
 static const int TIMELINE_E_BUG = 12;
 typedef struct timeline_attached_t timeline_attached_t;
+typedef struct timeline_catalogue_t timeline_catalogue_t;
 typedef struct timeline_cursor_t timeline_cursor_t;
 typedef struct timeline_sampler_t timeline_sampler_t;
 typedef int32_t timeline_status_t;
@@ -80,6 +81,17 @@ typedef struct timeline_options_t {
   uint32_t trust_user;
   uint32_t trust_group;
 } timeline_options_t;
+typedef struct timeline_attributes_t {
+  const char *channels;
+} timeline_attributes_t;
+typedef struct timeline_defined_t {
+  uint32_t event;
+  int32_t priority;
+  const char *name;
+  const char *category;
+  const char *message;
+  const char *channels;
+} timeline_defined_t;
 typedef struct timeline_site_t {
   const char *category;
   const char *format;
@@ -143,12 +155,30 @@ timeline_status_t timeline_define(struct timeline_t *tl,
                                   int32_t priority,
                                   const char *message,
                                   uint32_t *event);
+timeline_status_t timeline_define_with(struct timeline_t *tl,
+                                       const char *category,
+                                       int32_t priority,
+                                       const char *message,
+                                       const struct timeline_attributes_t *attributes,
+                                       uint32_t *event);
 void timeline_log(const struct timeline_t *tl,
                   uint32_t event,
                   int64_t a0,
                   int64_t a1,
                   int64_t a2,
                   int64_t a3);
+timeline_status_t timeline_define_file(struct timeline_t *tl,
+                                       const char *file,
+                                       struct timeline_catalogue_t **out);
+timeline_status_t timeline_defined(const struct timeline_catalogue_t *catalogue,
+                                   uint32_t index,
+                                   struct timeline_defined_t *defined);
+uint32_t timeline_event_named(const struct timeline_catalogue_t *catalogue, const char *name);
+void timeline_catalogue_free(struct timeline_catalogue_t *catalogue);
+timeline_status_t timeline_channel(struct timeline_t *tl, const char *name,
+                                                                           _Bool
+                                                                                on);
+timeline_status_t timeline_option(struct timeline_t *tl, const char *argument);
 timeline_status_t timeline_sample(struct timeline_t *tl,
                                   int32_t level,
                                   uint64_t for_ns,

@@ -3,7 +3,7 @@
 use std::fs::File;
 
 use crate::clock::ClockKind;
-use crate::event::{Level, Rules};
+use crate::event::{Channel, Level, Rules};
 use crate::layout::Header;
 use crate::layout::words::Cursor;
 use crate::ring::Storage;
@@ -44,6 +44,8 @@ pub struct Info {
     pub level: Level,
     /// Which events are logged, beginning with that level.
     pub rules: Rules,
+    /// The channels, in the order in which they were defined.
+    pub channels: Vec<Channel>,
     /// The level that a sampler asks for at the moment; none otherwise.
     pub boost: Level,
     /// Whether `boost` was left by a sampler that died. It is cleared when a process changes the
@@ -148,6 +150,7 @@ pub(crate) fn info(
         thread_lanes_in_use: count_thread_lanes(segment),
         level: segment.definitions.level(),
         rules: segment.definitions.rules(),
+        channels: segment.definitions.channels(),
         boost: segment.definitions.boost(),
         boost_is_stale: segment.definitions.boost() != Level::NONE
             && segment.sampler(file).is_none(),

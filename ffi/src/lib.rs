@@ -6,7 +6,10 @@
 #![deny(improper_ctypes_definitions)]
 #![allow(non_camel_case_types)]
 
+mod attributes;
 mod backtrace;
+mod catalogue;
+mod channel;
 mod convert;
 mod dump;
 mod error;
@@ -22,7 +25,10 @@ mod stack;
 mod text;
 mod writer;
 
+pub use attributes::*;
 pub use backtrace::*;
+pub use catalogue::*;
+pub use channel::*;
 pub use dump::*;
 pub use error::*;
 pub use event::*;

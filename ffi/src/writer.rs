@@ -1,4 +1,5 @@
 //! Timelines to write to: makes, joins and frees them, defines and logs their events.
+use crate::attributes::{attributes_of, timeline_attributes_t};
 use crate::convert::{path, place, shared, text};
 use crate::error::{Failure, TIMELINE_OK, guard, timeline_status_t};
 use crate::modules::Modules;
@@ -345,19 +346,45 @@ pub unsafe extern "C-unwind" fn timeline_define(
     message: *const c_char,
     event: *mut u32,
 ) -> timeline_status_t {
+    // SAFETY: the contract of this function.
+    unsafe { timeline_define_with(tl, category, priority, message, std::ptr::null(), event) }
+}
+
+/// Like `timeline_define`, with attributes. They are part of the definition: the same message with
+/// other attributes is another event.
+///
+/// `category`, `priority`, `message` and `event`: as for `timeline_define`. `attributes`: NULL for
+/// the defaults.
+///
+/// Returns the statuses of `timeline_define`. Any thread.
+///
+/// # Safety
+/// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `category`
+/// and `message` are NULL or NUL-terminated strings; `attributes` is NULL or readable, and its
+/// texts are NULL or NUL-terminated strings; `event` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn timeline_define_with(
+    tl: *mut timeline_t,
+    category: *const c_char,
+    priority: i32,
+    message: *const c_char,
+    attributes: *const timeline_attributes_t,
+    event: *mut u32,
+) -> timeline_status_t {
     let status = guard(|| {
         place(event, "event")?;
         // SAFETY: the contract of this function.
-        let (writer, category, message) = unsafe {
+        let (writer, category, message, attributes) = unsafe {
             (
                 writer(tl)?,
                 text(category, "category")?,
                 text(message, "message")?,
+                attributes_of(attributes)?,
             )
         };
-        let id = writer
-            .core
-            .define(category, priority_of(priority)?, message)?;
+        let priority = priority_of(priority)?;
+        let core = &writer.core;
+        let id = core.define_with(category, priority, message, &attributes)?;
         // SAFETY: checked by `place`, and writable by contract.
         unsafe { event.write(id.0) };
         Ok(TIMELINE_OK)

@@ -234,7 +234,7 @@ impl Attached {
             return None;
         }
         let definition = self.segment.definitions.get(id)?;
-        let text = definition.category.len() + definition.message.len();
+        let text = definition.category.len() + definition.message.len() + definition.channels.len();
         let left = left.saturating_sub(text as u64);
         self.text_left.store(left, Ordering::Relaxed);
         Some(cached.get_or_init(|| Box::new(definition)))

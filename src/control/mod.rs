@@ -12,7 +12,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::error::{Error, Result};
-use crate::event::{Definitions, EventId, Level, Priority, Rules};
+use crate::event::{
+    Attributes, Channel, Definitions, EventId, Level, Priority, Rules, Selection, channel_name,
+};
 use crate::lifecycle;
 use crate::segment::{Segment, Use};
 use crate::shm::{self, Lock, LockFile, Name, Opening, Patience, SharedFile, Trust};
@@ -196,6 +198,42 @@ impl Control {
         Ok(())
     }
 
+    /// The channels, in the order in which they were defined.
+    pub fn channels(&self) -> Vec<Channel> {
+        self.segment().definitions.channels()
+    }
+
+    /// Switches a channel on or off, in every process. A channel that no event names yet is
+    /// defined, so it holds for events that are defined later.
+    ///
+    /// # Errors
+    /// `BadChannel`; `ChannelTableFull`; `StringTableFull`; `Locked`; `Io`.
+    pub fn channel(&self, name: &str, on: bool) -> Result<()> {
+        self.select(&Selection {
+            channels: vec![(name.to_owned(), on)],
+            rules: None,
+        })
+    }
+
+    /// Switches channels, and adds rules, as a person selects them at the start of a program.
+    ///
+    /// # Errors
+    /// Those of [`channel`](Control::channel) and [`switch`](Control::switch). Channels may then
+    /// have been switched already.
+    pub fn select(&self, selection: &Selection) -> Result<()> {
+        for (name, _) in &selection.channels {
+            channel_name(name)?;
+        }
+        let _lock = self.lock()?;
+        let definitions = &self.segment().definitions;
+        definitions.switch_channels(self.path(), &selection.channels)?;
+        if let Some(rules) = &selection.rules {
+            definitions.add_rules(self.path(), rules)?;
+        }
+        self.segment().add_anchor();
+        Ok(())
+    }
+
     /// Raises the level for a short time, again and again: `for_` of every `every`. Dropping the
     /// result restores the level. Meant for bursts of detail: 100 µs every 10 ms, say.
     ///
@@ -205,16 +243,18 @@ impl Control {
         Sampler::start(self.clone(), level, for_, every)
     }
 
-    /// The definition with this category, priority and message. It is added if it is missing.
+    /// The definition with this category, priority, message and attributes. It is added if it is
+    /// missing.
     pub(crate) fn define(
         &self,
         category: &str,
         priority: Priority,
         message: &str,
+        attributes: &Attributes,
     ) -> Result<EventId> {
         let lock = self.lock()?;
         self.defining(lock, |all| {
-            all.define(self.path(), category, priority, message)
+            all.define(self.path(), category, priority, message, attributes)
         })
     }
 

@@ -1,8 +1,10 @@
 //! All errors. Each says what was expected, what was found, and what to do.
 
 mod contents;
+mod kind;
 
 pub use contents::looks_like;
+pub use kind::ErrorKind;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,34 +23,6 @@ pub struct User {
     pub pid: u32,
     /// The name of the process (`comm`), at most 15 bytes.
     pub name: String,
-}
-
-/// The broad class of an [`Error`], stable enough to branch on (the C status codes follow it).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ErrorKind {
-    /// The operating system refused.
-    Io,
-    /// No timeline of that name.
-    NotFound,
-    /// The name belongs to living writers.
-    InUse,
-    /// Not enough space for the timeline.
-    NoSpace,
-    /// The file belongs to a user that the writer does not trust.
-    NotTrusted,
-    /// The file is something else, or was never finished.
-    NotATimeline,
-    /// A format version this library does not read.
-    Version,
-    /// The header or file contradicts itself.
-    Corrupt,
-    /// The caller passed an impossible argument.
-    Argument,
-    /// A table of the timeline, or of this process, is full.
-    Full,
-    /// Another process is doing this now.
-    Busy,
 }
 
 /// All errors of this crate.
@@ -244,6 +218,41 @@ pub enum Error {
         found: String,
     },
 
+    /// A name that no channel can have.
+    #[error(
+        "{found:?} cannot name a channel: expected 1 to 32 letters (a to z), digits, `_`, `.` and \
+         `-`, which does not come first"
+    )]
+    BadChannel {
+        /// The name given.
+        found: String,
+    },
+
+    /// A mistake in a catalogue of events.
+    #[error("{}:{line}: expected {expected}, found {found}", .path.display())]
+    Catalogue {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1 on.
+        line: usize,
+        /// What would be right.
+        expected: String,
+        /// What stands there.
+        found: String,
+    },
+
+    /// There is no room for another channel.
+    #[error("there is no room for channel {name:?}: {} has {capacity} channels, and can have no \
+        more; use one of them (`timeline channel` shows them)", .path.display())]
+    ChannelTableFull {
+        /// The timeline.
+        path: PathBuf,
+        /// The channel.
+        name: String,
+        /// How many there can be.
+        capacity: usize,
+    },
+
     /// More rules about which events are logged than the timeline has room for.
     #[error("the rules of {} would take {needed} bytes, and there is room for {capacity}; set a \
         level, which ends all rules so far (`timeline priority {} LEVEL`), or use patterns with *",
@@ -390,40 +399,6 @@ pub enum Error {
 }
 
 impl Error {
-    /// The broad class of this error.
-    pub fn kind(&self) -> ErrorKind {
-        use Error::*;
-        match self {
-            Io { .. } => ErrorKind::Io,
-            NotFound { .. } => ErrorKind::NotFound,
-            InUse { .. } => ErrorKind::InUse,
-            NoSpace { .. } => ErrorKind::NoSpace,
-            NotTrusted { .. } => ErrorKind::NotTrusted,
-            NotATimeline { .. } | Unfinished { .. } | OtherBoot { .. } | UnknownBoot { .. } => {
-                ErrorKind::NotATimeline
-            }
-            Version { .. } => ErrorKind::Version,
-            Truncated { .. } | Corrupt { .. } => ErrorKind::Corrupt,
-            BadName { .. }
-            | BadSize { .. }
-            | BadPriority { .. }
-            | BadLevel { .. }
-            | BadRule { .. }
-            | TooManyArguments { .. }
-            | ArgumentCount { .. }
-            | ArgumentType { .. }
-            | UnknownFieldType { .. }
-            | BadText { .. }
-            | ReadOnly { .. } => ErrorKind::Argument,
-            StringTableFull { .. }
-            | DefinitionTableFull { .. }
-            | ProcessTableFull { .. }
-            | RulesFull { .. }
-            | TooManyOpen { .. } => ErrorKind::Full,
-            SamplerBusy { .. } | Locked { .. } => ErrorKind::Busy,
-        }
-    }
-
     /// The error of waiting for a lock.
     pub(crate) fn lock(path: &Path, owner: &Owner, source: io::Error) -> Error {
         if source.kind() != io::ErrorKind::TimedOut {

@@ -4,6 +4,8 @@
 //! and C's `int` convert without a cast. An unsigned 64-bit number keeps its bits, and is shown as
 //! signed above 2^63.
 
+mod catalogue;
+mod channels;
 mod element;
 mod field;
 mod glob;
@@ -13,6 +15,7 @@ mod payload;
 mod printf;
 mod priority;
 mod rules;
+mod selection;
 mod statement;
 mod strings;
 mod switches;
@@ -22,6 +25,8 @@ mod template;
 mod units;
 mod values;
 
+pub use catalogue::{Catalogue, CatalogueEvent};
+pub use channels::{Channel, Switch, channel_name};
 pub use element::Element;
 pub use field::{FieldType, Labels, TYPES};
 pub use module::Module;
@@ -29,6 +34,7 @@ pub use payload::{Layout, Values, lay_out};
 pub use printf::Format;
 pub use priority::{Level, Priority};
 pub use rules::Rules;
+pub use selection::Selection;
 pub use statement::typed_message;
 pub use table::{Definitions, EventId};
 pub use template::{Field, argument_names, checked_fields, fields};
@@ -59,6 +65,16 @@ pub struct Definition {
     pub file: Option<String>,
     /// The line of the call site, if known.
     pub line: Option<u32>,
+    /// Its channels, with `|` between: `itv|bbc`. It is logged only while all of them are on.
+    pub channels: String,
+}
+
+/// What a definition says besides category, priority and message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Attributes<'a> {
+    /// The channels of the event, with `|` between: `itv|bbc`. It is logged only while all of them
+    /// are on. A channel is off until somebody switches it on, or from its definition on: `itv=on`.
+    pub channels: &'a str,
 }
 
 /// How a message marks the places of values.
@@ -104,12 +120,24 @@ impl Definition {
             syntax: Syntax::Template,
             file: None,
             line: None,
+            channels: String::new(),
         }
     }
 
     /// The first line of the message, as defined: `processed $tcp, $udp, and $other`.
     pub fn summary(&self) -> &str {
         template::first_line(&self.message)
+    }
+
+    /// The lines of the message behind the first, which explain the event. A format of printf has
+    /// none.
+    pub fn prose(&self) -> &str {
+        match self.syntax {
+            Syntax::Template => {
+                self.message[self.summary().len()..].trim_start_matches(['\r', '\n'])
+            }
+            Syntax::Printf => "",
+        }
     }
 
     /// The name of the event: its category, and the words of its message up to the first argument.

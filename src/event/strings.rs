@@ -55,12 +55,12 @@ impl Strings {
 
     /// Adds all the strings or none, so that a failed define takes no space. An empty string is at
     /// 0. The caller holds the define lock.
-    pub fn intern<const N: usize>(&self, path: &Path, texts: [&str; N]) -> Result<[u32; N]> {
+    pub fn intern(&self, path: &Path, texts: &[&str]) -> Result<Vec<u32>> {
         let strings = self.geometry.strings();
         let used = self.used();
         let mut table = vec![0; used as usize];
         self.map.read(strings.offset, &mut table);
-        let offsets = texts.map(|text| {
+        let mut place = |text: &&str| {
             if text.is_empty() {
                 return 0;
             }
@@ -70,7 +70,8 @@ impl Strings {
                 table.extend(&bytes);
                 table.len() - bytes.len()
             }) as u32
-        });
+        };
+        let offsets = texts.iter().map(&mut place).collect();
         let end = table.len() as u64;
         if end > strings.length {
             return Err(Error::StringTableFull {

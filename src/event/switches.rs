@@ -118,8 +118,8 @@ impl Switches {
         field.store(boost.get().into(), Ordering::Relaxed);
     }
 
-    /// Records that not all events follow what was asked for.
-    fn begin(&self) {
+    /// Records that not all events follow what was asked for. The caller holds the define lock.
+    pub fn begin(&self) {
         let header = self.map.header().shared();
         let serial = header.rules_serial.load(Ordering::Relaxed);
         header.rules_applied.store(!serial, Ordering::Relaxed);

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::channels::{Channel, Switch};
 use super::rules::Rules;
 use super::switches::Switches;
 use super::{Definitions, Level, Priority};
@@ -42,6 +43,23 @@ impl Definitions {
         }
         self.switches.set_rules(&rules);
         self.apply();
+        Ok(())
+    }
+
+    /// The channels.
+    pub fn channels(&self) -> Vec<Channel> {
+        self.channels.all()
+    }
+
+    /// Switches channels on or off, and defines those that are missing. The caller holds the define
+    /// lock.
+    pub fn switch_channels(&self, path: &Path, wanted: &[Switch]) -> Result<()> {
+        let missing = self.channels.missing(path, wanted)?;
+        self.channels.add(&self.strings.intern(path, &missing)?);
+        self.switches.begin();
+        self.channels.switch(wanted);
+        self.enable_all();
+        self.switches.applied();
         Ok(())
     }
 

@@ -8,10 +8,11 @@ use std::hash::Hasher;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::channels::{Channels, Switch, channels_of_event};
 use super::rules::{Rules, Verdict};
 use super::strings::Strings;
 use super::switches::Switches;
-use super::{Definition, Priority, Syntax, checked_fields, fields};
+use super::{Attributes, Definition, Priority, Syntax, checked_fields, fields};
 use crate::error::{Error, Result};
 use crate::layout::{Geometry, records};
 use crate::shm::{Mapping, Place};
@@ -57,10 +58,12 @@ struct Wanted<'a> {
     /// The call site's file and line, if known; line 0 if not.
     file: &'a str,
     line: u32,
+    channels: &'a [Switch],
 }
 
 impl Wanted<'_> {
-    fn hash(&self) -> u64 {
+    /// `channels`: its channels, as bits.
+    fn hash(&self, channels: u64) -> u64 {
         let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
         hash.write(&[self.priority as u8]);
         hash.write(self.category.as_bytes());
@@ -71,6 +74,10 @@ impl Wanted<'_> {
             hash.write(&self.line.to_le_bytes());
             hash.write(self.file.as_bytes());
         }
+        if channels != 0 {
+            hash.write(&[0]);
+            hash.write(&channels.to_le_bytes());
+        }
         hash.finish()
     }
 }
@@ -80,7 +87,8 @@ impl Wanted<'_> {
 pub struct Definitions {
     pub(super) map: Arc<Mapping>,
     geometry: Geometry,
-    strings: Strings,
+    pub(super) strings: Strings,
+    pub(super) channels: Channels,
     pub(super) switches: Switches,
 }
 
@@ -91,6 +99,7 @@ impl Definitions {
             map: Arc::clone(map),
             geometry: *geometry,
             strings: Strings::new(map, geometry),
+            channels: Channels::new(map, geometry),
             switches: Switches::new(map),
         }
     }
@@ -132,6 +141,10 @@ impl Definitions {
             syntax: syntax(self.kind(id.0))?,
             file: (file != 0).then(|| self.strings.text(file)),
             line: (line != 0).then_some(line),
+            channels: {
+                let bits = record.field(|definition| &definition.channels);
+                self.channels.text(bits.load(Ordering::Relaxed))
+            },
         })
     }
 
@@ -155,7 +168,8 @@ impl Definitions {
         })
     }
 
-    /// The definition with this category, priority and message. It is added if it is missing.
+    /// The definition with this category, priority, message and attributes. It is added if it is
+    /// missing.
     ///
     /// The caller holds the define lock.
     pub fn define(
@@ -164,8 +178,10 @@ impl Definitions {
         category: &str,
         priority: Priority,
         message: &str,
+        attributes: &Attributes,
     ) -> Result<EventId> {
         checked_fields(message)?;
+        let channels = channels_of_event(attributes.channels)?;
         let wanted = Wanted {
             kind: kind::TEMPLATE,
             category,
@@ -173,6 +189,7 @@ impl Definitions {
             message,
             file: "",
             line: 0,
+            channels: &channels,
         };
         self.find_or_add(path, &wanted)
     }
@@ -197,6 +214,7 @@ impl Definitions {
             message,
             file,
             line,
+            channels: &[],
         };
         self.find_or_add(path, &wanted)
     }
@@ -220,6 +238,7 @@ impl Definitions {
             message: format,
             file,
             line,
+            channels: &[],
         };
         self.find_or_add(path, &wanted)
     }
@@ -235,6 +254,7 @@ impl Definitions {
             message: module,
             file: "",
             line: 0,
+            channels: &[],
         };
         self.find_or_add(path, &wanted).map(drop)
     }
@@ -253,14 +273,25 @@ impl Definitions {
         for (what, text) in texts.into_iter().filter(|_| wanted.kind != kind::MODULE) {
             check_length(what, text)?;
         }
-        let hash = wanted.hash();
-        match self.find(hash, wanted) {
-            Some(id) => Ok(id),
-            None => self.add(path, hash, wanted),
+        let channels = self
+            .channels
+            .known(wanted.channels.iter().map(|(name, _)| name));
+        let id = match channels.and_then(|channels| self.find(channels, wanted)) {
+            Some(id) => id,
+            None => self.add(path, wanted)?,
+        };
+        let bits = self.channels.to_switch_on(wanted.channels);
+        if bits != 0 {
+            self.switches.begin();
+            self.channels.switch_on(bits);
+            self.enable_all();
+            self.switches.applied();
         }
+        Ok(id)
     }
 
-    fn find(&self, hash: u64, wanted: &Wanted) -> Option<EventId> {
+    fn find(&self, channels: u64, wanted: &Wanted) -> Option<EventId> {
+        let hash = wanted.hash(channels);
         let number = |field: &AtomicU32| field.load(Ordering::Relaxed);
         let text = |field| match number(field) {
             0 => String::new(),
@@ -272,6 +303,7 @@ impl Definitions {
                 && self.kind(*id) == wanted.kind
                 && self.priority(*id) == Some(wanted.priority)
                 && number(&record.line) == wanted.line
+                && record.channels.load(Ordering::Relaxed) == channels
                 && text(&record.category) == wanted.category
                 && text(&record.message) == wanted.message
                 && text(&record.file) == wanted.file
@@ -279,7 +311,7 @@ impl Definitions {
         (1..self.count()).find(is_wanted).map(EventId)
     }
 
-    fn add(&self, path: &Path, hash: u64, wanted: &Wanted) -> Result<EventId> {
+    fn add(&self, path: &Path, wanted: &Wanted) -> Result<EventId> {
         let id = self.count();
         if id >= self.geometry.definitions {
             return Err(Error::DefinitionTableFull {
@@ -287,14 +319,23 @@ impl Definitions {
                 capacity: self.geometry.definitions - 1,
             });
         }
-        let [category, message, file] = self
+        let missing = self.channels.missing(path, wanted.channels)?;
+        let texts = [wanted.category, wanted.message, wanted.file];
+        let offsets = self
             .strings
-            .intern(path, [wanted.category, wanted.message, wanted.file])?;
+            .intern(path, &[&texts[..], &missing[..]].concat())?;
+        let (texts, missing) = offsets.split_at(texts.len());
+        self.channels.add(missing);
         let record = self.record(id).shared();
-        record.hash.store(hash, Ordering::Relaxed);
-        record.category.store(category, Ordering::Relaxed);
-        record.message.store(message, Ordering::Relaxed);
-        record.file.store(file, Ordering::Relaxed);
+        let channels = self
+            .channels
+            .known(wanted.channels.iter().map(|(name, _)| name));
+        let channels = channels.unwrap_or(0);
+        record.hash.store(wanted.hash(channels), Ordering::Relaxed);
+        record.channels.store(channels, Ordering::Relaxed);
+        record.category.store(texts[0], Ordering::Relaxed);
+        record.message.store(texts[1], Ordering::Relaxed);
+        record.file.store(texts[2], Ordering::Relaxed);
         record.line.store(wanted.line, Ordering::Relaxed);
         let byte = |field: &AtomicU8, value| field.store(value, Ordering::Relaxed);
         byte(&record.priority, wanted.priority as u8);
@@ -343,7 +384,10 @@ impl Definitions {
         let verdict = Verdict::from_code(rule.load(Ordering::Relaxed));
         let is_event = syntax(self.kind(id)).is_some();
         let priority = self.priority(id).filter(|_| is_event);
-        let enabled = priority.is_some_and(|priority| self.switches.allows(verdict, priority));
+        let channels = &self.record(id).shared().channels;
+        let are_on = channels.load(Ordering::Relaxed) & !self.channels.on() == 0;
+        let allows = |priority| are_on && self.switches.allows(verdict, priority);
+        let enabled = priority.is_some_and(allows);
         // Relaxed: a writer that sees the change a moment later logs one event too many or too few.
         let byte = self.map.record::<AtomicU8>(self.geometry.enable().at(id));
         byte.shared().store(enabled.into(), Ordering::Relaxed);

@@ -113,7 +113,13 @@ record! {
         0xb40 pub rules_serial: AtomicU64,
         /// The same number once all enable bytes follow them.
         0xb48 pub rules_applied: AtomicU64,
-        0xb50 _unused_b50: [AtomicU8; 304],
+        /// Which channels are on, as bits.
+        0xb50 pub channels_on: AtomicU64,
+        /// Which channels somebody has switched, as bits.
+        0xb58 pub channels_switched: AtomicU64,
+        0xb60 _unused_b60: [AtomicU8; 32],
+        /// The names of the channels, as offsets in the string table; 0 = no further channel.
+        0xb80 pub channels: [AtomicU32; 64],
         /// Which events are logged, in words, NUL-padded: in force while `rules_serial` is even.
         0xc80 pub rules_even: [AtomicU8; 448],
         /// The same while it is odd.
@@ -147,6 +153,9 @@ record! {
     }
 }
 
+/// The most channels: each is a bit of a word.
+pub const CHANNELS: usize = 64;
+
 /// Bytes of the rules, with a NUL.
 pub const RULES: usize = 448;
 
@@ -160,6 +169,7 @@ pub const FLAG_REDUCED: u32 = 2;
 
 const _: () = {
     assert!(size_of::<Header>() as u64 == super::HEADER_SIZE);
+    assert!(offset_of!(Header, channels) + CHANNELS * 4 == offset_of!(Header, rules_even));
     assert!(offset_of!(Header, rules_even) + RULES == offset_of!(Header, rules_odd));
     // What changes at another rate is on another cache line.
     assert!(offset_of!(Header, next_ticket).is_multiple_of(64));

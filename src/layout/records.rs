@@ -78,8 +78,7 @@ record! {
         16 pub file: AtomicU32,
         /// Line in that file; 0 = unknown.
         20 pub line: AtomicU32,
-        /// Channel; 0 = none.
-        24 pub channel: AtomicU16,
+        24 _unused_24: [AtomicU8; 2],
         /// 1 (error) to 7 (library).
         26 pub priority: AtomicU8,
         /// 1 = message with arguments.
@@ -89,7 +88,10 @@ record! {
         29 _unused_29: [AtomicU8; 6],
         /// What the rules say of it: 0 nothing, 1 to 9 a level, 10 log it, 11 do not.
         35 pub rule: AtomicU8,
-        36 _unused: [AtomicU8; 28],
+        36 _unused_36: [AtomicU8; 4],
+        /// Its channels, as bits.
+        40 pub channels: AtomicU64,
+        48 _unused_48: [AtomicU8; 16],
     }
 }
 

@@ -1,5 +1,6 @@
 //! A timeline in the program that writes it: define, log, priority, sample, save.
 
+mod environment;
 mod options;
 
 pub use options::Options;
@@ -9,7 +10,10 @@ use std::time::Duration;
 
 use crate::control::{Control, Sampler};
 use crate::error::{Error, Result};
-use crate::event::{EventId, FieldType, Level, Module, Priority, Rules, typed_message};
+use crate::event::{
+    Attributes, Catalogue, CatalogueEvent, EventId, FieldType, Level, Module, Priority, Rules,
+    typed_message,
+};
 use crate::layout::MAX_ARGUMENTS;
 use crate::layout::words::FLAG_BACKTRACE;
 use crate::ring::handle::Index;
@@ -145,6 +149,7 @@ impl Timeline {
             Err(_) => lifecycle.file().try_clone().map_err(fail)?,
         };
         let control = Control::over(segment, file)?;
+        environment::follow(&control);
         Ok(Timeline { log, control })
     }
 
@@ -159,7 +164,56 @@ impl Timeline {
     /// `TooManyArguments`; `BadText` for an empty text, one with NUL, a category of several lines;
     /// `StringTableFull`; `DefinitionTableFull`; `Locked`; `Io`. Nothing is then defined.
     pub fn define(&self, category: &str, priority: Priority, message: &str) -> Result<EventId> {
-        self.control.define(category, priority, message)
+        self.define_with(category, priority, message, &Attributes::default())
+    }
+
+    /// Like [`define`](Timeline::define), with attributes. They are part of the definition: the
+    /// same message with other attributes is another event.
+    ///
+    /// # Errors
+    /// Those of `define`; `BadChannel`; `ChannelTableFull`.
+    ///
+    /// # Example
+    /// ```
+    /// use timeline::{Attributes, Priority, Timeline};
+    /// # let path = format!("/timeline-doc-channels-{}", std::process::id());
+    /// # let timeline = Timeline::with_size(&path, 1024, 4096)?;
+    /// let both = Attributes { channels: "itv|bbc" };
+    /// let event = timeline.define_with("news", Priority::Info, "on air", &both)?;
+    /// timeline.channel("itv", true)?;
+    /// assert!(!timeline.enabled(event));
+    /// timeline.channel("bbc", true)?;
+    /// assert!(timeline.enabled(event));
+    /// # timeline::unlink(&path)?;
+    /// # Ok::<(), timeline::Error>(())
+    /// ```
+    pub fn define_with(
+        &self,
+        category: &str,
+        priority: Priority,
+        message: &str,
+        attributes: &Attributes,
+    ) -> Result<EventId> {
+        self.control.define(category, priority, message, attributes)
+    }
+
+    /// Defines all events of a [catalogue](Catalogue), a text file. See docs/events.md.
+    ///
+    /// # Errors
+    /// `Io` and `Catalogue` if the file cannot be read, or has a mistake: then nothing
+    /// is defined. Those of [`define_with`](Timeline::define_with): then events that come before in
+    /// the file are defined.
+    pub fn define_file(&self, path: impl AsRef<Path>) -> Result<Vec<(CatalogueEvent, EventId)>> {
+        let events = Catalogue::read(path)?.sound()?;
+        let define = |event: CatalogueEvent| {
+            let attributes = Attributes {
+                channels: &event.channels,
+            };
+            let id =
+                self.define_with(&event.category, event.priority, &event.message, &attributes)?;
+            Ok((event, id))
+        };
+        events.into_iter().map(define).collect()
     }
 
     /// Logs an event with up to four arguments, if it is enabled.
@@ -288,6 +342,32 @@ impl Timeline {
     /// Those of [`Control::switch`].
     pub fn switch(&self, rules: &Rules) -> Result<()> {
         self.control.switch(rules)
+    }
+
+    /// Switches a channel on or off; see [`Control::channel`].
+    ///
+    /// # Errors
+    /// Those of [`Control::channel`].
+    pub fn channel(&self, name: &str, on: bool) -> Result<()> {
+        self.control.channel(name, on)
+    }
+
+    /// Follows an argument of the command line, if it is `-trace=SELECTION` or
+    /// `--trace=SELECTION`, as in `-trace=itv,bbc:packet`; returns whether it is. See
+    /// [`Selection`](crate::Selection).
+    ///
+    /// # Errors
+    /// Those of [`Control::select`]; `BadRule`, `BadLevel` and `BadChannel` for a selection that
+    /// cannot be read.
+    pub fn option(&self, argument: &str) -> Result<bool> {
+        let option = argument
+            .strip_prefix('-')
+            .map(|rest| rest.strip_prefix('-').unwrap_or(rest));
+        let Some(selection) = option.and_then(|option| option.strip_prefix("trace=")) else {
+            return Ok(false);
+        };
+        self.control.select(&selection.parse()?)?;
+        Ok(true)
     }
 
     /// The rules in force, beginning with the level.

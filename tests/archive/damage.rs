@@ -94,6 +94,7 @@ impl Sample {
             category: text(&definition.category),
             message: text(&definition.message),
             file: text(&definition.file),
+            channels: text(&definition.channels),
             ..definition.clone()
         };
         let thread = Arc::make_mut(&mut event.thread);

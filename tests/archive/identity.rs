@@ -22,12 +22,13 @@ fn definition() -> impl Strategy<Value = RawDefinition> {
         number(),
         prop::option::of(1..8u64),
         strings.clone(),
-        strings,
+        strings.clone(),
         number(),
         prop_oneof![3 => Just(None), 3 => Just(Some(PRINTF)), 1 => number()],
+        strings,
     )
         .prop_map(
-            |(file, line, level, format, category, event, syntax)| RawDefinition {
+            |(file, line, level, format, category, event, syntax, channels)| RawDefinition {
                 file,
                 line,
                 level,
@@ -35,6 +36,7 @@ fn definition() -> impl Strategy<Value = RawDefinition> {
                 category,
                 event,
                 syntax,
+                channels,
             },
         )
 }

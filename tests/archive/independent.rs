@@ -75,6 +75,9 @@ fn object(event: &RecordedEvent) -> Value {
     if let Some(syntax) = definition.syntax {
         object["syntax"] = json!(syntax);
     }
+    if let Some(channels) = definition.channels.as_deref() {
+        object["channels"] = json!(channels);
+    }
     match event.payload.is_empty() {
         true => object["arguments"] = json!(event.args),
         false => object["payload"] = json!(hex(&event.payload)),
@@ -239,6 +242,7 @@ fn an_independent_reader_finds_the_arguments_of_printf() {
         let mut writer = Writer::new(&mut file, 7, form);
         let mut event = RawEvent::default();
         event.definition.syntax = Some(PRINTF);
+        event.definition.channels = Some(writer.string("itv|bbc"));
         // The last promises more than there is.
         let payloads = [
             &all_values()[..],
@@ -256,6 +260,11 @@ fn an_independent_reader_finds_the_arguments_of_printf() {
         agree(&path);
         let found = python(&path, &[]);
         assert_eq!(found.len(), 6);
+        assert!(
+            found[1..]
+                .iter()
+                .all(|event| event["channels"] == "itv|bbc")
+        );
         assert_eq!(found[1]["arguments"], json!(expected_values()), "{form:?}");
         assert_eq!(found[2]["arguments"], json!([5, 6]));
         assert_eq!(found[3]["arguments"], json!([]));

@@ -79,6 +79,7 @@ pub fn event_of(
             category: Some(writer.string("net")),
             event: Some(1 + i % 4),
             syntax: (kind == 3).then_some(PRINTF),
+            channels: None,
         },
         thread: RawThread {
             name: Some(writer.string(thread)),

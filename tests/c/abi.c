@@ -407,6 +407,52 @@ static void switching(timeline_t *tl) {
   CHECK_FAILS(timeline_switch(tl, "all,none"), TIMELINE_E_ARGUMENT, "\"none\" is no rule");
   CHECK_FAILS(timeline_switch(tl, NULL), TIMELINE_E_ARGUMENT, "rules is NULL");
   CHECK_FAILS(timeline_switch(NULL, "all"), TIMELINE_E_ARGUMENT, "the timeline is NULL");
+  const timeline_attributes_t both = {.channels = "itv|bbc"};
+  uint32_t news = 7;
+  CHECK_EQ(timeline_define_with(tl, "example", TIMELINE_INFO, "news", &both, &news), TIMELINE_OK);
+  CHECK(!timeline_enabled(tl, news));
+  CHECK_EQ(timeline_channel(tl, "itv", true), TIMELINE_OK);
+  CHECK(!timeline_enabled(tl, news));
+  CHECK_EQ(timeline_option(tl, "--trace=bbc:info"), TIMELINE_OK);
+  CHECK(timeline_enabled(tl, news));
+  CHECK_EQ(timeline_level(tl), TIMELINE_INFO);
+  CHECK_EQ(timeline_option(tl, "-trace=-itv:all"), TIMELINE_OK);
+  CHECK(!timeline_enabled(tl, news));
+  CHECK_EQ(timeline_option(tl, "-v"), TIMELINE_END);
+  CHECK_FAILS(timeline_option(tl, "-trace=a b"), TIMELINE_E_ARGUMENT, "\"a b\" cannot name a channel");
+  CHECK_FAILS(timeline_option(tl, NULL), TIMELINE_E_ARGUMENT, "argument is NULL");
+  CHECK_FAILS(timeline_channel(tl, "", true), TIMELINE_E_ARGUMENT, "\"\" cannot name a channel");
+  CHECK_FAILS(timeline_channel(tl, NULL, true), TIMELINE_E_ARGUMENT, "name is NULL");
+  CHECK_FAILS(timeline_channel(NULL, "itv", true), TIMELINE_E_ARGUMENT, "the timeline is NULL");
+  char path[sizeof ring + 8];
+  snprintf(path, sizeof path, "%s.events", ring);
+  timeline_catalogue_t *catalogue = NULL;
+  timeline_defined_t one;
+  FILE *file = fopen(path, "w");
+  CHECK(file && fputs("[engine]\npacket itv=on|got packet $len\nprose\n\ninfo|idle\n", file) >= 0 && fclose(file) == 0);
+  CHECK_EQ(timeline_define_file(tl, path, &catalogue), TIMELINE_OK);
+  CHECK_EQ(timeline_defined(catalogue, 0, &one), TIMELINE_OK);
+  CHECK(strcmp(one.name, "engine.got_packet") == 0 && strcmp(one.category, "engine") == 0);
+  CHECK(strcmp(one.message, "got packet $len\nprose") == 0 && strcmp(one.channels, "itv=on") == 0);
+  CHECK_EQ(one.priority, TIMELINE_PACKET);
+  CHECK_EQ(timeline_event_named(catalogue, "engine.got_packet"), one.event);
+  CHECK_EQ(timeline_event_named(catalogue, "engine.got"), 0);
+  CHECK_EQ(timeline_event_named(NULL, NULL), 0);
+  CHECK_EQ(timeline_defined(catalogue, 1, &one), TIMELINE_OK);
+  CHECK(timeline_enabled(tl, one.event));
+  CHECK_EQ(timeline_defined(catalogue, 2, &one), TIMELINE_END);
+  CHECK_FAILS(timeline_defined(catalogue, 0, NULL), TIMELINE_E_ARGUMENT, "defined is NULL");
+  CHECK_FAILS(timeline_defined(NULL, 0, &one), TIMELINE_E_ARGUMENT, "the catalogue is NULL");
+  timeline_catalogue_free(catalogue);
+  timeline_catalogue_free(NULL);
+  CHECK((file = fopen(path, "w")) && fputs("\nloud|x\n", file) >= 0 && fclose(file) == 0);
+  CHECK_FAILS(timeline_define_file(tl, path, &catalogue), TIMELINE_E_ARGUMENT, ".events:2: expected a priority");
+  CHECK_EQ(remove(path), 0);
+  CHECK_FAILS(timeline_define_file(tl, path, &catalogue), TIMELINE_E_IO, path);
+  const timeline_attributes_t wrong_channels = {.channels = "itv,bbc"};
+  CHECK_FAILS(timeline_define_with(tl, "example", TIMELINE_INFO, "news", &wrong_channels, &news), TIMELINE_E_ARGUMENT,
+              "\"itv,bbc\" cannot name a channel");
+  CHECK_EQ(news, 0);
 }
 
 int main(int argc, char **argv) {

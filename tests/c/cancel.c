@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -41,6 +42,7 @@ struct at {
   timeline_attached_t *attached;
   timeline_cursor_t *cursor;
   timeline_sampler_t *sampler;
+  timeline_catalogue_t *catalogue;
   timeline_event_t event;
   timeline_status_t status;
   uint64_t number;
@@ -92,6 +94,36 @@ static void call_level_parse(struct at *at) {
 }
 static void call_priority(struct at *at) { at->status = timeline_priority(tl, TIMELINE_ALL); }
 static void call_switch(struct at *at) { at->status = timeline_switch(tl, "all,other=info"); }
+static void call_channel(struct at *at) { at->status = timeline_channel(tl, "itv", true); }
+static void call_option(struct at *at) { at->status = timeline_option(tl, "-trace=itv:all"); }
+static void call_define_with(struct at *at) {
+  const timeline_attributes_t attributes = {.channels = "itv"};
+  uint32_t defined;
+  at->status = timeline_define_with(tl, "cancel", TIMELINE_INFO, "on a channel", &attributes, &defined);
+}
+static void write_catalogue(void) {
+  FILE *file = fopen(in_folder("cancel.events"), "w");
+  CHECK(file && fputs("info|first $a\nprose\n\ntrace itv|second\n", file) >= 0 && fclose(file) == 0);
+}
+static void prepare_catalogue_file(struct at *at) {
+  write_catalogue();
+  (void)at;
+}
+static void prepare_catalogue(struct at *at) {
+  write_catalogue();
+  CHECK_EQ(timeline_define_file(tl, in_folder("cancel.events"), &at->catalogue), TIMELINE_OK);
+}
+static void call_define_file(struct at *at) {
+  at->status = timeline_define_file(tl, in_folder("cancel.events"), &at->catalogue);
+}
+static void call_defined(struct at *at) {
+  timeline_defined_t one;
+  at->status = timeline_defined(at->catalogue, 1, &one);
+}
+static void call_event_named(struct at *at) {
+  at->status = timeline_event_named(at->catalogue, "cancel.second") ? TIMELINE_OK : TIMELINE_E_BUG;
+}
+static void call_catalogue_free(struct at *at) { timeline_catalogue_free(TAKE(at->catalogue)); }
 static void call_level(struct at *at) {
   timeline_level(NULL); /* it drops its failure */
   at->status = timeline_level(tl) == TIMELINE_ALL ? TIMELINE_OK : TIMELINE_E_BUG;
@@ -177,6 +209,13 @@ static const struct call {
     {"timeline_level_parse", NULL, call_level_parse},
     {"timeline_priority", NULL, call_priority},
     {"timeline_switch", NULL, call_switch},
+    {"timeline_channel", NULL, call_channel},
+    {"timeline_option", NULL, call_option},
+    {"timeline_define_with", NULL, call_define_with},
+    {"timeline_define_file", prepare_catalogue_file, call_define_file},
+    {"timeline_defined", prepare_catalogue, call_defined},
+    {"timeline_event_named", prepare_catalogue, call_event_named},
+    {"timeline_catalogue_free", prepare_catalogue, call_catalogue_free},
     {"timeline_level", NULL, call_level},
     {"timeline_new", prepare_left, call_new},
     {"timeline_open", NULL, call_open},
@@ -210,6 +249,7 @@ static const struct call {
 enum { CALLS = sizeof calls / sizeof *calls };
 
 static void clean_up(struct at *at) {
+  timeline_catalogue_free(at->catalogue);
   timeline_sampler_free(at->sampler);
   timeline_cursor_free(at->cursor);
   timeline_attached_free(at->attached);

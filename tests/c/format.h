@@ -54,16 +54,20 @@ typedef struct {
   unsigned char unused_908[0x940 - 0x908];
   anchor_t anchors[16];
   uint64_t rules_serial, rules_applied;
-  unsigned char unused_b50[0xc80 - 0xb50];
+  uint64_t channels_on, channels_switched;
+  unsigned char unused_b60[0xb80 - 0xb60];
+  uint32_t channels[64];
   char rules_even[448], rules_odd[448];
 } header_t;
 
 typedef struct {
   uint64_t hash;
   uint32_t category, message, file, line;
-  uint16_t channel;
+  uint16_t unused_24;
   uint8_t priority, kind, arguments, unused_29[6], rule;
-  unsigned char unused[64 - 36];
+  unsigned char unused_36[4];
+  uint64_t channels;
+  unsigned char unused[64 - 48];
 } definition_t;
 
 typedef struct {
@@ -149,6 +153,9 @@ AT(header_t, anchors_taken, 0x900);
 AT(header_t, anchors, 0x940);
 AT(header_t, rules_serial, 0xb40);
 AT(header_t, rules_applied, 0xb48);
+AT(header_t, channels_on, 0xb50);
+AT(header_t, channels_switched, 0xb58);
+AT(header_t, channels, 0xb80);
 AT(header_t, rules_even, 0xc80);
 AT(header_t, rules_odd, 0xe40);
 SIZE(anchor_t, 32);
@@ -163,7 +170,7 @@ AT(definition_t, category, 8);
 AT(definition_t, message, 12);
 AT(definition_t, file, 16);
 AT(definition_t, line, 20);
-AT(definition_t, channel, 24);
+AT(definition_t, channels, 40);
 AT(definition_t, priority, 26);
 AT(definition_t, kind, 27);
 AT(definition_t, arguments, 28);

@@ -1,7 +1,7 @@
 //! priority, sample and rm.
 
 use nix::sys::signal::Signal;
-use timeline::{Level, Priority};
+use timeline::{Attributes, Level, Priority};
 
 use crate::command::*;
 use crate::support::Name;
@@ -114,6 +114,53 @@ fn words_that_are_no_rules_are_told_and_change_nothing() {
     }
     succeed(&["priority", name.path(), "all"]);
     succeed(&["enable", name.path(), "category.*"]);
+}
+
+#[test]
+fn channels_are_shown_and_switched() {
+    let name = Name::new("channels");
+    let tl = name.create(256);
+    let ran = succeed(&["channel", name.path()]);
+    assert_eq!(ran.stdout, "");
+    assert!(ran.stderr.contains("no event has a channel"), "{ran:?}");
+    // Before it is defined.
+    succeed(&["channel", name.path(), "itv", "on"]);
+    let both = Attributes {
+        channels: "itv|bbc",
+    };
+    let news = tl
+        .define_with("news", Priority::Info, "news", &both)
+        .unwrap();
+    let alone = Attributes { channels: "ard=on" };
+    tl.define_with("news", Priority::Info, "news", &alone)
+        .unwrap();
+    assert!(!tl.enabled(news));
+    let ran = succeed(&["channel", name.path(), "bbc", "on"]);
+    assert!(ran.stderr.contains("channel bbc is on"), "{ran:?}");
+    assert!(tl.enabled(news));
+    succeed(&["channel", name.path(), "itv", "off"]);
+    assert!(!tl.enabled(news));
+    let directory = tempfile::tempdir().unwrap();
+    let file = snapshot(&name, directory.path());
+    for of in [name.path(), &file] {
+        assert_eq!(
+            succeed(&["channel", of]).stdout,
+            "CHANNEL  STATE  BY          EVENTS\n\
+             itv      off    switched         1\n\
+             bbc      on     switched         1\n\
+             ard      on     definition       1\n"
+        );
+        let info = succeed(&["info", of]).stdout;
+        assert!(info.contains("itv off, bbc on, ard on"), "{info}");
+        let info = succeed(&["info", of, "--json"]).stdout;
+        let info: serde_json::Value = serde_json::from_str(&info).unwrap();
+        assert_eq!(info["channels"][1]["on"], true);
+    }
+    let ran = run(&["channel", name.path(), "a b", "on"]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("cannot name a channel"), "{ran:?}");
+    assert_eq!(run(&["channel", name.path(), "itv"]).code, Some(2));
+    assert!(fail(&["channel", &file, "itv", "on"]).contains("snapshot"));
 }
 
 #[test]

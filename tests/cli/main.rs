@@ -11,6 +11,7 @@ mod completions;
 mod control;
 mod damaged;
 mod demo;
+mod events;
 mod examples;
 mod following;
 mod foreign;

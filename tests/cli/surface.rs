@@ -10,9 +10,9 @@ use nix::unistd::Pid;
 use crate::command::*;
 use crate::support::Name;
 
-const VERBS: [&str; 14] = [
-    "list", "info", "dump", "tail", "save", "record", "verify", "repair", "priority", "enable",
-    "disable", "sample", "rm", "demo",
+const VERBS: [&str; 16] = [
+    "list", "info", "dump", "tail", "events", "save", "record", "verify", "repair", "priority",
+    "enable", "disable", "channel", "sample", "rm", "demo",
 ];
 
 /// The command lines under "Examples:", up to the first pipe.
@@ -66,6 +66,8 @@ fn run_example(verb: &str, number: usize, example: &[String]) {
         let archive = directory.path().join(archive).display().to_string();
         succeed(&["record", &file, "-o", &archive, "--fsync", "never"]);
     }
+    let catalogue = "packet|got packet $len:bytes\nIt came.\n";
+    fs::write(directory.path().join("engine.events"), catalogue).unwrap();
     let mut args: Vec<String> = example
         .iter()
         .map(|word| match word.as_str() {

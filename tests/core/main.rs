@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod channels;
 mod concurrency;
 mod fork;
 mod golden;

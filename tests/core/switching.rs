@@ -9,32 +9,59 @@ use timeline::layout::header::Header;
 use timeline::layout::records;
 use timeline::layout::{Geometry, MAX_ENTRIES};
 use timeline::{
-    Attached, Control, Definition, Error, EventId, Level, Priority, Record, Rules, Timeline,
+    Attached, Attributes, Control, Definition, Error, EventId, Level, Priority, Record, Rules,
+    Timeline,
 };
 
 use crate::support::{Name, Process, Random, say};
 
-/// Events with their names.
-const EVENTS: [(&str, Priority, &str, &str); 8] = [
-    ("net", Priority::Error, "lost $n", "net.lost"),
-    ("net", Priority::Info, "sent: $len to $x", "net.sent"),
-    ("net", Priority::Packet, "got packet $len", "net.got_packet"),
+/// An event: category, priority, message, name and channels.
+type Event = (
+    &'static str,
+    Priority,
+    &'static str,
+    &'static str,
+    &'static str,
+);
+
+const EVENTS: [Event; 10] = [
+    ("net", Priority::Error, "lost $n", "net.lost", ""),
+    ("net", Priority::Info, "sent: $len to $x", "net.sent", ""),
+    (
+        "net",
+        Priority::Packet,
+        "got packet $len",
+        "net.got_packet",
+        "",
+    ),
     (
         "engine",
         Priority::Trace,
         "$n idle loops",
         "engine.n_idle_loops",
+        "",
     ),
     (
         "engine",
         Priority::Packet,
         "got packet $len",
         "engine.got_packet",
+        "",
     ),
-    ("engine", Priority::Library, "engine", "engine.engine"),
-    ("a b", Priority::App, "sent", "a_b.sent"),
-    ("a b", Priority::Warning, "...", "a_b._"),
+    (
+        "engine",
+        Priority::Library,
+        "engine",
+        "engine.engine",
+        "itv",
+    ),
+    ("a b", Priority::App, "sent", "a_b.sent", "itv|bbc"),
+    ("a b", Priority::Warning, "...", "a_b._", "ard=on"),
+    ("a b", Priority::Info, "on air", "a_b.on_air", "ard|itv"),
+    ("a b", Priority::Info, "off air", "a_b.off_air", "bbc=on"),
 ];
+
+const CHANNELS: [&str; 3] = ["itv", "bbc", "ard"];
 
 const PATTERNS: [&str; 10] = [
     "net",
@@ -66,6 +93,7 @@ enum Step {
     Level(u8),
     Category(usize, u8),
     Events(usize, bool),
+    Channel(usize, bool),
     Define(usize),
     /// A burst begins, or the one that is on ends.
     Boost(u8),
@@ -77,7 +105,8 @@ fn step() -> impl Strategy<Value = Step> {
         1 => level.clone().prop_map(Step::Level),
         3 => (pattern.clone(), level.clone()).prop_map(|(p, l)| Step::Category(p, l)),
         3 => (pattern, any::<bool>()).prop_map(|(p, on)| Step::Events(p, on)),
-        3 => event.prop_map(Step::Define),
+        3 => (0..CHANNELS.len(), any::<bool>()).prop_map(|(c, on)| Step::Channel(c, on)),
+        4 => event.prop_map(Step::Define),
         1 => level.prop_map(Step::Boost),
     ]
 }
@@ -90,8 +119,28 @@ struct Model {
 }
 
 impl Model {
+    /// Whether the last that switched a channel switched it on, or else a definition says on.
+    fn is_on(&self, channel: &str) -> bool {
+        let (mut switched, mut says_on) = (None, false);
+        for step in &self.asked {
+            match step {
+                Step::Channel(c, on) if CHANNELS[*c] == channel => switched = Some(*on),
+                Step::Define(event) => {
+                    let mut channels = EVENTS[*event].4.split('|');
+                    says_on |= channels.any(|c| c.strip_suffix("=on") == Some(channel));
+                }
+                _ => {}
+            }
+        }
+        switched.unwrap_or(says_on)
+    }
+
     fn logs(&self, event: usize) -> bool {
-        let (_, priority, _, name) = EVENTS[event];
+        let (_, priority, _, name, channels) = EVENTS[event];
+        let mut channels = channels.split('|').filter(|name| !name.is_empty());
+        if !channels.all(|channel| self.is_on(channel.trim_end_matches("=on"))) {
+            return false;
+        }
         let category = name.split('.').next().unwrap_or_default();
         let (mut level, mut forced) = (8, None);
         for step in &self.asked {
@@ -119,16 +168,16 @@ fn rules(step: &Step) -> Option<Rules> {
         Step::Category(p, number) => format!("{}={}", PATTERNS[*p], level(*number)),
         Step::Events(p, true) => format!("+{}", PATTERNS[*p]),
         Step::Events(p, false) => format!("-{}", PATTERNS[*p]),
-        Step::Define(_) | Step::Boost(_) => return None,
+        Step::Channel(..) | Step::Define(_) | Step::Boost(_) => return None,
     };
     Some(text.parse().expect("rules"))
 }
 
 fn define(timeline: &Timeline, event: usize) -> EventId {
-    let (category, priority, message, name) = EVENTS[event];
-    let id = timeline
-        .define(category, priority, message)
-        .expect("defined");
+    let (category, priority, message, name, channels) = EVENTS[event];
+    let attributes = Attributes { channels };
+    let id = timeline.define_with(category, priority, message, &attributes);
+    let id = id.expect("defined");
     let definition = Definition::new(id, category, priority, message);
     assert_eq!(definition.name(), name);
     id
@@ -148,7 +197,18 @@ proptest! {
         let (mut model, mut defined, mut sampler) = (Model::default(), Vec::new(), None);
         for (number, step) in steps.into_iter().enumerate() {
             match &step {
-                Step::Define(event) => defined.push((*event, define(&timeline, *event))),
+                Step::Define(event) => {
+                    defined.push((*event, define(&timeline, *event)));
+                    model.asked.push(step);
+                }
+                Step::Channel(channel, on) => {
+                    match number % 2 {
+                        0 => timeline.channel(CHANNELS[*channel], *on),
+                        _ => control.channel(CHANNELS[*channel], *on),
+                    }
+                    .expect("switched");
+                    model.asked.push(step);
+                }
                 Step::Boost(number) => {
                     // Its only burst, for as long as the sampler is there.
                     let hours = |n: u64| Duration::from_secs(n * 3600);
@@ -185,6 +245,16 @@ proptest! {
         attached.save(&file).expect("saved");
         let saved = Attached::open(&file).expect("attached");
         prop_assert_eq!(saved.info().rules, timeline.rules());
+        prop_assert_eq!(saved.info().channels, control.channels());
+        for (event, id) in &defined {
+            let channels = saved.definition(*id).expect("saved").channels.clone();
+            let mut names: Vec<_> = channels.split('|').collect();
+            let mut expected: Vec<_> = EVENTS[*event].4.split('|').collect();
+            expected.iter_mut().for_each(|name| *name = name.trim_end_matches("=on"));
+            names.sort();
+            expected.sort();
+            prop_assert_eq!(names, expected);
+        }
     }
 }
 
@@ -264,7 +334,12 @@ fn expected(timeline: &Timeline, ids: &[EventId]) -> Vec<bool> {
         ],
         true => vec![Step::Level(6), Step::Category(at("engine"), 0)],
     };
-    let by_name = |event: usize| packet && EVENTS[event].3.starts_with("a_b.");
+    model.asked.extend((0..ids.len()).map(Step::Define));
+    let is_on = |channel: &str| model.is_on(channel.trim_end_matches("=on"));
+    let by_name = |event: usize| {
+        let (.., name, channels) = EVENTS[event];
+        packet && name.starts_with("a_b.") && channels.split('|').all(is_on)
+    };
     (0..ids.len())
         .map(|event| by_name(event) || model.logs(event))
         .collect()
@@ -340,8 +415,12 @@ fn any_bytes_in_the_place_of_rules_are_read_and_can_be_replaced() {
             geometry.definition().at(ids[0].0) + offset_of!(records::Definition, rule) as u64;
         file.write_all_at(&[random.below(256) as u8], rule)
             .expect("written");
+        let channels =
+            geometry.definition().at(ids[5].0) + offset_of!(records::Definition, channels) as u64;
+        let bits = random.below(u64::MAX).to_le_bytes();
+        file.write_all_at(&bits, channels).expect("written");
         let attached = Attached::open(name.path()).expect("attached");
-        let _ = attached.info().rules.to_string();
+        let _ = format!("{:?} {:?}", attached.info(), attached.definition(ids[5]));
         timeline.dropped_undefined(Priority::Library);
         let folder = tempfile::tempdir().expect("a folder");
         attached.save(folder.path().join("s")).expect("saved");

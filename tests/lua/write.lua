@@ -88,6 +88,29 @@ three(1, 2, 3)
 assert(count() == before + 2)
 assert(tl:priority("info"))
 
+-- Channels: all of an event's must be on.
+local news = tl:define("test", "info", "news $n", { channels = "itv|bbc" })
+assert(tl:channel("itv", true) and tl:option("-v") == false)
+before = count()
+news(1)
+assert(count() == before and tl:option("-trace=bbc") == true)
+news(2)
+assert(count() == before + 1 and tl:channel("bbc", false))
+
+-- A catalogue defines events by their names.
+local path = os.tmpname()
+local file = assert(io.open(path, "w"))
+file:write("[engine]\ninfo|got packet $len\nIt came.\n\ntrace itv=on|ratio $r:f64\n")
+file:close()
+local events = assert(timeline.load(tl, path))
+before = count()
+events["engine.got_packet"](1500)
+events["engine.ratio"](0.5)
+assert(count() == before + 1)
+os.remove(path)
+local none, message, kind = timeline.load(tl, path)
+assert(none == nil and message:find(path, 1, true) and kind == "io")
+
 -- A second writer joins; the same definition is the same event.
 local other = assert(timeline.open_or_create(name, { trust_user = 1 }))
 assert(other:level() == "info")

@@ -283,7 +283,7 @@ def events_of(block):
     base_ticks, ticks_span, base_time, time_span = (numbers.number() for _ in range(4))
     shapes = []
     for _ in range(numbers.number()):
-        mask, fields = row(numbers, (2, 3, 6, 9, 11, 18, 20))
+        mask, fields = row(numbers, (2, 3, 6, 9, 11, 18, 20, 22))
         backtrace = numbers.number() if mask >> 4 & 1 else 0
         arguments = numbers.number() if mask >> 10 & 1 else 0
         assert arguments <= MAX_ARGUMENTS
@@ -419,6 +419,8 @@ def main(path, with_names):
         event.update(arguments(fields))
         if number(fields.get(20)) is not None:
             event["syntax"] = fields[20]
+        if number(fields.get(22)) is not None:
+            event["channels"] = strings.get((magic, number(fields[22])), f"<string {fields[22]:#x}?>")
         event["backtrace"] = numbers(fields.get(4))
         print(json.dumps({"magic": magic, **event}))
 

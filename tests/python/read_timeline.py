@@ -118,6 +118,11 @@ class Timeline:
             hashed = bytes([priority]) + category + b"\0" + message
             if kind != 1 or file:
                 hashed += b"\0" + bytes([kind]) + struct.pack("<I", line) + file
+            channels = self.u64(at + 40)
+            if channels:
+                hashed += b"\0" + struct.pack("<Q", channels)
+            known = [self.string(offset) for offset in struct.unpack_from("<64I", self.data, 0xB80)]
+            expect(all(name or not channels >> bit & 1 for bit, name in enumerate(known)), "channels with names")
             expect(self.u64(at) == fnv1a(hashed), "hash")
             expect(self.u8(self.record("enable", event)) <= (kind != 3), "an enable byte of 0 or 1")
             if kind == 3:

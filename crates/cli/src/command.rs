@@ -11,8 +11,8 @@ use crate::args::Example;
 use crate::failure::Result;
 use crate::target::Target;
 use crate::{
-    demo, dump, generate, info, list, priority, record, repair, rm, sample, save, style, tail,
-    verify,
+    channel, demo, dump, events, generate, info, list, priority, record, repair, rm, sample, save,
+    style, tail, verify,
 };
 
 /// A flight recorder: read and control the timelines of programs, while they run and after they
@@ -40,6 +40,7 @@ pub enum Verb {
     Info(info::Args),
     Dump(dump::Args),
     Tail(tail::Args),
+    Events(events::Args),
     Save(save::Args),
     Record(record::Args),
     Verify(verify::Args),
@@ -47,6 +48,7 @@ pub enum Verb {
     Priority(priority::Args),
     Enable(priority::EnableArgs),
     Disable(priority::DisableArgs),
+    Channel(channel::Args),
     Sample(sample::Args),
     Rm(rm::Args),
     Demo(demo::Args),
@@ -61,11 +63,13 @@ impl Verb {
             Verb::Info(args) => Some(("info", &mut args.target)),
             Verb::Dump(args) => Some(("dump", &mut args.target)),
             Verb::Tail(args) => Some(("tail", &mut args.target)),
+            Verb::Events(args) if args.check.is_none() => Some(("events", &mut args.target)),
             Verb::Save(args) => Some(("save", &mut args.target)),
             Verb::Record(args) => Some(("record", &mut args.target)),
             Verb::Priority(args) => Some(("priority", args.target())),
             Verb::Enable(args) => Some(("enable", args.names.target())),
             Verb::Disable(args) => Some(("disable", args.names.target())),
+            Verb::Channel(args) => Some(("channel", &mut args.target)),
             Verb::Sample(args) => Some(("sample", &mut args.target)),
             _ => None,
         }
@@ -78,6 +82,7 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
     ("info", info::EXAMPLES),
     ("dump", dump::EXAMPLES),
     ("tail", tail::EXAMPLES),
+    ("events", events::EXAMPLES),
     ("save", save::EXAMPLES),
     ("record", record::EXAMPLES),
     ("verify", verify::EXAMPLES),
@@ -85,6 +90,7 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
     ("priority", priority::EXAMPLES),
     ("enable", priority::ENABLE_EXAMPLES),
     ("disable", priority::DISABLE_EXAMPLES),
+    ("channel", channel::EXAMPLES),
     ("sample", sample::EXAMPLES),
     ("rm", rm::EXAMPLES),
     ("demo", demo::EXAMPLES),

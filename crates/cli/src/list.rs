@@ -118,7 +118,7 @@ fn row(timeline: &Listed, theme: &Theme) -> Vec<Cell> {
     let age = std::time::Duration::from_nanos(time::now().saturating_sub(info.created_unix_nanos));
     vec![
         name,
-        info::level(info).into(),
+        info::level_in_short(info).into(),
         Count(info.entries_written).to_string().into(),
         format::percent(info.entries_held, info.entries).into(),
         Bytes(info.size).to_string().into(),

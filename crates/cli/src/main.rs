@@ -1,9 +1,11 @@
 //! The `timeline` command: parses its command line and calls one module for each verb.
 
 mod args;
+mod channel;
 mod command;
 mod demo;
 mod dump;
+mod events;
 mod failure;
 mod format;
 mod generate;
@@ -53,6 +55,7 @@ fn run(verb: Verb) -> Result {
         Verb::Info(args) => info::run(&args),
         Verb::Dump(args) => dump::run(&args),
         Verb::Tail(args) => tail::run(&args),
+        Verb::Events(args) => events::run(&args),
         Verb::Save(args) => save::run(&args),
         Verb::Record(args) => record::run(&args),
         Verb::Verify(args) => verify::run(&args),
@@ -60,6 +63,7 @@ fn run(verb: Verb) -> Result {
         Verb::Priority(args) => priority::run(&args),
         Verb::Enable(args) => priority::enable(&args),
         Verb::Disable(args) => priority::disable(&args),
+        Verb::Channel(args) => channel::run(&args),
         Verb::Sample(args) => sample::run(&args),
         Verb::Rm(args) => rm::run(&args),
         Verb::Demo(args) => demo::run(&args),

@@ -69,7 +69,7 @@ const HAS_PAYLOAD: u64 = 1 << 19;
 
 impl Shape {
     /// The fields that have a value in the table, and their values.
-    fn fields(&mut self) -> [(u32, &mut Option<u64>); 7] {
+    fn fields(&mut self) -> [(u32, &mut Option<u64>); 8] {
         let definition = &mut self.definition;
         [
             (2, &mut definition.file),
@@ -79,6 +79,7 @@ impl Shape {
             (11, &mut definition.category),
             (18, &mut definition.event),
             (20, &mut definition.syntax),
+            (22, &mut definition.channels),
         ]
     }
 

@@ -83,6 +83,8 @@ pub struct RawDefinition {
     pub event: Option<u64>,
     /// The syntax of the message: [`PRINTF`], or names of arguments (`$name`) if this is missing.
     pub syntax: Option<u64>,
+    /// The channels of the event, with `|` between.
+    pub channels: Option<u64>,
 }
 
 /// The syntax of a message that is a `printf` format.
@@ -121,11 +123,11 @@ pub(crate) struct NumberFields {
 }
 
 /// The number of fields of an event, including field 0, which is not used.
-const FIELDS: usize = 22;
+const FIELDS: usize = 23;
 /// The fields that are the same in all events of a definition and a thread, as bits: the magic, and
 /// those of [`RawDefinition`] and [`RawThread`].
 const SHARED: u32 = 1 << 1
-    | (1 << 2 | 1 << 3 | 1 << 6 | 1 << 9 | 1 << 11 | 1 << 18 | 1 << 20)
+    | (1 << 2 | 1 << 3 | 1 << 6 | 1 << 9 | 1 << 11 | 1 << 18 | 1 << 20 | 1 << 22)
     | (1 << 5 | 1 << 13 | 1 << 14 | 1 << 15);
 
 impl NumberFields {
@@ -264,6 +266,7 @@ impl SingleEvent {
             category: field(11),
             event: field(18),
             syntax: field(20),
+            channels: field(22),
         }
     }
 
@@ -312,6 +315,7 @@ pub(crate) mod tests {
         fields.number(17, event.number);
         fields.number(18, event.definition.event);
         fields.number(20, event.definition.syntax);
+        fields.number(22, event.definition.channels);
         fields.number(21, event.next);
         fields.finish(tag::EVENT, &mut out);
         out

@@ -189,6 +189,7 @@ impl Names {
             },
             file: text(raw.file),
             line: raw.line.and_then(|line| u32::try_from(line).ok()),
+            channels: text(raw.channels).unwrap_or_default(),
         }
     }
 

@@ -34,6 +34,8 @@ pub struct RecordedDefinition {
     /// The syntax of the message: [`PRINTF`](crate::PRINTF), or names of arguments (`$name`) if
     /// this is missing.
     pub syntax: Option<u64>,
+    /// The channels of the event, with `|` between.
+    pub channels: Option<Text>,
 }
 
 /// A thread that logged events.
@@ -68,6 +70,7 @@ impl Decoded for RecordedEvent {
             line: raw.line,
             event: raw.event,
             syntax: raw.syntax,
+            channels: text(raw.channels),
         })
     }
 

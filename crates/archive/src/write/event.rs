@@ -185,6 +185,7 @@ mod tests {
                     category: kind[4],
                     event: kind[5],
                     syntax: kind[6],
+                    channels: position[5],
                 },
                 thread: RawThread {
                     name: source[0],

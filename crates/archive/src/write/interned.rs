@@ -74,7 +74,11 @@ impl Interned {
                 Fields::of(&[(6, definition.level)]),
                 Fields::of(&[(9, definition.format)]),
                 Fields::of(&[(11, definition.category)]),
-                Fields::of(&[(18, definition.event), (20, definition.syntax)]),
+                Fields::of(&[
+                    (18, definition.event),
+                    (20, definition.syntax),
+                    (22, definition.channels),
+                ]),
             ]
         }))
     }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use timeline::{DEFAULT_ENTRIES, Info, Level, Writer};
 
 use crate::args::Example;
+use crate::channel;
 use crate::failure::Result;
 use crate::format::{self, Bytes, Count, Rate, things};
 use crate::json;
@@ -88,6 +89,7 @@ pub fn run(args: &Args) -> Result {
 fn lines(info: &Info, theme: &Theme) -> Vec<(&'static str, Line)> {
     vec![
         ("level", level(info).into()),
+        ("channels", channels(info).into()),
         ("entries", entries(info).into()),
         ("complete", complete(info).into()),
         ("reach", reach(info).into()),
@@ -117,6 +119,26 @@ pub fn level(info: &Info) -> String {
             info.rules
         ),
         boost => format!("{} (sampled up to {boost})", info.rules),
+    }
+}
+
+/// The level, and how many rules follow it.
+pub fn level_in_short(info: &Info) -> String {
+    match info.rules.words().count() as u64 {
+        0 => level(info),
+        rules => format!("{} and {}", info.level, things(rules, "rule")),
+    }
+}
+
+/// The channels as `itv on, bbc off`.
+fn channels(info: &Info) -> String {
+    let channels = info.channels.iter();
+    let shown: Vec<_> = channels
+        .map(|channel| format!("{} {}", channel.name, channel::word(channel.on)))
+        .collect();
+    match shown.is_empty() {
+        true => "none".into(),
+        false => shown.join(", "),
     }
 }
 
@@ -323,6 +345,11 @@ pub fn object(path: &str, info: &Info) -> Value {
         .iter()
         .map(|w| json!({ "pid": w.pid, "name": w.name, "alive": w.alive }))
         .collect();
+    let channels: Vec<_> = info
+        .channels
+        .iter()
+        .map(|c| json!({ "name": c.name, "on": c.on, "switched": c.switched }))
+        .collect();
     let complete_since = info
         .complete_since
         .filter(|since| Some(*since) <= info.newest_ticks);
@@ -333,6 +360,7 @@ pub fn object(path: &str, info: &Info) -> Value {
         "size": info.size,
         "level": info.level.to_string(),
         "rules": info.rules.words().collect::<Vec<_>>(),
+        "channels": channels,
         "sampled_level": (info.boost != Level::NONE).then(|| info.boost.to_string()),
         "entries": info.entries,
         "reduced": info.reduced,

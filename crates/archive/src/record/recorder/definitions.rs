@@ -59,6 +59,8 @@ impl Recorder<'_> {
             category: Some(self.writer.string(&definition.category)),
             file: definition.file.as_deref().map(|f| self.writer.string(f)),
             line: definition.line.map(u64::from),
+            channels: (!definition.channels.is_empty())
+                .then(|| self.writer.string(&definition.channels)),
             syntax: is_printf.then_some(PRINTF),
             ..unknown
         };

@@ -108,6 +108,7 @@ mod tests {
                     category,
                     event,
                     syntax: line,
+                    channels: format,
                 },
                 thread: RawThread {
                     name: thread,

@@ -1,0 +1,115 @@
+//! `timeline channel`: shows or switches the channels of a timeline.
+
+use clap::ValueEnum;
+use timeline::Attached;
+
+use crate::args::Example;
+use crate::failure::{Failure, Result};
+use crate::format::{Align, Cell, Count, table};
+use crate::output;
+use crate::target::Target;
+use crate::trust::Trusted;
+
+/// Show the channels of a timeline, or switch one on or off
+///
+/// An event may belong to channels, besides its priority. It is logged only while all of them are
+/// on. A channel is off until somebody switches it on, or from its definition on. Switching takes
+/// effect at once, in every process that writes to the timeline. A channel need not be defined:
+/// events that are defined later follow. TIMELINE=itv,bbc:packet in the environment of a program
+/// switches channels on when it starts, and sets rules behind the colon; see `timeline help
+/// priority`.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    pub target: Target,
+
+    /// Channel to switch
+    #[arg(value_name = "CHANNEL", requires = "state")]
+    channel: Option<String>,
+
+    /// Whether it is to be on
+    #[arg(value_name = "STATE")]
+    state: Option<State>,
+
+    #[command(flatten)]
+    trusted: Trusted,
+}
+
+/// On or off.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum State {
+    On,
+    Off,
+}
+
+/// Shown by `--help`.
+pub const EXAMPLES: &[Example] = &[
+    ("Which channels are there?", "timeline channel /timeline"),
+    (
+        "Log the events of the channel itv",
+        "timeline channel /timeline itv on",
+    ),
+];
+
+/// Runs the verb.
+pub fn run(args: &Args) -> Result {
+    match (&args.channel, args.state) {
+        (Some(channel), Some(state)) => switch(args, channel, state == State::On),
+        _ => show(&args.target.attach()?),
+    }
+}
+
+fn switch(args: &Args, channel: &str, on: bool) -> Result {
+    let control = args.target.control(&args.trusted)?;
+    control.channel(channel, on).map_err(|error| match error {
+        timeline::Error::BadChannel { .. } => Failure::misuse("channel", error.to_string()),
+        _ => error.into(),
+    })?;
+    output::say(format_args!(
+        "{}: channel {channel} is {}",
+        args.target.path().display(),
+        word(on)
+    ));
+    Ok(())
+}
+
+/// The state of a channel.
+pub fn word(on: bool) -> &'static str {
+    if on { "on" } else { "off" }
+}
+
+fn show(at: &Attached) -> Result {
+    let channels = at.info().channels;
+    if channels.is_empty() {
+        output::say("no event has a channel, and none was switched");
+        return Ok(());
+    }
+    let (mut out, theme) = (output::stdout(), output::theme());
+    let rows: Vec<_> = channels
+        .iter()
+        .map(|channel| {
+            let belongs = |text: &str| text.split('|').any(|name| name == channel.name);
+            let events = at.definitions().filter(|d| belongs(&d.channels)).count();
+            let by = if channel.switched {
+                "switched"
+            } else {
+                "definition"
+            };
+            vec![
+                Cell::new(theme.name, &channel.name),
+                word(channel.on).to_owned().into(),
+                by.to_owned().into(),
+                Count(events as u64).to_string().into(),
+            ]
+        })
+        .collect();
+    let columns = [
+        ("CHANNEL", Align::Left),
+        ("STATE", Align::Left),
+        ("BY", Align::Left),
+        ("EVENTS", Align::Right),
+    ];
+    table(&mut out, theme.bold, &columns, &rows)?;
+    std::io::Write::flush(&mut out)?;
+    Ok(())
+}

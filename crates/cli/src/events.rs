@@ -1,0 +1,209 @@
+//! `timeline events`: prints the definitions of a timeline, or checks a catalogue of events.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use timeline::{Catalogue, Definition, Event, FieldType, Order, Source};
+
+use crate::args::Example;
+use crate::failure::{Failure, Result};
+use crate::format::{Count, things};
+use crate::health;
+use crate::json;
+use crate::output::{self, Line};
+use crate::target::{Opened, Target};
+
+/// Print the events that a program defines, with what explains them
+///
+/// Each event has its number, its name, which is its category and the words of its message up to
+/// the first argument, its priority, and how many events of it are held. Its message, its arguments
+/// with their types, its channels, the place of its statement, and its explanation follow. PATH may
+/// be an archive: then those events are printed that it holds.
+///
+/// With --check, the mistakes of a catalogue are printed: a text file from which a program defines
+/// its events. docs/events.md describes it. The exit status is 1 if there are any.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    pub target: Target,
+
+    /// Print one JSON object per line
+    #[arg(long)]
+    json: bool,
+
+    /// Check a catalogue of events
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "json"])]
+    pub check: Option<PathBuf>,
+}
+
+/// Shown by `--help`.
+pub const EXAMPLES: &[Example] = &[
+    ("What can this program log?", "timeline events /timeline"),
+    (
+        "The names of all events of a snapshot",
+        "timeline events snapshot.timeline --json | jq -r .name",
+    ),
+    (
+        "Check a file from which a program defines its events",
+        "timeline events --check engine.events",
+    ),
+];
+
+/// Runs the verb.
+pub fn run(args: &Args) -> Result {
+    if let Some(file) = &args.check {
+        return check(file);
+    }
+    match args.target.open()? {
+        Opened::Ring(at) => {
+            let held = Held::of(&*at, at.events(Order::NewestFirst));
+            print(&*at, &held, args.json)?;
+            Ok(at.intact()?)
+        }
+        Opened::Archive(archive) => {
+            let mut events = archive.events_by_time(Order::NewestFirst);
+            let held = Held::of(&*archive, events.by_ref());
+            print(&*archive, &held, args.json)?;
+            health::report(args.target.path(), &archive, events.lost());
+            Ok(())
+        }
+    }
+}
+
+/// How many events of each definition there are.
+struct Held(HashMap<*const Definition, u64>);
+
+impl Held {
+    fn of(at: &dyn Source, events: impl Iterator<Item = Event>) -> Held {
+        let mut held = HashMap::new();
+        for event in events {
+            if let Some(definition) = at.definition(event.id) {
+                *held.entry(std::ptr::from_ref(definition)).or_insert(0) += 1;
+            }
+        }
+        Held(held)
+    }
+
+    fn count(&self, definition: &Definition) -> u64 {
+        let count = self.0.get(&std::ptr::from_ref(definition));
+        count.copied().unwrap_or(0)
+    }
+}
+
+fn print(at: &dyn Source, held: &Held, as_json: bool) -> Result {
+    let mut out = output::stdout();
+    let mut any = false;
+    for definition in at.definitions() {
+        let count = held.count(definition);
+        match as_json {
+            true => json::escaped::write_line(&object(definition, count), &mut out)?,
+            false => text(definition, count, any, &mut out)?,
+        }
+        any = true;
+    }
+    out.flush()?;
+    if !any {
+        output::say("no event is defined");
+    }
+    Ok(())
+}
+
+fn text(definition: &Definition, held: u64, follows: bool, out: &mut impl Write) -> Result {
+    let theme = output::theme();
+    if follows {
+        writeln!(out)?;
+    }
+    let priority = definition.priority.map_or("?", |priority| priority.name());
+    Line::from(format!("{} ", definition.id.0))
+        .styled(theme.name, definition.name())
+        .text(format_args!("  {priority}  {} held", Count(held)))
+        .write(out)?;
+    let indented = |text: &str| Line::from("    ").text(text);
+    indented(definition.summary()).write(out)?;
+    let fields = fields(definition);
+    if !fields.is_empty() {
+        let fields: Vec<_> = fields
+            .iter()
+            .map(|(name, kind)| format!("{name} {kind}"))
+            .collect();
+        indented(&format!("arguments: {}", fields.join(", "))).write(out)?;
+    }
+    if !definition.channels.is_empty() {
+        indented(&format!("channels: {}", definition.channels)).write(out)?;
+    }
+    if let Some(place) = place(definition) {
+        indented(&format!("statement: {place}")).write(out)?;
+    }
+    for line in definition.prose().lines() {
+        indented(line).write(out)?;
+    }
+    Ok(())
+}
+
+fn place(definition: &Definition) -> Option<String> {
+    let file = definition.file.as_ref()?;
+    Some(match definition.line {
+        Some(line) => format!("{file}:{line}"),
+        None => file.clone(),
+    })
+}
+
+/// The arguments: their names, and their types as the message has them.
+fn fields(definition: &Definition) -> Vec<(String, String)> {
+    let mut rest = definition.summary();
+    let mut fields = Vec::new();
+    for field in definition.fields() {
+        let argument = format!("${}", field.name);
+        let behind = rest.split_once(&argument).map_or("", |(_, behind)| behind);
+        let kind = behind.strip_prefix(':').and_then(|kind| {
+            let (_, length) = FieldType::parse(kind).ok()?;
+            kind.get(..length)
+        });
+        fields.push((field.name.to_owned(), kind.unwrap_or("i64").to_owned()));
+        rest = behind;
+    }
+    fields
+}
+
+/// A definition for programs. The field names are part of the interface.
+fn object(definition: &Definition, held: u64) -> Value {
+    let fields = fields(definition);
+    let fields = fields
+        .iter()
+        .map(|(name, kind)| json!({ "name": name, "type": kind }));
+    let channels = definition.channels.split('|');
+    json!({
+        "event": definition.id.0,
+        "category": definition.category,
+        "name": definition.name(),
+        "priority": definition.priority.map(|priority| priority.name()),
+        "message": definition.summary(),
+        "fields": fields.collect::<Vec<_>>(),
+        "channels": channels.filter(|name| !name.is_empty()).collect::<Vec<_>>(),
+        "file": definition.file,
+        "line": definition.line,
+        "prose": definition.prose(),
+        "held": held,
+    })
+}
+
+fn check(file: &Path) -> Result {
+    let found = Catalogue::read(file)?;
+    let mut out = output::stdout();
+    for mistake in &found.mistakes {
+        Line::from(mistake.to_string()).write(&mut out)?;
+    }
+    out.flush()?;
+    let told = |count: usize, thing| things(count as u64, thing);
+    let (file, events) = (file.display(), told(found.events.len(), "event"));
+    match found.mistakes.len() {
+        0 => output::say(format_args!("{file}: {events}, no mistake")),
+        count => {
+            let mistakes = told(count, "mistake");
+            return Err(Failure::Message(format!("{file}: {mistakes}")));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,131 @@
+//! The catalogue of a timeline, and catalogues in text files.
+
+use serde_json::{Value, json};
+use timeline::{Attributes, Priority};
+
+use crate::command::*;
+use crate::support::Name;
+
+/// The objects that `events --json` prints.
+fn objects(path: &str) -> Vec<Value> {
+    let printed = succeed(&["events", path, "--json"]).stdout;
+    let lines = printed.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn all_definitions_are_printed_of_rings_snapshots_and_archives() {
+    let name = Name::new("events");
+    let tl = name.create(256);
+    assert_eq!(succeed(&["events", name.path()]).stdout, "");
+    let message = "got $len:bytes of $kind:enum(a=1,b=2), $rest\nIt came.\r\n  More.";
+    let attributes = Attributes {
+        channels: "itv=on|bbc=on",
+    };
+    let got = tl
+        .define_with("net", Priority::Packet, message, &attributes)
+        .unwrap();
+    let idle = tl.define("net", Priority::Info, "idle").unwrap();
+    let printf = tl.define_printf("engine", Priority::Trace, "started: %d\nnow", "main.c", 12);
+    let printf = printf.unwrap();
+    for i in 0..3 {
+        tl.log(got, [i, 1, 2]);
+    }
+    tl.log_payload(printf, &[7], false);
+    let directory = tempfile::tempdir().unwrap();
+    let file = snapshot(&name, directory.path());
+    let archive = directory.path().join("a.tla").display().to_string();
+    let folder = directory.path().join("all").display().to_string() + "/";
+    succeed(&["record", &file, "-o", &archive, "--fsync", "never"]);
+    succeed(&["record", &file, "-o", &folder, "--fsync", "never"]);
+    let expected = [
+        json!({
+            "event": 1, "category": "net", "name": "net.got", "priority": "packet",
+            "message": "got $len:bytes of $kind:enum(a=1,b=2), $rest",
+            "fields": [
+                { "name": "len", "type": "bytes" }, { "name": "kind", "type": "enum(a=1,b=2)" },
+                { "name": "rest", "type": "i64" },
+            ],
+            "channels": ["itv", "bbc"], "file": null, "line": null,
+            "prose": "It came.\r\n  More.", "held": 3,
+        }),
+        json!({
+            "event": 2, "category": "net", "name": "net.idle", "priority": "info",
+            "message": "idle", "fields": [], "channels": [], "file": null, "line": null,
+            "prose": "", "held": 0,
+        }),
+        json!({
+            "event": 3, "category": "engine", "name": "engine.started", "priority": "trace",
+            "message": "started: %d", "fields": [], "channels": [], "file": "main.c", "line": 12,
+            "prose": "", "held": 1,
+        }),
+    ];
+    for ring in [name.path(), &file] {
+        assert_eq!(objects(ring), expected);
+    }
+    // An archive has the definitions of the events that it holds.
+    for archive in [archive, folder] {
+        let mut found = objects(&archive);
+        found.sort_by_key(|object| object["event"].as_u64());
+        assert_eq!(found, [expected[0].clone(), expected[2].clone()]);
+    }
+    let text = succeed(&["events", name.path()]).stdout;
+    assert!(
+        text.starts_with(
+            "1 net.got  packet  3 held\n    got $len:bytes of $kind:enum(a=1,b=2), $rest\n    \
+             arguments: len bytes, kind enum(a=1,b=2), rest i64\n    channels: itv|bbc\n    \
+             It came.\n      More.\n\n2 net.idle  info  0 held\n"
+        ),
+        "{text}"
+    );
+    assert!(text.ends_with("    statement: main.c:12\n"), "{text}");
+    drop((idle, tl));
+}
+
+#[test]
+fn catalogues_are_checked_and_define_their_events() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("engine.events");
+    let path = file.display().to_string();
+    std::fs::write(&file, "packet itv|got $len\nIt came.\n\ninfo|idle\n").unwrap();
+    let ran = succeed(&["events", "--check", &path]);
+    assert_eq!(ran.stdout, "");
+    assert!(ran.stderr.contains("2 events, no mistake"), "{ran:?}");
+    let name = Name::new("catalogue");
+    let tl = name.create(256);
+    let defined = tl.define_file(&file).unwrap();
+    let names: Vec<_> = defined
+        .iter()
+        .map(|(event, _)| event.name.as_str())
+        .collect();
+    assert_eq!(names, ["engine.got", "engine.idle"]);
+    let found = objects(name.path());
+    assert_eq!(
+        (&found[0]["prose"], &found[0]["channels"]),
+        (&json!("It came."), &json!(["itv"]))
+    );
+    // Nothing of a file with mistakes is defined.
+    std::fs::write(&file, "info|new\n\nloud|x\n\ninfo|$a:u128\n").unwrap();
+    let ran = run(&["events", "--check", &path]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let lines: Vec<_> = ran.stdout.lines().collect();
+    let begins = |line: &str, number| line.starts_with(&format!("{path}:{number}: expected "));
+    assert!(
+        lines.len() == 2 && begins(lines[0], 3) && begins(lines[1], 5),
+        "{ran:?}"
+    );
+    assert!(lines[0].ends_with("found \"loud\""), "{ran:?}");
+    assert!(ran.stderr.contains("2 mistakes"), "{ran:?}");
+    let error = tl.define_file(&file).unwrap_err().to_string();
+    assert_eq!(error, lines[0]);
+    assert_eq!(objects(name.path()).len(), 2);
+    let ran = run(&["events", "--check", "/no/such/file"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stderr.contains("cannot read /no/such/file"), "{ran:?}");
+    assert_eq!(
+        run(&["events", name.path(), "--check", &path]).code,
+        Some(2)
+    );
+}
