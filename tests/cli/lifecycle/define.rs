@@ -60,14 +60,15 @@ fn what_cannot_be_defined_is_refused_whole() {
             "{error}"
         );
     }
+    let many = "$a ".repeat(65);
     let error = assert_nothing_defined(&attached, || {
-        timeline.define("category", Priority::Info, "$a $b $c $d $e")
+        timeline.define("category", Priority::Info, &many)
     });
     assert!(
-        matches!(error, Error::TooManyArguments { found: 5, .. }),
+        matches!(error, Error::TooManyArguments { found: 65, .. }),
         "{error}"
     );
-    assert!(error.to_string().contains("at most 4"), "{error}");
+    assert!(error.to_string().contains("at most 64"), "{error}");
     let error = assert_nothing_defined(&attached, || {
         timeline.define("category", Priority::Info, "$a:u8 and $b:int")
     });
