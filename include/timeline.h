@@ -361,6 +361,11 @@ typedef struct timeline_options_t {
    * A group to trust: its timelines are joined, whichever user owns them. 0: none.
    */
   uint32_t trust_group;
+  /**
+   * Entries for important events of a new timeline, 65,536 at most; 0 means 1,024, or fewer in
+   * small rings. See `timeline_define_with`.
+   */
+  uint64_t important_entries;
 } timeline_options_t;
 
 /**
@@ -374,6 +379,11 @@ typedef struct timeline_attributes_t {
    * from its definition on: `"itv=on"`.
    */
   const char *channels;
+  /**
+   * The events explain others: names of ids, a configuration. They are kept in a region of their
+   * own, which nothing overwrites, and readers get them first.
+   */
+  bool important;
 } timeline_attributes_t;
 
 /**
@@ -549,6 +559,10 @@ typedef struct timeline_event_t {
    * not count.
    */
   uint64_t missed;
+  /**
+   * Whether it is an important event: see `timeline_define_with`. These come before all others.
+   */
+  bool important;
 } timeline_event_t;
 
 /**
@@ -877,6 +891,9 @@ timeline_status_t timeline_define(struct timeline_t *tl,
  *
  * `category`, `priority`, `message` and `event`: as for `timeline_define`. `attributes`: NULL for
  * the defaults.
+ * An important event is kept when the ring is overwritten, in a region of 64 bytes an entry
+ * (`important_entries` of the options), and costs more to log. When the region is full, further
+ * ones are dropped and counted: `timeline_dropped_important`.
  *
  * Returns the statuses of `timeline_define`. Any thread.
  *
@@ -891,6 +908,16 @@ timeline_status_t timeline_define_with(struct timeline_t *tl,
                                        const char *message,
                                        const struct timeline_attributes_t *attributes,
                                        uint32_t *event);
+
+/**
+ * How many important events were dropped so far, by all processes, because there was no room left
+ * for them: ask after logging some. 0 for NULL. Takes no lock; safe in a signal handler. Any
+ * thread.
+ *
+ * # Safety
+ * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.
+ */
+uint64_t timeline_dropped_important(const struct timeline_t *tl);
 
 /**
  * Logs an event, if it is enabled. No lock, no allocation and no waiting once the calling thread

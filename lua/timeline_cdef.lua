@@ -80,9 +80,12 @@ typedef struct timeline_options_t {
   uint32_t group;
   uint32_t trust_user;
   uint32_t trust_group;
+  uint64_t important_entries;
 } timeline_options_t;
 typedef struct timeline_attributes_t {
   const char *channels;
+ _Bool
+      important;
 } timeline_attributes_t;
 typedef struct timeline_defined_t {
   uint32_t event;
@@ -125,6 +128,8 @@ typedef struct timeline_event_t {
   uint32_t payload_size;
   uint32_t backtrace_count;
   uint64_t missed;
+ _Bool
+      important;
 } timeline_event_t;
 const char *timeline_last_error(void);
 const char *timeline_version(void);
@@ -161,6 +166,7 @@ timeline_status_t timeline_define_with(struct timeline_t *tl,
                                        const char *message,
                                        const struct timeline_attributes_t *attributes,
                                        uint32_t *event);
+uint64_t timeline_dropped_important(const struct timeline_t *tl);
 void timeline_log(const struct timeline_t *tl,
                   uint32_t event,
                   int64_t a0,

@@ -73,6 +73,8 @@ pub struct timeline_event_t {
     /// logged it: they were overwritten. Entries that `timeline_follow` skipped at its beginning do
     /// not count.
     pub missed: u64,
+    /// Whether it is an important event: see `timeline_define_with`. These come before all others.
+    pub important: bool,
 }
 
 /// The texts of each definition, for C. Boxed, so that their addresses stay when the map grows.
@@ -162,6 +164,7 @@ pub(crate) fn convert(at: &Attached, texts: &Texts, event: &Event) -> timeline_e
         payload_size: values.len() as u32,
         backtrace_count: backtrace.len() as u32,
         missed: event.missed,
+        important: event.important,
     };
     texts.describe(at, &mut converted);
     converted

@@ -17,7 +17,7 @@ use crate::ring::threads::{self, Thread};
 use crate::save::{self, Saved};
 use crate::segment::Segment;
 use crate::shm::{self, Name, SharedFile};
-use crate::source::{Event, Events, Follow, FollowFrom, Frame, Order, Source};
+use crate::source::{self, Event, Events, Follow, FollowFrom, Frame, Order, PlacedEvent, Source};
 use crate::sync::{AtomicU64, Ordering};
 
 /// A timeline attached for reading: one in use, one that a killed program left, or a snapshot.
@@ -194,6 +194,13 @@ impl Attached {
     /// Its events, merged over all threads by time.
     pub fn events(&self, order: Order) -> Events<'_> {
         Events::new(&self.segment, order)
+    }
+
+    /// Its important events, each with its number, in the order of time. Other readers give them as
+    /// well, before all others.
+    pub fn important(&self) -> Vec<PlacedEvent> {
+        self.segment
+            .look(|| source::important_placed(&self.segment))
     }
 
     /// Its new events.

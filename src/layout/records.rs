@@ -85,7 +85,9 @@ record! {
         27 pub kind: AtomicU8,
         /// How many arguments.
         28 pub arguments: AtomicU8,
-        29 _unused_29: [AtomicU8; 6],
+        29 _unused_29: [AtomicU8; 5],
+        /// [`FLAG_IMPORTANT`].
+        34 pub flags: AtomicU8,
         /// What the rules say of it: 0 nothing, 1 to 9 a level, 10 log it, 11 do not.
         35 pub rule: AtomicU8,
         36 _unused_36: [AtomicU8; 4],
@@ -94,6 +96,9 @@ record! {
         48 _unused_48: [AtomicU8; 16],
     }
 }
+
+/// Bit of a definition's `flags`: its events are important.
+pub const FLAG_IMPORTANT: u8 = 1;
 
 record! {
     /// A thread that logged.

@@ -178,7 +178,7 @@ impl Timeline {
     /// use timeline::{Attributes, Priority, Timeline};
     /// # let path = format!("/timeline-doc-channels-{}", std::process::id());
     /// # let timeline = Timeline::with_size(&path, 1024, 4096)?;
-    /// let both = Attributes { channels: "itv|bbc" };
+    /// let both = Attributes { channels: "itv|bbc", ..Attributes::default() };
     /// let event = timeline.define_with("news", Priority::Info, "on air", &both)?;
     /// timeline.channel("itv", true)?;
     /// assert!(!timeline.enabled(event));
@@ -208,6 +208,7 @@ impl Timeline {
         let define = |event: CatalogueEvent| {
             let attributes = Attributes {
                 channels: &event.channels,
+                ..Attributes::default()
             };
             let id =
                 self.define_with(&event.category, event.priority, &event.message, &attributes)?;
@@ -287,6 +288,13 @@ impl Timeline {
         if self.control.segment().definitions.may_allow(priority) {
             self.log.undefined();
         }
+    }
+
+    /// How many important events were dropped so far, by all processes, because there was no room
+    /// left for them: see [`Options::important_entries`]. A program that logs important events can
+    /// ask for this afterwards. Takes no lock; safe in signal handlers.
+    pub fn dropped_important(&self) -> u64 {
+        self.log.dropped_important()
     }
 
     /// Records an object that this process has loaded, so that readers can name addresses in its

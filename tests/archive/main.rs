@@ -15,6 +15,7 @@ mod full;
 mod fuzz;
 mod gaps;
 mod identity;
+mod important;
 mod independent;
 mod kills;
 mod limit;

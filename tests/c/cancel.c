@@ -144,6 +144,14 @@ static void call_define(struct at *at) {
   uint32_t defined;
   at->status = timeline_define(tl, "cancel", TIMELINE_INFO, "a second $number", &defined);
 }
+static void call_define_with(struct at *at) {
+  const timeline_attributes_t attributes = {.important = true};
+  uint32_t defined;
+  at->status = timeline_define_with(tl, "cancel", TIMELINE_INFO, "a kept $number", &attributes, &defined);
+}
+static void call_dropped_important(struct at *at) {
+  at->status = timeline_dropped_important(tl) == 0 ? TIMELINE_OK : TIMELINE_E_BUG;
+}
 static void call_fields(struct at *at) {
   timeline_field_t fields[TIMELINE_MAX_FIELDS];
   uint32_t count;
@@ -225,6 +233,8 @@ static const struct call {
     {"timeline_free", prepare_opened, call_free},
     {"timeline_unlink", prepare_left, call_unlink},
     {"timeline_define", NULL, call_define},
+    {"timeline_define_with", NULL, call_define_with},
+    {"timeline_dropped_important", NULL, call_dropped_important},
     {"timeline_fields", NULL, call_fields},
     {"timeline_log", NULL, log_numbers},
     {"timeline_sample", NULL, call_sample},

@@ -8,6 +8,7 @@ mod concurrency;
 mod fork;
 mod golden;
 mod hostile;
+mod important;
 mod kill;
 mod payload;
 mod privileges;

@@ -4,7 +4,7 @@ ffi.cdef(dofile(arg[1]))
 for type, members in pairs {
    timeline_event_t = { "ticks", "unix_nanos", "event", "tid", "pid", "priority", "argument_count", "core", "node",
       "args", "category", "message", "thread", "process", "syntax", "line", "file", "payload", "backtrace",
-      "payload_size", "backtrace_count", "missed" },
+      "payload_size", "backtrace_count", "missed", "important" },
    timeline_t = { "enabled", "events", "serial", "payload" },
 } do
    print(type, ffi.sizeof(type))

@@ -120,6 +120,27 @@ for event in assert(timeline.attach(name)):events("newest") do
    break
 end
 
+-- Important events stay when the ring is overwritten, come first, and are counted without room.
+local small = assert(timeline.new(name .. "-kept", { entries = 256, stringtablesize = 4096, important_entries = 2 }))
+local kept = assert(small:define("test", "info", "interface $id", { important = true }))
+local plain = assert(small:define("test", "info", "interface $id"))
+for id = 1, 3 do kept(id) end
+for id = 1, 1000 do plain(id) end
+assert(small:dropped_important() == 1)
+for _, order in ipairs { "oldest", "newest" } do
+   local place = 0
+   for event in assert(timeline.attach(small)):events(order) do
+      place = place + 1
+      assert(event.important == (place <= 2))
+      if place <= 2 then assert(event.args[1] == (order == "oldest" and place or 3 - place)) end
+   end
+   assert(place > 2)
+end
+refused("expected channels or important as attribute, got \"urgent\"", timeline.define, tl, "test", "info", "x", { urgent = true })
+refused("expected true, false or nil as important, got 1", timeline.define, tl, "test", "info", "x", { important = 1 })
+refused("expected a table or nil as attributes, got true", timeline.define, tl, "test", "info", "x", true)
+assert(timeline.unlink(name .. "-kept"))
+
 -- Names go, handles stay.
 assert(timeline.unlink(name) == true)
 two(1, 2)

@@ -411,7 +411,12 @@ def main(path, with_names):
             print(json.dumps({"string": [magic, id, string]}))
         for symbol in symbols:
             print(json.dumps({"symbol": symbol}))
+    important = set()
     for magic, fields in events:
+        if number(fields.get(16)) == 1 << 15 and number(fields.get(17)) is not None:
+            if (magic, fields[17]) in important:
+                continue  # Another file has it already.
+            important.add((magic, fields[17]))
         event = {name: number(fields.get(field)) for field, name in FIELDS.items()}
         for name in STRINGS:
             if event[name] is not None:

@@ -14,19 +14,23 @@ use crate::sync::{Ordering, compiler_fence};
 impl Log {
     /// A thread's first event, or its first after a fork, or the first that needs a lane of its
     /// own. Gets the thread a state and a lane, and the process an identity. Only here does
-    /// logging make system calls.
+    /// logging make system calls. Without an event, the thread only joins, and its caller counts.
     #[cold]
     #[inline(never)]
-    pub(super) fn first_event(&self, pending: &Pending) {
-        unnoticed(|| match Joining::enter() {
-            None => self.dropped(|header| &header.dropped_interrupted),
-            Some(joining) => {
-                let logged = self.join_thread(&joining).is_some_and(|state| {
-                    self.append(state, pending)
-                        || (self.take_lane(state) && self.append_through(state, pending))
-                });
-                if !logged {
-                    self.dropped(|header| &header.dropped_no_lane);
+    pub(super) fn first_event(&self, pending: Option<&Pending>) {
+        unnoticed(|| match (Joining::enter(), pending) {
+            (None, None) => {}
+            (None, Some(_)) => self.dropped(|header| &header.dropped_interrupted),
+            (Some(joining), pending) => {
+                let state = self.join_thread(&joining);
+                if let Some(pending) = pending {
+                    let logged = state.is_some_and(|state| {
+                        self.append(state, pending)
+                            || (self.take_lane(state) && self.append_through(state, pending))
+                    });
+                    if !logged {
+                        self.dropped(|header| &header.dropped_no_lane);
+                    }
                 }
                 // The thread is at its end, and this is the last call that it makes here.
                 if joining.ended() {

@@ -1,5 +1,6 @@
 //! Defines the events of an archive: the fields of an event, and its record.
 
+use timeline::layout::words::IMPORTANT_LANE;
 use timeline::msgpack::Input;
 
 /// An event of an archive, with its definition as a `D` and its thread as a `T`. A field that is
@@ -16,7 +17,7 @@ pub struct Event<D, T> {
     pub unix_nanos: Option<u64>,
     /// The CPU it was logged on.
     pub core: Option<u64>,
-    /// The lane of the ring it was logged through.
+    /// The lane of the ring it was logged through; 32,768 for an important event.
     pub lane: Option<u64>,
     /// How many entries were logged through that lane before it.
     pub number: Option<u64>,
@@ -46,6 +47,12 @@ impl<D, T> Event<D, T> {
             true => &self.args,
             false => &[],
         }
+    }
+
+    /// Whether it is an important event of its ring.
+    #[inline]
+    pub(crate) fn is_important(&self) -> bool {
+        self.lane == Some(IMPORTANT_LANE.into())
     }
 
     /// The number of the next entry in its lane.
@@ -246,6 +253,13 @@ impl SingleEvent {
     #[inline]
     pub fn magic(&self) -> u64 {
         self.number_fields.get(1).unwrap_or(0)
+    }
+
+    /// The number of an important event among those of its ring.
+    pub fn important(&self) -> Option<u64> {
+        let lane = self.number_fields.get(16)?;
+        let number = self.number_fields.get(17)?;
+        (lane == IMPORTANT_LANE.into()).then_some(number)
     }
 
     /// Its lane, and the number of the next entry in that lane.

@@ -113,6 +113,12 @@ impl Names {
         self.programs.get(&magic)
     }
 
+    /// When a ring was created; 0 if that is not known.
+    pub fn created(&self, magic: u64) -> u64 {
+        let program = self.program(magic);
+        program.and_then(|program| program.created).unwrap_or(0)
+    }
+
     /// The NUMA nodes of a ring's CPUs.
     pub fn nodes(&self, magic: u64) -> Vec<u16> {
         let known = self.program(magic);

@@ -23,12 +23,13 @@ use crate::time::{Form, WallClock};
 /// The fields, in this order: ticks, the raw clock reading; time, in RFC 3339 with nanoseconds, in
 /// UTC, and unix_ns, the same in nanoseconds since 1970; cycles, the ticks since the next older
 /// event, null for the oldest; missed, how many entries of its lane were overwritten right before
-/// it, if any were; core; node; tid; pid; thread; process; category; priority; message, the first
-/// line with its arguments filled in; template, the whole message as it was defined; event, the
-/// number of its definition; args, the arguments by name, or by "0", "1" and so on where the
-/// message was lost. An event with a printf format has its values in order as args, and file and
-/// line of its statement; one with a call stack has backtrace, in which each address has function,
-/// offset and object. Behind process stand host and timeline, in an archive that holds several.
+/// it, if any were; important, true for an important event; core; node; tid; pid; thread; process;
+/// category; priority; message, the first line with its arguments filled in; template, the whole
+/// message as it was defined; event, the number of its definition; args, the arguments by name, or
+/// by "0", "1" and so on where the message was lost. An event with a printf format has its values
+/// in order as args, and file and line of its statement; one with a call stack has backtrace, in
+/// which each address has function, offset and object. Behind process stand host and timeline, in
+/// an archive that holds several.
 pub struct Lines<'a> {
     at: &'a dyn Source,
     clock: WallClock,
@@ -81,6 +82,9 @@ impl<'a> Lines<'a> {
         if event.missed > 0 {
             out.push(",\"missed\":");
             out.number(event.missed);
+        }
+        if event.important {
+            out.push(",\"important\":true");
         }
         match self.places.get(usize::from(event.core)) {
             Some(Some((node, place))) if *node == event.node => out.fill(place, &event.args),

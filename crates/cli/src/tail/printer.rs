@@ -70,7 +70,8 @@ impl<'a> Printer<'a> {
                         programs.is_none_or(|programs| programs.have_one_clock(before, event))
                     };
                     let before = self.before.as_ref().filter(|before| {
-                        before.ticks != 0 && event.ticks != 0 && one_clock(before)
+                        let is_known = before.ticks != 0 && event.ticks != 0;
+                        is_known && before.important == event.important && one_clock(before)
                     });
                     let cycles = before.map(|before| event.ticks.saturating_sub(before.ticks));
                     self.before = Some(Event {
