@@ -73,7 +73,7 @@ inline constexpr priority app = priority::app;
 inline constexpr priority packet = priority::packet;
 inline constexpr priority library = priority::library;
 
-// What a definition says besides category, priority and message: attributes{"itv|bbc"}.
+// What a definition says besides category, priority and message: attributes{"itv|bbc", false}.
 using attributes = timeline_attributes_t;
 
 // How much is logged: events of a priority and of more important ones, all, or none.
