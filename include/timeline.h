@@ -515,9 +515,13 @@ typedef struct timeline_event_t {
    */
   const char *message;
   /**
-   * The name of the thread, cut to 15 bytes; `""` when not known.
+   * The name of the thread, cut to 39 bytes; `""` when not known.
    */
-  char thread[16];
+  char thread[40];
+  /**
+   * Its group, cut to 31 bytes; `""` when it has none.
+   */
+  char group[32];
   /**
    * The name of the process, cut to 15 bytes; `""` when not known.
    */
@@ -1025,6 +1029,30 @@ timeline_status_t timeline_channel(struct timeline_t *tl, const char *name, bool
  * is NULL or a NUL-terminated string.
  */
 timeline_status_t timeline_option(struct timeline_t *tl, const char *argument);
+
+/**
+ * Names the calling thread, and puts it in a group of threads. Readers show this name instead of
+ * that of the system, for all events of the thread that are still in the ring. May be called
+ * before the thread's first event, and any number of times. A forked child has the system's name
+ * until it calls this.
+ *
+ * A thread that is not named here has the name that the system has for it. The timeline looks at
+ * that at the first event of the thread, whenever the thread defines an event or calls this
+ * without a name, and at its end; not at later events, which make no system call.
+ *
+ * `name`: at most 39 bytes of UTF-8, a longer one is cut between characters. NULL or `""` goes
+ * back to the name of the system. `group`: at most 31 bytes, in the same way; NULL or `""` for
+ * none.
+ *
+ * Returns `TIMELINE_OK`; `TIMELINE_E_FULL` when all records of threads belong to living threads,
+ * or the thread cannot join the timeline; `TIMELINE_E_BUSY` in a signal handler that interrupted
+ * its thread in this call or in its first event; `TIMELINE_E_ARGUMENT`. Any thread.
+ *
+ * # Safety
+ * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `name` and
+ * `group` are NULL or NUL-terminated strings.
+ */
+timeline_status_t timeline_thread(struct timeline_t *tl, const char *name, const char *group);
 
 /**
  * Samples: raises the level for a short time at a fixed period, from a thread of its own, until

@@ -359,6 +359,12 @@ class ring {
     return status == TIMELINE_OK;
   }
 
+  // Names the calling thread, and puts it in a group of threads: see timeline_thread. An empty name
+  // stands for the system's, an empty group for none.
+  void thread(detail::text name, detail::text group = "") const {
+    detail::check(::timeline_thread(tl_.get(), name.c(), group.c()));
+  }
+
   // Raises the level for a short time at a fixed period, until the sampler is destroyed.
   sampler sample(::timeline::level level, std::chrono::nanoseconds duration, std::chrono::nanoseconds period) const {
     if (duration.count() < 0 || period.count() < 0)
@@ -419,6 +425,7 @@ class event {
   std::string_view category() const noexcept { return c_.category; }
   std::string_view message() const noexcept { return c_.message; }
   std::string_view thread() const noexcept { return c_.thread; }
+  std::string_view group() const noexcept { return c_.group; }
   std::string_view process() const noexcept { return c_.process; }
   // The source file and line of a TIMELINE_PRINTF; "" and 0 for other events.
   std::string_view file() const noexcept { return c_.file; }

@@ -753,6 +753,16 @@ function timeline.level(tl)
    return LEVELS[C.timeline_level(tl.writer[0])]
 end
 
+-- Names the calling thread, and puts it in a group of threads; without a name it has that of the
+-- system again. Readers show the name for all its events that are still in the ring.
+function timeline.thread(tl, name, group)
+   expect_timeline(tl)
+   expect_open(tl)
+   expect(name == nil or type(name) == "string", "name", "a string, or nil for the system's name", name)
+   expect(group == nil or type(group) == "string", "group", "a string, or nil for none", group)
+   return done(C.timeline_thread(tl.writer[0], name, group))
+end
+
 local Sampler = { __tostring = function() return "timeline sampler" end }
 Sampler.__index = Sampler
 
@@ -861,6 +871,7 @@ local fields = {
    time = function(raw) return tonumber(raw.unix_nanos) / 1e9 end, -- seconds since 1970
    priority = function(raw) return PRIORITIES[raw.priority] end,
    thread = function(raw) return ffi.string(raw.thread) end,
+   group = function(raw) return raw.group[0] ~= 0 and ffi.string(raw.group) or nil end,
    process = function(raw) return ffi.string(raw.process) end,
    args = function(raw)
       local args = {}

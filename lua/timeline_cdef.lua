@@ -118,7 +118,8 @@ typedef struct timeline_event_t {
   int64_t args[4];
   const char *category;
   const char *message;
-  char thread[16];
+  char thread[40];
+  char group[32];
   char process[16];
   int32_t syntax;
   uint32_t line;
@@ -185,6 +186,7 @@ timeline_status_t timeline_channel(struct timeline_t *tl, const char *name,
                                                                            _Bool
                                                                                 on);
 timeline_status_t timeline_option(struct timeline_t *tl, const char *argument);
+timeline_status_t timeline_thread(struct timeline_t *tl, const char *name, const char *group);
 timeline_status_t timeline_sample(struct timeline_t *tl,
                                   int32_t level,
                                   uint64_t for_ns,

@@ -17,12 +17,11 @@ use crate::error::{Error, Result};
 use crate::files::Replacement;
 use crate::layout::words::{Cursor, Entry, State};
 use crate::layout::{ENTRY_SIZE, Header, Region, header, records};
-use crate::ring::Storage;
 use crate::ring::reader::{self, Chunk};
+use crate::ring::{Storage, threads};
 use crate::segment::{self, Segment};
 use crate::shm::{self, Record, store_bytes};
 use crate::source::{self, Groups};
-use crate::sync::Ordering;
 
 /// The result of saving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -221,15 +220,13 @@ impl Snapshot<'_> {
         let region = self.segment.geometry.thread();
         let mut bytes = vec![0; region.length as usize];
         for (slot, record) in (0_u32..).zip(bytes.chunks_exact_mut(region.stride as usize)) {
-            let place = self.segment.map.record::<records::Thread>(region.at(slot));
-            let identity = place.field(|thread| &thread.identity);
-            // The same protocol as in threads::lookup.
-            let before = identity.load(Ordering::Acquire);
-            self.segment.map.read(region.at(slot), record);
-            crate::sync::fence(Ordering::Acquire);
-            if identity.load(Ordering::Relaxed) != before {
-                record.fill(0);
-            }
+            let (map, geometry) = (&self.segment.map, &self.segment.geometry);
+            threads::copy(
+                map,
+                geometry,
+                slot,
+                &mut record[..size_of::<records::Thread>()],
+            );
         }
         self.out.write_all_at(&bytes, region.offset)
     }

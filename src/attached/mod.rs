@@ -261,8 +261,14 @@ impl Attached {
     /// The thread that logged an event; `None` if its record was taken by another thread since.
     pub fn thread(&self, event: &Event) -> Option<Thread> {
         let thread = threads::lookup(&self.segment.map, &self.segment.geometry, event.thread.0);
-        // Generations come again after 65,535 threads: then the record is that of another thread.
+        // Only in damaged memory does the record of an identity have another thread id.
         thread.filter(|thread| thread.tid == event.tid)
+    }
+
+    /// How often threads were renamed since the timeline was created. If it has changed,
+    /// [`Attached::thread`] may give other names than before.
+    pub fn renames(&self) -> u64 {
+        threads::renames(&self.segment.map)
     }
 
     /// Nanoseconds since the epoch at `ticks`; `None` if the timeline has too few anchors.
@@ -306,6 +312,10 @@ impl Source for Attached {
 
     fn thread(&self, event: &Event) -> Option<Thread> {
         Attached::thread(self, event)
+    }
+
+    fn renames(&self) -> u64 {
+        Attached::renames(self)
     }
 
     fn time(&self, event: &Event) -> Option<u64> {

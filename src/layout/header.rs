@@ -93,7 +93,9 @@ record! {
         0x898 pub process_serial: AtomicU64,
         /// Entries of important events handed out.
         0x8a0 pub important_taken: AtomicU64,
-        0x8a8 _unused_8a8: [AtomicU8; 24],
+        /// Counts the changes of names and groups of threads.
+        0x8a8 pub renames: AtomicU64,
+        0x8b0 _unused_8b0: [AtomicU8; 16],
         /// Events of handlers that interrupted their thread in joining, or in an append to its own
         /// lane.
         0x8c0 pub dropped_interrupted: AtomicU64,

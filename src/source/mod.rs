@@ -207,6 +207,11 @@ pub trait Source {
     /// The thread that logged an event, if it is known.
     fn thread(&self, event: &Event) -> Option<Thread>;
 
+    /// Changes when [`Source::thread`] may give another name than before for the same thread.
+    fn renames(&self) -> u64 {
+        0
+    }
+
     /// The time of an event in nanoseconds since the epoch, if it is known.
     fn time(&self, event: &Event) -> Option<u64>;
 

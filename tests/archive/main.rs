@@ -21,6 +21,7 @@ mod kills;
 mod limit;
 mod meddling;
 mod memory;
+mod names;
 mod newest;
 mod page;
 mod progress;

@@ -184,6 +184,7 @@ static void call_backtrace(struct at *at) {
   CHECK(timeline_backtrace(tl, __builtin_return_address(0), words, 33) > 1);
   (void)at;
 }
+static void call_thread(struct at *at) { at->status = timeline_thread(tl, "cancelled", "all"); }
 static void call_save(struct at *at) { at->status = timeline_save(tl, in_folder("saved")); }
 static void call_dump(struct at *at) { at->status = timeline_dump(in_folder("ring"), 0, at->file); }
 static void call_attach(struct at *at) { at->status = timeline_attach(in_folder("ring"), &at->attached); }
@@ -243,6 +244,7 @@ static const struct call {
     {"timeline_log_payload", NULL, log_payload},
     {"timeline_backtrace", NULL, call_backtrace},
     {"timeline_save", NULL, call_save},
+    {"timeline_thread", NULL, call_thread},
     {"timeline_dump", prepare_file, call_dump},
     {"timeline_attach", NULL, call_attach},
     {"timeline_attached_free", prepare_attached, call_attached_free},

@@ -45,8 +45,8 @@ typedef struct {
   uint64_t sampler_start, sampler_namespace, sampler_time_namespace;
   unsigned char unused_868[0x880 - 0x868];
   uint32_t defined, unused_884;
-  uint64_t strings_used, thread_serial, process_serial, important_taken;
-  unsigned char unused_8a8[0x8c0 - 0x8a8];
+  uint64_t strings_used, thread_serial, process_serial, important_taken, renames;
+  unsigned char unused_8b0[0x8c0 - 0x8b0];
   uint64_t dropped_interrupted, dropped_no_lane, dropped_no_chunk, dropped_bad_event, dropped_undefined;
   uint64_t dropped_important;
   unsigned char unused_8f0[0x900 - 0x8f0];
@@ -73,7 +73,9 @@ typedef struct {
 typedef struct {
   uint32_t identity, tid, pid, live;
   uint64_t start, end;
-  char name[16], process_name[16];
+  char process_name[16];
+  uint32_t generation, renames;
+  char name[40], group[32];
 } thread_t;
 
 typedef struct {
@@ -84,7 +86,7 @@ typedef struct {
 } process_t;
 
 typedef struct {
-  uint64_t cursor, owner, unused_16, saved, unused[4];
+  uint64_t cursor, owner, saved, unused[5];
 } lane_t;
 
 typedef struct {
@@ -143,6 +145,7 @@ AT(header_t, sampler_time_namespace, 0x860);
 AT(header_t, defined, 0x880);
 AT(header_t, strings_used, 0x888);
 AT(header_t, thread_serial, 0x890);
+AT(header_t, renames, 0x8a8);
 AT(header_t, process_serial, 0x898);
 AT(header_t, important_taken, 0x8a0);
 AT(header_t, dropped_interrupted, 0x8c0);
@@ -178,15 +181,18 @@ AT(definition_t, kind, 27);
 AT(definition_t, arguments, 28);
 AT(definition_t, flags, 34);
 
-SIZE(thread_t, 64);
+SIZE(thread_t, 128);
 AT(thread_t, identity, 0);
 AT(thread_t, tid, 4);
 AT(thread_t, pid, 8);
 AT(thread_t, live, 12);
 AT(thread_t, start, 16);
 AT(thread_t, end, 24);
-AT(thread_t, name, 32);
-AT(thread_t, process_name, 48);
+AT(thread_t, process_name, 32);
+AT(thread_t, generation, 48);
+AT(thread_t, renames, 52);
+AT(thread_t, name, 56);
+AT(thread_t, group, 96);
 
 SIZE(process_t, 64);
 AT(process_t, identity, 0);
@@ -201,7 +207,7 @@ AT(process_t, left, 48);
 SIZE(lane_t, 64);
 AT(lane_t, cursor, 0);
 AT(lane_t, owner, 8);
-AT(lane_t, saved, 24);
+AT(lane_t, saved, 16);
 SIZE(chunk_t, 64);
 AT(chunk_t, state, 0);
 AT(chunk_t, before, 8);

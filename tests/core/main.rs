@@ -10,6 +10,7 @@ mod golden;
 mod hostile;
 mod important;
 mod kill;
+mod names;
 mod payload;
 mod privileges;
 mod storm;

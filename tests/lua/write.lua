@@ -111,6 +111,22 @@ os.remove(path)
 local none, message, kind = timeline.load(tl, path)
 assert(none == nil and message:find(path, 1, true) and kind == "io")
 
+-- Threads have names of the program, or of the system.
+local function newest()
+   for event in assert(timeline.attach(name)):events("newest") do return event end
+end
+assert(timeline.thread(tl, "worker 3", "workers") == true)
+two(3, 4)
+assert(newest().thread == "worker 3" and newest().group == "workers")
+assert(tl:thread("worker 4"))
+assert(newest().thread == "worker 4" and newest().group == nil)
+assert(tl:thread(nil, "workers"))
+assert(newest().thread == "luajit" and newest().group == "workers")
+assert(tl:thread())
+assert(newest().thread == "luajit" and newest().group == nil)
+refused("expected a string, or nil for the system's name as name, got 5", timeline.thread, tl, 5)
+assert(tl:priority("info"))
+
 -- A second writer joins; the same definition is the same event.
 local other = assert(timeline.open_or_create(name, { trust_user = 1 }))
 assert(other:level() == "info")

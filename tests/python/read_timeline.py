@@ -90,7 +90,7 @@ class Timeline:
             self.region[name] = (offset, length, stride)
         counts = (self.definitions, self.definitions, self.threads, self.processes,
                   self.lanes, self.chunks, self.entries)
-        least = (1, 64, 64, 64, 64, 64, 64)
+        least = (1, 64, 128, 64, 64, 64, 64)
         for name, count, size in zip(REGIONS, counts, least):
             _, length, stride = self.region[name]
             expect(stride >= size and length == count * stride, "length and stride: " + name)
@@ -280,8 +280,12 @@ class Timeline:
         at = self.record("threads", slot)
         if self.u32(at) != identity or self.u32(at + 4) != tid:
             return None
-        text = [self.data[at + place:at + place + 16].split(b"\0")[0].decode() for place in (32, 48)]
-        return {"pid": self.u32(at + 8), "name": text[0], "process": text[1]}
+        def text(place, size):
+            return self.data[at + place:at + place + size].split(b"\0")[0].decode(errors="replace")
+
+        is_named = self.u32(at + 52) % 2 == 0
+        return {"pid": self.u32(at + 8), "process": text(32, 16), "name": text(56, 40) if is_named else None,
+                "group": text(96, 32) if is_named else ""}
 
     def line(self, at, cycles, missed, is_important):
         event, core = self.u32(at + 8), self.u16(at + 12)
@@ -312,6 +316,8 @@ class Timeline:
             "event": event,
             "args": values if kind == 2 else dict(zip(names(message), map(typed, types(message), values))),
         }
+        if thread and thread["group"]:
+            line["group"] = thread["group"]
         if missed:
             line["missed"] = missed
         if is_important:

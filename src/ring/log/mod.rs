@@ -12,6 +12,8 @@
 mod important;
 mod join;
 
+pub use join::NotNamed;
+
 use super::handle::{Index, pinned};
 use super::local::{self, NO_LANE, ThreadState};
 use super::memory::Shared;

@@ -211,9 +211,9 @@ fn an_independent_reader_refuses_what_is_damaged() {
         (0x7ff, "checksum"),
         (0x2040, "hash"),
         (0x205c, "as many $names"),
-        (0x9001, "count and lane"),
-        (0xa009, "a defined event"),
-        (0xa007, "times that rise"),
+        (0xa001, "count and lane"),
+        (0xb009, "a defined event"),
+        (0xb007, "times that rise"),
     ] {
         let mut bytes = good.clone();
         bytes[at] ^= 1;

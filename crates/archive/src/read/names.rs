@@ -238,7 +238,9 @@ impl Names {
         Some(Thread {
             tid: number(raw.tid).unwrap_or(0),
             pid: number(raw.pid).unwrap_or(0),
+            identity: number(raw.identity).unwrap_or(0),
             name: text(raw.name),
+            group: text(raw.group),
             process: text(raw.process),
         })
     }

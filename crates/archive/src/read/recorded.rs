@@ -50,6 +50,10 @@ pub struct RecordedThread {
     pub pid: Option<u64>,
     /// The name of its process.
     pub process: Option<Text>,
+    /// Its group.
+    pub group: Option<Text>,
+    /// The number that no other thread of its ring has, whatever its name.
+    pub identity: Option<u64>,
 }
 
 /// An event with everything that an archive has about it.
@@ -82,6 +86,8 @@ impl Decoded for RecordedEvent {
             tid: raw.tid,
             pid: raw.pid,
             process: text(raw.process),
+            group: text(raw.group),
+            identity: raw.identity,
         })
     }
 

@@ -99,6 +99,11 @@ impl<'a> Lines<'a> {
         }
     }
 
+    /// See [`Threads::notice_renames`].
+    pub fn notice_renames(&mut self) {
+        self.threads.notice_renames();
+    }
+
     /// Writes the core and node of an event, if the core is new or not known.
     #[cold]
     fn new_place(&mut self, event: &Event, out: &mut Text) {
@@ -154,10 +159,14 @@ fn number(number: Option<u64>, out: &mut Text) {
 fn thread(event: &Event, thread: Option<Thread>) -> String {
     let id = |id: u32| or_null(known_id(id));
     let pid = id(thread.as_ref().map_or(0, |thread| thread.pid));
+    let group = thread.as_ref().and_then(|thread| thread.group.as_ref());
+    let group = group.map_or(String::new(), |group| {
+        format!(",\"group\":{}", quoted(group))
+    });
     let (name, process) = thread.map_or((None, None), |thread| (thread.name, thread.process));
     let (name, process) = (or_null(name), or_null(process));
     let tid = id(event.tid);
-    format!(",\"tid\":{tid},\"pid\":{pid},\"thread\":{name},\"process\":{process}")
+    format!(",\"tid\":{tid},\"pid\":{pid},\"thread\":{name}{group},\"process\":{process}")
 }
 
 /// The machine and timeline of an event, if the archive holds several.

@@ -61,6 +61,10 @@ impl<'a> Printer<'a> {
 
     /// Writes events, the oldest first.
     pub fn print(&mut self, events: &[Event], out: &mut impl Write) -> io::Result<()> {
+        match &mut self.writer {
+            Writer::Json(lines) => lines.notice_renames(),
+            Writer::Columns(columns) => columns.notice_renames(),
+        }
         for event in events {
             self.line.clear();
             match &mut self.writer {
@@ -103,6 +107,12 @@ struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
+    fn notice_renames(&mut self) {
+        if let Some(columns) = &mut self.columns {
+            columns.notice_renames();
+        }
+    }
+
     fn new(at: &'a dyn Source, columns: Option<ThreadColumns<'a>>) -> Columns<'a> {
         Columns {
             at,

@@ -99,7 +99,10 @@ pub struct Recorder<'a> {
     /// By the number of the event: its definition, and its number of arguments.
     definitions: Vec<Option<Known>>,
     undefined: Known,
-    threads: HashMap<Thread, ThreadId>,
+    /// Each with the number of renames when it was looked up.
+    threads: HashMap<Thread, (ThreadId, u64)>,
+    /// How often threads were renamed.
+    renames: u64,
     /// The threads that are found without a hash.
     recent: Vec<Option<(Thread, ThreadId)>>,
     /// Memory for the event that is written.
@@ -186,6 +189,7 @@ impl<'a> Recorder<'a> {
             definitions: Vec::new(),
             undefined: Known::undefined(),
             threads: HashMap::new(),
+            renames: 0,
             recent: vec![None; RECENT],
             event: InternedEvent::default(),
             waiting: None,
@@ -207,6 +211,7 @@ impl<'a> Recorder<'a> {
             return false;
         }
         let missed = self.follow.poll_placed();
+        self.notice_renames();
         let new = self.follow.placed() > 0 || missed > 0;
         if new {
             // Only if there are new events: a file that begins with a run that has ended would hide
