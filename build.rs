@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 /// In the order in which the header is to be read.
-const SOURCES: [&str; 15] = [
+const SOURCES: [&str; 14] = [
     "error",
     "priority",
     "level",
@@ -13,7 +13,6 @@ const SOURCES: [&str; 15] = [
     "writer",
     "catalogue",
     "channel",
-    "thread",
     "sampler",
     "printf",
     "backtrace",

@@ -13,9 +13,6 @@ pub struct timeline_attributes_t {
     /// logged only while all of them are on. A channel is off until somebody switches it on, or
     /// from its definition on: `"itv=on"`.
     pub channels: *const c_char,
-    /// The events explain others: names of ids, a configuration. They are kept in a region of their
-    /// own, which nothing overwrites, and readers get them first.
-    pub important: bool,
 }
 
 /// The attributes behind a pointer; the defaults for NULL.
@@ -36,8 +33,5 @@ pub(crate) unsafe fn attributes_of<'a>(
         // SAFETY: as above.
         false => unsafe { text(given.channels, "channels")? },
     };
-    Ok(Attributes {
-        channels,
-        important: given.important,
-    })
+    Ok(Attributes { channels })
 }

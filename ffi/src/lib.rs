@@ -23,7 +23,6 @@ mod reader;
 mod sampler;
 mod stack;
 mod text;
-mod thread;
 mod writer;
 
 pub use attributes::*;

@@ -63,10 +63,8 @@ impl Error {
             | ProcessTableFull { .. }
             | RulesFull { .. }
             | ChannelTableFull { .. }
-            | ThreadTableFull { .. }
-            | ThreadNotJoined { .. }
             | TooManyOpen { .. } => ErrorKind::Full,
-            SamplerBusy { .. } | Locked { .. } | ThreadBusy { .. } => ErrorKind::Busy,
+            SamplerBusy { .. } | Locked { .. } => ErrorKind::Busy,
         }
     }
 }

@@ -43,17 +43,12 @@ fn definition() -> impl Strategy<Value = RawDefinition> {
 
 fn thread() -> impl Strategy<Value = RawThread> {
     let strings = prop::option::of(0..4u64);
-    let texts = (strings.clone(), strings.clone(), strings);
-    (texts, number(), number(), number()).prop_map(
-        |((name, process, group), tid, pid, identity)| RawThread {
-            name,
-            tid,
-            pid,
-            process,
-            group,
-            identity,
-        },
-    )
+    (strings.clone(), number(), number(), strings).prop_map(|(name, tid, pid, process)| RawThread {
+        name,
+        tid,
+        pid,
+        process,
+    })
 }
 
 /// A value as msgpack, which may be cut: of the arguments of `printf`, and of others.

@@ -11,5 +11,4 @@ pub(crate) mod names;
 pub(crate) mod newest;
 pub(crate) mod recorded;
 pub(crate) mod repair;
-pub(crate) mod seen;
 pub(crate) mod unpack;

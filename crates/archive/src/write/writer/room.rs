@@ -115,8 +115,6 @@ mod tests {
                     tid,
                     pid,
                     process,
-                    group: line,
-                    identity: event,
                 },
                 ticks,
                 unix_nanos,
