@@ -65,6 +65,9 @@ mod segment;
 mod shm;
 #[cfg(not(loom))]
 mod source;
+#[cfg(not(loom))]
+#[doc(hidden)]
+pub mod statement;
 #[cfg(all(feature = "symbols", not(loom)))]
 pub mod symbols;
 #[doc(hidden)]
@@ -100,5 +103,6 @@ pub use self::{
         Encoding, Event, Events, Follow, FollowFrom, Frame, Order, Payload, PlacedEvent, Source,
         ThreadRef,
     },
+    statement::Argument,
     timeline::{Options, Timeline},
 };

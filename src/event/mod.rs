@@ -30,6 +30,7 @@ pub use channels::{Channel, Switch, channel_name};
 pub use element::Element;
 pub use field::{FieldType, Labels, TYPES};
 pub use module::Module;
+pub(crate) use payload::{CUT, NULL};
 pub use payload::{Layout, Values, lay_out};
 pub use printf::Format;
 pub use priority::{Level, Priority};

@@ -19,9 +19,9 @@ use crate::layout::MAX_PAYLOAD_WORDS;
 use crate::msgpack::Input;
 
 /// Bit of the word of a text or an array: it was cut, because it did not fit.
-const CUT: u64 = 1 << 63;
+pub(crate) const CUT: u64 = 1 << 63;
 /// Bit of the word of a text: it was `NULL`.
-const NULL: u64 = 1 << 62;
+pub(crate) const NULL: u64 = 1 << 62;
 /// Bytes of a word.
 const WORD: usize = 8;
 

@@ -8,6 +8,7 @@ use std::fmt;
 /// ```
 /// assert_eq!(timeline::Bytes(1536).to_string(), "1.5 KiB");
 /// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bytes(pub u64);
 
 impl fmt::Display for Bytes {
@@ -36,6 +37,7 @@ pub fn short(value: f64) -> String {
 
 /// A duration to the nanosecond, in the form of Go's `time.Duration`: `830ns`, `12.5µs`, `1.2ms`,
 /// `4m10.5s`, `-2h0m1s`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Nanoseconds(pub i64);
 
 impl fmt::Display for Nanoseconds {
@@ -71,6 +73,7 @@ fn decimal(number: u64, digits: u32, unit: &str, f: &mut fmt::Formatter<'_>) -> 
 }
 
 /// Nanoseconds since 1970 as a date and a time of day in UTC: `2025-11-20T17:53:30.000000007Z`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnixTime(pub i64);
 
 impl fmt::Display for UnixTime {

@@ -321,6 +321,12 @@ impl Timeline {
         self.log.enabled(event.0)
     }
 
+    /// Distinguishes it from the other timelines that this process has opened.
+    #[inline(always)]
+    pub(crate) fn number(&self) -> u32 {
+        self.log.number()
+    }
+
     /// The enable table and its length, one byte per event id. For checks inlined into other
     /// languages. Valid as long as this timeline is open.
     pub fn enable_table(&self) -> (*const u8, u32) {

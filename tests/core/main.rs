@@ -11,6 +11,7 @@ mod hostile;
 mod kill;
 mod payload;
 mod privileges;
+mod statement;
 mod storm;
 mod switching;
 mod twin;

@@ -92,6 +92,12 @@ impl Log {
         (self.hot.enabled.cast(), self.hot.events)
     }
 
+    /// Distinguishes it from the other handles of this process.
+    #[inline(always)]
+    pub fn number(&self) -> u32 {
+        self.index.key() as u32
+    }
+
     /// The timeline's file.
     pub fn file(&self) -> &SharedFile {
         &self.file

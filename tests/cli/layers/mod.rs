@@ -9,10 +9,11 @@ use std::fs;
 use std::path::Path;
 
 /// The library's modules from top to bottom. A module may use those below it.
-const LAYERS: [&str; 20] = [
+const LAYERS: [&str; 21] = [
     "dump",
     "list",
     "attached",
+    "statement",
     "timeline",
     "control",
     "save",

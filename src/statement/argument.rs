@@ -1,0 +1,214 @@
+//! The types that a statement logs: which type each is in the message, and its word.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::payload::Payload;
+use crate::event::{Bytes, Element, FieldType, Nanoseconds, UnixTime};
+
+/// A type that [`event!`](crate::event!) logs.
+///
+/// | of Rust | in the message |
+/// |---|---|
+/// | `i8` to `i64`, `u8` to `u64`, `f32`, `f64`, `bool`, `char` | the same |
+/// | `isize`, `usize` | `i64`, `u64` |
+/// | `str`, `String`, `Option<&str>` (`None` shows as `(null)`) | `str` |
+/// | `[T]`, `[T; N]`, `Vec<T>` of integers, `f32` or `f64` | `i8[]` and so on |
+/// | `Duration`, [`Nanoseconds`] | `ns` |
+/// | `SystemTime`, [`UnixTime`] | `time` |
+/// | [`Bytes`] | `bytes` |
+/// | `*const T`, `*mut T` | `ptr` |
+///
+/// So are references to these. No other type can become one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no argument of an event",
+    note = "log a number, `bool`, `char`, text, array, `Duration`, `SystemTime` or pointer"
+)]
+pub trait Argument {
+    /// Its type in the message.
+    #[doc(hidden)]
+    const TYPE: FieldType<'static>;
+    /// Whether its word is all of it.
+    #[doc(hidden)]
+    const IS_NUMBER: bool = true;
+
+    /// Stores what stands behind its word; returns its word.
+    #[doc(hidden)]
+    fn store(&self, payload: &mut Payload) -> u64;
+}
+
+/// A number that arrays have.
+pub trait Number: Copy {
+    /// Its type.
+    const ELEMENT: Element;
+
+    /// Its bits, in the low ones of a word.
+    fn word(self) -> u64;
+}
+
+macro_rules! numbers {
+    ($($type:ty, $element:ident, $number:ident => $word:expr;)*) => {$(
+        impl Number for $type {
+            const ELEMENT: Element = Element::$element;
+
+            #[inline(always)]
+            fn word(self) -> u64 {
+                let $number = self;
+                $word
+            }
+        }
+    )*};
+}
+
+numbers! {
+    i8, I8, number => number as u64;
+    i16, I16, number => number as u64;
+    i32, I32, number => number as u64;
+    i64, I64, number => number as u64;
+    isize, I64, number => number as u64;
+    u8, U8, number => number.into();
+    u16, U16, number => number.into();
+    u32, U32, number => number.into();
+    u64, U64, number => number;
+    usize, U64, number => number as u64;
+    f32, F32, number => number.to_bits().into();
+    f64, F64, number => number.to_bits();
+}
+
+macro_rules! arguments {
+    ($($type:ty, $field:ident, $value:ident => $word:expr;)*) => {$(
+        impl Argument for $type {
+            const TYPE: FieldType<'static> = FieldType::$field;
+
+            #[inline(always)]
+            fn store(&self, _: &mut Payload) -> u64 {
+                let $value = *self;
+                $word
+            }
+        }
+    )*};
+}
+
+arguments! {
+    i8, I8, number => number.word();
+    i16, I16, number => number.word();
+    i32, I32, number => number.word();
+    i64, I64, number => number.word();
+    isize, I64, number => number.word();
+    u8, U8, number => number.word();
+    u16, U16, number => number.word();
+    u32, U32, number => number.word();
+    u64, U64, number => number.word();
+    usize, U64, number => number.word();
+    f32, F32, number => number.word();
+    f64, F64, number => number.word();
+    bool, Bool, value => value.into();
+    char, Char, value => u32::from(value).into();
+    Duration, Ns, time => nanoseconds(time) as u64;
+    SystemTime, Time, time => since_1970(time) as u64;
+    Nanoseconds, Ns, time => time.0 as u64;
+    UnixTime, Time, time => time.0 as u64;
+    Bytes, Bytes, size => size.0;
+}
+
+/// As many as fit.
+fn nanoseconds(time: Duration) -> i64 {
+    time.as_nanos().try_into().unwrap_or(i64::MAX)
+}
+
+fn since_1970(time: SystemTime) -> i64 {
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(after) => nanoseconds(after),
+        Err(before) => -nanoseconds(before.duration()),
+    }
+}
+
+impl<T> Argument for *const T {
+    const TYPE: FieldType<'static> = FieldType::Ptr;
+
+    #[inline(always)]
+    fn store(&self, _: &mut Payload) -> u64 {
+        self.addr() as u64
+    }
+}
+
+impl<T> Argument for *mut T {
+    const TYPE: FieldType<'static> = FieldType::Ptr;
+
+    #[inline(always)]
+    fn store(&self, _: &mut Payload) -> u64 {
+        self.addr() as u64
+    }
+}
+
+impl Argument for str {
+    const TYPE: FieldType<'static> = FieldType::Str;
+    const IS_NUMBER: bool = false;
+
+    #[inline(always)]
+    fn store(&self, payload: &mut Payload) -> u64 {
+        payload.text(self)
+    }
+}
+
+impl Argument for String {
+    const TYPE: FieldType<'static> = FieldType::Str;
+    const IS_NUMBER: bool = false;
+
+    #[inline(always)]
+    fn store(&self, payload: &mut Payload) -> u64 {
+        payload.text(self)
+    }
+}
+
+impl Argument for Option<&str> {
+    const TYPE: FieldType<'static> = FieldType::Str;
+    const IS_NUMBER: bool = false;
+
+    #[inline(always)]
+    fn store(&self, payload: &mut Payload) -> u64 {
+        match self {
+            Some(text) => payload.text(text),
+            None => payload.nothing(),
+        }
+    }
+}
+
+impl<T: Number> Argument for [T] {
+    const TYPE: FieldType<'static> = FieldType::Array(T::ELEMENT);
+    const IS_NUMBER: bool = false;
+
+    #[inline(always)]
+    fn store(&self, payload: &mut Payload) -> u64 {
+        payload.numbers(self.len(), size_of::<T>(), |index| self[index].word())
+    }
+}
+
+impl<T: Number, const N: usize> Argument for [T; N] {
+    const TYPE: FieldType<'static> = <[T]>::TYPE;
+    const IS_NUMBER: bool = false;
+
+    #[inline(always)]
+    fn store(&self, payload: &mut Payload) -> u64 {
+        self[..].store(payload)
+    }
+}
+
+impl<T: Number> Argument for Vec<T> {
+    const TYPE: FieldType<'static> = <[T]>::TYPE;
+    const IS_NUMBER: bool = false;
+
+    #[inline(always)]
+    fn store(&self, payload: &mut Payload) -> u64 {
+        self[..].store(payload)
+    }
+}
+
+impl<T: Argument + ?Sized> Argument for &T {
+    const TYPE: FieldType<'static> = T::TYPE;
+    const IS_NUMBER: bool = T::IS_NUMBER;
+
+    #[inline(always)]
+    fn store(&self, payload: &mut Payload) -> u64 {
+        (**self).store(payload)
+    }
+}

@@ -1,0 +1,111 @@
+//! Statements: `event!` defines an event where it logs it, and the compiler checks its arguments.
+
+mod argument;
+mod arguments;
+mod message;
+mod payload;
+mod site;
+
+pub use argument::Argument;
+pub use arguments::Arguments;
+pub use message::check;
+pub use site::Site;
+
+pub use crate::timeline::Timeline;
+
+/// Logs an event whose message has named arguments, with their types.
+///
+/// `event!(timeline, priority, "category", "message with {name}", name, other = expression)`
+///
+/// Each `{name}` of the first line is the place of an argument, and the arguments follow in the
+/// order of these places: a variable of that name, or `name = expression`. The compiler refuses
+/// other names, more or fewer arguments, and types that are no [`Argument`]. `{{` and `}}` are
+/// braces of the text. A letter, a digit or `[` must not follow a place directly: write
+/// `took {ms} ms`. Further lines of the message explain the event.
+///
+/// `timeline` is a [`Timeline`](crate::Timeline), or a reference to one. Arguments are evaluated
+/// only if the event is logged. A message has at most 64. An event of up to four numbers is a plain
+/// entry like that of [`Timeline::log`](crate::Timeline::log); any other has a payload, in which
+/// texts and arrays share the room that is left, in order. One that does not fit is cut, and says
+/// so.
+///
+/// A statement defines its event when it first runs for a timeline and a priority. That takes locks
+/// and allocates. After that it takes no lock, allocates nothing and does not wait. If the
+/// event cannot be defined, its events are dropped and counted
+/// ([`Dropped::undefined`](crate::Dropped::undefined)), and one run in 1,024 tries again. So a
+/// statement must not run in a signal handler; use [`Timeline::log`](crate::Timeline::log) there.
+///
+/// # Example
+/// ```
+/// use timeline::{Attached, Bytes, Priority, Timeline, event};
+/// # let path = format!("/timeline-doc-event-{}", std::process::id());
+/// # let path = path.as_str();
+/// let tl = Timeline::with_size(path, 1024, 16384)?; // "/timeline", say
+/// let (len, name) = (1500_u32, "eth0");
+/// event!(tl, Priority::Info, "net", "parsed {len} of {name}", len, name);
+/// event!(tl, Priority::Info, "net", "sent {size}", size = Bytes(4096));
+///
+/// let mut shown = Vec::new();
+/// timeline::dump::write(&Attached::open(path)?, None, &mut shown)?;
+/// let shown = String::from_utf8(shown)?;
+/// assert!(shown.contains("parsed len(1500) of name(eth0)"), "{shown}");
+/// # timeline::unlink(path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Mistakes do not compile:
+/// ```compile_fail,E0080
+/// # let tl: timeline::Timeline = todo!();
+/// # let len = 1;
+/// timeline::event!(tl, timeline::Priority::Info, "net", "sent {len} to {host}", len);
+/// ```
+/// ```compile_fail,E0080
+/// # let tl: timeline::Timeline = todo!();
+/// # let (len, host) = (1, "eth0");
+/// timeline::event!(tl, timeline::Priority::Info, "net", "sent {len}", len, host);
+/// ```
+/// ```compile_fail,E0080
+/// # let tl: timeline::Timeline = todo!();
+/// # let (len, host) = (1, "eth0");
+/// timeline::event!(tl, timeline::Priority::Info, "net", "sent {len} to {host}", host, len);
+/// ```
+/// ```compile_fail,E0277
+/// # let tl: timeline::Timeline = todo!();
+/// let address = std::net::Ipv4Addr::LOCALHOST;
+/// timeline::event!(tl, timeline::Priority::Info, "net", "sent to {address}", address);
+/// ```
+#[macro_export]
+macro_rules! event {
+    (
+        $timeline:expr, $priority:expr, $category:literal, $message:literal
+        $(, $name:ident $(= $value:expr)?)* $(,)?
+    ) => {{
+        const _: () =
+            $crate::statement::check($category, $message, &[$(::core::stringify!($name)),*]);
+        static SITE: $crate::statement::Site = $crate::statement::Site::new(
+            $category,
+            $message,
+            (::core::file!(), ::core::line!()),
+        );
+        let timeline: &$crate::statement::Timeline = &$timeline;
+        let arguments = $crate::statement::Arguments::new();
+        if let ::core::option::Option::Some(event) = SITE.event(timeline, $priority, arguments) {
+            arguments.log(timeline, event, $crate::statement::values!($($name $(= $value)?,)*));
+        }
+    }};
+}
+
+/// The arguments of [`event!`] as a list of references: `(&a, (&b, ()))`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! event_values {
+    () => { () };
+    ($name:ident, $($rest:tt)*) => { (&$name, $crate::statement::values!($($rest)*)) };
+    ($name:ident = $value:expr, $($rest:tt)*) => {
+        (&$value, $crate::statement::values!($($rest)*))
+    };
+}
+
+// Behind the macro, which has no name before.
+#[doc(hidden)]
+pub use event_values as values;

@@ -1,0 +1,257 @@
+//! Tests that statements log what a naive twin shows, and evaluate nothing while they are disabled.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::time::{Duration, UNIX_EPOCH};
+
+use timeline::{Attached, Bytes, Level, Order, Priority, Timeline, dump, event};
+
+use crate::support::{Name, attach};
+
+/// The system's allocator, which counts the allocations of each thread.
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+// SAFETY: all is done by the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+        // SAFETY: the contract of this function.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(place, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+fn timeline(name: &Name) -> Timeline {
+    Timeline::with_size(name.path(), 16_384, 65_536).expect("created")
+}
+
+/// The messages of all events, the oldest first.
+fn shown(attached: &Attached) -> Vec<String> {
+    let mut text = Vec::new();
+    dump::write(attached, None, &mut text).expect("written");
+    let text = String::from_utf8(text).expect("UTF-8");
+    let lines = text.lines().skip(1);
+    let mut lines: Vec<String> = lines
+        .map(|line| {
+            line.split_once("rust ")
+                .expect("a category")
+                .1
+                .trim()
+                .to_owned()
+        })
+        .collect();
+    lines.reverse();
+    lines
+}
+
+#[test]
+fn each_type_is_shown_as_the_naive_twin_shows_it() {
+    let name = Name::new("statement");
+    let tl = timeline(&name);
+    let mut expected = Vec::new();
+    macro_rules! edges {
+        ($($type:ty)*) => {$(
+            for value in [<$type>::MIN, 0 as $type, 1 as $type, <$type>::MAX] {
+                event!(tl, Priority::Info, "rust", "one {value}", value);
+                expected.push(format!("one value({value})"));
+                let list = [value, <$type>::MAX, <$type>::MIN];
+                event!(&tl, Priority::Info, "rust", "{list}, {value}", list, value = &value);
+                let [a, b, c] = list;
+                expected.push(format!("list([{a}, {b}, {c}]), value({value})"));
+            }
+        )*};
+    }
+    edges!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
+    for value in [0.5_f32, -1.5] {
+        let list = vec![value, 2.5];
+        event!(
+            tl,
+            Priority::Info,
+            "rust",
+            "{value} {double} {list}",
+            value,
+            double = f64::from(value),
+            list
+        );
+        expected.push(format!(
+            "value({value}) double({value}) list([{value}, 2.5])"
+        ));
+    }
+    for value in ["", "a", "seven b", "eight by", "nine byte", "größe"] {
+        event!(
+            tl,
+            Priority::Info,
+            "rust",
+            "{value} {owned} {more} {yes}: {{}}",
+            value,
+            owned = value.to_owned(),
+            more = Some(value),
+            yes = !value.is_empty()
+        );
+        let yes = !value.is_empty();
+        expected.push(format!(
+            "value({value}) owned({value}) more({value}) yes({yes}): {{}}"
+        ));
+    }
+    event!(tl, Priority::Info, "rust", "{none}", none = None::<&str>);
+    expected.push("none((null))".into());
+    event!(
+        tl,
+        Priority::Info,
+        "rust",
+        "{c} {took} {at} {size} {place}",
+        c = 'ß',
+        took = Duration::from_micros(1500),
+        at = UNIX_EPOCH + Duration::from_secs(1),
+        size = Bytes(4096),
+        place = std::ptr::without_provenance::<u8>(0x1f)
+    );
+    expected
+        .push("c(ß) took(1.5ms) at(1970-01-01T00:00:01.000000000Z) size(4 KiB) place(0x1f)".into());
+    event!(tl, Priority::Info, "rust", "nothing");
+    expected.push("nothing".into());
+    assert_eq!(shown(&attach(name.path())), expected);
+}
+
+#[test]
+fn up_to_four_numbers_are_a_plain_entry() {
+    let name = Name::new("statement");
+    let tl = timeline(&name);
+    event!(
+        tl,
+        Priority::Info,
+        "rust",
+        "{a} {b} {c} {d}",
+        a = -1,
+        b = 2u8,
+        c = true,
+        d = 4u64
+    );
+    event!(
+        tl,
+        Priority::Info,
+        "rust",
+        "{a} {b} {c} {d} {e}",
+        a = 1,
+        b = 2,
+        c = 3,
+        d = 4,
+        e = 5
+    );
+    let attached = attach(name.path());
+    let events: Vec<_> = attached.events(Order::OldestFirst).collect();
+    assert!(events[0].payload.is_none());
+    assert_eq!(events[0].args, [-1, 2, 1, 4]);
+    assert_eq!(
+        events[1].payload.as_ref().expect("a payload").values.len(),
+        5 * 8
+    );
+}
+
+#[test]
+fn one_statement_logs_to_several_timelines_and_priorities() {
+    let names = [Name::new("statement"), Name::new("statement")];
+    let both = [timeline(&names[0]), timeline(&names[1])];
+    // Other numbers for the events of the second one.
+    both[1]
+        .define("other", Priority::Info, "first")
+        .expect("defined");
+    for n in 0..100_i32 {
+        for tl in &both {
+            for priority in [Priority::Error, Priority::Library] {
+                event!(tl, priority, "rust", "number {n}", n);
+            }
+        }
+    }
+    let expected: Vec<_> = (0..100)
+        .flat_map(|n| [format!("number n({n})"), format!("number n({n})")])
+        .collect();
+    for name in &names {
+        assert_eq!(shown(&attach(name.path())), expected);
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_cut_between_characters() {
+    let name = Name::new("statement");
+    let tl = timeline(&name);
+    let long = "ß".repeat(2000);
+    let numbers = [7_u32; 2000];
+    event!(
+        tl,
+        Priority::Info,
+        "rust",
+        "a {x} {first} {second} {list}",
+        x = 1_u8,
+        first = &long[..300],
+        second = long,
+        list = numbers
+    );
+    let attached = attach(name.path());
+    let event = attached
+        .events(Order::NewestFirst)
+        .next()
+        .expect("an event");
+    let values = event.payload.expect("a payload").values;
+    assert_eq!(values.len(), tl.payload_capacity() * 8);
+    let word = |at: usize| u64::from_le_bytes(*values[at * 8..].first_chunk().expect("a word"));
+    let room = values.len() as u64 - 4 * 8 - 304;
+    assert_eq!([word(1), word(2)], [300, (room / 2 * 2) | (1 << 63)]);
+    assert_eq!(word(3), 1 << 63);
+    assert!(shown(&attached)[0].contains("ß…"));
+}
+
+#[test]
+fn a_disabled_statement_evaluates_nothing_and_a_later_one_allocates_nothing() {
+    let name = Name::new("statement");
+    let tl = timeline(&name);
+    let evaluated = Cell::new(0);
+    let text = String::from("text");
+    let run = |n: u64| {
+        event!(
+            tl,
+            Priority::Info,
+            "rust",
+            "{n} {text} {list}",
+            n,
+            text = text.as_str(),
+            list = {
+                evaluated.set(evaluated.get() + 1);
+                [n; 20]
+            }
+        );
+    };
+    tl.priority(Level::from(Priority::Error)).expect("set");
+    run(1);
+    run(2);
+    assert_eq!(evaluated.get(), 0);
+    tl.priority(Level::ALL).expect("set");
+    run(3);
+    let before = ALLOCATIONS.get();
+    run(4);
+    assert_eq!((evaluated.get(), ALLOCATIONS.get()), (2, before));
+}
+
+#[test]
+fn events_of_a_statement_that_cannot_be_defined_are_counted() {
+    let name = Name::new("statement");
+    let tl = Timeline::with_size(name.path(), 1024, 1024).expect("created");
+    let fill = |n| tl.define("rust", Priority::Info, &format!("fill {n}"));
+    assert!((0..1000).any(|n| fill(n).is_err()));
+    let undefined = || attach(name.path()).info().dropped.undefined;
+    for _ in 0..2500 {
+        event!(tl, Priority::Info, "rust", "too late");
+    }
+    assert_eq!(undefined(), 2500);
+}
