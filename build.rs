@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 /// In the order in which the header is to be read.
-const SOURCES: [&str; 14] = [
+const SOURCES: [&str; 15] = [
     "error",
     "priority",
     "level",
@@ -13,6 +13,7 @@ const SOURCES: [&str; 14] = [
     "writer",
     "catalogue",
     "channel",
+    "thread",
     "sampler",
     "printf",
     "backtrace",

@@ -361,6 +361,11 @@ typedef struct timeline_options_t {
    * A group to trust: its timelines are joined, whichever user owns them. 0: none.
    */
   uint32_t trust_group;
+  /**
+   * Entries for important events of a new timeline, 65,536 at most; 0 means 1,024, or fewer in
+   * small rings. See `timeline_define_with`.
+   */
+  uint64_t important_entries;
 } timeline_options_t;
 
 /**
@@ -374,6 +379,11 @@ typedef struct timeline_attributes_t {
    * from its definition on: `"itv=on"`.
    */
   const char *channels;
+  /**
+   * The events explain others: names of ids, a configuration. They are kept in a region of their
+   * own, which nothing overwrites, and readers get them first.
+   */
+  bool important;
 } timeline_attributes_t;
 
 /**
@@ -505,9 +515,13 @@ typedef struct timeline_event_t {
    */
   const char *message;
   /**
-   * The name of the thread, cut to 15 bytes; `""` when not known.
+   * The name of the thread, cut to 39 bytes; `""` when not known.
    */
-  char thread[16];
+  char thread[40];
+  /**
+   * Its group, cut to 31 bytes; `""` when it has none.
+   */
+  char group[32];
   /**
    * The name of the process, cut to 15 bytes; `""` when not known.
    */
@@ -549,6 +563,10 @@ typedef struct timeline_event_t {
    * not count.
    */
   uint64_t missed;
+  /**
+   * Whether it is an important event: see `timeline_define_with`. These come before all others.
+   */
+  bool important;
 } timeline_event_t;
 
 /**
@@ -877,6 +895,9 @@ timeline_status_t timeline_define(struct timeline_t *tl,
  *
  * `category`, `priority`, `message` and `event`: as for `timeline_define`. `attributes`: NULL for
  * the defaults.
+ * An important event is kept when the ring is overwritten, in a region of 64 bytes an entry
+ * (`important_entries` of the options), and costs more to log. When the region is full, further
+ * ones are dropped and counted: `timeline_dropped_important`.
  *
  * Returns the statuses of `timeline_define`. Any thread.
  *
@@ -891,6 +912,16 @@ timeline_status_t timeline_define_with(struct timeline_t *tl,
                                        const char *message,
                                        const struct timeline_attributes_t *attributes,
                                        uint32_t *event);
+
+/**
+ * How many important events were dropped so far, by all processes, because there was no room left
+ * for them: ask after logging some. 0 for NULL. Takes no lock; safe in a signal handler. Any
+ * thread.
+ *
+ * # Safety
+ * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.
+ */
+uint64_t timeline_dropped_important(const struct timeline_t *tl);
 
 /**
  * Logs an event, if it is enabled. No lock, no allocation and no waiting once the calling thread
@@ -998,6 +1029,30 @@ timeline_status_t timeline_channel(struct timeline_t *tl, const char *name, bool
  * is NULL or a NUL-terminated string.
  */
 timeline_status_t timeline_option(struct timeline_t *tl, const char *argument);
+
+/**
+ * Names the calling thread, and puts it in a group of threads. Readers show this name instead of
+ * that of the system, for all events of the thread that are still in the ring. May be called
+ * before the thread's first event, and any number of times. A forked child has the system's name
+ * until it calls this.
+ *
+ * A thread that is not named here has the name that the system has for it. The timeline looks at
+ * that at the first event of the thread, whenever the thread defines an event or calls this
+ * without a name, and at its end; not at later events, which make no system call.
+ *
+ * `name`: at most 39 bytes of UTF-8, a longer one is cut between characters. NULL or `""` goes
+ * back to the name of the system. `group`: at most 31 bytes, in the same way; NULL or `""` for
+ * none.
+ *
+ * Returns `TIMELINE_OK`; `TIMELINE_E_FULL` when all records of threads belong to living threads,
+ * or the thread cannot join the timeline; `TIMELINE_E_BUSY` in a signal handler that interrupted
+ * its thread in this call or in its first event; `TIMELINE_E_ARGUMENT`. Any thread.
+ *
+ * # Safety
+ * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `name` and
+ * `group` are NULL or NUL-terminated strings.
+ */
+timeline_status_t timeline_thread(struct timeline_t *tl, const char *name, const char *group);
 
 /**
  * Samples: raises the level for a short time at a fixed period, from a thread of its own, until

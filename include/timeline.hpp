@@ -73,7 +73,7 @@ inline constexpr priority app = priority::app;
 inline constexpr priority packet = priority::packet;
 inline constexpr priority library = priority::library;
 
-// What a definition says besides category, priority and message: attributes{"itv|bbc"}.
+// What a definition says besides category, priority and message: attributes{"itv|bbc", false}.
 using attributes = timeline_attributes_t;
 
 // How much is logged: events of a priority and of more important ones, all, or none.
@@ -240,6 +240,9 @@ class sampler {
 // Options to make or join a timeline; value-initialised, they are the defaults.
 using options = ::timeline_options_t;
 
+// Attributes of a definition; value-initialised, they are the defaults.
+using attributes = ::timeline_attributes_t;
+
 // A timeline to write to. Any thread may use it at any time, but only one may move or destroy it. A
 // moved-from ring logs nothing, and throws from functions that need a timeline.
 class ring {
@@ -332,9 +335,12 @@ class ring {
     timeline_defined_t one;
     for (std::uint32_t i = 0; ::timeline_defined(made, i, &one) == TIMELINE_OK; ++i)
       events.emplace(one.name, define(one.category, static_cast<::timeline::priority>(one.priority), one.message,
-                                      attributes{one.channels}));
+                                      attributes{one.channels, false}));
     return events;
   }
+
+  // How many important events were dropped so far, because there was no room left for them.
+  std::uint64_t dropped_important() const noexcept { return ::timeline_dropped_important(tl_.get()); }
 
   // Sets the level for every thread and process that writes to this timeline; takes effect at once.
   void priority(::timeline::level level) const { detail::check(::timeline_priority(tl_.get(), level.number())); }
@@ -351,6 +357,12 @@ class ring {
     const timeline_status_t status = ::timeline_option(tl_.get(), argument.c());
     if (status != TIMELINE_END) detail::check(status);
     return status == TIMELINE_OK;
+  }
+
+  // Names the calling thread, and puts it in a group of threads: see timeline_thread. An empty name
+  // stands for the system's, an empty group for none.
+  void thread(detail::text name, detail::text group = "") const {
+    detail::check(::timeline_thread(tl_.get(), name.c(), group.c()));
   }
 
   // Raises the level for a short time at a fixed period, until the sampler is destroyed.
@@ -400,6 +412,8 @@ class event {
   // How many entries are missing right before it, among those of its CPU or thread: they were
   // overwritten.
   std::uint64_t missed() const noexcept { return c_.missed; }
+  // Whether it is an important event. These come before all others.
+  bool important() const noexcept { return c_.important; }
   std::size_t argument_count() const noexcept { return c_.argument_count; }
   // The arguments: argument_count() of them.
   const std::int64_t* begin() const noexcept { return c_.args; }
@@ -411,6 +425,7 @@ class event {
   std::string_view category() const noexcept { return c_.category; }
   std::string_view message() const noexcept { return c_.message; }
   std::string_view thread() const noexcept { return c_.thread; }
+  std::string_view group() const noexcept { return c_.group; }
   std::string_view process() const noexcept { return c_.process; }
   // The source file and line of a TIMELINE_PRINTF; "" and 0 for other events.
   std::string_view file() const noexcept { return c_.file; }

@@ -196,7 +196,8 @@ local function is_identity(value)
    return value == nil or (type(value) == "number" and value >= 0 and value < 2 ^ 32 and value % 1 == 0)
 end
 
-local OPTIONS = { entries = true, stringtablesize = true, mode = true, group = true, trust_user = true, trust_group = true }
+local OPTIONS = { entries = true, stringtablesize = true, mode = true, group = true, trust_user = true, trust_group = true,
+   important_entries = true }
 
 -- The options for C. Errors are raised at the line of the program that called new, open or
 -- open_or_create.
@@ -209,9 +210,10 @@ local function options_of(given)
    given = given or {}
    check(type(given) == "table", "options", "a table or nil", given)
    for name in pairs(given) do
-      check(OPTIONS[name], "option", "entries, stringtablesize, mode, group, trust_user or trust_group", name)
+      check(OPTIONS[name], "option", "entries, stringtablesize, important_entries, mode, group, trust_user or trust_group",
+         name)
    end
-   for _, name in ipairs { "entries", "stringtablesize" } do
+   for _, name in ipairs { "entries", "stringtablesize", "important_entries" } do
       check(given[name] == nil or is_size(given[name]), name, "a positive integer or nil", given[name])
    end
    local mode = given.mode
@@ -221,7 +223,7 @@ local function options_of(given)
       check(is_identity(given[name]), name, "the number of a user or group, or nil", given[name])
    end
    return ffi.new("timeline_options_t", given.entries or 0, given.stringtablesize or 0, mode and tonumber(mode, 8) or 0,
-      given.group or 0, given.trust_user or 0, given.trust_group or 0)
+      given.group or 0, given.trust_user or 0, given.trust_group or 0, given.important_entries or 0)
 end
 
 -- Makes a timeline at `path`: "/name" lives in shared memory, any other path is a file. A timeline
@@ -653,6 +655,8 @@ local function fields_of(message)
    return { fields = fields, names = names, converted = converted, has_payload = has_payload }
 end
 
+local ATTRIBUTES = { channels = true, important = true }
+
 -- Defines an event and returns the function that logs it. That function takes one integer for each
 -- $name on the message's first line: numbers (fractions are cut off), int64_t or uint64_t, true and
 -- false as 1 and 0. A type behind the name, as in $ratio:f64, $ok:bool, $key:char or
@@ -661,6 +665,7 @@ end
 -- elements. There are at most 64 arguments. Any other argument, and a wrong number of them, raises an error at the caller's line,
 -- also while the event is disabled. `attributes` is a table or nil: { channels = 'itv|bbc' } lets the
 -- event be logged only while both channels are on; 'itv=on' is on unless somebody switches it off.
+-- With important = true, the events are kept when the ring is overwritten, and readers get them first.
 function timeline.define(tl, category, priority, message, attributes)
    expect_timeline(tl)
    expect_open(tl)
@@ -668,13 +673,14 @@ function timeline.define(tl, category, priority, message, attributes)
    expect(type(priority) == "string" and PRIORITIES[priority], "priority", A_PRIORITY, priority)
    expect(is_text(message), "message", "a string without NUL", message)
    expect(attributes == nil or type(attributes) == "table", "attributes", "a table or nil", attributes)
-   local channels = attributes and attributes.channels
-   for name in pairs(attributes or {}) do expect(name == "channels", "attribute", "channels", name) end
+   local channels, important = attributes and attributes.channels, attributes and attributes.important
+   for name in pairs(attributes or {}) do expect(ATTRIBUTES[name], "attribute", "channels or important", name) end
    expect(channels == nil or is_text(channels), "channels", "a string without NUL or nil", channels)
+   expect(important == nil or type(important) == "boolean", "important", "true, false or nil", important)
    local found, status = fields_of(message)
    if not found then return failed(status) end
    local event = ffi.new "uint32_t[1]"
-   local with = ffi.new("timeline_attributes_t", channels)
+   local with = ffi.new("timeline_attributes_t", channels, important or false)
    status = C.timeline_define_with(tl.writer[0], category, PRIORITIES[priority], message, with, event)
    if status ~= OK then return failed(status) end
    if found.has_payload then return payload_logger(tl.writer, event[0], found.fields) end
@@ -700,6 +706,14 @@ function timeline.load(tl, path)
       index = index + 1
    end
    return events
+end
+
+-- How many important events were dropped so far, by all processes, because there was no room left
+-- for them.
+function timeline.dropped_important(tl)
+   expect_timeline(tl)
+   expect_open(tl)
+   return tonumber(C.timeline_dropped_important(tl.writer[0]))
 end
 
 -- Sets which events are logged, from now on and in every process: those of this priority and
@@ -737,6 +751,16 @@ function timeline.level(tl)
    expect_timeline(tl)
    expect_open(tl)
    return LEVELS[C.timeline_level(tl.writer[0])]
+end
+
+-- Names the calling thread, and puts it in a group of threads; without a name it has that of the
+-- system again. Readers show the name for all its events that are still in the ring.
+function timeline.thread(tl, name, group)
+   expect_timeline(tl)
+   expect_open(tl)
+   expect(name == nil or type(name) == "string", "name", "a string, or nil for the system's name", name)
+   expect(group == nil or type(group) == "string", "group", "a string, or nil for none", group)
+   return done(C.timeline_thread(tl.writer[0], name, group))
 end
 
 local Sampler = { __tostring = function() return "timeline sampler" end }
@@ -847,6 +871,7 @@ local fields = {
    time = function(raw) return tonumber(raw.unix_nanos) / 1e9 end, -- seconds since 1970
    priority = function(raw) return PRIORITIES[raw.priority] end,
    thread = function(raw) return ffi.string(raw.thread) end,
+   group = function(raw) return raw.group[0] ~= 0 and ffi.string(raw.group) or nil end,
    process = function(raw) return ffi.string(raw.process) end,
    args = function(raw)
       local args = {}
@@ -854,6 +879,7 @@ local fields = {
       return args
    end,
    missed = function(raw) return tonumber(raw.missed) end, -- entries of its lane, before it
+   important = function(raw) return raw.important end, -- kept when the ring is overwritten
    line = function(raw) return raw.line ~= 0 and raw.line or nil end, -- of the call site, if known
    backtrace = function(raw) -- return addresses, uint64_t, innermost first
       local addresses = {}

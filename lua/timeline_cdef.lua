@@ -80,9 +80,12 @@ typedef struct timeline_options_t {
   uint32_t group;
   uint32_t trust_user;
   uint32_t trust_group;
+  uint64_t important_entries;
 } timeline_options_t;
 typedef struct timeline_attributes_t {
   const char *channels;
+ _Bool
+      important;
 } timeline_attributes_t;
 typedef struct timeline_defined_t {
   uint32_t event;
@@ -115,7 +118,8 @@ typedef struct timeline_event_t {
   int64_t args[4];
   const char *category;
   const char *message;
-  char thread[16];
+  char thread[40];
+  char group[32];
   char process[16];
   int32_t syntax;
   uint32_t line;
@@ -125,6 +129,8 @@ typedef struct timeline_event_t {
   uint32_t payload_size;
   uint32_t backtrace_count;
   uint64_t missed;
+ _Bool
+      important;
 } timeline_event_t;
 const char *timeline_last_error(void);
 const char *timeline_version(void);
@@ -161,6 +167,7 @@ timeline_status_t timeline_define_with(struct timeline_t *tl,
                                        const char *message,
                                        const struct timeline_attributes_t *attributes,
                                        uint32_t *event);
+uint64_t timeline_dropped_important(const struct timeline_t *tl);
 void timeline_log(const struct timeline_t *tl,
                   uint32_t event,
                   int64_t a0,
@@ -179,6 +186,7 @@ timeline_status_t timeline_channel(struct timeline_t *tl, const char *name,
                                                                            _Bool
                                                                                 on);
 timeline_status_t timeline_option(struct timeline_t *tl, const char *argument);
+timeline_status_t timeline_thread(struct timeline_t *tl, const char *name, const char *group);
 timeline_status_t timeline_sample(struct timeline_t *tl,
                                   int32_t level,
                                   uint64_t for_ns,

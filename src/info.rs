@@ -6,8 +6,8 @@ use crate::clock::ClockKind;
 use crate::event::{Channel, Level, Rules};
 use crate::layout::Header;
 use crate::layout::words::Cursor;
-use crate::ring::Storage;
 use crate::ring::processes::{self, Writer};
+use crate::ring::{Storage, important};
 use crate::segment::Segment;
 use crate::source::Held;
 use crate::sync::{AtomicU64, Ordering};
@@ -70,6 +70,10 @@ pub struct Info {
     pub entries_written: u64,
     /// Entries in the ring now, counted in the same way.
     pub entries_held: u64,
+    /// Entries that important events take. They are not among the others.
+    pub important_used: u32,
+    /// Entries that there is room for in all.
+    pub important_capacity: u32,
     /// Events that could not be logged.
     pub dropped: Dropped,
     /// Definitions in the table.
@@ -109,6 +113,8 @@ pub struct Dropped {
     /// time: another process held the lock of the timeline, or the system refused. One in 1,024 of
     /// its calls tries again.
     pub undefined: u64,
+    /// Important events for which there was no room left.
+    pub important: u64,
 }
 
 impl Dropped {
@@ -120,6 +126,7 @@ impl Dropped {
             self.no_chunk,
             self.bad_event,
             self.undefined,
+            self.important,
         ]
         .into_iter()
         .fold(0, u64::saturating_add)
@@ -163,6 +170,8 @@ pub(crate) fn info(
         writers: processes::writers(&segment.map, geometry, live, file),
         entries_written: held.written,
         entries_held: held.entries,
+        important_used: important::taken(ring),
+        important_capacity: geometry.important_entries(),
         dropped: dropped(segment),
         definitions: segment.definitions.count() - 1,
         definition_capacity: geometry.definitions - 1,
@@ -200,6 +209,7 @@ fn dropped(segment: &Segment) -> Dropped {
         no_chunk: count(|header| &header.dropped_no_chunk),
         bad_event: count(|header| &header.dropped_bad_event),
         undefined: count(|header| &header.dropped_undefined),
+        important: count(|header| &header.dropped_important),
     }
 }
 

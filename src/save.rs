@@ -5,7 +5,8 @@
 //! In the file, all chunks are closed, and each lane points at its last chunk. Chunks are copied
 //! from the newest to the oldest, so those that writers overwrite meanwhile are the oldest. A lane
 //! says how many entries it had in the cut, so a reader knows how many are missing. Definitions and
-//! threads are copied after the events, so no event lacks its own. The file has holes where the
+//! threads are copied after the events, so no event lacks its own. Important events that were not
+//! committed by then are left out. The file has holes where the
 //! ring was never written.
 
 use std::fs::File;
@@ -16,12 +17,11 @@ use crate::error::{Error, Result};
 use crate::files::Replacement;
 use crate::layout::words::{Cursor, Entry, State};
 use crate::layout::{ENTRY_SIZE, Header, Region, header, records};
-use crate::ring::Storage;
 use crate::ring::reader::{self, Chunk};
+use crate::ring::{Storage, threads};
 use crate::segment::{self, Segment};
 use crate::shm::{self, Record, store_bytes};
 use crate::source::{self, Groups};
-use crate::sync::Ordering;
 
 /// The result of saving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +80,7 @@ impl Snapshot<'_> {
             events,
             overwritten,
         } = self.entries()?;
+        let important = self.important()?;
         self.chunks(&chunks)?;
         self.lanes(&chunks, &cut)?;
         self.threads()?;
@@ -91,10 +92,10 @@ impl Snapshot<'_> {
         let used = self.segment.definitions.strings_used();
         self.copy(definitions.offset, definitions.stride * u64::from(defined))?;
         self.copy(strings.offset, used)?;
-        self.header(&chunks, defined, used)?;
+        self.header(&chunks, defined, used, important.1)?;
         Ok(Saved {
             bytes: geometry.total,
-            events,
+            events: events + important.0,
             overwritten,
         })
     }
@@ -160,6 +161,21 @@ impl Snapshot<'_> {
         Ok(())
     }
 
+    /// Writes the important events. After the cut was taken, so that all that happened before one
+    /// of its events are there. Returns how many there are, and how many entries were taken.
+    fn important(&mut self) -> std::io::Result<(u64, u64)> {
+        let found = self.segment.look(|| source::important(self.segment));
+        let region = self.segment.geometry.important();
+        let mut end = 0;
+        for (first, entries) in &found {
+            let words = entries.iter().flat_map(|entry| entry.0);
+            let bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
+            self.out.write_all_at(&bytes, region.at(*first))?;
+            end = u64::from(*first) + entries.len() as u64;
+        }
+        Ok((found.len() as u64, end))
+    }
+
     fn chunks(&mut self, chunks: &[Chunk]) -> std::io::Result<()> {
         let region = self.segment.geometry.chunk();
         let mut bytes = vec![0; region.length as usize];
@@ -204,15 +220,13 @@ impl Snapshot<'_> {
         let region = self.segment.geometry.thread();
         let mut bytes = vec![0; region.length as usize];
         for (slot, record) in (0_u32..).zip(bytes.chunks_exact_mut(region.stride as usize)) {
-            let place = self.segment.map.record::<records::Thread>(region.at(slot));
-            let identity = place.field(|thread| &thread.identity);
-            // The same protocol as in threads::lookup.
-            let before = identity.load(Ordering::Acquire);
-            self.segment.map.read(region.at(slot), record);
-            crate::sync::fence(Ordering::Acquire);
-            if identity.load(Ordering::Relaxed) != before {
-                record.fill(0);
-            }
+            let (map, geometry) = (&self.segment.map, &self.segment.geometry);
+            threads::copy(
+                map,
+                geometry,
+                slot,
+                &mut record[..size_of::<records::Thread>()],
+            );
         }
         self.out.write_all_at(&bytes, region.offset)
     }
@@ -227,12 +241,19 @@ impl Snapshot<'_> {
         self.out.write_all_at(&bytes, offset)
     }
 
-    fn header(&mut self, chunks: &[Chunk], defined: u32, used: u64) -> std::io::Result<()> {
+    fn header(
+        &mut self,
+        chunks: &[Chunk],
+        defined: u32,
+        used: u64,
+        important: u64,
+    ) -> std::io::Result<()> {
         let mut h = Header::zeroed();
         self.segment.map.read(0, h.bytes_mut());
         *h.flags.get_mut() |= header::FLAG_SNAPSHOT;
         h.defined = defined.into();
         h.strings_used = used.into();
+        h.important_taken = important.into();
         h.boost = 0.into();
         let rules = self.segment.definitions.rules().text();
         (h.rules_even, h.rules_odd) = (Record::zeroed(), Record::zeroed());

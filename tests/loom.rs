@@ -8,6 +8,7 @@
 use loom::sync::Arc;
 use loom::thread;
 use timeline::layout::words::Entry;
+use timeline::ring::important::{self, Region};
 use timeline::ring::{Storage, reader, writer};
 use timeline::sync::{AtomicU64, Ordering, fence};
 
@@ -396,4 +397,104 @@ fn the_model_notices_a_commit_that_orders_nothing() {
 #[should_panic(expected = "reads")]
 fn the_model_notices_a_missing_fence_after_taking_a_chunk() {
     overwritten_while_read::<NoFenceAfterTaking>();
+}
+
+/// The region of important events.
+struct Kept<F> {
+    taken: AtomicU64,
+    words: Vec<AtomicU64>,
+    fault: std::marker::PhantomData<F>,
+}
+
+impl<F: Fault> Kept<F> {
+    fn new(capacity: usize) -> Arc<Self> {
+        let words = (0..capacity * WORDS).map(|_| AtomicU64::new(0));
+        Arc::new(Kept {
+            taken: AtomicU64::new(0),
+            words: words.collect(),
+            fault: std::marker::PhantomData::<F>,
+        })
+    }
+}
+
+impl<F: Fault> Region for Kept<F> {
+    const COMMIT: Ordering = F::COMMIT;
+    type Word<'a>
+        = &'a AtomicU64
+    where
+        F: 'a;
+    fn capacity(&self) -> u32 {
+        (self.words.len() / WORDS) as u32
+    }
+    fn taken(&self) -> &AtomicU64 {
+        &self.taken
+    }
+    fn word(&self, index: u32, word: usize) -> &AtomicU64 {
+        &self.words[index as usize * WORDS + word.min(WORDS - 1)]
+    }
+}
+
+/// Logs an event of so many entries; whether there was room.
+fn keep<F: Fault>(region: &Kept<F>, lane: u32, entries: u32) -> bool {
+    let Some(first) = important::take(region, entries) else {
+        return false;
+    };
+    let value = value(lane, 1);
+    for index in first..first + entries {
+        for word in usize::from(index == first)..WORDS {
+            region.word(index, word).store(value, Ordering::Relaxed);
+        }
+    }
+    important::commit(region, first, value);
+    true
+}
+
+/// The first words of the events that a reader finds; each must be whole.
+fn kept<F: Fault>(region: &Kept<F>, entries: u32) -> Vec<u64> {
+    let mut found = Vec::new();
+    for index in 0..important::taken(region) {
+        // The entries behind the first of an event are none of their own here.
+        if let Some(first) = important::entry(region, index).filter(|_| index % entries == 0) {
+            for index in index..(index + entries).min(region.capacity()) {
+                let Entry(words) = region.copy(index);
+                assert!(words == first.0, "entry {index} reads {words:x?}");
+            }
+            found.push(first.0[0]);
+        }
+    }
+    found
+}
+
+/// Two writers, each with one event of so many entries, beside a reader.
+fn keep_while_read<F: Fault>(capacity: usize, entries: u32, expected: usize) {
+    model(2, move || {
+        let region = Kept::<F>::new(capacity);
+        let writers = [0, 1].map(|lane| {
+            let region = region.clone();
+            thread::spawn(move || keep(&*region, lane, entries))
+        });
+        let reader = region.clone();
+        let reader = thread::spawn(move || kept(&*reader, entries));
+        let done = writers.map(|writer| usize::from(writer.join().unwrap()));
+        let seen = reader.join().unwrap();
+        let left = kept(&*region, entries);
+        assert_eq!((done[0] + done[1], left.len()), (expected, expected));
+        assert!(seen.iter().all(|event| left.contains(event)));
+    });
+}
+
+#[test]
+fn an_important_event_is_seen_whole_or_not_at_all_and_stays() {
+    keep_while_read::<Sound>(4, 2, 2);
+}
+
+#[test]
+fn of_important_events_no_more_are_kept_than_have_room() {
+    keep_while_read::<Sound>(3, 2, 1);
+}
+
+#[test]
+#[should_panic(expected = "reads")]
+fn the_model_notices_a_commit_of_an_important_event_that_orders_nothing() {
+    keep_while_read::<RelaxedCommit>(2, 1, 2);
 }

@@ -13,6 +13,9 @@ pub struct timeline_attributes_t {
     /// logged only while all of them are on. A channel is off until somebody switches it on, or
     /// from its definition on: `"itv=on"`.
     pub channels: *const c_char,
+    /// The events explain others: names of ids, a configuration. They are kept in a region of their
+    /// own, which nothing overwrites, and readers get them first.
+    pub important: bool,
 }
 
 /// The attributes behind a pointer; the defaults for NULL.
@@ -33,5 +36,8 @@ pub(crate) unsafe fn attributes_of<'a>(
         // SAFETY: as above.
         false => unsafe { text(given.channels, "channels")? },
     };
-    Ok(Attributes { channels })
+    Ok(Attributes {
+        channels,
+        important: given.important,
+    })
 }

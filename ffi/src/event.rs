@@ -48,8 +48,10 @@ pub struct timeline_event_t {
     /// The message as it was defined, a template with all its lines or a format, for
     /// `timeline_render`; valid as long as `category`.
     pub message: *const c_char,
-    /// The name of the thread, cut to 15 bytes; `""` when not known.
-    pub thread: [c_char; 16],
+    /// The name of the thread, cut to 39 bytes; `""` when not known.
+    pub thread: [c_char; 40],
+    /// Its group, cut to 31 bytes; `""` when it has none.
+    pub group: [c_char; 32],
     /// The name of the process, cut to 15 bytes; `""` when not known.
     pub process: [c_char; 16],
     /// `TIMELINE_TEMPLATE` or `TIMELINE_FORMAT`: how the message marks its values.
@@ -73,6 +75,8 @@ pub struct timeline_event_t {
     /// logged it: they were overwritten. Entries that `timeline_follow` skipped at its beginning do
     /// not count.
     pub missed: u64,
+    /// Whether it is an important event: see `timeline_define_with`. These come before all others.
+    pub important: bool,
 }
 
 /// The texts of each definition, for C. Boxed, so that their addresses stay when the map grows.
@@ -153,6 +157,7 @@ pub(crate) fn convert(at: &Attached, texts: &Texts, event: &Event) -> timeline_e
         category: c"".as_ptr(),
         message: c"".as_ptr(),
         thread: to_array(thread.and_then(|t| t.name.as_deref()).unwrap_or("")),
+        group: to_array(thread.and_then(|t| t.group.as_deref()).unwrap_or("")),
         process: to_array(thread.and_then(|t| t.process.as_deref()).unwrap_or("")),
         syntax: TIMELINE_TEMPLATE,
         line: 0,
@@ -162,6 +167,7 @@ pub(crate) fn convert(at: &Attached, texts: &Texts, event: &Event) -> timeline_e
         payload_size: values.len() as u32,
         backtrace_count: backtrace.len() as u32,
         missed: event.missed,
+        important: event.important,
     };
     texts.describe(at, &mut converted);
     converted

@@ -23,6 +23,7 @@ mod reader;
 mod sampler;
 mod stack;
 mod text;
+mod thread;
 mod writer;
 
 pub use attributes::*;

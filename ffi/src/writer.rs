@@ -7,7 +7,7 @@ use crate::priority::priority_of;
 use std::ffi::c_char;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
-use timeline_core::{EventId, Options, Timeline};
+use timeline_core::{EventId, Options, Timeline, without_cancellation};
 
 /// A timeline to write to, from `timeline_new`, `timeline_open`, `timeline_open_or_create` and
 /// their forms with options. No other function makes one: more members follow the ones shown. These
@@ -135,6 +135,9 @@ pub struct timeline_options_t {
     pub trust_user: u32,
     /// A group to trust: its timelines are joined, whichever user owns them. 0: none.
     pub trust_group: u32,
+    /// Entries for important events of a new timeline, 65,536 at most; 0 means 1,024, or fewer in
+    /// small rings. See `timeline_define_with`.
+    pub important_entries: u64,
 }
 
 /// The options behind a pointer; the defaults for NULL.
@@ -159,6 +162,11 @@ unsafe fn options_of(options: *const timeline_options_t) -> Result<Options, Fail
     }
     if given.trust_group != 0 {
         options = options.trust_group(given.trust_group);
+    }
+    if given.important_entries != 0 {
+        // One that does not fit 32 bits is refused like others that are too large.
+        let entries = u32::try_from(given.important_entries).unwrap_or(u32::MAX);
+        options = options.important_entries(entries);
     }
     Ok(options)
 }
@@ -355,6 +363,9 @@ pub unsafe extern "C-unwind" fn timeline_define(
 ///
 /// `category`, `priority`, `message` and `event`: as for `timeline_define`. `attributes`: NULL for
 /// the defaults.
+/// An important event is kept when the ring is overwritten, in a region of 64 bytes an entry
+/// (`important_entries` of the options), and costs more to log. When the region is full, further
+/// ones are dropped and counted: `timeline_dropped_important`.
 ///
 /// Returns the statuses of `timeline_define`. Any thread.
 ///
@@ -394,6 +405,21 @@ pub unsafe extern "C-unwind" fn timeline_define_with(
         unsafe { event.write(EventId::NEVER.0) };
     }
     status
+}
+
+/// How many important events were dropped so far, by all processes, because there was no room left
+/// for them: ask after logging some. 0 for NULL. Takes no lock; safe in a signal handler. Any
+/// thread.
+///
+/// # Safety
+/// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn timeline_dropped_important(tl: *const timeline_t) -> u64 {
+    without_cancellation(|| {
+        // SAFETY: by contract NULL or the first member of a live Writer.
+        let writer = unsafe { tl.cast::<Writer>().as_ref() };
+        writer.map_or(0, |writer| writer.core.dropped_important())
+    })
 }
 
 /// Logs an event, if it is enabled. No lock, no allocation and no waiting once the calling thread

@@ -17,7 +17,7 @@ use crate::ring::threads::{self, Thread};
 use crate::save::{self, Saved};
 use crate::segment::Segment;
 use crate::shm::{self, Name, SharedFile};
-use crate::source::{Event, Events, Follow, FollowFrom, Frame, Order, Source};
+use crate::source::{self, Event, Events, Follow, FollowFrom, Frame, Order, PlacedEvent, Source};
 use crate::sync::{AtomicU64, Ordering};
 
 /// A timeline attached for reading: one in use, one that a killed program left, or a snapshot.
@@ -196,6 +196,13 @@ impl Attached {
         Events::new(&self.segment, order)
     }
 
+    /// Its important events, each with its number, in the order of time. Other readers give them as
+    /// well, before all others.
+    pub fn important(&self) -> Vec<PlacedEvent> {
+        self.segment
+            .look(|| source::important_placed(&self.segment))
+    }
+
     /// Its new events.
     pub fn follow(&self, from: FollowFrom) -> Follow<'_> {
         Follow::new(&self.segment, from)
@@ -254,8 +261,14 @@ impl Attached {
     /// The thread that logged an event; `None` if its record was taken by another thread since.
     pub fn thread(&self, event: &Event) -> Option<Thread> {
         let thread = threads::lookup(&self.segment.map, &self.segment.geometry, event.thread.0);
-        // Generations come again after 65,535 threads: then the record is that of another thread.
+        // Only in damaged memory does the record of an identity have another thread id.
         thread.filter(|thread| thread.tid == event.tid)
+    }
+
+    /// How often threads were renamed since the timeline was created. If it has changed,
+    /// [`Attached::thread`] may give other names than before.
+    pub fn renames(&self) -> u64 {
+        threads::renames(&self.segment.map)
     }
 
     /// Nanoseconds since the epoch at `ticks`; `None` if the timeline has too few anchors.
@@ -299,6 +312,10 @@ impl Source for Attached {
 
     fn thread(&self, event: &Event) -> Option<Thread> {
         Attached::thread(self, event)
+    }
+
+    fn renames(&self) -> u64 {
+        Attached::renames(self)
     }
 
     fn time(&self, event: &Event) -> Option<u64> {

@@ -31,7 +31,8 @@ pub struct Row {
     pub cycles: Option<u64>,
 }
 
-/// Events, newest first, each with its distance to the next older one.
+/// Events, newest first, each with its distance to the next older one. Important events come before
+/// the others, so the oldest of them has none.
 pub struct Rows<I> {
     events: I,
     next: Option<Event>,
@@ -53,6 +54,7 @@ impl<I: Iterator<Item = Event>> Iterator for Rows<I> {
         let older = self
             .next
             .as_ref()
+            .filter(|older| older.important == event.important)
             .filter(|older| older.ticks != 0 && event.ticks != 0);
         Some(Row {
             cycles: older.map(|o| event.ticks.saturating_sub(o.ticks)),
@@ -259,7 +261,44 @@ fn known(number: u16) -> Option<u64> {
     (number != u16::MAX).then_some(number.into())
 }
 
-/// Writes a dump of at most `max` events, newest to oldest, under a line with the columns' names.
+/// At most so many events, besides the important ones, which all come first.
+pub struct AtMost<I> {
+    events: I,
+    left: usize,
+    /// Whether all were given. No important event follows another one.
+    is_done: bool,
+}
+
+impl<I: Iterator<Item = Row>> AtMost<I> {
+    /// All important events, and `most` of the others.
+    pub fn new(events: I, most: usize) -> AtMost<I> {
+        AtMost {
+            events,
+            left: most,
+            is_done: false,
+        }
+    }
+}
+
+impl<I: Iterator<Item = Row>> Iterator for AtMost<I> {
+    type Item = Row;
+
+    #[inline]
+    fn next(&mut self) -> Option<Row> {
+        if self.is_done {
+            return None;
+        }
+        let row = self.events.next()?;
+        if !row.event.important {
+            self.is_done = self.left <= 1;
+            self.left = self.left.checked_sub(1)?;
+        }
+        Some(row)
+    }
+}
+
+/// Writes a dump under a line with the columns' names: all important events, and at most `max` of
+/// the others, each newest to oldest.
 /// If entries of a lane are missing before an event, a line below it says how many were
 /// overwritten.
 ///
@@ -290,7 +329,8 @@ pub fn write(
     let mut text = Text::new();
     table.heading("", &mut text);
     let max = max.and_then(|max| usize::try_from(max).ok());
-    let rows = Rows::new(attached.events(Order::NewestFirst)).take(max.unwrap_or(usize::MAX));
+    let rows = Rows::new(attached.events(Order::NewestFirst));
+    let rows = AtMost::new(rows, max.unwrap_or(usize::MAX));
     print(rows, text, out, |row, text| table.row(row, |_, _| (), text))
 }
 

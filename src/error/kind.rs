@@ -63,8 +63,10 @@ impl Error {
             | ProcessTableFull { .. }
             | RulesFull { .. }
             | ChannelTableFull { .. }
+            | ThreadTableFull { .. }
+            | ThreadNotJoined { .. }
             | TooManyOpen { .. } => ErrorKind::Full,
-            SamplerBusy { .. } | Locked { .. } => ErrorKind::Busy,
+            SamplerBusy { .. } | Locked { .. } | ThreadBusy { .. } => ErrorKind::Busy,
         }
     }
 }

@@ -2,9 +2,11 @@
 
 mod contents;
 mod kind;
+mod text;
 
 pub use contents::looks_like;
 pub use kind::ErrorKind;
+pub use text::User;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,18 +14,10 @@ use std::path::{Path, PathBuf};
 use thiserror::Error as ThisError;
 
 use crate::access::{Owner, Refusal};
+use text::{not_trusted, told, users};
 
 /// The result of every fallible call of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
-
-/// A process named in an error: its id and its name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct User {
-    /// The process id in the pid namespace of that process.
-    pub pid: u32,
-    /// The name of the process (`comm`), at most 15 bytes.
-    pub name: String,
-}
 
 /// All errors of this crate.
 #[derive(Debug, ThisError)]
@@ -370,6 +364,41 @@ pub enum Error {
         capacity: u32,
     },
 
+    /// No record is free for the thread.
+    #[error(
+        "{}: all {limit} records of threads belong to living threads, or were used 65,535 times: \
+         this thread cannot be named until another one ends",
+        .path.display()
+    )]
+    ThreadTableFull {
+        /// The timeline.
+        path: PathBuf,
+        /// How many records there are.
+        limit: u32,
+    },
+
+    /// The thread could not join the timeline, so it cannot be named.
+    #[error(
+        "{}: this thread cannot join the timeline: expected room in its table of processes, \
+         memory, and no child of vfork; name the thread again later",
+        .path.display()
+    )]
+    ThreadNotJoined {
+        /// The timeline.
+        path: PathBuf,
+    },
+
+    /// A signal handler interrupted its thread while it joined or was named.
+    #[error(
+        "{}: this signal handler interrupted its thread while it joined the timeline or was \
+         named; name it when the handler has returned",
+        .path.display()
+    )]
+    ThreadBusy {
+        /// The timeline.
+        path: PathBuf,
+    },
+
     /// This process has too many timelines open for writing.
     #[error(
         "this process writes to {limit} timelines already, and can have no more open; close one of \
@@ -421,40 +450,4 @@ impl Error {
             refusal,
         }
     }
-}
-
-/// Why a writer refuses a file, and the remedy.
-fn not_trusted(path: &Path, owner: &Owner) -> String {
-    let path = path.display();
-    match owner.mode & 0o002 {
-        0 => format!(
-            "{path} belongs to {owner}, who could damage every program that writes to it; expected \
-             a file of our own user or of root. Name that user or group as trusted, or have the \
-             file removed"
-        ),
-        _ => format!(
-            "{path} belongs to {owner}: everybody may write to it, and could damage every program \
-             that does; expected a file that only its user or a group may write to. Remove \
-             that permission (`chmod o-w`) and share the file with a group, or have it removed"
-        ),
-    }
-}
-
-/// The system's words, or the refusal.
-fn told(source: &io::Error, refusal: Option<&Refusal>) -> String {
-    refusal.map_or(source.to_string(), Refusal::to_string)
-}
-
-fn users(by: &[User]) -> String {
-    if by.is_empty() {
-        return "another process that is just creating or joining it".to_string();
-    }
-    let mut text = String::new();
-    for (i, user) in by.iter().enumerate() {
-        if i > 0 {
-            text.push_str(", ");
-        }
-        text.push_str(&format!("{} (pid {})", user.name, user.pid));
-    }
-    text
 }

@@ -76,6 +76,11 @@ pub struct Attributes<'a> {
     /// The channels of the event, with `|` between: `itv|bbc`. It is logged only while all of them
     /// are on. A channel is off until somebody switches it on, or from its definition on: `itv=on`.
     pub channels: &'a str,
+    /// The events explain others: names of ids, a configuration. They are kept in a region of their
+    /// own, which nothing overwrites, and readers get them first. When the region is full, further
+    /// ones are dropped and counted:
+    /// [`Timeline::dropped_important`](crate::Timeline::dropped_important).
+    pub important: bool,
 }
 
 /// How a message marks the places of values.

@@ -14,7 +14,8 @@ use super::strings::Strings;
 use super::switches::Switches;
 use super::{Attributes, Definition, Priority, Syntax, checked_fields, fields};
 use crate::error::{Error, Result};
-use crate::layout::{Geometry, records};
+use crate::layout::records::FLAG_IMPORTANT;
+use crate::layout::{ENABLED, ENABLED_IMPORTANT, Geometry, records};
 use crate::shm::{Mapping, Place};
 use crate::sync::{AtomicU8, AtomicU32, Ordering};
 
@@ -59,6 +60,7 @@ struct Wanted<'a> {
     file: &'a str,
     line: u32,
     channels: &'a [Switch],
+    flags: u8,
 }
 
 impl Wanted<'_> {
@@ -77,6 +79,9 @@ impl Wanted<'_> {
         if channels != 0 {
             hash.write(&[0]);
             hash.write(&channels.to_le_bytes());
+        }
+        if self.flags != 0 {
+            hash.write(&[0, self.flags]);
         }
         hash.finish()
     }
@@ -153,6 +158,11 @@ impl Definitions {
         kind.load(Ordering::Relaxed)
     }
 
+    fn flags(&self, id: u32) -> u8 {
+        let flags = self.record(id).field(|definition| &definition.flags);
+        flags.load(Ordering::Relaxed)
+    }
+
     fn priority(&self, id: u32) -> Option<Priority> {
         let priority = self.record(id).field(|definition| &definition.priority);
         Priority::from_u8(priority.load(Ordering::Relaxed))
@@ -190,6 +200,11 @@ impl Definitions {
             file: "",
             line: 0,
             channels: &channels,
+            flags: if attributes.important {
+                FLAG_IMPORTANT
+            } else {
+                0
+            },
         };
         self.find_or_add(path, &wanted)
     }
@@ -215,6 +230,7 @@ impl Definitions {
             file,
             line,
             channels: &[],
+            flags: 0,
         };
         self.find_or_add(path, &wanted)
     }
@@ -239,6 +255,7 @@ impl Definitions {
             file,
             line,
             channels: &[],
+            flags: 0,
         };
         self.find_or_add(path, &wanted)
     }
@@ -255,6 +272,7 @@ impl Definitions {
             file: "",
             line: 0,
             channels: &[],
+            flags: 0,
         };
         self.find_or_add(path, &wanted).map(drop)
     }
@@ -304,6 +322,7 @@ impl Definitions {
                 && self.priority(*id) == Some(wanted.priority)
                 && number(&record.line) == wanted.line
                 && record.channels.load(Ordering::Relaxed) == channels
+                && self.flags(*id) == wanted.flags
                 && text(&record.category) == wanted.category
                 && text(&record.message) == wanted.message
                 && text(&record.file) == wanted.file
@@ -340,6 +359,7 @@ impl Definitions {
         let byte = |field: &AtomicU8, value| field.store(value, Ordering::Relaxed);
         byte(&record.priority, wanted.priority as u8);
         byte(&record.kind, wanted.kind);
+        byte(&record.flags, wanted.flags);
         if wanted.kind == kind::TEMPLATE {
             byte(&record.arguments, fields(wanted.message).count() as u8);
         }
@@ -390,7 +410,12 @@ impl Definitions {
         let enabled = priority.is_some_and(allows);
         // Relaxed: a writer that sees the change a moment later logs one event too many or too few.
         let byte = self.map.record::<AtomicU8>(self.geometry.enable().at(id));
-        byte.shared().store(enabled.into(), Ordering::Relaxed);
+        let value = match (enabled, self.flags(id) & FLAG_IMPORTANT) {
+            (false, _) => 0,
+            (true, 0) => ENABLED,
+            (true, _) => ENABLED_IMPORTANT,
+        };
+        byte.shared().store(value, Ordering::Relaxed);
     }
 }
 

@@ -2,8 +2,8 @@
 //! It is computed when a timeline is created. Readers take it from the file, and check it.
 
 use super::{
-    ENTRY_SIZE, HEADER_SIZE, Header, MAX_ENTRIES, MAX_STRING_TABLE, MIN_ENTRIES, MIN_STRING_TABLE,
-    header, records, words,
+    ENTRY_SIZE, HEADER_SIZE, Header, MAX_ENTRIES, MAX_IMPORTANT_ENTRIES, MAX_STRING_TABLE,
+    MIN_ENTRIES, MIN_STRING_TABLE, header, records, words,
 };
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
@@ -52,12 +52,12 @@ pub struct Geometry {
     pub threads: u32,
     /// Records of the process table.
     pub processes: u32,
-    /// The eight regions, in the order of [`REGION_NAMES`].
-    pub regions: [Region; 8],
+    /// The nine regions, in the order of [`REGION_NAMES`].
+    pub regions: [Region; 9],
 }
 
 /// The regions' names, as docs/format.md has them.
-pub const REGION_NAMES: [&str; 8] = [
+pub const REGION_NAMES: [&str; 9] = [
     "enable table",
     "definitions",
     "threads",
@@ -66,6 +66,7 @@ pub const REGION_NAMES: [&str; 8] = [
     "chunks",
     "entries",
     "strings",
+    "important",
 ];
 
 /// What a header got wrong: field, expected, found.
@@ -81,16 +82,23 @@ pub struct Fault {
 
 impl Geometry {
     /// The layout for a ring of `entries` and a string table of `strings` bytes, both within
-    /// bounds.
+    /// bounds, with the usual room for important events.
+    pub fn new(entries: u64, strings: u64) -> Geometry {
+        Geometry::with_important(entries, strings, default_important_entries(entries))
+    }
+
+    /// The layout for a ring of `entries`, a string table of `strings` bytes and `important`
+    /// entries of important events, all within bounds.
     ///
     /// Chunks are 1,024 entries when the ring is large, so that a refill is rare, and shrink with
     /// it to no less than sixteen, so that there are always more chunks than lanes. Thread lanes
     /// are half of the chunks and the place kept for CPU lanes an eighth: even with every lane
     /// holding a chunk, three eighths of the ring still turn over.
-    pub fn new(entries: u64, strings: u64) -> Geometry {
+    pub fn with_important(entries: u64, strings: u64, important: u32) -> Geometry {
         debug_assert!(entries.is_power_of_two());
         debug_assert!((MIN_ENTRIES..=MAX_ENTRIES).contains(&entries));
         debug_assert!((MIN_STRING_TABLE..=MAX_STRING_TABLE).contains(&strings));
+        debug_assert!((1..=MAX_IMPORTANT_ENTRIES).contains(&important));
         let chunk_entries = (entries / 1024).clamp(16, 1024);
         let chunks = entries / chunk_entries;
         let cpu_lanes = (chunks / 8).min(1024);
@@ -107,6 +115,7 @@ impl Geometry {
             (chunks, size::<records::Chunk>()),
             (entries, ENTRY_SIZE),
             (strings, 1),
+            (important.into(), ENTRY_SIZE),
         ];
         let mut offset = HEADER_SIZE;
         let regions = sizes.map(|(count, stride)| {
@@ -173,6 +182,15 @@ impl Geometry {
     /// The string table.
     pub fn strings(&self) -> Region {
         self.regions[7]
+    }
+    /// The important events.
+    pub fn important(&self) -> Region {
+        self.regions[8]
+    }
+    /// Entries that the important events have room for.
+    pub fn important_entries(&self) -> u32 {
+        // At most 65,536: see `check_regions`.
+        (self.important().length / ENTRY_SIZE) as u32
     }
 
     /// Writes the fields into a header.
@@ -281,6 +299,7 @@ impl Geometry {
             (u64::from(self.chunks), size::<records::Chunk>(), 4096),
             (self.entries, ENTRY_SIZE, ENTRY_SIZE),
             (MIN_STRING_TABLE, 1, 1),
+            (1, ENTRY_SIZE, ENTRY_SIZE),
         ];
         let mut end = HEADER_SIZE;
         for (i, (region, (count, least, most))) in self.regions.iter().zip(needs).enumerate() {
@@ -299,8 +318,10 @@ impl Geometry {
             if region.stride < least || region.stride > most || !aligned {
                 return fault("a stride that holds the record", region.stride);
             }
-            let exact = REGION_NAMES[i] != "strings";
+            // The length of the others says how many records they have.
+            let exact = !matches!(REGION_NAMES[i], "strings" | "important");
             if (exact && region.length != count * region.stride)
+                || !region.length.is_multiple_of(region.stride)
                 || region.length < count * least
                 || region.length > MAX_ENTRIES * ENTRY_SIZE
             {
@@ -318,7 +339,24 @@ impl Geometry {
                 found: self.strings().length,
             });
         }
+        if self.important().length > u64::from(MAX_IMPORTANT_ENTRIES) * ENTRY_SIZE {
+            return Err(Fault {
+                field: "important",
+                expected: "a length of at most 2^16 entries",
+                found: self.important().length,
+            });
+        }
         Ok(())
+    }
+}
+
+/// Entries that the important events of a ring of so many entries get when its creator does not
+/// say.
+pub const fn default_important_entries(entries: u64) -> u32 {
+    match entries / 64 {
+        0..64 => 64,
+        part @ 64..1024 => part as u32,
+        _ => 1024,
     }
 }
 

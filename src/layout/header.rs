@@ -43,23 +43,23 @@ record! {
         0x040 pub processes: AtomicU32,
         /// 1 = invariant TSC, 2 = CLOCK_MONOTONIC_RAW in nanoseconds.
         0x044 pub clock: AtomicU32,
-        /// Enable table, definitions, threads, processes, lanes, chunks, entries, strings.
-        0x048 pub regions: [Region; 8],
-        0x108 _unused_108: [AtomicU8; 8],
+        /// Enable table, definitions, threads, processes, lanes, chunks, entries, strings,
+        /// important events.
+        0x048 pub regions: [Region; 9],
         /// Nanoseconds since the epoch.
-        0x110 pub created_unix: AtomicU64,
+        0x120 pub created_unix: AtomicU64,
         /// Ticks.
-        0x118 pub created_ticks: AtomicU64,
+        0x128 pub created_ticks: AtomicU64,
         /// The creator's process id.
-        0x120 pub creator_pid: AtomicU32,
-        0x124 _unused_124: [AtomicU8; 4],
+        0x130 pub creator_pid: AtomicU32,
+        0x134 _unused_134: [AtomicU8; 4],
         /// Start of the creator, in clock ticks since boot.
-        0x128 pub creator_start: AtomicU64,
+        0x138 pub creator_start: AtomicU64,
         /// The kernel's boot id.
-        0x130 pub boot_id: [AtomicU8; 16],
+        0x140 pub boot_id: [AtomicU8; 16],
         /// About how many ticks a second has; 0 = unknown.
-        0x140 pub tick_rate: AtomicU64,
-        0x148 _unused_148: [AtomicU8; 56],
+        0x150 pub tick_rate: AtomicU64,
+        0x158 _unused_158: [AtomicU8; 40],
         /// Path of the creator's executable, NUL-padded.
         0x180 pub creator_exe: [AtomicU8; 256],
         0x280 _unused_280: [AtomicU8; 384],
@@ -91,7 +91,11 @@ record! {
         0x890 pub thread_serial: AtomicU64,
         /// Serial number of process records handed out.
         0x898 pub process_serial: AtomicU64,
-        0x8a0 _unused_8a0: [AtomicU8; 32],
+        /// Entries of important events handed out.
+        0x8a0 pub important_taken: AtomicU64,
+        /// Counts the changes of names and groups of threads.
+        0x8a8 pub renames: AtomicU64,
+        0x8b0 _unused_8b0: [AtomicU8; 16],
         /// Events of handlers that interrupted their thread in joining, or in an append to its own
         /// lane.
         0x8c0 pub dropped_interrupted: AtomicU64,
@@ -103,7 +107,9 @@ record! {
         0x8d8 pub dropped_bad_event: AtomicU64,
         /// Events dropped because their statement could not be defined at that time.
         0x8e0 pub dropped_undefined: AtomicU64,
-        0x8e8 _unused_8e8: [AtomicU8; 24],
+        /// Important events dropped because there was no room left for them.
+        0x8e8 pub dropped_important: AtomicU64,
+        0x8f0 _unused_8f0: [AtomicU8; 16],
         /// Anchors ever taken.
         0x900 pub anchors_taken: AtomicU64,
         0x908 _unused_908: [AtomicU8; 56],

@@ -34,6 +34,11 @@ pub const ENTRY_WORDS: usize = 8;
 /// Arguments of an event without a payload.
 pub const MAX_ARGUMENTS: usize = 4;
 
+/// The enable byte of an event that goes into the ring.
+pub const ENABLED: u8 = 1;
+/// The enable byte of an important event that is enabled.
+pub const ENABLED_IMPORTANT: u8 = 2;
+
 /// Entries that one event takes at most, and never more than a chunk has.
 pub const MAX_EVENT_ENTRIES: usize = 32;
 /// Words of an event's payload in its first entry, and in each of the others.
@@ -53,6 +58,8 @@ pub const MIN_ENTRIES: u64 = 256;
 pub const MAX_ENTRIES: u64 = 1 << 30;
 /// The smallest string table.
 pub const MIN_STRING_TABLE: u64 = 1024;
+/// Most entries of important events.
+pub const MAX_IMPORTANT_ENTRIES: u32 = 1 << 16;
 /// The largest string table: offsets are 32 bits.
 pub const MAX_STRING_TABLE: u64 = 1 << 31;
 

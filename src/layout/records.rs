@@ -85,7 +85,9 @@ record! {
         27 pub kind: AtomicU8,
         /// How many arguments.
         28 pub arguments: AtomicU8,
-        29 _unused_29: [AtomicU8; 6],
+        29 _unused_29: [AtomicU8; 5],
+        /// [`FLAG_IMPORTANT`].
+        34 pub flags: AtomicU8,
         /// What the rules say of it: 0 nothing, 1 to 9 a level, 10 log it, 11 do not.
         35 pub rule: AtomicU8,
         36 _unused_36: [AtomicU8; 4],
@@ -95,10 +97,18 @@ record! {
     }
 }
 
+/// Bit of a definition's `flags`: its events are important.
+pub const FLAG_IMPORTANT: u8 = 1;
+/// Bytes of a thread's name in its record, with at least one NUL.
+pub const THREAD_NAME: usize = 40;
+/// Bytes of a thread's group in its record, with at least one NUL.
+pub const THREAD_GROUP: usize = 32;
+
 record! {
     /// A thread that logged.
-    Thread: 64 {
-        /// Generation << 16 | slot: what entries carry. 0 while the record is being written.
+    Thread: 128 {
+        /// Generation << 16 | slot: what entries carry. 0 while the record is being written. No
+        /// other thread of the timeline ever has it.
         0 pub identity: AtomicU32,
         /// Thread id of the kernel.
         4 pub tid: AtomicU32,
@@ -110,10 +120,17 @@ record! {
         16 pub start: AtomicU64,
         /// Ticks of its end; 0 while it runs, or when it was killed.
         24 pub end: AtomicU64,
-        /// Its name, NUL-padded.
-        32 pub name: [AtomicU8; 16],
         /// The name of its process, NUL-padded.
-        48 pub process_name: [AtomicU8; 16],
+        32 pub process_name: [AtomicU8; 16],
+        /// The generation of the slot: that of its last thread, or of one that was killed before it
+        /// had an identity. A slot with the last one gets no more threads.
+        48 pub generation: AtomicU32,
+        /// Counts the changes of the name and the group. Odd while they are being written.
+        52 pub renames: AtomicU32,
+        /// Its name, NUL-padded.
+        56 pub name: [AtomicU8; 40],
+        /// Its group, NUL-padded.
+        96 pub group: [AtomicU8; 32],
     }
 }
 
@@ -146,10 +163,9 @@ record! {
         0 pub cursor: AtomicU64,
         /// Process identity << 32 | thread identity; 0 = free.
         8 pub owner: AtomicU64,
-        16 _unused_16: [AtomicU8; 8],
         /// In a snapshot: how many entries the lane had committed when it was taken; 0 elsewhere.
-        24 pub saved: AtomicU64,
-        32 _unused: [AtomicU8; 32],
+        16 pub saved: AtomicU64,
+        24 _unused: [AtomicU8; 40],
     }
 }
 

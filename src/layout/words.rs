@@ -25,6 +25,10 @@ const OPEN: u64 = 1 << 15;
 /// Most entries in a chunk, and most lanes in a ring: both stand in 15 bits.
 pub const MAX_COUNT: u32 = (1 << 15) - 1;
 
+/// The number that stands for the region of important events where a lane stands otherwise. No lane
+/// has it.
+pub const IMPORTANT_LANE: u32 = MAX_COUNT + 1;
+
 /// Where a lane writes next: the `count`th entry of the chunk that `ticket` stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor(pub u64);

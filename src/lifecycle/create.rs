@@ -39,6 +39,8 @@ pub struct Plan {
     pub entries: Option<u64>,
     /// Bytes of the string table.
     pub strings: u64,
+    /// The number of entries for important events, if the creator asked for one.
+    pub important: Option<u32>,
     /// Its permission bits.
     pub mode: u32,
     /// The group it is given to.
@@ -54,7 +56,7 @@ pub struct Plan {
 /// Returns the lifecycle lock of the new timeline, still held, so that its creator joins it first.
 pub fn create(name: &Name, plan: &Plan) -> Result<(Segment, LockFile)> {
     let trust = &plan.trust;
-    let mut sizes = geometries(plan.entries, plan.strings)?.into_iter();
+    let mut sizes = geometries(plan)?.into_iter();
     check_mode(plan.mode)?;
     let (mut geometry, mut reduced) = (sizes.next().expect("one at least"), false);
     // Checked before anything is built. Checked again when the timeline gets its name, because the
@@ -86,7 +88,8 @@ pub fn create(name: &Name, plan: &Plan) -> Result<(Segment, LockFile)> {
 
 /// The sizes to try until there is room: the one that was asked for, or the default and then half
 /// as many entries each time.
-fn geometries(entries: Option<u64>, strings: u64) -> Result<Vec<Geometry>> {
+fn geometries(plan: &Plan) -> Result<Vec<Geometry>> {
+    let (entries, strings) = (plan.entries, plan.strings);
     let bounds = layout::MIN_ENTRIES..=layout::MAX_ENTRIES;
     if let Some(found) = entries.filter(|n| !n.is_power_of_two() || !bounds.contains(n)) {
         return Err(Error::BadSize {
@@ -102,12 +105,23 @@ fn geometries(entries: Option<u64>, strings: u64) -> Result<Vec<Geometry>> {
             found: strings,
         });
     }
+    let most = layout::MAX_IMPORTANT_ENTRIES;
+    if let Some(found) = plan.important.filter(|n| !(1..=most).contains(n)) {
+        return Err(Error::BadSize {
+            what: "the number of entries for important events",
+            expected: "1 to 65536",
+            found: found.into(),
+        });
+    }
     let halves = std::iter::successors(Some(layout::DEFAULT_ENTRIES), |n| Some(n / 2));
     let sizes = match entries {
         Some(entries) => vec![entries],
         None => halves.take_while(|n| *n >= LEAST_DEFAULT).collect(),
     };
-    let geometry = |entries| Geometry::new(entries, strings);
+    let geometry = |entries| match plan.important {
+        Some(important) => Geometry::with_important(entries, strings, important),
+        None => Geometry::new(entries, strings),
+    };
     Ok(sizes.into_iter().map(geometry).collect())
 }
 

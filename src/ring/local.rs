@@ -46,6 +46,8 @@ pub struct ThreadState {
     pub unnamed: AtomicU32,
     /// The key of the writer that `waiting` is for.
     pub wanted: AtomicU64,
+    /// 1 if the program gave the thread its name; 0 if it has that of the system.
+    pub named: AtomicU32,
 }
 
 #[repr(C, align(4096))]

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::Storage;
+use super::{Storage, important};
 use crate::layout::records::{Chunk, Lane};
 use crate::layout::words::Entry;
 use crate::layout::{ENTRY_SIZE, ENTRY_WORDS, Geometry, Header};
@@ -24,6 +24,8 @@ pub struct Shared {
     lane_count: u32,
     chunks: *const Chunk,
     chunk_stride: usize,
+    important: *const [AtomicU64; ENTRY_WORDS],
+    important_entries: u32,
     header: *const Header,
     // Keeps the memory mapped.
     mapping: Arc<Mapping>,
@@ -47,6 +49,8 @@ impl Shared {
             lane_count: geometry.lanes(),
             chunks: mapping.first(geometry.chunk())?,
             chunk_stride: geometry.chunk().stride as usize,
+            important: mapping.first(geometry.important())?,
+            important_entries: geometry.important_entries(),
             header: mapping.header().shared(),
             mapping: Arc::clone(mapping),
         })
@@ -138,6 +142,24 @@ impl Storage for Shared {
     #[inline(always)]
     fn word(&self, chunk: u32, index: u32, word: usize) -> &AtomicU64 {
         &self.entry(chunk, index)[word % ENTRY_WORDS]
+    }
+}
+
+impl important::Region for Shared {
+    type Word<'a> = &'a AtomicU64;
+
+    fn capacity(&self) -> u32 {
+        self.important_entries
+    }
+    fn taken(&self) -> &AtomicU64 {
+        &self.header().important_taken
+    }
+    fn word(&self, index: u32, word: usize) -> &AtomicU64 {
+        let index = index.min(self.important_entries - 1) as usize;
+        // SAFETY: below the count of entries, which is at least 1, and which Geometry::load put
+        // inside the mapping.
+        let entry = unsafe { &*self.important.add(index) };
+        &entry[word % ENTRY_WORDS]
     }
 }
 
@@ -261,13 +283,50 @@ impl Storage for Observed {
         let mut bytes = vec![0; range.len() * ENTRY_SIZE as usize];
         self.mapping
             .read(self.entry_at(chunk, range.start), &mut bytes);
-        let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
         let (entries, _) = bytes.as_chunks::<{ ENTRY_SIZE as usize }>();
-        out.extend(entries.iter().map(|entry| {
-            let (words, _) = entry.as_chunks::<8>();
-            Entry(std::array::from_fn(|i| word(&words[i])))
-        }));
+        out.extend(entries.iter().map(entry));
     }
+}
+
+impl Observed {
+    /// The offset of an entry of important events.
+    fn important_at(&self, index: u32) -> u64 {
+        let index = index.min(self.geometry.important_entries() - 1);
+        self.geometry.important().at(index)
+    }
+}
+
+impl important::Region for Observed {
+    type Word<'a> = Place<'a, AtomicU64>;
+
+    fn capacity(&self) -> u32 {
+        self.geometry.important_entries()
+    }
+    fn taken(&self) -> Place<'_, AtomicU64> {
+        self.mapping
+            .header()
+            .field(|header| &header.important_taken)
+    }
+    fn word(&self, index: u32, word: usize) -> Place<'_, AtomicU64> {
+        let entry: Place<'_, [AtomicU64; ENTRY_WORDS]> =
+            self.mapping.record(self.important_at(index));
+        entry.field(|words| &words[word % ENTRY_WORDS])
+    }
+    fn copy(&self, index: u32) -> Entry {
+        if let Some(ring) = &self.mapped {
+            return important::Region::copy(ring, index);
+        }
+        // All at once, by one system call.
+        let mut bytes = [0; ENTRY_SIZE as usize];
+        self.mapping.read(self.important_at(index), &mut bytes);
+        entry(&bytes)
+    }
+}
+
+/// The words of an entry.
+fn entry(bytes: &[u8; ENTRY_SIZE as usize]) -> Entry {
+    let (words, _) = bytes.as_chunks::<8>();
+    Entry(std::array::from_fn(|i| u64::from_le_bytes(words[i])))
 }
 
 /// Entries at the beginning of a chunk that are prefetched when it is taken. The processor detects

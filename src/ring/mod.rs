@@ -63,6 +63,7 @@
 //! price: the ring does not hold exactly the newest events, because each lane keeps a chunk that
 //! may be old. At most five eighths of the chunks are current.
 
+pub mod important;
 pub mod reader;
 pub mod writer;
 

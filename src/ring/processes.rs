@@ -8,16 +8,14 @@
 //! the lanes and thread records of dead processes.
 //!
 //! **What if a generation comes again?** A slot repeats the identity of a process after 65,536
-//! joins, and that of a thread after 65,535. A process that takes the slot of a dead one first
+//! joins; that of a thread never comes again. A process that takes the slot of a dead one first
 //! frees its lanes and the records of its threads, so no lane is ever owned by a former identity of
 //! a slot. A process that looks for dead ones holds the lock of the slot from its judgement to the
 //! last lane that it frees, and no process joins there meanwhile. It works without that lock if
 //! another process has it and the owner of the slot is dead all the same: a child of the dead
 //! process, a process that has left, another one that looks for dead ones, or a reader of the file.
 //! That would do harm only if that lock were released and 65,536 processes joined between the
-//! second check of the identity and the end of the work. An entry has a thread's identity and its
-//! tid, and gets a name only if the record has both. A reader that compares the identity alone
-//! would give old events the name of a later thread.
+//! second check of the identity and the end of the work.
 
 use std::fs::File;
 

@@ -2,21 +2,37 @@
 //!
 //! An entry has the kernel's id of the thread and an identity, `generation << 16 | slot`. Slots of
 //! ended threads are reused, oldest first, under another generation. An entry whose generation is
-//! gone keeps its thread id and loses only the name. It never gets another thread's.
+//! gone keeps its thread id and loses only the name. It never gets another thread's: generations of
+//! a slot only grow, and a slot that had the last one is not used again.
+//!
+//! A thread may change its name and group while it runs. Then its record keeps its identity, and
+//! `renames` is odd meanwhile.
 
+use crate::layout::records::{THREAD_GROUP, THREAD_NAME};
 use crate::layout::{Geometry, records};
-use crate::shm::{Mapping, Place, process_name, store_bytes, thread_id, thread_name};
-use crate::sync::{Ordering, fence};
+use crate::shm::{
+    Mapping, Place, Record, load_bytes, process_name, store_bytes, thread_id, thread_name,
+};
+use crate::sync::{AtomicU8, AtomicU32, Ordering, fence};
+
+/// The last generation of a slot.
+const LAST_GENERATION: u32 = 0xffff;
 
 /// A thread that logged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Thread {
+    /// The number that no other thread of its timeline ever has, whatever its name; 0 if it is not
+    /// known.
+    pub identity: u32,
     /// The kernel's id of the thread; 0 if it is not known.
     pub tid: u32,
     /// The id of its process; 0 if it is not known.
     pub pid: u32,
-    /// The thread's name at its first event. Only in an archive can it be missing.
+    /// The thread's name: the one that the program gave it, or that of the system. Missing in an
+    /// archive that lost it, and if the thread was killed while it changed its name.
     pub name: Option<String>,
+    /// Its group, if the program gave it one.
+    pub group: Option<String>,
     /// The name of its process. Only in an archive can it be missing.
     pub process: Option<String>,
 }
@@ -25,39 +41,139 @@ fn record<'a>(map: &'a Mapping, geometry: &Geometry, slot: u32) -> Place<'a, rec
     map.record(geometry.thread().at(slot))
 }
 
-/// Enters the calling thread in the table. Returns its identity (0 if every record belongs to a
-/// living thread) and its thread id. Does not allocate.
+/// A thread's name and group, as its record holds them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Names {
+    /// Its name. `None` stands for the system's.
+    pub name: Option<[u8; THREAD_NAME]>,
+    /// Its group; zeros if it has none.
+    pub group: [u8; THREAD_GROUP],
+}
+
+impl Names {
+    /// These names, as far as they fit. They end at the first NUL. Without a name, or with an empty
+    /// one, the thread has that of the system; an empty group is none.
+    pub fn new(name: &[u8], group: &[u8]) -> Names {
+        let name = padded(name);
+        Names {
+            name: (name[0] != 0).then_some(name),
+            group: padded(group),
+        }
+    }
+}
+
+/// The beginning of a text that fits with a NUL behind it. A character that is cut goes whole.
+fn padded<const N: usize>(text: &[u8]) -> [u8; N] {
+    let text = text.split(|byte| *byte == 0).next().unwrap_or_default();
+    let mut end = text.len().min(N - 1);
+    if end < text.len() {
+        // A character has at most three bytes behind its first. Other bytes are cut anywhere.
+        let goes_on = |at: &usize| text[*at] & 0xc0 == 0x80;
+        let begins = (end - 3..=end).rev().find(|at| !goes_on(at));
+        end = begins.unwrap_or(end);
+    }
+    let mut padded = [0; N];
+    padded[..end].copy_from_slice(&text[..end]);
+    padded
+}
+
+/// The system's name of the calling thread.
+pub fn system_name() -> [u8; THREAD_NAME] {
+    padded(&thread_name())
+}
+
+/// Enters the calling thread in the table. Returns its identity and its thread id. The identity is
+/// 0 if every record belongs to a living thread, or had its last one. Does not allocate.
 pub fn register(map: &Mapping, geometry: &Geometry, process: u32, ticks: u64) -> (u32, u32) {
     let tid = thread_id();
     let serials = &map.header().shared().thread_serial;
     let serial = serials.fetch_add(1, Ordering::Relaxed);
-    // Never 0, and different for each of the next 65,534 threads.
-    let generation = (serial % 65535) as u32 + 1;
     for i in 0..geometry.threads {
         let slot = (serial.wrapping_add(i.into()) % u64::from(geometry.threads)) as u32;
         let record = record(map, geometry, slot).shared();
+        // Relaxed: looked at again once the record is ours. It only grows.
+        if record.generation.load(Ordering::Relaxed) >= LAST_GENERATION {
+            continue;
+        }
         // Acquire (pairs with the Release in `end`): the former owner has finished with the record.
         let (claimed, failed) = (Ordering::Acquire, Ordering::Relaxed);
         let claim = record.live.compare_exchange(0, process, claimed, failed);
         if claim.is_err() {
             continue;
         }
+        let generation = record.generation.load(Ordering::Relaxed).saturating_add(1);
+        if generation > LAST_GENERATION {
+            record.live.store(0, Ordering::Release);
+            continue;
+        }
+        // First: if we are killed from here on, the next thread gets another one.
+        record.generation.store(generation, Ordering::Relaxed);
         // The fence keeps the stores below behind the 0, and the Release at the end keeps them
         // before the identity: a reader that finds the same identity before and after has read one
-        // thread's record (both pair with the Acquires in `lookup`).
+        // thread's record (both pair with the Acquires in `copy`).
         record.identity.store(0, Ordering::Relaxed);
         fence(Ordering::Release);
         record.tid.store(tid, Ordering::Relaxed);
         record.pid.store(std::process::id(), Ordering::Relaxed);
         record.start.store(ticks, Ordering::Relaxed);
         record.end.store(0, Ordering::Relaxed);
-        store_bytes(&record.name, &thread_name());
+        record.renames.store(0, Ordering::Relaxed);
+        store_first_names(record);
         store_bytes(&record.process_name, &process_name());
         let identity = generation << 16 | slot;
         record.identity.store(identity, Ordering::Release);
         return (identity, tid);
     }
     (0, tid)
+}
+
+/// Stores the system's name of the calling thread, and no group.
+// Not inline: a first event has a bound on its stack, and what is called next needs more of it.
+#[inline(never)]
+fn store_first_names(record: &records::Thread) {
+    store_bytes(&record.name, &system_name());
+    store_bytes(&record.group, &[0; THREAD_GROUP]);
+}
+
+/// Changes the name and the group of the calling thread, which has that identity; `None` leaves the
+/// group as it is. Does not allocate.
+pub fn rename(
+    map: &Mapping,
+    geometry: &Geometry,
+    identity: u32,
+    name: &[u8; THREAD_NAME],
+    group: Option<&[u8; THREAD_GROUP]>,
+) {
+    let slot = identity & 0xffff;
+    if identity == 0 || slot >= geometry.threads {
+        return;
+    }
+    let record = record(map, geometry, slot).shared();
+    let group = group.copied().unwrap_or_else(|| load_bytes(&record.group));
+    let is_known = load_bytes(&record.name) == *name && load_bytes(&record.group) == group;
+    if is_known || record.identity.load(Ordering::Relaxed) != identity {
+        return;
+    }
+    // Only this thread writes here. Odd already if a handler jumped out of a rename.
+    let writing = record.renames.load(Ordering::Relaxed) | 1;
+    // The fence keeps the stores below behind the odd number, and the Release keeps them before the
+    // even one (both pair with the Acquires in `copy`).
+    record.renames.store(writing, Ordering::Relaxed);
+    fence(Ordering::Release);
+    store_bytes(&record.name, name);
+    store_bytes(&record.group, &group);
+    let written = writing.wrapping_add(1);
+    record.renames.store(written, Ordering::Release);
+    // Release, pairs with the Acquire in `renames`: a reader of the count finds the names.
+    let count = &map.header().shared().renames;
+    count.fetch_add(1, Ordering::Release);
+}
+
+/// How often threads were renamed. A reader that keeps names looks them up again when it changes.
+pub fn renames(map: &Mapping) -> u64 {
+    let count = map.header().field(|header| &header.renames);
+    // Acquire, pairs with the Release in `rename`.
+    count.load(Ordering::Acquire)
 }
 
 /// Ends the thread of that identity. Its record stays readable until the slot is reused.
@@ -91,26 +207,90 @@ pub fn end_all(map: &Mapping, geometry: &Geometry, process: u32) {
     }
 }
 
+/// Copies a record as it was at one moment; zeros if another thread took it meanwhile. If its names
+/// were being written each time, or their writer was killed in that, `renames` is odd in the copy.
+pub fn copy(map: &Mapping, geometry: &Geometry, slot: u32, copy: &mut [u8]) {
+    let record = record(map, geometry, slot);
+    let identity = record.field(|thread| &thread.identity);
+    let renames = record.field(|thread| &thread.renames);
+    for _ in 0..64 {
+        // Acquire (both pair with the Releases in `register` and `rename`).
+        let before = identity.load(Ordering::Acquire);
+        let written = renames.load(Ordering::Acquire);
+        map.read(geometry.thread().at(slot), copy);
+        // Pairs with the fences in `register` and `rename`: if the words are unchanged, nobody had
+        // begun to overwrite what was copied.
+        fence(Ordering::Acquire);
+        if before == 0 || identity.load(Ordering::Relaxed) != before {
+            return copy.fill(0);
+        }
+        if written.is_multiple_of(2) && renames.load(Ordering::Relaxed) == written {
+            return;
+        }
+        std::hint::spin_loop();
+    }
+    records::Thread::edit(copy, |thread| *thread.renames.get_mut() |= 1);
+}
+
 /// The thread of that identity, if its record is still there.
 pub fn lookup(map: &Mapping, geometry: &Geometry, identity: u32) -> Option<Thread> {
     let slot = identity & 0xffff;
     if identity == 0 || slot >= geometry.threads {
         return None;
     }
-    let record = record(map, geometry, slot);
-    let found = record.field(|thread| &thread.identity);
-    // Acquire (pairs with the Release in `register`).
-    if found.load(Ordering::Acquire) != identity {
+    let mut bytes = [0; size_of::<records::Thread>()];
+    copy(map, geometry, slot, &mut bytes);
+    let record = records::Thread::of(&bytes);
+    let number = |field: &AtomicU32| field.load(Ordering::Relaxed);
+    if number(&record.identity) != identity {
         return None;
     }
-    let thread = Thread {
-        tid: record.field(|thread| &thread.tid).load(Ordering::Relaxed),
-        pid: record.field(|thread| &thread.pid).load(Ordering::Relaxed),
-        name: Some(record.field(|thread| &thread.name).text()),
-        process: Some(record.field(|thread| &thread.process_name).text()),
-    };
-    fence(Ordering::Acquire);
-    // Pairs with the fence in `register`: unchanged, so no thread has begun to overwrite the
-    // record.
-    (found.load(Ordering::Relaxed) == identity).then_some(thread)
+    let is_named = number(&record.renames).is_multiple_of(2);
+    let group = text(&record.group);
+    Some(Thread {
+        identity,
+        tid: number(&record.tid),
+        pid: number(&record.pid),
+        name: is_named.then(|| text(&record.name)),
+        group: (is_named && !group.is_empty()).then_some(group),
+        process: Some(text(&record.process_name)),
+    })
+}
+
+/// The text up to its first NUL, or all of it.
+fn text<const N: usize>(bytes: &[AtomicU8; N]) -> String {
+    let bytes = load_bytes(bytes);
+    let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(text).into_owned()
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn names_are_cut_between_characters(text in "[a-z\u{e9}\u{2192}\u{1d11e}]{0,60}") {
+            let kept = padded::<THREAD_NAME>(text.as_bytes());
+            let end = kept.iter().position(|byte| *byte == 0).expect("a NUL");
+            let kept = std::str::from_utf8(&kept[..end]).expect("whole characters");
+            // As many as fit.
+            prop_assert!(text.starts_with(kept));
+            let next = text[kept.len()..].chars().next();
+            prop_assert!(next.is_none_or(|next| kept.len() + next.len_utf8() >= THREAD_NAME));
+        }
+
+        #[test]
+        fn bytes_that_are_no_text_are_cut_as_well(
+            bytes in proptest::collection::vec(any::<u8>(), 0..80),
+        ) {
+            let kept = padded::<THREAD_GROUP>(&bytes);
+            let end = kept.iter().position(|byte| *byte == 0).expect("a NUL");
+            prop_assert!(bytes.starts_with(&kept[..end]));
+            let until = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+            prop_assert!(end == until || (THREAD_GROUP - 4..THREAD_GROUP).contains(&end));
+        }
+    }
 }

@@ -13,6 +13,7 @@ use std::ops::Range;
 
 use super::Event;
 use super::groups::Groups;
+use super::important;
 use crate::layout::words::Entry;
 use crate::ring::Storage;
 use crate::ring::memory::Observed;
@@ -29,16 +30,20 @@ pub enum Order {
     NewestFirst,
 }
 
-/// An iterator over the events in the ring at its creation: a consistent cut. It has every event
-/// that was logged before, and some that were logged during its creation. With each event it has
-/// all events that happened before that one, unless they were overwritten. An event happened before
-/// another if its log call had returned when the other's began.
+/// An iterator over the events of a timeline at its creation: first all
+/// [important](crate::Attributes::important) ones, and then those in the ring, each in the order
+/// that was asked for. The latter are a consistent cut. It has every event that was logged before,
+/// and some that were logged during its creation. With each event it has all events that happened
+/// before that one, unless they were overwritten. An event happened before another if its log call
+/// had returned when the other's began.
 ///
 /// If writers go on, chunks that are overwritten before their turn are left out and counted.
 /// [`Event::missed`] says where.
 pub struct Events<'a> {
     segment: &'a Segment,
     order: Order,
+    /// The important events that are still to come.
+    important: std::vec::IntoIter<Event>,
     /// The chunks in the ring, sorted by lane, and within a lane by age.
     chunks: Vec<Chunk>,
     runs: Vec<LaneEvents>,
@@ -215,6 +220,19 @@ impl LaneEvents {
 
 impl<'a> Events<'a> {
     pub(crate) fn new(segment: &'a Segment, order: Order) -> Events<'a> {
+        let mut events = Events::of_ring(segment, order);
+        // After the cut: all important events that happened before an event of the cut are there.
+        let mut found = segment.look(|| important::all(segment));
+        if order == Order::NewestFirst {
+            found.reverse();
+        }
+        let found: Vec<Event> = found.into_iter().map(|placed| placed.event).collect();
+        events.important = found.into_iter();
+        events
+    }
+
+    /// Only those of the ring.
+    pub(super) fn of_ring(segment: &'a Segment, order: Order) -> Events<'a> {
         let ring = &segment.ring;
         let (_, mut chunks) = super::contents(segment);
         chunks.sort_unstable_by_key(|chunk| (chunk.lane, chunk.before));
@@ -229,6 +247,7 @@ impl<'a> Events<'a> {
         let mut events = Events {
             segment,
             order,
+            important: Vec::new().into_iter(),
             waiting: waiting.collect(),
             chunks,
             runs,
@@ -266,7 +285,7 @@ impl<'a> Events<'a> {
         self.waiting.peek().map_or((0, 0, 0), |(key, _)| *key)
     }
 
-    /// The next event, its lane, and its place in the lane's count.
+    /// The next event of the ring, its lane, and its place in the lane's count.
     pub(super) fn next_placed(&mut self) -> Option<(Event, u32, u64)> {
         let (lane, place, missed) = self.next_group()?;
         let group = Groups::new(&self.group).next()?;
@@ -348,6 +367,7 @@ impl Iterator for Events<'_> {
     type Item = Event;
 
     fn next(&mut self) -> Option<Event> {
-        self.next_placed().map(|(event, ..)| event)
+        let important = self.important.next();
+        important.or_else(|| self.next_placed().map(|(event, ..)| event))
     }
 }

@@ -7,14 +7,16 @@
 
 use super::gone::Gone;
 use super::groups::{Group, Groups};
-use super::{Event, Events, Order};
+use super::important::Important;
+use super::lane::{Lane, Missing};
+use super::{Event, Events, Order, PlacedEvent};
 use crate::layout::words::Entry;
 use crate::ring::reader::{self, Chunk};
-use crate::ring::{Storage, cut};
+use crate::ring::{Storage, cut, important};
 use crate::segment::Segment;
 use crate::sync::Ordering;
 
-/// Where a follower starts.
+/// Where a follower starts. It gets all important events first, wherever it starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FollowFrom {
     /// With the very first event: those already overwritten count as missed.
@@ -25,22 +27,6 @@ pub enum FollowFrom {
     Newest(usize),
     /// With the first event from now on.
     Now,
-}
-
-/// An event and its position. Lanes and entries count from 0.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlacedEvent {
-    /// The event.
-    pub event: Event,
-    /// The lane it was logged through.
-    pub lane: u32,
-    /// How many entries were logged through that lane before it.
-    pub number: u64,
-    /// The number of the next entry of that lane after this event.
-    pub next: u64,
-    /// How many entries of that lane were overwritten unread right before it, since the follower
-    /// began. Earlier losses are only counted by [`Event::missed`].
-    pub missed: u64,
 }
 
 /// Chunks taken in one poll, in addition to one of each lane: they fit the processor's caches until
@@ -56,6 +42,10 @@ pub struct Follow<'a> {
     /// The entries that were overwritten before the follower began.
     gone: Gone,
     missed: u64,
+    important: Important,
+    /// The important events of the last poll, and how many of these were returned.
+    kept: Vec<PlacedEvent>,
+    kept_given: usize,
     fresh: Vec<Chunk>,
     entries: Vec<Entry>,
     /// The entries of each chunk in `entries`.
@@ -75,27 +65,6 @@ struct ChunkEntries {
     first: u64,
     count: usize,
     /// The entries missing before its first event.
-    missing: Missing,
-}
-
-/// Entries of a lane that were overwritten.
-#[derive(Clone, Copy, Default)]
-struct Missing {
-    /// Before the follower began.
-    earlier: u64,
-    /// Since then.
-    unread: u64,
-}
-
-/// How far a lane is read.
-#[derive(Clone, Copy)]
-struct Lane {
-    /// How many of its entries are read. `None` if it has entries, but was changing chunks each
-    /// time we looked.
-    next: Option<u64>,
-    /// Up to which number this poll may read.
-    until: u64,
-    /// The entries missing before its next event.
     missing: Missing,
 }
 
@@ -120,6 +89,9 @@ impl<'a> Follow<'a> {
             gone: Gone::default(),
             segment,
             missed: 0,
+            important: Important::default(),
+            kept: Vec::new(),
+            kept_given: 0,
             fresh: Vec::new(),
             entries: Vec::new(),
             runs: Vec::new(),
@@ -138,7 +110,7 @@ impl<'a> Follow<'a> {
             }
             FollowFrom::Newest(count) => {
                 follow.note_gaps(&logged);
-                let mut events = Events::new(segment, Order::NewestFirst);
+                let mut events = Events::of_ring(segment, Order::NewestFirst);
                 for _ in 0..count {
                     let Some((_, lane, number)) = events.next_placed() else {
                         break;
@@ -170,7 +142,14 @@ impl<'a> Follow<'a> {
         follow
     }
 
-    /// The lanes, and the number of the next entry of each, as far as they are known.
+    /// Leaves out the important events with these numbers ([`PlacedEvent::number`]).
+    pub fn leave_out(&mut self, is_known: impl Fn(u64) -> bool) {
+        let (segment, important) = (self.segment, &mut self.important);
+        segment.look(|| important.leave_out(segment, is_known));
+    }
+
+    /// The lanes, and the number of the next entry of each, as far as they are known. Important
+    /// events have no lane.
     pub fn positions(&self) -> impl Iterator<Item = (u32, u64)> {
         let lanes = (0..).zip(&self.lanes);
         lanes.filter_map(|(lane, at)| Some((lane, at.next?)))
@@ -206,14 +185,20 @@ impl<'a> Follow<'a> {
         };
         let committed = (self.segment).look(|| super::committed(&self.segment.ring));
         let lanes = self.lanes.iter().zip(committed);
-        lanes.filter_map(unread).fold(0, u64::saturating_add)
+        let unread = lanes.filter_map(unread).fold(0, u64::saturating_add);
+        unread.saturating_add(self.taken().saturating_sub(self.important.next()))
     }
 
-    /// Appends the events that were logged since the last call to `out`, sorted by time. Returns
-    /// how many entries were overwritten before this call could read them. Waits at most a few
-    /// microseconds, and only while other threads log. After a long pause it takes several calls to
-    /// catch up. Each takes 16 chunks (16,384 events) and one more for each lane. A call with
-    /// nothing new and nothing missed has caught up.
+    /// How many entries of important events were taken.
+    fn taken(&self) -> u64 {
+        important::taken(&self.segment.ring).into()
+    }
+
+    /// Appends the events that were logged since the last call to `out`: the important ones first,
+    /// then the others, each sorted by time. Returns how many entries were overwritten before this
+    /// call could read them. Waits at most a few microseconds, and only while other threads log.
+    /// After a long pause it takes several calls to catch up. Each takes 16 chunks (16,384 events)
+    /// and one more for each lane. A call with nothing new and nothing missed has caught up.
     ///
     /// All events returned up to the end of a call are a consistent cut. It has every event that
     /// was logged before the call, unless it takes several calls to catch up. With each event it
@@ -224,6 +209,7 @@ impl<'a> Follow<'a> {
     /// interrupted between reading the clock and the commit. It happened before none of those.
     pub fn poll(&mut self, out: &mut Vec<Event>) -> u64 {
         let missed = self.gather();
+        out.extend(self.kept.drain(..).map(|placed| placed.event));
         let start = out.len();
         for run in &self.runs {
             let mut missing = run.missing;
@@ -257,12 +243,16 @@ impl<'a> Follow<'a> {
 
     /// How many events [`Follow::next_placed`] can still return.
     pub fn placed(&self) -> usize {
-        self.order.len() - self.given
+        self.order.len() - self.given + self.kept.len() - self.kept_given
     }
 
     /// The next event of the last [`Follow::poll_placed`]; none after [`Follow::poll`].
     #[inline]
     pub fn next_placed(&mut self) -> Option<PlacedEvent> {
+        if let Some(kept) = self.kept.get(self.kept_given) {
+            self.kept_given += 1;
+            return Some(kept.clone());
+        }
         loop {
             let (_, number, at) = *self.order.get(self.given)?;
             self.given += 1;
@@ -283,19 +273,20 @@ impl<'a> Follow<'a> {
         }
     }
 
-    /// How many entries each lane has committed; 0 if that is not known.
+    /// How many entries each lane has committed; 0 if that is not known. Behind the lanes, how many
+    /// entries of important events were taken.
     pub fn committed(&self) -> Vec<u64> {
         let committed = (self.segment).look(|| super::committed(&self.segment.ring));
-        committed
-            .into_iter()
-            .map(Option::unwrap_or_default)
-            .collect()
+        let lanes = committed.into_iter().map(Option::unwrap_or_default);
+        lanes.chain([self.taken()]).collect()
     }
 
     /// How many of the entries that [`Follow::committed`] counted are still to be read.
     pub fn left_of(&self, committed: &[u64]) -> u64 {
-        let lanes = committed.iter().zip(&self.lanes);
-        let left = lanes.map(|(until, lane)| until.saturating_sub(lane.next.unwrap_or(*until)));
+        let lanes = self.lanes.iter().map(|lane| lane.next);
+        let next = lanes.chain([Some(self.important.next())]);
+        let left = committed.iter().zip(next);
+        let left = left.map(|(until, next)| until.saturating_sub(next.unwrap_or(*until)));
         left.fold(0, u64::saturating_add)
     }
 
@@ -309,7 +300,14 @@ impl<'a> Follow<'a> {
 
     /// Copies new entries, lane by lane. Returns how many were missed.
     fn gather(&mut self) -> u64 {
-        self.segment.look(|| self.gather_all())
+        self.segment.look(|| {
+            let missed = self.gather_all();
+            self.kept.clear();
+            self.kept_given = 0;
+            // After the others: all important events that happened before one of them are there.
+            self.important.poll(self.segment, &mut self.kept);
+            missed
+        })
     }
 
     fn gather_all(&mut self) -> u64 {
@@ -472,28 +470,5 @@ impl<'a> Follow<'a> {
 impl ChunkEntries {
     fn entries<'e>(&self, all: &'e [Entry]) -> &'e [Entry] {
         &all[self.start..][..self.count]
-    }
-}
-
-impl Lane {
-    /// Counts the entries missing before this number. Returns how many of them were overwritten
-    /// since the follower began.
-    fn miss(&mut self, lane: u32, end: u64, gone: &Gone) -> u64 {
-        let next = self.next.unwrap_or(end);
-        let gap = end.saturating_sub(next);
-        if gap == 0 {
-            return 0;
-        }
-        let earlier = gone.count(lane, next, end).min(gap);
-        let missing = &mut self.missing;
-        missing.earlier = missing.earlier.saturating_add(earlier);
-        missing.unread = missing.unread.saturating_add(gap - earlier);
-        gap - earlier
-    }
-
-    /// The part of a chunk that this poll may read, if any of it is unread.
-    fn unread(&self, chunk: Chunk) -> Option<Chunk> {
-        let chunk = chunk.up_to(Some(self.until))?;
-        (chunk.end() > self.next.unwrap_or(0)).then_some(chunk)
     }
 }

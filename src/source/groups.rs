@@ -79,6 +79,7 @@ impl Event {
             payload: entry.has_payload().then(|| payload(group)),
             time: None,
             missed: 0,
+            important: false,
         }
     }
 }

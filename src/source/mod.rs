@@ -5,11 +5,14 @@ mod follow;
 mod gone;
 mod groups;
 mod held;
+mod important;
+mod lane;
 
 pub use events::{Events, Order};
-pub use follow::{Follow, FollowFrom, PlacedEvent};
+pub use follow::{Follow, FollowFrom};
 pub(crate) use groups::Groups;
 pub(crate) use held::Held;
+pub(crate) use important::{all as important_placed, entries as important};
 
 use std::num::NonZeroU64;
 
@@ -111,6 +114,8 @@ pub struct Event {
     /// event takes one entry, or several with a payload. Entries that fill up a chunk count as
     /// well.
     pub missed: u64,
+    /// Whether it is an [important](crate::Attributes::important) event. Readers get these first.
+    pub important: bool,
 }
 
 impl Event {
@@ -129,6 +134,23 @@ impl Event {
             },
         }
     }
+}
+
+/// An event and its position. Lanes and entries count from 0. An important event has lane 32,768,
+/// and the number of its first entry among those of important events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlacedEvent {
+    /// The event.
+    pub event: Event,
+    /// The lane it was logged through.
+    pub lane: u32,
+    /// How many entries were logged through that lane before it.
+    pub number: u64,
+    /// The number of the next entry of that lane after this event.
+    pub next: u64,
+    /// How many entries of that lane were overwritten unread right before it, since the follower
+    /// began. Earlier losses are only counted by [`Event::missed`].
+    pub missed: u64,
 }
 
 /// The contents of an event beyond four numbers.
@@ -184,6 +206,11 @@ pub trait Source {
 
     /// The thread that logged an event, if it is known.
     fn thread(&self, event: &Event) -> Option<Thread>;
+
+    /// Changes when [`Source::thread`] may give another name than before for the same thread.
+    fn renames(&self) -> u64 {
+        0
+    }
 
     /// The time of an event in nanoseconds since the epoch, if it is known.
     fn time(&self, event: &Event) -> Option<u64>;

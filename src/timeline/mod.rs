@@ -18,8 +18,9 @@ use crate::layout::MAX_ARGUMENTS;
 use crate::layout::words::FLAG_BACKTRACE;
 use crate::ring::handle::Index;
 use crate::ring::local::MAX_OPEN;
-use crate::ring::log::Log;
+use crate::ring::log::{Log, NotNamed};
 use crate::ring::processes;
+use crate::ring::threads::Names;
 use crate::save::{self, Saved};
 use crate::segment::Segment;
 use crate::shm::{self, LockFile, Name, SharedFile};
@@ -178,7 +179,7 @@ impl Timeline {
     /// use timeline::{Attributes, Priority, Timeline};
     /// # let path = format!("/timeline-doc-channels-{}", std::process::id());
     /// # let timeline = Timeline::with_size(&path, 1024, 4096)?;
-    /// let both = Attributes { channels: "itv|bbc" };
+    /// let both = Attributes { channels: "itv|bbc", ..Attributes::default() };
     /// let event = timeline.define_with("news", Priority::Info, "on air", &both)?;
     /// timeline.channel("itv", true)?;
     /// assert!(!timeline.enabled(event));
@@ -194,6 +195,7 @@ impl Timeline {
         message: &str,
         attributes: &Attributes,
     ) -> Result<EventId> {
+        self.log.follow_name();
         self.control.define(category, priority, message, attributes)
     }
 
@@ -208,6 +210,7 @@ impl Timeline {
         let define = |event: CatalogueEvent| {
             let attributes = Attributes {
                 channels: &event.channels,
+                ..Attributes::default()
             };
             let id =
                 self.define_with(&event.category, event.priority, &event.message, &attributes)?;
@@ -275,6 +278,7 @@ impl Timeline {
         file: &str,
         line: u32,
     ) -> Result<EventId> {
+        self.log.follow_name();
         self.control
             .define_printf(category, priority, format, (file, line))
     }
@@ -287,6 +291,13 @@ impl Timeline {
         if self.control.segment().definitions.may_allow(priority) {
             self.log.undefined();
         }
+    }
+
+    /// How many important events were dropped so far, by all processes, because there was no room
+    /// left for them: see [`Options::important_entries`]. A program that logs important events can
+    /// ask for this afterwards. Takes no lock; safe in signal handlers.
+    pub fn dropped_important(&self) -> u64 {
+        self.log.dropped_important()
     }
 
     /// Records an object that this process has loaded, so that readers can name addresses in its
@@ -405,6 +416,50 @@ impl Timeline {
     /// The control of this timeline.
     pub fn control(&self) -> &Control {
         &self.control
+    }
+
+    /// Names the calling thread, and puts it in a group of threads. Readers show this name instead
+    /// of that of the system, for all events of the thread that are still in the ring.
+    ///
+    /// A name has at most 39 bytes of UTF-8, a group 31; longer ones are cut between characters,
+    /// and both end at a NUL. Without a name (`None`, or an empty one), the thread has that of the
+    /// system again, and without a group it is in none. May be called before the thread's first
+    /// event, and any number of times. A forked child has the system's name.
+    ///
+    /// A thread that is not named here has the name that the system has for it. The timeline looks
+    /// at that at the first event of the thread, whenever the thread defines an event or calls this
+    /// without a name, and at its end; not at later events, which make no system call.
+    ///
+    /// # Errors
+    /// `ThreadTableFull`; `ThreadNotJoined`; `ThreadBusy` in a signal handler that interrupted its
+    /// thread in this call, or in its first event.
+    pub fn thread<'a>(
+        &self,
+        name: impl Into<Option<&'a str>>,
+        group: impl Into<Option<&'a str>>,
+    ) -> Result<()> {
+        let [name, group] = [name.into(), group.into()].map(Option::unwrap_or_default);
+        self.thread_of_bytes(name.as_bytes(), group.as_bytes())
+    }
+
+    /// Like [`Timeline::thread`], with bytes that need not be UTF-8. Readers replace those that are
+    /// not.
+    ///
+    /// # Errors
+    /// Those of [`Timeline::thread`].
+    pub fn thread_of_bytes(&self, name: &[u8], group: &[u8]) -> Result<()> {
+        let named = self.log.name_thread(&Names::new(name, group));
+        named.map_err(|reason| {
+            let path = self.path().to_path_buf();
+            match reason {
+                NotNamed::Interrupted => Error::ThreadBusy { path },
+                NotNamed::NotJoined => Error::ThreadNotJoined { path },
+                NotNamed::NoRecord => Error::ThreadTableFull {
+                    path,
+                    limit: self.control.segment().geometry.threads,
+                },
+            }
+        })
     }
 
     /// The name by which it was opened.

@@ -38,6 +38,7 @@ impl Options {
             plan: Plan {
                 entries: None,
                 strings: DEFAULT_STRING_TABLE,
+                important: None,
                 mode: 0o600,
                 group: None,
                 trust: Trust::default(),
@@ -56,6 +57,14 @@ impl Options {
     /// for one definition per 64 bytes, 65,536 at most.
     pub fn string_table_size(mut self, bytes: u64) -> Options {
         self.plan.strings = bytes;
+        self
+    }
+
+    /// Entries of a new timeline for [important](crate::Attributes::important) events: 1 to 65,536,
+    /// 64 bytes each. An event takes one, or several with a payload. The default is 1,024, or fewer
+    /// in rings of less than 65,536 entries: one for each 64, but at least 64.
+    pub fn important_entries(mut self, entries: u32) -> Options {
+        self.plan.important = Some(entries);
         self
     }
 

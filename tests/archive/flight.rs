@@ -90,7 +90,7 @@ impl Flight {
         let ring = options.read(true).write(true).open(ring).unwrap();
         // docs/format.md: created_unix, and the checksum of the first half of the header, without
         // itself.
-        ring.write_all_at(&unix_nanos.to_le_bytes(), 0x110).unwrap();
+        ring.write_all_at(&unix_nanos.to_le_bytes(), 0x120).unwrap();
         let mut header = [0; 0x800];
         ring.read_exact_at(&mut header, 0).unwrap();
         header[0x14..0x18].fill(0);

@@ -43,12 +43,17 @@ fn definition() -> impl Strategy<Value = RawDefinition> {
 
 fn thread() -> impl Strategy<Value = RawThread> {
     let strings = prop::option::of(0..4u64);
-    (strings.clone(), number(), number(), strings).prop_map(|(name, tid, pid, process)| RawThread {
-        name,
-        tid,
-        pid,
-        process,
-    })
+    let texts = (strings.clone(), strings.clone(), strings);
+    (texts, number(), number(), number()).prop_map(
+        |((name, process, group), tid, pid, identity)| RawThread {
+            name,
+            tid,
+            pid,
+            process,
+            group,
+            identity,
+        },
+    )
 }
 
 /// A value as msgpack, which may be cut: of the arguments of `printf`, and of others.
@@ -158,6 +163,7 @@ fn write(plan: &Plan) -> (Vec<u8>, Vec<(u64, RawEvent)>) {
             &mut event.definition.format,
             &mut event.definition.category,
             &mut event.thread.name,
+            &mut event.thread.group,
             &mut event.thread.process,
         ] {
             *string = string.map(|n| writer.string(STRINGS[n as usize]));
@@ -233,6 +239,8 @@ fn same(read: &RecordedEvent, magic: u64, event: &RawEvent) -> bool {
         && priority == event.definition.level
         && thread.name.as_deref() == text(event.thread.name)
         && thread.process.as_deref() == text(event.thread.process)
+        && thread.group.as_deref() == text(event.thread.group)
+        && thread.identity == event.thread.identity
         && (thread.tid, thread.pid) == (event.thread.tid, event.thread.pid)
         && (read.ticks, read.unix_nanos, read.core) == (event.ticks, event.unix_nanos, event.core)
         && (read.lane, read.number) == (event.lane, event.number)
@@ -255,12 +263,13 @@ proptest! {
         for (read, (magic, event)) in read.iter().zip(&expected) {
             prop_assert!(same(read, *magic, event), "{:?} is not {:?}", read, event);
         }
-        // By time: of one ring by ticks, of several by the clock on the wall.
+        // By time: of one ring by ticks, of several by the clock on the wall. Its first two
+        // nanoseconds count as one: 0 is the key of important events.
         let one = archive.magics().count() < 2;
         let key = |e: &RecordedEvent| {
             let (unix, ticks) = (e.unix_nanos.unwrap_or(0), e.ticks.unwrap_or(0));
             let rest = (e.definition.magic, e.lane.unwrap_or(0), e.number.unwrap_or(0));
-            (if one { 0 } else { unix }, ticks, rest)
+            (if one { 0 } else { unix.max(1) }, ticks, rest)
         };
         for order in [Order::OldestFirst, Order::NewestFirst] {
             let keys: Vec<_> = archive.by_time(order).map(|e| key(&e)).collect();

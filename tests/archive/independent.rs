@@ -72,6 +72,12 @@ fn object(event: &RecordedEvent) -> Value {
         "number": event.number,
         "backtrace": event.backtrace,
     });
+    if let Some(group) = &thread.group {
+        object["group"] = json!(**group);
+    }
+    if let Some(identity) = thread.identity {
+        object["identity"] = json!(identity);
+    }
     if let Some(syntax) = definition.syntax {
         object["syntax"] = json!(syntax);
     }

@@ -86,6 +86,7 @@ pub fn event_of(
             tid: Some(100 + i % 2),
             pid: Some(100),
             process: Some(writer.string("program")),
+            ..RawThread::default()
         },
         ticks: Some(5_000 + 1_000 * i),
         unix_nanos: Some(1_700_000_000_000_000_000 + 333 * i),

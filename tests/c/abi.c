@@ -262,6 +262,46 @@ static void reading(const char *path) {
   }
 }
 
+/* In a ring of its own, with room for two of them. */
+static void important_events(void) {
+  char kept[5000];
+  snprintf(kept, sizeof kept, "%s-kept", ring);
+  const timeline_options_t options = {.entries = 256, .important_entries = 2};
+  const timeline_options_t too_many = {.entries = 256, .important_entries = UINT64_C(1) << 32};
+  const timeline_attributes_t important = {.important = true}, none = {0};
+  timeline_t *tl = NULL;
+  uint32_t event = 0, same = 0, plain = 0;
+  CHECK_FAILS(timeline_new_with(kept, &too_many, &tl), TIMELINE_E_ARGUMENT, "important events");
+  CHECK_EQ(timeline_new_with(kept, &options, &tl), TIMELINE_OK);
+  CHECK_EQ(timeline_define_with(tl, "c", TIMELINE_INFO, "id $id", &important, &event), TIMELINE_OK);
+  CHECK_EQ(timeline_define_with(tl, "c", TIMELINE_INFO, "id $id", &important, &same), TIMELINE_OK);
+  CHECK_EQ(timeline_define_with(tl, "c", TIMELINE_INFO, "id $id", &none, &plain), TIMELINE_OK);
+  CHECK_EQ(same, event);
+  CHECK_EQ(timeline_define_with(tl, "c", TIMELINE_INFO, "id $id", NULL, &same), TIMELINE_OK);
+  CHECK(same == plain && plain != event && timeline_enabled(tl, event));
+  for (int64_t id = 1; id <= 3; id++) timeline_log(tl, event, id, 0, 0, 0);
+  CHECK_EQ(timeline_dropped_important(tl), 1);
+  CHECK_EQ(timeline_dropped_important(NULL), 0);
+  for (int i = 0; i < 1000; i++) timeline_log(tl, plain, 0, 0, 0, 0);
+  timeline_attached_t *at = NULL;
+  timeline_cursor_t *cursor = NULL;
+  timeline_event_t read;
+  CHECK_EQ(timeline_attach(kept, &at), TIMELINE_OK);
+  CHECK_EQ(timeline_follow(at, TIMELINE_FROM_NOW, &cursor), TIMELINE_OK);
+  for (int64_t id = 1; id <= 2; id++) {
+    CHECK_EQ(timeline_next(cursor, &read), TIMELINE_OK);
+    CHECK(read.important && read.event == event && read.args[0] == id);
+  }
+  CHECK_EQ(timeline_next(cursor, &read), TIMELINE_END);
+  timeline_log(tl, plain, 0, 0, 0, 0);
+  CHECK_EQ(timeline_next(cursor, &read), TIMELINE_OK);
+  CHECK(!read.important);
+  timeline_cursor_free(cursor);
+  timeline_attached_free(at);
+  timeline_free(tl);
+  CHECK_EQ(timeline_unlink(kept), TIMELINE_OK);
+}
+
 static void following(timeline_t *tl) {
   timeline_attached_t *at = NULL;
   timeline_cursor_t *now = NULL, *oldest = NULL;
@@ -486,6 +526,7 @@ int main(int argc, char **argv) {
   reading(snapshot);
   dumping();
   following(tl);
+  important_events();
   sampling(tl);
   sampling_outlives_the_handle();
   errors_belong_to_threads();

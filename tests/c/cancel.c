@@ -144,6 +144,14 @@ static void call_define(struct at *at) {
   uint32_t defined;
   at->status = timeline_define(tl, "cancel", TIMELINE_INFO, "a second $number", &defined);
 }
+static void call_define_with(struct at *at) {
+  const timeline_attributes_t attributes = {.important = true};
+  uint32_t defined;
+  at->status = timeline_define_with(tl, "cancel", TIMELINE_INFO, "a kept $number", &attributes, &defined);
+}
+static void call_dropped_important(struct at *at) {
+  at->status = timeline_dropped_important(tl) == 0 ? TIMELINE_OK : TIMELINE_E_BUG;
+}
 static void call_fields(struct at *at) {
   timeline_field_t fields[TIMELINE_MAX_FIELDS];
   uint32_t count;
@@ -176,6 +184,7 @@ static void call_backtrace(struct at *at) {
   CHECK(timeline_backtrace(tl, __builtin_return_address(0), words, 33) > 1);
   (void)at;
 }
+static void call_thread(struct at *at) { at->status = timeline_thread(tl, "cancelled", "all"); }
 static void call_save(struct at *at) { at->status = timeline_save(tl, in_folder("saved")); }
 static void call_dump(struct at *at) { at->status = timeline_dump(in_folder("ring"), 0, at->file); }
 static void call_attach(struct at *at) { at->status = timeline_attach(in_folder("ring"), &at->attached); }
@@ -225,6 +234,8 @@ static const struct call {
     {"timeline_free", prepare_opened, call_free},
     {"timeline_unlink", prepare_left, call_unlink},
     {"timeline_define", NULL, call_define},
+    {"timeline_define_with", NULL, call_define_with},
+    {"timeline_dropped_important", NULL, call_dropped_important},
     {"timeline_fields", NULL, call_fields},
     {"timeline_log", NULL, log_numbers},
     {"timeline_sample", NULL, call_sample},
@@ -233,6 +244,7 @@ static const struct call {
     {"timeline_log_payload", NULL, log_payload},
     {"timeline_backtrace", NULL, call_backtrace},
     {"timeline_save", NULL, call_save},
+    {"timeline_thread", NULL, call_thread},
     {"timeline_dump", prepare_file, call_dump},
     {"timeline_attach", NULL, call_attach},
     {"timeline_attached_free", prepare_attached, call_attached_free},

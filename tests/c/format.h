@@ -9,7 +9,7 @@ typedef struct {
   uint64_t offset, length, stride;
 } region_t;
 
-enum { ENABLE, DEFINITIONS, THREADS, PROCESSES, LANES, CHUNKS, ENTRIES, STRINGS, REGIONS };
+enum { ENABLE, DEFINITIONS, THREADS, PROCESSES, LANES, CHUNKS, ENTRIES, STRINGS, IMPORTANT, REGIONS };
 
 typedef struct {
   uint64_t serial, ticks, monotonic, realtime;
@@ -29,13 +29,12 @@ typedef struct {
   uint32_t definitions, threads;
   uint32_t processes, clock;
   region_t regions[REGIONS];
-  uint64_t unused_108;
   uint64_t created_unix, created_ticks;
-  uint32_t creator_pid, unused_124;
+  uint32_t creator_pid, unused_134;
   uint64_t creator_start;
   unsigned char boot_id[16];
   uint64_t tick_rate;
-  unsigned char unused_148[0x180 - 0x148];
+  unsigned char unused_158[0x180 - 0x158];
   char creator_exe[256];
   unsigned char unused_280[0x400 - 0x280];
   uint8_t cpu_nodes[1024];
@@ -46,10 +45,11 @@ typedef struct {
   uint64_t sampler_start, sampler_namespace, sampler_time_namespace;
   unsigned char unused_868[0x880 - 0x868];
   uint32_t defined, unused_884;
-  uint64_t strings_used, thread_serial, process_serial;
-  unsigned char unused_8a0[0x8c0 - 0x8a0];
+  uint64_t strings_used, thread_serial, process_serial, important_taken, renames;
+  unsigned char unused_8b0[0x8c0 - 0x8b0];
   uint64_t dropped_interrupted, dropped_no_lane, dropped_no_chunk, dropped_bad_event, dropped_undefined;
-  unsigned char unused_8e8[0x900 - 0x8e8];
+  uint64_t dropped_important;
+  unsigned char unused_8f0[0x900 - 0x8f0];
   uint64_t anchors_taken;
   unsigned char unused_908[0x940 - 0x908];
   anchor_t anchors[16];
@@ -64,7 +64,7 @@ typedef struct {
   uint64_t hash;
   uint32_t category, message, file, line;
   uint16_t unused_24;
-  uint8_t priority, kind, arguments, unused_29[6], rule;
+  uint8_t priority, kind, arguments, unused_29[5], flags, rule;
   unsigned char unused_36[4];
   uint64_t channels;
   unsigned char unused[64 - 48];
@@ -73,7 +73,9 @@ typedef struct {
 typedef struct {
   uint32_t identity, tid, pid, live;
   uint64_t start, end;
-  char name[16], process_name[16];
+  char process_name[16];
+  uint32_t generation, renames;
+  char name[40], group[32];
 } thread_t;
 
 typedef struct {
@@ -84,7 +86,7 @@ typedef struct {
 } process_t;
 
 typedef struct {
-  uint64_t cursor, owner, unused_16, saved, unused[4];
+  uint64_t cursor, owner, saved, unused[5];
 } lane_t;
 
 typedef struct {
@@ -125,12 +127,12 @@ SIZE(region_t, 24);
 AT(region_t, offset, 0);
 AT(region_t, length, 8);
 AT(region_t, stride, 16);
-AT(header_t, created_unix, 0x110);
-AT(header_t, created_ticks, 0x118);
-AT(header_t, creator_pid, 0x120);
-AT(header_t, creator_start, 0x128);
-AT(header_t, boot_id, 0x130);
-AT(header_t, tick_rate, 0x140);
+AT(header_t, created_unix, 0x120);
+AT(header_t, created_ticks, 0x128);
+AT(header_t, creator_pid, 0x130);
+AT(header_t, creator_start, 0x138);
+AT(header_t, boot_id, 0x140);
+AT(header_t, tick_rate, 0x150);
 AT(header_t, creator_exe, 0x180);
 AT(header_t, cpu_nodes, 0x400);
 AT(header_t, next_ticket, 0x800);
@@ -143,12 +145,15 @@ AT(header_t, sampler_time_namespace, 0x860);
 AT(header_t, defined, 0x880);
 AT(header_t, strings_used, 0x888);
 AT(header_t, thread_serial, 0x890);
+AT(header_t, renames, 0x8a8);
 AT(header_t, process_serial, 0x898);
+AT(header_t, important_taken, 0x8a0);
 AT(header_t, dropped_interrupted, 0x8c0);
 AT(header_t, dropped_no_lane, 0x8c8);
 AT(header_t, dropped_no_chunk, 0x8d0);
 AT(header_t, dropped_bad_event, 0x8d8);
 AT(header_t, dropped_undefined, 0x8e0);
+AT(header_t, dropped_important, 0x8e8);
 AT(header_t, anchors_taken, 0x900);
 AT(header_t, anchors, 0x940);
 AT(header_t, rules_serial, 0xb40);
@@ -174,16 +179,20 @@ AT(definition_t, channels, 40);
 AT(definition_t, priority, 26);
 AT(definition_t, kind, 27);
 AT(definition_t, arguments, 28);
+AT(definition_t, flags, 34);
 
-SIZE(thread_t, 64);
+SIZE(thread_t, 128);
 AT(thread_t, identity, 0);
 AT(thread_t, tid, 4);
 AT(thread_t, pid, 8);
 AT(thread_t, live, 12);
 AT(thread_t, start, 16);
 AT(thread_t, end, 24);
-AT(thread_t, name, 32);
-AT(thread_t, process_name, 48);
+AT(thread_t, process_name, 32);
+AT(thread_t, generation, 48);
+AT(thread_t, renames, 52);
+AT(thread_t, name, 56);
+AT(thread_t, group, 96);
 
 SIZE(process_t, 64);
 AT(process_t, identity, 0);
@@ -198,7 +207,7 @@ AT(process_t, left, 48);
 SIZE(lane_t, 64);
 AT(lane_t, cursor, 0);
 AT(lane_t, owner, 8);
-AT(lane_t, saved, 24);
+AT(lane_t, saved, 16);
 SIZE(chunk_t, 64);
 AT(chunk_t, state, 0);
 AT(chunk_t, before, 8);

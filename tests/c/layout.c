@@ -79,9 +79,10 @@ static void check_header(size_t size) {
   const uint64_t counts[REGIONS] = {
       header->definitions, header->definitions, header->threads, header->processes,
       (uint64_t)header->cpu_lanes + header->thread_lanes, header->chunks, header->entries,
-      header->regions[STRINGS].length};
+      header->regions[STRINGS].length, 64};
   const uint64_t sizes[REGIONS] = {1, sizeof(definition_t), sizeof(thread_t), sizeof(process_t),
-                                   sizeof(lane_t), sizeof(chunk_t), sizeof(entry_t), 1};
+                                   sizeof(lane_t), sizeof(chunk_t), sizeof(entry_t), 1,
+                                   sizeof(entry_t)};
   uint64_t end = sizeof(header_t);
   for (int i = 0; i < REGIONS; i++) {
     const region_t *region = &header->regions[i];

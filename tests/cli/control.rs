@@ -127,11 +127,15 @@ fn channels_are_shown_and_switched() {
     succeed(&["channel", name.path(), "itv", "on"]);
     let both = Attributes {
         channels: "itv|bbc",
+        ..Attributes::default()
     };
     let news = tl
         .define_with("news", Priority::Info, "news", &both)
         .unwrap();
-    let alone = Attributes { channels: "ard=on" };
+    let alone = Attributes {
+        channels: "ard=on",
+        ..Attributes::default()
+    };
     tl.define_with("news", Priority::Info, "news", &alone)
         .unwrap();
     assert!(!tl.enabled(news));

@@ -23,6 +23,7 @@ fn all_definitions_are_printed_of_rings_snapshots_and_archives() {
     let message = "got $len:bytes of $kind:enum(a=1,b=2), $rest\nIt came.\r\n  More.";
     let attributes = Attributes {
         channels: "itv=on|bbc=on",
+        ..Attributes::default()
     };
     let got = tl
         .define_with("net", Priority::Packet, message, &attributes)

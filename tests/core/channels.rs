@@ -17,7 +17,10 @@ fn a_channel_for_which_there_is_no_room_is_refused_and_nothing_is_defined() {
     let used = || (attached.info().definitions, attached.info().string_bytes);
     let before = used();
     let define = |channels: &str| {
-        let attributes = Attributes { channels };
+        let attributes = Attributes {
+            channels,
+            ..Attributes::default()
+        };
         timeline.define_with("net", Priority::Info, "sent", &attributes)
     };
     let error = define("c1|new|newer").expect_err("64 at most");

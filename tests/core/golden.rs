@@ -53,7 +53,8 @@ fn events() -> Vec<(u64, u32, u16, usize, [i64; 4])> {
     events
 }
 
-const DEFINITIONS: [(&str, Priority, &str); 4] = [
+/// The last one is important.
+const DEFINITIONS: [(&str, Priority, &str); 5] = [
     (
         "example",
         Priority::Trace,
@@ -66,7 +67,12 @@ const DEFINITIONS: [(&str, Priority, &str); 4] = [
     ),
     ("net", Priority::Error, "link down"),
     ("numbers", Priority::Info, "$low $high $zero $minus"),
+    ("net", Priority::Info, "interface $id has $queues"),
 ];
+const IMPORTANT: u32 = 5;
+
+/// The important event: ticks, core, thread, arguments. An entry before it was never written.
+const KEPT: (u64, u16, usize, [i64; 4]) = (TICKS + 300, 2, 0, [7, 4, 0, 0]);
 
 const THREADS: [(u32, u32, &str, &str); 2] = [
     (4001, 4000, "worker", "program"),
@@ -120,8 +126,14 @@ fn tables(b: &mut [u8], g: &Geometry) {
             definition.kind = 1.into();
             definition.hash = hash(id).into();
             definition.arguments = (arguments as u8).into();
+            definition.flags = u8::from(id == IMPORTANT).into();
         });
-        b[g.enable().at(id) as usize] = u8::from(priority <= Priority::App);
+        let enabled = if id == IMPORTANT { 2 } else { 1 };
+        b[g.enable().at(id) as usize] = if priority <= Priority::App {
+            enabled
+        } else {
+            0
+        };
     }
     for (slot, thread) in THREADS.into_iter().enumerate() {
         put_thread(b, g, slot as u32, identity(slot), thread);
@@ -133,7 +145,7 @@ fn tables(b: &mut [u8], g: &Geometry) {
     });
 }
 
-/// FNV-1a of priority, category, NUL, message.
+/// FNV-1a of priority, category, NUL, message; of the important one also NUL and its flags.
 fn hash(id: u32) -> u64 {
     let (category, priority, message) = DEFINITIONS[id as usize - 1];
     [priority as u8]
@@ -141,6 +153,7 @@ fn hash(id: u32) -> u64 {
         .chain(category.bytes())
         .chain([0])
         .chain(message.bytes())
+        .chain([0, 1].into_iter().filter(|_| id == IMPORTANT))
         .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
         })
@@ -166,7 +179,20 @@ fn ring(b: &mut [u8], g: &Geometry) {
             ticket += 1;
         }
     }
-    Header::edit(b, |h| h.next_ticket = ticket.into());
+    Header::edit(b, |h| {
+        h.next_ticket = ticket.into();
+        h.important_taken = 2.into();
+    });
+    let (ticks, core, thread, args) = KEPT;
+    let word = entry_thread(identity(thread), THREADS[thread].0);
+    let words = [ticks, entry_head(IMPORTANT, core), word].into_iter();
+    let at = g.important().at(1_u32) as usize;
+    for (place, word) in b[at..]
+        .chunks_exact_mut(8)
+        .zip(words.chain(args.map(|a| a as u64)))
+    {
+        place.copy_from_slice(&word.to_le_bytes());
+    }
 }
 
 /// The snapshot, written first if that was asked for.
@@ -195,7 +221,10 @@ fn the_golden_snapshot_is_read_as_it_ever_was() {
     let expected = std::fs::read_to_string(data("v1.dump")).expect("there");
     assert_eq!(dumped(&attached), expected);
 
-    let seen: Vec<_> = attached.events(Order::OldestFirst).collect();
+    let mut seen: Vec<_> = attached.events(Order::OldestFirst).collect();
+    let kept = seen.remove(0);
+    assert!(kept.important && seen.iter().all(|event| !event.important));
+    assert_eq!((kept.ticks, kept.core, kept.args), (KEPT.0, KEPT.1, KEPT.3));
     let mut expected = events();
     assert_eq!(seen.len(), expected.len());
     for (event, (ticks, id, core, thread, args)) in seen.iter().zip(&expected) {
@@ -215,10 +244,12 @@ fn the_golden_snapshot_is_read_as_it_ever_was() {
         assert_eq!(attached.unix_nanos(*ticks), Some(nanoseconds));
     }
     let mut back: Vec<_> = attached.events(Order::NewestFirst).collect();
+    assert_eq!(back.remove(0), kept);
     back.reverse();
     assert_eq!(back, seen);
     let mut followed = Vec::new();
     attached.follow(FollowFrom::Oldest).poll(&mut followed);
+    assert_eq!(followed.remove(0), kept);
     followed.sort_by_key(|e| e.ticks);
     expected.sort_by_key(|e| e.0);
     assert!(
@@ -247,8 +278,9 @@ fn the_golden_snapshot_says_the_same_of_itself() {
     );
     assert_eq!((info.chunks, info.chunk_entries), (16, 16));
     assert_eq!(info.level, Level::from(Priority::App));
-    assert_eq!((info.definitions, info.entries_held), (4, 31));
+    assert_eq!((info.definitions, info.entries_held), (5, 31));
     assert_eq!(info.entries_written, 2000 + 31);
+    assert_eq!((info.important_used, info.important_capacity), (2, 64));
     assert_eq!((info.dropped.interrupted, info.dropped.no_lane), (2, 3));
     assert_eq!(
         (info.creator_pid, info.creator_exe.as_str()),

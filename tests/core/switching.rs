@@ -175,7 +175,10 @@ fn rules(step: &Step) -> Option<Rules> {
 
 fn define(timeline: &Timeline, event: usize) -> EventId {
     let (category, priority, message, name, channels) = EVENTS[event];
-    let attributes = Attributes { channels };
+    let attributes = Attributes {
+        channels,
+        ..Attributes::default()
+    };
     let id = timeline.define_with(category, priority, message, &attributes);
     let id = id.expect("defined");
     let definition = Definition::new(id, category, priority, message);

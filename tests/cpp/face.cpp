@@ -266,6 +266,11 @@ static void reading(timeline::ring& tl, const std::string& dir) {
   CHECK(follower.missed() == 0);
   timeline::cursor all = at.follow(timeline::from::oldest);
   CHECK(std::distance(all.begin(), all.end()) == 6);
+  own.thread("worker 3", "workers");
+  CHECK(at.events().begin()->thread() == "worker 3" && at.events().begin()->group() == "workers");
+  own.thread(std::string("worker 4"));
+  CHECK(at.events().begin()->thread() == "worker 4" && at.events().begin()->group().empty());
+  own.thread("");
 
   const auto now = std::chrono::system_clock::now();
   int i = 5;

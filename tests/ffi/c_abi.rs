@@ -30,6 +30,11 @@ fn threads_log_to_one_timeline() {
 }
 
 #[test]
+fn threads_have_the_names_that_they_or_the_system_gave_them() {
+    assert_eq!(c("tests/c/names.c", Link::Shared, &[]), "names: ok\n");
+}
+
+#[test]
 fn without_a_size_a_timeline_gets_what_a_container_has_room_for() {
     let dir = TempDir::new().unwrap();
     let program = compile(cc(), C99, &["tests/c/little.c"], Link::Shared, dir.path());
@@ -263,7 +268,7 @@ fn luajit_can_parse_the_header() {
     }
     let dir = TempDir::new().unwrap();
     let script = dir.path().join("cdef.lua");
-    let check = "assert(ffi.sizeof('timeline_event_t') == 168 and ffi.typeof('timeline_status_t') \
+    let check = "assert(ffi.sizeof('timeline_event_t') == 232 and ffi.typeof('timeline_status_t') \
      == ffi.typeof('int32_t'))";
     fs::write(
         &script,

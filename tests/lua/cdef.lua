@@ -3,8 +3,8 @@ local ffi = require "ffi"
 ffi.cdef(dofile(arg[1]))
 for type, members in pairs {
    timeline_event_t = { "ticks", "unix_nanos", "event", "tid", "pid", "priority", "argument_count", "core", "node",
-      "args", "category", "message", "thread", "process", "syntax", "line", "file", "payload", "backtrace",
-      "payload_size", "backtrace_count", "missed" },
+      "args", "category", "message", "thread", "group", "process", "syntax", "line", "file", "payload", "backtrace",
+      "payload_size", "backtrace_count", "missed", "important" },
    timeline_t = { "enabled", "events", "serial", "payload" },
 } do
    print(type, ffi.sizeof(type))

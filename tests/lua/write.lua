@@ -111,6 +111,22 @@ os.remove(path)
 local none, message, kind = timeline.load(tl, path)
 assert(none == nil and message:find(path, 1, true) and kind == "io")
 
+-- Threads have names of the program, or of the system.
+local function newest()
+   for event in assert(timeline.attach(name)):events("newest") do return event end
+end
+assert(timeline.thread(tl, "worker 3", "workers") == true)
+two(3, 4)
+assert(newest().thread == "worker 3" and newest().group == "workers")
+assert(tl:thread("worker 4"))
+assert(newest().thread == "worker 4" and newest().group == nil)
+assert(tl:thread(nil, "workers"))
+assert(newest().thread == "luajit" and newest().group == "workers")
+assert(tl:thread())
+assert(newest().thread == "luajit" and newest().group == nil)
+refused("expected a string, or nil for the system's name as name, got 5", timeline.thread, tl, 5)
+assert(tl:priority("info"))
+
 -- A second writer joins; the same definition is the same event.
 local other = assert(timeline.open_or_create(name, { trust_user = 1 }))
 assert(other:level() == "info")
@@ -119,6 +135,27 @@ for event in assert(timeline.attach(name)):events("newest") do
    assert(tostring(event) == "two a(5) b(6)")
    break
 end
+
+-- Important events stay when the ring is overwritten, come first, and are counted without room.
+local small = assert(timeline.new(name .. "-kept", { entries = 256, stringtablesize = 4096, important_entries = 2 }))
+local kept = assert(small:define("test", "info", "interface $id", { important = true }))
+local plain = assert(small:define("test", "info", "interface $id"))
+for id = 1, 3 do kept(id) end
+for id = 1, 1000 do plain(id) end
+assert(small:dropped_important() == 1)
+for _, order in ipairs { "oldest", "newest" } do
+   local place = 0
+   for event in assert(timeline.attach(small)):events(order) do
+      place = place + 1
+      assert(event.important == (place <= 2))
+      if place <= 2 then assert(event.args[1] == (order == "oldest" and place or 3 - place)) end
+   end
+   assert(place > 2)
+end
+refused("expected channels or important as attribute, got \"urgent\"", timeline.define, tl, "test", "info", "x", { urgent = true })
+refused("expected true, false or nil as important, got 1", timeline.define, tl, "test", "info", "x", { important = 1 })
+refused("expected a table or nil as attributes, got true", timeline.define, tl, "test", "info", "x", true)
+assert(timeline.unlink(name .. "-kept"))
 
 -- Names go, handles stay.
 assert(timeline.unlink(name) == true)

@@ -288,7 +288,7 @@ def events_of(block):
         arguments = numbers.number() if mask >> 10 & 1 else 0
         assert arguments <= MAX_ARGUMENTS
         shapes.append((mask, fields, backtrace, [0] * arguments))
-    sources = [row(numbers, (5, 13, 14, 15))[1] for _ in range(numbers.number())]
+    sources = [row(numbers, (5, 13, 14, 15, 23, 24))[1] for _ in range(numbers.number())]
     columns = [Numbers(numbers.bytes()) for _ in range(numbers.number())]
     assert max(len(shapes), len(sources)) <= MAX_EVENTS and len(columns) <= MAX_COLUMNS
     last = {7: base_ticks, 12: 0, 4: 0}
@@ -411,7 +411,12 @@ def main(path, with_names):
             print(json.dumps({"string": [magic, id, string]}))
         for symbol in symbols:
             print(json.dumps({"symbol": symbol}))
+    important = set()
     for magic, fields in events:
+        if number(fields.get(16)) == 1 << 15 and number(fields.get(17)) is not None:
+            if (magic, fields[17]) in important:
+                continue  # Another file has it already.
+            important.add((magic, fields[17]))
         event = {name: number(fields.get(field)) for field, name in FIELDS.items()}
         for name in STRINGS:
             if event[name] is not None:
@@ -421,6 +426,10 @@ def main(path, with_names):
             event["syntax"] = fields[20]
         if number(fields.get(22)) is not None:
             event["channels"] = strings.get((magic, number(fields[22])), f"<string {fields[22]:#x}?>")
+        if number(fields.get(23)) is not None:
+            event["group"] = strings.get((magic, fields[23]), f"<string {fields[23]:#x}?>")
+        if number(fields.get(24)) is not None:
+            event["identity"] = fields[24]
         event["backtrace"] = numbers(fields.get(4))
         print(json.dumps({"magic": magic, **event}))
 

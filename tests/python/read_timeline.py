@@ -17,7 +17,8 @@ import sys
 import zlib
 
 MAGIC = b"\x89TLN\r\n\x1a\n"
-REGIONS = ("enable", "definitions", "threads", "processes", "lanes", "chunks", "entries", "strings")
+REGIONS = ("enable", "definitions", "threads", "processes", "lanes", "chunks", "entries", "strings",
+           "important")
 PRIORITIES = (None, "error", "warning", "info", "trace", "app", "packet", "library")
 UNKNOWN_CPU, UNKNOWN_NODE = 0xFFFF, 0xFF
 
@@ -89,11 +90,14 @@ class Timeline:
             self.region[name] = (offset, length, stride)
         counts = (self.definitions, self.definitions, self.threads, self.processes,
                   self.lanes, self.chunks, self.entries)
-        least = (1, 64, 64, 64, 64, 64, 64)
+        least = (1, 64, 128, 64, 64, 64, 64)
         for name, count, size in zip(REGIONS, counts, least):
             _, length, stride = self.region[name]
             expect(stride >= size and length == count * stride, "length and stride: " + name)
-        expect(self.region["entries"][2] == 64, "64-byte entries")
+        for name in ("entries", "important"):
+            expect(self.region[name][2] == 64, "64-byte entries")
+        length = self.region["important"][1]
+        expect(length % 64 == 0 and 0 < length <= 64 << 16, "1 to 65536 entries of important events")
 
     def record(self, region, index):
         offset, length, stride = self.region[region]
@@ -123,8 +127,13 @@ class Timeline:
                 hashed += b"\0" + struct.pack("<Q", channels)
             known = [self.string(offset) for offset in struct.unpack_from("<64I", self.data, 0xB80)]
             expect(all(name or not channels >> bit & 1 for bit, name in enumerate(known)), "channels with names")
+            flags = self.u8(at + 34)
+            expect(flags <= 1, "flags")
+            if flags:
+                hashed += b"\0" + bytes([flags])
             expect(self.u64(at) == fnv1a(hashed), "hash")
-            expect(self.u8(self.record("enable", event)) <= (kind != 3), "an enable byte of 0 or 1")
+            on = 0 if kind == 3 else 1 + flags
+            expect(self.u8(self.record("enable", event)) in (0, on), "an enable byte")
             if kind == 3:
                 expect(len(message.split(b" ", 5)) == 6, "a loaded object in six words")
                 continue
@@ -160,7 +169,7 @@ class Timeline:
 
     def rate_by(self, clock):
         """Ticks per second by the monotonic clock (1) or that of the wall (2), from the widest credible pair."""
-        known = self.u64(0x140)
+        known = self.u64(0x150)
         least, most = (known * 0.9375, known * 1.0625) if known else (1e8, 1e10)
         widest, found = 0, None
         for number, first in enumerate(self.anchors):
@@ -243,6 +252,27 @@ class Timeline:
         expect(len(set(places)) == len(places), "each place of a lane once")
         return found
 
+    def important(self):
+        """The important events in the form of `events`, newest first."""
+        length = self.region["important"][1]
+        taken = min(self.u64(0x8A0), length // 64)
+        found, index = [], 0
+        while index < taken:
+            at = self.record("important", index)
+            index += 1
+            if self.u64(at) == 0 or self.u8(at + 14) == 0:
+                continue  # Not committed, or a continuation of what is not.
+            slots = self.u8(at + 14)
+            expect(1 <= slots <= 32 and index - 1 + slots <= taken, "entries that were taken")
+            for position in range(1, slots):
+                other = at + 64 * position
+                expect((self.u32(other + 8), self.u8(other + 14), self.u8(other + 15)) == (0, 0, position),
+                       "a continuation")
+                expect(self.u64(other) == self.u64(at), "ticks of the first entry")
+            found.append(((self.u64(at), 1 << 15, index - 1), at, 0))
+            index += slots - 1
+        return sorted(found, reverse=True)
+
     def thread(self, identity, tid):
         slot = identity & 0xFFFF
         if identity == 0 or slot >= self.threads:
@@ -250,10 +280,14 @@ class Timeline:
         at = self.record("threads", slot)
         if self.u32(at) != identity or self.u32(at + 4) != tid:
             return None
-        text = [self.data[at + place:at + place + 16].split(b"\0")[0].decode() for place in (32, 48)]
-        return {"pid": self.u32(at + 8), "name": text[0], "process": text[1]}
+        def text(place, size):
+            return self.data[at + place:at + place + size].split(b"\0")[0].decode(errors="replace")
 
-    def line(self, at, cycles, missed):
+        is_named = self.u32(at + 52) % 2 == 0
+        return {"pid": self.u32(at + 8), "process": text(32, 16), "name": text(56, 40) if is_named else None,
+                "group": text(96, 32) if is_named else ""}
+
+    def line(self, at, cycles, missed, is_important):
         event, core = self.u32(at + 8), self.u16(at + 12)
         expect(event in self.defined, "a defined event")
         category, priority, message, kind, where = self.defined[event]
@@ -282,8 +316,12 @@ class Timeline:
             "event": event,
             "args": values if kind == 2 else dict(zip(names(message), map(typed, types(message), values))),
         }
+        if thread and thread["group"]:
+            line["group"] = thread["group"]
         if missed:
             line["missed"] = missed
+        if is_important:
+            line["important"] = True
         if kind == 2:
             line["file"], line["line"] = where
         if backtrace is not None:
@@ -460,11 +498,11 @@ def main():
         sys.exit("usage: read_timeline.py FILE")
     with open(sys.argv[1], "rb") as file:
         timeline = Timeline(file.read())
-    events = timeline.events()
-    for number, (key, at, missed) in enumerate(events):
-        older = events[number + 1][0][0] if number + 1 < len(events) else None
-        cycles = None if older is None else key[0] - older
-        print(json.dumps(timeline.line(at, cycles, missed), ensure_ascii=False))
+    for events, is_important in ((timeline.important(), True), (timeline.events(), False)):
+        for number, (key, at, missed) in enumerate(events):
+            older = events[number + 1][0][0] if number + 1 < len(events) else None
+            cycles = None if older is None else key[0] - older
+            print(json.dumps(timeline.line(at, cycles, missed, is_important), ensure_ascii=False))
 
 
 if __name__ == "__main__":

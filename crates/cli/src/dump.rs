@@ -4,7 +4,7 @@ use std::io::Write;
 
 use timeline::{
     Event, Order, Source,
-    dump::{self, Row, Rows, Table, Text},
+    dump::{self, AtMost, Row, Rows, Table, Text},
 };
 
 use crate::args::Example;
@@ -20,8 +20,9 @@ use crate::thread_columns::ThreadColumns;
 /// Print the events of a timeline or an archive, newest to oldest
 ///
 /// The columns are the NUMA node and core that logged the event, the cycles since the next older
-/// event, the category and the message. If entries of the same CPU or thread are missing right
-/// before an event, the next line says so: "… 1,024 entries overwritten …".
+/// event, the category and the message. Important events come first: they are never overwritten.
+/// If entries of the same CPU or thread are missing right before an event, the next line says so:
+/// "… 1,024 entries overwritten …".
 ///
 /// With --json, each line is an object with the fields ticks, time (RFC 3339, UTC), unix_ns, cycles
 /// (since the next older event), core, node, tid, pid, thread, process, category, priority,
@@ -30,7 +31,7 @@ use crate::thread_columns::ThreadColumns;
 /// values are named by their positions, beginning with 0. An event with a printf format has file
 /// and line, and args is an array of its values. An event with a call stack has backtrace. If
 /// entries of the same CPU or thread were overwritten right before the event, missed is their
-/// number.
+/// number. An important event has important: true.
 ///
 /// Events of several programs in one archive are ordered by the wall clock. Then --json adds host
 /// and timeline. If there are several machines, --long adds the machine before the thread.
@@ -39,8 +40,8 @@ pub struct Args {
     #[command(flatten)]
     pub target: Target,
 
-    /// Print only the newest N events. In a rotated archive, only files that can hold these events
-    /// are read; gaps and damage in other files are not reported
+    /// Print only the important events and the newest N others. In a rotated archive, only files
+    /// that can hold these events are read; gaps and damage in other files are not reported
     #[arg(short = 'n', long, value_name = "N")]
     max_entries: Option<usize>,
 
@@ -102,7 +103,7 @@ fn show(
     args: &Args,
 ) -> Result {
     let mut out = output::stdout();
-    let rows = rows.take(args.max_entries.unwrap_or(usize::MAX));
+    let rows = AtMost::new(rows, args.max_entries.unwrap_or(usize::MAX));
     if args.json {
         let mut lines = Lines::new(at).among(programs);
         let write = |row: &Row, text: &mut Text| lines.write(&row.event, row.cycles, text);

@@ -27,6 +27,8 @@ pub struct Threads<'a> {
     // identifies none.
     found: HashMap<Key, usize>,
     made: Vec<String>,
+    /// How often threads were renamed before.
+    renames: u64,
     /// The bytes of `made`.
     length: usize,
     /// The places of some threads, so that most events need no hash.
@@ -49,9 +51,26 @@ impl<'a> Threads<'a> {
             at,
             found: HashMap::new(),
             made: Vec::new(),
+            renames: at.renames(),
             length: 0,
             recent: [NOT_RECENT; RECENT],
         }
+    }
+
+    /// Forgets the texts if threads were renamed. Called when events were read, so that none gets a
+    /// name that its thread had given up before.
+    pub fn notice_renames(&mut self) {
+        let renames = self.at.renames();
+        if self.renames != renames {
+            self.renames = renames;
+            self.forget();
+        }
+    }
+
+    fn forget(&mut self) {
+        (self.length, self.recent) = (0, [NOT_RECENT; RECENT]);
+        self.found.clear();
+        self.made.clear();
     }
 
     /// The text of the thread that logged this event, which `make` makes if it is not kept. `make`
@@ -81,9 +100,7 @@ impl<'a> Threads<'a> {
     ) -> &str {
         let key = (event.thread, event.tid);
         if self.length > ROOM {
-            (self.length, self.recent) = (0, [NOT_RECENT; RECENT]);
-            self.found.clear();
-            self.made.clear();
+            self.forget();
         }
         let place = *self.found.entry(key).or_insert_with(|| {
             let made = make(event, self.at.thread(event));
@@ -131,6 +148,11 @@ impl<'a> ThreadColumns<'a> {
     pub fn among(mut self, programs: Option<Programs<'a>>) -> ThreadColumns<'a> {
         self.programs = programs;
         self
+    }
+
+    /// See [`Threads::notice_renames`].
+    pub fn notice_renames(&mut self) {
+        self.threads.notice_renames();
     }
 
     /// Writes the columns of one event. Names are shown as far as they are printable.

@@ -5,28 +5,44 @@
 use super::Log;
 use crate::clock::settle;
 use crate::layout::words::entry_thread;
-use crate::ring::local::{Joining, NO_LANE, ThreadState, is_time, may_try};
+use crate::ring::local::{self, Joining, NO_LANE, ThreadState, is_time, may_try};
 use crate::ring::pending::Pending;
+use crate::ring::threads::Names;
 use crate::ring::{lanes, processes, threads};
 use crate::shm::{shares_memory_with_parent, unnoticed};
 use crate::sync::{Ordering, compiler_fence};
 
+/// Why a thread could not be given a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotNamed {
+    /// A signal handler called while its thread joined or was given a name.
+    Interrupted,
+    /// The thread could not join.
+    NotJoined,
+    /// There is no record for it.
+    NoRecord,
+}
+
 impl Log {
     /// A thread's first event, or its first after a fork, or the first that needs a lane of its
     /// own. Gets the thread a state and a lane, and the process an identity. Only here does
-    /// logging make system calls.
+    /// logging make system calls. Without an event, the thread only joins, and its caller counts.
     #[cold]
     #[inline(never)]
-    pub(super) fn first_event(&self, pending: &Pending) {
-        unnoticed(|| match Joining::enter() {
-            None => self.dropped(|header| &header.dropped_interrupted),
-            Some(joining) => {
-                let logged = self.join_thread(&joining).is_some_and(|state| {
-                    self.append(state, pending)
-                        || (self.take_lane(state) && self.append_through(state, pending))
-                });
-                if !logged {
-                    self.dropped(|header| &header.dropped_no_lane);
+    pub(super) fn first_event(&self, pending: Option<&Pending>) {
+        unnoticed(|| match (Joining::enter(), pending) {
+            (None, None) => {}
+            (None, Some(_)) => self.dropped(|header| &header.dropped_interrupted),
+            (Some(joining), pending) => {
+                let state = self.join_thread(&joining);
+                if let Some(pending) = pending {
+                    let logged = state.is_some_and(|state| {
+                        self.append(state, pending)
+                            || (self.take_lane(state) && self.append_through(state, pending))
+                    });
+                    if !logged {
+                        self.dropped(|header| &header.dropped_no_lane);
+                    }
                 }
                 // The thread is at its end, and this is the last call that it makes here.
                 if joining.ended() {
@@ -36,6 +52,8 @@ impl Log {
         });
     }
 
+    // Inline, like what it calls: a first event has a bound on its stack.
+    #[inline(always)]
     fn join_thread(&self, joining: &Joining) -> Option<&'static ThreadState> {
         let state = joining.thread_state(self.index.number())?;
         if state.wanted.swap(self.index.key(), Ordering::Relaxed) != self.index.key() {
@@ -58,6 +76,7 @@ impl Log {
         let process = self.process()?;
         let (thread, tid) = self.register(process);
         state.waiting.store(0, Ordering::Relaxed);
+        state.named.store(0, Ordering::Relaxed);
         state.busy.store(0, Ordering::Relaxed);
         state.lane.store(NO_LANE, Ordering::Relaxed);
         state
@@ -103,19 +122,83 @@ impl Log {
             return;
         }
         unnoticed(|| {
+            if let Some(joining) = Joining::enter() {
+                self.register_late(state, &joining);
+            }
+        });
+    }
+
+    /// Registers a thread that joined without a record. Returns its identity; 0 if there is still
+    /// none.
+    fn register_late(&self, state: &ThreadState, _: &Joining) -> u32 {
+        let process = self.index.page().process.load(Ordering::Relaxed);
+        let (thread, tid) = self.register(process);
+        compiler_fence(Ordering::SeqCst);
+        // As in `join_thread`: not in a child, whose state is wiped.
+        if state.key.load(Ordering::Relaxed) == self.index.key() {
+            state
+                .thread_word
+                .store(entry_thread(thread, tid), Ordering::Relaxed);
+        }
+        thread
+    }
+
+    /// Gives the calling thread a name and a group.
+    pub fn name_thread(&self, names: &Names) -> Result<(), NotNamed> {
+        let mut named = Err(NotNamed::Interrupted);
+        unnoticed(|| {
+            let Some(joining) = Joining::enter() else {
+                return;
+            };
+            named = self.name_joining(names, &joining);
+            // As in `first_event`: nobody tells us of a thread that is at its end.
+            if joining.ended() {
+                joining.leave();
+            }
+        });
+        named
+    }
+
+    fn name_joining(&self, names: &Names, joining: &Joining) -> Result<(), NotNamed> {
+        let state = self.join_thread(joining).ok_or(NotNamed::NotJoined)?;
+        let thread = match state.thread_word.load(Ordering::Relaxed) as u32 {
+            0 => self.register_late(state, joining),
+            thread => thread,
+        };
+        if thread == 0 {
+            return Err(NotNamed::NoRecord);
+        }
+        state
+            .named
+            .store(names.name.is_some().into(), Ordering::Relaxed);
+        let name = names.name.unwrap_or_else(threads::system_name);
+        let (map, geometry) = (self.ring.mapping(), &self.geometry);
+        threads::rename(map, geometry, thread, &name, Some(&names.group));
+        Ok(())
+    }
+
+    /// Follows the system's name of the calling thread, unless the program has named it. Makes
+    /// system calls: for calls that make others, and not for logging.
+    pub fn follow_name(&self) {
+        let Some(state) = local::thread_state(self.index.number()) else {
+            return;
+        };
+        unnoticed(|| {
             let Some(_joining) = Joining::enter() else {
                 return;
             };
-            let process = self.index.page().process.load(Ordering::Relaxed);
-            let (thread, tid) = self.register(process);
-            compiler_fence(Ordering::SeqCst);
-            // As in `join_thread`: not in a child, whose state is wiped.
-            if state.key.load(Ordering::Relaxed) == self.index.key() {
-                state
-                    .thread_word
-                    .store(entry_thread(thread, tid), Ordering::Relaxed);
+            // As in `join_thread`: a child has no state, and so no record.
+            let is_joined = state.key.load(Ordering::Relaxed) == self.index.key();
+            if is_joined && state.named.load(Ordering::Relaxed) == 0 {
+                self.take_system_name(state);
             }
         });
+    }
+
+    fn take_system_name(&self, state: &ThreadState) {
+        let thread = state.thread_word.load(Ordering::Relaxed) as u32;
+        let (map, geometry) = (self.ring.mapping(), &self.geometry);
+        threads::rename(map, geometry, thread, &threads::system_name(), None);
     }
 
     /// Gets a joined thread a lane of its own. Returns whether it has one.
@@ -150,6 +233,7 @@ impl Log {
     }
 
     /// This process' identity. A forked child gets its own here.
+    #[inline(always)]
     fn process(&self) -> Option<u32> {
         let page = self.index.page();
         loop {
@@ -177,6 +261,7 @@ impl Log {
         joined
     }
 
+    #[inline(always)]
     fn join_process(&self) -> Option<u32> {
         if let process @ 1.. = self.index.page().process.load(Ordering::Acquire) {
             return Some(process);
@@ -200,6 +285,9 @@ impl Log {
         let lane = state.lane.load(Ordering::Relaxed);
         if lane != NO_LANE {
             lanes::release(&self.ring, lane, lanes::owner(process, thread));
+        }
+        if state.named.load(Ordering::Relaxed) == 0 {
+            self.take_system_name(state);
         }
         threads::end(
             self.ring.mapping(),

@@ -9,7 +9,10 @@
 //! ours), the entry, a check of the mark (so that a child forked in between leaves the entry to its
 //! parent), the commit.
 
+mod important;
 mod join;
+
+pub use join::NotNamed;
 
 use super::handle::{Index, pinned};
 use super::local::{self, NO_LANE, ThreadState};
@@ -19,7 +22,7 @@ use super::rseq::{self, Hot, Otherwise};
 use super::{Storage, processes, writer};
 use crate::clock::{ClockKind, current_cpu, rseq_area};
 use crate::layout::words::Cursor;
-use crate::layout::{Geometry, Header, MAX_EVENT_ENTRIES};
+use crate::layout::{ENABLED, Geometry, Header, MAX_EVENT_ENTRIES};
 use crate::shm::SharedFile;
 use crate::sync::{AtomicU64, Ordering, compiler_fence};
 
@@ -103,37 +106,50 @@ impl Log {
         &self.file
     }
 
+    /// The enable byte of an event. `None` for ids out of range.
+    #[inline(always)]
+    fn enable_byte(&self, event: u32) -> Option<u8> {
+        // SAFETY: below the length of the enable table, which lies in the mapping that `ring`
+        // keeps. Relaxed: the byte guards nothing but itself.
+        (event < self.hot.events)
+            .then(|| unsafe { &*self.hot.enabled.add(event as usize) }.load(Ordering::Relaxed))
+    }
+
     /// Whether the event is logged at the moment. Ids out of range are not.
     #[inline(always)]
     pub fn enabled(&self, event: u32) -> bool {
-        // SAFETY: below the length of the enable table, which lies in the mapping that `ring`
-        // keeps. Relaxed: the byte guards nothing but itself.
-        event < self.hot.events
-            && unsafe { &*self.hot.enabled.add(event as usize) }.load(Ordering::Relaxed) != 0
+        self.enable_byte(event).is_some_and(|byte| byte != 0)
     }
 
     /// Logs an event if it is enabled.
     #[inline(always)]
     pub fn log(&self, event: u32, [a, b, c, d]: [i64; 4]) {
-        if self.enabled(event) {
+        if self.enable_byte(event) == Some(ENABLED) {
             // SAFETY: `hot` describes the ring that is kept mapped here, and is the beginning of a
             // Log.
-            unsafe { rseq::append::<Log>(&raw const self.hot, event, a, b, c, d) };
-        } else if event >= self.hot.events {
-            self.bad_event();
+            return unsafe { rseq::append::<Log>(&raw const self.hot, event, a, b, c, d) };
+        }
+        // Loaded again, because the compiler would make one comparison more of a single load, for
+        // plain events as well. One that was enabled in between is logged a moment later.
+        match self.enable_byte(event) {
+            Some(0 | ENABLED) => {}
+            Some(_) => self.log_short_important(event, a, b, c, d),
+            None => self.bad_event(),
         }
     }
 
     /// Logs an event with a payload, if it is enabled. Cuts it to [`Log::payload_capacity`].
     #[inline]
     pub fn log_payload(&self, event: u32, flags: u8, payload: &[u64]) {
-        if !self.enabled(event) {
-            if event >= self.hot.events {
-                self.bad_event();
-            }
-            return;
-        }
+        let byte = match self.enable_byte(event) {
+            Some(0) => return,
+            Some(byte) => byte,
+            None => return self.bad_event(),
+        };
         let LongEvent { head, words } = LongEvent::new(event, flags, payload, self.payload_words);
+        if byte != ENABLED {
+            return self.log_long_important(head, words);
+        }
         let hot = &raw const self.hot;
         // SAFETY: `hot` describes the ring that is kept mapped here; `LongEvent::new` counts the
         // entries that the words take.
@@ -163,7 +179,7 @@ impl Log {
             Some(state) if local::is_too_early(state, self.index.key()) => {
                 self.dropped(|header| &header.dropped_no_lane);
             }
-            _ => self.first_event(pending),
+            _ => self.first_event(Some(pending)),
         }
     }
 
@@ -269,6 +285,15 @@ impl Log {
             self.dropped(|header| &header.dropped_no_chunk);
         }
         true
+    }
+
+    #[cold]
+    /// How many important events were dropped so far, by all processes, because there was no room
+    /// left for them.
+    pub fn dropped_important(&self) -> u64 {
+        let dropped = &self.ring.header().dropped_important;
+        // Relaxed: it only counts.
+        dropped.load(Ordering::Relaxed)
     }
 
     #[cold]

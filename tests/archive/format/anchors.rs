@@ -14,7 +14,7 @@ fn example() -> Vec<u8> {
 
 /// The ticks of the first event.
 fn first(example: &[u8]) -> u64 {
-    u64::from_le_bytes(example[0xa000..0xa008].try_into().unwrap())
+    u64::from_le_bytes(example[0xb000..0xb008].try_into().unwrap())
 }
 
 /// A timeline with another clock, rate and anchors: ticks, nanoseconds of the monotonic clock, and
@@ -22,7 +22,7 @@ fn first(example: &[u8]) -> u64 {
 fn with_anchors(good: &[u8], clock: u32, rate: u64, anchors: &[[u64; 3]]) -> Vec<u8> {
     let mut bytes = good.to_vec();
     bytes[0x44..0x48].copy_from_slice(&clock.to_le_bytes());
-    bytes[0x140..0x148].copy_from_slice(&rate.to_le_bytes());
+    bytes[0x150..0x158].copy_from_slice(&rate.to_le_bytes());
     bytes[0x14..0x18].fill(0);
     let sum = crc32fast::hash(&bytes[..0x800]);
     bytes[0x14..0x18].copy_from_slice(&sum.to_le_bytes());

@@ -14,7 +14,7 @@ use std::thread;
 use serde_json::Value;
 use timeline::layout::header::{self, Header};
 use timeline::layout::records::{Chunk, Definition, Field, Lane, Process, Thread};
-use timeline::{EventId, Priority, Timeline};
+use timeline::{Attributes, EventId, Priority, Timeline};
 
 use crate::support::Name;
 use crate::support::toolchain::{limited, printed, root, run};
@@ -102,6 +102,13 @@ fn an_independent_reader_finds_the_same_events_in_a_snapshot() {
     for (entries, rounds, held) in [(4096, 40, 7 * 4 * 40), (256, 1000, 128)] {
         let tl = Timeline::with_size(name.path(), entries, 8192).unwrap();
         let events = define(&tl);
+        let important = Attributes {
+            important: true,
+            ..Attributes::default()
+        };
+        let important = tl.define_with("net", Priority::Info, "interface $id", &important);
+        let important = important.unwrap();
+        (0..3).for_each(|id| tl.log(important, [id]));
         log_all(&tl, &events, rounds);
         thread::scope(|scope| {
             for _ in 0..3 {
@@ -113,7 +120,10 @@ fn an_independent_reader_finds_the_same_events_in_a_snapshot() {
 
         let found = independent(&file);
 
-        assert!(found.len() >= held, "{} events", found.len());
+        assert!(found.len() >= held + 3, "{} events", found.len());
+        let is_important = |event: &&Value| event["important"] == true;
+        assert!(found[..3].iter().all(|event| is_important(&event)));
+        assert_eq!(found.iter().filter(is_important).count(), 3);
         assert_same(&found, &dumped(&file));
     }
 }
@@ -201,9 +211,9 @@ fn an_independent_reader_refuses_what_is_damaged() {
         (0x7ff, "checksum"),
         (0x2040, "hash"),
         (0x205c, "as many $names"),
-        (0x9001, "count and lane"),
-        (0xa009, "a defined event"),
-        (0xa007, "times that rise"),
+        (0xa001, "count and lane"),
+        (0xb009, "a defined event"),
+        (0xb007, "times that rise"),
     ] {
         let mut bytes = good.clone();
         bytes[at] ^= 1;
@@ -259,7 +269,7 @@ fn a_record_of_that_identity_and_another_tid_is_another_threads() {
 fn the_bytes_shown_are_those_of_the_example() {
     let page = read("docs/format.md");
     let bytes = fs::read(root().join("tests/data/example.timeline")).unwrap();
-    assert!(page.contains("61,440\nbytes long") && bytes.len() == 61440);
+    assert!(page.contains("69,632\nbytes long") && bytes.len() == 69632);
     let mut shown = 0;
     for block in page.split("```hexdump\n").skip(1) {
         let block = block.split("```").next().unwrap();

@@ -8,11 +8,15 @@ mod signals;
 mod stepping;
 mod threads;
 
+pub use signals::{handled, install, log_one, serve};
+#[cfg(target_arch = "x86_64")]
+pub use stepping::trap;
+
 use std::io::Error;
 
 /// How a child was forked.
 #[derive(Clone, Copy)]
-enum Fork {
+pub enum Fork {
     /// By the C library, which runs its handlers.
     Library,
     /// By the kernel alone.
@@ -32,7 +36,7 @@ fn fork(how: Fork, f: impl FnOnce()) -> libc::pid_t {
 }
 
 /// Forks; the child goes on as its parent does, and ends soon.
-fn fork_on(how: Fork) -> libc::pid_t {
+pub fn fork_on(how: Fork) -> libc::pid_t {
     // SAFETY: the child does what by the choice of the caller is allowed between a fork of this
     // kind and an exit, and then ends.
     let pid = unsafe {
@@ -46,7 +50,7 @@ fn fork_on(how: Fork) -> libc::pid_t {
 }
 
 /// Waits for a forked child, which must have succeeded.
-fn reap(pid: libc::pid_t) {
+pub fn reap(pid: libc::pid_t) {
     let mut status = 0;
     // SAFETY: `status` is a valid place for one.
     let waited = unsafe { libc::waitpid(pid, &mut status, 0) };

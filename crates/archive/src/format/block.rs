@@ -116,12 +116,14 @@ impl Shape {
     }
 }
 
-pub(crate) fn thread_fields(thread: &mut RawThread) -> [(u32, &mut Option<u64>); 4] {
+pub(crate) fn thread_fields(thread: &mut RawThread) -> [(u32, &mut Option<u64>); 6] {
     [
         (5, &mut thread.name),
         (13, &mut thread.tid),
         (14, &mut thread.pid),
         (15, &mut thread.process),
+        (23, &mut thread.group),
+        (24, &mut thread.identity),
     ]
 }
 

@@ -1,5 +1,6 @@
 //! Defines the events of an archive: the fields of an event, and its record.
 
+use timeline::layout::words::IMPORTANT_LANE;
 use timeline::msgpack::Input;
 
 /// An event of an archive, with its definition as a `D` and its thread as a `T`. A field that is
@@ -16,7 +17,7 @@ pub struct Event<D, T> {
     pub unix_nanos: Option<u64>,
     /// The CPU it was logged on.
     pub core: Option<u64>,
-    /// The lane of the ring it was logged through.
+    /// The lane of the ring it was logged through; 32,768 for an important event.
     pub lane: Option<u64>,
     /// How many entries were logged through that lane before it.
     pub number: Option<u64>,
@@ -46,6 +47,12 @@ impl<D, T> Event<D, T> {
             true => &self.args,
             false => &[],
         }
+    }
+
+    /// Whether it is an important event of its ring.
+    #[inline]
+    pub(crate) fn is_important(&self) -> bool {
+        self.lane == Some(IMPORTANT_LANE.into())
     }
 
     /// The number of the next entry in its lane.
@@ -101,6 +108,10 @@ pub struct RawThread {
     pub pid: Option<u64>,
     /// The name of its process.
     pub process: Option<u64>,
+    /// Its group.
+    pub group: Option<u64>,
+    /// The number that no other thread of the ring has.
+    pub identity: Option<u64>,
 }
 
 /// The record of a single event. Its memory is used again for the next event.
@@ -123,12 +134,12 @@ pub(crate) struct NumberFields {
 }
 
 /// The number of fields of an event, including field 0, which is not used.
-const FIELDS: usize = 23;
+const FIELDS: usize = 25;
 /// The fields that are the same in all events of a definition and a thread, as bits: the magic, and
 /// those of [`RawDefinition`] and [`RawThread`].
 const SHARED: u32 = 1 << 1
     | (1 << 2 | 1 << 3 | 1 << 6 | 1 << 9 | 1 << 11 | 1 << 18 | 1 << 20 | 1 << 22)
-    | (1 << 5 | 1 << 13 | 1 << 14 | 1 << 15);
+    | (1 << 5 | 1 << 13 | 1 << 14 | 1 << 15 | 1 << 23 | 1 << 24);
 
 impl NumberFields {
     /// A field, if the event has it.
@@ -248,6 +259,13 @@ impl SingleEvent {
         self.number_fields.get(1).unwrap_or(0)
     }
 
+    /// The number of an important event among those of its ring.
+    pub fn important(&self) -> Option<u64> {
+        let lane = self.number_fields.get(16)?;
+        let number = self.number_fields.get(17)?;
+        (lane == IMPORTANT_LANE.into()).then_some(number)
+    }
+
     /// Its lane, and the number of the next entry in that lane.
     pub fn position_behind(&self) -> Option<(u64, u64)> {
         let (lane, number) = self.number_fields.get(16).zip(self.number_fields.get(17))?;
@@ -278,6 +296,8 @@ impl SingleEvent {
             tid: field(13),
             pid: field(14),
             process: field(15),
+            group: field(23),
+            identity: field(24),
         }
     }
 }
@@ -317,6 +337,8 @@ pub(crate) mod tests {
         fields.number(20, event.definition.syntax);
         fields.number(22, event.definition.channels);
         fields.number(21, event.next);
+        fields.number(23, event.thread.group);
+        fields.number(24, event.thread.identity);
         fields.finish(tag::EVENT, &mut out);
         out
     }
@@ -362,17 +384,17 @@ pub(crate) mod tests {
     #[test]
     fn fields_come_back_from_room_that_had_another_event() {
         let mut read = SingleEvent::default();
-        let all: Vec<u8> = (1..=21).flat_map(|field| [field, field]).collect();
-        let all = [&[127, 0xde, 0, 21], &all[..]].concat();
+        let all: Vec<u8> = (1..=24).flat_map(|field| [field, field]).collect();
+        let all = [&[127, 0xde, 0, 24], &all[..]].concat();
         assert_eq!(decode(&all, &mut read), Some(Record::Event));
-        for field in (1..=21).filter(|field| ![4, 10].contains(field)) {
+        for field in (1..=24).filter(|field| ![4, 10].contains(field)) {
             assert_eq!(read.number_fields.get(field), Some(field.into()));
         }
         // If a field comes twice, the last one counts, even if it is not a number. There is no
-        // field 22.
-        let few = [127, 0x85, 7, 9, 8, 1, 8, 0xc0, 22, 5, 12, 0xff];
+        // field 25.
+        let few = [127, 0x85, 7, 9, 8, 1, 8, 0xc0, 25, 5, 12, 0xff];
         assert_eq!(decode(&few, &mut read), Some(Record::Event));
-        for field in 0..22 {
+        for field in 0..25 {
             assert_eq!(
                 read.number_fields.get(field),
                 (field == 7).then_some(9),

@@ -279,12 +279,12 @@ fn other<'a>(tag: Option<u8>, n: u32, input: &mut Input<'a>) -> Option<Record<'a
     })
 }
 
-/// The number of events in frames.
+/// The number of events in frames, without important ones, which stay in the ring.
 pub fn events_in(frames: &[u8]) -> u64 {
     let mut event = SingleEvent::default();
     let count = |part| match part {
         Part::Frame { record, .. } => match decode(record, &mut event) {
-            Some(Record::Event) => 1,
+            Some(Record::Event) => u64::from(event.important().is_none()),
             Some(Record::Block(block)) => block.count.unwrap_or(0),
             _ => 0,
         },

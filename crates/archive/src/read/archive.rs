@@ -18,6 +18,7 @@ use crate::read::bytes::{Bytes, files_of, sort_files};
 use crate::read::decode::{Decoded, Decoder, OrderedEvent, Unit};
 use crate::read::gaps::Gaps;
 use crate::read::names::Names;
+use crate::read::seen::Seen;
 
 /// Most single events that are read at once, and most bytes of their frames.
 const TOGETHER: u64 = 4096;
@@ -76,6 +77,9 @@ struct Index {
     /// Whether another single event can be read with the last unit.
     together: bool,
     gaps: Gaps,
+    /// The important events, and how many of them come again.
+    seen: Seen,
+    repeated: u64,
     damage: Vec<Range<usize>>,
     frames: u64,
     unknown: u64,
@@ -278,21 +282,24 @@ impl Archive {
     }
 
     /// The number of events that can be read, and the number of events that the records promise but
-    /// that cannot be read. Reads all events.
+    /// that cannot be read. Reads all events. An important event that several files have counts
+    /// once.
     pub fn recoverable(&self) -> (u64, u64) {
         let (mut decoder, mut events) = (self.decoder::<()>(), Vec::new());
-        self.units().iter().fold((0, 0), |(found, lost), unit| {
+        let (found, lost) = self.units().iter().fold((0, 0), |(found, lost), unit| {
             events.clear();
             let missing = decoder.decode(unit, &mut events);
             (found + events.len() as u64, missing.saturating_add(lost))
-        })
+        });
+        (found.saturating_sub(self.index.repeated), lost)
     }
 
-    /// The number of events that the records promise. [`Archive::recoverable`] counts those that
-    /// can be read.
+    /// The number of events that the records promise, in the same way. [`Archive::recoverable`]
+    /// counts those that can be read.
     pub fn count(&self) -> u64 {
         let counts = self.units().iter().map(|unit| unit.count);
-        counts.fold(0, u64::saturating_add)
+        let count = counts.fold(0, u64::saturating_add);
+        count.saturating_sub(self.index.repeated)
     }
 
     pub(crate) fn units(&self) -> &[Unit] {
@@ -301,6 +308,10 @@ impl Archive {
 
     pub(crate) fn gaps(&self) -> &Gaps {
         &self.index.gaps
+    }
+
+    pub(crate) fn seen(&self) -> &Seen {
+        &self.index.seen
     }
 
     pub(crate) fn names(&self) -> &Names {
@@ -403,13 +414,17 @@ impl Index {
     fn event(&mut self, frame: &Range<usize>) {
         let number = |field| self.single.number_fields.get(field).unwrap_or(0);
         let (ticks, unix) = (number(7), number(8));
-        let magic = self.single.magic();
+        let (magic, important) = (self.single.magic(), self.single.important());
         if self.last_magic != Some(magic) {
             self.last_magic = Some(magic);
             self.magics.insert(magic);
         }
+        if let Some(number) = important {
+            self.repeated += u64::from(!self.seen.insert(magic, number));
+        }
         if self.together
             && let Some(unit) = self.units.last_mut()
+            && unit.important == important.is_some()
             && unit.count < TOGETHER
             && frame.end - unit.place.start <= TOGETHER_BYTES
         {
@@ -423,6 +438,7 @@ impl Index {
         self.units.push(Unit {
             place: frame.clone(),
             block: false,
+            important: important.is_some(),
             count: 1,
             ticks: (ticks, ticks),
             unix: (unix, unix),
@@ -442,6 +458,7 @@ impl Index {
         self.units.push(Unit {
             place: record,
             block: true,
+            important: false,
             count: block.count.unwrap_or(0),
             ticks: or_widest(block.first_ticks, block.last_ticks),
             unix: or_widest(block.first_unix, block.last_unix),

@@ -29,6 +29,8 @@ pub struct Unit {
     pub count: u64,
     pub ticks: (u64, u64),
     pub unix: (u64, u64),
+    /// Whether these are important events. All or none are.
+    pub important: bool,
     /// The gap before its first event.
     pub gap: Option<Gap>,
 }
@@ -141,6 +143,7 @@ impl Decoded for OrderedEvent {
                 payload: more.then(|| payload(event)),
                 time: event.unix_nanos.and_then(NonZeroU64::new),
                 missed: 0,
+                important: event.is_important(),
             },
             magic: ring.magic,
             lane: event.lane.unwrap_or(0),
@@ -259,7 +262,7 @@ const RECENT: usize = 64;
 /// Decodes the events in frames.
 pub struct Decoder<'a, T: Decoded> {
     bytes: &'a Bytes,
-    names: &'a Names,
+    pub names: &'a Names,
     definitions: Shared<RawDefinition, T::Definition>,
     threads: Shared<RawThread, T::Thread>,
     /// The last single events with other definitions or threads, by event and thread.

@@ -21,6 +21,7 @@ use crate::read::bytes::{FRAME, WINDOW, files_of, scan_while};
 use crate::read::decode::{Decoded, Decoder, OrderedEvent};
 use crate::read::gaps::Gaps;
 use crate::read::names::Names;
+use crate::read::seen::Seen;
 
 /// About how many bytes of events are read at once.
 const AT_ONCE: usize = 64 << 20;
@@ -51,6 +52,7 @@ pub struct ArchiveFollow<'a> {
     length: usize,
     batch: Vec<OrderedEvent>,
     gaps: Gaps,
+    seen: Seen,
     /// See [`AT_ONCE`].
     at_once: usize,
     missed_unknown: u64,
@@ -96,6 +98,7 @@ impl Archive {
             length: 0,
             batch: Vec::new(),
             gaps: self.gaps().clone(),
+            seen: self.seen().clone(),
             at_once: AT_ONCE,
             missed_unknown: 0,
             damaged: 0,
@@ -128,10 +131,11 @@ impl ArchiveFollow<'_> {
         self.removed
     }
 
-    /// Appends the events that were recorded since the last call to `out`, sorted by time. Returns
-    /// how many events the recorder says were missed. Does not wait. A call reads at most 64 MiB of
-    /// events and a block, so after a long pause it takes several calls to catch up. Once a call
-    /// returns nothing new and nothing missed, the reader has caught up.
+    /// Appends the events that were recorded since the last call to `out`: the important ones
+    /// first, then the others, each sorted by time. Returns how many events the recorder says were
+    /// missed. Does not wait. A call reads at most 64 MiB of events and a block, so after a long
+    /// pause it takes several calls to catch up. Once a call returns nothing new and nothing
+    /// missed, the reader has caught up.
     ///
     /// # Errors
     /// `Io`.
@@ -188,7 +192,7 @@ impl ArchiveFollow<'_> {
         }
         let (mut missed, mut damaged, mut at) = (0u64, 0, self.at);
         let (decoder, batch, names) = (&mut self.decoder, &mut self.batch, self.names);
-        let gaps = &mut self.gaps;
+        let (gaps, seen) = (&mut self.gaps, &mut self.seen);
         let (mut bytes, mut unknown) = (0, 0);
         let each = |part: Part| {
             let Part::Frame { place, record } = part else {
@@ -206,6 +210,11 @@ impl ArchiveFollow<'_> {
                 }
                 Some(events @ (Record::Event | Record::Block(_))) => {
                     let known = batch.len();
+                    let single = decoder.single();
+                    let important = single.important().filter(|_| events == Record::Event);
+                    if important.is_some_and(|number| !seen.insert(single.magic(), number)) {
+                        return true;
+                    }
                     decoder.record(events, batch);
                     if let Some((gap, first)) = gaps.next().zip(batch.get_mut(known)) {
                         first.miss(&gap);
@@ -247,7 +256,8 @@ impl ArchiveFollow<'_> {
         let one_ring = self.batch.iter().all(|p| ring(p) == ring(&self.batch[0]));
         self.batch.sort_by_key(|ordered| {
             let (unix, ticks, ring, lane, number) = ordered.moment();
-            (if one_ring { 0 } else { unix }, ticks, ring, lane, number)
+            let unix = if one_ring { 0 } else { unix };
+            (!ordered.event.important, unix, ticks, ring, lane, number)
         });
         out.extend(self.batch.drain(..).map(|ordered| ordered.event));
     }

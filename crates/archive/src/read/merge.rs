@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
+use timeline::layout::words::IMPORTANT_LANE;
 use timeline::{Event, Order};
 
 use crate::read::archive::Archive;
@@ -19,12 +20,8 @@ type Key = Moment;
 type Candidate = (Key, bool, usize, usize);
 
 /// A candidate after all others.
-const LAST: Candidate = (
-    (u64::MAX, u64::MAX, u64::MAX, u64::MAX, u64::MAX),
-    true,
-    usize::MAX,
-    usize::MAX,
-);
+const LAST: Candidate = (MOST, true, usize::MAX, usize::MAX);
+const MOST: Key = (u64::MAX, u64::MAX, u64::MAX, u64::MAX, u64::MAX);
 
 /// About how many bytes of events are in memory at once, not counting the frames that are being
 /// read. Lists that are used again may take a quarter of it more.
@@ -32,12 +29,11 @@ const ROOM: usize = 96 << 20;
 
 /// Events of an archive, merged by time.
 ///
-/// Events of one ring are ordered by ticks, as in the ring. If there are several rings, their ticks
-/// may come from different machines or boots, so events are ordered by wall-clock time. Equal
-/// events are ordered by lane and number in the lane, and then by their order in the file.
-///
-/// If more units overlap than there is room for, only a part of the events of each unit is in
-/// memory. The unit is read again when these were taken.
+/// Important events come first, each once, although several files may have it. Events of one ring
+/// follow by ticks; those of several by wall-clock time, because their ticks may be of different
+/// machines or boots. Equal events are ordered by lane and number, then by their order in the file.
+/// If units overlap that there is no room for, only a part of each is in memory, and it is read
+/// again when that was taken.
 pub struct ByTime<'a, T: Decoded> {
     units: &'a [Unit],
     decoder: Decoder<'a, T>,
@@ -60,6 +56,8 @@ pub struct ByTime<'a, T: Decoded> {
     spare: Vec<Vec<T>>,
     spared: usize,
     lost: u64,
+    /// The last important event.
+    important: Option<Key>,
 }
 
 /// Some events of a unit.
@@ -79,7 +77,7 @@ struct Batch<T> {
 }
 
 impl Archive {
-    /// The events, merged by time, in the form of events of a ring.
+    /// The events, the important ones first, each merged by time, in the form of events of a ring.
     ///
     /// For any archive, at most 128 MiB of events are in memory at once, and those of one block. If
     /// blocks that overlap in time have more events than this, they are read several times. That
@@ -143,6 +141,7 @@ impl<'a, T: Decoded> ByTime<'a, T> {
             spare: Vec::new(),
             spared: 0,
             lost: 0,
+            important: None,
         };
         let waiting = units.iter().enumerate().map(|(i, unit)| {
             // The key of a unit must not be after any of its events, so the rest of the key is the
@@ -154,6 +153,8 @@ impl<'a, T: Decoded> ByTime<'a, T> {
             };
             let ticks = if merged.one_ring { ticks } else { rest };
             let key = merged.key((unix, ticks, rest, rest, rest));
+            // Before all others.
+            let key = if unit.important { Key::default() } else { key };
             Reverse((key, false, merged.rank(i), usize::MAX))
         });
         merged.waiting = waiting.collect();
@@ -161,12 +162,26 @@ impl<'a, T: Decoded> ByTime<'a, T> {
     }
 
     #[inline]
-    fn key(&self, (unix, ticks, magic, lane, number): Moment) -> Key {
-        let unix = if self.one_ring { 0 } else { unix };
+    fn key(&self, moment: Moment) -> Key {
+        let (unix, ticks, magic, lane, number) = self.rising(moment);
         match self.order {
             Order::OldestFirst => (unix, ticks, magic, lane, number),
-            Order::NewestFirst => (!unix, !ticks, !magic, !lane, !number),
+            Order::NewestFirst => {
+                let unix = if unix == 0 { 0 } else { (!unix).max(1) };
+                (unix, !ticks, !magic, !lane, !number)
+            }
         }
+    }
+
+    /// The key for oldest first. That of an important event begins with 0. It has no time, because
+    /// the times that several files give it may differ by some nanoseconds.
+    #[inline]
+    fn rising(&self, (unix, ticks, magic, lane, number): Moment) -> Key {
+        if lane == u64::from(IMPORTANT_LANE) {
+            return (0, self.decoder.names.created(magic), magic, ticks, number);
+        }
+        let unix = if self.one_ring { 1 } else { unix.max(1) };
+        (unix, ticks, magic, lane, number)
     }
 
     /// The rank of a unit among units with the same key.
@@ -202,17 +217,13 @@ impl<'a, T: Decoded> ByTime<'a, T> {
     /// Reads events of a unit that were not taken yet. It keeps all of them if there is room.
     fn fill(&mut self, rank: usize, place: usize) {
         self.empty(place);
-        let one_ring = self.one_ring;
-        let moment = |event: &T| {
-            let (unix, ticks, magic, lane, number) = event.moment();
-            (if one_ring { 0 } else { unix }, ticks, magic, lane, number)
-        };
         let unit = &self.units[self.rank(rank)];
         let mut events = self.spare.pop().unwrap_or_default();
         self.spared -= events.capacity() * size_of::<T>();
         let lost = self.decoder.decode(unit, &mut events);
-        if !events.is_sorted_by_key(moment) {
-            events.sort_by_key(moment);
+        let key = |event: &T| self.rising(event.moment());
+        if !events.is_sorted_by_key(key) {
+            events.sort_by_key(key);
         }
         let (count, weight) = self.fitting(&events, rank, place);
         if self.held + weight > self.room {
@@ -404,6 +415,10 @@ impl<T: Decoded> Iterator for ByTime<'_, T> {
                 Order::OldestFirst => batch.left.next(),
                 Order::NewestFirst => batch.left.next_back(),
             };
+            // Several files may have the same important event.
+            if next.0.0 == 0 && self.important.replace(next.0) == Some(next.0) {
+                continue;
+            }
             return taken.map(|taken| batch.events[taken].take());
         }
     }

@@ -11,4 +11,5 @@ pub(crate) mod names;
 pub(crate) mod newest;
 pub(crate) mod recorded;
 pub(crate) mod repair;
+pub(crate) mod seen;
 pub(crate) mod unpack;

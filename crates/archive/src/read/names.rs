@@ -113,6 +113,12 @@ impl Names {
         self.programs.get(&magic)
     }
 
+    /// When a ring was created; 0 if that is not known.
+    pub fn created(&self, magic: u64) -> u64 {
+        let program = self.program(magic);
+        program.and_then(|program| program.created).unwrap_or(0)
+    }
+
     /// The NUMA nodes of a ring's CPUs.
     pub fn nodes(&self, magic: u64) -> Vec<u16> {
         let known = self.program(magic);
@@ -232,7 +238,9 @@ impl Names {
         Some(Thread {
             tid: number(raw.tid).unwrap_or(0),
             pid: number(raw.pid).unwrap_or(0),
+            identity: number(raw.identity).unwrap_or(0),
             name: text(raw.name),
+            group: text(raw.group),
             process: text(raw.process),
         })
     }

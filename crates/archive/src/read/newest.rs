@@ -101,10 +101,12 @@ fn latest(file: &Path) -> u64 {
     })
 }
 
-/// The time of the oldest of the newest `count` events. `None` if there are fewer events, or if the
-/// time of one of them is not known.
+/// The time of the oldest of the newest `count` events, not counting important ones. `None` if
+/// there are fewer events, or if the time of one of them is not known.
 fn oldest_of_newest(archive: &Archive, count: usize) -> Option<u64> {
     let mut events = ByTime::<RecordedEvent>::new(archive, Order::NewestFirst);
+    // Each file has all important events before its others.
+    let mut events = events.by_ref().filter(|event| !event.is_important());
     let times = (0..count).map(|_| events.next()?.unix_nanos);
     times.collect::<Option<Vec<u64>>>()?.into_iter().min()
 }

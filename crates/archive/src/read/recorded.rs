@@ -9,6 +9,7 @@ use crate::read::archive::Archive;
 use crate::read::decode::{Decoded, Decoder, Moment, Ring, Unit};
 use crate::read::gaps::Gap;
 use crate::read::names::Names;
+use crate::read::seen::Seen;
 use crate::read::unpack::IndexedEvent;
 
 /// A text of an event. If the string was lost, this is its number: `<string 0x1a40?>`.
@@ -49,6 +50,10 @@ pub struct RecordedThread {
     pub pid: Option<u64>,
     /// The name of its process.
     pub process: Option<Text>,
+    /// Its group.
+    pub group: Option<Text>,
+    /// The number that no other thread of its ring has, whatever its name.
+    pub identity: Option<u64>,
 }
 
 /// An event with everything that an archive has about it.
@@ -81,6 +86,8 @@ impl Decoded for RecordedEvent {
             tid: raw.tid,
             pid: raw.pid,
             process: text(raw.process),
+            group: text(raw.group),
+            identity: raw.identity,
         })
     }
 
@@ -141,12 +148,13 @@ impl Decoded for RecordedEvent {
 }
 
 impl Archive {
-    /// The events in the order of the file.
+    /// The events in the order of the file. An important event that several files have comes once.
     pub fn events(&self) -> InFile<'_> {
         InFile {
             units: self.units().iter(),
             decoder: self.decoder(),
             ready: Vec::new(),
+            seen: Seen::default(),
         }
     }
 }
@@ -157,6 +165,7 @@ pub struct InFile<'a> {
     decoder: Decoder<'a, RecordedEvent>,
     /// The events of the present frames in reverse order, so that the next event is the last.
     ready: Vec<RecordedEvent>,
+    seen: Seen,
 }
 
 impl Iterator for InFile<'_> {
@@ -167,7 +176,14 @@ impl Iterator for InFile<'_> {
             if let Some(event) = self.ready.pop() {
                 return Some(event);
             }
-            self.decoder.decode(self.units.next()?, &mut self.ready);
+            let unit = self.units.next()?;
+            self.decoder.decode(unit, &mut self.ready);
+            if unit.important {
+                let seen = &mut self.seen;
+                let number = |event: &RecordedEvent| event.number.unwrap_or(0);
+                self.ready
+                    .retain(|event| seen.insert(event.definition.magic, number(event)));
+            }
             self.ready.reverse();
         }
     }

@@ -1,7 +1,7 @@
 //! Reads a file that an earlier recorder wrote.
 //! It finds the runs, how far each of them is recorded, and where the last whole frame ends.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -24,6 +24,8 @@ pub struct Contents {
     pub positions: HashMap<u64, BTreeMap<u64, u64>>,
     /// The lanes with a gap record, and the number of the event after the last gap, by magic.
     pub gaps: HashMap<u64, BTreeMap<u64, u64>>,
+    /// The numbers of the important events, by magic.
+    pub important: HashMap<u64, BTreeSet<u64>>,
     /// The number of whole frames.
     pub frames: u64,
     /// The end of the last whole frame.
@@ -74,9 +76,7 @@ impl Contents {
                 known.addresses.extend(address);
                 return;
             }
-            Some(Record::Event) => {
-                return self.reach(self.single.magic(), self.single.position_behind());
-            }
+            Some(Record::Event) => return self.take_event(),
             Some(Record::Block(block)) => (block.magic, block.positions),
             Some(Record::Missed(missed)) => {
                 if let Some((lane, number, _)) = missed.gap() {
@@ -88,6 +88,16 @@ impl Contents {
             _ => return,
         };
         self.reach(magic.unwrap_or(0), positions);
+    }
+
+    fn take_event(&mut self) {
+        let magic = self.single.magic();
+        match self.single.important() {
+            Some(number) => {
+                self.important.entry(magic).or_default().insert(number);
+            }
+            None => self.reach(magic, self.single.position_behind()),
+        }
     }
 
     /// Notes how far a run is recorded.
@@ -121,6 +131,9 @@ impl Contents {
         self.frames += older.frames;
         for (magic, positions) in older.positions {
             self.reach(magic, positions);
+        }
+        for (magic, older) in older.important {
+            self.important.entry(magic).or_default().extend(older);
         }
         for (magic, older) in older.gaps {
             let gaps = self.gaps.entry(magic).or_default();

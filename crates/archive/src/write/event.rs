@@ -27,7 +27,7 @@ impl EventRecord {
     pub fn encode(&mut self, event: &InternedEvent, interned: &Interned) -> &[u8] {
         let (of_definition, [first, level, format, category, own]) =
             interned.definition_fields(event.definition);
-        let (of_thread, [name, process]) = interned.thread_fields(event.thread);
+        let (of_thread, [name, process, group]) = interned.thread_fields(event.thread);
         let args = event.integers();
         let (values, payload) = match event.payload.as_slice() {
             [] => (0, [].as_slice()),
@@ -77,6 +77,7 @@ impl EventRecord {
         line.number(17, event.number);
         line.fields(own);
         line.number(21, event.next);
+        line.fields(group);
         let length = line.length;
         &self.bytes[..length]
     }
@@ -167,7 +168,7 @@ mod tests {
 
     fn data() -> impl Strategy<Value = RawEvent> {
         let kind = proptest::collection::vec(field(), 7);
-        let source = proptest::collection::vec(field(), 4);
+        let source = proptest::collection::vec(field(), 6);
         let position = proptest::collection::vec(field(), 6);
         let arg = (0..64u32, any::<i64>()).prop_map(|(shift, number)| number >> shift);
         let lists = (
@@ -192,6 +193,8 @@ mod tests {
                     tid: source[1],
                     pid: source[2],
                     process: source[3],
+                    group: source[4],
+                    identity: source[5],
                 },
                 ticks: position[0],
                 unix_nanos: position[1],

@@ -22,7 +22,7 @@ pub struct ThreadId(pub(super) u32);
 pub struct Interned {
     magic: u64,
     definitions: Numbered<RawDefinition, 5>,
-    threads: Numbered<RawThread, 2>,
+    threads: Numbered<RawThread, 3>,
 }
 
 /// Values by number. Each has its encoded fields, and their number.
@@ -89,6 +89,7 @@ impl Interned {
             [
                 Fields::of(&[(5, thread.name)]),
                 Fields::of(&[(13, thread.tid), (14, thread.pid), (15, thread.process)]),
+                Fields::of(&[(23, thread.group), (24, thread.identity)]),
             ]
         }))
     }
@@ -131,9 +132,9 @@ impl Interned {
         &self.definitions.fields[id.0 as usize]
     }
 
-    /// The fields of a thread: its name, and the others.
+    /// The fields of a thread: its name; up to its process; its group and identity.
     #[inline]
-    pub(super) fn thread_fields(&self, id: ThreadId) -> &(usize, [Fields; 2]) {
+    pub(super) fn thread_fields(&self, id: ThreadId) -> &(usize, [Fields; 3]) {
         &self.threads.fields[id.0 as usize]
     }
 }

@@ -199,7 +199,7 @@ impl Packer {
         // The pace, the numbers of rows and columns, and the length of each column.
         let beside = 7 + FIXED + self.args.len() + 1;
         // A row has a mask and its fields.
-        let rows = 10 * self.shapes.len() + 5 * self.threads.len();
+        let rows = 10 * self.shapes.len() + 7 * self.threads.len();
         // The differences to expected times are computed at the end.
         let numbers = beside + rows + self.times.len();
         let columns = self.columns.iter().chain(&self.args);

@@ -25,11 +25,23 @@ pub struct Found<'a> {
 impl<'a> Found<'a> {
     /// Reads the archive.
     pub fn of(archive: &'a Archive) -> Found<'a> {
-        let end = |order| archive.time(&archive.events_by_time(order).next()?);
+        // Important events come before the others, whatever their times are.
+        let ends = |order| {
+            let mut events = archive.events_by_time(order);
+            let first = events.next();
+            let other = match &first {
+                Some(event) if event.important => events.find(|event| !event.important),
+                _ => None,
+            };
+            let events = [first, other].into_iter().flatten();
+            events
+                .filter_map(|event| archive.time(&event))
+                .collect::<Vec<u64>>()
+        };
         Found {
             archive,
-            first: end(Order::OldestFirst),
-            last: end(Order::NewestFirst),
+            first: ends(Order::OldestFirst).into_iter().min(),
+            last: ends(Order::NewestFirst).into_iter().max(),
             recorded: archive.is_recorded(),
         }
     }

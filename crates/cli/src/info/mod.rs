@@ -91,6 +91,7 @@ fn lines(info: &Info, theme: &Theme) -> Vec<(&'static str, Line)> {
         ("level", level(info).into()),
         ("channels", channels(info).into()),
         ("entries", entries(info).into()),
+        ("important", important(info).into()),
         ("complete", complete(info).into()),
         ("reach", reach(info).into()),
         ("dropped", dropped(info, theme)),
@@ -162,6 +163,12 @@ fn entries(info: &Info) -> String {
         format::percent(info.entries_held, info.entries),
         Count(info.entries),
     )
+}
+
+/// The entries that important events take, apart from the ring.
+fn important(info: &Info) -> String {
+    let (used, capacity) = (info.important_used.into(), info.important_capacity.into());
+    format!("{} of {} held", Count(used), things(capacity, "entry"))
 }
 
 /// The time since which nothing is missing, and how many entries are older.
@@ -239,6 +246,10 @@ fn dropped(info: &Info, theme: &Theme) -> Line {
         (
             dropped.undefined,
             "by statements that could not be defined at that time",
+        ),
+        (
+            dropped.important,
+            "because there was no room for more important events",
         ),
     ];
     let causes: Vec<_> = causes
@@ -372,6 +383,8 @@ pub fn object(path: &str, info: &Info) -> Value {
         "thread_lanes_in_use": info.thread_lanes_in_use,
         "events_written": info.entries_written,
         "events_held": info.entries_held,
+        "important_used": info.important_used,
+        "important_capacity": info.important_capacity,
         "oldest_ticks": info.oldest_ticks,
         "newest_ticks": info.newest_ticks,
         "complete_since": since_known(info).map(|nanos| clock.format(nanos).to_string()),
@@ -385,6 +398,7 @@ pub fn object(path: &str, info: &Info) -> Value {
             "no_chunk": info.dropped.no_chunk,
             "bad_event": info.dropped.bad_event,
             "undefined": info.dropped.undefined,
+            "important": info.dropped.important,
         },
         "writers": writers,
         "created": clock.format(info.created_unix_nanos),

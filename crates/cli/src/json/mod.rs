@@ -23,12 +23,13 @@ use crate::time::{Form, WallClock};
 /// The fields, in this order: ticks, the raw clock reading; time, in RFC 3339 with nanoseconds, in
 /// UTC, and unix_ns, the same in nanoseconds since 1970; cycles, the ticks since the next older
 /// event, null for the oldest; missed, how many entries of its lane were overwritten right before
-/// it, if any were; core; node; tid; pid; thread; process; category; priority; message, the first
-/// line with its arguments filled in; template, the whole message as it was defined; event, the
-/// number of its definition; args, the arguments by name, or by "0", "1" and so on where the
-/// message was lost. An event with a printf format has its values in order as args, and file and
-/// line of its statement; one with a call stack has backtrace, in which each address has function,
-/// offset and object. Behind process stand host and timeline, in an archive that holds several.
+/// it, if any were; important, true for an important event; core; node; tid; pid; thread; process;
+/// category; priority; message, the first line with its arguments filled in; template, the whole
+/// message as it was defined; event, the number of its definition; args, the arguments by name, or
+/// by "0", "1" and so on where the message was lost. An event with a printf format has its values
+/// in order as args, and file and line of its statement; one with a call stack has backtrace, in
+/// which each address has function, offset and object. Behind process stand host and timeline, in
+/// an archive that holds several.
 pub struct Lines<'a> {
     at: &'a dyn Source,
     clock: WallClock,
@@ -82,6 +83,9 @@ impl<'a> Lines<'a> {
             out.push(",\"missed\":");
             out.number(event.missed);
         }
+        if event.important {
+            out.push(",\"important\":true");
+        }
         match self.places.get(usize::from(event.core)) {
             Some(Some((node, place))) if *node == event.node => out.fill(place, &event.args),
             _ => self.new_place(event, out),
@@ -93,6 +97,11 @@ impl<'a> Lines<'a> {
             Some(Some(definition)) if event.payload.is_none() => out.fill(definition, &event.args),
             _ => self.new_definition(event, out),
         }
+    }
+
+    /// See [`Threads::notice_renames`].
+    pub fn notice_renames(&mut self) {
+        self.threads.notice_renames();
     }
 
     /// Writes the core and node of an event, if the core is new or not known.
@@ -150,10 +159,14 @@ fn number(number: Option<u64>, out: &mut Text) {
 fn thread(event: &Event, thread: Option<Thread>) -> String {
     let id = |id: u32| or_null(known_id(id));
     let pid = id(thread.as_ref().map_or(0, |thread| thread.pid));
+    let group = thread.as_ref().and_then(|thread| thread.group.as_ref());
+    let group = group.map_or(String::new(), |group| {
+        format!(",\"group\":{}", quoted(group))
+    });
     let (name, process) = thread.map_or((None, None), |thread| (thread.name, thread.process));
     let (name, process) = (or_null(name), or_null(process));
     let tid = id(event.tid);
-    format!(",\"tid\":{tid},\"pid\":{pid},\"thread\":{name},\"process\":{process}")
+    format!(",\"tid\":{tid},\"pid\":{pid},\"thread\":{name}{group},\"process\":{process}")
 }
 
 /// The machine and timeline of an event, if the archive holds several.

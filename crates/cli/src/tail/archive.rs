@@ -24,8 +24,16 @@ pub fn follow(
 ) -> Result<u64> {
     let path = args.target.path();
     let mut events = archive.events_by_time(Order::NewestFirst);
-    let mut batch: Vec<Event> = events.by_ref().take(args.max_entries).collect();
-    batch.reverse();
+    let mut left = args.max_entries;
+    let mut is_wanted = |event: &Event| {
+        let is_wanted = event.important || left > 0;
+        left -= usize::from(is_wanted && !event.important);
+        is_wanted
+    };
+    let mut batch: Vec<Event> = events.by_ref().take_while(|e| is_wanted(e)).collect();
+    let first = batch.iter().take_while(|event| event.important).count();
+    batch[..first].reverse();
+    batch[first..].reverse();
     health::report(path, archive, events.lost());
     drop(events);
     let mut growth = archive.follow()?;

@@ -18,9 +18,10 @@ use printer::{Layout, Printer};
 
 /// Follow a timeline: print events as they are logged, until interrupted
 ///
-/// Prints the newest events and then every new event, oldest first. Entries of the ring that were
-/// overwritten before they could be printed are counted and reported; an event with a payload takes
-/// several entries. When the program is restarted, tail continues with its new timeline.
+/// Prints all important events, the newest others and then every new event, oldest first. Entries
+/// of the ring that were overwritten before they could be printed are counted and reported; an
+/// event with a payload takes several entries. When the program is restarted, tail continues with
+/// its new timeline.
 ///
 /// If PATH is an archive, tail prints new events while a recorder writes them. In a directory, it
 /// continues with each new file. It ends when the recorder ends.
@@ -29,7 +30,7 @@ pub struct Args {
     #[command(flatten)]
     pub target: Target,
 
-    /// Start with the newest N events
+    /// Start with the important events and the newest N others
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     max_entries: usize,
 

@@ -61,6 +61,10 @@ impl<'a> Printer<'a> {
 
     /// Writes events, the oldest first.
     pub fn print(&mut self, events: &[Event], out: &mut impl Write) -> io::Result<()> {
+        match &mut self.writer {
+            Writer::Json(lines) => lines.notice_renames(),
+            Writer::Columns(columns) => columns.notice_renames(),
+        }
         for event in events {
             self.line.clear();
             match &mut self.writer {
@@ -70,7 +74,8 @@ impl<'a> Printer<'a> {
                         programs.is_none_or(|programs| programs.have_one_clock(before, event))
                     };
                     let before = self.before.as_ref().filter(|before| {
-                        before.ticks != 0 && event.ticks != 0 && one_clock(before)
+                        let is_known = before.ticks != 0 && event.ticks != 0;
+                        is_known && before.important == event.important && one_clock(before)
                     });
                     let cycles = before.map(|before| event.ticks.saturating_sub(before.ticks));
                     self.before = Some(Event {
@@ -102,6 +107,12 @@ struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
+    fn notice_renames(&mut self) {
+        if let Some(columns) = &mut self.columns {
+            columns.notice_renames();
+        }
+    }
+
     fn new(at: &'a dyn Source, columns: Option<ThreadColumns<'a>>) -> Columns<'a> {
         Columns {
             at,

@@ -1,7 +1,7 @@
 //! Finds the runs in an archive, and how far each is recorded: a recorder continues there.
 
 use std::cell::LazyCell;
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -22,12 +22,26 @@ pub struct Resume {
     pub next: Vec<(u64, u64)>,
     /// The lanes that end with a gap: the event behind it was not written.
     pub gaps: HashSet<u32>,
+    /// The numbers of the important events that are recorded.
+    pub important: BTreeSet<u64>,
     /// Whether the current file has the preamble of the run.
     pub introduced: bool,
     /// The strings that the current file defines for the run.
     pub known: Known,
     /// Whether other runs were recorded before.
     pub later: bool,
+}
+
+/// What a recorder leaves for the next one.
+pub struct Left {
+    /// The lanes, and the number of the next event of each.
+    pub positions: Vec<(u64, u64)>,
+    /// The lanes that end with a gap, and the number of the event behind it.
+    pub gaps: BTreeMap<u64, u64>,
+    /// The strings and symbols in the current file.
+    pub known: Known,
+    /// The numbers of the important events that are recorded.
+    pub important: BTreeSet<u64>,
 }
 
 /// The contents of the current file, and of the older files as far as they had to be read.
@@ -167,6 +181,7 @@ impl History {
         let gaps = next.iter().filter_map(ends);
         Ok(Resume {
             gaps: gaps.filter_map(|lane| u32::try_from(lane).ok()).collect(),
+            important: self.important(magic),
             is_new: run.is_none(),
             run: run.unwrap_or_else(|| Preamble::clone(&made)),
             next,
@@ -202,17 +217,26 @@ impl History {
         next.into_iter().collect()
     }
 
+    /// The numbers of the important events of a run that are recorded. If the current file has the
+    /// run, it has all of them, and those that it lacks are lost.
+    fn important(&self, magic: Option<u64>) -> BTreeSet<u64> {
+        let is_in = |found: &&Contents| found.runs.iter().any(|run| run.magic == magic);
+        let found = [&self.current, &self.older].into_iter().find(is_in);
+        let numbers = found.and_then(|found| found.important.get(&magic?));
+        numbers.cloned().unwrap_or_default()
+    }
+
     /// Notes how far a run is recorded, and its strings in the current file, for the next recorder.
-    pub fn leave(
-        &mut self,
-        magic: u64,
-        positions: &[(u64, u64)],
-        gaps: BTreeMap<u64, u64>,
-        known: Known,
-    ) {
-        self.current.reach(magic, positions.iter().copied());
-        self.current.gaps.entry(magic).or_default().extend(gaps);
-        self.current.known.insert(magic, known);
+    pub fn leave(&mut self, magic: u64, left: Left) {
+        self.current.reach(magic, left.positions);
+        self.current
+            .gaps
+            .entry(magic)
+            .or_default()
+            .extend(left.gaps);
+        self.current.known.insert(magic, left.known);
+        let important = self.current.important.entry(magic).or_default();
+        important.extend(left.important);
     }
 }
 

@@ -8,7 +8,6 @@ mod reopen;
 mod rotation;
 mod trouble;
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -17,11 +16,11 @@ use timeline::Attached;
 use crate::error::{Error, Result};
 use crate::format::preamble::Preamble;
 use crate::record::resume::Contents;
-use crate::write::writer::Known;
 use history::{History, Resume};
 use rotation::Rotation;
 
 pub use current::Change;
+pub(crate) use history::Left;
 pub use keeping::{Fsync, Keeping};
 pub(crate) use rotation::Next;
 pub use trouble::Trouble;
@@ -129,14 +128,8 @@ impl Output {
     }
 
     /// Notes how far a run is recorded, and its strings in the current file, for the next recorder.
-    pub(crate) fn leave(
-        &mut self,
-        magic: u64,
-        positions: &[(u64, u64)],
-        gaps: BTreeMap<u64, u64>,
-        known: Known,
-    ) {
-        self.history.leave(magic, positions, gaps, known);
+    pub(crate) fn leave(&mut self, magic: u64, left: Left) {
+        self.history.leave(magic, left);
     }
 
     /// Begins another file. Everything that belongs to this one has been written. Returns whether

@@ -92,30 +92,52 @@ impl Recorder<'_> {
     fn other_thread(&mut self, event: &Event) -> ThreadId {
         let thread = (event.thread, event.tid);
         let known = match self.threads.get(&thread) {
-            Some(known) => *known,
-            None => self.new_thread(event),
+            Some((known, renames)) if *renames == self.renames => *known,
+            former => {
+                let former = former.map(|(known, _)| *known);
+                let known = self.look_up_thread(event, former);
+                self.threads.insert(thread, (known, self.renames));
+                known
+            }
         };
         self.recent[event.tid as usize % RECENT] = Some((thread, known));
         known
     }
 
-    fn new_thread(&mut self, event: &Event) -> ThreadId {
+    /// The thread that logged an event, by its present name. `former` is what it was known as.
+    fn look_up_thread(&mut self, event: &Event, former: Option<ThreadId>) -> ThreadId {
         let tid = Some(event.tid.into());
+        let identity = (event.thread.0 != 0).then_some(event.thread.0.into());
         let raw = match self.at.thread(event) {
             Some(thread) => RawThread {
                 name: thread.name.map(|name| self.writer.string(&name)),
                 tid,
                 pid: Some(thread.pid.into()),
                 process: thread.process.map(|name| self.writer.string(&name)),
+                group: thread.group.map(|group| self.writer.string(&group)),
+                identity,
             },
-            None => RawThread {
-                tid,
-                ..RawThread::default()
+            None => match former {
+                // Renamed or not, it has ended since, and its record is gone.
+                Some(former) => return former,
+                None => RawThread {
+                    tid,
+                    identity,
+                    ..RawThread::default()
+                },
             },
         };
-        let known = self.writer.thread(&raw);
-        self.threads.insert((event.thread, event.tid), known);
-        known
+        self.writer.thread(&raw)
+    }
+
+    /// Looks threads up again if any was renamed. Called when events were read, so that no event
+    /// gets a name that its thread had given up before.
+    pub(super) fn notice_renames(&mut self) {
+        let renames = self.at.renames();
+        if self.renames != renames {
+            self.renames = renames;
+            self.recent.fill(None);
+        }
     }
 
     /// Forgets the threads if there are many. The block ends first, because it refers to them.

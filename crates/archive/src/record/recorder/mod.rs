@@ -8,7 +8,7 @@
 mod definitions;
 mod next_file;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use timeline::{Attached, Follow, FollowFrom, PlacedEvent, ThreadRef};
@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::format::event::RawEvent;
 use crate::format::preamble::Preamble;
 use crate::format::record::events_in;
-use crate::record::output::{Change, Next, Output, Trouble};
+use crate::record::output::{Change, Left, Next, Output, Trouble};
 use crate::record::tick_clock::TickClock;
 use crate::write::event::InternedEvent;
 use crate::write::interned::ThreadId;
@@ -83,6 +83,8 @@ pub struct Recorder<'a> {
     /// behind it. The next event of such a lane begins with a gap record of its own, so that the
     /// earlier gap belongs to it.
     resumed: HashSet<u32>,
+    /// The numbers of the important events that were recorded. Each further file has them as well.
+    important: BTreeSet<u64>,
     writer: Writer<&'a mut Output>,
     preamble: Preamble,
     /// Whether the file has the preamble of this run.
@@ -97,7 +99,10 @@ pub struct Recorder<'a> {
     /// By the number of the event: its definition, and its number of arguments.
     definitions: Vec<Option<Known>>,
     undefined: Known,
-    threads: HashMap<Thread, ThreadId>,
+    /// Each with the number of renames when it was looked up.
+    threads: HashMap<Thread, (ThreadId, u64)>,
+    /// How often threads were renamed.
+    renames: u64,
     /// The threads that are found without a hash.
     recent: Vec<Option<(Thread, ThreadId)>>,
     /// Memory for the event that is written.
@@ -147,7 +152,7 @@ impl<'a> Recorder<'a> {
         gap: Option<Preamble>,
     ) -> Result<Recorder<'a>> {
         let resume = output.resume(at)?;
-        let follow = match (resume.is_new, resume.later) {
+        let mut follow = match (resume.is_new, resume.later) {
             (false, _) => {
                 let lane = |(lane, next): &(u64, u64)| Some((u32::try_from(*lane).ok()?, *next));
                 let next: Vec<_> = resume.next.iter().filter_map(lane).collect();
@@ -156,6 +161,7 @@ impl<'a> Recorder<'a> {
             (true, true) => at.follow(FollowFrom::Start),
             (true, false) => at.follow(FollowFrom::Oldest),
         };
+        follow.leave_out(|number| resume.important.contains(&number));
         let mut writer = Writer::new(output, resume.run.magic.unwrap_or(0), form);
         writer.knows(resume.known);
         for (lane, next) in resume.next {
@@ -168,6 +174,7 @@ impl<'a> Recorder<'a> {
             at,
             follow,
             resumed: resume.gaps,
+            important: resume.important,
             writer,
             preamble: resume.run,
             introduced: resume.introduced,
@@ -182,6 +189,7 @@ impl<'a> Recorder<'a> {
             definitions: Vec::new(),
             undefined: Known::undefined(),
             threads: HashMap::new(),
+            renames: 0,
             recent: vec![None; RECENT],
             event: InternedEvent::default(),
             waiting: None,
@@ -203,6 +211,7 @@ impl<'a> Recorder<'a> {
             return false;
         }
         let missed = self.follow.poll_placed();
+        self.notice_renames();
         let new = self.follow.placed() > 0 || missed > 0;
         if new {
             // Only if there are new events: a file that begins with a run that has ended would hide
@@ -301,15 +310,17 @@ impl<'a> Recorder<'a> {
             self.totals.events = self.totals.events.saturating_sub(lost);
             self.totals.missed += lost.saturating_add(self.follow.unread());
         } else {
-            let positions = self.writer.positions().to_vec();
-            let known = self.writer.known().clone();
             let magic = self.preamble.magic.unwrap_or(0);
             let gaps = untold
                 .iter()
                 .map(|(lane, number, ..)| (u64::from(*lane), *number));
-            self.writer
-                .output()
-                .leave(magic, &positions, gaps.collect(), known);
+            let left = Left {
+                positions: self.writer.positions().to_vec(),
+                gaps: gaps.collect(),
+                known: self.writer.known().clone(),
+                important: std::mem::take(&mut self.important),
+            };
+            self.writer.output().leave(magic, left);
         }
         if durable {
             self.writer.output().rotation().finish();
@@ -353,6 +364,9 @@ impl<'a> Recorder<'a> {
         }
         self.event.unix_nanos = self.clock.unix_nanos(self.at, from.ticks);
         let _ = self.writer.log(&self.event);
+        if from.important {
+            self.important.insert(placed.number);
+        }
     }
 
     /// Converts an event for the writer, without its time, and writes the definitions and strings

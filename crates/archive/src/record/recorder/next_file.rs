@@ -95,7 +95,8 @@ impl Recorder<'_> {
         }
     }
 
-    /// Frames that identify the run, and say where its events begin in each lane.
+    /// Frames that identify the run, and say where its events begin in each lane, and the important
+    /// events so far.
     fn introduction(&mut self) -> Vec<u8> {
         self.writer.end_block();
         let before = self.writer.unwritten().len();
@@ -108,7 +109,22 @@ impl Recorder<'_> {
         self.writer.preamble(&self.preamble);
         let positions = self.writer.positions().to_vec();
         self.writer.reached(Some(self.writer.magic()), positions);
+        self.repeat_important();
         self.writer.take_back(before)
+    }
+
+    /// Writes the important events that an earlier file has already.
+    fn repeat_important(&mut self) {
+        if self.important.is_empty() {
+            return;
+        }
+        for placed in self.at.important() {
+            if self.important.contains(&placed.number) {
+                self.take(&placed);
+                self.event.unix_nanos = self.clock.unix_nanos(self.at, placed.event.ticks);
+                self.writer.put_important(&self.event);
+            }
+        }
     }
 
     /// Writes an introduction.

@@ -162,6 +162,10 @@ impl<W: Write> Writer<W> {
                  of payload",
             ));
         };
+        if event.is_important() {
+            self.put_important(event);
+            return self.write_if_much();
+        }
         if let Some((lane, next)) = event.lane.zip(event.number_behind()) {
             self.positions.note(lane, next);
         }
@@ -178,6 +182,14 @@ impl<W: Write> Writer<W> {
             }
         }
         self.write_if_much()
+    }
+
+    /// Puts an important event into a frame of its own, also among blocks: a reader finds it
+    /// without expanding any. It has no position in a lane.
+    #[cold]
+    pub(crate) fn put_important(&mut self, event: &InternedEvent) {
+        frame::put(self.event.encode(event, &self.interned), &mut self.frames);
+        self.room = 0;
     }
 
     /// Counts a packed event, and ends the block if it is full.

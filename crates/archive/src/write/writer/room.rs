@@ -115,6 +115,8 @@ mod tests {
                     tid,
                     pid,
                     process,
+                    group: line,
+                    identity: event,
                 },
                 ticks,
                 unix_nanos,

@@ -1,0 +1,71 @@
+//! Tests that archives have the names that threads had, and take a renamed thread for one.
+
+use timeline::{Attached, EventId, Order, Source, Timeline};
+use timeline_archive::{Archive, Form, Keeping, Output, Recorder};
+
+use crate::support::{Name, arguments, attach, define};
+
+fn log(timeline: &Timeline, event: EventId, numbers: std::ops::Range<i64>) {
+    numbers.for_each(|number| timeline.log(event, arguments(0, number)));
+}
+
+#[test]
+fn a_thread_that_is_renamed_while_it_is_recorded_stays_one_thread() {
+    for form in [Form::Plain, Form::Blocks] {
+        let name = Name::new("renamed");
+        let timeline = Timeline::with_size(name.path(), 1024, 4096).expect("created");
+        let event = define(&timeline);
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("flight.tla");
+        let attached: Attached = attach(name.path());
+        let mut output = Output::open(&file, Keeping::default()).expect("opened");
+        let mut recorder = Recorder::new(&attached, &mut output, form).expect("begun");
+        // Another thread, which has ended by then.
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                timeline.thread("other", None).expect("named");
+                log(&timeline, event, 0..1);
+            });
+        });
+        timeline.thread("worker 3", "workers").expect("named");
+        log(&timeline, event, 1..10);
+        while recorder.step() {}
+        timeline.thread("worker 4", "\u{2192} idle").expect("named");
+        log(&timeline, event, 10..20);
+        while recorder.step() {}
+        timeline.thread("worker 3", "workers").expect("named");
+        log(&timeline, event, 20..30);
+        while recorder.step() {}
+        recorder.finish();
+
+        let archive = Archive::open(&file).expect("an archive");
+        let named = |number: i64| match number {
+            0 => ("other", None),
+            10..20 => ("worker 4", Some("\u{2192} idle")),
+            _ => ("worker 3", Some("workers")),
+        };
+        let mut identities = Vec::new();
+        for event in archive.events() {
+            let thread = &event.thread;
+            let found = (
+                thread.name.as_deref().expect("a name"),
+                thread.group.as_deref(),
+            );
+            assert_eq!(found, named(event.args[1]), "{form:?} {}", event.args[1]);
+            identities.push(thread.identity.expect("an identity"));
+        }
+        assert_eq!(identities.len(), 30);
+        identities.dedup();
+        assert_eq!(identities.len(), 2, "{form:?}: the two threads");
+        // In the form of events of a ring as well.
+        for event in archive.events_by_time(Order::OldestFirst) {
+            let thread = archive.thread(&event).expect("known");
+            let found = (
+                thread.name.as_deref().expect("a name"),
+                thread.group.as_deref(),
+            );
+            assert_eq!(found, named(event.args[1]));
+            assert!(identities.contains(&thread.identity.into()));
+        }
+    }
+}
