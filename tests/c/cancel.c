@@ -96,11 +96,6 @@ static void call_priority(struct at *at) { at->status = timeline_priority(tl, TI
 static void call_switch(struct at *at) { at->status = timeline_switch(tl, "all,other=info"); }
 static void call_channel(struct at *at) { at->status = timeline_channel(tl, "itv", true); }
 static void call_option(struct at *at) { at->status = timeline_option(tl, "-trace=itv:all"); }
-static void call_define_with(struct at *at) {
-  const timeline_attributes_t attributes = {.channels = "itv"};
-  uint32_t defined;
-  at->status = timeline_define_with(tl, "cancel", TIMELINE_INFO, "on a channel", &attributes, &defined);
-}
 static void write_catalogue(void) {
   FILE *file = fopen(in_folder("cancel.events"), "w");
   CHECK(file && fputs("info|first $a\nprose\n\ntrace itv|second\n", file) >= 0 && fclose(file) == 0);
@@ -145,7 +140,7 @@ static void call_define(struct at *at) {
   at->status = timeline_define(tl, "cancel", TIMELINE_INFO, "a second $number", &defined);
 }
 static void call_define_with(struct at *at) {
-  const timeline_attributes_t attributes = {.important = true};
+  const timeline_attributes_t attributes = {.channels = "itv", .important = true};
   uint32_t defined;
   at->status = timeline_define_with(tl, "cancel", TIMELINE_INFO, "a kept $number", &attributes, &defined);
 }
@@ -234,7 +229,6 @@ static const struct call {
     {"timeline_free", prepare_opened, call_free},
     {"timeline_unlink", prepare_left, call_unlink},
     {"timeline_define", NULL, call_define},
-    {"timeline_define_with", NULL, call_define_with},
     {"timeline_dropped_important", NULL, call_dropped_important},
     {"timeline_fields", NULL, call_fields},
     {"timeline_log", NULL, log_numbers},
