@@ -1967,6 +1967,10 @@ TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timel
  * For formats with `%1$d`, `%m`, 33 to 64 arguments, or conversions that C99 does not know, the
  * program calls vsnprintf: that is slower, and as safe in a signal handler as the C library makes
  * it.
+ *
+ * If TIMELINE_DISABLED is defined before the first inclusion of the header, these statements and
+ * those of `TIMELINE_BACKTRACE` and `TIMELINE_EVENT` log nothing and evaluate no argument. The
+ * compiler checks them and leaves nothing of them in optimised code. Functions stay as they are.
  */
 #define TIMELINE_PRINTF(tl, level, ...) \
   TIMELINE_STATEMENT_(tl, level, TIMELINE_CATEGORY, 0, TIMELINE_PRINTF_, __VA_ARGS__)
@@ -2025,14 +2029,24 @@ TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timel
   _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wformat-zero-length\"")
 #define TIMELINE_QUIET_END_ _Pragma("GCC diagnostic pop")
 
+/* In front of the block of a statement. With TIMELINE_DISABLED the compiler checks the block and then
+ * removes it, with its arguments. Texts and memory go only if it optimises. */
+#ifdef TIMELINE_DISABLED
+#define TIMELINE_BLOCK_ if (0)
+#else
+#define TIMELINE_BLOCK_
+#endif
+
 #define TIMELINE_STATEMENT_(tl, level, category, flags, log, ...)                                            \
   do {                                                                                                       \
     TIMELINE_QUIET_                                                                                          \
-    static timeline_site_t timeline_site_ = {                                                                \
-        category, TIMELINE_FORMAT_(__VA_ARGS__, 0), __FILE__, __LINE__, flags, {0}, {0}, 0};                 \
-    timeline_t *const timeline_tl_ = TIMELINE_HANDLE_(tl);                                                   \
-    uint32_t timeline_event_;                                                                                \
-    log(TIMELINE_LEVEL_(level), flags, __VA_ARGS__);                                                         \
+    TIMELINE_BLOCK_ {                                                                                        \
+      static timeline_site_t timeline_site_ = {                                                              \
+          category, TIMELINE_FORMAT_(__VA_ARGS__, 0), __FILE__, __LINE__, flags, {0}, {0}, 0};               \
+      timeline_t *const timeline_tl_ = TIMELINE_HANDLE_(tl);                                                 \
+      uint32_t timeline_event_;                                                                              \
+      log(TIMELINE_LEVEL_(level), flags, __VA_ARGS__);                                                       \
+    }                                                                                                        \
     TIMELINE_QUIET_END_                                                                                      \
   } while (0)
 

@@ -6,6 +6,7 @@ mod support;
 mod c_abi;
 mod c_hosts;
 mod c_printf;
+mod disabled;
 mod events;
 mod header;
 mod preload;
