@@ -249,6 +249,7 @@ fn lie(name: &Name, chunks: u32, lanes: u32) -> Geometry {
         (5, u64::from(chunks)),
         (6, geometry.entries),
         (7, geometry.strings().length),
+        (8, geometry.important().length / 64),
     ];
     let mut offset = geometry.lane().offset;
     for (region, count) in counts {
