@@ -40,7 +40,8 @@ lint:
 unit: export RUST_TEST_THREADS ?= $(shell n=$$((2 * $$(nproc))); echo $$((n < 16 ? n : 16)))
 unit:
 	$(CARGO) test --workspace --no-fail-fast
-	GLIBC_TUNABLES=glibc.pthread.rseq=0 $(CARGO) test --workspace --no-fail-fast --test core --test ffi --test cli -- \
+	# One at a time: a child that another test forks keeps the locks of a killed process for a moment.
+	GLIBC_TUNABLES=glibc.pthread.rseq=0 RUST_TEST_THREADS=1 $(CARGO) test --workspace --no-fail-fast --test core --test ffi --test cli -- \
 	  c_hosts:: concurrency:: fork:: kill:: lifecycle:: storm::kills:: --skip threads_are_cancelled_asynchronously \
 	  --skip logging_takes_no_more_stack --skip fork::stepping
 

@@ -372,9 +372,11 @@ fn processes_killed_while_they_switch_leave_rules_that_the_next_one_puts_in_forc
             .for_each(|child| assert_eq!(child.line(), "ready"));
         // As many definitions as chance has it, while the others switch.
         for i in 0..random.below(8) {
-            timeline
-                .define("late", Priority::Info, &format!("{round} {i}"))
-                .expect("defined");
+            match timeline.define("late", Priority::Info, &format!("{round} {i}")) {
+                // On a busy machine the two may keep the lock for as long as anybody waits.
+                Ok(_) | Err(Error::Locked { .. }) => {}
+                Err(error) => panic!("{error}"),
+            }
         }
         children.iter_mut().for_each(Process::kill);
         // The next that takes the lock.
