@@ -1,10 +1,12 @@
 //! Generates include/timeline.h from the sources of the C ABI.
 //! It also says how the shared library is linked.
 
+#[cfg(feature = "header")]
 use std::path::PathBuf;
 
 /// In the order in which the header is to be read.
-const SOURCES: [&str; 15] = [
+#[cfg(feature = "header")]
+const SOURCES: [&str; 17] = [
     "error",
     "priority",
     "level",
@@ -16,6 +18,8 @@ const SOURCES: [&str; 15] = [
     "thread",
     "sampler",
     "printf",
+    "interned",
+    "typed",
     "backtrace",
     "dump",
     "reader",
@@ -23,6 +27,7 @@ const SOURCES: [&str; 15] = [
 ];
 
 /// The parts of the header that are written in C, of ffi/inline, in their order.
+#[cfg(feature = "header")]
 const INLINE: [&str; 9] = [
     "begin",
     "enabled",
@@ -35,7 +40,10 @@ const INLINE: [&str; 9] = [
     "end",
 ];
 
-fn main() {
+/// Without the feature, the header is the one that is there: the programs of a test link a second
+/// build of the library, and need no second build of cbindgen.
+#[cfg(feature = "header")]
+fn generate_header() {
     // Asked when it runs: a build script may be kept while the tree is copied or moved.
     let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let mut config = cbindgen::Config::from_file(here.join("cbindgen.toml"))
@@ -56,16 +64,16 @@ fn main() {
 
     // Touches the file only when the text differs, so that nothing else is rebuilt for it.
     header.write_to_file(here.join("../include/timeline.h"));
-    for input in [
-        "src",
-        "../build.rs",
-        "cbindgen.toml",
-        "inline",
-        "../include/timeline.h",
-    ] {
+    for input in ["src", "cbindgen.toml", "inline", "../include/timeline.h"] {
         println!("cargo:rerun-if-changed={input}");
     }
+}
 
+fn main() {
+    #[cfg(feature = "header")]
+    generate_header();
+
+    println!("cargo:rerun-if-changed=../build.rs");
     // The number changes with the ABI. nodelete: the kernel and exiting threads may still look at
     // our thread-local storage after a host (LuaJIT at exit, for one) has called dlclose.
     println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libtimeline.so.0");

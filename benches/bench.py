@@ -44,6 +44,7 @@ def measure(options, outdir):
         others.measure(built, skipped, sizes, figures)
     once = reading.cold(programs, sizes)
     dumps, info = reading.dumps(programs, sizes, snapshot, skipped)
+    formatted = reading.formatted(programs, sizes)
     archived = archives.measure(programs, sizes)
     packed = pack(programs, sizes, kept, skipped) if not options.no_peers else []
     versions = {report.name(figure): figure["version"] for figure in figures.all if figure.get("version")}
@@ -55,10 +56,11 @@ def measure(options, outdir):
         "figures": figures.all,
         "once": once,
         "readers": dumps,
+        "formatted": formatted,
         "archives": archived,
         "codecs": packed,
         "skipped": skipped,
-        "reach": reach.reach(figures, dumps, references, archived),
+        "reach": reach.reach(figures, dumps, formatted, references, archived),
     }
 
 
@@ -97,8 +99,12 @@ def show(figures, found):
     print(report.once(found["once"]))
     print("A full timeline that a process writes to, read by a process that prints to /dev/null:\n")
     print(report.readers(found["readers"], clock_ns))
+    print("A full ring of events of printf, read: processor time of an event, against snprintf of the same:\n")
+    print(report.formatted(found["formatted"]))
     print("Archives: a full ring recorded, and read again, on one core:\n")
     print(report.archives(found["archives"]["full"]))
+    print("Events of printf until they are in a file, each in nanoseconds of processor time:\n")
+    print(report.to_disk(found["archives"]["formatted"]))
     print("A ring of the default size, written to at a steady rate and recorded in blocks:\n")
     print(report.paced(found["archives"]["paced"]))
     print("An event in a loop, alone and while a recorder on another CPU reads the ring:\n")

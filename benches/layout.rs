@@ -52,7 +52,7 @@ impl Ring {
             region.offset = end.next_multiple_of(4096);
             end = region.offset + region.length;
         }
-        let strings = geometry.strings();
+        let strings = geometry.regions[7];
         let mut texts = vec![0; strings.length as usize];
         let old = Geometry::load(&head).expect("a sound header");
         file.read_exact_at(&mut texts, old.strings().offset)

@@ -197,6 +197,11 @@
 #define TIMELINE_WSTR 21
 
 /**
+ * A text in UTF-8 of a small vocabulary, which is stored once.
+ */
+#define TIMELINE_ISTR 22
+
+/**
  * Added to the type of a number: an array of such numbers.
  */
 #define TIMELINE_ARRAY_OF 64
@@ -215,6 +220,11 @@
  * A flag of a site: its text is a message with `$arguments`, and no format of printf.
  */
 #define TIMELINE_SITE_EVENT 2
+
+/**
+ * A flag of a site with a message: its events are important, as `timeline_attributes_t` says.
+ */
+#define TIMELINE_SITE_IMPORTANT 4
 
 /**
  * For `timeline_events`: begin with the oldest event.
@@ -320,7 +330,7 @@ typedef struct timeline_field_t {
    */
   uint32_t labels_length;
   /**
-   * `TIMELINE_I64` to `TIMELINE_WSTR`, or `TIMELINE_ARRAY_OF` plus `TIMELINE_I8` or another
+   * `TIMELINE_I64` to `TIMELINE_ISTR`, or `TIMELINE_ARRAY_OF` plus `TIMELINE_I8` or another
    * number.
    */
   uint32_t type;
@@ -418,8 +428,8 @@ typedef struct timeline_defined_t {
 
 /**
  * One call site of `TIMELINE_PRINTF` or `TIMELINE_EVENT`, which makes it in static memory and sets
- * `category`, `format`, `file`, `line` and `flags`, and `given` before it is defined. All other
- * members are 0 at first, and only the library writes them.
+ * `category`, `format`, `file`, `line`, `flags` and `channels`, and `given` before it is defined.
+ * All other members are 0 at first, and only the library writes them.
  */
 typedef struct timeline_site_t {
   /**
@@ -439,7 +449,8 @@ typedef struct timeline_site_t {
    */
   uint32_t line;
   /**
-   * `TIMELINE_SITE_BACKTRACE` or `TIMELINE_SITE_EVENT`, or 0.
+   * `TIMELINE_SITE_BACKTRACE`, or `TIMELINE_SITE_EVENT` perhaps with `TIMELINE_SITE_IMPORTANT`,
+   * or 0.
    */
   uint32_t flags;
   /**
@@ -449,7 +460,8 @@ typedef struct timeline_site_t {
    */
   uint64_t events[8];
   /**
-   * The types of the values of a format, in order, up to the first 0: a letter in the low 8
+   * For a message, the first two have a bit for each argument: set if it is to be interned.
+   * For a format, the types of its values, in order, up to the first 0: a letter in the low 8
    * bits, above it the precision, or 0xffffff for none.
    */
   uint32_t types[32];
@@ -457,6 +469,10 @@ typedef struct timeline_site_t {
    * The types of the arguments for a message, `TIMELINE_I64` and so on, up to the first 0.
    */
   const uint8_t *given;
+  /**
+   * For a message: the channels of its events, as in `timeline_attributes_t`; NULL for none.
+   */
+  const char *channels;
 } timeline_site_t;
 
 /**
@@ -567,6 +583,11 @@ typedef struct timeline_event_t {
    * Whether it is an important event: see `timeline_define_with`. These come before all others.
    */
   bool important;
+  /**
+   * The channels of its definition, with `|` between; `""` for none. Valid as long as
+   * `category`.
+   */
+  const char *channels;
 } timeline_event_t;
 
 /**
@@ -754,7 +775,7 @@ timeline_status_t timeline_fields(const char *message, struct timeline_field_t *
  *
  * `path`: one leading slash and no other (`"/timeline"`) names a POSIX shared memory object;
  * anything else is the path of a file. `entries`: how many entries the ring holds, a power of two
- * of at least 256; 0 means 1,048,576 (66 MiB in all). If these do not fit, 0 means the largest
+ * of at least 256; 0 means 1,048,576 (67 MiB in all). If these do not fit, 0 means the largest
  * power of two that fits, of at least 65,536. `string_table_size`: bytes for the texts of the
  * definitions; 0 means 1,048,576. `out`: receives the timeline, to be freed with `timeline_free`;
  * untouched when the call fails.
@@ -1129,6 +1150,60 @@ void timeline_log_payload(const struct timeline_t *tl,
                           const uint64_t *words,
                           size_t count,
                           uint32_t flags);
+
+/**
+ * Like `timeline_log_payload`, for a message with arguments of the type `istr`: their texts are
+ * put into the string table if they are not there yet, and the event carries their places. An
+ * event whose words say otherwise is logged, but its values are shown wrongly.
+ *
+ * A text that is empty or has more than 256 bytes is copied, and so is one for which there is no
+ * room; `timeline info` shows how many of the latter there were. No lock, no allocation and no
+ * system call; safe in a signal handler and in a forked child.
+ *
+ * `tl`: NULL logs nothing. `event`: from `timeline_site_define` or `timeline_define`. `words` and
+ * `count`: the payload, with all texts copied into it; it is changed. `given`: the types of the
+ * arguments, `TIMELINE_I64` and so on, up to the first 0; NULL interns nothing. `marked`: bit *n*
+ * is set if argument *n*, which is a text, is to be interned.
+ *
+ * # Safety
+ * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `words` has
+ * `count` writable words; `given` is NULL or ends with 0.
+ */
+void timeline_log_interned(const struct timeline_t *tl,
+                           uint32_t event,
+                           uint64_t *words,
+                           size_t count,
+                           const uint8_t *given,
+                           uint64_t marked);
+
+/**
+ * Like `timeline_define_with`, with the types of the arguments as the caller has them: an argument
+ * without a type in the message gets that of the caller, and all others must fit. For bindings to
+ * other languages.
+ *
+ * `category`, `priority`, `message`, `attributes` and `event`: as for `timeline_define_with`.
+ * `given`: the types, `TIMELINE_I64` and so on, one for each argument, and then 0; NULL for no
+ * arguments. `marked`: receives which arguments are to be interned, for `timeline_log_interned`;
+ * may be NULL. Both results are untouched when the call fails.
+ *
+ * If all types are numbers and there are at most four, `timeline_log` logs the event, and else
+ * `timeline_log_payload`, or `timeline_log_interned` if any is to be interned.
+ *
+ * Returns the statuses of `timeline_define_with`; `TIMELINE_E_ARGUMENT` also if an argument does
+ * not fit. Any thread.
+ *
+ * # Safety
+ * The contract of `timeline_define_with`; `given` is NULL or ends with 0; `marked` is NULL or
+ * writable.
+ */
+timeline_status_t timeline_define_typed(struct timeline_t *tl,
+                                        const char *category,
+                                        int32_t priority,
+                                        const char *message,
+                                        const uint8_t *given,
+                                        const struct timeline_attributes_t *attributes,
+                                        uint32_t *event,
+                                        uint64_t *marked);
 
 /**
  * Writes the return addresses of the calls under way, for `timeline_log_payload`.
@@ -1934,6 +2009,15 @@ TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timel
 #endif
 
 /**
+ * The channels of the events of `TIMELINE_EVENT`, as in `timeline_attributes_t`: its value at the
+ * statement counts. Define your own before including the header, or redefine it between two
+ * statements: `#define TIMELINE_CHANNELS "itv|bbc"`. The default is none.
+ */
+#ifndef TIMELINE_CHANNELS
+#define TIMELINE_CHANNELS 0
+#endif
+
+/**
  * Logs with a format of printf:
  *
  * `TIMELINE_PRINTF(tl, TIMELINE_INFO, "took %d ms for %s at %p", ms, name, at);`
@@ -1969,8 +2053,9 @@ TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timel
  * it.
  *
  * If TIMELINE_DISABLED is defined before the first inclusion of the header, these statements and
- * those of `TIMELINE_BACKTRACE` and `TIMELINE_EVENT` log nothing and evaluate no argument. The
- * compiler checks them and leaves nothing of them in optimised code. Functions stay as they are.
+ * those of `TIMELINE_BACKTRACE`, `TIMELINE_EVENT` and `TIMELINE_IMPORTANT_EVENT` log nothing and
+ * evaluate no argument, and neither do calls of `timeline_log`. The compiler checks them and leaves
+ * nothing of them in optimised code. All other functions stay as they are.
  */
 #define TIMELINE_PRINTF(tl, level, ...) \
   TIMELINE_STATEMENT_(tl, level, TIMELINE_CATEGORY, 0, TIMELINE_PRINTF_, __VA_ARGS__)
@@ -2002,16 +2087,27 @@ TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timel
  * message has that of C: `int` is `i32`, `char *` is `str`, and so on. A message that gives a type
  * takes any whole number for one of whole numbers (its low bits count), a `float` for `f32`, a
  * `double` for `f64`, a pointer for `ptr` and `hex`, a `char *` or `TIMELINE_TEXT(pointer, bytes)`
- * for `str`, `TIMELINE_WIDE(pointer)` for `wstr`, and `TIMELINE_ARRAY(pointer, count)` for an array.
+ * for `str` and `istr`, `TIMELINE_WIDE(pointer)` for `wstr`, and `TIMELINE_ARRAY(pointer, count)` for an array.
  * If an argument does not fit, or if there are more or fewer of them than the message has, the event
  * cannot be defined: it is never logged, and `timeline_last_error` says why.
  *
  * An event of up to four numbers is as fast as `timeline_log`. An event has at most 64 arguments,
  * and room for 1,528 bytes, in small rings for less (760 in the smallest): each argument takes 8,
  * and texts and arrays share the rest in order. One that does not fit is cut, and says so.
+ *
+ * An `istr` is for small vocabularies, such as names of interfaces: the text is stored in the
+ * timeline once, and each event carries its place. `timeline_log_interned` says more.
  */
 #define TIMELINE_EVENT(tl, level, category, ...) \
   TIMELINE_STATEMENT_(tl, level, category, TIMELINE_SITE_EVENT, TIMELINE_EVENT_, __VA_ARGS__)
+
+/**
+ * Like `TIMELINE_EVENT`, for important events: they explain others, and readers get them first. The
+ * member `important` of `timeline_attributes_t` says more.
+ */
+#define TIMELINE_IMPORTANT_EVENT(tl, level, category, ...)                                               \
+  TIMELINE_STATEMENT_(tl, level, category, TIMELINE_SITE_EVENT | TIMELINE_SITE_IMPORTANT, TIMELINE_EVENT_, \
+                      __VA_ARGS__)
 
 /* From here on: the parts of these macros. */
 
@@ -2042,7 +2138,7 @@ TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timel
     TIMELINE_QUIET_                                                                                          \
     TIMELINE_BLOCK_ {                                                                                        \
       static timeline_site_t timeline_site_ = {                                                              \
-          category, TIMELINE_FORMAT_(__VA_ARGS__, 0), __FILE__, __LINE__, flags, {0}, {0}, 0};               \
+          category, TIMELINE_FORMAT_(__VA_ARGS__, 0), __FILE__, __LINE__, flags, {0}, {0}, 0, TIMELINE_CHANNELS};              \
       timeline_t *const timeline_tl_ = TIMELINE_HANDLE_(tl);                                                 \
       uint32_t timeline_event_;                                                                              \
       log(TIMELINE_LEVEL_(level), flags, __VA_ARGS__);                                                       \
@@ -2068,11 +2164,25 @@ TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timel
 /* Logs the words: as arguments if they are numbers and there are at most four, else as a payload. */
 #define TIMELINE_END_(numbers, count, flags)                                                                 \
   if ((numbers) && (count) <= 4 && !((flags) & TIMELINE_SITE_BACKTRACE))                                     \
-    timeline_log(timeline_tl_, timeline_event_, TIMELINE_WORD_(0, count), TIMELINE_WORD_(1, count),          \
-                 TIMELINE_WORD_(2, count), TIMELINE_WORD_(3, count));                                        \
+    (timeline_log)(timeline_tl_, timeline_event_, TIMELINE_WORD_(0, count), TIMELINE_WORD_(1, count),        \
+                   TIMELINE_WORD_(2, count), TIMELINE_WORD_(3, count));                                      \
   else                                                                                                       \
     timeline_log_payload(timeline_tl_, timeline_event_, timeline_words_,                                     \
                          timeline_before_ + timeline_payload_.end, (flags) & TIMELINE_SITE_BACKTRACE)
+
+/* Which arguments of an event are to be interned, as bits. */
+TIMELINE_INLINE_ uint64_t timeline_marked_(const timeline_site_t *site) {
+  const uint64_t high = __atomic_load_n(&site->types[1], __ATOMIC_RELAXED);
+  return high << 32 | __atomic_load_n(&site->types[0], __ATOMIC_RELAXED);
+}
+
+/* The same for an event, whose types are `given`. Texts may have to be interned. */
+#define TIMELINE_END_EVENT_(site, given, numbers, count)                                                     \
+  if (!(numbers) && __builtin_expect(timeline_marked_(site) != 0, 0))                                        \
+    timeline_log_interned(timeline_tl_, timeline_event_, timeline_words_, timeline_payload_.end, (given),    \
+                          timeline_marked_(site));                                                           \
+  else                                                                                                       \
+    TIMELINE_END_(numbers, count, 0)
 
 /* The compiler checks the arguments of printf against the format. */
 __attribute__((unused, format(printf, 1, 2))) static inline void timeline_check_format_(const char *format, ...) {
@@ -2179,13 +2289,13 @@ TIMELINE_INLINE_ const unsigned char *timeline_given_(timeline_types_<A...> *) {
 }
 
 template <class... A>
-TIMELINE_INLINE_ void timeline_log_event_(timeline_t *timeline_tl_, uint32_t timeline_event_, const char *,
-                                          const A &...arguments) {
+TIMELINE_INLINE_ void timeline_log_event_(timeline_t *timeline_tl_, const timeline_site_t *site,
+                                          uint32_t timeline_event_, const char *, const A &...arguments) {
   typedef timeline_types_<A...> types;
   TIMELINE_BEGIN_(types::words(), 0);
   const int in_order[] = {0, (timeline_store_(&timeline_payload_, timeline_argument_<A>::of(arguments)), 0)...};
   (void)in_order;
-  TIMELINE_END_(types::numbers(), types::words(), 0);
+  TIMELINE_END_EVENT_(site, types::all, types::numbers(), types::words());
 }
 
 template <unsigned flags, class... A>
@@ -2205,7 +2315,7 @@ TIMELINE_INLINE_ void timeline_log_printf_(timeline_t *timeline_tl_, timeline_si
   TIMELINE_CHECK_(__VA_ARGS__);                                                                            \
   if (timeline_says_(timeline_tl_, &timeline_site_, level,                                                 \
                      timeline_given_(false ? timeline_types_of_(__VA_ARGS__) : nullptr), &timeline_event_)) \
-  timeline_log_event_(timeline_tl_, timeline_event_, __VA_ARGS__)
+  timeline_log_event_(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__)
 
 #define TIMELINE_PRINTF_(level, flags, ...)                                                     \
   if (false) timeline_check_format_(__VA_ARGS__);                                               \
@@ -2224,20 +2334,20 @@ TIMELINE_INLINE_ void timeline_log_printf_(timeline_t *timeline_tl_, timeline_si
 #define TIMELINE_AND_NUMBER_(x) &&TIMELINE_TYPE_(x) < TIMELINE_STR
 #define TIMELINE_PLUS_WORDS_(x) +(TIMELINE_TYPE_(x) == TIMELINE_LONG_DOUBLE_ ? 2 : 1)
 
-/* Logs the arguments, each of which `store` stores. */
+/* Stores the arguments, each by `store`. */
 #define TIMELINE_LOG_(store, flags, ...)                                           \
   enum {                                                                           \
     timeline_fixed_ = 0 TIMELINE_EACH_(TIMELINE_PLUS_WORDS_, __VA_ARGS__),         \
     timeline_numbers_ = 1 TIMELINE_EACH_(TIMELINE_AND_NUMBER_, __VA_ARGS__)        \
   };                                                                               \
   TIMELINE_BEGIN_(timeline_fixed_, flags);                                         \
-  TIMELINE_EACH_(store, __VA_ARGS__)                                               \
-  TIMELINE_END_(timeline_numbers_, timeline_fixed_, flags)
+  TIMELINE_EACH_(store, __VA_ARGS__)
 
 #define TIMELINE_EVENT_(level, flags, ...)                                                                    \
   static const unsigned char timeline_given_[] = {TIMELINE_EACH_(TIMELINE_LISTED_, __VA_ARGS__) 0};           \
   if (timeline_says_(timeline_tl_, &timeline_site_, level, timeline_given_, &timeline_event_)) {              \
-    TIMELINE_LOG_(TIMELINE_STORE_, 0, __VA_ARGS__);                                                           \
+    TIMELINE_LOG_(TIMELINE_STORE_, 0, __VA_ARGS__)                                                            \
+    TIMELINE_END_EVENT_(&timeline_site_, timeline_given_, timeline_numbers_, timeline_fixed_);                \
   }
 
 #define TIMELINE_PRINTF_(level, flags, ...)                                                  \
@@ -2246,10 +2356,16 @@ TIMELINE_INLINE_ void timeline_log_printf_(timeline_t *timeline_tl_, timeline_si
     if (timeline_is_whole_text_(&timeline_site_)) {                                          \
       timeline_printf_all_(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__);     \
     } else {                                                                                 \
-      TIMELINE_LOG_(TIMELINE_STORE_PRINTF_, flags, __VA_ARGS__);                             \
+      TIMELINE_LOG_(TIMELINE_STORE_PRINTF_, flags, __VA_ARGS__)                              \
+      TIMELINE_END_(timeline_numbers_, timeline_fixed_, flags);                              \
     }                                                                                        \
   }
 
+#endif
+
+#ifdef TIMELINE_DISABLED
+TIMELINE_INLINE_ void timeline_nothing_(int unused) { (void)unused; }
+#define timeline_log(...) timeline_nothing_(0 ? ((timeline_log)(__VA_ARGS__), 0) : 0)
 #endif
 
 #endif /* __GNUC__ */

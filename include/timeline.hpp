@@ -6,6 +6,13 @@
 //   TIMELINE_EVENT(tl, timeline::info, "example", "resized $name to $size:bytes", name, buffer.size());
 //   TIMELINE_PRINTF(tl, timeline::info, "took %d ms for %s", ms, name.c_str());
 //
+//   struct sent {
+//     static constexpr auto event = timeline::declared("net", timeline::info, "sent $size:bytes to $host");
+//     std::uint32_t size;
+//     std::string_view host;
+//   };
+//   tl.log(sent{1500, "eth0"});                     // with C++20: sent{.size = 1500, .host = "eth0"}
+//
 //   timeline::attached at("/timeline");
 //   for (const timeline::event& event : at.events(timeline::newest_first))
 //     std::cout << event.core() << ' ' << event.text() << '\n';
@@ -38,6 +45,7 @@
 #endif
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -97,6 +105,14 @@ inline constexpr order oldest_first = order::oldest_first;
 inline constexpr order newest_first = order::newest_first;
 enum class from : std::int32_t { oldest = TIMELINE_FROM_OLDEST, now = TIMELINE_FROM_NOW };
 
+// With TIMELINE_DISABLED, tracepoints and declared events log nothing. Whether they log is a parameter of
+// each function that logs, so that files compiled in either way go into one program.
+#ifdef TIMELINE_DISABLED
+#define TIMELINE_LOGS_ false
+#else
+#define TIMELINE_LOGS_ true
+#endif
+
 namespace detail {
 
 // In programs compiled without exceptions, an error ends the program with its message.
@@ -155,7 +171,7 @@ template <class... Arguments>
 void log(const timeline_t* tl, std::uint32_t event, Arguments... arguments) noexcept {
   static_assert(sizeof...(Arguments) <= max_arguments, "timeline: an event has at most four arguments");
   const std::int64_t args[max_arguments] = {argument(arguments)...};
-  ::timeline_log(tl, event, args[0], args[1], args[2], args[3]);
+  (::timeline_log)(tl, event, args[0], args[1], args[2], args[3]);
 }
 
 constexpr bool is_name(char c) noexcept {
@@ -170,7 +186,361 @@ constexpr int count_arguments(const char* message) noexcept {
   return count;
 }
 
+constexpr bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+// A type that the message names, but that there is not.
+inline constexpr unsigned unknown_type = ~0u;
+
+// The number of a type by its name: TIMELINE_I64 and so on.
+constexpr unsigned type_named(std::string_view name) noexcept {
+  struct named {
+    std::string_view name;
+    unsigned type;
+  };
+  constexpr named types[] = {
+      {"i8", TIMELINE_I8},     {"i16", TIMELINE_I16},   {"i32", TIMELINE_I32},   {"i64", TIMELINE_I64},
+      {"u8", TIMELINE_U8},     {"u16", TIMELINE_U16},   {"u32", TIMELINE_U32},   {"u64", TIMELINE_U64},
+      {"f32", TIMELINE_F32},   {"f64", TIMELINE_F64},   {"bool", TIMELINE_BOOL}, {"char", TIMELINE_CHAR},
+      {"hex", TIMELINE_HEX},   {"ptr", TIMELINE_PTR},   {"ns", TIMELINE_NS},     {"time", TIMELINE_TIME},
+      {"bytes", TIMELINE_BYTES}, {"str", TIMELINE_STR}, {"wstr", TIMELINE_WSTR}, {"istr", TIMELINE_ISTR},
+  };
+  for (const named& type : types)
+    if (type.name == name) return type.type;
+  return unknown_type;
+}
+
+// The type that a message names at `text`, behind `$name:`.
+constexpr unsigned type_at(const char* text) noexcept {
+  std::size_t length = 0;
+  while (is_name(text[length]) && text[length] != '_') ++length;
+  const std::string_view name(text, length);
+  if (text[length] == '(' && name == "enum") return TIMELINE_ENUM;
+  if (text[length] == '(' && name == "flags") return TIMELINE_FLAGS;
+  const unsigned type = type_named(name);
+  if (text[length] != '[' || text[length + 1] != ']') return type;
+  return type <= TIMELINE_F64 ? TIMELINE_ARRAY_OF | type : unknown_type;
+}
+
+// The type that a message names for the argument at `index`; 0 if it names none.
+constexpr unsigned type_of_argument(const char* message, std::size_t index) noexcept {
+  for (; *message != '\0' && *message != '\n' && *message != '\r'; ++message) {
+    if (*message != '$' || !is_name(message[1]) || index-- > 0) continue;
+    while (is_name(message[1])) ++message;
+    return message[1] == ':' && is_letter(message[2]) ? type_at(message + 2) : 0;
+  }
+  return 0;
+}
+
+constexpr bool is_whole_number(unsigned type) noexcept {
+  return type < TIMELINE_STR && type != TIMELINE_F32 && type != TIMELINE_F64 && type != TIMELINE_PTR;
+}
+
+// Whether an argument of a type may stand where the message names another.
+constexpr bool fits(unsigned expected, unsigned given) noexcept {
+  if (given == TIMELINE_LONG_DOUBLE_) return false;
+  if (given == TIMELINE_MAYBE_TEXT_ || given == TIMELINE_MAYBE_WIDE_) given = TIMELINE_PTR;
+  if (expected == 0) return true;
+  if (expected == TIMELINE_HEX && given == TIMELINE_PTR) return true;
+  if (expected == TIMELINE_STR || expected == TIMELINE_ISTR) return given == TIMELINE_STR || given == TIMELINE_WSTR;
+  return is_whole_number(expected) ? is_whole_number(given) : expected == given;
+}
+
+constexpr bool has_known_types(const char* message) noexcept {
+  for (int i = 0; i < count_arguments(message); ++i)
+    if (type_of_argument(message, static_cast<std::size_t>(i)) == unknown_type) return false;
+  return true;
+}
+
+// Whether arguments of these types may be logged with a message.
+template <class... Arguments>
+constexpr bool all_fit(const char* message) noexcept {
+  const unsigned given[] = {0u, timeline_argument_<Arguments>::type...};
+  for (std::size_t i = 0; i < sizeof...(Arguments); ++i)
+    if (!fits(type_of_argument(message, i), given[i + 1])) return false;
+  return true;
+}
+
+// Message::text() is a message, which these arguments are for.
+template <class Message, class... Arguments>
+constexpr void check_message() noexcept {
+  constexpr int count = count_arguments(Message::text());
+  static_assert(count <= TIMELINE_MAX_FIELDS, "timeline: an event has at most 64 arguments");
+  static_assert(sizeof...(Arguments) == count,
+                "timeline: the call has another number of arguments than the message has $arguments");
+  static_assert(has_known_types(Message::text()),
+                "timeline: the message names a type that there is not: docs/format.md lists the types");
+  if constexpr (sizeof...(Arguments) == count)
+    static_assert(all_fit<Arguments...>(Message::text()),
+                  "timeline: an argument has another type than the message gives it: let both agree, or convert it");
+}
+
+// Logs an event that is enabled. `marked`: which of its texts are to be interned.
+template <class... Arguments>
+void log_values(timeline_t* timeline_tl_, std::uint32_t timeline_event_, std::uint64_t marked,
+                const Arguments&... arguments) noexcept {
+  typedef timeline_types_<Arguments...> types;
+  TIMELINE_BEGIN_(types::words(), 0);
+  const int in_order[] = {0, (timeline_store_(&timeline_payload_, timeline_argument_<Arguments>::of(arguments)), 0)...};
+  (void)in_order;
+  if (!types::numbers() && marked != 0)
+    ::timeline_log_interned(timeline_tl_, timeline_event_, timeline_words_, timeline_payload_.end, types::all, marked);
+  else
+    TIMELINE_END_(types::numbers(), types::words(), 0);
+}
+
+// Converts to anything: as many of these as an aggregate takes, so many members it has.
+struct anything {
+  template <class T>
+  constexpr operator T() const noexcept;
+};
+
+template <class T, class Anythings, class = void>
+struct takes : std::false_type {};
+template <class T, class... Anythings>
+struct takes<T, std::tuple<Anythings...>, std::void_t<decltype(T{std::declval<Anythings>()...})>> : std::true_type {};
+
+inline constexpr int most_members = 32;
+
+// How many members an aggregate has. No array of C, and no reference, may be among them.
+template <class T, class... Anythings>
+constexpr int count_members() noexcept {
+  if constexpr (sizeof...(Anythings) > most_members || !takes<T, std::tuple<anything, Anythings...>>::value)
+    return static_cast<int>(sizeof...(Anythings));
+  else
+    return count_members<T, anything, Anythings...>();
+}
+
+// Calls a function with the members of an aggregate.
+template <class T, class Function>
+decltype(auto) with_members(const T& value, Function&& function) {
+  constexpr int count = count_members<T>();
+  static_assert(count <= most_members, "timeline: a declared event has at most 32 members");
+  if constexpr (count == 0) {
+    return function();
+  }
+  else if constexpr (count == 1) {
+    const auto& [m1] = value;
+    return function(m1);
+  }
+  else if constexpr (count == 2) {
+    const auto& [m1, m2] = value;
+    return function(m1, m2);
+  }
+  else if constexpr (count == 3) {
+    const auto& [m1, m2, m3] = value;
+    return function(m1, m2, m3);
+  }
+  else if constexpr (count == 4) {
+    const auto& [m1, m2, m3, m4] = value;
+    return function(m1, m2, m3, m4);
+  }
+  else if constexpr (count == 5) {
+    const auto& [m1, m2, m3, m4, m5] = value;
+    return function(m1, m2, m3, m4, m5);
+  }
+  else if constexpr (count == 6) {
+    const auto& [m1, m2, m3, m4, m5, m6] = value;
+    return function(m1, m2, m3, m4, m5, m6);
+  }
+  else if constexpr (count == 7) {
+    const auto& [m1, m2, m3, m4, m5, m6, m7] = value;
+    return function(m1, m2, m3, m4, m5, m6, m7);
+  }
+  else if constexpr (count == 8) {
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8] = value;
+    return function(m1, m2, m3, m4, m5, m6, m7, m8);
+  }
+  else if constexpr (count == 9) {
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9] = value;
+    return function(m1, m2, m3, m4, m5, m6, m7, m8, m9);
+  }
+  else if constexpr (count == 10) {
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10] = value;
+    return function(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10);
+  }
+  else if constexpr (count == 11) {
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11] = value;
+    return function(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11);
+  }
+  else if constexpr (count == 12) {
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12] = value;
+    return function(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12);
+  }
+  else if constexpr (count == 13) {
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13] = value;
+    return function(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13);
+  }
+  else if constexpr (count == 14) {
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14] = value;
+    return function(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14);
+  }
+  else if constexpr (count == 15) {
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15] = value;
+    return function(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15);
+  }
+  else if constexpr (count == 16) {
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16] = value;
+    return function(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16);
+  }
+  else if constexpr (count == 17) {
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17] = value;
+    return function(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17);
+  }
+  else if constexpr (count == 18) {
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18] = value;
+    return function(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18);
+  }
+  else if constexpr (count == 19) {
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19] = value;
+    return function(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19);
+  }
+  else if constexpr (count == 20) {
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20] = value;
+    return function(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20);
+  }
+  else if constexpr (count == 21) {
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21] = value;
+    return function(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21);
+  }
+  else if constexpr (count == 22) {
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22] = value;
+    return function(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22);
+  }
+  else if constexpr (count == 23) {
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23] = value;
+    return function(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23);
+  }
+  else if constexpr (count == 24) {
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23, m24] = value;
+    return function(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23, m24);
+  }
+  else if constexpr (count == 25) {
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23, m24, m25] = value;
+    return function(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23, m24, m25);
+  }
+  else if constexpr (count == 26) {
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23, m24, m25, m26] = value;
+    return function(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23, m24, m25, m26);
+  }
+  else if constexpr (count == 27) {
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23, m24, m25, m26, m27] = value;
+    return function(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23, m24, m25, m26, m27);
+  }
+  else if constexpr (count == 28) {
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23, m24, m25, m26, m27, m28] = value;
+    return function(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23, m24, m25, m26, m27, m28);
+  }
+  else if constexpr (count == 29) {
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23, m24, m25, m26, m27, m28, m29] = value;
+    return function(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23, m24, m25, m26, m27, m28, m29);
+  }
+  else if constexpr (count == 30) {
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23, m24, m25, m26, m27, m28, m29, m30] = value;
+    return function(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23, m24, m25, m26, m27, m28, m29, m30);
+  }
+  else if constexpr (count == 31) {
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31] = value;
+    return function(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31);
+  }
+  else if constexpr (count == 32) {
+    const auto& [m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32] = value;
+    return function(m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23, m24, m25, m26, m27, m28, m29, m30, m31, m32);
+  }
+}
+
 }  // namespace detail
+
+// The declaration of an event whose arguments are the members of a struct: see declared.
+struct declaration {
+  const char* category;
+  ::timeline::priority priority;
+  const char* message;
+  ::timeline::attributes with;
+  const char* file;
+  std::uint32_t line;
+};
+
+// Declares an event in a struct: its members are the arguments of the message, in their order.
+//
+//   struct sent {
+//     static constexpr auto event = timeline::declared("net", timeline::info, "sent $size:bytes to $host");
+//     std::uint32_t size;
+//     std::string_view host;
+//   };
+//
+// The struct is an aggregate of up to 32 members, without base classes and arrays of C. They are what
+// TIMELINE_EVENT takes. The compiler compares their number and types with the message. ring::log logs
+// a value.
+constexpr declaration declared(const char* category, ::timeline::priority priority, const char* message,
+                               ::timeline::attributes with = {}, const char* file = __builtin_FILE(),
+                               unsigned line = __builtin_LINE()) noexcept {
+  return {category, priority, message, with, file, line};
+}
+
+namespace detail {
+
+template <class Event>
+struct message_of {
+  static constexpr const char* text() noexcept { return Event::event.message; }
+};
+
+// Where a declared event remembers its definitions.
+template <class Event>
+inline timeline_site_t site_of = {Event::event.category,
+                                  Event::event.message,
+                                  Event::event.file,
+                                  Event::event.line,
+                                  TIMELINE_SITE_EVENT | (Event::event.with.important ? TIMELINE_SITE_IMPORTANT : 0),
+                                  {0},
+                                  {0},
+                                  nullptr,
+                                  Event::event.with.channels};
+
+template <bool Logs, class Event>
+void log_declared(timeline_t* tl, const Event& value) noexcept {
+  static_assert(std::is_aggregate_v<Event>, "timeline: a declared event is a plain struct, without constructors");
+  with_members(value, [tl](const auto&... members) {
+    check_message<message_of<Event>, std::decay_t<decltype(members)>...>();
+    if constexpr (Logs) {
+      typedef timeline_types_<std::decay_t<decltype(members)>...> types;
+      timeline_site_t* const site = &site_of<Event>;
+      std::uint32_t event = 0;
+      if (timeline_says_(tl, site, static_cast<std::int32_t>(Event::event.priority), types::all, &event))
+        log_values<std::decay_t<decltype(members)>...>(tl, event, timeline_marked_(site), members...);
+    }
+  });
+}
+
+}  // namespace detail
+
+// An event defined with the types of its arguments: ring::define<std::uint32_t, std::string_view>. Call it
+// with them to log it. They are what TIMELINE_EVENT takes. Keeps its timeline open; copies are cheap. A
+// default-constructed or moved-from one logs nothing. Any thread.
+template <class... Arguments>
+class typed_tracepoint {
+ public:
+  typed_tracepoint() noexcept = default;
+
+  template <bool Logs = TIMELINE_LOGS_>
+  void operator()(const Arguments&... arguments) const noexcept {
+    if (Logs && enabled()) detail::log_values<Arguments...>(tl_.get(), event_, marked_, arguments...);
+  }
+
+  // Whether a call would log: ask before computing costly arguments.
+  bool enabled() const noexcept { return ::timeline_enabled(tl_.get(), event_); }
+  // The number of the event; 0 for one that logs nothing.
+  std::uint32_t id() const noexcept { return event_; }
+
+ private:
+  friend class ring;
+  typed_tracepoint(std::shared_ptr<timeline_t> tl, std::uint32_t event, std::uint64_t marked) noexcept
+      : tl_(std::move(tl)), event_(event), marked_(marked) {}
+
+  std::shared_ptr<timeline_t> tl_;
+  std::uint32_t event_ = 0;
+  // Which arguments are texts to be interned.
+  std::uint64_t marked_ = 0;
+};
 
 // The Count of a tracepoint whose number of arguments is only known at run time.
 inline constexpr int any = -1;
@@ -186,16 +556,16 @@ class tracepoint {
  public:
   tracepoint() noexcept = default;
 
-  template <class... Arguments>
+  template <bool Logs = TIMELINE_LOGS_, class... Arguments>
   void operator()(Arguments... arguments) const noexcept(Count != any) {
     static_assert(sizeof...(Arguments) <= detail::max_arguments, "timeline: an event has at most four arguments");
     if constexpr (Count == any) {
-      if (tl_ && sizeof...(Arguments) != count_) refuse(sizeof...(Arguments));
+      if (Logs && tl_ && sizeof...(Arguments) != count_) refuse(sizeof...(Arguments));
     } else {
       static_assert(sizeof...(Arguments) == Count,
                     "timeline: the call has another number of arguments than the message has $arguments");
     }
-    if (enabled()) detail::log(tl_.get(), event_, arguments...);
+    if (Logs && enabled()) detail::log(tl_.get(), event_, arguments...);
   }
 
   // Whether a call would log: ask before computing costly arguments.
@@ -240,8 +610,7 @@ class sampler {
 // Options to make or join a timeline; value-initialised, they are the defaults.
 using options = ::timeline_options_t;
 
-// Attributes of a definition; value-initialised, they are the defaults.
-using attributes = ::timeline_attributes_t;
+class catalogue;
 
 // A timeline to write to. Any thread may use it at any time, but only one may move or destroy it. A
 // moved-from ring logs nothing, and throws from functions that need a timeline.
@@ -306,8 +675,8 @@ class ring {
     for (std::uint32_t i = 0; i < count; ++i)
       if (fields[i].type == TIMELINE_F32 || fields[i].type == TIMELINE_F64 || fields[i].type >= TIMELINE_STR) {
         const std::string name(fields[i].name, fields[i].name_length);
-        const std::string what = "a tracepoint takes whole numbers, but $" + name + " is not one: log it by " +
-                                 "TIMELINE_EVENT";
+        const std::string what = "this tracepoint takes whole numbers, but $" + name + " is not one: name the " +
+                                 "types, as in define<double>, or log it by TIMELINE_EVENT";
         detail::raise(TIMELINE_E_ARGUMENT, what.c_str());
       }
     if (count > detail::max_arguments) {
@@ -326,18 +695,28 @@ class ring {
     return tracepoint<Count>(tl_, event, count);
   }
 
-  // Defines all events of a catalogue, a text file, and returns them by name: load("engine.events").at("engine.start").
-  std::map<std::string, tracepoint<>> load(detail::text file) const {
-    timeline_catalogue_t* made = nullptr;
-    detail::check(::timeline_define_file(tl_.get(), file.c(), &made));
-    const std::unique_ptr<timeline_catalogue_t, void (*)(timeline_catalogue_t*)> owner(made, ::timeline_catalogue_free);
-    std::map<std::string, tracepoint<>> events;
-    timeline_defined_t one;
-    for (std::uint32_t i = 0; ::timeline_defined(made, i, &one) == TIMELINE_OK; ++i)
-      events.emplace(one.name, define(one.category, static_cast<::timeline::priority>(one.priority), one.message,
-                                      attributes{one.channels, false}));
-    return events;
+  // Defines an event with the types of its arguments, such as define<std::uint32_t, std::string_view>. An
+  // argument without a type in the message gets that of the call; throws if one does not fit.
+  template <class First, class... More>
+  typed_tracepoint<First, More...> define(detail::text category, ::timeline::priority priority, detail::text message,
+                                          const attributes& with = {}) const {
+    typedef timeline_types_<First, More...> types;
+    std::uint32_t event = 0;
+    std::uint64_t marked = 0;
+    detail::check(::timeline_define_typed(tl_.get(), category.c(), static_cast<std::int32_t>(priority), message.c(),
+                                          types::all, &with, &event, &marked));
+    return typed_tracepoint<First, More...>(tl_, event, marked);
   }
+
+  // Logs a declared event: see declared. Defines it when it is first logged. Never throws: an event
+  // that cannot be defined is never logged.
+  template <class Event, bool Logs = TIMELINE_LOGS_>
+  auto log(const Event& value) const noexcept -> std::void_t<decltype(Event::event.message)> {
+    detail::log_declared<Logs>(tl_.get(), value);
+  }
+
+  // Defines all events of a catalogue, a text file: load("engine.events").at("engine.start").
+  catalogue load(detail::text file) const;
 
   // How many important events were dropped so far, because there was no room left for them.
   std::uint64_t dropped_important() const noexcept { return ::timeline_dropped_important(tl_.get()); }
@@ -383,6 +762,7 @@ class ring {
   explicit operator bool() const noexcept { return tl_ != nullptr; }
 
  private:
+  friend class catalogue;
   struct empty {};
   explicit ring(empty) noexcept {}
   void own(timeline_t* tl) { tl_ = std::shared_ptr<timeline_t>(tl, ::timeline_free); }
@@ -391,13 +771,79 @@ class ring {
   std::shared_ptr<timeline_t> tl_;
 };
 
-// An event from a cursor. Copies are cheap, but the views of category(), message() and file() are
+// The events of a catalogue, by their names. Keeps its timeline open.
+class catalogue {
+ public:
+  // The event of this name, whose arguments are whole numbers. Throws if there is none, or if its message names
+  // other types.
+  tracepoint<> at(detail::text name) const {
+    const definition& found = find(name);
+    return where().define(found.category, found.priority, found.message, found.with());
+  }
+
+  // The event of this name, for arguments of these types: at<double, std::string_view>("net.used"). Throws if there is
+  // none, or if they do not fit its message.
+  template <class First, class... More>
+  typed_tracepoint<First, More...> at(detail::text name) const {
+    const definition& found = find(name);
+    return where().template define<First, More...>(found.category, found.priority, found.message, found.with());
+  }
+
+  std::size_t size() const noexcept { return events_.size(); }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const auto& event : events_) names.push_back(event.first);
+    return names;
+  }
+
+ private:
+  friend class ring;
+  struct definition {
+    std::string category;
+    ::timeline::priority priority;
+    std::string message, channels;
+    attributes with() const { return attributes{channels.c_str(), false}; }
+  };
+
+  const definition& find(detail::text name) const {
+    const auto found = events_.find(name.c());
+    if (found == events_.end()) {
+      const std::string what = std::string("the catalogue has no event \"") + name.c() + "\": names() has them all";
+      detail::raise(TIMELINE_E_NOT_FOUND, what.c_str());
+    }
+    return found->second;
+  }
+
+  ring where() const {
+    ring same{ring::empty{}};
+    same.tl_ = tl_;
+    return same;
+  }
+
+  std::shared_ptr<timeline_t> tl_;
+  std::map<std::string, definition> events_;
+};
+
+inline catalogue ring::load(detail::text file) const {
+  timeline_catalogue_t* made = nullptr;
+  detail::check(::timeline_define_file(tl_.get(), file.c(), &made));
+  const std::unique_ptr<timeline_catalogue_t, void (*)(timeline_catalogue_t*)> owner(made, ::timeline_catalogue_free);
+  catalogue loaded;
+  loaded.tl_ = tl_;
+  timeline_defined_t one;
+  for (std::uint32_t i = 0; ::timeline_defined(made, i, &one) == TIMELINE_OK; ++i)
+    loaded.events_[one.name] = {one.category, static_cast<::timeline::priority>(one.priority), one.message, one.channels};
+  return loaded;
+}
+
+// An event from a cursor. Copies are cheap, but the views of category(), message(), file() and channels() are
 // only valid until both the attached timeline and the cursor are gone.
 class event {
  public:
   using time_point = std::chrono::time_point<std::chrono::system_clock, std::chrono::nanoseconds>;
 
-  event() noexcept : c_() { c_.category = c_.message = c_.file = ""; }
+  event() noexcept : c_() { c_.category = c_.message = c_.file = c_.channels = ""; }
   std::uint64_t ticks() const noexcept { return c_.ticks; }
   // The wall-clock time; 1970 when not known yet.
   time_point time() const noexcept {
@@ -427,7 +873,9 @@ class event {
   std::string_view thread() const noexcept { return c_.thread; }
   std::string_view group() const noexcept { return c_.group; }
   std::string_view process() const noexcept { return c_.process; }
-  // The source file and line of a TIMELINE_PRINTF; "" and 0 for other events.
+  // The channels of its definition: "itv|bbc".
+  std::string_view channels() const noexcept { return c_.channels; }
+  // The source file and line of a statement or a declared event; "" and 0 for other events.
   std::string_view file() const noexcept { return c_.file; }
   std::uint32_t line() const noexcept { return c_.line; }
   // The call stack of TIMELINE_BACKTRACE: return addresses, innermost first.
@@ -586,11 +1034,9 @@ inline std::int32_t number(::timeline::priority priority) noexcept { return stat
 inline std::int32_t number(std::int32_t level) noexcept { return level; }
 
 // Checks a TIMELINE_EVENT: the types of its arguments are those behind the pointer.
-template <int Count, class... Arguments>
+template <class Message, class... Arguments>
 constexpr void check_arguments(timeline_types_<Arguments...>*) noexcept {
-  static_assert(Count <= TIMELINE_MAX_FIELDS, "timeline: an event has at most 64 arguments");
-  static_assert(sizeof...(Arguments) == Count,
-                "timeline: the call has another number of arguments than the message has $arguments");
+  check_message<Message, Arguments...>();
 }
 
 template <int Count>
@@ -617,7 +1063,7 @@ tracepoint<Count> define(const ring& tl, text category, ::timeline::priority pri
   (::timeline::detail::define<TIMELINE_COUNT_(message)>((tl), (category), (priority), (message)))
 
 // TIMELINE_EVENT(tl, priority, category, message, arguments...) of timeline.h also takes a ring and a
-// timeline::priority, and the compiler counts the arguments. It takes enumerators, std::string,
+// timeline::priority, and the compiler compares number and types of the arguments with the message. It takes enumerators, std::string,
 // std::string_view, std::vector, std::array and std::span of numbers, and std::chrono::duration, which
 // is a number of nanoseconds. For a type of your own, define a function
 //
@@ -627,9 +1073,12 @@ tracepoint<Count> define(const ring& tl, text category, ::timeline::priority pri
 // return a std::string_view and not a std::string. Never throws: an event that cannot be defined is
 // never logged.
 #undef TIMELINE_CHECK_
-#define TIMELINE_CHECK_(...)                                          \
-  ::timeline::detail::check_arguments<TIMELINE_COUNT_(__VA_ARGS__)>( \
-      false ? timeline_types_of_(__VA_ARGS__) : nullptr)
+#define TIMELINE_CHECK_(...)                                                                     \
+  struct timeline_message_ {                                                                     \
+    static constexpr const char* text() noexcept { return TIMELINE_FIRST_(__VA_ARGS__, 0); }     \
+  };                                                                                             \
+  ::timeline::detail::check_arguments<timeline_message_>(false ? timeline_types_of_(__VA_ARGS__) \
+                                                               : nullptr)
 
 template <class T>
 struct timeline_argument_<T, std::enable_if_t<std::is_enum_v<std::remove_cv_t<T>>>> {

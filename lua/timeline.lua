@@ -582,10 +582,13 @@ end
 local function payload_logger(writer, event, fields)
    local count, names, check, put = #fields, {}, {}, {}
    local parameters, checks, stores = {}, {}, {}
+   local types, marked = ffi.new("uint8_t[?]", count + 1), 0ULL
    for index, field in ipairs(fields) do
       names[index], parameters[index] = field.name, "v" .. index
-      if field.type == C.TIMELINE_STR or field.type == C.TIMELINE_WSTR then
+      types[index - 1] = field.type
+      if field.type >= C.TIMELINE_STR and field.type <= C.TIMELINE_ISTR then
          check[index], put[index] = check_text(field), put_text
+         if field.type == C.TIMELINE_ISTR then marked = marked + 2ULL ^ (index - 1) end
       elseif field.type >= C.TIMELINE_ARRAY_OF then
          check[index], put[index] = array_of(field)
       else
@@ -614,8 +617,10 @@ local function payload_logger(writer, event, fields)
          stores[index] = stores[index]:gsub("put%d+%(", ("put[%d]("):format(index))
       end
    end
+   local log, last = C.timeline_log_payload, "0"
+   if marked ~= 0 then log, last = C.timeline_log_interned, "types, marked" end
    local source = ([[
-      local writer, event, check, put, refuse_count, image, log = ...
+      local writer, event, check, put, refuse_count, image, log, types, marked = ...
       local word = image.word
       %s
       return function(%s, more)
@@ -625,13 +630,13 @@ local function payload_logger(writer, event, fields)
          if tl ~= nil and tl.enabled[event] ~= 0 then
             local at, most = %d, tl.payload
             %s
-            log(tl, event, image.uword, at / 8, 0)
+            log(tl, event, image.uword, at / 8, %s)
          end
       end]]):format(table.concat(outside, "\n"), table.concat(parameters, ", "),
       table.concat(parameters, " == nil or "), table.concat(parameters, ", "), table.concat(checks, "\n"),
-      8 * count, table.concat(stores, "\n"))
+      8 * count, table.concat(stores, "\n"), last)
    return assert(loadstring(source, "=timeline"))(writer, event, check, put, refuse_count, image,
-      C.timeline_log_payload)
+      log, types, marked)
 end
 
 -- The arguments of a message, each with its name (and the $), type and labels, and whether one is converted;
@@ -661,7 +666,7 @@ local ATTRIBUTES = { channels = true, important = true }
 -- $name on the message's first line: numbers (fractions are cut off), int64_t or uint64_t, true and
 -- false as 1 and 0. A type behind the name, as in $ratio:f64, $ok:bool, $key:char or
 -- $color:enum(red=1,green=2), lets it take numbers with fractions, booleans, a character, or a name
--- of the enum. $name:str takes a string, and $name:u16[] a table of numbers or an array of FFI with such
+-- of the enum. $name:str and $name:istr take a string, and $name:u16[] a table of numbers or an array of FFI with such
 -- elements. There are at most 64 arguments. Any other argument, and a wrong number of them, raises an error at the caller's line,
 -- also while the event is disabled. `attributes` is a table or nil: { channels = 'itv|bbc' } lets the
 -- event be logged only while both channels are on; 'itv=on' is on unless somebody switches it off.
@@ -893,6 +898,7 @@ local texts = {
    category = function(raw) return ffi.string(raw.category) end,
    message = function(raw) return ffi.string(raw.message) end, -- as defined, all its lines
    file = function(raw) return raw.line ~= 0 and ffi.string(raw.file) or nil end,
+   channels = function(raw) return raw.channels[0] ~= 0 and ffi.string(raw.channels) or nil end, -- "itv|bbc"
 }
 
 local needed = ffi.new("size_t[1]")

@@ -31,10 +31,12 @@ static const int TIMELINE_ENUM = 18;
 static const int TIMELINE_FLAGS = 19;
 static const int TIMELINE_STR = 20;
 static const int TIMELINE_WSTR = 21;
+static const int TIMELINE_ISTR = 22;
 static const int TIMELINE_ARRAY_OF = 64;
 static const int TIMELINE_MAX_FIELDS = 64;
 static const int TIMELINE_SITE_BACKTRACE = 1;
 static const int TIMELINE_SITE_EVENT = 2;
+static const int TIMELINE_SITE_IMPORTANT = 4;
 static const int TIMELINE_OLDEST_FIRST = 0;
 static const int TIMELINE_NEWEST_FIRST = 1;
 static const int TIMELINE_FROM_OLDEST = 0;
@@ -104,6 +106,7 @@ typedef struct timeline_site_t {
   uint64_t events[8];
   uint32_t types[32];
   const uint8_t *given;
+  const char *channels;
 } timeline_site_t;
 typedef struct timeline_event_t {
   uint64_t ticks;
@@ -131,6 +134,7 @@ typedef struct timeline_event_t {
   uint64_t missed;
  _Bool
       important;
+  const char *channels;
 } timeline_event_t;
 const char *timeline_last_error(void);
 const char *timeline_version(void);
@@ -199,6 +203,20 @@ void timeline_log_payload(const struct timeline_t *tl,
                           const uint64_t *words,
                           size_t count,
                           uint32_t flags);
+void timeline_log_interned(const struct timeline_t *tl,
+                           uint32_t event,
+                           uint64_t *words,
+                           size_t count,
+                           const uint8_t *given,
+                           uint64_t marked);
+timeline_status_t timeline_define_typed(struct timeline_t *tl,
+                                        const char *category,
+                                        int32_t priority,
+                                        const char *message,
+                                        const uint8_t *given,
+                                        const struct timeline_attributes_t *attributes,
+                                        uint32_t *event,
+                                        uint64_t *marked);
 size_t timeline_backtrace(struct timeline_t *tl, const void *from, uint64_t *words, size_t count);
 timeline_status_t timeline_save(struct timeline_t *tl, const char *file);
 timeline_status_t timeline_dump(const char *path, uint64_t max_entries, int fd);

@@ -84,6 +84,14 @@ pub struct Info {
     pub string_bytes: u64,
     /// Bytes of the string table.
     pub string_capacity: u64,
+    /// Interned texts.
+    pub interned: u32,
+    /// Bytes that they take of those kept for them.
+    pub interned_bytes: u64,
+    /// Bytes that are kept for them.
+    pub interned_capacity: u64,
+    /// Texts to be interned that were copied, because there was no room left for them.
+    pub not_interned: u64,
     /// Ticks of the newest event.
     pub newest_ticks: Option<u64>,
     /// Ticks of the oldest event.
@@ -177,6 +185,10 @@ pub(crate) fn info(
         definition_capacity: geometry.definitions - 1,
         string_bytes: segment.definitions.strings_used(),
         string_capacity: geometry.strings().length,
+        interned: segment.definitions.interned.count(),
+        interned_bytes: segment.definitions.interned.taken(),
+        interned_capacity: segment.definitions.interned.capacity(),
+        not_interned: count(segment, |header| &header.not_interned),
         newest_ticks: held.newest,
         oldest_ticks: held.oldest,
         complete_since: held.complete_since,
@@ -200,9 +212,12 @@ fn count_thread_lanes(segment: &Segment) -> u32 {
         .count() as u32
 }
 
+fn count(segment: &Segment, field: fn(&Header) -> &AtomicU64) -> u64 {
+    segment.map.header().field(field).load(Ordering::Relaxed)
+}
+
 fn dropped(segment: &Segment) -> Dropped {
-    let header = segment.map.header();
-    let count = |field: fn(&Header) -> &AtomicU64| header.field(field).load(Ordering::Relaxed);
+    let count = |field| count(segment, field);
     Dropped {
         interrupted: count(|header| &header.dropped_interrupted),
         no_lane: count(|header| &header.dropped_no_lane),

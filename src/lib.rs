@@ -75,6 +75,9 @@ pub mod sync;
 #[cfg(not(loom))]
 mod timeline;
 
+#[cfg(all(feature = "derive", not(loom)))]
+pub use timeline_derive::Event;
+
 #[cfg(not(loom))]
 #[doc(hidden)]
 pub use self::shm::{Record, without_cancellation};
@@ -87,9 +90,9 @@ pub use self::{
     error::{Error, ErrorKind, Result, User, looks_like},
     event::{
         Attributes, Bytes, Catalogue, CatalogueEvent, Channel, Definition, Element, EventId, Field,
-        FieldType, Format, Labels, Layout, Level, Module, Nanoseconds, Priority, Rules, Selection,
-        Switch, Syntax, TYPES, UnixTime, Value, Values, argument_names, bounded, by_position,
-        checked_fields, fields, lay_out, short, typed_message, values,
+        FieldType, Format, Hex, Labels, Layout, Level, Module, Nanoseconds, Priority, Rules,
+        Selection, Switch, Syntax, TYPES, UnixTime, Value, Values, argument_names, bounded,
+        by_position, checked_fields, fields, lay_out, short, typed_message, values,
     },
     info::{Dropped, Info},
     layout::{DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, MAX_ARGUMENTS, MAX_FIELDS},
@@ -103,6 +106,6 @@ pub use self::{
         Encoding, Event, Events, Follow, FollowFrom, Frame, Order, Payload, PlacedEvent, Source,
         ThreadRef,
     },
-    statement::Argument,
+    statement::{Argument, Interned},
     timeline::{Options, Timeline},
 };

@@ -92,6 +92,8 @@ impl Snapshot<'_> {
         let used = self.segment.definitions.strings_used();
         self.copy(definitions.offset, definitions.stride * u64::from(defined))?;
         self.copy(strings.offset, used)?;
+        // After the events: the text of each was stored before it was logged.
+        self.region(self.segment.definitions.interned.in_use())?;
         self.header(&chunks, defined, used, important.1)?;
         Ok(Saved {
             bytes: geometry.total,

@@ -169,6 +169,32 @@ def beside(programs, sizes):
             "ratio": spread(ratios)}
 
 
+# Events of printf that are recorded.
+FORMATS = ["printf2", "printf_five"]
+
+
+def formatted(programs, sizes):
+    """Events of printf until they are in a file: processor time of the program and of the recorder."""
+    found = []
+    for of in FORMATS:
+        program, recorder = [], []
+        for number in range(sizes.archive_rounds * sizes.archive_repeats):
+            say(f"{of} recorded, round {number + 1}")
+            try:
+                argv = [*programs.argv("c", of), "--mode", "loop", "--threads", 1, "--repeats", 1, "--events",
+                        sizes.formatted_read]
+                line = run(argv, of, env=dict(programs.environment(), BENCH_WARM_UP="1"))
+                kept = recorded(programs, programs.outdir / "formatted.tla", cpus()[1], [])
+            finally:
+                programs.remove()
+            program.append(json.loads(line)["event_cpu_ns"])
+            recorder.append(kept["cpu_seconds"] / kept["events"] * 1e9)
+        both = [sum(pair) for pair in zip(program, recorder)]
+        found.append({"of": of, "program_ns": median(program), "recorder_ns": median(recorder), "cpu_ns": spread(both)})
+    return found
+
+
 def measure(programs, sizes):
     """All of it, as a part of the JSON file."""
-    return {"full": full(programs, sizes), "paced": paced(programs, sizes), "beside": beside(programs, sizes)}
+    return {"full": full(programs, sizes), "paced": paced(programs, sizes), "beside": beside(programs, sizes),
+            "formatted": formatted(programs, sizes)}

@@ -84,12 +84,37 @@ def archived(archives):
            f"{paced['rate'] / 1e6:.2f} M/s by {paced['threads']} threads, {paced['seconds']:.0f} s")
     yield "bytes of an event of four integers", 12, False, found["record", "blocks"]["bytes_per_event"][1], "blocks"
     yield "reading back: M events/s of CPU time", 10, True, found["read by time", "blocks"]["cpu_rate"][1], "blocks"
+    yield "CPU ns of an event of printf to disk, program and recorder", 60, False, *worst(
+        (row["cpu_ns"][1], row["of"]) for row in archives["formatted"])
     beside = archives["beside"]
     yield "event while recorded / without", 1.15, False, beside and beside["ratio"][1], "rust"
 
 
-def goals(figures, dumps, references, archives):
+# The goals for events with types: what they are, the most clocks, and the programs and ways of logging.
+TYPED = [
+    ("printf of two integers", 1.10, [("c", "printf2")]),
+    ("printf of an int, five bytes, a pointer and a double", 1.5, [("c", "printf_five")]),
+    ("event of four scalars", 1.10, [("c", "event4"), ("rust", "event4"), (JIT, "event4")]),
+    ("event of six scalars", 1.8, [("c", "event6"), ("rust", "event6")]),
+    ("event of an int and 24 bytes of text", 2.0, [("c", "event_text"), ("rust", "event_text")]),
+    ("event of an integer, a double and 14 bytes of text, from LuaJIT", 1.5, [(JIT, "event_mixed")]),
+    ("event of 25 bytes of text, from LuaJIT", 1.9, [(JIT, "event_text")]),
+]
+
+
+def typed(figures):
+    """Events with types and of printf, beside the clock."""
+    for goal, most, ways in TYPED:
+        found = [(figures.ratio(program, "loop", variant), f"{program} {variant}") for program, variant in ways]
+        yield f"{goal} / rdtsc", most, False, *worst(found)
+
+
+def goals(figures, dumps, formatted, references, archives):
     """Goal, limit, whether more is better, figure, its subject."""
+    yield from typed(figures)
+    for form, most in [("text", 1.3), ("JSON", 2)]:
+        yield f"dump of an event of printf as {form} / snprintf of it", most, False, *worst(
+            (row["ratio"][1], row["of"]) for row in formatted if row["form"] == form)
     yield "enabled event / rdtsc, one thread, Rust and C", 1.05, False, *worst(enabled(figures, 1, 1))
     yield f"the same, 2 to 8 threads, {PROCESSES} processes, by CPU time", 1.15, False, *worst(shared(figures))
     yield "enabled event from LuaJIT / rdtsc", 1.15, False, *worst(
@@ -118,11 +143,11 @@ def verdict(value, limit, more):
     return "reached" if short <= 1 else f"missed by {(short - 1) * 100:.1f} %"
 
 
-def reach(figures, dumps, references, archives):
+def reach(figures, dumps, formatted, references, archives):
     """The goals as rows of the JSON file."""
     return [{"goal": goal, "limit": limit, "at_least": more, "figure": value, "of": of,
              "verdict": verdict(value, limit, more)}
-            for goal, limit, more, value, of in goals(figures, dumps, references, archives)]
+            for goal, limit, more, value, of in goals(figures, dumps, formatted, references, archives)]
 
 
 def reach_table(rows, shape=table):

@@ -1,12 +1,17 @@
 """One-time work, and readers of a full timeline: whole processes, in turn, against babeltrace2."""
 
 import json
+import os
 import subprocess
 import time
 
 from harness.figures import median, spread
 from harness.programs import Failed, run, say
 from peers.peers import Unavailable
+
+# Events of printf, and the same with the C library.
+FORMATS = {"printf2": "snprintf2", "printf4": "snprintf4"}
+READERS = {"text": [], "JSON": ["--json"]}
 
 
 def cold(programs, sizes):
@@ -34,6 +39,41 @@ def seconds(argv):
     if done.returncode != 0:
         raise Failed(f"{' '.join(map(str, argv))} ended with status {done.returncode}")
     return taken
+
+
+def formatted(programs, sizes):
+    """Processor time of reading an event of printf, in each form, against snprintf of the same in the same round."""
+    found = []
+    for of in FORMATS:
+        ratios = {form: [] for form in READERS}
+        for number in range(sizes.read_repeats):
+            say(f"{of} read, round {number + 1} of {sizes.read_repeats}")
+            environment = dict(programs.environment(), BENCH_WARM_UP="1")
+            options = ["--mode", "loop", "--threads", 1, "--repeats", 1, "--events"]
+            try:
+                run([*programs.argv("c", of), *options, sizes.formatted_read], of, env=environment)
+                events = programs.info(programs.name)["events_held"]
+                used = {form: processor_ns([programs.command, "dump", *option, programs.name])
+                        for form, option in READERS.items()}
+            finally:
+                programs.remove()
+            line = run([*programs.argv("c", FORMATS[of]), *options, sizes.formatted], FORMATS[of], env=environment)
+            programs.remove()
+            own = json.loads(line)["event_cpu_ns"]
+            for form, ns in used.items():
+                ratios[form].append(ns / events / own)
+        found += [{"of": of, "form": form, "ratio": spread(each)} for form, each in ratios.items()]
+    return found
+
+
+def processor_ns(argv):
+    """User and system time of a process that writes to /dev/null."""
+    child = subprocess.Popen([str(word) for word in argv], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode != 0:
+        raise Failed(f"{' '.join(map(str, argv))} ended with status {child.returncode}")
+    return (usage.ru_utime + usage.ru_stime) * 1e9
 
 
 def dumps(programs, sizes, snapshot, skipped):

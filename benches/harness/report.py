@@ -97,6 +97,12 @@ def readers(dumps, clock_ns, shape=table):
     return shape(["", "events", "ms", "quartiles", "ns an event", "clocks an event"], rows)
 
 
+def formatted(rows, shape=table):
+    """Reading an event of printf, against formatting it."""
+    return shape(["events", "form", "dump / snprintf", "quartiles"],
+                 [[row["of"], row["form"], *span(row["ratio"])] for row in rows], left=2)
+
+
 def rate(values):
     """Median and quartiles of millions a second."""
     low, middle, high = values
@@ -110,6 +116,13 @@ def archives(rows, shape=table):
         [row["what"], row["form"], f"{row['events']:,}", ns(row["cpu_ns"][1]), *rate(row["cpu_rate"]),
          f"{row['rate'][1]:.2f}", f"{row['bytes_per_event'][1]:.2f}" if "bytes_per_event" in row else ""]
         for row in rows], left=2)
+
+
+def to_disk(rows, shape=table):
+    """Events of printf until they are in a file."""
+    return shape(["events", "program's CPU ns", "recorder's CPU ns", "both", "quartiles"], [
+        [row["of"], ns(row["program_ns"]), ns(row["recorder_ns"]), ns(row["cpu_ns"][1]),
+         f"{ns(row['cpu_ns'][0])}-{ns(row['cpu_ns'][2])}"] for row in rows])
 
 
 def paced(row, shape=table):

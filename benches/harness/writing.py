@@ -8,7 +8,11 @@ JIT, INTERPRETER = "luajit", "luajit -joff"
 THREADS = [1, 2, 4, 8]
 PROCESSES = 4
 # A text with an int, a string, a pointer and a double: logged, with the call stack, and by the C library.
-FORMATTED = ["printf4", "backtrace4", "snprintf4", "fprintf4"]
+FORMATTED = ["printf4", "backtrace4", "snprintf4", "fprintf4", "snprintf2"]
+# The floor, formats and events with types.
+TYPED = ["store64", "printf2", "printf_five", "event4", "event6", "event_text"]
+RUST_TYPED = ["event4", "event6", "event_text"]
+JIT_TYPED = ["event4", "event_mixed", "event_text"]
 
 
 class Sizes:
@@ -28,6 +32,8 @@ class Sizes:
         self.peer_events = 10_000 if quick else 200_000
         self.cold_repeats = 2 if quick else 15
         self.read_repeats = 1 if quick else 7
+        # Twice through the ring, so that nothing else is in it.
+        self.formatted_read = 20_000 if quick else 2 << 20
         self.archive_rounds, self.archive_repeats = (1, 1) if quick else (4, 3)
         # By each of two threads: more than fits, or a part.
         self.filled = 1 << 16 if quick else 1 << 20
@@ -51,6 +57,12 @@ def ways(sizes):
     yield "c", "disabled_call", 1, 1, sizes.disabled
     for variant in FORMATTED:
         yield "c", variant, 1, 1, sizes.formatted
+    for variant in TYPED:
+        yield "c", variant, 1, 1, sizes.events
+    for variant in RUST_TYPED:
+        yield "rust", variant, 1, 1, sizes.events
+    for variant in JIT_TYPED:
+        yield JIT, variant, 1, 1, sizes.events
     for variant in ["enabled0", "enabled4", "disabled"]:
         yield JIT, variant, 1, 1, sizes.disabled if variant == "disabled" else sizes.events
         yield INTERPRETER, variant, 1, 1, sizes.interpreted

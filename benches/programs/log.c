@@ -31,6 +31,14 @@ static __attribute__((noinline, cold)) void taken(void)
 /* One value of each kind, as programs print them; VALUES has other values in each turn. */
 #define MESSAGE "took %d us for %s at %p, %.2f on average"
 #define VALUES(i) (int)((uint32_t)(i) * 2654435761u >> 20), names[(i) & 7], (void *)&names[(i) & 7], (double)(i) / 7
+#define TWO "got %d of %d"
+#define TWO_VALUES(i) (int)((uint32_t)(i) * 2654435761u >> 20), (int)(i)
+/* As MESSAGE, with five bytes of text in each turn. */
+#define FIVE_VALUES(i) (int)((uint32_t)(i) * 2654435761u >> 20), fives[(i) & 3], (void *)&fives[(i) & 3], (double)(i) / 7
+static const char *const fives[] = {"fstat", "write", "mkdir", "rmdir"};
+static const char *const long_names[] = {"a name of 24 characters.", "another of as many bytes"};
+/* The floor: what an event cannot do without, a reading of the clock and 64 bytes in 64 MiB. */
+static uint64_t entries[1 << 20][8] __attribute__((aligned(64)));
 static const char *const names[] = {"open", "read", "a longer name of something", "write", "seek", "stat", "sync", "close"};
 static __thread char text[128];
 static FILE *nowhere;
@@ -42,7 +50,10 @@ static inline __attribute__((always_inline)) void call(uint32_t event, int64_t i
 
 static inline __attribute__((always_inline)) void peer_log(void *state, int64_t i)
 {
-    enum { enabled0, enabled4, checked4, disabled_call, disabled, branch, printf4, backtrace4, snprintf4, fprintf4 };
+    enum {
+        enabled0, enabled4, checked4, disabled_call, disabled, branch, printf4, backtrace4, snprintf4, fprintf4,
+        store64, printf2, printf_five, event4, event6, event_text, snprintf2
+    };
     (void)state;
     switch (VARIANT) {
     case enabled0:
@@ -78,6 +89,34 @@ static inline __attribute__((always_inline)) void peer_log(void *state, int64_t 
     case fprintf4:
         fprintf(nowhere, MESSAGE, VALUES(i));
         break;
+    case store64: {
+        uint64_t *entry = entries[i & ((1 << 20) - 1)];
+        entry[0] = __rdtsc();
+        for (int word = 1; word < 8; word++)
+            entry[word] = (uint64_t)(i + word);
+        __asm__ volatile("" : : : "memory");
+        break;
+    }
+    case printf2:
+        TIMELINE_PRINTF(tl, TIMELINE_TRACE, TWO, TWO_VALUES(i));
+        break;
+    case printf_five:
+        TIMELINE_PRINTF(tl, TIMELINE_TRACE, MESSAGE, FIVE_VALUES(i));
+        break;
+    case event4:
+        TIMELINE_EVENT(tl, TIMELINE_TRACE, "bench", "four $a:i32 $b:u64 $c:f64 $d:ptr", (int)i, (uint64_t)i,
+                       (double)i, (void *)&names[i & 7]);
+        break;
+    case event6:
+        TIMELINE_EVENT(tl, TIMELINE_TRACE, "bench", "six $a:i32 $b:u64 $c:f64 $d:ptr $e:i64 $f:u16", (int)i,
+                       (uint64_t)i, (double)i, (void *)&names[i & 7], (int64_t)(i + 1), (uint16_t)i);
+        break;
+    case event_text:
+        TIMELINE_EVENT(tl, TIMELINE_TRACE, "bench", "sent $size:i32 to $host:str", (int)i, long_names[i & 1]);
+        break;
+    case snprintf2:
+        snprintf(text, sizeof text, TWO, TWO_VALUES(i));
+        break;
     }
 }
 
@@ -110,6 +149,7 @@ static void peer_open(int threads)
     int64_t events = warm_up ? (int64_t)bench_number("BENCH_WARM_UP", warm_up) : 1048576;
     for (int64_t i = 0; i < events; i++)
         call(four, i);
+    memset(entries, 1, VARIANT == 10 ? sizeof entries : 0);
     taken();
 }
 

@@ -47,6 +47,11 @@ local ring = given or ("/timeline-bench-%d"):format(ffi.C.getpid())
 local tl = timeline.open(ring) or assert(timeline.new(ring))
 local none = tl:define("bench", "trace", "nothing")
 local four = tl:define("bench", "trace", "four $a $b $c $d")
+local typed = tl:define("bench", "trace", "four $a:i64 $b:u32 $c:f64 $d:bool")
+local mixed = tl:define("bench", "trace", "mixed $a:i64 $b:f64 $c:str")
+local text = tl:define("bench", "trace", "text $a:str")
+local fourteen = { [0] = "fourteen bytes", "as many others" }
+local more = { [0] = "a text of 25 bytes, as it", "is asked for in each turn" }
 -- Less important than the others, so that it is disabled without them.
 local detail = tl:define("bench", "library", "detail $a $b $c $d")
 tl:priority("app")
@@ -60,12 +65,21 @@ local loops = {
    enabled4 = function(events)
       for i = 1, events do four(i, i + 1, i + 2, i + 3) end
    end,
+   event4 = function(events)
+      for i = 1, events do typed(i, i + 1, i + 0.5, true) end
+   end,
+   event_mixed = function(events)
+      for i = 1, events do mixed(i, i + 0.5, fourteen[i % 2]) end
+   end,
+   event_text = function(events)
+      for i = 1, events do text(more[i % 2]) end
+   end,
    disabled = function(events)
       for i = 1, events do detail(i, i + 1, i + 2, i + 3) end
    end,
 }
 local loop = loops[options.variant]
-if not loop then fail("--variant: expected enabled0, enabled4 or disabled, got %s", options.variant) end
+if not loop then fail("--variant: expected enabled0, enabled4, event4, event_mixed, event_text or disabled, got %s", options.variant) end
 
 -- Nanoseconds of a turn, in wall time and in processor time.
 local function timed(body, turns)

@@ -22,7 +22,11 @@ use measure::{
     account, arguments, clock_loop, cpu_ns, fail, ns_per_tick, number, ring, ticks_after,
     ticks_before, timed,
 };
-use timeline::{ErrorKind, EventId, Level, Priority, Timeline};
+use timeline::{ErrorKind, EventId, Level, Priority, Timeline, event};
+
+/// The priority of events that are enabled.
+const TYPED: Priority = Priority::Trace;
+static NAMES: [&str; 2] = ["a name of 24 characters.", "another of as many bytes"];
 
 struct Options {
     mode: String,
@@ -102,6 +106,41 @@ fn main() {
     match options.variant.as_str() {
         "enabled0" => measure(&options, |_| tl.log(log.none, [])),
         "enabled4" => measure(&options, |i| tl.log(log.four, [i, i + 1, i + 2, i + 3])),
+        // The same values as in log.c.
+        "event4" => measure(&options, |i| {
+            let (a, b, c, d) = (
+                i as i32,
+                i as u64,
+                i as f64,
+                &raw const NAMES[i as usize & 1],
+            );
+            event!(tl, TYPED, "bench", "four {a} {b} {c} {d}", a, b, c, d);
+        }),
+        "event6" => measure(&options, |i| {
+            let (a, b, c, d) = (
+                i as i32,
+                i as u64,
+                i as f64,
+                &raw const NAMES[i as usize & 1],
+            );
+            let (e, f) = (i + 1, i as u16);
+            event!(
+                tl,
+                TYPED,
+                "bench",
+                "six {a} {b} {c} {d} {e} {f}",
+                a,
+                b,
+                c,
+                d,
+                e,
+                f
+            );
+        }),
+        "event_text" => measure(&options, |i| {
+            let (size, host) = (i as i32, NAMES[i as usize & 1]);
+            event!(tl, TYPED, "bench", "sent {size} to {host}", size, host);
+        }),
         "disabled" => measure(&options, |i| tl.log(log.detail, [i, i + 1, i + 2, i + 3])),
         // The reference for the check of a disabled event: a byte that the compiler cannot know,
         // and a branch.
@@ -116,7 +155,8 @@ fn main() {
             });
         }
         other => fail(format!(
-            "--variant: expected enabled0, enabled4, disabled or branch, got {other}"
+            "--variant: expected enabled0, enabled4, event4, event6, event_text, disabled or \
+             branch, got {other}"
         )),
     }
 }

@@ -8,6 +8,15 @@
 #endif
 
 /**
+ * The channels of the events of `TIMELINE_EVENT`, as in `timeline_attributes_t`: its value at the
+ * statement counts. Define your own before including the header, or redefine it between two
+ * statements: `#define TIMELINE_CHANNELS "itv|bbc"`. The default is none.
+ */
+#ifndef TIMELINE_CHANNELS
+#define TIMELINE_CHANNELS 0
+#endif
+
+/**
  * Logs with a format of printf:
  *
  * `TIMELINE_PRINTF(tl, TIMELINE_INFO, "took %d ms for %s at %p", ms, name, at);`
@@ -43,8 +52,9 @@
  * it.
  *
  * If TIMELINE_DISABLED is defined before the first inclusion of the header, these statements and
- * those of `TIMELINE_BACKTRACE` and `TIMELINE_EVENT` log nothing and evaluate no argument. The
- * compiler checks them and leaves nothing of them in optimised code. Functions stay as they are.
+ * those of `TIMELINE_BACKTRACE`, `TIMELINE_EVENT` and `TIMELINE_IMPORTANT_EVENT` log nothing and
+ * evaluate no argument, and neither do calls of `timeline_log`. The compiler checks them and leaves
+ * nothing of them in optimised code. All other functions stay as they are.
  */
 #define TIMELINE_PRINTF(tl, level, ...) \
   TIMELINE_STATEMENT_(tl, level, TIMELINE_CATEGORY, 0, TIMELINE_PRINTF_, __VA_ARGS__)
@@ -76,16 +86,27 @@
  * message has that of C: `int` is `i32`, `char *` is `str`, and so on. A message that gives a type
  * takes any whole number for one of whole numbers (its low bits count), a `float` for `f32`, a
  * `double` for `f64`, a pointer for `ptr` and `hex`, a `char *` or `TIMELINE_TEXT(pointer, bytes)`
- * for `str`, `TIMELINE_WIDE(pointer)` for `wstr`, and `TIMELINE_ARRAY(pointer, count)` for an array.
+ * for `str` and `istr`, `TIMELINE_WIDE(pointer)` for `wstr`, and `TIMELINE_ARRAY(pointer, count)` for an array.
  * If an argument does not fit, or if there are more or fewer of them than the message has, the event
  * cannot be defined: it is never logged, and `timeline_last_error` says why.
  *
  * An event of up to four numbers is as fast as `timeline_log`. An event has at most 64 arguments,
  * and room for 1,528 bytes, in small rings for less (760 in the smallest): each argument takes 8,
  * and texts and arrays share the rest in order. One that does not fit is cut, and says so.
+ *
+ * An `istr` is for small vocabularies, such as names of interfaces: the text is stored in the
+ * timeline once, and each event carries its place. `timeline_log_interned` says more.
  */
 #define TIMELINE_EVENT(tl, level, category, ...) \
   TIMELINE_STATEMENT_(tl, level, category, TIMELINE_SITE_EVENT, TIMELINE_EVENT_, __VA_ARGS__)
+
+/**
+ * Like `TIMELINE_EVENT`, for important events: they explain others, and readers get them first. The
+ * member `important` of `timeline_attributes_t` says more.
+ */
+#define TIMELINE_IMPORTANT_EVENT(tl, level, category, ...)                                               \
+  TIMELINE_STATEMENT_(tl, level, category, TIMELINE_SITE_EVENT | TIMELINE_SITE_IMPORTANT, TIMELINE_EVENT_, \
+                      __VA_ARGS__)
 
 /* From here on: the parts of these macros. */
 
@@ -116,7 +137,7 @@
     TIMELINE_QUIET_                                                                                          \
     TIMELINE_BLOCK_ {                                                                                        \
       static timeline_site_t timeline_site_ = {                                                              \
-          category, TIMELINE_FORMAT_(__VA_ARGS__, 0), __FILE__, __LINE__, flags, {0}, {0}, 0};               \
+          category, TIMELINE_FORMAT_(__VA_ARGS__, 0), __FILE__, __LINE__, flags, {0}, {0}, 0, TIMELINE_CHANNELS};              \
       timeline_t *const timeline_tl_ = TIMELINE_HANDLE_(tl);                                                 \
       uint32_t timeline_event_;                                                                              \
       log(TIMELINE_LEVEL_(level), flags, __VA_ARGS__);                                                       \
@@ -142,11 +163,25 @@
 /* Logs the words: as arguments if they are numbers and there are at most four, else as a payload. */
 #define TIMELINE_END_(numbers, count, flags)                                                                 \
   if ((numbers) && (count) <= 4 && !((flags) & TIMELINE_SITE_BACKTRACE))                                     \
-    timeline_log(timeline_tl_, timeline_event_, TIMELINE_WORD_(0, count), TIMELINE_WORD_(1, count),          \
-                 TIMELINE_WORD_(2, count), TIMELINE_WORD_(3, count));                                        \
+    (timeline_log)(timeline_tl_, timeline_event_, TIMELINE_WORD_(0, count), TIMELINE_WORD_(1, count),        \
+                   TIMELINE_WORD_(2, count), TIMELINE_WORD_(3, count));                                      \
   else                                                                                                       \
     timeline_log_payload(timeline_tl_, timeline_event_, timeline_words_,                                     \
                          timeline_before_ + timeline_payload_.end, (flags) & TIMELINE_SITE_BACKTRACE)
+
+/* Which arguments of an event are to be interned, as bits. */
+TIMELINE_INLINE_ uint64_t timeline_marked_(const timeline_site_t *site) {
+  const uint64_t high = __atomic_load_n(&site->types[1], __ATOMIC_RELAXED);
+  return high << 32 | __atomic_load_n(&site->types[0], __ATOMIC_RELAXED);
+}
+
+/* The same for an event, whose types are `given`. Texts may have to be interned. */
+#define TIMELINE_END_EVENT_(site, given, numbers, count)                                                     \
+  if (!(numbers) && __builtin_expect(timeline_marked_(site) != 0, 0))                                        \
+    timeline_log_interned(timeline_tl_, timeline_event_, timeline_words_, timeline_payload_.end, (given),    \
+                          timeline_marked_(site));                                                           \
+  else                                                                                                       \
+    TIMELINE_END_(numbers, count, 0)
 
 /* The compiler checks the arguments of printf against the format. */
 __attribute__((unused, format(printf, 1, 2))) static inline void timeline_check_format_(const char *format, ...) {
@@ -253,13 +288,13 @@ TIMELINE_INLINE_ const unsigned char *timeline_given_(timeline_types_<A...> *) {
 }
 
 template <class... A>
-TIMELINE_INLINE_ void timeline_log_event_(timeline_t *timeline_tl_, uint32_t timeline_event_, const char *,
-                                          const A &...arguments) {
+TIMELINE_INLINE_ void timeline_log_event_(timeline_t *timeline_tl_, const timeline_site_t *site,
+                                          uint32_t timeline_event_, const char *, const A &...arguments) {
   typedef timeline_types_<A...> types;
   TIMELINE_BEGIN_(types::words(), 0);
   const int in_order[] = {0, (timeline_store_(&timeline_payload_, timeline_argument_<A>::of(arguments)), 0)...};
   (void)in_order;
-  TIMELINE_END_(types::numbers(), types::words(), 0);
+  TIMELINE_END_EVENT_(site, types::all, types::numbers(), types::words());
 }
 
 template <unsigned flags, class... A>
@@ -279,7 +314,7 @@ TIMELINE_INLINE_ void timeline_log_printf_(timeline_t *timeline_tl_, timeline_si
   TIMELINE_CHECK_(__VA_ARGS__);                                                                            \
   if (timeline_says_(timeline_tl_, &timeline_site_, level,                                                 \
                      timeline_given_(false ? timeline_types_of_(__VA_ARGS__) : nullptr), &timeline_event_)) \
-  timeline_log_event_(timeline_tl_, timeline_event_, __VA_ARGS__)
+  timeline_log_event_(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__)
 
 #define TIMELINE_PRINTF_(level, flags, ...)                                                     \
   if (false) timeline_check_format_(__VA_ARGS__);                                               \
@@ -298,20 +333,20 @@ TIMELINE_INLINE_ void timeline_log_printf_(timeline_t *timeline_tl_, timeline_si
 #define TIMELINE_AND_NUMBER_(x) &&TIMELINE_TYPE_(x) < TIMELINE_STR
 #define TIMELINE_PLUS_WORDS_(x) +(TIMELINE_TYPE_(x) == TIMELINE_LONG_DOUBLE_ ? 2 : 1)
 
-/* Logs the arguments, each of which `store` stores. */
+/* Stores the arguments, each by `store`. */
 #define TIMELINE_LOG_(store, flags, ...)                                           \
   enum {                                                                           \
     timeline_fixed_ = 0 TIMELINE_EACH_(TIMELINE_PLUS_WORDS_, __VA_ARGS__),         \
     timeline_numbers_ = 1 TIMELINE_EACH_(TIMELINE_AND_NUMBER_, __VA_ARGS__)        \
   };                                                                               \
   TIMELINE_BEGIN_(timeline_fixed_, flags);                                         \
-  TIMELINE_EACH_(store, __VA_ARGS__)                                               \
-  TIMELINE_END_(timeline_numbers_, timeline_fixed_, flags)
+  TIMELINE_EACH_(store, __VA_ARGS__)
 
 #define TIMELINE_EVENT_(level, flags, ...)                                                                    \
   static const unsigned char timeline_given_[] = {TIMELINE_EACH_(TIMELINE_LISTED_, __VA_ARGS__) 0};           \
   if (timeline_says_(timeline_tl_, &timeline_site_, level, timeline_given_, &timeline_event_)) {              \
-    TIMELINE_LOG_(TIMELINE_STORE_, 0, __VA_ARGS__);                                                           \
+    TIMELINE_LOG_(TIMELINE_STORE_, 0, __VA_ARGS__)                                                            \
+    TIMELINE_END_EVENT_(&timeline_site_, timeline_given_, timeline_numbers_, timeline_fixed_);                \
   }
 
 #define TIMELINE_PRINTF_(level, flags, ...)                                                  \
@@ -320,8 +355,14 @@ TIMELINE_INLINE_ void timeline_log_printf_(timeline_t *timeline_tl_, timeline_si
     if (timeline_is_whole_text_(&timeline_site_)) {                                          \
       timeline_printf_all_(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__);     \
     } else {                                                                                 \
-      TIMELINE_LOG_(TIMELINE_STORE_PRINTF_, flags, __VA_ARGS__);                             \
+      TIMELINE_LOG_(TIMELINE_STORE_PRINTF_, flags, __VA_ARGS__)                              \
+      TIMELINE_END_(timeline_numbers_, timeline_fixed_, flags);                              \
     }                                                                                        \
   }
 
+#endif
+
+#ifdef TIMELINE_DISABLED
+TIMELINE_INLINE_ void timeline_nothing_(int unused) { (void)unused; }
+#define timeline_log(...) timeline_nothing_(0 ? ((timeline_log)(__VA_ARGS__), 0) : 0)
 #endif

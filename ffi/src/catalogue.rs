@@ -76,6 +76,9 @@ pub unsafe extern "C-unwind" fn timeline_define_file(
         // SAFETY: the contract of this function.
         let (writer, file) = unsafe { (writer(tl)?, path(file, "file")?) };
         let defined = writer.core.define_file(file)?;
+        defined
+            .iter()
+            .for_each(|(event, _)| writer.tell_of_modules(&event.message));
         let defined = defined.into_iter().map(Texts::of).collect();
         let handle = Box::into_raw(Box::new(timeline_catalogue_t { defined }));
         // SAFETY: checked by `place`, and writable by contract.

@@ -77,6 +77,9 @@ pub struct timeline_event_t {
     pub missed: u64,
     /// Whether it is an important event: see `timeline_define_with`. These come before all others.
     pub important: bool,
+    /// The channels of its definition, with `|` between; `""` for none. Valid as long as
+    /// `category`.
+    pub channels: *const c_char,
 }
 
 /// The texts of each definition, for C. Boxed, so that their addresses stay when the map grows.
@@ -87,6 +90,7 @@ struct Text {
     category: CString,
     message: CString,
     file: CString,
+    channels: CString,
     line: u32,
     syntax: i32,
     priority: i32,
@@ -99,6 +103,7 @@ impl Text {
             category: to_c_string(&definition.category),
             message: to_c_string(&definition.message),
             file: to_c_string(definition.file.as_deref().unwrap_or_default()),
+            channels: to_c_string(&definition.channels),
             line: definition.line.unwrap_or(0),
             syntax: match definition.syntax {
                 Syntax::Template => TIMELINE_TEMPLATE,
@@ -132,6 +137,7 @@ impl Texts {
         event.argument_count = text.argument_count;
         event.syntax = text.syntax;
         event.file = text.file.as_ptr();
+        event.channels = text.channels.as_ptr();
         event.line = text.line;
     }
 }
@@ -168,6 +174,7 @@ pub(crate) fn convert(at: &Attached, texts: &Texts, event: &Event) -> timeline_e
         backtrace_count: backtrace.len() as u32,
         missed: event.missed,
         important: event.important,
+        channels: c"".as_ptr(),
     };
     texts.describe(at, &mut converted);
     converted

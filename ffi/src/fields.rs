@@ -2,7 +2,7 @@
 use crate::convert::{place, text};
 use crate::error::{TIMELINE_OK, guard, timeline_status_t};
 use std::ffi::c_char;
-use timeline_core::{Element, FieldType, MAX_FIELDS, checked_fields};
+use timeline_core::{Element, FieldType, MAX_FIELDS, checked_fields, fields};
 
 /// Signed 64-bit integer; also an argument without a type.
 pub const TIMELINE_I64: u32 = 1;
@@ -47,6 +47,8 @@ pub const TIMELINE_FLAGS: u32 = 19;
 pub const TIMELINE_STR: u32 = 20;
 /// A text that the program has in wide characters.
 pub const TIMELINE_WSTR: u32 = 21;
+/// A text in UTF-8 of a small vocabulary, which is stored once.
+pub const TIMELINE_ISTR: u32 = 22;
 /// Added to the type of a number: an array of such numbers.
 pub const TIMELINE_ARRAY_OF: u32 = 64;
 
@@ -65,7 +67,7 @@ pub struct timeline_field_t {
     pub name_length: u32,
     /// Bytes of the labels.
     pub labels_length: u32,
-    /// `TIMELINE_I64` to `TIMELINE_WSTR`, or `TIMELINE_ARRAY_OF` plus `TIMELINE_I8` or another
+    /// `TIMELINE_I64` to `TIMELINE_ISTR`, or `TIMELINE_ARRAY_OF` plus `TIMELINE_I8` or another
     /// number.
     pub r#type: u32,
 }
@@ -139,6 +141,7 @@ fn number(kind: FieldType) -> u32 {
         FieldType::Flags(_) => TIMELINE_FLAGS,
         FieldType::Str => TIMELINE_STR,
         FieldType::Wstr => TIMELINE_WSTR,
+        FieldType::Istr => TIMELINE_ISTR,
         FieldType::Array(element) => TIMELINE_ARRAY_OF | number(element.field()),
     }
 }
@@ -164,6 +167,7 @@ pub(crate) fn field_type(number: u32) -> Option<FieldType<'static>> {
         TIMELINE_PTR | MAYBE_TEXT | MAYBE_WIDE => FieldType::Ptr,
         TIMELINE_STR => FieldType::Str,
         TIMELINE_WSTR => FieldType::Wstr,
+        TIMELINE_ISTR => FieldType::Istr,
         _ => {
             let is_array = number & TIMELINE_ARRAY_OF != 0;
             let one = number & !TIMELINE_ARRAY_OF;
@@ -176,6 +180,27 @@ pub(crate) fn field_type(number: u32) -> Option<FieldType<'static>> {
             }
         }
     })
+}
+
+/// Which arguments of a message are to be interned, as bits.
+pub(crate) fn marked(message: &str) -> u64 {
+    let kinds = fields(message).map(|field| field.kind == FieldType::Istr);
+    let bits = kinds.take(MAX_FIELDS).enumerate();
+    bits.fold(0, |bits, (index, is)| bits | u64::from(is) << index)
+}
+
+/// How many bytes an element of a text or an array has; 0 for a number.
+pub(crate) fn element_size(number: u8) -> u8 {
+    match u32::from(number) {
+        TIMELINE_STR | TIMELINE_WSTR | TIMELINE_ISTR => 1,
+        number if number & TIMELINE_ARRAY_OF == 0 => 0,
+        array => match array & !TIMELINE_ARRAY_OF {
+            TIMELINE_I8 | TIMELINE_U8 => 1,
+            TIMELINE_I16 | TIMELINE_U16 => 2,
+            TIMELINE_I32 | TIMELINE_U32 | TIMELINE_F32 => 4,
+            _ => 8,
+        },
+    }
 }
 
 /// `TIMELINE_MAYBE_TEXT_` in ffi/inline/value.h.

@@ -15,6 +15,7 @@ mod dump;
 mod error;
 mod event;
 mod fields;
+mod interned;
 mod level;
 mod modules;
 mod printf;
@@ -24,6 +25,7 @@ mod sampler;
 mod stack;
 mod text;
 mod thread;
+mod typed;
 mod writer;
 
 pub use attributes::*;

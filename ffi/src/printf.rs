@@ -1,23 +1,27 @@
 //! Statements of C: defines their events, and logs the payloads that C encoded.
+use crate::attributes::{attributes_of, timeline_attributes_t};
 use crate::convert::{lossy, place, text};
 use crate::error::{Failure, RETRY, TIMELINE_OK, guard};
-use crate::fields::field_type;
+use crate::fields::{field_type, marked};
 use crate::modules::Turn;
 use crate::priority::priority_of;
 use crate::stack::{Handler, look_for_handler};
 use crate::writer::{Writer, timeline_t, writer};
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use timeline_core::{EventId, FieldType, Format, Priority, without_cancellation};
+use timeline_core::{EventId, FieldType, Format, Priority, typed_message, without_cancellation};
 
 /// A flag of a site and of `timeline_log_payload`: the payload begins with a call stack.
 pub const TIMELINE_SITE_BACKTRACE: u32 = 1;
 /// A flag of a site: its text is a message with `$arguments`, and no format of printf.
 pub const TIMELINE_SITE_EVENT: u32 = 2;
 
+/// A flag of a site with a message: its events are important, as `timeline_attributes_t` says.
+pub const TIMELINE_SITE_IMPORTANT: u32 = 4;
+
 /// One call site of `TIMELINE_PRINTF` or `TIMELINE_EVENT`, which makes it in static memory and sets
-/// `category`, `format`, `file`, `line` and `flags`, and `given` before it is defined. All other
-/// members are 0 at first, and only the library writes them.
+/// `category`, `format`, `file`, `line`, `flags` and `channels`, and `given` before it is defined.
+/// All other members are 0 at first, and only the library writes them.
 #[repr(C)]
 pub struct timeline_site_t {
     /// The category of its events.
@@ -28,17 +32,21 @@ pub struct timeline_site_t {
     pub file: *const c_char,
     /// The line of that file.
     pub line: u32,
-    /// `TIMELINE_SITE_BACKTRACE` or `TIMELINE_SITE_EVENT`, or 0.
+    /// `TIMELINE_SITE_BACKTRACE`, or `TIMELINE_SITE_EVENT` perhaps with `TIMELINE_SITE_IMPORTANT`,
+    /// or 0.
     pub flags: u32,
     /// Its events for up to 8 pairs of a timeline and a level: the timeline's `serial` in 32 bits,
     /// the level in 8, the event in 24, at the index `(serial + level) % 8`. After a failure that
     /// may pass, 0x80 is added to the level, and the 24 bits count the runs since.
     pub events: [u64; 8],
-    /// The types of the values of a format, in order, up to the first 0: a letter in the low 8
+    /// For a message, the first two have a bit for each argument: set if it is to be interned.
+    /// For a format, the types of its values, in order, up to the first 0: a letter in the low 8
     /// bits, above it the precision, or 0xffffff for none.
     pub types: [u32; 32],
     /// The types of the arguments for a message, `TIMELINE_I64` and so on, up to the first 0.
     pub given: *const u8,
+    /// For a message: the channels of its events, as in `timeline_attributes_t`; NULL for none.
+    pub channels: *const c_char,
 }
 
 /// The type for a format that cannot be taken apart: the program writes out the whole text.
@@ -272,10 +280,21 @@ unsafe fn define(
         };
         // SAFETY: as above; the statement has stored the list, which is static.
         let given = unsafe { given(AtomicPtr::from_ptr((&raw mut (*site).given).cast())) }?;
-        let at = (&*file, line);
-        return Ok(writer
-            .core
-            .define_event(category, priority, format, &given, at)?);
+        // SAFETY: as above.
+        let channels = unsafe { (*site).channels };
+        let raw = timeline_attributes_t {
+            channels,
+            important: flags & TIMELINE_SITE_IMPORTANT != 0,
+        };
+        // SAFETY: as above.
+        let attributes = unsafe { attributes_of(&raw) }?;
+        let (core, at) = (&writer.core, (&*file, line));
+        let event = core.define_event(category, priority, format, &given, at, &attributes)?;
+        writer.tell_of_modules(&typed_message(format, &given)?);
+        let marked = marked(format);
+        // SAFETY: as above.
+        unsafe { put_types(site, &[marked as u32, (marked >> 32) as u32]) };
+        return Ok(event);
     }
     let event = writer
         .core
@@ -285,13 +304,19 @@ unsafe fn define(
     }
 
     let types = Format::parse(&format).types().unwrap_or_else(|| vec![ALL]);
+    // SAFETY: as above.
+    unsafe { put_types(site, &types) };
+    Ok(event)
+}
+
+/// # Safety
+/// `site` is a live site.
+unsafe fn put_types(site: *mut timeline_site_t, types: &[u32]) {
     for (index, kind) in types.iter().enumerate().take(32) {
-        // SAFETY: in the site, as above. Another thread that defines this event now stores the
-        // same.
+        // SAFETY: in the site. Another thread that defines this event now stores the same.
         let kept = unsafe { AtomicU32::from_ptr(&raw mut (*site).types[index]) };
         kept.store(*kind, Ordering::Relaxed);
     }
-    Ok(event)
 }
 
 /// The types of the arguments of a statement.
@@ -300,7 +325,15 @@ unsafe fn define(
 /// The list is NULL or ends with 0.
 unsafe fn given(list: &AtomicPtr<u8>) -> Result<Vec<FieldType<'static>>, Failure> {
     // Relaxed: the list is static memory.
-    let list = list.load(Ordering::Relaxed);
+    // SAFETY: the contract of this function.
+    unsafe { types_of(list.load(Ordering::Relaxed)) }
+}
+
+/// The types in a list.
+///
+/// # Safety
+/// The list is NULL or ends with 0.
+pub(crate) unsafe fn types_of(list: *const u8) -> Result<Vec<FieldType<'static>>, Failure> {
     let mut found = Vec::new();
     while !list.is_null() {
         // SAFETY: no byte before this one was 0.

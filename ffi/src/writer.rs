@@ -2,12 +2,12 @@
 use crate::attributes::{attributes_of, timeline_attributes_t};
 use crate::convert::{path, place, shared, text};
 use crate::error::{Failure, TIMELINE_OK, guard, timeline_status_t};
-use crate::modules::Modules;
+use crate::modules::{Modules, Turn};
 use crate::priority::priority_of;
 use std::ffi::c_char;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
-use timeline_core::{EventId, Options, Timeline, without_cancellation};
+use timeline_core::{EventId, FieldType, Options, Timeline, fields, without_cancellation};
 
 /// A timeline to write to, from `timeline_new`, `timeline_open`, `timeline_open_or_create` and
 /// their forms with options. No other function makes one: more members follow the ones shown. These
@@ -57,6 +57,18 @@ pub(crate) unsafe fn writer<'a>(tl: *const timeline_t) -> Result<&'a Writer, Fai
             "the timeline",
             "timeline_new or timeline_open",
         )
+    }
+}
+
+impl Writer {
+    /// Tells the timeline of the objects of the process, if the message of an event has pointers:
+    /// readers show what these lead to. Those of objects that are loaded later have no name, unless
+    /// another event of this kind is defined then.
+    pub(crate) fn tell_of_modules(&self, message: &str) {
+        let has_pointers = fields(message).any(|field| field.kind == FieldType::Ptr);
+        if has_pointers && self.modules.turn() != Turn::TooEarly {
+            self.modules.update(&self.core);
+        }
     }
 }
 
@@ -177,7 +189,7 @@ unsafe fn options_of(options: *const timeline_options_t) -> Result<Options, Fail
 ///
 /// `path`: one leading slash and no other (`"/timeline"`) names a POSIX shared memory object;
 /// anything else is the path of a file. `entries`: how many entries the ring holds, a power of two
-/// of at least 256; 0 means 1,048,576 (66 MiB in all). If these do not fit, 0 means the largest
+/// of at least 256; 0 means 1,048,576 (67 MiB in all). If these do not fit, 0 means the largest
 /// power of two that fits, of at least 65,536. `string_table_size`: bytes for the texts of the
 /// definitions; 0 means 1,048,576. `out`: receives the timeline, to be freed with `timeline_free`;
 /// untouched when the call fails.
@@ -396,6 +408,7 @@ pub unsafe extern "C-unwind" fn timeline_define_with(
         let priority = priority_of(priority)?;
         let core = &writer.core;
         let id = core.define_with(category, priority, message, &attributes)?;
+        writer.tell_of_modules(message);
         // SAFETY: checked by `place`, and writable by contract.
         unsafe { event.write(id.0) };
         Ok(TIMELINE_OK)

@@ -264,10 +264,12 @@ impl Control {
         priority: Priority,
         message: &str,
         statement: (&str, u32),
+        attributes: &Attributes,
     ) -> Result<EventId> {
         let lock = self.lock_in_passing()?;
         self.defining(lock, |all| {
-            all.define_event(self.path(), category, priority, message, statement)
+            let path = self.path();
+            all.define_event(path, category, priority, message, statement, attributes)
         })
     }
 

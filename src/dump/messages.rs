@@ -1,85 +1,127 @@
-//! Makes the messages of events whose values are in a payload.
-//! These are those of printf, any with more than four values, and those that were lost.
+//! Makes the messages of events that are not filled into a template.
+//! They have values of types other than whole numbers, or more than four, or their message is lost.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::fmt;
 
-use crate::event::{Definition, EventId, Format, Layout, Syntax, by_position};
+use crate::event::{
+    Definition, EventId, Format, Layout, Piece, Syntax, by_position, pieces, render,
+};
 use crate::source::{Event, Frame, Source};
 
 /// Makes texts of events. Formats are taken apart once for each definition.
-#[derive(Default)]
-pub struct Messages {
+pub struct Messages<'a> {
+    source: &'a dyn Source,
     /// By the number of the event, of those seen.
-    known: Vec<Option<Known>>,
+    known: Vec<Option<Known<'a>>>,
+    /// The message of a format of printf.
     bytes: Vec<u8>,
+    /// Any other message.
+    text: String,
 }
 
 /// A definition, taken apart.
-struct Known {
+struct Known<'a> {
     layout: Layout,
-    /// Of those of printf.
-    format: Option<Format>,
+    message: Message<'a>,
 }
 
-impl Known {
-    fn new(definition: &Definition) -> Known {
-        let format = match definition.syntax {
-            Syntax::Printf => Some(Format::parse(&definition.message)),
-            Syntax::Template => None,
-        };
-        Known {
-            layout: match &format {
-                Some(format) => Layout::of_format(format),
-                None => Layout::of(definition),
+enum Message<'a> {
+    Format(Format),
+    Template(Vec<Piece<'a>>),
+}
+
+impl<'a> Known<'a> {
+    fn new(definition: &'a Definition) -> Known<'a> {
+        match definition.syntax {
+            Syntax::Printf => {
+                let format = Format::parse(&definition.message);
+                Known {
+                    layout: Layout::of_format(&format),
+                    message: Message::Format(format),
+                }
+            }
+            Syntax::Template => Known {
+                layout: Layout::of(definition),
+                message: Message::Template(pieces(definition.summary()).collect()),
             },
-            format,
         }
     }
 }
 
-impl Messages {
-    /// None seen yet.
-    pub fn new() -> Messages {
-        Messages::default()
+impl<'a> Messages<'a> {
+    /// For the events of `source`.
+    pub fn new(source: &'a dyn Source) -> Messages<'a> {
+        Messages {
+            source,
+            known: Vec::new(),
+            bytes: Vec::new(),
+            text: String::new(),
+        }
     }
 
-    /// Writes the message of an event with its values: the first line of a template, or exactly
-    /// what printf would write, with all its line breaks. Bytes that are not UTF-8 become U+FFFD.
+    /// The message of an event with its values: the first line of a template, or exactly what
+    /// printf would write, with all its line breaks. Bytes that are not UTF-8 become U+FFFD.
+    ///
+    /// A pointer among typed arguments is followed by its symbol, if that is known.
     ///
     /// If the definition is lost, the values stand in their order: `<string 0x1a40?>(10, "eth0")`,
     /// or `<event 5?>(10, 20, 3, 0)` with all four arguments of an entry of a ring.
-    ///
-    /// # Errors
-    /// Only those of `out`.
-    pub fn write(
-        &mut self,
-        event: &Event,
-        definition: Option<&Definition>,
-        out: &mut impl fmt::Write,
-    ) -> fmt::Result {
+    pub fn text(&mut self, event: &Event, definition: Option<&'a Definition>) -> Cow<'_, str> {
+        self.text.clear();
         let Some(definition) = definition.filter(|definition| !definition.is_lost) else {
-            return lost(event, definition, out);
+            // Writing to a String does not fail.
+            let _ = lost(event, definition, &mut self.text);
+            return self.text.as_str().into();
         };
         let known = known(&mut self.known, event.id, definition);
         let values = event.values(&known.layout);
-        match &known.format {
-            Some(format) => {
+        match &known.message {
+            Message::Format(format) => {
                 self.bytes.clear();
                 format.render(values, &mut self.bytes);
-                out.write_str(&String::from_utf8_lossy(&self.bytes))
+                // Faster than from_utf8_lossy, which looks at one byte at a time.
+                match std::str::from_utf8(&self.bytes) {
+                    Ok(text) => text.into(),
+                    Err(_) => String::from_utf8_lossy(&self.bytes),
+                }
             }
-            None => definition.render_values(values, out),
+            Message::Template(pieces) => {
+                let room = Cell::new(SYMBOLS);
+                let symbol = |address| {
+                    let symbol = symbol(self.source, event, address)?;
+                    room.set(room.get().checked_sub(symbol.len())?);
+                    Some(symbol)
+                };
+                let _ = render(pieces.iter().copied(), values, symbol, &mut self.text);
+                self.text.as_str().into()
+            }
         }
     }
 }
 
-fn known<'a>(all: &'a mut Vec<Option<Known>>, id: EventId, means: &Definition) -> &'a Known {
+fn known<'k, 'a>(
+    all: &'k mut Vec<Option<Known<'a>>>,
+    id: EventId,
+    means: &'a Definition,
+) -> &'k Known<'a> {
     let place = id.0 as usize;
     if all.len() <= place {
         all.resize_with(place + 1, || None);
     }
     all[place].get_or_insert_with(|| Known::new(means))
+}
+
+/// What a pointer leads to, if its name is known: `main`, or `main+0x4`.
+fn symbol(source: &dyn Source, event: &Event, address: u64) -> Option<String> {
+    let found = source.pointee(event, address);
+    let (name, start) = (found.name?, found.start?);
+    let name = demangled(&name);
+    Some(match address.checked_sub(start)? {
+        0 => name.to_string(),
+        offset => format!("{name}+{offset:#x}"),
+    })
 }
 
 /// Which message it was, as far as that is known, and all values.
@@ -95,20 +137,8 @@ fn lost(event: &Event, definition: Option<&Definition>, out: &mut impl fmt::Writ
     by_position(event.values(&Layout::unknown()), out)
 }
 
-/// The message as one line of a table: a line break shows as `\n` or `\r`, as formats spell it.
-///
-/// # Example
-/// ```
-/// use timeline::dump::one_line;
-/// assert_eq!(one_line("sent\r\n"), r"sent\r\n");
-/// ```
-pub fn one_line(message: &str) -> Cow<'_, str> {
-    match message.contains(['\n', '\r']) {
-        true => message.replace('\n', "\\n").replace('\r', "\\r").into(),
-        false => message.into(),
-    }
-}
-
+/// Bytes of the symbols in a message that are shown.
+pub const SYMBOLS: usize = 32 << 10;
 /// Bytes of the names in a call stack that are shown.
 pub const STACK: usize = 256 << 10;
 

@@ -5,15 +5,15 @@ mod printable;
 mod template;
 mod text;
 
-pub use messages::{Messages, STACK, one_line, stack};
-pub use printable::{is_printable, printable};
+pub use messages::{Messages, STACK, SYMBOLS, stack};
+pub use printable::{is_printable, printable, printable_line};
 pub use template::Template;
 pub use text::Text;
 
 use std::io;
 
 use crate::attached::Attached;
-use crate::event::{Definition, Priority, Syntax};
+use crate::event::{Definition, Priority};
 use crate::source::{Event, Order, Source};
 
 /// Before each line of a call stack.
@@ -83,10 +83,9 @@ pub struct Table<'a> {
     category: usize,
     /// Node and core by the number of the core, of those seen, and the node.
     places: Vec<Option<(u16, Template)>>,
-    /// Category and message by the number of the event, of those seen.
-    texts: Vec<Option<Template>>,
-    messages: Messages,
-    message: String,
+    /// By the number of the event, of those seen.
+    texts: Vec<Option<Prepared>>,
+    messages: Messages<'a>,
     styles: Styles,
     /// Whether events have styles, so that the priority is needed.
     has_styles: bool,
@@ -104,8 +103,7 @@ impl<'a> Table<'a> {
             category: widest.unwrap_or(0).clamp("category".len(), 24),
             places: Vec::new(),
             texts: Vec::new(),
-            messages: Messages::new(),
-            message: String::new(),
+            messages: Messages::new(source),
             styles: Styles::default(),
             has_styles: false,
         }
@@ -208,53 +206,76 @@ impl<'a> Table<'a> {
     #[inline]
     fn text(&mut self, event: &Event, out: &mut Text) {
         match self.texts.get(event.id.0 as usize) {
-            Some(Some(text)) if event.payload.is_none() => out.fill(text, &event.args),
+            Some(Some(text)) if text.is_whole && event.payload.is_none() => {
+                out.fill(&text.template, &event.args);
+            }
+            Some(Some(text)) if !text.is_whole => {
+                out.fill(&text.template, &event.args);
+                self.message(event, self.source.definition(event.id), out);
+            }
             _ => self.new_text(event, out),
         }
     }
 
-    /// As `text`, of an event not seen before, not defined, or with a payload.
+    /// As `text`, of an event not seen before or not defined.
     #[cold]
     fn new_text(&mut self, event: &Event, out: &mut Text) {
-        let width = self.category;
-        let definition = match self.source.definition(event.id) {
-            Some(known) if is_template(event, known) => known,
-            other => return self.long_text(event, other, out),
-        };
-        let mut text = Template::new();
-        text.push(&format!("{:width$} ", printable(&definition.category)));
-        text.message(&definition.message, printable);
-        out.fill(&text, &event.args);
-        // Only defined events make this longer.
-        let place = event.id.0 as usize;
-        if self.texts.len() <= place {
-            self.texts.resize_with(place + 1, || None);
+        let definition = self.source.definition(event.id);
+        let mut text = Prepared::new(definition, self.category);
+        // In a damaged ring, an event of four numbers has a payload.
+        if text.is_whole && event.payload.is_some() {
+            text = Prepared::category(definition, self.category);
+        } else if definition.is_some_and(|definition| !definition.is_lost) {
+            // Only defined events make this longer.
+            let place = event.id.0 as usize;
+            if self.texts.len() <= place {
+                self.texts.resize_with(place + 1, || None);
+            }
+            self.texts[place] = Some(text);
+            return self.text(event, out);
         }
-        self.texts[place] = Some(text);
+        out.fill(&text.template, &event.args);
+        self.message(event, definition, out);
     }
 
-    /// Writes category, message and call stack of an event that is not filled into a template.
-    fn long_text(&mut self, event: &Event, definition: Option<&Definition>, out: &mut Text) {
-        let width = self.category;
-        let category = match definition.map_or("", |definition| &definition.category) {
-            "" => "?",
-            category => category,
-        };
-        out.push(&format!("{:width$} ", printable(category)));
-        self.message.clear();
-        // Writing to a String does not fail.
-        let _ = self.messages.write(event, definition, &mut self.message);
-        out.push(&printable(&one_line(&self.message)));
+    /// Writes the message and the call stack of an event that is not filled into a template.
+    fn message(&mut self, event: &Event, definition: Option<&'a Definition>, out: &mut Text) {
+        let message = self.messages.text(event, definition);
+        out.push(&printable_line(&message));
         for frame in stack(self.source, event) {
             out.push(&format!("\n{FRAME}{}", printable(&frame)));
         }
     }
 }
 
-/// Whether the text of an event is a template that four signed numbers are filled into.
-pub fn is_template(event: &Event, definition: &Definition) -> bool {
-    let is_template = definition.syntax == Syntax::Template && event.payload.is_none();
-    is_template && !definition.is_typed()
+/// The text of the events of one definition.
+struct Prepared {
+    /// The category, and the message if that is filled in.
+    template: Template,
+    is_whole: bool,
+}
+
+impl Prepared {
+    /// The category in a column of this width, and the message, if all of its values are numbers.
+    fn new(definition: Option<&Definition>, width: usize) -> Prepared {
+        let mut text = Prepared::category(definition, width);
+        text.is_whole =
+            definition.is_some_and(|definition| text.template.message(definition, printable_line));
+        text
+    }
+
+    fn category(definition: Option<&Definition>, width: usize) -> Prepared {
+        let category = match definition.map_or("", |definition| &definition.category) {
+            "" => "?",
+            category => category,
+        };
+        let mut template = Template::new();
+        template.push(&format!("{:width$} ", printable(category)));
+        Prepared {
+            template,
+            is_whole: false,
+        }
+    }
 }
 
 fn known(number: u16) -> Option<u64> {

@@ -75,9 +75,42 @@ fn is_in(ranges: &[RangeInclusive<char>], c: char) -> bool {
 /// ```
 #[inline]
 pub fn printable(text: &str) -> Cow<'_, str> {
-    match text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+    match is_plain(text) {
         true => Cow::Borrowed(text),
         false => beyond_ascii(text),
+    }
+}
+
+/// Whether all characters are printable ASCII.
+#[inline]
+fn is_plain(text: &str) -> bool {
+    let plain = |byte: &u8| matches!(byte, b' '..=b'~');
+    // All bytes of a block, so that the compiler looks at them side by side.
+    let (blocks, rest) = text.as_bytes().as_chunks::<16>();
+    let all = |block: &[u8; 16]| block.iter().fold(true, |all, byte| all & plain(byte));
+    blocks.iter().all(all) && rest.iter().all(plain)
+}
+
+/// The message as it may be shown in one line of a table: [printable], and a line break as `\n` or
+/// `\r`, as formats spell it.
+///
+/// # Example
+/// ```
+/// use timeline::dump::printable_line;
+/// assert_eq!(printable_line("sent\r\n\u{1b}"), r"sent\r\n?");
+/// ```
+#[inline]
+pub fn printable_line(message: &str) -> Cow<'_, str> {
+    match is_plain(message) {
+        true => Cow::Borrowed(message),
+        false => Cow::Owned(beyond_ascii(&one_line(message)).into_owned()),
+    }
+}
+
+fn one_line(message: &str) -> Cow<'_, str> {
+    match message.contains(['\n', '\r']) {
+        true => message.replace('\n', "\\n").replace('\r', "\\r").into(),
+        false => message.into(),
     }
 }
 

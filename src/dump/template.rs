@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::event::{Piece, first_line, pieces};
+use crate::event::{self, Definition, Whole, parts};
 use crate::layout::MAX_ARGUMENTS;
 
 /// Bytes that are stored at once. Most pieces of messages fit.
@@ -15,10 +15,12 @@ pub(super) const BLOCK: usize = 32;
 /// ```
 /// use timeline::dump::{Template, Text};
 /// let mut template = Template::new();
-/// template.message("processed $tcp, $udp", |text| text.into());
+/// # use timeline::{Definition, EventId, Priority};
+/// let definition = Definition::new(EventId(1), "", Priority::Info, "processed $tcp, $udp:u8");
+/// assert!(template.message(&definition, |text| text.into()));
 /// let mut text = Text::new();
 /// text.fill(&template, &[10, -20, 0, 0]);
-/// assert_eq!(text.as_bytes(), b"processed tcp(10), udp(-20)");
+/// assert_eq!(text.as_bytes(), b"processed tcp(10), udp(236)");
 /// ```
 #[derive(Default)]
 pub struct Template {
@@ -33,6 +35,8 @@ pub(super) struct Part {
     pub(super) length: usize,
     /// `MAX_ARGUMENTS` for none.
     pub(super) value: usize,
+    /// How the value is a number.
+    pub(super) whole: Whole,
 }
 
 impl Part {
@@ -40,6 +44,7 @@ impl Part {
         text: [0; BLOCK],
         length: 0,
         value: MAX_ARGUMENTS,
+        whole: Whole::WORD,
     };
 
     fn is_open(&self) -> bool {
@@ -76,34 +81,57 @@ impl Template {
         }
     }
 
-    /// Appends a place for the argument of this number, counted from 0. There are four.
+    /// Appends a place for the argument of this number, counted from 0, as a signed number. There
+    /// are four.
     ///
     /// # Panics
     /// If there is no such argument.
     pub fn value(&mut self, argument: usize) {
-        assert!(argument < MAX_ARGUMENTS, "an event has four arguments");
-        self.repeats |= self.parts.iter().any(|part| part.value == argument);
-        self.open().value = argument;
+        self.number(argument, Whole::WORD);
     }
 
-    /// Appends the first line of a message whose arguments have no types, each as `name(value)`,
-    /// and the words between the values as `show` has them. An argument that an event has no value
-    /// for shows as `name(?)`.
-    pub fn message(&mut self, message: &str, show: impl Fn(&str) -> Cow<'_, str>) {
+    fn number(&mut self, argument: usize, whole: Whole) {
+        assert!(argument < MAX_ARGUMENTS, "an event has four arguments");
+        self.repeats |= self.parts.iter().any(|part| part.value == argument);
+        let part = self.open();
+        (part.value, part.whole) = (argument, whole);
+    }
+
+    /// Appends the message of events without a payload, and the words between the values as `show`
+    /// has them. Returns false, and appends nothing, unless all values are whole numbers in base
+    /// 10. An argument that an event has no word for shows as `name(?)`.
+    pub fn message(
+        &mut self,
+        definition: &Definition,
+        show: impl Fn(&str) -> Cow<'_, str>,
+    ) -> bool {
+        let Some(parts) = parts(definition) else {
+            return false;
+        };
         let mut arguments = 0..MAX_ARGUMENTS;
-        for piece in pieces(first_line(message)) {
-            match piece {
-                Piece::Text(text) => self.push(&show(text)),
-                Piece::Argument(field) => {
-                    self.push(field.name);
-                    self.push("(");
-                    match arguments.next() {
-                        Some(argument) => self.value(argument),
-                        None => self.push("?"),
-                    }
-                    self.push(")");
-                }
+        for part in parts {
+            match part {
+                event::Part::Text(text) => self.push(&show(&text)),
+                event::Part::Number(whole) => match arguments.next() {
+                    Some(argument) => self.number(argument, whole),
+                    None => self.push("?"),
+                },
             }
+        }
+        true
+    }
+
+    /// Appends places for the values of the message, each behind the text that `before` returns
+    /// for its place.
+    pub fn values(&mut self, definition: &Definition, before: impl Fn(usize) -> String) {
+        let numbers = parts(definition).into_iter().flatten();
+        let numbers = numbers.filter_map(|part| match part {
+            event::Part::Number(whole) => Some(whole),
+            event::Part::Text(_) => None,
+        });
+        for (argument, whole) in numbers.take(MAX_ARGUMENTS).enumerate() {
+            self.push(&before(argument));
+            self.number(argument, whole);
         }
     }
 }
@@ -112,20 +140,21 @@ impl Template {
 mod tests {
     use super::super::Text;
     use super::*;
-    use crate::event::{Definition, EventId, Priority};
+    use crate::event::{EventId, Format, Layout, Priority, Syntax};
     use proptest::prelude::*;
 
     proptest! {
         #[test]
         fn filling_in_agrees_with_rendering(
-            message in "([a$_ 1é\u{1b}]|text of some length){0,24}(\n\\PC{0,9})?",
+            line in "([a$_ 1é\u{1b}]|\\$[ab]:[iu](8|16|32|64)|text of some length){0,24}",
+            more in "(\n\\PC{0,9})?",
             args: [i64; MAX_ARGUMENTS],
         ) {
-            let definition = Definition::new(EventId(1), "", Priority::Info, message);
+            let definition = Definition::new(EventId(1), "", Priority::Info, line + &more);
             let mut plain = String::new();
             definition.render(&args, &mut plain).expect("a String takes everything");
             let mut template = Template::new();
-            template.message(&definition.message, |text| text.into());
+            prop_assert!(template.message(&definition, |text| text.into()));
             for (argument, value) in args.iter().enumerate() {
                 plain += &format!(" again {value}");
                 template.push(" again ");
@@ -134,6 +163,26 @@ mod tests {
             let mut text = Text::new();
             text.fill(&template, &args);
             prop_assert_eq!(text.as_bytes(), plain.as_bytes());
+        }
+
+        #[test]
+        fn formats_agree_with_rendering(
+            parts in prop::collection::vec("[a\né]{0,3}(%%|%l?[diu])?", 0..5),
+            args: [i64; MAX_ARGUMENTS],
+        ) {
+            let mut definition = Definition::new(EventId(1), "", Priority::Info, parts.concat());
+            definition.syntax = Syntax::Printf;
+            let (format, layout) = (Format::parse(&definition.message), Layout::of(&definition));
+            let mut plain = Vec::new();
+            format.render(layout.values_of_words(&args), &mut plain);
+            let mut template = Template::new();
+            if template.message(&definition, |text| text.into()) {
+                let mut text = Text::new();
+                text.fill(&template, &args);
+                prop_assert_eq!(text.as_bytes(), plain);
+            } else {
+                prop_assert!(definition.message.matches('%').count() > MAX_ARGUMENTS);
+            }
         }
     }
 }

@@ -7,6 +7,7 @@
 use std::fmt;
 
 use super::template::{BLOCK, Part, Template};
+use crate::event::Whole;
 use crate::layout::MAX_ARGUMENTS;
 
 /// Digits and sign of the longest number, rounded up to the stores that write it.
@@ -140,21 +141,24 @@ impl Text {
     fn fill_parts<const REPEATS: bool>(&mut self, parts: &[Part], values: &[i64; MAX_ARGUMENTS]) {
         let mut at = self.length;
         let bytes = self.room((BLOCK + NUMBER) * parts.len());
-        let mut there: [Option<(usize, usize)>; MAX_ARGUMENTS] = [None; MAX_ARGUMENTS];
+        let mut there: [Option<(usize, usize, Whole)>; MAX_ARGUMENTS] = [None; MAX_ARGUMENTS];
         for part in parts {
             bytes[at..at + BLOCK].copy_from_slice(&part.text);
             at += part.length;
             let Some(value) = values.get(part.value) else {
                 continue;
             };
-            if REPEATS && let Some((start, length)) = there[part.value] {
+            if REPEATS
+                && let Some((start, length, whole)) = there[part.value]
+                && whole == part.whole
+            {
                 bytes.copy_within(start..start + NUMBER, at);
                 at += length;
                 continue;
             }
-            let end = store_signed(bytes, at, *value);
+            let end = store_whole(bytes, at, *value, part.whole);
             if REPEATS {
-                there[part.value] = Some((at, end - at));
+                there[part.value] = Some((at, end - at, part.whole));
             }
             at = end;
         }
@@ -171,6 +175,16 @@ impl fmt::Write for Text {
 
 /// The first number of nine digits.
 const EIGHT: u64 = 100_000_000;
+
+/// Stores the number that a word is.
+#[inline(always)]
+fn store_whole(bytes: &mut [u8], at: usize, word: i64, whole: Whole) -> usize {
+    let shift = u64::BITS - whole.bits;
+    match whole.is_signed {
+        true => store_signed(bytes, at, word << shift >> shift),
+        false => store(bytes, at, (word as u64) << shift >> shift),
+    }
+}
 
 #[inline(always)]
 fn store_signed(bytes: &mut [u8], at: usize, number: i64) -> usize {

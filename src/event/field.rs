@@ -54,6 +54,8 @@ pub enum FieldType<'a> {
     Str,
     /// A text that the program has in wide characters. It is stored in UTF-8.
     Wstr,
+    /// A text in UTF-8 of a small vocabulary. It is stored once, and events carry its place.
+    Istr,
     /// Several numbers.
     Array(Element),
 }
@@ -63,8 +65,8 @@ const MOST_SHOWN: usize = 64;
 
 /// The types that a message may name, as they are written.
 pub const TYPES: &str = "i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, bool, char, hex, ptr, ns, \
-    time, bytes, str, wstr, enum(red=1,green=2), flags(r=1,w=2); i8[] to i64[], u8[] to u64[], \
-    f32[], f64[]";
+    time, bytes, str, wstr, istr, enum(red=1,green=2), flags(r=1,w=2); i8[] to i64[], \
+    u8[] to u64[], f32[], f64[]";
 
 /// The names of an enum or of flags, each with its number: `red=1,green=2`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,6 +133,7 @@ impl fmt::Display for FieldType<'_> {
             FieldType::Bytes => "bytes",
             FieldType::Str => "str",
             FieldType::Wstr => "wstr",
+            FieldType::Istr => "istr",
             FieldType::Enum(labels) => return write!(f, "enum({})", labels.0),
             FieldType::Flags(labels) => return write!(f, "flags({})", labels.0),
             FieldType::Array(element) => return write!(f, "{}[]", element.field()),
@@ -186,6 +189,7 @@ impl<'a> FieldType<'a> {
             "bytes" => FieldType::Bytes,
             "str" => FieldType::Str,
             "wstr" => FieldType::Wstr,
+            "istr" => FieldType::Istr,
             _ if name.ends_with("[]") => {
                 let name = &name[..name.len() - 2];
                 let found = Element::ALL.iter().find(|(own, _)| *own == name);
@@ -200,7 +204,10 @@ impl<'a> FieldType<'a> {
 
     /// Whether its value is one word.
     pub fn is_scalar(self) -> bool {
-        !matches!(self, FieldType::Str | FieldType::Wstr | FieldType::Array(_))
+        !matches!(
+            self,
+            FieldType::Str | FieldType::Wstr | FieldType::Istr | FieldType::Array(_)
+        )
     }
 
     /// The value in an argument word, as a signed integer: sign-extended or zero-extended from the

@@ -6,9 +6,11 @@
 
 mod catalogue;
 mod channels;
+mod decimals;
 mod element;
 mod field;
 mod glob;
+mod interned;
 mod module;
 mod name;
 mod payload;
@@ -26,9 +28,13 @@ mod units;
 mod values;
 
 pub use catalogue::{Catalogue, CatalogueEvent};
+#[cfg(test)]
+pub use channels::channels_of_event;
 pub use channels::{Channel, Switch, channel_name};
+pub(crate) use decimals::{Part, Whole, parts};
 pub use element::Element;
 pub use field::{FieldType, Labels, TYPES};
+pub(crate) use interned::{bring_in, intern, words_of};
 pub use module::Module;
 pub(crate) use payload::{CUT, NULL};
 pub use payload::{Layout, Values, lay_out};
@@ -39,8 +45,8 @@ pub use selection::Selection;
 pub use statement::typed_message;
 pub use table::{Definitions, EventId};
 pub use template::{Field, argument_names, checked_fields, fields};
-pub(crate) use template::{Piece, first_line, pieces};
-pub use units::{Bytes, Nanoseconds, UnixTime, short};
+pub(crate) use template::{Piece, first_line, pieces, render};
+pub use units::{Bytes, Hex, Nanoseconds, UnixTime, short};
 pub use values::{Value, by_position, values};
 
 use std::borrow::Cow;
@@ -169,11 +175,6 @@ impl Definition {
         fields(message)
     }
 
-    /// Whether an argument has a type that shows its word as something else than a signed number.
-    pub fn is_typed(&self) -> bool {
-        self.fields().any(|field| field.kind != FieldType::I64)
-    }
-
     /// The names of the arguments, in order, without the `$`.
     pub fn arguments(&self) -> impl Iterator<Item = &str> {
         self.fields().map(|field| field.name)
@@ -205,7 +206,7 @@ impl Definition {
         self.render_values(Layout::of(self).values_of_words(args), out)
     }
 
-    /// Like [`Definition::render`], with values of any type.
+    /// Like [`Definition::render`], with values of any type. Pointers have no symbols.
     ///
     /// # Errors
     /// Only those of `out`.
@@ -219,7 +220,7 @@ impl Definition {
                 out.write_str(&self.message)?;
                 by_position(values, out)
             }
-            false => template::render(&self.message, values, out),
+            false => render(pieces(self.summary()), values, |_| None, out),
         }
     }
 }

@@ -16,6 +16,7 @@
 use super::values::{Value, value};
 use super::{Definition, FieldType, Format, Syntax};
 use crate::layout::MAX_PAYLOAD_WORDS;
+use crate::layout::words::INTERNED;
 use crate::msgpack::Input;
 
 /// Bit of the word of a text or an array: it was cut, because it did not fit.
@@ -54,7 +55,7 @@ impl Slot {
             FieldType::U64 | FieldType::Hex | FieldType::Ptr | FieldType::Bytes => Slot::Uint(64),
             FieldType::F32 => Slot::F32,
             FieldType::F64 => Slot::F64,
-            FieldType::Str | FieldType::Wstr => Slot::Length(1),
+            FieldType::Str | FieldType::Wstr | FieldType::Istr => Slot::Length(1),
             FieldType::Array(element) => Slot::Length(element.size()),
             _ => Slot::Int(64),
         }
@@ -256,9 +257,16 @@ impl<'a> Laid<'a> {
 
     fn elements(&mut self, word: u64, size: usize) -> Value<'a> {
         let length = word as u32 as usize * size;
-        let there = self.words.bytes(self.data, length);
+        let from = match word & INTERNED {
+            0 => self.data,
+            // Where it was brought in: see interned.rs.
+            _ => (word >> 32 & 0x1fff_ffff) as usize * WORD,
+        };
+        let there = self.words.bytes(from, length);
         let cut = word & CUT != 0 || there.len() < length;
-        self.data = self.data.saturating_add(length.next_multiple_of(WORD));
+        if word & INTERNED == 0 {
+            self.data = self.data.saturating_add(length.next_multiple_of(WORD));
+        }
         // No part of an element.
         let bytes = &there[..there.len() / size * size];
         Value::Text { bytes, cut }

@@ -74,7 +74,9 @@ fn with_types(message: &str, given: &[FieldType]) -> String {
 
 fn fits(expected: FieldType, given: FieldType) -> bool {
     match (expected, given) {
-        (FieldType::Hex, FieldType::Ptr) | (FieldType::Str, FieldType::Wstr) => true,
+        (FieldType::Hex, FieldType::Ptr) => true,
+        (FieldType::Str, FieldType::Wstr | FieldType::Istr) => true,
+        (FieldType::Istr, FieldType::Str | FieldType::Wstr) => true,
         _ if expected.is_whole_number() => given.is_whole_number(),
         _ => expected == given,
     }

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::channels::{Channels, Switch, channels_of_event};
+use super::interned::Interned;
 use super::rules::{Rules, Verdict};
 use super::strings::Strings;
 use super::switches::Switches;
@@ -93,6 +94,8 @@ pub struct Definitions {
     pub(super) map: Arc<Mapping>,
     geometry: Geometry,
     pub(super) strings: Strings,
+    /// The interned texts.
+    pub(crate) interned: Interned,
     pub(super) channels: Channels,
     pub(super) switches: Switches,
 }
@@ -104,6 +107,7 @@ impl Definitions {
             map: Arc::clone(map),
             geometry: *geometry,
             strings: Strings::new(map, geometry),
+            interned: Interned::new(map, geometry),
             channels: Channels::new(map, geometry),
             switches: Switches::new(map),
         }
@@ -190,26 +194,11 @@ impl Definitions {
         message: &str,
         attributes: &Attributes,
     ) -> Result<EventId> {
-        checked_fields(message)?;
-        let channels = channels_of_event(attributes.channels)?;
-        let wanted = Wanted {
-            kind: kind::TEMPLATE,
-            category,
-            priority,
-            message,
-            file: "",
-            line: 0,
-            channels: &channels,
-            flags: if attributes.important {
-                FLAG_IMPORTANT
-            } else {
-                0
-            },
-        };
-        self.find_or_add(path, &wanted)
+        self.define_event(path, category, priority, message, ("", 0), attributes)
     }
 
-    /// The definition of a call site with a message with arguments.
+    /// The definition of a call site with a message with arguments; without a place (`("", 0)`) it
+    /// is of no call site.
     ///
     /// The caller holds the define lock.
     pub fn define_event(
@@ -219,9 +208,13 @@ impl Definitions {
         priority: Priority,
         message: &str,
         (file, line): (&str, u32),
+        attributes: &Attributes,
     ) -> Result<EventId> {
         checked_fields(message)?;
-        check_text("file name", file)?;
+        let channels = channels_of_event(attributes.channels)?;
+        if line != 0 || !file.is_empty() {
+            check_text("file name", file)?;
+        }
         let wanted = Wanted {
             kind: kind::TEMPLATE,
             category,
@@ -229,8 +222,12 @@ impl Definitions {
             message,
             file,
             line,
-            channels: &[],
-            flags: 0,
+            channels: &channels,
+            flags: if attributes.important {
+                FLAG_IMPORTANT
+            } else {
+                0
+            },
         };
         self.find_or_add(path, &wanted)
     }

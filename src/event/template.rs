@@ -84,21 +84,29 @@ fn unknown_type(message: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Writes the first line, each argument as `name(value)`. An argument without a value shows as
-/// `name(?)`.
-pub fn render<'a, W: fmt::Write>(
-    message: &str,
-    mut values: impl Iterator<Item = Value<'a>>,
+/// Writes the parts of a first line, each argument as `name(value)`. An argument without a value
+/// shows as `name(?)`. What `symbol` knows of a pointer stands behind it: `name(0x1f40 <main>)`.
+pub fn render<'m, 'v, W: fmt::Write>(
+    pieces: impl Iterator<Item = Piece<'m>>,
+    mut values: impl Iterator<Item = Value<'v>>,
+    symbol: impl Fn(u64) -> Option<String>,
     out: &mut W,
 ) -> fmt::Result {
-    for piece in pieces(first_line(message)) {
+    for piece in pieces {
         match piece {
             Piece::Text(text) => out.write_str(text)?,
             Piece::Argument(field) => {
                 out.write_str(field.name)?;
                 out.write_str("(")?;
                 match values.next() {
-                    Some(value) => field.kind.write_value(&value, out)?,
+                    Some(value) => {
+                        field.kind.write_value(&value, out)?;
+                        if let (FieldType::Ptr, Value::Uint(address)) = (field.kind, value)
+                            && let Some(symbol) = symbol(address)
+                        {
+                            write!(out, " <{symbol}>")?;
+                        }
+                    }
                     None => out.write_str("?")?,
                 }
                 out.write_str(")")?;
@@ -109,7 +117,7 @@ pub fn render<'a, W: fmt::Write>(
 }
 
 /// A part of a message's first line.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Piece<'a> {
     /// Text to show as it is.
     Text(&'a str),
@@ -184,7 +192,7 @@ mod tests {
     fn rendered(message: &str, args: &[i64]) -> String {
         let mut text = String::new();
         let values = args.iter().map(|word| Value::Int(*word));
-        render(message, values, &mut text).unwrap();
+        render(pieces(first_line(message)), values, |_| None, &mut text).unwrap();
         text
     }
 

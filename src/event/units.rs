@@ -1,4 +1,4 @@
-//! Sizes, durations and times as people read them.
+//! Sizes, durations, times and numbers in base 16 as people read them.
 
 use std::fmt;
 
@@ -22,6 +22,21 @@ impl fmt::Display for Bytes {
             (size, unit) = (size / 1024.0, larger);
         }
         f.pad(&format!("{} {unit}", short(size)))
+    }
+}
+
+/// A number in base 16: `0x1f`.
+///
+/// # Example
+/// ```
+/// assert_eq!(timeline::Hex(31).to_string(), "0x1f");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hex(pub u64);
+
+impl fmt::Display for Hex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{:#x}", self.0))
     }
 }
 

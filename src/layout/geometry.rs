@@ -2,8 +2,8 @@
 //! It is computed when a timeline is created. Readers take it from the file, and check it.
 
 use super::{
-    ENTRY_SIZE, HEADER_SIZE, Header, MAX_ENTRIES, MAX_IMPORTANT_ENTRIES, MAX_STRING_TABLE,
-    MIN_ENTRIES, MIN_STRING_TABLE, header, records, words,
+    ENTRY_SIZE, HEADER_SIZE, Header, INTERNED_BYTES, MAX_ENTRIES, MAX_IMPORTANT_ENTRIES,
+    MAX_STRING_TABLE, MIN_ENTRIES, MIN_STRING_TABLE, header, records, words,
 };
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
@@ -52,6 +52,8 @@ pub struct Geometry {
     pub threads: u32,
     /// Records of the process table.
     pub processes: u32,
+    /// Bytes at the end of the strings for interned texts.
+    pub interned: u64,
     /// The nine regions, in the order of [`REGION_NAMES`].
     pub regions: [Region; 9],
 }
@@ -106,6 +108,7 @@ impl Geometry {
         let definitions = (strings / 64).next_power_of_two().clamp(64, 65536);
         let threads = (entries / 64).clamp(64, 4096);
         let processes = 256u64;
+        let interned = entries.clamp(INTERNED_BYTES[0], INTERNED_BYTES[1]);
         let sizes = [
             (definitions, 1),
             (definitions, size::<records::Definition>()),
@@ -114,7 +117,7 @@ impl Geometry {
             (cpu_lanes + thread_lanes, size::<records::Lane>()),
             (chunks, size::<records::Chunk>()),
             (entries, ENTRY_SIZE),
-            (strings, 1),
+            (strings.next_multiple_of(64) + interned, 1),
             (important.into(), ENTRY_SIZE),
         ];
         let mut offset = HEADER_SIZE;
@@ -137,6 +140,7 @@ impl Geometry {
             definitions: definitions as u32,
             threads: threads as u32,
             processes: processes as u32,
+            interned,
             regions,
         }
         .sized()
@@ -179,9 +183,21 @@ impl Geometry {
     pub fn entry(&self) -> Region {
         self.regions[6]
     }
-    /// The string table.
+    /// The string table, without the interned texts at its end.
     pub fn strings(&self) -> Region {
-        self.regions[7]
+        Region {
+            length: self.regions[7].length - self.interned,
+            ..self.regions[7]
+        }
+    }
+    /// The interned texts, which stand behind their slots.
+    pub fn interned(&self) -> Region {
+        let strings = self.strings();
+        Region {
+            offset: strings.offset + strings.length,
+            length: self.interned,
+            stride: 1,
+        }
     }
     /// The important events.
     pub fn important(&self) -> Region {
@@ -204,6 +220,7 @@ impl Geometry {
         h.definitions = self.definitions.into();
         h.threads = self.threads.into();
         h.processes = self.processes.into();
+        h.interned = self.interned.into();
         h.regions = self.regions.map(|region| header::Region {
             offset: region.offset.into(),
             length: region.length.into(),
@@ -228,6 +245,7 @@ impl Geometry {
             definitions: short(&h.definitions),
             threads: short(&h.threads),
             processes: short(&h.processes),
+            interned: long(&h.interned),
             regions: h.regions.each_ref().map(|region| Region {
                 offset: long(&region.offset),
                 length: long(&region.length),
@@ -332,18 +350,34 @@ impl Geometry {
                 _ => return fault("a region inside the file", region.offset),
             };
         }
-        if self.strings().length > MAX_STRING_TABLE {
-            return Err(Fault {
-                field: "strings",
-                expected: "a length of at most 2^31",
-                found: self.strings().length,
-            });
-        }
+        self.check_strings()?;
         if self.important().length > u64::from(MAX_IMPORTANT_ENTRIES) * ENTRY_SIZE {
             return Err(Fault {
                 field: "important",
                 expected: "a length of at most 2^16 entries",
                 found: self.important().length,
+            });
+        }
+        Ok(())
+    }
+
+    fn check_strings(&self) -> Result<(), Fault> {
+        let strings = self.regions[7].length;
+        let whole = |bytes: u64| bytes.is_multiple_of(64);
+        let least = self.interned.checked_add(MIN_STRING_TABLE);
+        let fits = least.is_some_and(|least| least <= strings);
+        if self.interned != 0 && !(fits && whole(self.interned) && whole(strings)) {
+            return Err(Fault {
+                field: "interned",
+                expected: "a multiple of 64 that leaves 1024 bytes of the strings",
+                found: self.interned,
+            });
+        }
+        if self.strings().length.max(self.interned) > MAX_STRING_TABLE {
+            return Err(Fault {
+                field: "strings",
+                expected: "a length of at most 2^31",
+                found: strings,
             });
         }
         Ok(())

@@ -59,7 +59,10 @@ record! {
         0x140 pub boot_id: [AtomicU8; 16],
         /// About how many ticks a second has; 0 = unknown.
         0x150 pub tick_rate: AtomicU64,
-        0x158 _unused_158: [AtomicU8; 40],
+        /// Bytes at the end of the strings that are kept for [interned](super::words::INTERNED)
+        /// texts.
+        0x158 pub interned: AtomicU64,
+        0x160 _unused_160: [AtomicU8; 32],
         /// Path of the creator's executable, NUL-padded.
         0x180 pub creator_exe: [AtomicU8; 256],
         0x280 _unused_280: [AtomicU8; 384],
@@ -95,7 +98,9 @@ record! {
         0x8a0 pub important_taken: AtomicU64,
         /// Counts the changes of names and groups of threads.
         0x8a8 pub renames: AtomicU64,
-        0x8b0 _unused_8b0: [AtomicU8; 16],
+        /// Bytes taken for interned texts.
+        0x8b0 pub interned_taken: AtomicU64,
+        0x8b8 _unused_8b8: [AtomicU8; 8],
         /// Events of handlers that interrupted their thread in joining, or in an append to its own
         /// lane.
         0x8c0 pub dropped_interrupted: AtomicU64,
@@ -109,7 +114,9 @@ record! {
         0x8e0 pub dropped_undefined: AtomicU64,
         /// Important events dropped because there was no room left for them.
         0x8e8 pub dropped_important: AtomicU64,
-        0x8f0 _unused_8f0: [AtomicU8; 16],
+        /// Texts to be interned that were copied, because there was no room left for them.
+        0x8f0 pub not_interned: AtomicU64,
+        0x8f8 _unused_8f8: [AtomicU8; 8],
         /// Anchors ever taken.
         0x900 pub anchors_taken: AtomicU64,
         0x908 _unused_908: [AtomicU8; 56],

@@ -63,6 +63,13 @@ pub const MAX_IMPORTANT_ENTRIES: u32 = 1 << 16;
 /// The largest string table: offsets are 32 bits.
 pub const MAX_STRING_TABLE: u64 = 1 << 31;
 
+/// The longest text that is interned.
+pub const LONGEST_INTERNED: usize = 256;
+/// The least and the most bytes that a new timeline keeps for interned texts.
+pub const INTERNED_BYTES: [u64; 2] = [4096, 256 * 1024];
+/// Bytes of the interned part of the string table for each of its slots.
+pub const BYTES_OF_A_SLOT: u64 = 64;
+
 const _: () = {
     assert!(ENTRY_SIZE as usize == ENTRY_WORDS * 8);
     assert!(HEADER_SIZE.is_multiple_of(4096));

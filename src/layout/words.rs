@@ -105,9 +105,15 @@ pub const fn long_entry_head(event: u32, core: u16, slots: u8, flags: u8) -> u64
 pub const FLAG_BACKTRACE: u8 = 1;
 /// In the flags of an entry: it has a payload, where others have arguments.
 pub const FLAG_PAYLOAD: u8 = 2;
+/// In the flags of an entry with a payload: behind the return addresses, a word says which of the
+/// words after it are interned texts.
+pub const FLAG_INTERNED: u8 = 4;
 /// From this bit on of the flags of an entry with a payload: how many words of it are in the last
 /// entry of the event.
 pub const LAST_WORDS_SHIFT: u32 = 4;
+/// Bit of the word of a text: its bytes stand in the string table, or with a reader elsewhere in
+/// the payload.
+pub const INTERNED: u64 = 1 << 61;
 /// Words before the payload, in the first entry of an event and in the others.
 pub const PAYLOAD_AT: [usize; 2] = [3, 2];
 

@@ -150,6 +150,20 @@ impl Mapping {
         Some(first.cast_const().cast())
     }
 
+    /// The words of a region, if it is mapped. Its offset is a multiple of 8.
+    #[inline]
+    pub fn words(&self, region: Region) -> Option<&[AtomicU64]> {
+        let first = self.first::<AtomicU64>(Region {
+            stride: size_of::<AtomicU64>() as u64,
+            ..region
+        })?;
+        let count = region.length as usize / size_of::<AtomicU64>();
+        // SAFETY: as many words are inside of the mapping, which `first` has checked, and aligned;
+        // alive as long as `self`; any bytes are valid atomics. On a read-only mapping there are
+        // only plain loads.
+        Some(unsafe { std::slice::from_raw_parts(first, count) })
+    }
+
     /// Copies bytes out. Relaxed: a caller that needs an order has loaded a count with Acquire
     /// before.
     pub fn read(&self, offset: u64, out: &mut [u8]) {

@@ -289,10 +289,9 @@ impl<'a> Events<'a> {
     pub(super) fn next_placed(&mut self) -> Option<(Event, u32, u64)> {
         let (lane, place, missed) = self.next_group()?;
         let group = Groups::new(&self.group).next()?;
-        let node = self.segment.node(group.first.core());
         let event = Event {
             missed,
-            ..Event::new(&group, node)
+            ..Event::read(self.segment, &group)
         };
         Some((event, lane, place))
     }

@@ -294,7 +294,7 @@ impl<'a> Follow<'a> {
         let Missing { earlier, unread } = std::mem::take(missing);
         Event {
             missed: earlier.saturating_add(unread),
-            ..Event::new(group, self.segment.node(group.first.core()))
+            ..Event::read(self.segment, group)
         }
     }
 

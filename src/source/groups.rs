@@ -6,8 +6,9 @@
 //! small.
 
 use super::{Encoding, Event, Payload, ThreadRef};
-use crate::event::EventId;
-use crate::layout::words::{Entry, FLAG_BACKTRACE, PAYLOAD_AT};
+use crate::event::{EventId, bring_in};
+use crate::layout::words::{Entry, FLAG_BACKTRACE, FLAG_INTERNED, PAYLOAD_AT};
+use crate::segment::Segment;
 
 /// The entries of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,8 +66,16 @@ fn following(after: &[Entry], more: usize) -> &[Entry] {
 }
 
 impl Event {
-    #[inline]
-    pub(super) fn new(group: &Group, node: Option<u8>) -> Event {
+    /// The event of a group of a segment, with its texts.
+    // Inlined: a call would copy the event, for each of those without a payload too.
+    #[inline(always)]
+    pub(super) fn read(segment: &Segment, group: &Group) -> Event {
+        let node = segment.node(group.first.core());
+        Event::new(group, node, || whole_payload(segment, group))
+    }
+
+    #[inline(always)]
+    fn new(group: &Group, node: Option<u8>, payload: impl FnOnce() -> Box<Payload>) -> Event {
         let entry = group.first;
         Event {
             ticks: entry.ticks(),
@@ -76,7 +85,7 @@ impl Event {
             thread: ThreadRef(entry.thread()),
             tid: entry.tid(),
             args: entry.args(),
-            payload: entry.has_payload().then(|| payload(group)),
+            payload: entry.has_payload().then(payload),
             time: None,
             missed: 0,
             important: false,
@@ -84,38 +93,61 @@ impl Event {
     }
 }
 
+/// The payload with the texts that are interned.
 #[inline(never)]
+fn whole_payload(segment: &Segment, group: &Group) -> Box<Payload> {
+    let mut payload = payload(group);
+    if group.first.flags() & FLAG_INTERNED != 0 {
+        let interned = &segment.definitions.interned;
+        bring_in(&mut payload.values, |word| interned.text(word));
+    }
+    payload
+}
+
 fn payload(group: &Group) -> Box<Payload> {
     let [first, others] = PAYLOAD_AT;
-    let words = group.first.0[first..].iter();
-    let words = words.chain(group.rest.iter().flat_map(|entry| &entry.0[others..]));
     let whole = group.rest.len() + 1 == usize::from(group.first.slots());
     let missing = match whole {
         true => group.first.unused_words(),
         false => 0,
     };
-    let mut words: Vec<u64> = words.copied().collect();
-    words.truncate(words.len().saturating_sub(missing));
+    let mut bytes = Vec::with_capacity((group.rest.len() + 1) * size_of::<Entry>());
+    append(&group.first.0[first..], &mut bytes);
+    for entry in group.rest {
+        append(&entry.0[others..], &mut bytes);
+    }
+    bytes.truncate(bytes.len().saturating_sub(missing * WORD));
     let (backtrace, values) = match group.first.flags() & FLAG_BACKTRACE {
-        0 => (&[][..], &words[..]),
-        _ => addresses(&words),
+        0 => (Vec::new(), bytes),
+        _ => addresses(&bytes),
     };
     Box::new(Payload {
-        values: values.iter().flat_map(|word| word.to_le_bytes()).collect(),
+        values,
         encoding: Encoding::Words,
-        backtrace: backtrace.to_vec(),
+        backtrace,
     })
 }
 
-/// The return addresses at the start of a payload, and the rest of it. Their number precedes them.
-fn addresses(words: &[u64]) -> (&[u64], &[u64]) {
-    match words.split_first() {
-        Some((count, rest)) => {
-            let count = usize::try_from(*count).unwrap_or(usize::MAX);
-            rest.split_at(count.min(rest.len()))
-        }
-        None => (&[], &[]),
+/// Bytes of a word.
+const WORD: usize = size_of::<u64>();
+
+#[inline]
+fn append(words: &[u64], bytes: &mut Vec<u8>) {
+    for word in words {
+        bytes.extend_from_slice(&word.to_le_bytes());
     }
+}
+
+/// The return addresses at the start of a payload, and the rest of it. Their number precedes them.
+fn addresses(payload: &[u8]) -> (Vec<u64>, Vec<u8>) {
+    let Some((count, rest)) = payload.split_first_chunk() else {
+        return (Vec::new(), Vec::new());
+    };
+    let count = usize::try_from(u64::from_le_bytes(*count)).unwrap_or(usize::MAX);
+    let (words, _) = rest.as_chunks::<WORD>();
+    let count = count.min(words.len());
+    let addresses = words[..count].iter().map(|word| u64::from_le_bytes(*word));
+    (addresses.collect(), rest[count * WORD..].to_vec())
 }
 
 #[cfg(test)]
@@ -169,23 +201,32 @@ mod tests {
         (0..6).for_each(|i| entries[1].0[2 + i] = 5 + i as u64);
         (0..6).for_each(|i| entries[2].0[2 + i] = 11 + i as u64);
         let bytes = |words: std::ops::Range<u64>| words.flat_map(u64::to_le_bytes).collect();
-        let event =
-            |entries: &[Entry]| Event::new(&Groups::new(entries).next().expect("one"), None);
-        let payload = event(&entries).payload.expect("a payload");
+        let payload = |entries: &[Entry]| payload(&Groups::new(entries).next().expect("one"));
+        let found = payload(&entries);
         let whole: Vec<u8> = bytes(0..13);
-        assert_eq!((payload.values, payload.backtrace), (whole, vec![]));
+        assert_eq!((found.values, found.backtrace), (whole, vec![]));
         // A lost entry shortens the payload at its end.
-        let payload = event(&entries[..2]).payload.expect("a payload");
         let left: Vec<u8> = bytes(0..11);
-        assert_eq!(payload.values, left);
+        assert_eq!(payload(&entries[..2]).values, left);
     }
 
     #[test]
     fn addresses_come_first() {
-        assert_eq!(addresses(&[2, 9, u64::MAX]), (&[9, u64::MAX][..], &[][..]));
-        assert_eq!(addresses(&[1, 9, 5, 6]), (&[9][..], &[5, 6][..]));
+        let parts = |words: &[u64]| {
+            let mut bytes = Vec::new();
+            append(words, &mut bytes);
+            let (stack, rest) = addresses(&bytes);
+            let rest = rest
+                .as_chunks()
+                .0
+                .iter()
+                .map(|word| u64::from_le_bytes(*word));
+            (stack, rest.collect::<Vec<_>>())
+        };
+        assert_eq!(parts(&[2, 9, u64::MAX]), (vec![9, u64::MAX], vec![]));
+        assert_eq!(parts(&[1, 9, 5, 6]), (vec![9], vec![5, 6]));
         // A number that promises more than there is.
-        assert_eq!(addresses(&[u64::MAX, 9]), (&[9][..], &[][..]));
-        assert_eq!(addresses(&[]), (&[][..], &[][..]));
+        assert_eq!(parts(&[u64::MAX, 9]), (vec![9], vec![]));
+        assert_eq!(parts(&[]), (vec![], vec![]));
     }
 }

@@ -88,7 +88,7 @@ fn placed(segment: &Segment, (index, entries): (u32, Vec<Entry>)) -> Option<Plac
     let group = Groups::new(&entries).next()?;
     let event = Event {
         important: true,
-        ..Event::new(&group, segment.node(group.first.core()))
+        ..Event::read(segment, &group)
     };
     Some(PlacedEvent {
         event,

@@ -218,6 +218,13 @@ pub trait Source {
     /// The meaning of an address in the call stack of an event.
     fn frame(&self, event: &Event, address: u64) -> Frame;
 
+    /// The meaning of a pointer that an event has as its value: a function or a variable.
+    fn pointee(&self, event: &Event, address: u64) -> Frame {
+        // That of a call stack is behind the call.
+        let behind = self.frame(event, address.wrapping_add(1));
+        Frame { address, ..behind }
+    }
+
     /// All definitions so far.
     fn definitions(&self) -> Box<dyn Iterator<Item = &Definition> + '_>;
 }

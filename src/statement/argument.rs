@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::payload::Payload;
-use crate::event::{Bytes, Element, FieldType, Nanoseconds, UnixTime};
+use crate::event::{Bytes, Element, FieldType, Hex, Nanoseconds, UnixTime};
 
 /// A type that [`event!`](crate::event!) logs.
 ///
@@ -12,10 +12,12 @@ use crate::event::{Bytes, Element, FieldType, Nanoseconds, UnixTime};
 /// | `i8` to `i64`, `u8` to `u64`, `f32`, `f64`, `bool`, `char` | the same |
 /// | `isize`, `usize` | `i64`, `u64` |
 /// | `str`, `String`, `Option<&str>` (`None` shows as `(null)`) | `str` |
+/// | [`Interned`] | `istr` |
 /// | `[T]`, `[T; N]`, `Vec<T>` of integers, `f32` or `f64` | `i8[]` and so on |
 /// | `Duration`, [`Nanoseconds`] | `ns` |
 /// | `SystemTime`, [`UnixTime`] | `time` |
 /// | [`Bytes`] | `bytes` |
+/// | [`Hex`] | `hex` |
 /// | `*const T`, `*mut T` | `ptr` |
 ///
 /// So are references to these. No other type can become one.
@@ -30,11 +32,29 @@ pub trait Argument {
     /// Whether its word is all of it.
     #[doc(hidden)]
     const IS_NUMBER: bool = true;
+    /// Whether it is a text to be interned.
+    #[doc(hidden)]
+    const IS_INTERNED: bool = false;
+
+    /// How many words stand behind those of all arguments.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn behind(&self) -> usize {
+        0
+    }
 
     /// Stores what stands behind its word; returns its word.
     #[doc(hidden)]
     fn store(&self, payload: &mut Payload) -> u64;
 }
+
+/// A text of a small vocabulary, for [`event!`](crate::event!): names of things, no free text.
+///
+/// It is stored in the timeline once, and each event has its place. It is copied like any other
+/// text if it has more than 256 bytes, or if there is no room left for such texts; the latter is
+/// counted ([`Info::not_interned`](crate::Info::not_interned)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Interned<'a>(pub &'a str);
 
 /// A number that arrays have.
 pub trait Number: Copy {
@@ -107,6 +127,7 @@ arguments! {
     SystemTime, Time, time => since_1970(time) as u64;
     Nanoseconds, Ns, time => time.0 as u64;
     UnixTime, Time, time => time.0 as u64;
+    Hex, Hex, number => number.0;
     Bytes, Bytes, size => size.0;
 }
 
@@ -145,6 +166,11 @@ impl Argument for str {
     const IS_NUMBER: bool = false;
 
     #[inline(always)]
+    fn behind(&self) -> usize {
+        self.len().div_ceil(8)
+    }
+
+    #[inline(always)]
     fn store(&self, payload: &mut Payload) -> u64 {
         payload.text(self)
     }
@@ -153,6 +179,11 @@ impl Argument for str {
 impl Argument for String {
     const TYPE: FieldType<'static> = FieldType::Str;
     const IS_NUMBER: bool = false;
+
+    #[inline(always)]
+    fn behind(&self) -> usize {
+        self.as_str().behind()
+    }
 
     #[inline(always)]
     fn store(&self, payload: &mut Payload) -> u64 {
@@ -165,6 +196,11 @@ impl Argument for Option<&str> {
     const IS_NUMBER: bool = false;
 
     #[inline(always)]
+    fn behind(&self) -> usize {
+        self.map_or(0, |text| text.behind())
+    }
+
+    #[inline(always)]
     fn store(&self, payload: &mut Payload) -> u64 {
         match self {
             Some(text) => payload.text(text),
@@ -173,9 +209,31 @@ impl Argument for Option<&str> {
     }
 }
 
+impl Argument for Interned<'_> {
+    const TYPE: FieldType<'static> = FieldType::Istr;
+    const IS_NUMBER: bool = false;
+    const IS_INTERNED: bool = true;
+
+    /// As many as it takes if it is copied.
+    #[inline(always)]
+    fn behind(&self) -> usize {
+        self.0.behind()
+    }
+
+    #[inline(always)]
+    fn store(&self, payload: &mut Payload) -> u64 {
+        payload.interned(self.0)
+    }
+}
+
 impl<T: Number> Argument for [T] {
     const TYPE: FieldType<'static> = FieldType::Array(T::ELEMENT);
     const IS_NUMBER: bool = false;
+
+    #[inline(always)]
+    fn behind(&self) -> usize {
+        size_of_val(self).div_ceil(8)
+    }
 
     #[inline(always)]
     fn store(&self, payload: &mut Payload) -> u64 {
@@ -188,6 +246,11 @@ impl<T: Number, const N: usize> Argument for [T; N] {
     const IS_NUMBER: bool = false;
 
     #[inline(always)]
+    fn behind(&self) -> usize {
+        self[..].behind()
+    }
+
+    #[inline(always)]
     fn store(&self, payload: &mut Payload) -> u64 {
         self[..].store(payload)
     }
@@ -198,6 +261,11 @@ impl<T: Number> Argument for Vec<T> {
     const IS_NUMBER: bool = false;
 
     #[inline(always)]
+    fn behind(&self) -> usize {
+        self[..].behind()
+    }
+
+    #[inline(always)]
     fn store(&self, payload: &mut Payload) -> u64 {
         self[..].store(payload)
     }
@@ -206,6 +274,12 @@ impl<T: Number> Argument for Vec<T> {
 impl<T: Argument + ?Sized> Argument for &T {
     const TYPE: FieldType<'static> = T::TYPE;
     const IS_NUMBER: bool = T::IS_NUMBER;
+    const IS_INTERNED: bool = T::IS_INTERNED;
+
+    #[inline(always)]
+    fn behind(&self) -> usize {
+        (**self).behind()
+    }
 
     #[inline(always)]
     fn store(&self, payload: &mut Payload) -> u64 {

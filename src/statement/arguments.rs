@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use super::argument::Argument;
 use super::payload::Payload;
 use crate::event::{EventId, FieldType};
-use crate::layout::{MAX_ARGUMENTS, MAX_FIELDS, MAX_PAYLOAD_WORDS};
+use crate::layout::{MAX_ARGUMENTS, MAX_PAYLOAD_WORDS};
 use crate::timeline::Timeline;
 
 /// A list of arguments: `(&a, (&b, ()))`.
@@ -14,6 +14,11 @@ pub trait List {
     const COUNT: usize;
     /// Whether all are numbers.
     const NUMBERS: bool;
+    /// Whether there is a text to be interned.
+    const INTERNED: bool;
+
+    /// How many words the bytes of texts and arrays take.
+    fn behind(&self) -> usize;
 
     /// Their types.
     fn types() -> Vec<FieldType<'static>>;
@@ -25,6 +30,12 @@ pub trait List {
 impl List for () {
     const COUNT: usize = 0;
     const NUMBERS: bool = true;
+    const INTERNED: bool = false;
+
+    #[inline(always)]
+    fn behind(&self) -> usize {
+        0
+    }
 
     fn types() -> Vec<FieldType<'static>> {
         Vec::new()
@@ -34,9 +45,15 @@ impl List for () {
     fn store(&self, _: usize, _: &mut Payload) {}
 }
 
-impl<A: Argument, L: List> List for (&A, L) {
+impl<A: Argument + ?Sized, L: List> List for (&A, L) {
     const COUNT: usize = 1 + L::COUNT;
     const NUMBERS: bool = A::IS_NUMBER && L::NUMBERS;
+    const INTERNED: bool = A::IS_INTERNED || L::INTERNED;
+
+    #[inline(always)]
+    fn behind(&self) -> usize {
+        self.0.behind() + self.1.behind()
+    }
 
     fn types() -> Vec<FieldType<'static>> {
         let mut types = vec![A::TYPE];
@@ -47,6 +64,9 @@ impl<A: Argument, L: List> List for (&A, L) {
     #[inline(always)]
     fn store(&self, at: usize, payload: &mut Payload) {
         let word = self.0.store(payload);
+        if A::IS_INTERNED {
+            payload.note(at, word);
+        }
         payload.put(at, word);
         self.1.store(at + 1, payload);
     }
@@ -78,27 +98,73 @@ impl<A> Arguments<A> {
 }
 
 impl<A: List> Arguments<A> {
-    /// Logs the words: as arguments if they are numbers and there are at most four, else as a
-    /// payload.
+    /// Those of these values.
     #[inline(always)]
-    pub fn log(self, timeline: &Timeline, event: EventId, values: A) {
-        if A::NUMBERS && A::COUNT <= MAX_ARGUMENTS {
+    pub fn of(_: &A) -> Arguments<A> {
+        Arguments::default()
+    }
+
+    /// Logs the words of `N` values: as arguments if they are numbers and there are at most four,
+    /// else as a payload.
+    #[inline(always)]
+    pub fn log<const N: usize>(self, timeline: &Timeline, event: EventId, values: A) {
+        const { assert!(N == A::COUNT) };
+        if A::NUMBERS && N <= MAX_ARGUMENTS {
             let mut words = [0; MAX_ARGUMENTS];
-            values.store(0, &mut Payload::new(&mut words, A::COUNT));
+            values.store(0, &mut Payload::new(&mut words, N));
             timeline.log(event, words.map(|word| word as i64));
-        } else if A::NUMBERS {
-            log_payload(timeline, event, &values, &mut [0; MAX_FIELDS]);
+            return;
+        }
+        // As few words as there may be, because all are set to 0 first.
+        let behind = values.behind();
+        if A::INTERNED && N + behind < SMALL {
+            log_interned::<A, SMALL>(timeline, event, &values);
+        } else if A::INTERNED {
+            log_interned::<A, MAX_PAYLOAD_WORDS>(timeline, event, &values);
+        } else if A::NUMBERS || behind == 0 {
+            log_payload::<A, N>(timeline, event, &values);
+        } else if N + behind <= SMALL {
+            log_payload::<A, SMALL>(timeline, event, &values);
+        } else if N + behind <= MIDDLE {
+            log_long::<A, MIDDLE>(timeline, event, &values);
         } else {
-            log_payload(timeline, event, &values, &mut [0; MAX_PAYLOAD_WORDS]);
+            log_long::<A, MAX_PAYLOAD_WORDS>(timeline, event, &values);
         }
     }
 }
 
+/// Words of payload with room for the numbers and names that most events have, and for lines.
+const SMALL: usize = 16;
+const MIDDLE: usize = 64;
+
+/// Apart from the statement, which is shorter without it.
+#[inline(never)]
+fn log_long<A: List, const ROOM: usize>(timeline: &Timeline, event: EventId, values: &A) {
+    log_payload::<A, ROOM>(timeline, event, values);
+}
+
 #[inline(always)]
-fn log_payload<A: List>(timeline: &Timeline, event: EventId, values: &A, words: &mut [u64]) {
-    let most = words.len().min(timeline.payload_capacity());
+fn log_payload<A: List, const ROOM: usize>(timeline: &Timeline, event: EventId, values: &A) {
+    let mut words = [0; ROOM];
+    let most = ROOM.min(timeline.payload_capacity());
     let mut payload = Payload::new(&mut words[..most], A::COUNT);
     values.store(0, &mut payload);
     let end = payload.end();
     timeline.log_payload(event, &words[..end], false);
+}
+
+/// Logs words of which some may be interned texts.
+#[inline(never)]
+fn log_interned<A: List, const ROOM: usize>(timeline: &Timeline, event: EventId, values: &A) {
+    let mut words = [0; ROOM];
+    let most = ROOM.min(timeline.payload_capacity());
+    // The first word says which of the others are interned.
+    let mut payload = Payload::interning(&mut words[1..most], A::COUNT, timeline);
+    values.store(0, &mut payload);
+    let (end, interned) = (payload.end() + 1, payload.which_are_interned());
+    words[0] = interned;
+    match interned {
+        0 => timeline.log_payload(event, &words[1..end], false),
+        _ => timeline.log_with_interned(event, &words[..end]),
+    }
 }

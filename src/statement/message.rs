@@ -79,6 +79,40 @@ const fn place(text: &[u8], from: usize, name: &[u8]) -> usize {
     end
 }
 
+/// Fails to compile unless these are channels, or none.
+pub const fn check_channels(channels: &str) {
+    let text = channels.as_bytes();
+    let (mut at, mut from) = (0, 0);
+    while at <= text.len() && !text.is_empty() {
+        if at == text.len() || text[at] == b'|' {
+            check_channel(text, from, at);
+            from = at + 1;
+        }
+        at += 1;
+    }
+}
+
+const fn check_channel(text: &[u8], from: usize, mut end: usize) {
+    let suffix = b"=on";
+    if end >= from + 3
+        && text[end - 3] == suffix[0]
+        && text[end - 2] == suffix[1]
+        && text[end - 1] == suffix[2]
+    {
+        end -= 3;
+    }
+    let mut is_good = end > from && end - from <= 32 && text[from] != b'-';
+    let mut at = from;
+    while at < end {
+        is_good = is_good && (is_word(text[at]) || text[at] == b'.' || text[at] == b'-');
+        at += 1;
+    }
+    assert!(
+        is_good,
+        "a channel is 1 to 32 ASCII letters, digits, _, . and -; several have | between"
+    );
+}
+
 const fn check_text(text: &[u8]) {
     assert!(!text.is_empty(), "a category or a message is empty");
     assert!(
@@ -130,6 +164,7 @@ pub fn with_types(message: &str, types: &[FieldType]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::channels_of_event;
 
     #[test]
     fn places_get_the_types_of_their_arguments() {
@@ -142,6 +177,32 @@ mod tests {
             ("5$ }}{{", "5$ }{"),
         ] {
             assert_eq!(typed(message), expected);
+        }
+    }
+
+    #[test]
+    fn channels_are_those_that_can_be_defined() {
+        let good = ["", "itv", "itv|bbc=on", "a.b-c_1", &"x".repeat(32), "on=on"];
+        let bad = [
+            "|",
+            "a|",
+            "|a",
+            "-a",
+            "a b",
+            "a,b",
+            "=on",
+            "a=off",
+            &"x".repeat(33),
+            "ü",
+        ];
+        for text in good {
+            assert!(channels_of_event(text).is_ok(), "{text:?}");
+            check_channels(text);
+        }
+        for text in bad {
+            assert!(channels_of_event(text).is_err(), "{text:?}");
+            let checked = std::panic::catch_unwind(|| check_channels(text));
+            assert!(checked.is_err(), "{text:?}");
         }
     }
 

@@ -6,12 +6,13 @@ mod message;
 mod payload;
 mod site;
 
-pub use argument::Argument;
+pub use argument::{Argument, Interned};
 pub use arguments::Arguments;
-pub use message::check;
-pub use site::Site;
+pub use message::{check, check_channels};
+pub use site::{Site, Sites, Words};
 
-pub use crate::timeline::Timeline;
+pub use crate::event::Attributes;
+pub use crate::timeline::{ON, Timeline};
 
 /// Logs an event whose message has named arguments, with their types.
 ///
@@ -22,6 +23,9 @@ pub use crate::timeline::Timeline;
 /// other names, more or fewer arguments, and types that are no [`Argument`]. `{{` and `}}` are
 /// braces of the text. A letter, a digit or `[` must not follow a place directly: write
 /// `took {ms} ms`. Further lines of the message explain the event.
+///
+/// Before `timeline` may stand `important: true,` and `channels: "itv|bbc",`, with the meaning that
+/// [`Attributes`](crate::Attributes) have.
 ///
 /// `timeline` is a [`Timeline`](crate::Timeline), or a reference to one. Arguments are evaluated
 /// only if the event is logged. A message has at most 64. An event of up to four numbers is a plain
@@ -34,6 +38,11 @@ pub use crate::timeline::Timeline;
 /// event cannot be defined, its events are dropped and counted
 /// ([`Dropped::undefined`](crate::Dropped::undefined)), and one run in 1,024 tries again. So a
 /// statement must not run in a signal handler; use [`Timeline::log`](crate::Timeline::log) there.
+///
+/// A struct with these arguments as its fields can derive [`Event`](derive@crate::Event).
+///
+/// With the feature `off`, the compiler checks statements and leaves them out, with their
+/// arguments.
 ///
 /// # Example
 /// ```
@@ -76,21 +85,61 @@ pub use crate::timeline::Timeline;
 /// ```
 #[macro_export]
 macro_rules! event {
+    (important: $important:literal, channels: $channels:literal, $($event:tt)*) => {
+        $crate::statement::statement!($important, $channels, $($event)*)
+    };
+    (channels: $channels:literal, important: $important:literal, $($event:tt)*) => {
+        $crate::statement::statement!($important, $channels, $($event)*)
+    };
+    (important: $important:literal, $($event:tt)*) => {
+        $crate::statement::statement!($important, "", $($event)*)
+    };
+    (channels: $channels:literal, $($event:tt)*) => {
+        $crate::statement::statement!(false, $channels, $($event)*)
+    };
+    ($($event:tt)*) => {
+        $crate::statement::statement!(false, "", $($event)*)
+    };
+}
+
+/// [`event!`] with all attributes.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! event_statement {
     (
+        $important:literal, $channels:literal,
         $timeline:expr, $priority:expr, $category:literal, $message:literal
         $(, $name:ident $(= $value:expr)?)* $(,)?
     ) => {{
-        const _: () =
+        const COUNT: usize = <[&str]>::len(&[$(::core::stringify!($name)),*]);
+        static SITE: $crate::statement::Site =
+            $crate::statement::Site::new($crate::statement::Words {
+                category: $category,
+                message: $message,
+                place: (::core::file!(), ::core::line!()),
+                attributes: $crate::statement::Attributes {
+                    channels: $channels,
+                    important: $important,
+                },
+            });
+        const _: () = {
             $crate::statement::check($category, $message, &[$(::core::stringify!($name)),*]);
-        static SITE: $crate::statement::Site = $crate::statement::Site::new(
-            $category,
-            $message,
-            (::core::file!(), ::core::line!()),
-        );
-        let timeline: &$crate::statement::Timeline = &$timeline;
-        let arguments = $crate::statement::Arguments::new();
-        if let ::core::option::Option::Some(event) = SITE.event(timeline, $priority, arguments) {
-            arguments.log(timeline, event, $crate::statement::values!($($name $(= $value)?,)*));
+            $crate::statement::check_channels($channels);
+        };
+        // With the feature `off` the compiler checks this and drops it, even when it does not
+        // optimise.
+        if $crate::statement::ON {
+            let timeline: &$crate::statement::Timeline = &$timeline;
+            let arguments = $crate::statement::Arguments::new();
+            if let ::core::option::Option::Some(event) =
+                SITE.event(timeline, $priority, arguments)
+            {
+                arguments.log::<COUNT>(
+                    timeline,
+                    event,
+                    $crate::statement::values!($($name $(= $value)?,)*),
+                );
+            }
         }
     }};
 }
@@ -106,6 +155,6 @@ macro_rules! event_values {
     };
 }
 
-// Behind the macro, which has no name before.
+// Behind the macros, which have no names before.
 #[doc(hidden)]
-pub use event_values as values;
+pub use {event_statement as statement, event_values as values};

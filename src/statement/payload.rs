@@ -1,12 +1,18 @@
 //! The payload of a statement: a word for each argument, and behind them the bytes of texts.
 
 use crate::event::{CUT, NULL};
+use crate::layout::words::INTERNED;
+use crate::timeline::Timeline;
 
 /// A payload under construction, in words of 0.
 pub struct Payload<'a> {
     words: &'a mut [u64],
     /// The first word that no text has taken.
     end: usize,
+    /// Where texts are interned.
+    timeline: Option<&'a Timeline>,
+    /// Which words are interned texts.
+    interned: u64,
 }
 
 impl<'a> Payload<'a> {
@@ -14,7 +20,39 @@ impl<'a> Payload<'a> {
     #[inline(always)]
     pub fn new(words: &'a mut [u64], fixed: usize) -> Payload<'a> {
         let end = fixed.min(words.len());
-        Payload { words, end }
+        Payload {
+            words,
+            end,
+            timeline: None,
+            interned: 0,
+        }
+    }
+
+    /// The same, for a list that has texts to be interned.
+    pub fn interning(words: &'a mut [u64], fixed: usize, timeline: &'a Timeline) -> Payload<'a> {
+        Payload {
+            timeline: Some(timeline),
+            ..Payload::new(words, fixed)
+        }
+    }
+
+    /// Which words are interned texts, as bits.
+    pub fn which_are_interned(&self) -> u64 {
+        self.interned
+    }
+
+    /// Notes that the word of an argument may be an interned text.
+    #[inline(always)]
+    pub fn note(&mut self, at: usize, word: u64) {
+        if word & INTERNED != 0 && at < self.words.len() {
+            self.interned |= 1 << at;
+        }
+    }
+
+    /// Interns a text, or appends it. Returns its word.
+    pub fn interned(&mut self, text: &str) -> u64 {
+        let found = self.timeline.and_then(|timeline| timeline.intern(text));
+        found.unwrap_or_else(|| self.text(text))
     }
 
     /// How many words there are.
@@ -32,24 +70,37 @@ impl<'a> Payload<'a> {
     }
 
     /// Appends a text. Returns its word. What has no room is cut, but no character is.
+    #[inline]
     pub fn text(&mut self, text: &str) -> u64 {
-        let room = (self.words.len() - self.end) * 8;
-        let (mut length, mut cut) = (text.len(), 0);
-        if length > room {
-            (length, cut) = (room, CUT);
-            while !text.is_char_boundary(length) {
-                length -= 1;
-            }
+        match self.append(text.as_bytes()) {
+            Some(()) => text.len() as u64,
+            None => self.cut(text),
         }
-        let bytes = &text.as_bytes()[..length];
-        let places = self.words[self.end..].iter_mut();
-        for (place, part) in places.zip(bytes.chunks(8)) {
-            let mut word = [0; 8];
-            word[..part.len()].copy_from_slice(part);
-            *place = u64::from_le_bytes(word);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn cut(&mut self, text: &str) -> u64 {
+        let mut length = (self.words.len() - self.end) * 8;
+        while !text.is_char_boundary(length) {
+            length -= 1;
         }
-        self.end += length.div_ceil(8);
-        length as u64 | cut
+        self.append(&text.as_bytes()[..length]);
+        length as u64 | CUT
+    }
+
+    /// Appends bytes, if there is room for all of them.
+    #[inline(always)]
+    fn append(&mut self, bytes: &[u8]) -> Option<()> {
+        let taken = bytes.len().div_ceil(8);
+        let places = self.words.get_mut(self.end..)?.get_mut(..taken)?;
+        self.end += taken;
+        let (whole, rest) = bytes.as_chunks();
+        copy_words(places, whole);
+        if !rest.is_empty() {
+            *places.last_mut()? = short_word(rest);
+        }
+        Some(())
     }
 
     /// The word of a text that there is not.
@@ -74,4 +125,41 @@ impl<'a> Payload<'a> {
         self.end += count.div_ceil(in_word);
         count as u64 | cut
     }
+}
+
+/// Stores as many words as there are in both. The first ones one by one: of a loop, the compiler
+/// makes a call of memcpy, which takes longer than short texts.
+#[inline(always)]
+fn copy_words(to: &mut [u64], from: &[[u8; 8]]) {
+    let mut pairs = to.iter_mut().zip(from);
+    macro_rules! next {
+        ($($step:literal)*) => {$(
+            let _ = $step;
+            match pairs.next() {
+                Some((place, part)) => *place = u64::from_le_bytes(*part),
+                None => return,
+            }
+        )*};
+    }
+    next!(0 1 2 3 4 5 6 7);
+    for (place, part) in pairs {
+        *place = u64::from_le_bytes(*part);
+    }
+}
+
+/// Fewer than eight bytes as a word. By pieces, because a copy of an unknown length is a call.
+#[inline(always)]
+fn short_word(mut bytes: &[u8]) -> u64 {
+    let (mut word, mut shift) = (0, 0);
+    if let Some((part, rest)) = bytes.split_first_chunk() {
+        (word, shift, bytes) = (u32::from_le_bytes(*part).into(), 32, rest);
+    }
+    if let Some((part, rest)) = bytes.split_first_chunk() {
+        word |= u64::from(u16::from_le_bytes(*part)) << shift;
+        (shift, bytes) = (shift + 16, rest);
+    }
+    if let Some(byte) = bytes.first() {
+        word |= u64::from(*byte) << shift;
+    }
+    word
 }

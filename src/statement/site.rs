@@ -1,18 +1,31 @@
 //! Call sites: remember the event of a statement for each timeline and priority.
 
+use std::sync::OnceLock;
+
 use super::Arguments;
 use super::arguments::List;
 use super::message::with_types;
 use crate::error::Result;
-use crate::event::{EventId, FieldType, Priority};
+use crate::event::{Attributes, EventId, FieldType, Priority};
 use crate::sync::{AtomicU64, Ordering};
 use crate::timeline::Timeline;
 
+/// What the text of a statement says.
+#[derive(Clone, Copy)]
+pub struct Words {
+    /// Its category.
+    pub category: &'static str,
+    /// Its message, without the types of arguments.
+    pub message: &'static str,
+    /// Its file and line.
+    pub place: (&'static str, u32),
+    /// Its channels, and whether its events are important.
+    pub attributes: Attributes<'static>,
+}
+
 /// One statement, in static memory.
 pub struct Site {
-    category: &'static str,
-    message: &'static str,
-    place: (&'static str, u32),
+    words: Words,
     /// Its events for up to 8 pairs of a timeline and a priority: the timeline's number in 32 bits,
     /// the priority in 8, the event in 24. After a failure, [`FAILED`] is added to the priority,
     /// and the 24 bits count the runs since.
@@ -28,15 +41,9 @@ const RETRY: u64 = 1024;
 
 impl Site {
     /// A site that knows no event yet.
-    pub const fn new(
-        category: &'static str,
-        message: &'static str,
-        place: (&'static str, u32),
-    ) -> Site {
+    pub const fn new(words: Words) -> Site {
         Site {
-            category,
-            message,
-            place,
+            words,
             events: [const { AtomicU64::new(0) }; 8],
         }
     }
@@ -66,6 +73,23 @@ impl Site {
         let index = number.wrapping_add(priority as u32) % 8;
         let pair = u64::from(number) << 8 | priority as u64;
         (&self.events[index as usize], pair)
+    }
+
+    /// Defines the event, so that the first run takes no lock.
+    ///
+    /// # Errors
+    /// Those of [`Timeline::define_event`].
+    pub fn define_first<A: List>(
+        &self,
+        timeline: &Timeline,
+        priority: Priority,
+        _: Arguments<A>,
+    ) -> Result<EventId> {
+        let (word, pair) = self.known(timeline, priority);
+        let event = self.define_now(timeline, priority, &A::types())?;
+        // Relaxed: the word guards nothing but itself.
+        word.store(pair << 24 | u64::from(event.0), Ordering::Relaxed);
+        Ok(event)
     }
 
     #[cold]
@@ -104,7 +128,52 @@ impl Site {
         priority: Priority,
         types: &[FieldType<'static>],
     ) -> Result<EventId> {
-        let message = with_types(self.message, types);
-        timeline.define_event(self.category, priority, &message, types, self.place)
+        let Words {
+            category,
+            message,
+            place,
+            attributes,
+        } = self.words;
+        let message = with_types(message, types);
+        timeline.define_event(category, priority, &message, types, place, &attributes)
+    }
+}
+
+/// The sites of a statement with type parameters: one for each of the types that it was run with.
+pub struct Sites {
+    words: Words,
+    first: OnceLock<Node>,
+}
+
+struct Node {
+    types: fn() -> Vec<FieldType<'static>>,
+    site: Site,
+    next: OnceLock<Box<Node>>,
+}
+
+impl Sites {
+    /// Those of a statement that did not run yet.
+    pub const fn new(words: Words) -> Sites {
+        Sites {
+            words,
+            first: OnceLock::new(),
+        }
+    }
+
+    /// The site for these arguments. Allocates and may wait when it is first called for them.
+    #[inline]
+    pub fn of<A: List>(&'static self, _: Arguments<A>) -> &'static Site {
+        let new = || Node {
+            types: A::types,
+            site: Site::new(self.words),
+            next: OnceLock::new(),
+        };
+        let mut node = self.first.get_or_init(new);
+        // Functions of one address do the same. One function may have several addresses: then it
+        // has several sites, which find the same event.
+        while !std::ptr::fn_addr_eq(node.types, A::types as fn() -> Vec<FieldType<'static>>) {
+            node = node.next.get_or_init(|| Box::new(new()));
+        }
+        &node.site
     }
 }

@@ -1,6 +1,7 @@
 //! A timeline in the program that writes it: define, log, priority, sample, save.
 
 mod environment;
+mod interned;
 mod options;
 
 pub use options::Options;
@@ -24,6 +25,9 @@ use crate::ring::threads::Names;
 use crate::save::{self, Saved};
 use crate::segment::Segment;
 use crate::shm::{self, LockFile, Name, SharedFile};
+
+/// Whether events are logged at all: not with the feature `off`.
+pub const ON: bool = !cfg!(feature = "off");
 
 /// A timeline open for writing by any number of threads at once.
 ///
@@ -50,7 +54,7 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// Creates a timeline of 1,048,576 entries (66 MiB in all) and a string table of 1 MiB. If that
+    /// Creates a timeline of 1,048,576 entries (67 MiB in all) and a string table of 1 MiB. If that
     /// does not fit, as in a container with 64 MiB of shared memory, it gets the largest power of
     /// two that fits, at least 65,536 entries; [`Info::reduced`](crate::Info::reduced) says so.
     ///
@@ -225,13 +229,15 @@ impl Timeline {
     /// event of a thread, and for one in 1,024 events without a free lane. Safe in signal handlers.
     /// Without restartable sequences, an event from a handler that interrupted this very call in
     /// its own thread is dropped and counted. Arguments beyond those of the definition are not
-    /// shown.
+    /// shown. With the feature `off` it does nothing.
     #[inline]
     pub fn log<const N: usize>(&self, event: EventId, args: [i64; N]) {
         const { assert!(N <= MAX_ARGUMENTS, "an event has at most four arguments") };
-        let mut all = [0; MAX_ARGUMENTS];
-        all[..N].copy_from_slice(&args);
-        self.log.log(event.0, all);
+        if ON {
+            let mut all = [0; MAX_ARGUMENTS];
+            all[..N].copy_from_slice(&args);
+            self.log.log(event.0, all);
+        }
     }
 
     /// Defines the event of one call site with a message with arguments, whose types are `given`.
@@ -243,7 +249,7 @@ impl Timeline {
     ///
     /// # Errors
     /// `ArgumentCount`, `ArgumentType` and `UnknownFieldType`; those of
-    /// [`Timeline::define_printf`].
+    /// [`Timeline::define_with`].
     pub fn define_event(
         &self,
         category: &str,
@@ -251,10 +257,11 @@ impl Timeline {
         message: &str,
         given: &[FieldType<'static>],
         (file, line): (&str, u32),
+        attributes: &Attributes,
     ) -> Result<EventId> {
         let message = typed_message(message, given)?;
         self.control
-            .define_event(category, priority, &message, (file, line))
+            .define_event(category, priority, &message, (file, line), attributes)
     }
 
     /// Defines the event of one call site with a format of printf.
@@ -315,9 +322,12 @@ impl Timeline {
     /// `backtrace` says that the number of return addresses and the addresses come first. Words
     /// beyond [`Timeline::payload_capacity`] are cut off. As safe as [`Timeline::log`], and as fast
     /// except for the copying.
+    #[inline]
     pub fn log_payload(&self, event: EventId, words: &[u64], backtrace: bool) {
-        let flags = if backtrace { FLAG_BACKTRACE } else { 0 };
-        self.log.log_payload(event.0, flags, words);
+        if ON {
+            let flags = if backtrace { FLAG_BACKTRACE } else { 0 };
+            self.log.log_payload(event.0, flags, words);
+        }
     }
 
     /// Words of payload that an event can have: 191, or fewer in rings of less than 32,768

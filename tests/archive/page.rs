@@ -51,6 +51,10 @@ fn the_limits_of_the_page_are_those_of_the_source() {
         ("bytes of a message with its values", Format::LONGEST_TEXT),
         ("return addresses of an event", limits::SHOWN_ADDRESSES),
         ("characters of a symbol", limits::SHOWN_SYMBOL),
+        (
+            "bytes of the symbols of pointers in a message",
+            dump::SYMBOLS,
+        ),
         ("bytes of the names in a call stack", dump::STACK),
     ];
     let expected = expected.map(|(what, limit)| (what.to_string(), limit));

@@ -139,6 +139,12 @@ static void call_define(struct at *at) {
   uint32_t defined;
   at->status = timeline_define(tl, "cancel", TIMELINE_INFO, "a second $number", &defined);
 }
+static void call_define_typed(struct at *at) {
+  const unsigned char given[] = {TIMELINE_U32, TIMELINE_STR, 0};
+  uint32_t defined;
+  uint64_t marked;
+  at->status = timeline_define_typed(tl, "cancel", TIMELINE_INFO, "$a to $b:istr", given, NULL, &defined, &marked);
+}
 static void call_define_with(struct at *at) {
   const timeline_attributes_t attributes = {.channels = "itv", .important = true};
   uint32_t defined;
@@ -162,16 +168,26 @@ static void call_sample(struct at *at) {
 }
 static void call_sampler_free(struct at *at) { timeline_sampler_free(TAKE(at->sampler)); }
 static void call_site_define(struct at *at) {
-  timeline_site_t site = {"cancel", "site %d", __FILE__, __LINE__, TIMELINE_SITE_BACKTRACE, {0}, {0}, 0};
+  timeline_site_t site = {"cancel", "site %d", __FILE__, __LINE__, TIMELINE_SITE_BACKTRACE, {0}, {0}, 0, 0};
   at->status = timeline_site_define(tl, &site, TIMELINE_INFO) ? TIMELINE_OK : TIMELINE_E_BUG;
 }
 static void log_payload(struct at *at) {
-  static timeline_site_t site = {"cancel", "%s", __FILE__, __LINE__, 0, {0}, {0}, 0};
+  static timeline_site_t site = {"cancel", "%s", __FILE__, __LINE__, 0, {0}, {0}, 0, 0};
   const uint32_t defined = timeline_site_define(payloads, &site, TIMELINE_INFO);
   /* Two entries: so the rest of a chunk may have to be filled up. */
   uint64_t words[8] = {54};
   memset(words + 1, 'x', 54);
   timeline_log_payload(payloads, defined, words, 8, 0);
+  (void)at;
+}
+static void log_interned(struct at *at) {
+  static timeline_site_t site = {"cancel", "$a:istr $b", __FILE__, __LINE__, TIMELINE_SITE_EVENT, {0}, {0}, 0, 0};
+  static const unsigned char given[] = {TIMELINE_STR, TIMELINE_I64, 0};
+  site.given = given;
+  const uint32_t defined = timeline_site_define(payloads, &site, TIMELINE_INFO);
+  uint64_t words[4] = {16, 7};
+  memset(words + 2, 'x', 16);
+  timeline_log_interned(payloads, defined, words, 4, given, 1);
   (void)at;
 }
 static void call_backtrace(struct at *at) {
@@ -216,6 +232,7 @@ static const struct call {
     {"timeline_channel", NULL, call_channel},
     {"timeline_option", NULL, call_option},
     {"timeline_define_with", NULL, call_define_with},
+    {"timeline_define_typed", NULL, call_define_typed},
     {"timeline_define_file", prepare_catalogue_file, call_define_file},
     {"timeline_defined", prepare_catalogue, call_defined},
     {"timeline_event_named", prepare_catalogue, call_event_named},
@@ -236,6 +253,7 @@ static const struct call {
     {"timeline_sampler_free", prepare_sampler, call_sampler_free},
     {"timeline_site_define", NULL, call_site_define},
     {"timeline_log_payload", NULL, log_payload},
+    {"timeline_log_interned", NULL, log_interned},
     {"timeline_backtrace", NULL, call_backtrace},
     {"timeline_save", NULL, call_save},
     {"timeline_thread", NULL, call_thread},

@@ -20,11 +20,33 @@ void statements(int number, double ratio);
 
 void empty(void) {}
 
+#ifdef __cplusplus
+namespace {
+struct sent {
+  static constexpr auto event = timeline::declared("gone", timeline::info, "the declared $number to $text");
+  int number;
+  const char *text;
+};
+}  // namespace
+
+void objects(const timeline::ring &tl, const timeline::tracepoint<1> &one, const timeline::tracepoint<> &any,
+             const timeline::typed_tracepoint<int, const char *> &typed, int number);
+void objects(const timeline::ring &tl, const timeline::tracepoint<1> &one, const timeline::tracepoint<> &any,
+             const timeline::typed_tracepoint<int, const char *> &typed, int number) {
+  tl.log(sent{number, "a text"});
+  one(number);
+  any(number, number);
+  typed(number, "a text");
+}
+#endif
+
 void statements(int number, double ratio) {
   TIMELINE_EVENT(find_timeline(), find_level(), "gone", "the event $number:i32 and $ratio:f64 of $text:str",
                  find_number(number), ratio, find_text());
   TIMELINE_PRINTF(find_timeline(), TIMELINE_INFO, "the printf %d and %s", find_number(number), find_text());
   TIMELINE_BACKTRACE(find_timeline(), TIMELINE_INFO, "the backtrace %f", ratio);
+  TIMELINE_IMPORTANT_EVENT(find_timeline(), TIMELINE_INFO, "gone", "the important $text", find_text());
+  timeline_log(find_timeline(), 7, find_number(number), 0, 0, 0);
 }
 
 #ifdef __cplusplus

@@ -112,6 +112,27 @@ static void arrays(void) {
   expect("a([4294967295, 5, 6]) b([-9223372036854775808]) c([18446744073709551615]) d([0.1, -3.0]) e([0.1, 1e300]) f([])");
 }
 
+/* Interned texts are shown like copied ones. They take no room in the event, but for one word. */
+static void interned(void) {
+  char every[300];
+  for (int round = 0; round < 2; round++) {
+    for (int length = 0; length < 260; length += 1 + length % 7) {
+      memset(every, 'a' + length % 26, sizeof every);
+      every[length] = 0;
+      EVENT("$n at $s:istr to $t:istr by $u", length, every, "eth0", every);
+      next();
+      char wanted[1024];
+      snprintf(wanted, sizeof wanted, "n(%d) at s(%s) to t(eth0) by u(%s)", length, every, every);
+      CHECK_STR(text, wanted);
+    }
+  }
+  const char *null = NULL;
+  const uint16_t numbers[] = {1, 2, 3};
+  EVENT("$a:istr $b:u16[] $c:istr $d:f64 $e:istr $f:str", null, TIMELINE_ARRAY(numbers, 3), TIMELINE_WIDE(L"w\u00e4r"),
+        0.5, TIMELINE_TEXT("eth0 and more", 4), "last");
+  expect("a((null)) b([1, 2, 3]) c(w\xc3\xa4r) d(0.5) e(eth0) f(last)");
+}
+
 /* What does not fit is cut, in the order of the arguments, and says so. */
 static void cut(void) {
   static char longer[4096];
@@ -162,9 +183,38 @@ static void refused(void) {
   REFUSED("ptr", "$a:str", (void *)0);
   REFUSED("str", "$a:u32", "text");
   REFUSED("i8[]", "$a:u8[]", TIMELINE_ARRAY((const signed char *)"x", 1));
+  REFUSED("istr", "$a:istr", 1);
   REFUSED("cast it", "$a", 1.0L);
   REFUSED("expected one of i8", "$a:int", 1);
 }
+
+static void important(void) {
+  for (int i = 0; i < 2; i++) {
+    TIMELINE_IMPORTANT_EVENT(tl, TIMELINE_INFO, "c", "interface $id is $name", i, "eth0");
+    next();
+    CHECK(event.important && text[13] == '0' + i);
+  }
+  EVENT("$id is $name", 7, "eth0");
+  next();
+  CHECK(!event.important);
+}
+
+#undef TIMELINE_CHANNELS
+#define TIMELINE_CHANNELS "itv|bbc"
+static void channels(void) {
+  CHECK_EQ(timeline_channel(tl, "itv", true), TIMELINE_OK);
+  for (int on = 0; on < 2; on++) {
+    CHECK_EQ(timeline_channel(tl, "bbc", on), TIMELINE_OK);
+    EVENT("on air: $n", on);
+  }
+  expect("on air: n(1)");
+  CHECK(strcmp(event.channels, "itv|bbc") == 0);
+  CHECK_EQ(timeline_next(cursor, &event), TIMELINE_END);
+}
+
+#undef TIMELINE_CHANNELS
+#define TIMELINE_CHANNELS "no|channel name at all"
+static void refused_channels(void) { REFUSED("channel", "$a", 1); }
 
 int main(int argc, char **argv) {
   CHECK_EQ(argc, 2);
@@ -176,9 +226,13 @@ int main(int argc, char **argv) {
   numbers();
   texts();
   arrays();
+  interned();
   cut();
   many();
   refused();
+  important();
+  channels();
+  refused_channels();
   puts("tests/c/event.c: ok");
   return 0;
 }

@@ -51,7 +51,7 @@ fn printed(output: Output) -> String {
 
 /// The figures of `loop`s: program, variant, and whether it is measured with all numbers of threads
 /// and processes.
-const LOOPS: [(&str, &str, bool); 20] = [
+const LOOPS: [(&str, &str, bool); 33] = [
     ("rust", "enabled0", true),
     ("rust", "enabled4", true),
     ("rust", "disabled", false),
@@ -66,6 +66,19 @@ const LOOPS: [(&str, &str, bool); 20] = [
     ("c", "backtrace4", false),
     ("c", "snprintf4", false),
     ("c", "fprintf4", false),
+    ("c", "snprintf2", false),
+    ("c", "store64", false),
+    ("c", "printf2", false),
+    ("c", "printf_five", false),
+    ("c", "event4", false),
+    ("c", "event6", false),
+    ("c", "event_text", false),
+    ("rust", "event4", false),
+    ("rust", "event6", false),
+    ("rust", "event_text", false),
+    ("luajit", "event4", false),
+    ("luajit", "event_mixed", false),
+    ("luajit", "event_text", false),
     ("luajit", "enabled0", false),
     ("luajit", "enabled4", false),
     ("luajit", "disabled", false),
@@ -158,6 +171,12 @@ fn assert_archives(found: &Value) {
     let events = full[0]["events"].as_u64().unwrap();
     assert!((1 << 17..1 << 18).contains(&events), "{events}");
 
+    let formatted = found["formatted"].as_array().unwrap();
+    assert_eq!(names(&found["formatted"], "of"), ["printf2", "printf_five"]);
+    formatted.iter().for_each(|row| {
+        assert_spread(row, "cpu_ns");
+        assert_positive(row, &["program_ns", "recorder_ns"]);
+    });
     let paced = &found["paced"];
     assert_eq!(paced["logged"], 400_000);
     let [recorded, missed] = ["recorded", "missed"].map(|key| paced[key].as_u64().unwrap());
@@ -234,6 +253,19 @@ fn assert_once_and_readers(found: &Value) {
         // A full ring, but for the chunks of other lanes.
         assert!((1_000_000..=1 << 20).contains(&events), "{events}");
     }
+    let formatted = found["formatted"].as_array().unwrap();
+    let names: Vec<_> = formatted
+        .iter()
+        .map(|row| format!("{} {}", text(row, "of"), text(row, "form")))
+        .collect();
+    let expected = [
+        "printf2 text",
+        "printf2 JSON",
+        "printf4 text",
+        "printf4 JSON",
+    ];
+    assert_eq!(names, expected);
+    formatted.iter().for_each(|row| assert_spread(row, "ratio"));
 }
 
 /// Each goal has a verdict, except those that need peers.
@@ -248,7 +280,7 @@ fn assert_goals(found: &Value) {
         .filter(|goal| goal["verdict"] == "not measured")
         .map(|goal| (text(goal, "goal"), text(goal, "of")))
         .collect();
-    assert_eq!(found["reach"].as_array().unwrap().len(), 16);
+    assert_eq!(found["reach"].as_array().unwrap().len(), 26);
     let dump = "dump: times faster than babeltrace2";
     let peers = "sustained CPU of an event / that of the best peer";
     assert_eq!(
@@ -340,6 +372,8 @@ fn assert_page(page: &str, found: &Value) {
         "once",
         "reach",
         "readers",
+        "formatted",
+        "disk",
     ] {
         assert!(table(page, name).contains("\n| --- | "), "{name}");
         assert_ne!(table(page, name), table(&before, name));

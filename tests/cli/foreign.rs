@@ -248,7 +248,7 @@ fn lie(name: &Name, chunks: u32, lanes: u32) -> Geometry {
         (4, u64::from(lanes)),
         (5, u64::from(chunks)),
         (6, geometry.entries),
-        (7, geometry.strings().length),
+        (7, geometry.regions[7].length),
         (8, geometry.important().length / 64),
     ];
     let mut offset = geometry.lane().offset;

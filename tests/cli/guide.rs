@@ -140,7 +140,7 @@ fn cpp(program: &str, folder: &Path) -> Command {
 }
 
 /// The library of that name among what cargo says that it has built.
-fn rlib(built: &str, name: &str) -> String {
+pub fn rlib(built: &str, name: &str) -> String {
     let messages = built
         .lines()
         .map(|line| serde_json::from_str(line).expect("JSON"));
@@ -155,7 +155,7 @@ fn rlib(built: &str, name: &str) -> String {
 }
 
 /// The flags of rustc with which a program uses both crates.
-fn crates() -> &'static [String] {
+pub fn crates() -> &'static [String] {
     static FLAGS: OnceLock<Vec<String>> = OnceLock::new();
     FLAGS.get_or_init(|| {
         let mut build = cargo_build("timeline-archive", "--lib", library_dir());

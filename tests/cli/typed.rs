@@ -94,22 +94,27 @@ fn each_type_is_shown_alike_from_a_ring_a_snapshot_and_an_archive() {
     let name = Name::new("typed");
     let timeline = name.create(1024);
     let expected = log(&timeline);
-    check(name.path(), &expected);
+    check_everywhere(&name, timeline, &expected);
+}
+
+/// The ring, its tail, a snapshot and archives.
+pub fn check_everywhere(name: &Name, timeline: Timeline, expected: &[(String, Json)]) {
+    check(name.path(), expected);
 
     let mut tail = Running::start(&["tail", name.path(), "-n", "1000"]);
     let count = expected.len();
     let lines = tail.stdout_until("all of them", |lines| lines.len() == count);
-    for (line, (text, _)) in lines.iter().zip(&expected) {
+    for (line, (text, _)) in lines.iter().zip(expected) {
         assert!(line.ends_with(text), "{line}");
     }
 
     let folder = tempfile::tempdir().unwrap();
-    check(&snapshot(&name, folder.path()), &expected);
+    check(&snapshot(name, folder.path()), expected);
     drop(timeline);
     for more in [&[][..], &["--plain"]] {
         let archive = folder.path().join(format!("{}.tla", more.len()));
         let archive = archive.to_str().unwrap();
         succeed(&[&["record", "--once", name.path(), "-o", archive], more].concat());
-        check(archive, &expected);
+        check(archive, expected);
     }
 }

@@ -21,11 +21,11 @@ use crate::support::{
 };
 
 /// Nanoseconds from the epoch to when the snapshot's first anchor says it was taken.
-const EPOCH: u64 = 1_700_000_000_000_000_000;
+pub const EPOCH: u64 = 1_700_000_000_000_000_000;
 /// Ticks at that anchor; there are three to the nanosecond.
-const TICKS: u64 = 3_000_000_000;
+pub const TICKS: u64 = 3_000_000_000;
 
-fn data(name: &str) -> PathBuf {
+pub fn data(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("tests/data")
         .join(name)
@@ -148,15 +148,17 @@ fn tables(b: &mut [u8], g: &Geometry) {
 /// FNV-1a of priority, category, NUL, message; of the important one also NUL and its flags.
 fn hash(id: u32) -> u64 {
     let (category, priority, message) = DEFINITIONS[id as usize - 1];
-    [priority as u8]
-        .into_iter()
-        .chain(category.bytes())
-        .chain([0])
-        .chain(message.bytes())
-        .chain([0, 1].into_iter().filter(|_| id == IMPORTANT))
-        .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        })
+    let flags: &[u8] = if id == IMPORTANT { &[0, 1] } else { &[] };
+    let head = &[priority as u8];
+    fnv1a(&[head, category.as_bytes(), &[0], message.as_bytes(), flags])
+}
+
+/// FNV-1a of these bytes.
+pub fn fnv1a(parts: &[&[u8]]) -> u64 {
+    let bytes = parts.iter().copied().flatten();
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 fn identity(slot: usize) -> u32 {
@@ -209,7 +211,7 @@ fn golden() -> Attached {
     Attached::open(path).expect("readable")
 }
 
-fn dumped(attached: &Attached) -> String {
+pub fn dumped(attached: &Attached) -> String {
     let mut text = Vec::new();
     dump::write(attached, None, &mut text).expect("written");
     String::from_utf8(text).expect("text")

@@ -12,8 +12,8 @@ use timeline::layout::header::{self, CHECKED, Header};
 use timeline::layout::records::{self, Chunk};
 use timeline::layout::{Geometry, HEADER_SIZE, MAGIC};
 use timeline::{
-    Attached, Control, Definition, Error, EventId, FollowFrom, Level, Order, Priority, Record,
-    Timeline, dump,
+    Attached, Control, Definition, Error, EventId, FollowFrom, Interned, Level, Order, Priority,
+    Record, Timeline, dump, event,
 };
 
 use crate::support::{Name, Process, Random, arguments, define, seal};
@@ -31,6 +31,16 @@ fn sound() -> Vec<u8> {
             scope.spawn(move || {
                 (0..50).for_each(|i| timeline.log(event, arguments(who, i)));
                 timeline.log(other, []);
+                for host in [Interned("eth0"), Interned("a longer name of a host")] {
+                    event!(
+                        timeline,
+                        Priority::Info,
+                        "net",
+                        "to {host} {who}",
+                        host,
+                        who
+                    );
+                }
             });
         });
     }
@@ -135,7 +145,7 @@ fn a_file_cut_short_anywhere_is_said_to_be() {
             other => panic!("{length} bytes: {other}"),
         }
     }
-    assert_eq!(read_harmlessly(scratch.write(&bytes)).expect("whole"), 204);
+    assert_eq!(read_harmlessly(scratch.write(&bytes)).expect("whole"), 212);
 }
 
 /// Fields before the regions of which any value is accepted.
@@ -154,7 +164,8 @@ fn each_header_field_out_of_range_is_named() {
     let fields = fields.map(|pair| (pair[0].name, pair[0].offset, pair[1].offset));
     let fields = fields.take_while(|(name, ..)| *name != "regions");
     let fields = fields.filter(|(name, ..)| !FREE.contains(name));
-    for (name, at, end) in fields.chain(regions) {
+    let at = offset_of!(Header, interned);
+    for (name, at, end) in fields.chain(regions).chain([("interned", at, at + 8)]) {
         let mut damaged = bytes.clone();
         damaged[at..end].fill(0xff);
         if name != "checksum" {
@@ -198,7 +209,7 @@ fn each_header_field_out_of_range_is_named() {
     });
     assert_eq!(
         read_harmlessly(scratch.write(&newer)).expect("readable"),
-        204
+        212
     );
     assert_eq!(newer[..8], MAGIC);
 }
@@ -356,6 +367,9 @@ fn writes(given: &[String]) {
             scope.spawn(move || {
                 for i in 0..500 {
                     timeline.log(EventId(i as u32 % 7), arguments(who, i));
+                    let text = format!("text {}", i % 20);
+                    let host = Interned(&text);
+                    event!(timeline, Priority::Info, "net", "to {host} {i}", host, i);
                 }
             });
         }

@@ -5,12 +5,16 @@ mod support;
 
 mod channels;
 mod concurrency;
+mod derive;
 mod fork;
 mod golden;
+mod golden_typed;
 mod hostile;
 mod important;
+mod interned;
 mod kill;
 mod names;
+
 mod payload;
 mod privileges;
 mod statement;

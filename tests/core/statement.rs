@@ -12,7 +12,7 @@ use crate::support::{Name, attach};
 struct Counting;
 
 thread_local! {
-    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+    pub static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
 // SAFETY: all is done by the system's allocator.
@@ -32,12 +32,12 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-fn timeline(name: &Name) -> Timeline {
+pub fn timeline(name: &Name) -> Timeline {
     Timeline::with_size(name.path(), 16_384, 65_536).expect("created")
 }
 
 /// The messages of all events, the oldest first.
-fn shown(attached: &Attached) -> Vec<String> {
+pub fn shown(attached: &Attached) -> Vec<String> {
     let mut text = Vec::new();
     dump::write(attached, None, &mut text).expect("written");
     let text = String::from_utf8(text).expect("UTF-8");

@@ -23,6 +23,39 @@ struct named {
 std::string_view timeline_value(const named& n) { return n.name; }
 }  // namespace mine
 
+// Declared events: structs of named members.
+struct sent {
+  static constexpr auto event =
+      timeline::declared("cpp", timeline::info, "sent $size:bytes to $host:istr, $load\nDeclared in a struct.");
+  std::uint32_t size;
+  std::string_view host;
+  double load = 0.5;
+};
+struct wide {
+  static constexpr auto event = timeline::declared("cpp", timeline::info, "$a $b:enum(red=1,green=200) $c $d $e $f $g");
+  int a;
+  color b;
+  std::string c;
+  std::vector<std::int64_t> d;
+  std::array<float, 3> e;
+  mine::point f;
+  const char* g;
+};
+struct bare {
+  static constexpr auto event = timeline::declared("cpp", timeline::info, "no members");
+};
+struct many {
+  static constexpr auto event = timeline::declared(
+      "cpp", timeline::info, "$a $b $c $d $e $f $g $h $i $j $k $l $m $n $o $p $q $r $s $t $u $v $w $x $y $z $A $B $C $D $E $F");
+  int a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, A, B, C, D, E, F;
+};
+struct kept {
+  static constexpr auto event =
+      timeline::declared("cpp", timeline::info, "interface $id is $name", timeline::attributes{"cpp=on", true});
+  int id;
+  std::string_view name;
+};
+
 static int failed = 0;
 static int evaluated = 0;
 static int once(int n) {
@@ -68,6 +101,57 @@ int main(int, char** argv) {
   TIMELINE_EVENT(tl, info, "cpp", "$span", std::span(shorts));
   says("span([1, 2, 3])");
 #endif
+  for (const char* host : {"eth0", "lo", "eth0"}) {
+    TIMELINE_EVENT(tl, info, "cpp", "$n to $host:istr by $part:istr $text", 7, host, part, std::string_view("and more"));
+    expected.push_back(std::string("n(7) to host(") + host + ") by part(text) text(and more)");
+  }
+  for (int round = 0; round < 2; round++) {
+    tl.log(sent{1536, "eth0"});
+    says("sent size(1.5 KiB) to host(eth0), load(0.5)");
+#if __cplusplus >= 202002L
+    tl.log(sent{.size = 12, .host = part, .load = 1});
+    says("sent size(12 B) to host(text), load(1.0)");
+#endif
+    tl.log(wide{-1, color::green, text, {1, -2}, {1, 2, 0.5}, {{3, 4}}, nullptr});
+    says(
+        "a(-1) b(green) c(a text of some length, with \xc3\xa4) d([1, -2]) e([1.0, 2.0, 0.5]) f([3.0, 4.0]) "
+        "g((null))");
+    tl.log(bare{});
+    says("no members");
+  }
+  tl.log(many{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30,
+              31, 32});
+  says(
+      "a(1) b(2) c(3) d(4) e(5) f(6) g(7) h(8) i(9) j(10) k(11) l(12) m(13) n(14) o(15) p(16) q(17) r(18) s(19) t(20) "
+      "u(21) v(22) w(23) x(24) y(25) z(26) A(27) B(28) C(29) D(30) E(31) F(32)");
+  tl.log(kept{7, "eth0"});
+  expected.insert(expected.begin(), "interface id(7) is name(eth0)");
+
+  // Tracepoints with types.
+  const auto typed = tl.define<std::uint32_t, double, std::string_view, color>(
+      "cpp", info, "typed $size:bytes $ratio to $host:istr $color:enum(red=1,green=200)");
+  typed(1536, 0.25, "eth0", color::red);
+  says("typed size(1.5 KiB) ratio(0.25) to host(eth0) color(red)");
+  const auto own = tl.define<mine::point, mine::named, std::vector<std::uint16_t>>("cpp", info, "$p of $named, $list");
+  own({{1, 2}}, {"of the program"}, {7, 8});
+  says("p([1.0, 2.0]) of named(of the program), list([7, 8])");
+  const auto numbers = tl.define<float, bool>("cpp", info, "$small $yes");
+  numbers(1.25f, true);
+  says("small(1.25) yes(true)");
+  if (numbers.id() != tl.define<float, bool>("cpp", info, "$small $yes").id()) failed = 1;
+  timeline::typed_tracepoint<int>()(5);
+  const auto refuses = [&](auto define, const char* why) {
+    try {
+      define();
+      failed = 1, std::cerr << "nothing refused it: " << why << '\n';
+    } catch (const timeline::exception& e) {
+      if (e.status() != TIMELINE_E_ARGUMENT || std::string_view(e.what()).find(why) == std::string_view::npos)
+        failed = 1, std::cerr << e.what() << '\n';
+    }
+  };
+  refuses([&] { tl.define<int>("cpp", info, "$a $b"); }, "2 arguments");
+  refuses([&] { tl.define<double>("cpp", info, "$a:u32"); }, "u32");
+  refuses([&] { tl.define("cpp", info, "$a:f64"); }, "define<double>");
   TIMELINE_PRINTF(tl, info, "%d %s %c %.3f %p %ls", once(-5), text.c_str(), 'c', 0.125, nullptr, L"wide");
   says("-5 a text of some length, with \xc3\xa4 c 0.125 (nil) wide");
 

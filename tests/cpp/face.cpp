@@ -146,6 +146,35 @@ static void errors(const std::string& dir, timeline::ring& tl) {
   CHECK(timeline::parse_priority("library") == timeline::library && timeline::all != timeline::none);
 }
 
+static void catalogues(const std::string& dir) {
+  timeline::ring tl(dir + "/catalogued");
+  const timeline::attached at(dir + "/catalogued");
+  const std::string file = dir + "/engine.events";
+  std::FILE* const out = std::fopen(file.c_str(), "w");
+  CHECK(out != nullptr);
+  std::fputs("info|breath $number: $packets packets\nA breath is one turn.\n\n", out);
+  std::fputs("packet itv=on|got $len:bytes from $host:str, load $load:f64\n", out);
+  std::fclose(out);
+  timeline::tracepoint<> kept;
+  {
+    const timeline::catalogue events = tl.load(file);
+    CHECK(events.size() == 2 && events.names() == std::vector<std::string>{"engine.breath", "engine.got"});
+    kept = events.at("engine.breath");
+    const auto got = events.at<std::uint32_t, std::string_view, double>("engine.got");
+    tl.priority(timeline::all);
+    got(1536, "eth0", 0.5);
+    tl.channel("itv", false);
+    got(1536, "eth0", 0.5);
+    CHECK_THROWS(TIMELINE_E_NOT_FOUND, "no event \"engine.gone\"", events.at("engine.gone"));
+    CHECK_THROWS(TIMELINE_E_ARGUMENT, "$host is not one", events.at("engine.got"));
+    CHECK_THROWS(TIMELINE_E_ARGUMENT, "host", events.at<std::uint32_t, int, double>("engine.got"));
+  }
+  kept(7, 32);
+  CHECK(texts(at) == std::vector<std::string>{"got len(1.5 KiB) from host(eth0), load load(0.5)",
+                                              "breath number(7): packets(32) packets"});
+  CHECK_THROWS(TIMELINE_E_IO, "", tl.load(dir + "/no such file"));
+}
+
 static void moved_from(const std::string& dir) {
   timeline::ring first(dir + "/moved", 256);
   auto kept = first.define("moved", timeline::info, "number $n");
@@ -335,6 +364,7 @@ int main(int argc, char** argv) {
   }
   moved_from(dir);
   many_timelines(dir);
+  catalogues(dir);
   the_macro(dir);
   std::puts("face: ok");
 }

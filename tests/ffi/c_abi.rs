@@ -268,7 +268,7 @@ fn luajit_can_parse_the_header() {
     }
     let dir = TempDir::new().unwrap();
     let script = dir.path().join("cdef.lua");
-    let check = "assert(ffi.sizeof('timeline_event_t') == 232 and ffi.typeof('timeline_status_t') \
+    let check = "assert(ffi.sizeof('timeline_event_t') == 240 and ffi.typeof('timeline_status_t') \
      == ffi.typeof('int32_t'))";
     fs::write(
         &script,

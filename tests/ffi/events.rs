@@ -20,15 +20,16 @@ fn lines(text: &str) -> Vec<Json> {
         .collect()
 }
 
-/// Message, template and arguments of each event, the oldest first.
-fn rows(path: &Path) -> Vec<[Json; 3]> {
+/// Message, template, arguments, file, line and channels of each event, the oldest first.
+fn rows(path: &Path) -> Vec<[Json; 6]> {
     let mut rows = lines(&timeline(&["dump", "--json", path.to_str().unwrap()]));
     rows.reverse();
     rows.iter().map(columns).collect()
 }
 
-fn columns(row: &Json) -> [Json; 3] {
-    ["message", "template", "args"].map(|column| row[column].clone())
+fn columns(row: &Json) -> [Json; 6] {
+    let names = ["message", "template", "args", "file", "line", "channels"];
+    names.map(|column| row[column].clone())
 }
 
 /// Equal, but for the last digits of numbers with fractions.
@@ -57,6 +58,9 @@ fn read_alike(folder: &Path) {
     assert!(expected.len() > 10);
     let path = |name: &str| folder.join(name).display().to_string();
     let ring = ring.to_str().unwrap();
+    let info = lines(&timeline(&["info", "--json", ring]));
+    let interned = &info[0]["interned"];
+    assert!(interned["strings"].as_u64() > Some(1) && interned["copied"] == 0);
     timeline(&["save", ring, &path("saved.timeline")]);
     timeline(&["record", ring, "-o", &path("blocks.tla"), "--once"]);
     timeline(&[
@@ -81,10 +85,13 @@ fn read_alike(folder: &Path) {
     let mut read = lines(&String::from_utf8(read.stdout).unwrap());
     read.reverse();
     assert_eq!(read.len(), expected.len());
-    for (found, [_, template, args]) in read.iter().map(columns).zip(&expected) {
-        assert_eq!(&found[1], template);
+    for (found, expected) in read.iter().map(columns).zip(&expected) {
+        let [_, template, args, ..] = expected;
         assert!(same(&found[2], args), "{template}: {}\n{args}", found[2]);
+        assert_eq!((&found[1], &found[3..]), (template, &expected[3..]));
     }
+    let of_channels = |row: &&[Json; 6]| row[5].is_array();
+    assert!(expected.iter().any(|row| of_channels(&row)) && expected[0][4].is_u64());
 }
 
 #[test]

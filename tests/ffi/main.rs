@@ -9,6 +9,7 @@ mod c_printf;
 mod disabled;
 mod events;
 mod header;
+mod pointers;
 mod preload;
 mod printf;
 mod symbols;

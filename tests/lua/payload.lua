@@ -15,6 +15,13 @@ arrays({ 1, 2, 255 }, { 0.5, -1 }, "größe")
 arrays(ffi.new("uint8_t[9]", { 1, 2, 3, 4, 5, 6, 7, 8, 9 }), ffi.new("double[1]", { 2 }), "nul \0 inside")
 arrays({}, {}, "")
 
+local routed = tl:define("test", "info", "$host:istr $n:u8[] $copy:str to $other:istr")
+for i = 1, 2 do
+   for _, host in ipairs { "eth0", "", "größe", ("z"):rep(256), ("z"):rep(257) } do
+      routed(host, { i, 2 }, "copied", "lo")
+   end
+end
+
 -- What does not fit is cut, before a character of UTF-8, and says so.
 local capacity = tl.writer[0].payload - 3 * 8
 arrays({}, {}, "x" .. ("ä"):rep(2000))
@@ -34,6 +41,7 @@ end
 refused("expected 3 arguments ($n, $ratio, $host), got 2", sent, 1, 2)
 refused("expected 3 arguments ($n, $ratio, $host), got more", sent, 1, 2, "x", 4)
 refused("expected a string as $host, got 3", sent, 1, 2, 3)
+refused("expected a string as $host, got 3", routed, 3, {}, "", "")
 refused("expected a number as $ratio, got \"x\"", sent, 1, "x", "x")
 refused("expected an integer as $n", sent, "1", 1, "x")
 refused("a table of numbers or an array of uint8_t as $raw, got \"a\"", arrays, "a", {}, "")
@@ -53,6 +61,14 @@ local expected = {
    "raw([1, 2, 255]) list([0.5, -1.0]) t(größe)",
    "raw([1, 2, 3, 4, 5, 6, 7, 8, 9]) list([2.0]) t(nul \0 inside)",
    "raw([]) list([]) t()",
+   "host(eth0) n([1, 2]) copy(copied) to other(lo)", "host() n([1, 2]) copy(copied) to other(lo)",
+   "host(größe) n([1, 2]) copy(copied) to other(lo)",
+   "host(" .. ("z"):rep(256) .. ") n([1, 2]) copy(copied) to other(lo)",
+   "host(" .. ("z"):rep(257) .. ") n([1, 2]) copy(copied) to other(lo)",
+   "host(eth0) n([2, 2]) copy(copied) to other(lo)", "host() n([2, 2]) copy(copied) to other(lo)",
+   "host(größe) n([2, 2]) copy(copied) to other(lo)",
+   "host(" .. ("z"):rep(256) .. ") n([2, 2]) copy(copied) to other(lo)",
+   "host(" .. ("z"):rep(257) .. ") n([2, 2]) copy(copied) to other(lo)",
    "raw([]) list([]) t(x" .. ("ä"):rep((capacity - 2) / 2) .. "…)",
    "raw([]) list([1.0]) t(" .. ("y"):rep(capacity - 8) .. "…)",
    "raw([" .. table.concat(long, ", ", 1, 64) .. ", …]) list([, …]) t(…)",
@@ -62,11 +78,17 @@ for index = 1, math.max(#expected, #seen) do
    assert(seen[index] == expected[index], ("%d: expected %s, got %s"):format(index, expected[index], seen[index]))
 end
 
+tl:define("test", "info", "tuned $n", { channels = "itv=on|bbc=on" })(1)
+local newest = assert(timeline.attach(tl)):events("newest")()
+assert(newest.channels == "itv|bbc" and newest.file == nil, newest.channels)
+
 -- Compiled, an event allocates nothing: not in ten million.
+local log_interned = tl:define("test", "info", "$n to $host:istr")
 local function log(count)
    for i = 1, count do sent(i, i * 0.25, "a string of 14") end
+   for i = 1, count / 10 do log_interned(i, "eth0") end
 end
-log(1000)
+log(10000)
 collectgarbage()
 collectgarbage "stop"
 local before = collectgarbage "count"

@@ -96,6 +96,8 @@ class Timeline:
             expect(stride >= size and length == count * stride, "length and stride: " + name)
         for name in ("entries", "important"):
             expect(self.region[name][2] == 64, "64-byte entries")
+        self.interned = self.u64(0x158)
+        expect(self.interned % 64 == 0 and self.interned + 1024 <= self.region["strings"][1], "interned texts")
         length = self.region["important"][1]
         expect(length % 64 == 0 and 0 < length <= 64 << 16, "1 to 65536 entries of important events")
 
@@ -104,8 +106,29 @@ class Timeline:
         expect(index * stride < length, "a record of " + region)
         return offset + index * stride
 
+    def interned_text(self, word):
+        offset, length, _ = self.region["strings"]
+        slots = self.interned // 64
+        first = length - self.interned
+        at, size = word & 0xFFFFFFFF, word >> 32 & 0x1FF
+        taken = self.u64(0x8B0)
+        texts = first + 8 * slots
+        expect(word >> 41 == 1 << 20 and at % 8 == 0 and 0 < size <= 256, "the word of an interned text")
+        expect(texts <= at and at + size + -size % 8 <= texts + taken, "a text that was handed out")
+        text = self.data[offset + at:offset + at + size + -size % 8]
+        expect(not any(text[size:]), "zeros behind a text")
+        hashed = size
+        for (part,) in struct.iter_unpack("<Q", text + bytes(8)):
+            hashed = (hashed ^ part) * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF
+            hashed ^= hashed >> 32
+        probes = [self.u64(offset + first + 8 * ((((hashed & 0xFFFFFFFF) * slots >> 32) + i) % slots)) for i in range(16)]
+        slot = hashed >> 41 << 41 | size << 32 | at
+        expect(slot in probes and 0 not in probes[:probes.index(slot)], "the slot of an interned text")
+        return text[:size]
+
     def string(self, place):
         offset, length, _ = self.region["strings"]
+        length -= self.interned
         expect(place < length, "a string inside the table")
         end = self.data.index(b"\0", offset + place, offset + length)
         return self.data[offset + place:end]
@@ -140,7 +163,8 @@ class Timeline:
             message = message.decode()
             expect(len(names(message)) == arguments or kind == 2, "as many $names as arguments")
             where = (file.decode(), line) if file else None
-            self.defined[event] = (category.decode(), PRIORITIES[priority], message, kind, where)
+            channels = [name.decode() for bit, name in enumerate(known) if channels >> bit & 1]
+            self.defined[event] = (category.decode(), PRIORITIES[priority], message, kind, where, channels)
 
     def read_anchors(self):
         words = [struct.unpack_from("<QQQQ", self.data, 0x940 + 32 * slot) for slot in range(16)]
@@ -290,10 +314,11 @@ class Timeline:
     def line(self, at, cycles, missed, is_important):
         event, core = self.u32(at + 8), self.u16(at + 12)
         expect(event in self.defined, "a defined event")
-        category, priority, message, kind, where = self.defined[event]
+        category, priority, message, kind, where, channels = self.defined[event]
         identity, tid = self.u32(at + 16), self.u32(at + 20)
-        words, backtrace = self.words(at)
-        values = list(laid_out(conversions(message) if kind == 2 else types(message), words))
+        words, backtrace, interned = self.words(at)
+        kinds = conversions(message) if kind == 2 else types(message)
+        values = list(laid_out(kinds, words, interned))
         thread = self.thread(identity, tid)
         node = self.u8(0x400 + core) if core < 1024 else UNKNOWN_NODE
         ticks = self.u64(at)
@@ -322,18 +347,20 @@ class Timeline:
             line["missed"] = missed
         if is_important:
             line["important"] = True
-        if kind == 2:
+        if where:
             line["file"], line["line"] = where
+        if channels:
+            line["channels"] = channels
         if backtrace is not None:
             line["backtrace"] = backtrace
         return line
 
     def words(self, at):
-        """The words of an event's values, and its return addresses, or None."""
+        """The words of an event's values, its return addresses or None, and its interned texts by their words."""
         slots, flags = self.u8(at + 14), self.u8(at + 15)
         if flags & 2 == 0:
             expect((slots, flags) == (1, 0), "one entry without flags")
-            return struct.unpack_from("<4Q", self.data, at + 24), None
+            return struct.unpack_from("<4Q", self.data, at + 24), None, {}
         words = []
         for entry in range(slots):
             begin = at + 64 * entry + (16 if entry else 24)
@@ -341,23 +368,33 @@ class Timeline:
         last = flags >> 4 & 7
         expect(last <= (6 if slots > 1 else 5), "words of the last entry")
         words = words[:len(words) - (6 if slots > 1 else 5) + last]
-        if flags & 1 == 0:
-            return words, None
-        expect(words and words[0] < len(words), "return addresses")
-        return words[1 + words[0]:], words[1:1 + words[0]]
+        backtrace = None
+        if flags & 1:
+            expect(words and words[0] < len(words), "return addresses")
+            words, backtrace = words[1 + words[0]:], words[1:1 + words[0]]
+        interned = {}
+        if flags & 4:
+            expect(words and words[0], "which words are interned texts")
+            which, *words = words
+            interned = {i: self.interned_text(word) for i, word in enumerate(words) if which >> i & 1}
+        return words, backtrace, interned
 
 
 SIZES = {"8": 1, "16": 2, "32": 4, "64": 8}
 
 
-def laid_out(kinds, words):
+def laid_out(kinds, words, interned):
     """The values of a fixed part, with the data behind it."""
     data = b"".join(struct.pack("<Q", word) for word in words)
     at, behind = 0, 8 * sum(2 if kind == "f80" else 1 for kind in kinds)
     for kind in kinds:
         word, raw = words[at], struct.pack("<Q", words[at])
         at += 2 if kind == "f80" else 1
-        if kind in ("text", "str", "wstr") or kind.endswith("[]"):
+        if at - 1 in interned:
+            expect(kind == "istr", "an interned text that is an istr")
+            yield interned[at - 1].decode(errors="replace")
+            continue
+        if kind in ("text", "str", "wstr", "istr") or kind.endswith("[]"):
             size = SIZES[kind[1:-2]] if kind.endswith("[]") else 1
             if word >> 62 & 1:
                 yield None

@@ -16,7 +16,7 @@ pub mod toolchain;
 mod tree;
 pub mod user;
 
-pub use events::{Random, arguments, attach, checked, define};
+pub use events::{Random, Way, arguments, attach, checked, define, unpacked};
 pub use machine::{NO_RSEQ, cpus, in_process_without_rseq, own_lanes, rseq, run_on, size};
 pub use name::Name;
 pub use process::{Process, Role, deadline, hear, place, role_at, say};

@@ -73,12 +73,12 @@ pub fn put_thread(
 }
 
 /// Writes entries as the closed chunk of a ticket, the last one of its lane, which had `before`
-/// entries in earlier chunks. An entry has its first seven words.
-pub fn put_chunk(
+/// entries in earlier chunks. An entry has its first words.
+pub fn put_chunk<const WORDS: usize>(
     bytes: &mut [u8],
     geometry: &Geometry,
     (ticket, lane, before): (u64, u64, u64),
-    entries: &[[u64; 7]],
+    entries: &[[u64; WORDS]],
 ) {
     let chunk = ticket % u64::from(geometry.chunks);
     Chunk::edit(

@@ -12,6 +12,11 @@ pub struct Spec {
 }
 
 impl Spec {
+    /// The precision of a floating-point number: 6 if none is given.
+    pub fn decimals(&self) -> usize {
+        self.precision.unwrap_or(6)
+    }
+
     /// The sign that a number shows.
     pub fn sign(&self, negative: bool) -> &'static [u8] {
         match (negative, self.flags.plus, self.flags.space) {

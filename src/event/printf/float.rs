@@ -3,10 +3,8 @@
 use super::decimal::Decimal;
 use super::field::{self, Spec};
 use super::parse::{FloatForm, FloatStyle};
+use super::short_decimal::Short;
 use crate::event::values::Value;
-
-/// The digits after the point if no precision is given.
-const DEFAULT_PRECISION: usize = 6;
 
 /// A number with its sign apart.
 #[derive(Debug, Clone, Copy)]
@@ -90,6 +88,10 @@ pub fn append(number: Number, style: FloatStyle, spec: &Spec, out: &mut Vec<u8>)
         Magnitude::Infinite => return append_word(b"inf", sign, style, spec, out),
         Magnitude::NotANumber => return append_word(b"nan", sign, style, spec, out),
     };
+    if let Some(short) = Short::of(significand, exponent, style, spec) {
+        let (mut room, zero) = ([0; Short::LONGEST], spec.flags.zero);
+        return field::append_number(sign, 0, short.text(&mut room), zero, spec, out);
+    }
     let mut body = Vec::new();
     let mut prefix = sign.to_vec();
     if style.form == FloatForm::Hex {
@@ -97,7 +99,7 @@ pub fn append(number: Number, style: FloatStyle, spec: &Spec, out: &mut Vec<u8>)
         hex(significand, exponent, hex_digits, spec, &mut body);
     } else {
         let decimal = Decimal::exact(significand, exponent);
-        let precision = spec.precision.unwrap_or(DEFAULT_PRECISION);
+        let precision = spec.decimals();
         let alternate = spec.flags.alternate;
         match style.form {
             FloatForm::Exponent => exponential(decimal, precision, alternate, &mut body),
@@ -121,6 +123,7 @@ fn append_word(word: &[u8], sign: &[u8], style: FloatStyle, spec: &Spec, out: &m
     field::append(&text, spec, out);
 }
 
+/// Appends the digits of `%f`.
 fn fixed(mut decimal: Decimal, precision: usize, alternate: bool, out: &mut Vec<u8>) {
     let precision = precision as i64;
     decimal.round(decimal.point() + precision);
@@ -147,10 +150,10 @@ fn exponential(mut decimal: Decimal, precision: usize, alternate: bool, out: &mu
     exponent(b'e', decimal.exponent(), 2, out);
 }
 
-/// C99's rule, with P digits and the exponent X that `%e` would show: like `%f` if P > X ≥ -4,
-/// otherwise like `%e`. Trailing zeros are removed, unless the flag asks for them. In one case
-/// glibc removes them all the same: when only rounding raises X to P, as for `%#.2g` of 99.5, which
-/// is `1.e+02`.
+/// Appends the digits of `%g`. C99's rule, with P digits and the exponent X that `%e` would show:
+/// like `%f` if P > X ≥ -4, otherwise like `%e`. Trailing zeros are removed, unless the flag asks
+/// for them. In one case glibc removes them all the same: when only rounding raises X to P, as for
+/// `%#.2g` of 99.5, which is `1.e+02`.
 fn general(mut decimal: Decimal, precision: usize, alternate: bool, out: &mut Vec<u8>) {
     let wanted = precision.max(1) as i64;
     let lifted_from = decimal.exponent();
@@ -218,4 +221,75 @@ fn exponent(letter: u8, exponent: i64, digits: usize, out: &mut Vec<u8>) {
     };
     spec.flags.plus = true;
     super::integer::append(exponent as u64, super::parse::Size::Long, style, &spec, out);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Both ways; whether there are two.
+    fn agree(significand: u64, exponent: i32, form: FloatForm, precision: usize) -> bool {
+        let style = FloatStyle { form, upper: false };
+        let spec = Spec {
+            precision: Some(precision),
+            ..Spec::default()
+        };
+        let Some(short) = Short::of(significand, exponent, style, &spec) else {
+            return false;
+        };
+        let mut exact = Vec::new();
+        let decimal = Decimal::exact(significand, exponent);
+        match form {
+            FloatForm::General => general(decimal, precision, false, &mut exact),
+            _ => fixed(decimal, precision, false, &mut exact),
+        }
+        let exact = String::from_utf8(exact).expect("digits");
+        let mut room = [0; Short::LONGEST];
+        let short = String::from_utf8_lossy(short.text(&mut room)).into_owned();
+        assert_eq!(short, exact, "{significand} * 2^{exponent}, {precision}");
+        true
+    }
+
+    #[test]
+    fn numbers_as_programs_print_them_are_short() {
+        for value in [
+            0.0, 1.0, 0.5, 2.5, 99.5, 999_999.5, 0.096, 0.000_123, 428_571.29, 1e15,
+        ] {
+            let bits = f64::to_bits(value);
+            let significand = bits & ((1 << 52) - 1) | u64::from(bits != 0) << 52;
+            let exponent = (bits >> 52).max(1) as i32 - 1075;
+            for precision in [0, 1, 2, 6] {
+                let is_short = agree(significand, exponent, FloatForm::Fixed, precision);
+                assert!(is_short || value == 1e15, "{value} {precision}");
+            }
+            let is_short = agree(significand, exponent, FloatForm::General, 6);
+            assert!(
+                is_short || [0.0, 999_999.5, 1e15].contains(&value),
+                "{value}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn short_decimals_agree_with_exact_ones(
+            significand: u64,
+            shift in 0..64u32,
+            exponent in -140..5i32,
+            precision in 0..12usize,
+        ) {
+            for form in [FloatForm::Fixed, FloatForm::General] {
+                agree(significand >> shift, exponent, form, precision);
+            }
+        }
+
+        #[test]
+        fn halves_go_to_the_even_digit(number in 0..4_000_000u64, exponent in -12..=0) {
+            for precision in 0..4 {
+                agree(number, exponent, FloatForm::Fixed, precision);
+                agree(number, exponent, FloatForm::General, precision);
+            }
+        }
+    }
 }

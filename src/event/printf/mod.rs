@@ -17,9 +17,12 @@ mod field;
 mod float;
 mod integer;
 mod parse;
+mod short_decimal;
 mod text;
 
+use super::decimals::Part;
 use super::values::Value;
+use crate::layout::MAX_ARGUMENTS;
 use field::Spec;
 use parse::{Amount, Conversion, Directive, Flags, Item};
 
@@ -105,6 +108,20 @@ impl Format {
         let start = out.len();
         self.render_all(values, out);
         text::shorten(out, start, Self::LONGEST_TEXT);
+    }
+
+    /// The parts of the text, if each conversion is a plain `%d`, `%u`, `%ld` or the like, and an
+    /// entry has a word for each.
+    pub(super) fn decimals(&self) -> Option<Vec<Part>> {
+        let part = |item: &Item| match item {
+            Item::Literal(range) => Some(Part::text(&self.text[range.clone()])),
+            Item::Directive(directive) => directive.decimal().map(Part::Number),
+        };
+        let parts: Option<Vec<_>> = self.items.as_ref()?.iter().map(part).collect();
+        parts.filter(|parts| {
+            let words = parts.iter().filter(|part| matches!(part, Part::Number(_)));
+            words.count() <= MAX_ARGUMENTS
+        })
     }
 
     /// Like `render`, but the text may be a bit longer than the limit.

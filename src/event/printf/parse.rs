@@ -4,8 +4,10 @@
 //! Only formats that the standards define are parsed. For others each C library has rules of its
 //! own, so the call site leaves them to the C library.
 
-use super::NO_PRECISION;
 use std::ops::Range;
+
+use super::NO_PRECISION;
+use crate::event::decimals::Whole;
 
 /// A part of a format.
 #[derive(Debug, Clone)]
@@ -26,7 +28,7 @@ pub struct Directive {
 }
 
 /// The flags. In the C locale `'` changes nothing.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Flags {
     /// `-`
     pub left: bool,
@@ -113,6 +115,27 @@ pub enum FloatForm {
 }
 
 impl Directive {
+    /// How a word is the number that is shown, if that is all: no sign, width or precision is
+    /// asked for, and no fewer bits than the argument has.
+    pub fn decimal(&self) -> Option<Whole> {
+        let Conversion::Integer { size, style } = self.conversion else {
+            return None;
+        };
+        let bits = match size {
+            Size::Int => 32,
+            Size::Long => 64,
+            Size::Char | Size::Short => return None,
+        };
+        let is_signed = match style {
+            IntegerStyle::Signed => true,
+            IntegerStyle::Unsigned => false,
+            IntegerStyle::Octal | IntegerStyle::Hex | IntegerStyle::UpperHex => return None,
+        };
+        let is_plain = self.flags == Flags::default()
+            && (self.width, self.precision) == (Amount::None, Amount::None);
+        is_plain.then_some(Whole { bits, is_signed })
+    }
+
     /// The arguments that a writer takes for it, as in [`Format::types`](super::Format::types).
     pub fn types(&self) -> impl Iterator<Item = u32> + use<> {
         let argument = |amount| (amount == Amount::Argument).then_some(kind(b'i', NO_PRECISION));

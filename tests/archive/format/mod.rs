@@ -11,7 +11,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use timeline::layout::header::{self, Header};
 use timeline::layout::records::{Chunk, Definition, Field, Lane, Process, Thread};
 use timeline::{Attributes, EventId, Priority, Timeline};
@@ -246,6 +246,27 @@ fn the_example_is_read_alike_by_both() {
         ]
     );
     assert_same(&found, &dumped(&file));
+}
+
+/// Events of every type; tests/core/golden_typed.rs has made them.
+#[test]
+fn every_type_is_read_alike_by_both() {
+    let file = root().join("tests/data/v1-typed.timeline");
+    let (mut found, mut theirs) = (independent(&file), dumped(&file));
+    // The reader gives units as numbers, and addresses without names.
+    for event in found.iter_mut().chain(&mut theirs) {
+        event["message"].take();
+        for frame in event["backtrace"].as_array_mut().into_iter().flatten() {
+            let address = frame.get_mut("address").map(Value::take);
+            *frame = address.unwrap_or(frame.take());
+        }
+    }
+    assert_same(&found, &theirs);
+    let args = |event: usize| found[found.len() - 1 - event]["args"].clone();
+    let texts = json!({"a": "größe", "b": "one", "c": null, "d": "nine byte", "e": ""});
+    assert_eq!(args(5), texts);
+    assert_eq!(args(6), json!({"a": "eight by…", "b": [513, "…"]}));
+    assert_eq!(args(7)["c"], json!([-1, 7]));
 }
 
 /// Generations of thread records come again after 65,535 threads.

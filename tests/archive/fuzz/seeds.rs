@@ -276,7 +276,18 @@ pub fn rings() -> [(&'static str, Vec<u8>); 2] {
         let all: Vec<Value> = values(&packed).collect();
         let words = lay_out(&all);
         let stack = [vec![2, 0x40_1005, 0x40_1043], words.clone()].concat();
+        let message = "to $host:istr of $size:u32 by $who:istr";
+        let sent = timeline.define("net", Priority::Info, message);
+        let sent = sent.expect("defined");
+        let text = |bytes| Value::Text { bytes, cut: false };
         for i in 0..8 {
+            let host = text(if i % 2 == 0 {
+                b"eth0"
+            } else {
+                b"a longer name"
+            });
+            let mut sizes = lay_out(&[host, Value::Uint(i as u64), text(b"worker")]);
+            timeline.log_interned(sent, &mut sizes, &[1, 0, 1], 0b101);
             timeline.log(short, []);
             timeline.log_payload(long, &stack[..stack.len() - i], true);
             timeline.log_payload(long, &words, false);

@@ -5,17 +5,25 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use timeline::{EventId, Order, Timeline};
 
-use crate::support::{Name, Process, arguments, attach, checked, define, say};
+use crate::support::{Name, Process, Way, arguments, attach, checked, define, say};
 
 static TIMELINE: AtomicPtr<Timeline> = AtomicPtr::new(std::ptr::null_mut());
 static EVENT: AtomicU32 = AtomicU32::new(0);
 static HANDLED: AtomicU64 = AtomicU64::new(0);
 
+/// Stands for [`Way::Interned`].
+const INTERNED: EventId = EventId(u32::MAX);
+
 /// Who logs in a handler.
 pub const HANDLER: i64 = 1_000_000;
 
 /// Has [`log_one`] log to `timeline` from now on, which stays open until the process ends.
-pub fn serve(timeline: &'static Timeline, event: EventId) {
+pub fn serve(timeline: &'static Timeline, way: Way) {
+    let event = match way {
+        Way::Plain(event) => event,
+        Way::Typed => EventId::NEVER,
+        Way::Interned => INTERNED,
+    };
     EVENT.store(event.0, Ordering::SeqCst);
     TIMELINE.store((&raw const *timeline).cast_mut(), Ordering::SeqCst);
 }
@@ -25,8 +33,12 @@ pub fn log_one() {
     // SAFETY: null, or a timeline that `serve` got for good.
     if let Some(timeline) = unsafe { TIMELINE.load(Ordering::SeqCst).as_ref() } {
         let number = HANDLED.fetch_add(1, Ordering::SeqCst);
-        let event = EventId(EVENT.load(Ordering::SeqCst));
-        timeline.log(event, arguments(HANDLER, number as i64));
+        let way = match EventId(EVENT.load(Ordering::SeqCst)) {
+            EventId::NEVER => Way::Typed,
+            INTERNED => Way::Interned,
+            event => Way::Plain(event),
+        };
+        way.log(timeline, HANDLER, number as i64);
     }
 }
 
@@ -56,7 +68,7 @@ pub fn logs_from_a_handler(given: &[String]) {
     let timeline: &'static Timeline =
         Box::leak(Box::new(Timeline::open(&given[0]).expect("joined")));
     let event = define(timeline);
-    serve(timeline, event);
+    serve(timeline, Way::Plain(event));
     install(libc::SIGUSR1, on_signal as *const () as usize, 0);
     let mut logged = 0;
     for round in 0..60 {

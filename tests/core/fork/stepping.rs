@@ -2,7 +2,7 @@
 //! No place in the call is left to chance.
 
 #[cfg(target_arch = "x86_64")]
-use crate::support::{NO_RSEQ, Name, Process, attach, checked, rseq};
+use crate::support::{NO_RSEQ, Name, Process, Way, attach, checked, rseq};
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::{steps_through, trap};
 
@@ -12,7 +12,8 @@ mod x86_64 {
     use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
     use super::super::signals::{handled, install, log_one, serve};
-    use crate::support::{arguments, define, say, size};
+    use crate::statement::ALLOCATIONS;
+    use crate::support::{Way, say, size};
     use timeline::layout::{Geometry, Header, records};
     use timeline::{Attached, Record, Timeline};
 
@@ -165,13 +166,13 @@ mod x86_64 {
     pub fn steps_through(given: &[String]) {
         let timeline: &'static Timeline =
             Box::leak(Box::new(Timeline::open(&given[0]).expect("joined")));
-        let event = define(timeline);
+        let way = Way::named(&given[2], timeline);
         // Destructors of thread-specific values run in the order of their keys: one of ours before
         // the library's, one after.
         let before = key(begin);
-        timeline.log(event, arguments(0, 0));
+        way.log(timeline, 0, 0);
         let after = key(end);
-        serve(timeline, event);
+        serve(timeline, way);
         install(
             libc::SIGTRAP,
             on_step as *const () as usize,
@@ -179,21 +180,23 @@ mod x86_64 {
         );
         let mut logged = 1;
         match given[1].as_str() {
-            // Three chunks' worth of calls, so that refills are among them.
+            // Three chunks' worth of calls, so that refills are among them; fewer where they have
+            // more instructions, each with an event of the handler.
             "each" => {
-                for i in 1..50 {
-                    stepped(0, || timeline.log(event, arguments(0, i)));
+                let allocations = ALLOCATIONS.get();
+                for i in 1..if given[2] == "plain" { 50 } else { 12 } {
+                    stepped(0, || way.log(timeline, 0, i));
                     logged += 1;
                 }
+                assert_eq!(ALLOCATIONS.get(), allocations);
             }
             "first" => {
-                let count =
-                    spawn(move || stepped(u64::MAX, || timeline.log(event, arguments(1, 0))));
+                let count = spawn(move || stepped(u64::MAX, || way.log(timeline, 1, 0)));
                 logged += 1;
                 for (who, at) in (2..).zip(places(count)) {
                     spawn(move || {
-                        stepped(at, || timeline.log(event, arguments(who, 0)));
-                        timeline.log(event, arguments(who, 1));
+                        stepped(at, || way.log(timeline, who, 0));
+                        way.log(timeline, who, 1);
                         0
                     });
                     logged += 2;
@@ -202,7 +205,7 @@ mod x86_64 {
             "exit" => {
                 let exit = move |who, at| {
                     spawn(move || {
-                        timeline.log(event, arguments(who, 0));
+                        way.log(timeline, who, 0);
                         STEP.store(0, Ordering::SeqCst);
                         AT.store(at, Ordering::SeqCst);
                         set(before);
@@ -243,19 +246,20 @@ mod x86_64 {
 
 /// Everything that threads and handlers logged is there, or counted; and no lane is left behind.
 #[cfg(target_arch = "x86_64")]
-fn assert_accounted(way: &str) {
+fn assert_accounted(how: &str, event: &str) {
     if rseq() {
-        assert_accounted_with(way, &[]);
+        assert_accounted_with(how, event, &[]);
     }
-    assert_accounted_with(way, &[NO_RSEQ]);
+    assert_accounted_with(how, event, &[NO_RSEQ]);
 }
 
 #[cfg(target_arch = "x86_64")]
-fn assert_accounted_with(way: &str, environment: &[(&str, &str)]) {
-    let name = Name::new(way);
-    let opener = timeline::Timeline::with_size(name.path(), 1 << 18, 2048).expect("created");
-    crate::support::define(&opener);
-    let mut process = Process::start_with(steps_through, &[name.path(), way], environment);
+fn assert_accounted_with(how: &str, event: &str, environment: &[(&str, &str)]) {
+    let name = Name::new(how);
+    let entries = if event == "plain" { 1 << 18 } else { 1 << 20 };
+    let opener = timeline::Timeline::with_size(name.path(), entries, 2048).expect("created");
+    Way::named(event, &opener);
+    let mut process = Process::start_with(steps_through, &[name.path(), how, event], environment);
     let line = process.line();
     process.finish();
     let (logged, handled) = line.split_once(' ').expect("two numbers");
@@ -265,11 +269,21 @@ fn assert_accounted_with(way: &str, environment: &[(&str, &str)]) {
     );
     let attached = attach(name.path());
     let info = attached.info();
-    let mut own = 0;
+    let (mut own, mut by_handler) = (0, 0);
     let mut last = std::collections::HashMap::new();
+    let mut texts = std::collections::HashSet::new();
     for event in attached.events(timeline::Order::OldestFirst) {
         let (who, number) = checked(&event);
-        if who != super::signals::HANDLER {
+        // All texts but the empty one, as an event has it after its four numbers.
+        let layout = timeline::Layout::of(attached.definition(event.id).expect("defined"));
+        if let Some(timeline::Value::Text { bytes, .. }) = event.values(&layout).nth(4)
+            && !bytes.is_empty()
+        {
+            texts.insert(bytes.to_vec());
+        }
+        if who == super::signals::HANDLER {
+            by_handler += 1;
+        } else {
             own += 1;
             let before = last.insert(who, number).unwrap_or(-1);
             assert_eq!(number, before + 1, "thread {who} lost an event of its own");
@@ -277,29 +291,45 @@ fn assert_accounted_with(way: &str, environment: &[(&str, &str)]) {
     }
     assert!(handled > 0, "nothing was interrupted");
     assert_eq!(own, logged);
-    assert_eq!(
-        info.entries_written + info.dropped.interrupted,
-        logged + handled,
-        "{:?}",
-        info.dropped
-    );
-    assert_eq!(info.dropped.total(), info.dropped.interrupted);
+    let dropped = info.dropped;
+    assert_eq!(by_handler + dropped.interrupted, handled, "{dropped:?}");
+    if event == "plain" {
+        let entries = info.entries_written + dropped.interrupted;
+        assert_eq!(entries, logged + handled, "{dropped:?}");
+    }
+    assert_eq!(dropped.total(), dropped.interrupted);
+    let stored = if event == "interned" { texts.len() } else { 0 };
+    assert_eq!((info.interned as usize, info.not_interned), (stored, 0));
 }
 
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn an_interruption_after_any_instruction_of_a_log_call_is_accounted_for() {
-    assert_accounted("each");
+    assert_accounted("each", "plain");
 }
 
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn an_interruption_after_any_instruction_of_a_first_event_is_accounted_for() {
-    assert_accounted("first");
+    assert_accounted("first", "plain");
 }
 
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn an_interruption_after_any_instruction_of_a_threads_end_is_accounted_for() {
-    assert_accounted("exit");
+    assert_accounted("exit", "plain");
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn interruptions_of_typed_events_are_accounted_for_and_allocate_nothing() {
+    assert_accounted("each", "typed");
+    assert_accounted("first", "typed");
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn interruptions_of_interned_texts_are_accounted_for_and_store_each_once() {
+    assert_accounted("each", "interned");
+    assert_accounted("first", "interned");
 }

@@ -9,7 +9,7 @@ use timeline::Timeline;
 
 use super::{define_important, kept};
 use crate::fork::{Fork, fork_on, handled, install, log_one, reap, serve, trap};
-use crate::support::{Name, Process, arguments, attach, checked, say};
+use crate::support::{Name, Process, Way, arguments, attach, checked, say};
 
 /// Instructions since stepping began, and the one after which the handler forks; 0 = it logs after
 /// each.
@@ -20,11 +20,19 @@ static FORKED: AtomicI32 = AtomicI32::new(-1);
 /// What the child waits for: until its parent has logged on.
 static GATE: OnceLock<(PipeReader, PipeWriter)> = OnceLock::new();
 
-extern "C" fn on_step(_: libc::c_int) {
+const TRAP: i64 = 0x100;
+
+extern "C" fn on_step(_: libc::c_int, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
     let step = STEP.fetch_add(1, Ordering::SeqCst) + 1;
     match AT.load(Ordering::SeqCst) {
         0 => log_one(),
         at if at == step => {
+            // SAFETY: the kernel passes the interrupted thread's context; clearing the trap flag in
+            // it ends the stepping.
+            unsafe {
+                let context = context.cast::<libc::ucontext_t>();
+                (*context).uc_mcontext.gregs[libc::REG_EFL as usize] &= !TRAP;
+            }
             let pid = fork_on(Fork::Raw);
             FORKED.store(pid, Ordering::SeqCst);
             if pid == 0 {
@@ -51,14 +59,18 @@ fn stepped(at: u64, log: impl FnOnce()) -> u64 {
 fn joined(given: &[String]) -> (&'static Timeline, timeline::EventId) {
     let timeline = Timeline::open(&given[0]).expect("joined");
     let event = define_important(&timeline);
-    install(libc::SIGTRAP, on_step as *const () as usize, 0);
+    install(
+        libc::SIGTRAP,
+        on_step as *const () as usize,
+        libc::SA_SIGINFO,
+    );
     (Box::leak(Box::new(timeline)), event)
 }
 
 fn logs_in_handlers(given: &[String]) {
     let (timeline, event) = joined(given);
     timeline.log(event, arguments(0, 0));
-    serve(timeline, event);
+    serve(timeline, Way::Plain(event));
     for i in 1..6 {
         stepped(0, || timeline.log(event, arguments(0, i)));
     }

@@ -6,7 +6,7 @@ use timeline::{ClockKind, Timeline};
 
 use super::load::{Counts, HANDLER, MAIN, SLOTS, THREADS, logs_in_a_storm};
 use super::tally::{Expected, Ring};
-use crate::support::{NO_RSEQ, Name, Process, attach, define, size};
+use crate::support::{NO_RSEQ, Name, Process, Way, attach, size};
 
 /// What a process has in its environment.
 type Environment<'a> = &'a [(&'a str, &'a str)];
@@ -26,6 +26,8 @@ struct Storm {
     entries: u64,
     by_thread: u64,
     by_child: u64,
+    /// Whether events have a text, and take one to three entries.
+    typed: bool,
 }
 
 impl Storm {
@@ -33,7 +35,7 @@ impl Storm {
     fn run(&self, environments: &[Environment]) -> Logged {
         let name = Name::new("storm");
         let timeline = Timeline::with_size(name.path(), self.entries, 4096).expect("created");
-        let event = define(&timeline);
+        Way::define(self.typed, &timeline);
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("counts");
         let counts = Counts::create(&file, environments.len() as i64);
@@ -43,6 +45,7 @@ impl Storm {
             let numbers = numbers.map(|n| n.to_string());
             let mut given = vec![name.path(), file];
             given.extend(numbers.iter().map(String::as_str));
+            given.push(if self.typed { "typed" } else { "plain" });
             Process::start_with(logs_in_a_storm, &given, environment)
         };
         let mut processes: Vec<_> = (0..).zip(environments).map(start).collect();
@@ -60,7 +63,7 @@ impl Storm {
             _ => begun(who),
         };
         let whos = 0..environments.len() as i64 * SLOTS;
-        let expected = Expected::new(event, whos.clone().map(logged));
+        let expected = Expected::new(whos.clone().map(logged));
         Ring::map(&name.file()).check(&expected);
         let mut dropped = 0;
         for who in whos.clone() {
@@ -78,7 +81,7 @@ impl Storm {
             (dropped, dropped)
         );
         let all: u64 = whos.clone().map(logged).sum();
-        assert_eq!(info.entries_written + dropped, all);
+        assert!(self.typed || info.entries_written + dropped == all);
         assert_eq!(
             info.entries_held, info.entries_written,
             "the ring was too small"
@@ -110,11 +113,25 @@ fn writers_with_and_without_restartable_sequences_share_one_ring() {
         entries: 1 << 19,
         by_thread: 50_000,
         by_child: 2_000,
+        typed: false,
     };
     for _ in 0..4 {
         let logged = storm.run(&[&[], &[NO_RSEQ]]);
         assert!(!logged.restartable[1], "{NO_RSEQ:?} is not heard");
     }
+}
+
+#[test]
+fn typed_events_come_exactly_once() {
+    let storm = Storm {
+        entries: 1 << 19,
+        by_thread: 25_000,
+        by_child: 2_000,
+        typed: true,
+    };
+    let logged = storm.run(&[&[], &[NO_RSEQ]]);
+    let by_handlers = logged.by_handlers - logged.dropped;
+    assert!(by_handlers > 0, "no handler has logged");
 }
 
 #[test]
@@ -125,6 +142,7 @@ fn ten_million_events_come_exactly_once() {
         entries: 1 << 22,
         by_thread: 240_000,
         by_child: 5_000,
+        typed: false,
     };
     let (mut all, mut by_handlers) = (0, 0);
     while all < 10_000_000 * size() {

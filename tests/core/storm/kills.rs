@@ -26,7 +26,7 @@ const BY_CHILD: u64 = 300;
 
 /// Logs until it is killed, from threads whose children log too.
 fn log_for_ever(path: &str, counts: &str, process: i64) {
-    let crew = Crew::join(path, counts, process);
+    let crew = Crew::join(path, counts, process, false);
     std::thread::scope(|scope| {
         for member in 0..THREADS {
             scope.spawn(move || {

@@ -11,9 +11,10 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering};
 use memmap2::{MmapOptions, MmapRaw};
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
-use timeline::{EventId, Timeline};
+use timeline::Timeline;
 
-use crate::support::{Random, arguments, deadline, define, hear, rseq, say};
+use crate::statement::ALLOCATIONS;
+use crate::support::{Random, Way, deadline, hear, rseq, say};
 
 /// Threads of a process that log.
 pub const THREADS: i64 = 4;
@@ -71,7 +72,7 @@ impl Counts {
 /// What every thread of a process, and its handlers, log to.
 pub struct Crew {
     pub timeline: Timeline,
-    pub event: EventId,
+    way: Way,
     pub counts: Counts,
     /// The first `who` of this process.
     pub first: i64,
@@ -98,10 +99,10 @@ extern "C" fn on_signal(_: libc::c_int) {
 
 impl Crew {
     /// Joins the timeline, and stays until the process ends.
-    pub fn join(path: &str, counts: &str, process: i64) -> &'static Crew {
+    pub fn join(path: &str, counts: &str, process: i64, typed: bool) -> &'static Crew {
         let timeline = Timeline::open(path).expect("joined");
         let crew: &'static Crew = Box::leak(Box::new(Crew {
-            event: define(&timeline),
+            way: Way::define(typed, &timeline),
             timeline,
             counts: Counts::open(Path::new(counts)),
             first: process * SLOTS,
@@ -123,13 +124,13 @@ impl Crew {
     /// Logs one event whose number nobody else has used, and counts it before and after.
     pub fn log_counted(&self, who: i64) {
         let number = self.counts.begun(who).fetch_add(1, Ordering::Relaxed);
-        self.timeline.log(self.event, arguments(who, number as i64));
+        self.way.log(&self.timeline, who, number as i64);
         self.counts.returned(who).fetch_add(1, Ordering::Relaxed);
     }
 
     fn log_many(&self, who: i64, numbers: std::ops::Range<u64>) {
         for number in numbers {
-            self.timeline.log(self.event, arguments(who, number as i64));
+            self.way.log(&self.timeline, who, number as i64);
         }
     }
 
@@ -156,7 +157,9 @@ impl Crew {
             deadline();
             WHO.set(self.first + member);
             hold_signals(false);
+            let allocations = ALLOCATIONS.get();
             f(self.first + member);
+            assert_eq!(ALLOCATIONS.get(), allocations, "a child allocated");
             // SAFETY: ends the process, which has nothing to clean up.
             unsafe { libc::_exit(0) };
         }
@@ -283,7 +286,7 @@ pub fn move_to(tid: i32, cpu: usize) {
 /// from others.
 pub fn logs_in_a_storm(given: &[String]) {
     let number = |i: usize| given[i].parse::<u64>().expect("a number");
-    let crew = Crew::join(&given[0], &given[1], number(2) as i64);
+    let crew = Crew::join(&given[0], &given[1], number(2) as i64, given[5] == "typed");
     say(rseq());
     hear();
     crew.log_many(crew.first + MAIN, 0..1);

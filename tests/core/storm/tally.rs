@@ -7,11 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use memmap2::Mmap;
 use timeline::Record;
-use timeline::layout::words::Entry;
+use timeline::layout::words::{Entry, PAYLOAD_AT};
 use timeline::layout::{ENTRY_WORDS, Geometry, Header};
 
-use crate::support::arguments;
 use crate::support::naive::{self, HeldChunk};
+use crate::support::{arguments, unpacked};
+
+/// The event that a storm logs, the only one that is defined.
+const ONLY: u32 = 1;
 
 /// The words of a timeline's file.
 pub struct Ring {
@@ -72,12 +75,23 @@ impl Ring {
         let words = &self.words()[first..][..chunk.count as usize * ENTRY_WORDS];
         let of_cpu = chunk.lane < u64::from(g.cpu_lanes);
         let mut ticks = 1;
-        for words in words.chunks_exact(ENTRY_WORDS) {
-            let entry = Entry(words.try_into().expect("eight words"));
-            let args = entry.args();
+        let mut entries = words.chunks_exact(ENTRY_WORDS).map(|words| {
+            let words = words.try_into().expect("eight words");
+            Entry(words)
+        });
+        while let Some(entry) = entries.next() {
+            if entry.event() == 0 {
+                // Fills up a chunk.
+                assert_eq!(entry.args(), [0; 4], "half an event: {entry:x?}");
+                continue;
+            }
+            let args = match entry.has_payload() {
+                true => unpacked(&payload(entry, &mut entries)),
+                false => entry.args(),
+            };
             let (who, number) = (args[0], args[1]);
             assert_eq!(args, arguments(who, number), "torn: {entry:x?}");
-            let whole = entry.tid() != 0 && entry.event() == expected.event;
+            let whole = entry.tid() != 0 && entry.event() == ONLY;
             assert!(whole, "half an entry: {entry:x?}");
             let rises = entry.ticks() >= ticks;
             assert!(rises, "{:#x} after {ticks:#x} in {chunk:?}", entry.ticks());
@@ -93,20 +107,31 @@ impl Ring {
     }
 }
 
+/// The payload of the event that begins with this entry, and goes on in those that follow.
+fn payload(first: Entry, following: &mut impl Iterator<Item = Entry>) -> Vec<u8> {
+    let mut words = first.0[PAYLOAD_AT[0]..].to_vec();
+    for position in 1..first.slots() {
+        let next = following.next().expect("all entries are in one chunk");
+        let belongs = next.is_continuation() && next.flags() == position;
+        let same = next.ticks() == first.ticks() && next.core() == first.core();
+        assert!(belongs && same, "{next:x?} behind {first:x?}");
+        words.extend(&next.0[PAYLOAD_AT[1]..]);
+    }
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
 /// How many events each `who` has logged, numbered from 0, and which of them were found.
 pub struct Expected {
-    event: u32,
     of: Vec<(u64, Vec<AtomicU64>)>,
 }
 
 impl Expected {
-    pub fn new(event: timeline::EventId, of: impl IntoIterator<Item = u64>) -> Expected {
+    pub fn new(of: impl IntoIterator<Item = u64>) -> Expected {
         let with_bits = |count: u64| {
             let words = 0..count.div_ceil(64);
             (count, words.map(|_| AtomicU64::new(0)).collect())
         };
         Expected {
-            event: event.0,
             of: of.into_iter().map(with_bits).collect(),
         }
     }

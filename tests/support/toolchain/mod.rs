@@ -94,7 +94,8 @@ pub fn cargo_build(package: &str, targets: &str, dir: &Path) -> Command {
         .args(["build", "--quiet", targets]);
     match profile {
         "dev" => command.arg("--workspace"),
-        _ => command.args(["-p", package]),
+        // Nor are the tools that generate the header compiled once more.
+        _ => command.args(["-p", package, "--no-default-features"]),
     };
     command.args(["--profile", profile, "--target-dir"]).arg(
         dir.parent()

@@ -101,6 +101,7 @@ fn lines(info: &Info, theme: &Theme) -> Vec<(&'static str, Line)> {
         ("ring", ring(info).into()),
         ("lanes", lanes(info).into()),
         ("definitions", definitions(info).into()),
+        ("interned", interned(info).into()),
         ("boot", boot(info).into()),
         ("format", format(info).into()),
     ]
@@ -331,6 +332,19 @@ fn definitions(info: &Info) -> String {
     )
 }
 
+fn interned(info: &Info) -> String {
+    let copied = match info.not_interned {
+        0 => String::new(),
+        copied => format!("; {} copied because there was no room", Count(copied)),
+    };
+    format!(
+        "{}, with {} of {}{copied}",
+        things(info.interned.into(), "string"),
+        Bytes(info.interned_bytes),
+        Bytes(info.interned_capacity),
+    )
+}
+
 fn boot(info: &Info) -> String {
     let id = &info.boot_id;
     if !is_known(id) {
@@ -411,5 +425,15 @@ pub fn object(path: &str, info: &Info) -> Value {
         "definition_capacity": info.definition_capacity,
         "string_bytes": info.string_bytes,
         "string_capacity": info.string_capacity,
+        "interned": interned_object(info),
+    })
+}
+
+fn interned_object(info: &Info) -> Value {
+    json!({
+        "strings": info.interned,
+        "bytes": info.interned_bytes,
+        "capacity": info.interned_capacity,
+        "copied": info.not_interned,
     })
 }

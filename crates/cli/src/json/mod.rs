@@ -1,22 +1,21 @@
 //! Events as JSON, one object a line. The field names are part of the interface.
 
 pub mod escaped;
-mod payload;
+mod line_end;
 
 use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
-use timeline::dump::is_template;
 use timeline::{
-    Definition, Event, EventId, MAX_ARGUMENTS, Source, Thread,
+    Definition, Event, EventId, Source, Thread,
     dump::{Messages, Template, Text},
 };
 
-use crate::failure::INFALLIBLE;
 use crate::programs::Programs;
 use crate::thread_columns::{Threads, known, known_id};
 use crate::time::{Form, WallClock};
+use line_end::LineEnd;
 
 /// Writes events of one source, and keeps texts that many of them share. Unknown values are null.
 ///
@@ -27,9 +26,9 @@ use crate::time::{Form, WallClock};
 /// category; priority; message, the first line with its arguments filled in; template, the whole
 /// message as it was defined; event, the number of its definition; args, the arguments by name, or
 /// by "0", "1" and so on where the message was lost. An event with a printf format has its values
-/// in order as args, and file and line of its statement; one with a call stack has backtrace, in
-/// which each address has function, offset and object. Behind process stand host and timeline, in
-/// an archive that holds several.
+/// in order as args. One of a statement has its file and line, and one of channels has these. One
+/// with a call stack has backtrace, in which each address has function, offset and object. Behind
+/// process stand host and timeline, in an archive that holds several.
 pub struct Lines<'a> {
     at: &'a dyn Source,
     clock: WallClock,
@@ -39,8 +38,8 @@ pub struct Lines<'a> {
     threads: Threads<'a>,
     programs: Option<Programs<'a>>,
     /// By the number of an event: the text from category to the end of the line.
-    definitions: Vec<Option<Template>>,
-    messages: Messages,
+    line_ends: Vec<Option<LineEnd<'a>>>,
+    messages: Messages<'a>,
 }
 
 impl<'a> Lines<'a> {
@@ -52,8 +51,8 @@ impl<'a> Lines<'a> {
             places: Vec::new(),
             threads: Threads::new(at),
             programs: None,
-            definitions: Vec::new(),
-            messages: Messages::new(),
+            line_ends: Vec::new(),
+            messages: Messages::new(at),
         }
     }
 
@@ -93,9 +92,13 @@ impl<'a> Lines<'a> {
         let programs = self.programs;
         let made = |event: &Event, known| thread(event, known) + &program(programs, event);
         out.push(self.threads.of(event, made));
-        match self.definitions.get(event.id.0 as usize) {
-            Some(Some(definition)) if event.payload.is_none() => out.fill(definition, &event.args),
-            _ => self.new_definition(event, out),
+        let end = self
+            .line_ends
+            .get(event.id.0 as usize)
+            .and_then(Option::as_ref);
+        match end.and_then(|end| end.template(event)) {
+            Some(text) => out.fill(text, &event.args),
+            None => self.long_end(event, out),
         }
     }
 
@@ -124,27 +127,23 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Writes the end of the line of an event that is new, not defined, or has a payload.
-    #[cold]
-    fn new_definition(&mut self, event: &Event, out: &mut Text) {
-        let definition = match self.at.definition(event.id) {
-            Some(known) if is_template(event, known) => known,
-            other => {
-                let mut message = String::new();
-                self.messages
-                    .write(event, other, &mut message)
-                    .expect(INFALLIBLE);
-                return out.push(&payload::line_end(self.at, event, other, &message));
-            }
-        };
-        let template = template(definition);
-        out.fill(&template, &event.args);
-        // Only defined events make this longer.
-        let place = event.id.0 as usize;
-        if self.definitions.len() <= place {
-            self.definitions.resize_with(place + 1, || None);
+    /// Writes the end of the line of an event that is new, not defined, or not filled in.
+    fn long_end(&mut self, event: &Event, out: &mut Text) {
+        let definition = self.at.definition(event.id);
+        let message = self.messages.text(event, definition);
+        if let Some(Some(end)) = self.line_ends.get(event.id.0 as usize) {
+            return end.write(self.at, event, &message, out);
         }
-        self.definitions[place] = Some(template);
+        let end = LineEnd::new(event.id.0, definition);
+        end.write(self.at, event, &message, out);
+        // Only defined events make this longer.
+        if definition.is_some_and(|definition| !definition.is_lost) {
+            let place = event.id.0 as usize;
+            if self.line_ends.len() <= place {
+                self.line_ends.resize_with(place + 1, || None);
+            }
+            self.line_ends[place] = Some(end);
+        }
     }
 }
 
@@ -177,27 +176,6 @@ fn program(programs: Option<Programs>, event: &Event) -> String {
         let timeline = or_null(program.and_then(|program| program.timeline.as_ref()));
         format!(",\"host\":{host},\"timeline\":{timeline}")
     })
-}
-
-fn template(definition: &Definition) -> Template {
-    let mut text = Template::new();
-    let (category, priority) = (category(definition), priority(definition));
-    text.push(&format!(
-        ",\"category\":{category},\"priority\":{priority},\"message\":\""
-    ));
-    text.message(&definition.message, |text| unquoted(text).into());
-    let (message, id) = (quoted(&definition.message), own_number(definition));
-    text.push(&format!(
-        "\",\"template\":{message},\"event\":{id},\"args\":{{"
-    ));
-    let names = unique_names(definition.arguments().take(MAX_ARGUMENTS));
-    for (argument, name) in names.iter().enumerate() {
-        let comma = if argument == 0 { "" } else { "," };
-        text.push(&format!("{comma}{}:", quoted(name)));
-        text.value(argument);
-    }
-    text.push("}}\n");
-    text
 }
 
 fn category(definition: &Definition) -> String {

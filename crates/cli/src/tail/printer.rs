@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use timeline::{
     Event, Source,
-    dump::{FRAME, Messages, Text, one_line, printable, stack},
+    dump::{FRAME, Messages, Text, printable, printable_line, stack},
 };
 
 use crate::failure::INFALLIBLE;
@@ -102,8 +102,7 @@ struct Columns<'a> {
     columns: Option<ThreadColumns<'a>>,
     /// Grows with the longest category seen, so that messages stay in line.
     category_width: usize,
-    message: String,
-    messages: Messages,
+    messages: Messages<'a>,
 }
 
 impl<'a> Columns<'a> {
@@ -120,8 +119,7 @@ impl<'a> Columns<'a> {
             clock: WallClock::new(Form::TimeOfDay),
             columns,
             category_width: 12,
-            message: String::new(),
-            messages: Messages::new(),
+            messages: Messages::new(at),
         }
     }
 
@@ -159,10 +157,8 @@ impl<'a> Columns<'a> {
         let category = printable(category);
         self.category_width = category.chars().count().clamp(self.category_width, 32);
         let width = self.category_width;
-        self.message.clear();
-        self.messages.write(event, definition, &mut self.message)?;
-        let message = one_line(&self.message);
-        let message = printable(&message);
+        let message = self.messages.text(event, definition);
+        let message = printable_line(&message);
         writeln!(out, "{style}{category:<width$}  {message}{style:#}")?;
         for frame in stack(self.at, event) {
             writeln!(out, "{FRAME}{}", printable(&frame))?;

@@ -1,7 +1,7 @@
 //! Writes the definitions and threads that events of an archive refer to.
 //! Their strings are in the file before the events.
 
-use timeline::{Event, EventId, Layout, MAX_ARGUMENTS, Source as _, Syntax};
+use timeline::{Event, EventId, FieldType, Layout, MAX_ARGUMENTS, Source as _, Syntax, Value};
 
 use super::{MAX_THREADS, RECENT, Recorder};
 use crate::format::event::{PRINTF, RawDefinition, RawThread};
@@ -15,8 +15,12 @@ pub(super) struct Known {
     pub arguments: usize,
     /// Whether it is a format of printf: all values of its events are in a payload.
     pub is_printf: bool,
+    /// Whether the words of an entry are all there is to record.
+    pub is_plain: bool,
     /// Which values its payloads have.
     pub layout: Layout,
+    /// The places of pointers among its values.
+    pub pointers: Vec<usize>,
 }
 
 impl Known {
@@ -26,8 +30,22 @@ impl Known {
             id: DefinitionId::default(),
             arguments: MAX_ARGUMENTS,
             is_printf: false,
+            is_plain: true,
             layout: Layout::unknown(),
+            pointers: Vec::new(),
         }
+    }
+
+    /// The pointers among the values of an event.
+    fn addresses(&self, event: &Event) -> Vec<u64> {
+        let is_pointer = |place: &usize| self.pointers.contains(place);
+        let values = event.values(&self.layout).enumerate();
+        let pointers = values.filter(|(place, _)| is_pointer(place));
+        let address = |value| match value {
+            Value::Uint(address) => Some(address),
+            _ => None,
+        };
+        pointers.filter_map(|(_, value)| address(value)).collect()
     }
 }
 
@@ -69,11 +87,16 @@ impl Recorder<'_> {
         if self.definitions.len() <= index {
             self.definitions.resize_with(index + 1, || None);
         }
+        let pointers = definition.fields().enumerate();
+        let pointers = pointers.filter(|(_, field)| field.kind == FieldType::Ptr);
+        let pointers: Vec<_> = pointers.map(|(place, _)| place).collect();
         self.definitions[index] = Some(Known {
             id,
             arguments: definition.argument_count().min(MAX_ARGUMENTS),
             is_printf,
+            is_plain: !is_printf && pointers.is_empty(),
             layout: Layout::of(definition),
+            pointers,
         });
         id
     }
@@ -162,6 +185,26 @@ impl Recorder<'_> {
         for address in event.backtrace() {
             if !self.writer.knows_address(pid, *address) {
                 self.writer.symbol(pid, &self.at.frame(event, *address));
+            }
+        }
+    }
+
+    /// Writes the symbols of the pointers among the values of an event.
+    #[cold]
+    pub(super) fn define_pointees(&mut self, event: &Event, thread: ThreadId) {
+        let known = self.definitions.get(event.id.0 as usize);
+        let known = known.and_then(Option::as_ref);
+        let addresses = known.map_or(Vec::new(), |known| known.addresses(event));
+        let pid = self.writer.pid(thread);
+        for address in addresses {
+            // As a return address: `Source::pointee` looks it up so.
+            let behind = address.wrapping_add(1);
+            if !self.writer.knows_address(pid, behind) {
+                let frame = self.at.frame(event, behind);
+                // Most pointers are to memory that no file has a name for.
+                if frame.name.is_some() {
+                    self.writer.symbol(pid, &frame);
+                }
             }
         }
     }

@@ -11,7 +11,7 @@ mod next_file;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-use timeline::{Attached, Follow, FollowFrom, PlacedEvent, ThreadRef};
+use timeline::{Attached, Event, Follow, FollowFrom, PlacedEvent, ThreadRef};
 
 use crate::error::Result;
 use crate::format::event::RawEvent;
@@ -359,7 +359,7 @@ impl<'a> Recorder<'a> {
         if !(is_small && self.writer.has_room(|output| output.room())) {
             let more = Writer::<&mut Output>::most_of(&self.event);
             if self.make_room(more, before) {
-                self.take(placed);
+                self.take_again(placed);
             }
         }
         self.event.unix_nanos = self.clock.unix_nanos(self.at, from.ticks);
@@ -371,7 +371,8 @@ impl<'a> Recorder<'a> {
 
     /// Converts an event for the writer, without its time, and writes the definitions and strings
     /// that it refers to.
-    #[inline]
+    // Inlined: it is most of the work of recording a plain event.
+    #[inline(always)]
     fn take(&mut self, placed: &PlacedEvent) {
         let from = &placed.event;
         let definition = self.definition(from.id);
@@ -386,15 +387,39 @@ impl<'a> Recorder<'a> {
         event.next = (placed.next != placed.number.saturating_add(1)).then_some(placed.next);
         let known = self.definitions.get(from.id.0 as usize);
         let known = known.and_then(Option::as_ref).unwrap_or(&self.undefined);
+        if from.payload.is_none() && known.is_plain {
+            event.args.extend_from_slice(&from.args[..known.arguments]);
+        } else {
+            self.take_values(from, thread);
+        }
+    }
+
+    /// Converts an event once more, after definitions were written anew.
+    #[cold]
+    #[inline(never)]
+    fn take_again(&mut self, placed: &PlacedEvent) {
+        self.take(placed);
+    }
+
+    /// Converts the values of an event, and writes the symbols of its addresses.
+    #[inline(never)]
+    fn take_values(&mut self, from: &Event, thread: ThreadId) {
+        let known = self.definitions.get(from.id.0 as usize);
+        let known = known.and_then(Option::as_ref).unwrap_or(&self.undefined);
+        let has_pointers = !known.pointers.is_empty();
+        let event = &mut self.event;
         if from.payload.is_none() && !known.is_printf {
             event.args.extend_from_slice(&from.args[..known.arguments]);
-            return;
+        } else {
+            let values = from.values(&known.layout);
+            values.for_each(|value| value.encode(&mut event.payload));
         }
-        let values = from.values(&known.layout);
-        values.for_each(|value| value.encode(&mut event.payload));
         if !from.backtrace().is_empty() {
             event.backtrace.extend_from_slice(from.backtrace());
             self.define_addresses(from, thread);
+        }
+        if has_pointers {
+            self.define_pointees(from, thread);
         }
     }
 }

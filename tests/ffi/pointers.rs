@@ -1,0 +1,71 @@
+//! Tests the names of what pointers among the values of events lead to.
+
+use std::path::Path;
+
+use serde_json::Value as Json;
+use tempfile::TempDir;
+
+use crate::support::toolchain::programs::{Link, compile, execute};
+use crate::support::toolchain::{C99, cc, limited, succeed};
+
+fn timeline(arguments: &[&str]) -> String {
+    let mut command = limited(env!("CARGO_BIN_EXE_timeline"));
+    let output = succeed(command.args(arguments), "nothing");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The messages, the oldest first, and the pointer of each.
+fn messages(path: &Path) -> Vec<(String, u64)> {
+    let text = timeline(&["dump", "--json", path.to_str().unwrap()]);
+    let rows = text.lines().rev();
+    let rows = rows.map(|line| serde_json::from_str::<Json>(line).unwrap());
+    let row = |row: Json| {
+        let message = row["message"].as_str().unwrap().to_owned();
+        (message, row["args"]["a"].as_u64().unwrap())
+    };
+    rows.map(row).collect()
+}
+
+#[test]
+fn a_pointer_is_shown_with_the_symbol_that_it_leads_to() {
+    let folder = TempDir::new().unwrap();
+    let program = compile(
+        cc(),
+        C99,
+        &["tests/c/pointers.c"],
+        Link::Shared,
+        folder.path(),
+    );
+    let ring = folder.path().join("ring");
+    execute(&program, &ring, &[]);
+
+    let found = messages(&ring);
+    let names = [" <exported_handler>", " <exported_counter+0x5>", "", ""];
+    let wanted: Vec<String> = names
+        .iter()
+        .zip(found.chunks(2))
+        .enumerate()
+        .flat_map(|(i, (name, pair))| {
+            assert_eq!(pair[0].1, pair[1].1);
+            let value = format!("a({:#x}{name})", pair[0].1);
+            [
+                format!("plain {value}"),
+                format!("event {value} n({i}) b(text)"),
+            ]
+        })
+        .collect();
+    let shown: Vec<&String> = found.iter().map(|(message, _)| message).collect();
+    assert_eq!(shown, wanted.iter().collect::<Vec<_>>());
+    assert_eq!(found[6].1, 0);
+
+    // An archive needs the program no more.
+    for (file, options) in [("blocks.tla", &[][..]), ("plain.tla", &["--plain"])] {
+        let archive = folder.path().join(file);
+        let [from, to] = [&ring, &archive].map(|path| path.to_str().unwrap());
+        timeline(&[&["record", from, "-o", to, "--once"], options].concat());
+    }
+    std::fs::remove_file(&program).unwrap();
+    for file in ["blocks.tla", "plain.tla"] {
+        assert_eq!(messages(&folder.path().join(file)), found, "{file}");
+    }
+}

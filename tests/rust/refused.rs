@@ -1,0 +1,90 @@
+//! Events that are refused. A comment behind a line is a part of what the compiler says about it.
+
+use timeline::{Event, Priority, Timeline, event};
+
+#[derive(Event)]
+#[event(category = "net", priority = Important)] //~ no variant or associated item named `Important`
+struct OtherPriority {
+    x: u8,
+}
+
+#[derive(Event)]
+#[event(category = "net", message = "a {y}, {x}")] //~ `NoField` logs no field of that name
+struct NoField {
+    x: u8,
+}
+
+#[derive(Event)]
+#[event(category = "net", message = "a {x}")]
+struct NoPlace {
+    x: u8,
+    y: u8, //~ field `y` has no place in the message
+}
+
+#[derive(Event)]
+#[event(category = "net", message = "a {x")] //~ an opening brace without a closing one
+struct Brace {
+    x: u8,
+}
+
+#[derive(Event)] //~ a letter, a digit or [ directly behind a place
+#[event(category = "net", message = "a {x}ms")]
+struct Behind {
+    x: u8,
+}
+
+#[derive(Event)]
+struct NoCategory { //~ an event needs a category
+    x: u8,
+}
+
+#[derive(Event)]
+#[event(category = "net", level = 1)] //~ expected category, priority, message, channels
+struct OtherOption {
+    x: u8,
+}
+
+#[derive(Event)]
+#[event(category = "net")]
+#[event(category = "net")] //~ `category` stands here twice
+struct Twice {
+    x: u8,
+}
+
+#[derive(Event)] //~ a channel is 1 to 32 ASCII letters
+#[event(category = "net", channels = "a,b")]
+struct Channels {
+    x: u8,
+}
+
+#[derive(Event)]
+#[event(category = "net")]
+struct Unnamed(u8); //~ an event is a struct with named fields
+
+#[derive(Event)]
+#[event(category = "net")]
+enum Enumeration { //~ an event is a struct with named fields
+    A,
+}
+
+#[derive(Event)]
+#[event(category = "net")]
+struct Field {
+    #[event(hide)] //~ expected skip
+    x: u8,
+}
+
+#[derive(Event)]
+#[event(category = "net")]
+struct NoArgument {
+    x: u8,
+    to: std::net::Ipv4Addr, //~ `Ipv4Addr` is no argument of an event
+}
+
+fn statements(tl: &Timeline, x: u8, to: std::net::Ipv4Addr) {
+    event!(tl, Priority::Info, "net", "to {to}", to); //~ `Ipv4Addr` is no argument of an event
+    event!(channels: "a b", tl, Priority::Info, "net", "to {x}", x); //~ a channel is 1 to 32
+    event!(tl, Priority::Info, "net", "to {y}", x); //~ an argument has another name
+}
+
+fn main() {}
