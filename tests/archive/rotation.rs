@@ -9,7 +9,7 @@ use nix::sys::signal::Signal;
 use timeline_archive::Archive;
 
 use crate::flight::{Flight, eventually, first_arguments, said, size, stack};
-use crate::samples::frames;
+use crate::samples::{frame_at, frames};
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
@@ -68,10 +68,14 @@ fn defines_what_it_refers_to(file: &Path) {
         if DEFINITIONS.contains(tag) {
             assert!(!defined.contains(&frame), "defined twice in {file:?}");
             defined.push(frame);
-            // Magic and number, or address, are fields 1 and 2, and of 64 bits.
-            let fields = frame.windows(2).position(|two| two == [1, 0xcf]).unwrap();
-            assert_eq!(frame[fields + 10..fields + 12], [2, 0xcf]);
-            new.push(&frame[fields + 12..fields + 20]);
+            // Behind the tag and the head of the map: magic and number, or address, are fields 1
+            // and 2, and of 64 bits.
+            let (_, record) = frame_at(&bytes, place.start).unwrap();
+            assert_eq!(
+                (&record[2..4], &record[12..14]),
+                (&[1, 0xcf][..], &[2, 0xcf][..])
+            );
+            new.push(&record[14..22]);
         } else if *tag == EVENT {
             for one in new.drain(..) {
                 let refers = frame.windows(8).any(|eight| eight == one);
@@ -180,8 +184,7 @@ fn a_file_that_was_begun_and_no_more_is_begun_again() {
     flight.log(100);
     record(&flight);
     let first = fs::read(&flight.files()[0]).unwrap();
-    let second_frame = first.windows(2).skip(1).position(|two| two == [0xc1, 0xce]);
-    let preamble = second_frame.unwrap() + 1;
+    let preamble = frames(&first)[0].0.end;
     for (number, length) in (2..).zip([0, 1, 7, preamble / 2, preamble, preamble + 1]) {
         let newest = flight.file().join(format!("timeline-{number:06}.tla"));
         fs::write(&newest, &first[..length]).unwrap();
