@@ -41,20 +41,25 @@ lint:
 	$(CARGO) clippy -p timeline --no-default-features --lib -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps -p timeline -p timeline-archive --lib
 
-# Once more as where there are no restartable sequences: what depends on which lanes are written through. Those that
-# are skipped run both ways by themselves. Two tests for each CPU, as half of them wait for processes; not more than
-# sixteen, as a process may have sixty-four timelines.
-unit: export RUST_TEST_THREADS ?= $(shell n=$$((2 * $$(nproc))); echo $$((n < 16 ? n : 16)))
+# Two tests for each CPU, as half of them wait for processes; not more than sixteen, as a process may have
+# sixty-four timelines.
 unit:
-	$(CARGO) test --workspace --no-fail-fast
-	# One at a time: a child that another test forks keeps the locks of a killed process for a moment.
-	GLIBC_TUNABLES=glibc.pthread.rseq=0 RUST_TEST_THREADS=1 $(CARGO) test --workspace --no-fail-fast --test core --test ffi --test cli -- \
+	n=$$((2 * $$(nproc))); RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$((n < 16 ? n : 16))} \
+	  $(CARGO) test --workspace --no-fail-fast
+	$(MAKE) --jobs 3 --output-sync --keep-going without-rseq-core without-rseq-ffi without-rseq-cli
+
+# Once more as where there are no restartable sequences: what depends on which lanes are written through. Those that
+# are skipped run both ways by themselves. In each program one at a time: a child that another test forks keeps the
+# locks of a killed process for a moment.
+without-rseq-%:
+	GLIBC_TUNABLES=glibc.pthread.rseq=0 RUST_TEST_THREADS=1 $(CARGO) test --workspace --test $* -- \
 	  c_hosts:: concurrency:: fork:: kill:: lifecycle:: storm::kills:: --skip threads_are_cancelled_asynchronously \
 	  --skip logging_takes_no_more_stack --skip fork::stepping
 
-# Built apart, because the flag would build everything else anew; without the command, which no model needs.
+# Built apart, because the flag would build everything else anew; without the command, which no model needs. One at a
+# time: each run of a model maps its stacks anew, and every other thread makes that dearer.
 loom:
-	RUSTFLAGS="--cfg loom" $(CARGO) test -p timeline --profile loom --no-default-features --test loom --target-dir target/loom
+	RUSTFLAGS="--cfg loom" RUST_TEST_THREADS=1 $(CARGO) test -p timeline --profile loom --no-default-features --test loom --target-dir target/loom
 
 # Needs a nightly compiler. What it begins with, and what it has found, is part of `cargo test`: tests/archive/fuzz/.
 fuzz:

@@ -38,7 +38,7 @@ class Sizes:
         # By each of two threads: more than fits, or a part.
         self.filled = 1 << 16 if quick else 1 << 20
         self.beside_rounds = 1 if quick else 12
-        self.paced_rate, self.paced_seconds = (200_000, 2) if quick else (2_000_000, 60)
+        self.paced_rate, self.paced_seconds = (200_000, 1) if quick else (2_000_000, 60)
         # Long enough for a recorder to be busy all the time.
         self.recorded_events = 200_000 if quick else 10_000_000
 

@@ -178,9 +178,9 @@ fn assert_archives(found: &Value) {
         assert_positive(row, &["program_ns", "recorder_ns"]);
     });
     let paced = &found["paced"];
-    assert_eq!(paced["logged"], 400_000);
+    assert_eq!(paced["logged"], 200_000);
     let [recorded, missed] = ["recorded", "missed"].map(|key| paced[key].as_u64().unwrap());
-    assert_eq!(recorded + missed, 400_000, "{paced}");
+    assert_eq!(recorded + missed, 200_000, "{paced}");
     assert_positive(paced, &["rate", "seconds", "cpu_ns", "bytes_per_event"]);
     let beside = &found["beside"];
     if !beside.is_null() {
@@ -363,7 +363,7 @@ fn assert_page(page: &str, found: &Value) {
         assert_eq!(table(page, name), table(&before, name));
     }
     let paced = found["archives"]["paced"]["seconds"].as_f64().unwrap();
-    assert!(table(page, "paced").contains(&format!("| {paced:.1} | 400,000 | ")));
+    assert!(table(page, "paced").contains(&format!("| {paced:.1} | 200,000 | ")));
     for name in [
         "archives",
         "beside",

@@ -80,8 +80,9 @@ fn own_dir() -> PathBuf {
 
 /// The command that builds a package in that directory, which is named after its profile.
 ///
-/// In a debug build it is all packages, with whose features this test was built. The features of
-/// one package alone are others, with which its dependencies would be compiled once more.
+/// In a debug build it is all packages and a test, with the features of which this test was built.
+/// Those of one package alone, or without what tests depend on, are others, with which its
+/// dependencies would be compiled once more.
 pub fn cargo_build(package: &str, targets: &str, dir: &Path) -> Command {
     let profile = match dir.file_name().and_then(OsStr::to_str) {
         Some("debug") | None => "dev",
@@ -93,7 +94,7 @@ pub fn cargo_build(package: &str, targets: &str, dir: &Path) -> Command {
         .current_dir(root())
         .args(["build", "--quiet", targets]);
     match profile {
-        "dev" => command.arg("--workspace"),
+        "dev" => command.args(["--workspace", "--test", "loom"]),
         // Nor are the tools that generate the header compiled once more.
         _ => command.args(["-p", package, "--no-default-features"]),
     };

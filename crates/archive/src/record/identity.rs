@@ -82,6 +82,7 @@ fn fingerprint(info: &Info) -> Option<(u64, [u8; 20])> {
         return None;
     }
     let mut digest = Sha1::new();
-    let size = io::copy(&mut file.take(MAX_EXECUTABLE), &mut digest).ok()?;
+    let mut file = io::BufReader::with_capacity(1 << 16, file.take(MAX_EXECUTABLE));
+    let size = io::copy(&mut file, &mut digest).ok()?;
     Some((size, digest.finalize().into()))
 }
