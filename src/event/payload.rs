@@ -13,7 +13,10 @@
 //! Readers accept any bytes: a value whose word is missing ends the values, and a text that reaches
 //! beyond the payload is cut.
 
-use super::values::{Value, value};
+use super::values::{
+    Value, encode_float, encode_int, encode_long_double, encode_nil, encode_text, encode_uint,
+    value,
+};
 use super::{Definition, FieldType, Format, Syntax};
 use crate::layout::MAX_PAYLOAD_WORDS;
 use crate::layout::words::INTERNED;
@@ -37,7 +40,8 @@ enum Slot {
     F64,
     /// Two words: x86's 80 bits, little-endian, and 48 without a meaning.
     LongDouble,
-    /// The length of an array whose elements have so many bytes. Those of a text have one.
+    /// The length of an array whose elements have so many bytes, a power of two. Those of a text
+    /// have one.
     Length(usize),
     /// Nothing that is shown.
     Unused,
@@ -98,26 +102,34 @@ impl Slot {
 /// assert_eq!(values, [Value::Uint(1500), Value::Text { bytes: b"eth0", cut: false }]);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Layout(Vec<Slot>);
+pub struct Layout {
+    slots: Vec<Slot>,
+    /// The size of the fixed part, in bytes.
+    fixed: usize,
+}
 
 impl Layout {
+    fn of_slots(slots: Vec<Slot>) -> Layout {
+        let words: usize = slots.iter().map(|slot| slot.words()).sum();
+        let fixed = words * WORD;
+        Layout { slots, fixed }
+    }
+
     /// The layout of a definition. If the message was lost, each word is a signed integer.
     pub fn of(definition: &Definition) -> Layout {
         match definition.syntax {
             _ if definition.is_lost => Layout::unknown(),
-            Syntax::Template => Layout(
-                definition
-                    .fields()
-                    .map(|field| Slot::of_field(field.kind))
-                    .collect(),
-            ),
+            Syntax::Template => {
+                let slots = definition.fields().map(|field| Slot::of_field(field.kind));
+                Layout::of_slots(slots.collect())
+            }
             Syntax::Printf => Layout::of_format(&Format::parse(&definition.message)),
         }
     }
 
     /// The layout of a format of printf. If it cannot be parsed, the whole text is one value.
     pub fn of_format(format: &Format) -> Layout {
-        Layout(match format.types() {
+        Layout::of_slots(match format.types() {
             Some(types) => types.into_iter().map(Slot::of_conversion).collect(),
             None => vec![Slot::Length(1)],
         })
@@ -125,7 +137,7 @@ impl Layout {
 
     /// A layout for payloads without a definition: words up to the end.
     pub fn unknown() -> Layout {
-        Layout(vec![Slot::Int(64); MAX_PAYLOAD_WORDS])
+        Layout::of_slots(vec![Slot::Int(64); MAX_PAYLOAD_WORDS])
     }
 
     /// The values of a payload.
@@ -139,12 +151,11 @@ impl Layout {
     }
 
     fn laid<'a>(&'a self, words: Words<'a>) -> Laid<'a> {
-        let fixed: usize = self.0.iter().map(|slot| slot.words()).sum();
         Laid {
-            slots: self.0.iter(),
+            slots: self.slots.iter(),
             words,
             at: 0,
-            data: fixed * WORD,
+            data: self.fixed,
         }
     }
 }
@@ -163,6 +174,15 @@ impl<'a> Values<'a> {
     /// Values as msgpack, one after the other.
     pub fn packed(values: &'a [u8]) -> Values<'a> {
         Values(Encoded::Packed(Input(values)))
+    }
+
+    /// Appends the values as msgpack, as [`Value::encode`] does with each.
+    #[inline]
+    pub fn encode(self, out: &mut Vec<u8>) {
+        match self.0 {
+            Encoded::Laid(laid) => laid.encode(out),
+            Encoded::Packed(_) => self.for_each(|value| value.encode(out)),
+        }
     }
 }
 
@@ -224,8 +244,9 @@ struct Laid<'a> {
 }
 
 impl<'a> Laid<'a> {
+    /// The next slot that is shown, and its first word.
     #[inline]
-    fn next(&mut self) -> Option<Value<'a>> {
+    fn next_word(&mut self) -> Option<(Slot, u64)> {
         let mut slot = *self.slots.next()?;
         while slot == Slot::Unused {
             self.at += 1;
@@ -236,26 +257,62 @@ impl<'a> Laid<'a> {
             return None;
         };
         self.at += slot.words();
-        let shift = |bits| u64::BITS - bits;
+        Some((slot, word))
+    }
+
+    #[inline]
+    fn next(&mut self) -> Option<Value<'a>> {
+        let (slot, word) = self.next_word()?;
         Some(match slot {
-            Slot::Int(bits) => Value::Int((word << shift(bits)) as i64 >> shift(bits)),
-            Slot::Uint(bits) => Value::Uint(word << shift(bits) >> shift(bits)),
+            Slot::Int(bits) => Value::Int(signed(word, bits)),
+            Slot::Uint(bits) => Value::Uint(unsigned(word, bits)),
             Slot::F32 => Value::Float(f32::from_bits(word as u32).into()),
             Slot::F64 => Value::Float(f64::from_bits(word)),
-            Slot::LongDouble => {
-                let mut bytes = [0; 16];
-                bytes[..WORD].copy_from_slice(&word.to_le_bytes());
-                let upper = self.words.word(self.at - 1)? & 0xffff;
-                bytes[WORD..].copy_from_slice(&upper.to_le_bytes());
-                Value::LongDouble(bytes)
-            }
+            Slot::LongDouble => Value::LongDouble(self.long_double(word)?),
             Slot::Length(_) if word & NULL != 0 => Value::Nil,
-            Slot::Length(size) => self.elements(word, size),
+            Slot::Length(size) => {
+                let (bytes, cut) = self.elements(word, size);
+                Value::Text { bytes, cut }
+            }
             Slot::Unused => return None,
         })
     }
 
-    fn elements(&mut self, word: u64, size: usize) -> Value<'a> {
+    /// Appends all values as msgpack.
+    // Makes no `Value`: one is put together from parts, and a copy of it would wait for them.
+    #[inline]
+    fn encode(mut self, out: &mut Vec<u8>) {
+        while let Some((slot, word)) = self.next_word() {
+            match slot {
+                Slot::Int(bits) => encode_int(signed(word, bits), out),
+                Slot::Uint(bits) => encode_uint(unsigned(word, bits), out),
+                Slot::F32 => encode_float(f32::from_bits(word as u32).into(), out),
+                Slot::F64 => encode_float(f64::from_bits(word), out),
+                Slot::LongDouble => match self.long_double(word) {
+                    Some(bytes) => encode_long_double(&bytes, out),
+                    None => return,
+                },
+                Slot::Length(_) if word & NULL != 0 => encode_nil(out),
+                Slot::Length(size) => {
+                    let (bytes, cut) = self.elements(word, size);
+                    encode_text(bytes, cut, out);
+                }
+                Slot::Unused => {}
+            }
+        }
+    }
+
+    /// The number whose first word is this one, and whose second one was passed.
+    fn long_double(&self, word: u64) -> Option<[u8; 2 * WORD]> {
+        let mut bytes = [0; 2 * WORD];
+        bytes[..WORD].copy_from_slice(&word.to_le_bytes());
+        let upper = self.words.word(self.at - 1)? & 0xffff;
+        bytes[WORD..].copy_from_slice(&upper.to_le_bytes());
+        Some(bytes)
+    }
+
+    /// The elements of a text or an array, and whether it was cut.
+    fn elements(&mut self, word: u64, size: usize) -> (&'a [u8], bool) {
         let length = word as u32 as usize * size;
         let from = match word & INTERNED {
             0 => self.data,
@@ -268,58 +325,28 @@ impl<'a> Laid<'a> {
             self.data = self.data.saturating_add(length.next_multiple_of(WORD));
         }
         // No part of an element.
-        let bytes = &there[..there.len() / size * size];
-        Value::Text { bytes, cut }
+        (&there[..there.len() & !(size - 1)], cut)
     }
 }
 
-/// The payload of values, in their order.
-///
-/// A value of an `f32` is a [`Value::Uint`] of its bits. A text of more than 4,294,967,295 bytes is
-/// cut. The addresses of a call stack come first.
-///
-/// # Example
-/// ```
-/// use timeline::{Value, lay_out};
-/// let words = lay_out(&[Value::Int(-1), Value::Text { bytes: b"eth0", cut: false }]);
-/// assert_eq!(words, [u64::MAX, 4, u64::from(u32::from_le_bytes(*b"eth0"))]);
-/// ```
-pub fn lay_out(values: &[Value]) -> Vec<u64> {
-    let (mut stack, mut fixed, mut data) = (Vec::new(), Vec::new(), Vec::new());
-    for value in values {
-        match value {
-            Value::Int(value) => fixed.push(*value as u64),
-            Value::Uint(value) => fixed.push(*value),
-            Value::Float(value) => fixed.push(value.to_bits()),
-            Value::LongDouble(bytes) => fixed.extend(words(bytes)),
-            Value::Text { bytes, cut } => {
-                let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-                let is_cut = *cut || bytes.len() > length as usize;
-                fixed.push(u64::from(length) | if is_cut { CUT } else { 0 });
-                data.extend(words(&bytes[..length as usize]));
-            }
-            Value::Nil => fixed.push(NULL),
-            Value::Addresses(addresses) => {
-                stack.push(addresses.len() as u64);
-                stack.extend(addresses);
-            }
-        }
-    }
-    [stack, fixed, data].concat()
+/// The lowest bits of a word, as a signed number.
+#[inline]
+fn signed(word: u64, bits: u32) -> i64 {
+    let shift = u64::BITS - bits;
+    (word << shift) as i64 >> shift
 }
 
-fn words(bytes: &[u8]) -> impl Iterator<Item = u64> {
-    bytes.chunks(WORD).map(|part| {
-        let mut word = [0; WORD];
-        word[..part.len()].copy_from_slice(part);
-        u64::from_le_bytes(word)
-    })
+/// The lowest bits of a word.
+#[inline]
+fn unsigned(word: u64, bits: u32) -> u64 {
+    let shift = u64::BITS - bits;
+    word << shift >> shift
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{EventId, Priority};
+    use crate::event::{EventId, Priority, lay_out};
     use proptest::prelude::*;
 
     /// A type as a message names it, and a value of that type.
@@ -391,6 +418,16 @@ mod tests {
         Layout::of(&Definition::new(EventId(1), "", Priority::Info, message))
     }
 
+    /// Whether all values at once become the same msgpack as one after the other.
+    fn packed_alike(layout: &Layout, payload: &[u8]) -> bool {
+        let (mut one_by_one, mut all) = (Vec::new(), Vec::new());
+        layout
+            .values(payload)
+            .for_each(|value| value.encode(&mut one_by_one));
+        layout.values(payload).encode(&mut all);
+        one_by_one == all
+    }
+
     proptest! {
         #[test]
         fn values_are_those_of_the_naive_payload(
@@ -411,6 +448,7 @@ mod tests {
             for (field, found) in fields.iter().zip(&found) {
                 prop_assert!(field.is(found), "{:?} {:?}", field, found);
             }
+            prop_assert!(packed_alike(&layout, &payload));
             // Cut short anywhere, there are the same values, as far as they go.
             for length in 0..payload.len().min(64) {
                 let some = layout.values(&payload[..length]).count();
@@ -424,6 +462,7 @@ mod tests {
             payload in prop::collection::vec(any::<u8>(), 0..200),
         ) {
             let layout = Layout::of_format(&Format::parse(types));
+            prop_assert!(packed_alike(&layout, &payload));
             let values: Vec<Value> = layout.values(&payload).collect();
             prop_assert!(values.len() <= 5);
             let words = lay_out(&values);

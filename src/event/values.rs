@@ -7,7 +7,7 @@
 use std::fmt::{self, Write as _};
 
 use super::{Format, Values};
-use crate::msgpack::{Head, Input, Marker, array16, put, uint64};
+use crate::msgpack::{Head, Input, Marker, Packed, array16, marker, put, put_packed, uint64};
 
 /// The msgpack extension type of a text that was cut.
 const CUT_TEXT: i8 = 1;
@@ -47,21 +47,12 @@ impl Value<'_> {
     /// are left out.
     pub fn encode(&self, out: &mut Vec<u8>) {
         match self {
-            Value::Int(value) => match i32::try_from(*value) {
-                Ok(value) => put(out, Marker::I32, &value.to_be_bytes()),
-                Err(_) => put(out, Marker::I64, &value.to_be_bytes()),
-            },
-            Value::Uint(value) => match u32::try_from(*value) {
-                Ok(value) => put(out, Marker::U32, &value.to_be_bytes()),
-                Err(_) => put(out, Marker::U64, &value.to_be_bytes()),
-            },
-            Value::Float(value) => put(out, Marker::F64, &value.to_be_bytes()),
-            Value::LongDouble(bytes) => {
-                put(out, Marker::FixExt16, &LONG_DOUBLE.to_be_bytes());
-                out.extend_from_slice(bytes);
-            }
+            Value::Int(value) => encode_int(*value, out),
+            Value::Uint(value) => encode_uint(*value, out),
+            Value::Float(value) => encode_float(*value, out),
+            Value::LongDouble(bytes) => encode_long_double(bytes, out),
             Value::Text { bytes, cut } => encode_text(bytes, *cut, out),
-            Value::Nil => put(out, Marker::Null, &[]),
+            Value::Nil => encode_nil(out),
             Value::Addresses(addresses) => {
                 let count = u16::try_from(addresses.len()).unwrap_or(u16::MAX);
                 out.extend(array16(count));
@@ -132,7 +123,47 @@ pub fn by_position<'a>(
     out.write_str(&text)
 }
 
-fn encode_text(bytes: &[u8], cut: bool, out: &mut Vec<u8>) {
+#[inline]
+pub(super) fn encode_int(value: i64, out: &mut Vec<u8>) {
+    let is_small = i32::try_from(value).is_ok();
+    put_32_or_64(value as u64, is_small, (marker::INT32, marker::INT64), out);
+}
+
+#[inline]
+pub(super) fn encode_uint(value: u64, out: &mut Vec<u8>) {
+    let is_small = u32::try_from(value).is_ok();
+    put_32_or_64(value, is_small, (marker::UINT32, marker::UINT64), out);
+}
+
+/// Appends an integer in 32 bits if it is small, and else in 64.
+#[inline]
+fn put_32_or_64(value: u64, is_small: bool, (small, large): (u8, u8), out: &mut Vec<u8>) {
+    let (marker, rest, size) = match is_small {
+        true => (small, value << 32, 4),
+        false => (large, value, 8),
+    };
+    let rest = rest.to_be_bytes();
+    put_packed(out, Packed { marker, rest, size });
+}
+
+#[inline]
+pub(super) fn encode_float(value: f64, out: &mut Vec<u8>) {
+    let (marker, rest) = (Marker::F64.to_u8(), value.to_be_bytes());
+    let size = rest.len();
+    put_packed(out, Packed { marker, rest, size });
+}
+
+pub(super) fn encode_long_double(bytes: &[u8; 16], out: &mut Vec<u8>) {
+    put(out, Marker::FixExt16, &LONG_DOUBLE.to_be_bytes());
+    out.extend_from_slice(bytes);
+}
+
+pub(super) fn encode_nil(out: &mut Vec<u8>) {
+    put(out, Marker::Null, &[]);
+}
+
+/// Lengths have 16 bits: see [`Value::encode`].
+pub(super) fn encode_text(bytes: &[u8], cut: bool, out: &mut Vec<u8>) {
     let kept = u16::try_from(bytes.len()).unwrap_or(u16::MAX);
     if cut || usize::from(kept) < bytes.len() {
         put(out, Marker::Ext16, &kept.to_be_bytes());

@@ -7,7 +7,7 @@ use crate::format::event::Event;
 use crate::format::tag;
 use timeline::msgpack::{Packed, marker, packed, packed_signed, whole_values};
 
-/// An event whose definition and thread are known by their numbers.
+/// An event whose definition and thread are known by their numbers. Its payload is whole values.
 pub type InternedEvent = Event<DefinitionId, ThreadId>;
 
 /// Most bytes of a record, not counting its lists and its payload.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 use crate::format::event::{Event, RawDefinition, RawEvent, RawThread};
-use timeline::msgpack::packed;
+use timeline::msgpack::{packed, whole_values};
 
 /// Most bytes of [`Fields`]: three numbers with their keys.
 pub(super) const MOST_FIELDS: usize = 32;
@@ -94,7 +94,8 @@ impl Interned {
         }))
     }
 
-    /// The event whose definition and thread are given by their numbers.
+    /// The event whose definition and thread are given by their numbers. Its payload is whole
+    /// values.
     pub fn event(&mut self, event: &RawEvent) -> Event<DefinitionId, ThreadId> {
         Event {
             definition: self.definition(&event.definition),
@@ -104,8 +105,8 @@ impl Interned {
             core: event.core,
             lane: event.lane,
             number: event.number,
-            args: event.args.clone(),
-            payload: event.payload.clone(),
+            args: event.integers().to_vec(),
+            payload: whole_values(&event.payload).1.to_vec(),
             backtrace: event.backtrace.clone(),
             next: event.next,
             missed: event.missed,

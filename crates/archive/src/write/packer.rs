@@ -10,7 +10,6 @@ use crate::format::block::{
     encode_row, thread_fields,
 };
 use crate::format::varint::{put, put_difference};
-use timeline::msgpack::whole_values;
 
 /// About how many bytes an event takes at most in a block. `None` if the event has more arguments,
 /// return addresses or payload than a record may hold.
@@ -133,9 +132,8 @@ impl Packer {
             *before = *arg;
         }
         if !event.payload.is_empty() {
-            let (_, values) = whole_values(&event.payload);
-            put(&mut self.payloads, values.len() as u64);
-            self.payloads.extend_from_slice(values);
+            put(&mut self.payloads, event.payload.len() as u64);
+            self.payloads.extend_from_slice(&event.payload);
         }
     }
 

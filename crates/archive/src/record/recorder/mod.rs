@@ -411,8 +411,7 @@ impl<'a> Recorder<'a> {
         if from.payload.is_none() && !known.is_printf {
             event.args.extend_from_slice(&from.args[..known.arguments]);
         } else {
-            let values = from.values(&known.layout);
-            values.for_each(|value| value.encode(&mut event.payload));
+            from.values(&known.layout).encode(&mut event.payload);
         }
         if !from.backtrace().is_empty() {
             event.backtrace.extend_from_slice(from.backtrace());
