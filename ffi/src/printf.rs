@@ -375,11 +375,11 @@ pub unsafe extern "C-unwind" fn timeline_log_payload(
     let Some(writer) = (unsafe { tl.cast::<Writer>().as_ref() }) else {
         return;
     };
-    let words: &[u64] = match words.is_null() || !words.is_aligned() || count == 0 {
-        true => &[],
-        // SAFETY: neither NULL nor misaligned, and `count` readable words by contract.
-        false => unsafe { std::slice::from_raw_parts(words, count) },
-    };
     let backtrace = flags & TIMELINE_SITE_BACKTRACE != 0;
+    if words.is_null() || !words.is_aligned() {
+        return writer.core.log_payload(EventId(event), &[], backtrace);
+    }
+    // SAFETY: neither NULL nor misaligned, and `count` readable words by contract.
+    let words = unsafe { std::slice::from_raw_parts(words, count) };
     writer.core.log_payload(EventId(event), words, backtrace);
 }

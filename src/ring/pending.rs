@@ -75,9 +75,14 @@ pub struct LongEvent<'a> {
 
 impl<'a> LongEvent<'a> {
     /// An event with as much of its payload as fits into `most` words, at most
-    /// [`MAX_PAYLOAD_WORDS`].
+    /// [`MAX_PAYLOAD_WORDS`]. `most` is at least what one entry has.
     #[inline]
     pub fn new(event: u32, flags: u8, words: &'a [u64], most: usize) -> LongEvent<'a> {
+        if words.len() <= PAYLOAD_WORDS[0] {
+            let flags = FLAG_PAYLOAD | flags | (words.len() << LAST_WORDS_SHIFT) as u8;
+            let head = long_entry_head(event, 0, 1, flags);
+            return LongEvent { head, words };
+        }
         let words = &words[..words.len().min(most).min(MAX_PAYLOAD_WORDS)];
         let shape = u64::from(SHAPES[words.len()]) << 48;
         LongEvent {

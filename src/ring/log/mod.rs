@@ -151,17 +151,9 @@ impl Log {
             return self.log_long_important(head, words);
         }
         let hot = &raw const self.hot;
-        // SAFETY: `hot` describes the ring that is kept mapped here; `LongEvent::new` counts the
-        // entries that the words take.
-        if !unsafe { rseq::try_append_long(hot, words.as_ptr(), words.len(), head) } {
-            self.log_payload_slowly(head, words);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn log_payload_slowly(&self, head: u64, words: &[u64]) {
-        self.log_slowly(&Pending::Long(LongEvent { head, words }));
+        // SAFETY: `hot` describes the ring that is kept mapped here, and is the beginning of a Log;
+        // `LongEvent::new` counts the entries that the words take.
+        unsafe { rseq::append_long::<Log>(hot, words.as_ptr(), words.len(), head) }
     }
 
     /// Words of payload that an event can have.
@@ -325,6 +317,22 @@ impl Otherwise for Log {
         // SAFETY: `log` passed the first field of a Log, and is still running.
         let log = unsafe { &*hot.cast::<Log>() };
         log.log_slowly(&Pending::Short(event, [a, b, c, d]));
+    }
+
+    unsafe extern "C-unwind" fn otherwise_long(
+        hot: *const Hot,
+        words: *const u64,
+        count: usize,
+        head: u64,
+    ) {
+        // SAFETY: as above; `log_payload` passed the pointer and the length of a slice.
+        let (log, words) = unsafe {
+            (
+                &*hot.cast::<Log>(),
+                std::slice::from_raw_parts(words, count),
+            )
+        };
+        log.log_slowly(&Pending::Long(LongEvent { head, words }));
     }
 }
 

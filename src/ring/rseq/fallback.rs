@@ -19,6 +19,20 @@ pub unsafe extern "C-unwind" fn append<T: Otherwise>(
     unsafe { T::otherwise(hot, event, a, b, c, d) };
 }
 
+/// Leaves the event with a payload to `T`.
+///
+/// # Safety
+/// `hot` is the beginning of what `T` expects; `words` points to `count` words.
+pub unsafe extern "C-unwind" fn append_long<T: Otherwise>(
+    hot: *const Hot,
+    words: *const u64,
+    count: usize,
+    head: u64,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { T::otherwise_long(hot, words, count, head) };
+}
+
 /// Always fails.
 ///
 /// # Safety

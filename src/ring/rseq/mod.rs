@@ -8,7 +8,7 @@
 //! protocol (see [`super`]) is made for those. So many threads of many processes write to one lane
 //! without a lock prefix, and a signal handler that interrupts an append may log.
 //!
-//! There are three sections: [`append`], whose commit is `cursor + 1`; [`try_append_long`], which
+//! There are three sections: [`append`], whose commit is `cursor + 1`; [`append_long`], which
 //! writes several entries and commits them at once; and that of [`refill`], which gives a lane its
 //! next chunk. All begin by checking the thread's key: a child that was forked by a signal handler
 //! returns to the abort label too, and must not write as its parent.
@@ -149,6 +149,17 @@ pub trait Otherwise {
         c: i64,
         d: i64,
     );
+
+    /// The same for [`append_long`].
+    ///
+    /// # Safety
+    /// All arguments are those that were passed to [`append_long`].
+    unsafe extern "C-unwind" fn otherwise_long(
+        hot: *const Hot,
+        words: *const u64,
+        count: usize,
+        head: u64,
+    );
 }
 
 /// The inputs of [`install`], prepared before its section: see
@@ -214,11 +225,11 @@ mod x86_64;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 use x86_64::install;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-pub use x86_64::{append, lane, try_append, try_append_long};
+pub use x86_64::{append, append_long, lane, try_append, try_append_long};
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 mod fallback;
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 use fallback::install;
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
-pub use fallback::{append, lane, try_append, try_append_long};
+pub use fallback::{append, append_long, lane, try_append, try_append_long};

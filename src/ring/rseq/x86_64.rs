@@ -130,10 +130,13 @@ macro_rules! aborted {
 
 /// The body of an append, with its ends: one if the event is logged, and one if it is not.
 macro_rules! body {
-    ($logged:literal, $not_logged:literal $(, $operand:ident = sym $function:path)?) => {
+    (
+        $append:ident, $logged:literal, $not_logged:literal
+        $(, $operand:ident = sym $function:path)?
+    ) => {
         naked_asm!(
             ".cfi_startproc", // nothing is pushed, so no more is needed to unwind
-            append!(),
+            $append!(),
             $logged,
             aborted!(),
             $not_logged,
@@ -168,7 +171,7 @@ pub unsafe extern "C-unwind" fn append<T: Otherwise>(
     c: i64,
     d: i64,
 ) {
-    body!("ret", "jmp {otherwise}", otherwise = sym T::otherwise)
+    body!(append, "ret", "jmp {otherwise}", otherwise = sym T::otherwise)
 }
 
 /// Like `append`, but returns whether it succeeded.
@@ -184,17 +187,165 @@ pub unsafe extern "C-unwind" fn try_append(
     c: i64,
     d: i64,
 ) -> bool {
-    body!("mov eax, 1\n ret", "xor eax, eax\n ret")
+    body!(append, "mov eax, 1\n ret", "xor eax, eax\n ret")
 }
 
-/// Appends an event with a payload through the lane of this CPU. Returns whether it succeeded. It
-/// fails if the lane's chunk lacks room for all of its entries.
+/// The append of an event with a payload, up to its exits, like `append`. Its arguments are those
+/// of [`append_long`].
+///
+/// The words are copied by loads and stores of 8 bytes: the caller has just stored them in that
+/// size, and the processor forwards such a store to the load. Most payloads fit into one entry, and
+/// these take the way without a loop.
+macro_rules! append_long {
+    () => {
+        concat!(
+            "mov rax, qword ptr [rip + ",
+            symbol!(),
+            "@GOTTPOFF]\n",
+            "mov r10, qword ptr fs:[rax]\n", // this thread's page
+            "test r10, r10\n",
+            "jz 9f\n",
+            "movsxd rax, dword ptr [rdi + {rseq}]\n",
+            "test eax, eax\n",
+            "jz 9f\n",
+            "mov r11d, dword ptr [rdi + {state_offset}]\n",
+            "add r10, r11\n",
+            "movq xmm0, rdx\n",
+            "lea r8, [rip + 5f]\n",
+            "mov qword ptr fs:[rax + 8], r8\n", // the section begins
+            "3:\n",
+            "mov r8, qword ptr [rdi + {key}]\n",
+            "cmp r8, qword ptr [r10 + {state_key}]\n",
+            "jne 8f\n",
+            "mov r8d, dword ptr fs:[rax + 4]\n", // the CPU
+            "cmp r8d, dword ptr [rdi + {cpu_lanes}]\n",
+            "jae 8f\n",
+            "movq xmm1, qword ptr [r10 + {state_thread_word}]\n",
+            "mov r11d, dword ptr [rdi + {lane_stride}]\n",
+            "imul r11, r8\n",
+            "add r11, qword ptr [rdi + {lanes}]\n",
+            "mov rax, qword ptr [r11]\n", // the cursor
+            "shl r8, 32\n",               // the core in word 1
+            "mov r9, rcx\n",
+            "shr r9, 48\n",
+            "movzx r9d, r9b\n", // entries
+            "movzx r10d, ax\n",
+            "add r9d, r10d\n",
+            "shl r9d, 6\n",
+            "cmp r9d, dword ptr [rdi + {chunk_bytes}]\n",
+            "ja 8f\n",
+            "shl r10d, 6\n",
+            "shr rax, 16\n",
+            "and eax, dword ptr [rdi + {chunk_mask}]\n",
+            "mov r9d, dword ptr [rdi + {chunk_bytes}]\n",
+            "imul r9, rax\n",
+            "add r10, r9\n",
+            "add r10, qword ptr [rdi + {entries}]\n", // the first entry
+            "mov rax, rcx\n",
+            "or rax, r8\n",
+            "mov qword ptr [r10 + 8], rax\n",
+            "movq qword ptr [r10 + 16], xmm1\n",
+            "test rdx, rdx\n",
+            "jz 22f\n",
+            "mov rax, qword ptr [rsi]\n",
+            "mov qword ptr [r10 + 24], rax\n",
+            "cmp rdx, 2\n",
+            "jb 22f\n",
+            "mov rax, qword ptr [rsi + 8]\n",
+            "mov qword ptr [r10 + 32], rax\n",
+            "je 22f\n",
+            "mov rax, qword ptr [rsi + 16]\n",
+            "mov qword ptr [r10 + 40], rax\n",
+            "cmp rdx, 4\n",
+            "jb 22f\n",
+            "mov rax, qword ptr [rsi + 24]\n",
+            "mov qword ptr [r10 + 48], rax\n",
+            "je 22f\n",
+            "mov rax, qword ptr [rsi + 32]\n",
+            "mov qword ptr [r10 + 56], rax\n",
+            "sub rdx, 5\n",
+            "jz 22f\n",
+            // The words of the other entries.
+            "movq xmm2, r10\n",
+            "lea r9, [rsi + 40 - 48]\n",
+            "2:\n",
+            "add r9, 48\n",
+            "add r10, 64\n",
+            "mov rax, 0x0100000000000000\n", // the next position
+            "add r8, rax\n",
+            "mov qword ptr [r10 + 8], r8\n",
+            "mov rax, qword ptr [r9]\n",
+            "mov qword ptr [r10 + 16], rax\n",
+            "cmp rdx, 2\n",
+            "jb 6f\n",
+            "mov rax, qword ptr [r9 + 8]\n",
+            "mov qword ptr [r10 + 24], rax\n",
+            "je 6f\n",
+            "mov rax, qword ptr [r9 + 16]\n",
+            "mov qword ptr [r10 + 32], rax\n",
+            "cmp rdx, 4\n",
+            "jb 6f\n",
+            "mov rax, qword ptr [r9 + 24]\n",
+            "mov qword ptr [r10 + 40], rax\n",
+            "je 6f\n",
+            "mov rax, qword ptr [r9 + 32]\n",
+            "mov qword ptr [r10 + 48], rax\n",
+            "cmp rdx, 6\n",
+            "jb 6f\n",
+            "mov rax, qword ptr [r9 + 40]\n",
+            "mov qword ptr [r10 + 56], rax\n",
+            "sub rdx, 6\n",
+            "jnz 2b\n",
+            "6:\n",
+            "movq r10, xmm2\n",
+            "mov r8, rcx\n",
+            "shr r8, 48\n",
+            "movzx r8d, r8b\n", // entries
+            "mov r9d, r8d\n",
+            "rdtsc\n",
+            "shl rdx, 32\n",
+            "or rax, rdx\n",
+            "2:\n",
+            "mov qword ptr [r10], rax\n",
+            "add r10, 64\n",
+            "dec r9d\n",
+            "jnz 2b\n",
+            "jmp 2f\n",
+            // All words are in one entry.
+            "22:\n",
+            "mov r8d, 1\n",
+            "rdtsc\n",
+            "mov dword ptr [r10], eax\n",
+            "mov dword ptr [r10 + 4], edx\n",
+            "2:\n",
+            "add qword ptr [r11], r8\n", // the commit of all
+            "4:\n",
+            "movsxd rax, dword ptr [rdi + {rseq}]\n",
+            "mov qword ptr fs:[rax + 8], 0\n",
+        )
+    };
+}
+
+/// Appends an event with a payload through the lane of this CPU, or else calls `T`.
 ///
 /// `words` is the payload. `head` is word 1 of its first entry without the core: it has the number
 /// of entries.
 ///
-/// The words are copied by loads and stores of 8 bytes: the caller has just stored them in that
-/// size, and the processor forwards such a store to the load. The time is read last.
+/// # Safety
+/// `hot` describes a mapped ring, and is the beginning of what `T` expects; `words` points to
+/// `count` words; `head` has as many entries as they take.
+#[unsafe(naked)]
+pub unsafe extern "C-unwind" fn append_long<T: Otherwise>(
+    hot: *const Hot,
+    words: *const u64,
+    count: usize,
+    head: u64,
+) {
+    body!(append_long, "ret", "jmp {otherwise}", otherwise = sym T::otherwise_long)
+}
+
+/// Like `append_long`, but returns whether it succeeded. It fails if the lane's chunk lacks room
+/// for all of its entries.
 ///
 /// # Safety
 /// `hot` describes a mapped ring; `words` points to `count` words; `head` has as many entries as
@@ -206,139 +357,7 @@ pub unsafe extern "C-unwind" fn try_append_long(
     count: usize,
     head: u64,
 ) -> bool {
-    naked_asm!(
-        ".cfi_startproc",
-        concat!("mov rax, qword ptr [rip + ", symbol!(), "@GOTTPOFF]"),
-        "mov r10, qword ptr fs:[rax]", // this thread's page
-        "test r10, r10",
-        "jz 9f",
-        "movsxd rax, dword ptr [rdi + {rseq}]",
-        "test eax, eax",
-        "jz 9f",
-        "mov r11d, dword ptr [rdi + {state_offset}]",
-        "add r10, r11",
-        "mov r9, rdx",
-        "lea rdx, [rip + 5f]",
-        "mov qword ptr fs:[rax + 8], rdx", // the section begins
-        "3:",
-        "mov rdx, qword ptr [rdi + {key}]",
-        "cmp rdx, qword ptr [r10 + {state_key}]",
-        "jne 8f",
-        "mov r8d, dword ptr fs:[rax + 4]", // the CPU
-        "cmp r8d, dword ptr [rdi + {cpu_lanes}]",
-        "jae 8f",
-        "movq xmm1, qword ptr [r10 + {state_thread_word}]",
-        "mov r11d, dword ptr [rdi + {lane_stride}]",
-        "imul r11, r8",
-        "add r11, qword ptr [rdi + {lanes}]",
-        "shl r8, 32", // the core in word 1
-        "mov rax, qword ptr [r11]", // the cursor
-        "movzx r10d, ax",
-        "mov rdx, rcx",
-        "shr rdx, 48",
-        "movzx edx, dl", // entries
-        "add edx, r10d",
-        "shl edx, 6",
-        "cmp edx, dword ptr [rdi + {chunk_bytes}]",
-        "ja 8f",
-        "shl r10d, 6",
-        "shr rax, 16",
-        "and eax, dword ptr [rdi + {chunk_mask}]",
-        "mov edx, dword ptr [rdi + {chunk_bytes}]",
-        "imul rdx, rax",
-        "add r10, rdx",
-        "add r10, qword ptr [rdi + {entries}]", // the first entry
-        "mov rax, rcx",
-        "or rax, r8",
-        "mov qword ptr [r10 + 8], rax",
-        "movq qword ptr [r10 + 16], xmm1",
-        "mov rdx, r10",
-        // The words of the first entry.
-        "test r9, r9",
-        "jz 6f",
-        "mov rax, qword ptr [rsi]",
-        "mov qword ptr [rdx + 24], rax",
-        "cmp r9, 2",
-        "jb 6f",
-        "mov rax, qword ptr [rsi + 8]",
-        "mov qword ptr [rdx + 32], rax",
-        "je 6f",
-        "mov rax, qword ptr [rsi + 16]",
-        "mov qword ptr [rdx + 40], rax",
-        "cmp r9, 4",
-        "jb 6f",
-        "mov rax, qword ptr [rsi + 24]",
-        "mov qword ptr [rdx + 48], rax",
-        "je 6f",
-        "mov rax, qword ptr [rsi + 32]",
-        "mov qword ptr [rdx + 56], rax",
-        "add rsi, 40 - 48",
-        "sub r9, 5",
-        "jz 6f",
-        // Those of the others.
-        "2:",
-        "add rsi, 48",
-        "add rdx, 64",
-        "mov rax, 0x0100000000000000", // the next position
-        "add r8, rax",
-        "mov qword ptr [rdx + 8], r8",
-        "mov rax, qword ptr [rsi]",
-        "mov qword ptr [rdx + 16], rax",
-        "cmp r9, 2",
-        "jb 6f",
-        "mov rax, qword ptr [rsi + 8]",
-        "mov qword ptr [rdx + 24], rax",
-        "je 6f",
-        "mov rax, qword ptr [rsi + 16]",
-        "mov qword ptr [rdx + 32], rax",
-        "cmp r9, 4",
-        "jb 6f",
-        "mov rax, qword ptr [rsi + 24]",
-        "mov qword ptr [rdx + 40], rax",
-        "je 6f",
-        "mov rax, qword ptr [rsi + 32]",
-        "mov qword ptr [rdx + 48], rax",
-        "cmp r9, 6",
-        "jb 6f",
-        "mov rax, qword ptr [rsi + 40]",
-        "mov qword ptr [rdx + 56], rax",
-        "sub r9, 6",
-        "jnz 2b",
-        "6:",
-        "shr rcx, 48",
-        "movzx ecx, cl", // entries
-        "mov r9d, ecx",
-        "rdtsc",
-        "shl rdx, 32",
-        "or rax, rdx",
-        "2:",
-        "mov qword ptr [r10], rax",
-        "add r10, 64",
-        "dec r9d",
-        "jnz 2b",
-        "add qword ptr [r11], rcx", // the commit of all
-        "4:",
-        "movsxd rax, dword ptr [rdi + {rseq}]",
-        "mov qword ptr fs:[rax + 8], 0",
-        "mov eax, 1",
-        "ret",
-        aborted!(),
-        "xor eax, eax",
-        "ret",
-        ".cfi_endproc",
-        descriptor!(),
-        key = const offset_of!(Hot, key),
-        lanes = const offset_of!(Hot, lanes),
-        entries = const offset_of!(Hot, entries),
-        state_offset = const offset_of!(Hot, state_offset),
-        rseq = const offset_of!(Hot, rseq),
-        chunk_bytes = const offset_of!(Hot, chunk_bytes),
-        chunk_mask = const offset_of!(Hot, chunk_mask),
-        cpu_lanes = const offset_of!(Hot, cpu_lanes),
-        lane_stride = const offset_of!(Hot, lane_stride),
-        state_key = const offset_of!(ThreadState, key),
-        state_thread_word = const offset_of!(ThreadState, thread_word),
-    )
+    body!(append_long, "mov eax, 1\n ret", "xor eax, eax\n ret")
 }
 
 /// The lane of the current CPU; `None` if there is none, or if the kernel does not tell.
