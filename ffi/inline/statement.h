@@ -154,7 +154,11 @@
           ? timeline_put_stack_(timeline_tl_, timeline_words_, timeline_most_ > (fixed) ? timeline_most_ - (fixed) : 0) \
           : 0;                                                                                               \
   timeline_payload_t timeline_payload_ = {timeline_words_ + timeline_before_, 0, (fixed),                    \
-                                          timeline_most_ - timeline_before_, 0}
+                                          timeline_most_ - timeline_before_,                                 \
+                                          (flags) & TIMELINE_SITE_BACKTRACE                                  \
+                                              ? TIMELINE_LEAST_WORDS_ - TIMELINE_STACK_WORDS_                \
+                                              : TIMELINE_LEAST_WORDS_,                                       \
+                                          0}
 
 /* The word of this number, if there is one. */
 #define TIMELINE_WORD_(index, count) \
@@ -192,12 +196,13 @@ __attribute__((unused, format(printf, 1, 2))) static inline void timeline_check_
 __attribute__((unused)) static inline bool timeline_says_(timeline_t *tl, timeline_site_t *site, int32_t level,
                                                           const unsigned char *given, uint32_t *event) {
   if (!tl || level < TIMELINE_ERROR || level > TIMELINE_LIBRARY) return false;
-  const uint32_t priority = TIMELINE_CAST_(uint32_t, level);
+  const uint32_t priority = TIMELINE_CAST_(uint32_t, level), serial = tl->serial;
   /* The bits above the event are the handle and the level. Acquire (pairs with the Release in
    * timeline_site_define): a thread that sees the event sees the types. */
-  const uint64_t word = __atomic_load_n(&site->events[(tl->serial + priority) % 8], __ATOMIC_ACQUIRE);
-  *event = TIMELINE_CAST_(uint32_t, word & 0xffffff);
-  if (__builtin_expect(word >> 24 != (TIMELINE_CAST_(uint64_t, tl->serial) << 8 | priority), 0)) {
+  const uint64_t word = __atomic_load_n(&site->events[(serial + priority) % 8], __ATOMIC_ACQUIRE) ^
+                        (TIMELINE_CAST_(uint64_t, serial) << 32 | priority << 24);
+  *event = TIMELINE_CAST_(uint32_t, word);
+  if (__builtin_expect(word > 0xffffff, 0)) {
     __atomic_store_n(&site->given, given, __ATOMIC_RELAXED);
     *event = timeline_site_define(tl, site, level);
   }

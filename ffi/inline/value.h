@@ -11,6 +11,15 @@
 #define TIMELINE_POINTER_CAST_(type, value) ((type)(value))
 #endif
 
+/* Whether every load has to be one that a sanitizer of memory sees. */
+#ifdef __has_feature
+#define TIMELINE_IS_SANITIZED_ (__has_feature(address_sanitizer) || __has_feature(memory_sanitizer))
+#elif defined(__SANITIZE_ADDRESS__)
+#define TIMELINE_IS_SANITIZED_ 1
+#else
+#define TIMELINE_IS_SANITIZED_ 0
+#endif
+
 #define TIMELINE_INLINE_ __attribute__((unused, always_inline)) static inline
 
 /* Types that only a statement of printf knows: pointers that may be texts, and `long double`. The

@@ -168,6 +168,31 @@ static void at_the_edge(void) {
   munmap(pages, 2 * page);
 }
 
+/* Texts of all short lengths that begin anywhere in a block of 16 bytes, also at the end of the memory. What
+ * is behind their NUL, and before them, is not theirs. */
+static void short_ones(void) {
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  char *const pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(pages != MAP_FAILED);
+  CHECK(mprotect(pages + page, page, PROT_NONE) == 0);
+  char wanted[256];
+  for (size_t length = 0; length < 70; length++) {
+    for (size_t behind = 0; behind <= 16; behind++) {
+      char *const begin = pages + page - behind - length - 1;
+      memset(pages, behind % 2 ? 0 : 'x', page);
+      for (size_t i = 0; i < length; i++) begin[i] = (char)('A' + (i + behind) % 50);
+      begin[length] = 0;
+      TIMELINE_PRINTF(tl, TIMELINE_INFO, "%s|%d|%s", begin, (int)length, begin);
+      snprintf(wanted, sizeof wanted, "%s|%d|%s", begin, (int)length, begin);
+      expect(wanted);
+      TIMELINE_EVENT(tl, TIMELINE_INFO, "test", "$a:str$b:str", begin, TIMELINE_TEXT(begin, length));
+      snprintf(wanted, sizeof wanted, "a(%s)b(%s)", begin, begin);
+      expect(wanted);
+    }
+  }
+  munmap(pages, 2 * page);
+}
+
 /* Taken, and nothing stored. */
 static void not_stored(void) {
   int unchanged = 77;
@@ -190,6 +215,7 @@ int main(int argc, char **argv) {
     one_string();
     several();
     at_the_edge();
+    short_ones();
     not_stored();
     end();
   }
