@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// In the order in which the header is to be read.
 #[cfg(feature = "header")]
-const SOURCES: [&str; 17] = [
+const SOURCES: [&str; 18] = [
     "error",
     "priority",
     "level",
@@ -20,6 +20,7 @@ const SOURCES: [&str; 17] = [
     "printf",
     "interned",
     "typed",
+    "data",
     "backtrace",
     "dump",
     "reader",

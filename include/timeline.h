@@ -1206,6 +1206,42 @@ timeline_status_t timeline_define_typed(struct timeline_t *tl,
                                         uint64_t *marked);
 
 /**
+ * Appends a text to a payload that is put together in the memory of the caller, for
+ * `timeline_log_payload` and `timeline_log_interned`. For bindings to other languages.
+ *
+ * `words`: the payload, which has room for `most` words: for `payload` bytes of the timeline.
+ * `argument`: which argument the text is, from 0; its word is stored. `end`: how many words are
+ * taken, those of all arguments first. `text` and `size`: the text and its bytes, which may
+ * contain NUL; one that does not fit is cut before a character, and of NULL only that is stored.
+ *
+ * Returns how many words are taken now. Any thread; safe in a signal handler.
+ *
+ * # Safety
+ * `words` has `most` words that may be written, and `text` is NULL or has `size` readable bytes.
+ */
+uint32_t timeline_put_text(uint64_t *words,
+                           uint32_t argument,
+                           uint32_t end,
+                           uint32_t most,
+                           const char *text,
+                           size_t size);
+
+/**
+ * Like `timeline_put_text`, for an array of `count` elements of `size` bytes: 1, 2, 4 or 8.
+ *
+ * # Safety
+ * `words` has `most` words that may be written; `data` is NULL or has `count` readable elements,
+ * or as many as there is room for.
+ */
+uint32_t timeline_put_array(uint64_t *words,
+                            uint32_t argument,
+                            uint32_t end,
+                            uint32_t most,
+                            const void *data,
+                            size_t count,
+                            uint32_t size);
+
+/**
  * Writes the return addresses of the calls under way, for `timeline_log_payload`.
  * `TIMELINE_BACKTRACE` calls it.
  *

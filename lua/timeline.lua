@@ -489,11 +489,6 @@ local function typed_logger(writer, event, fields)
    end
 end
 
--- Events with texts, arrays or more than four fields: their words are put together in this memory, and one
--- call copies them into the ring.
-local image = ffi.new("union { int64_t word[191]; uint64_t uword[191]; uint8_t byte[1528]; }")
-local CUT = 0x8000000000000000ULL
-
 -- The elements of arrays, by type.
 local ELEMENTS = {
    [C.TIMELINE_I8] = "int8_t", [C.TIMELINE_U8] = "uint8_t", [C.TIMELINE_I16] = "int16_t",
@@ -502,44 +497,16 @@ local ELEMENTS = {
    [C.TIMELINE_F64] = "double",
 }
 
--- The word of a value whose data takes `size` bytes of `room`, and the bytes that are kept.
-local function cut_to(size, room, unit)
-   if size <= room then return ffi.cast("uint64_t", size / unit), size end
-   local kept = room - room % unit
-   return CUT + kept / unit, kept
-end
+-- The most bytes of a payload.
+local MOST = 1528
 
--- How much of a text is kept in fewer bytes than it has: no part of a character of UTF-8, which has up to
--- three bytes after its first.
-local function whole_characters(text, size)
-   for back = 0, 3 do
-      local byte = size - back >= 0 and text:byte(size - back + 1) or 0
-      if byte >= 0xc0 then return size - back end
-      if byte < 0x80 then break end
-   end
-   return size
-end
-
--- Stores a text at byte `at` of the image, with its word at `index`. Returns the byte behind it.
-local function put_text(index, text, at, most)
-   local size, room = #text, most - at
-   if size > room then
-      size = whole_characters(text, room > 0 and room or 0)
-      image.uword[index] = CUT + size
-   else
-      image.word[index] = size
-   end
-   if size == 0 then return at end
-   local last = (at + size - 1 - (at + size - 1) % 8) / 8
-   image.word[last] = 0
-   ffi.copy(image.byte + at, text, size)
-   return (last + 1) * 8
-end
-
--- Stores an array: a table of numbers, or an array of FFI, whose elements must be those of the field.
+-- Checks an array, and finds its first element and how many it has: of a table of numbers, which is copied
+-- first, or of an array of FFI, whose elements must be those of the field.
 local function array_of(field)
    local element = ELEMENTS[field.type - C.TIMELINE_ARRAY_OF]
-   local pointer, unit = ffi.typeof("$ *", ffi.typeof(element)), ffi.sizeof(element)
+   local unit = ffi.sizeof(element)
+   local most = MOST / unit
+   local copy = ffi.new(ffi.typeof("$[?]", ffi.typeof(element)), most)
    local function check_array(value)
       local kind = type(value)
       if kind == "table" then
@@ -552,23 +519,13 @@ local function array_of(field)
          refuse_value("a table of numbers or an array of " .. element, field, value)
       end
    end
-   local function put_array(index, value, at, most)
-      local room = most > at and most - at or 0
-      local size = type(value) == "table" and #value * unit or ffi.sizeof(value)
-      local word, kept = cut_to(size, room, unit)
-      image.uword[index] = word
-      if kept == 0 then return at end
-      local last = (at + kept - 1 - (at + kept - 1) % 8) / 8
-      image.word[last] = 0
-      if type(value) == "table" then
-         local to = ffi.cast(pointer, image.byte + at)
-         for element_index = 0, kept / unit - 1 do to[element_index] = value[element_index + 1] end
-      else
-         ffi.copy(image.byte + at, value, kept)
-      end
-      return (last + 1) * 8
+   local function elements_of(value)
+      if type(value) ~= "table" then return value, ffi.sizeof(value) / unit end
+      local count = #value
+      for index = 1, count < most and count or most do copy[index - 1] = value[index] end
+      return copy, count
    end
-   return check_array, put_array
+   return check_array, elements_of, unit
 end
 
 local function check_text(field)
@@ -577,30 +534,38 @@ local function check_text(field)
    end
 end
 
--- The function that logs an event with a payload. Its code is made for these fields, so that LuaJIT compiles
--- it without loops and without tables of arguments.
+local function same(value) return value end
+
+-- The function that logs an event with texts, arrays or more than four fields. The words of the fields are
+-- stored in an image of the payload, C copies texts and arrays behind them, and one more call logs it. Its
+-- code is made for these fields, so that LuaJIT compiles it without loops and without tables of arguments.
 local function payload_logger(writer, event, fields)
-   local count, names, check, put = #fields, {}, {}, {}
+   local count, names, check, elements = #fields, {}, {}, {}
    local parameters, checks, stores = {}, {}, {}
-   local types, marked = ffi.new("uint8_t[?]", count + 1), 0ULL
+   local image = ffi.new("union { int64_t word[191]; double f64[191]; uint64_t all[191]; }")
+   local types, marked, has_data = ffi.new("uint8_t[?]", count + 1), 0ULL, false
    for index, field in ipairs(fields) do
+      local kept
       names[index], parameters[index] = field.name, "v" .. index
       types[index - 1] = field.type
-      if field.type >= C.TIMELINE_STR and field.type <= C.TIMELINE_ISTR then
-         check[index], put[index] = check_text(field), put_text
+      if field.type >= C.TIMELINE_ARRAY_OF then
+         check[index], elements[index], kept = array_of(field)
+         stores[index] = ("from, size = elements%d(v%d) at = put_array(image.all, %d, at, most, from, size, %d)"):format(index,
+            index, index - 1, kept)
+      elseif field.type >= C.TIMELINE_STR then
+         check[index] = check_text(field)
          if field.type == C.TIMELINE_ISTR then marked = marked + 2ULL ^ (index - 1) end
-      elseif field.type >= C.TIMELINE_ARRAY_OF then
-         check[index], put[index] = array_of(field)
+         stores[index] = ("at = put_text(image.all, %d, at, most, v%d, #v%d)"):format(index - 1, index, index)
+      elseif field.type == C.TIMELINE_F64 then
+         check[index] = float_of(field, same)
+         stores[index] = ("image.f64[%d] = w%d"):format(index - 1, index)
       else
          check[index] = (CONVERTERS[field.type] or integer_of)(field)
+         stores[index] = ("image.word[%d] = w%d"):format(index - 1, index)
       end
-      if put[index] then
-         checks[index] = ("check%d(v%d)"):format(index, index)
-         stores[index] = ("at = put%d(%d, v%d, at, most)"):format(index, index - 1, index)
-      else
-         checks[index] = ("local w%d = check%d(v%d)"):format(index, index, index)
-         stores[index] = ("word[%d] = w%d"):format(index - 1, index)
-      end
+      local word = field.type < C.TIMELINE_STR and ("local w%d = "):format(index) or ""
+      has_data = has_data or word == ""
+      checks[index] = ("%scheck%d(v%d)"):format(word, index, index)
    end
    local function refuse_count(...)
       local given = select("#", ...)
@@ -611,32 +576,32 @@ local function payload_logger(writer, event, fields)
    local outside = {}
    for index = 1, count do
       if count <= 20 then
-         outside[#outside + 1] = ("local check%d, put%d = check[%d], put[%d]"):format(index, index, index, index)
+         outside[#outside + 1] = ("local check%d, elements%d = check[%d], elements[%d]"):format(index, index, index, index)
       else
          checks[index] = checks[index]:gsub("check%d+", ("check[%d]"):format(index))
-         stores[index] = stores[index]:gsub("put%d+%(", ("put[%d]("):format(index))
+         stores[index] = stores[index]:gsub("elements%d+%(", ("elements[%d]("):format(index))
       end
    end
    local log, last = C.timeline_log_payload, "0"
    if marked ~= 0 then log, last = C.timeline_log_interned, "types, marked" end
    local source = ([[
-      local writer, event, check, put, refuse_count, image, log, types, marked = ...
-      local word = image.word
+      local writer, event, check, elements, refuse_count, image, log, put_text, put_array, types, marked, rshift = ...
       %s
       return function(%s, more)
          if more ~= nil or %s == nil then refuse_count(%s, more) end
          %s
          local tl = writer[0]
-         if tl ~= nil and tl.enabled[event] ~= 0 then
-            local at, most = %d, tl.payload
+         if tl ~= nil%s then
+            local at, most, from, size = %d, %s
             %s
-            log(tl, event, image.uword, at / 8, %s)
+            log(tl, event, image.all, at, %s)
          end
       end]]):format(table.concat(outside, "\n"), table.concat(parameters, ", "),
       table.concat(parameters, " == nil or "), table.concat(parameters, ", "), table.concat(checks, "\n"),
-      8 * count, table.concat(stores, "\n"), last)
-   return assert(loadstring(source, "=timeline"))(writer, event, check, put, refuse_count, image,
-      log, types, marked)
+      has_data and " and tl.enabled[event] ~= 0" or "", count, has_data and "rshift(tl.payload, 3)" or "0",
+      table.concat(stores, "\n"), last)
+   return assert(loadstring(source, "=timeline"))(writer, event, check, elements, refuse_count, image, log,
+      C.timeline_put_text, C.timeline_put_array, types, marked, require "bit".rshift)
 end
 
 -- The arguments of a message, each with its name (and the $), type and labels, and whether one is converted;

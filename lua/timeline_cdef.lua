@@ -217,6 +217,19 @@ timeline_status_t timeline_define_typed(struct timeline_t *tl,
                                         const struct timeline_attributes_t *attributes,
                                         uint32_t *event,
                                         uint64_t *marked);
+uint32_t timeline_put_text(uint64_t *words,
+                           uint32_t argument,
+                           uint32_t end,
+                           uint32_t most,
+                           const char *text,
+                           size_t size);
+uint32_t timeline_put_array(uint64_t *words,
+                            uint32_t argument,
+                            uint32_t end,
+                            uint32_t most,
+                            const void *data,
+                            size_t count,
+                            uint32_t size);
 size_t timeline_backtrace(struct timeline_t *tl, const void *from, uint64_t *words, size_t count);
 timeline_status_t timeline_save(struct timeline_t *tl, const char *file);
 timeline_status_t timeline_dump(const char *path, uint64_t max_entries, int fd);

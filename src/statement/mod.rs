@@ -9,6 +9,7 @@ mod site;
 pub use argument::{Argument, Interned};
 pub use arguments::Arguments;
 pub use message::{check, check_channels};
+pub use payload::Payload;
 pub use site::{Site, Sites, Words};
 
 pub use crate::event::Attributes;

@@ -69,10 +69,22 @@ impl<'a> Payload<'a> {
         }
     }
 
+    /// How many bytes have room.
+    #[inline(always)]
+    pub fn room(&self) -> usize {
+        (self.words.len() - self.end) * 8
+    }
+
     /// Appends a text. Returns its word. What has no room is cut, but no character is.
     #[inline]
     pub fn text(&mut self, text: &str) -> u64 {
-        match self.append(text.as_bytes()) {
+        self.bytes(text.as_bytes())
+    }
+
+    /// The same for bytes that need not be UTF-8.
+    #[inline]
+    pub fn bytes(&mut self, text: &[u8]) -> u64 {
+        match self.append(text) {
             Some(()) => text.len() as u64,
             None => self.cut(text),
         }
@@ -80,13 +92,22 @@ impl<'a> Payload<'a> {
 
     #[cold]
     #[inline(never)]
-    fn cut(&mut self, text: &str) -> u64 {
-        let mut length = (self.words.len() - self.end) * 8;
-        while !text.is_char_boundary(length) {
-            length -= 1;
-        }
-        self.append(&text.as_bytes()[..length]);
+    fn cut(&mut self, text: &[u8]) -> u64 {
+        let room = self.room();
+        // A character has up to three bytes after its first.
+        let first = (room.saturating_sub(3)..=room)
+            .rev()
+            .find(|at| text[*at] & 0xc0 != 0x80);
+        let length = first.filter(|at| text[*at] >= 0xc0).unwrap_or(room);
+        self.append(&text[..length]);
         length as u64 | CUT
+    }
+
+    /// Appends an array of `count` elements, which are these bytes. Returns its word.
+    #[inline]
+    pub fn array(&mut self, bytes: &[u8], count: usize, is_cut: bool) -> u64 {
+        self.append(bytes);
+        count as u64 | if is_cut { CUT } else { 0 }
     }
 
     /// Appends bytes, if there is room for all of them.

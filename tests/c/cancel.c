@@ -190,6 +190,17 @@ static void log_interned(struct at *at) {
   timeline_log_interned(payloads, defined, words, 4, given, 1);
   (void)at;
 }
+static void call_put_text(struct at *at) {
+  uint64_t words[8] = {0};
+  const uint32_t end = timeline_put_text(words, 1, 2, 8, "fourteen bytes", 14);
+  at->status = end == 4 && words[1] == 14 && memcmp(words + 2, "fourteen bytes", 15) == 0 ? TIMELINE_OK : TIMELINE_E_BUG;
+}
+static void call_put_array(struct at *at) {
+  static const uint16_t given[] = {1, 2, 3, 4, 5};
+  uint64_t words[8] = {0};
+  const uint32_t end = timeline_put_array(words, 0, 1, 8, given, 5, 2);
+  at->status = end == 3 && words[0] == 5 && words[2] == 5 ? TIMELINE_OK : TIMELINE_E_BUG;
+}
 static void call_backtrace(struct at *at) {
   uint64_t words[33];
   CHECK(timeline_backtrace(tl, __builtin_return_address(0), words, 33) > 1);
@@ -254,6 +265,8 @@ static const struct call {
     {"timeline_site_define", NULL, call_site_define},
     {"timeline_log_payload", NULL, log_payload},
     {"timeline_log_interned", NULL, log_interned},
+    {"timeline_put_text", NULL, call_put_text},
+    {"timeline_put_array", NULL, call_put_array},
     {"timeline_backtrace", NULL, call_backtrace},
     {"timeline_save", NULL, call_save},
     {"timeline_thread", NULL, call_thread},
