@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use super::argument::Argument;
 use super::payload::Payload;
 use crate::event::{EventId, FieldType};
-use crate::layout::{MAX_ARGUMENTS, MAX_PAYLOAD_WORDS};
+use crate::layout::{MAX_ARGUMENTS, MAX_PAYLOAD_WORDS, PAYLOAD_WORDS};
 use crate::timeline::Timeline;
 
 /// A list of arguments: `(&a, (&b, ()))`.
@@ -121,10 +121,12 @@ impl<A: List> Arguments<A> {
             log_interned::<A, SMALL>(timeline, event, &values);
         } else if A::INTERNED {
             log_interned::<A, MAX_PAYLOAD_WORDS>(timeline, event, &values);
-        } else if A::NUMBERS || behind == 0 {
+        } else if A::NUMBERS {
             log_payload::<A, N>(timeline, event, &values);
+        } else if N + behind <= ONE {
+            log_payload::<A, ONE>(timeline, event, &values);
         } else if N + behind <= SMALL {
-            log_payload::<A, SMALL>(timeline, event, &values);
+            log_long::<A, SMALL>(timeline, event, &values);
         } else if N + behind <= MIDDLE {
             log_long::<A, MIDDLE>(timeline, event, &values);
         } else {
@@ -133,7 +135,9 @@ impl<A: List> Arguments<A> {
     }
 }
 
-/// Words of payload with room for the numbers and names that most events have, and for lines.
+/// Words of payload in one entry, then with room for the numbers and names that most events have,
+/// and for lines.
+const ONE: usize = PAYLOAD_WORDS[0];
 const SMALL: usize = 16;
 const MIDDLE: usize = 64;
 
@@ -146,7 +150,11 @@ fn log_long<A: List, const ROOM: usize>(timeline: &Timeline, event: EventId, val
 #[inline(always)]
 fn log_payload<A: List, const ROOM: usize>(timeline: &Timeline, event: EventId, values: &A) {
     let mut words = [0; ROOM];
-    let most = ROOM.min(timeline.payload_capacity());
+    // So many words have room in every ring.
+    let most = match ROOM <= SMALL {
+        true => ROOM,
+        false => ROOM.min(timeline.payload_capacity()),
+    };
     let mut payload = Payload::new(&mut words[..most], A::COUNT);
     values.store(0, &mut payload);
     let end = payload.end();

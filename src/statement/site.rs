@@ -58,9 +58,9 @@ impl Site {
     ) -> Option<EventId> {
         let (word, pair) = self.known(timeline, priority);
         // Relaxed: the word guards nothing but itself.
-        let found = word.load(Ordering::Relaxed);
-        let event = match found >> 24 == pair {
-            true => EventId((found & LOWER) as u32),
+        let found = word.load(Ordering::Relaxed) ^ pair << 24;
+        let event = match found <= LOWER {
+            true => EventId(found as u32),
             false => self.define(timeline, priority, A::types)?,
         };
         timeline.enabled(event).then_some(event)
