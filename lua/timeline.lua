@@ -585,23 +585,25 @@ local function payload_logger(writer, event, fields)
    local log, last = C.timeline_log_payload, "0"
    if marked ~= 0 then log, last = C.timeline_log_interned, "types, marked" end
    local source = ([[
-      local writer, event, check, elements, refuse_count, image, log, put_text, put_array, types, marked, rshift = ...
+      local writer, event, check, elements, refuse_count, image, log, put_text, put_array, types, marked, rshift, nothing = ...
       %s
       return function(%s, more)
          if more ~= nil or %s == nil then refuse_count(%s, more) end
          %s
          local tl = writer[0]
-         if tl ~= nil%s then
-            local at, most, from, size = %d, %s
-            %s
-            log(tl, event, image.all, at, %s)
-         end
+         if tl == nil then return end
+         %s
+         local at, most, from, size = %d, %s
+         %s
+         log(tl, event, image.all, at, %s)
       end]]):format(table.concat(outside, "\n"), table.concat(parameters, ", "),
       table.concat(parameters, " == nil or "), table.concat(parameters, ", "), table.concat(checks, "\n"),
-      has_data and " and tl.enabled[event] ~= 0" or "", count, has_data and "rshift(tl.payload, 3)" or "0",
+      -- Without a call, LuaJIT would take the load out of a loop, which would never see the level change. Event 0
+      -- is not logged.
+      has_data and "if tl.enabled[event] == 0 then return nothing(tl, 0, 0, 0, 0, 0) end" or "", count, has_data and "rshift(tl.payload, 3)" or "0",
       table.concat(stores, "\n"), last)
    return assert(loadstring(source, "=timeline"))(writer, event, check, elements, refuse_count, image, log,
-      C.timeline_put_text, C.timeline_put_array, types, marked, require "bit".rshift)
+      C.timeline_put_text, C.timeline_put_array, types, marked, require "bit".rshift, timeline_log)
 end
 
 -- The arguments of a message, each with its name (and the $), type and labels, and whether one is converted;
