@@ -196,6 +196,9 @@ pub unsafe extern "C-unwind" fn try_append(
 /// The words are copied by loads and stores of 8 bytes: the caller has just stored them in that
 /// size, and the processor forwards such a store to the load. Most payloads fit into one entry, and
 /// these take the way without a loop.
+///
+/// Both ways end in one commit. An instruction behind it, such as a jump to label 4, would still be
+/// in the section: if it were interrupted, the event would be logged twice.
 macro_rules! append_long {
     () => {
         concat!(
