@@ -585,7 +585,7 @@ local function payload_logger(writer, event, fields)
    local log, last = C.timeline_log_payload, "0"
    if marked ~= 0 then log, last = C.timeline_log_interned, "types, marked" end
    local source = ([[
-      local writer, event, check, elements, refuse_count, image, log, put_text, put_array, types, marked, rshift, nothing = ...
+      local writer, event, check, elements, refuse_count, image, log, put_text, put_array, types, marked, most, nothing = ...
       %s
       return function(%s, more)
          if more ~= nil or %s == nil then refuse_count(%s, more) end
@@ -593,17 +593,17 @@ local function payload_logger(writer, event, fields)
          local tl = writer[0]
          if tl == nil then return end
          %s
-         local at, most, from, size = %d, %s
+         local at, from, size = %d
          %s
          log(tl, event, image.all, at, %s)
       end]]):format(table.concat(outside, "\n"), table.concat(parameters, ", "),
       table.concat(parameters, " == nil or "), table.concat(parameters, ", "), table.concat(checks, "\n"),
       -- Without a call, LuaJIT would take the load out of a loop, which would never see the level change. Event 0
       -- is not logged.
-      has_data and "if tl.enabled[event] == 0 then return nothing(tl, 0, 0, 0, 0, 0) end" or "", count, has_data and "rshift(tl.payload, 3)" or "0",
+      has_data and "if tl.enabled[event] == 0 then return nothing(tl, 0, 0, 0, 0, 0) end" or "", count,
       table.concat(stores, "\n"), last)
    return assert(loadstring(source, "=timeline"))(writer, event, check, elements, refuse_count, image, log,
-      C.timeline_put_text, C.timeline_put_array, types, marked, require "bit".rshift, timeline_log)
+      C.timeline_put_text, C.timeline_put_array, types, marked, writer[0].payload / 8, timeline_log)
 end
 
 -- The arguments of a message, each with its name (and the $), type and labels, and whether one is converted;
