@@ -2330,11 +2330,6 @@ TIMELINE_INLINE_ uint64_t timeline_marked_(const timeline_site_t *site) {
   else                                                                                                       \
     TIMELINE_END_(numbers, count, 0)
 
-/* The compiler checks the arguments of printf against the format. */
-__attribute__((unused, format(printf, 1, 2))) static inline void timeline_check_format_(const char *format, ...) {
-  (void)format;
-}
-
 /* Whether a statement logs now, and which event. `given`: the types of its arguments. */
 __attribute__((unused)) static inline bool timeline_says_(timeline_t *tl, timeline_site_t *site, int32_t level,
                                                           const unsigned char *given, uint32_t *event) {
@@ -2370,9 +2365,10 @@ __attribute__((unused, noinline)) static unsigned timeline_put_stack_(timeline_t
   return TIMELINE_CAST_(unsigned, count);
 }
 
-/* Logs the whole text, written by vsnprintf; an empty one if that fails. */
-__attribute__((unused, noinline)) static void timeline_printf_all_(timeline_t *tl, const timeline_site_t *site,
-                                                                   uint32_t event, const char *format, ...) {
+/* Logs the whole text, written by vsnprintf; an empty one if that fails. By it, the compiler checks the
+   arguments of each statement against the format. */
+__attribute__((unused, noinline, format(printf, 4, 5))) static void timeline_printf_all_(
+    timeline_t *tl, const timeline_site_t *site, uint32_t event, const char *format, ...) {
   const int error = errno;
   uint64_t words[TIMELINE_PAYLOAD_WORDS_ + 1];
   const unsigned payload = tl->payload / 8;
@@ -2465,7 +2461,6 @@ TIMELINE_INLINE_ void timeline_log_printf_(timeline_t *timeline_tl_, timeline_si
   timeline_log_event_(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__)
 
 #define TIMELINE_PRINTF_(level, flags, ...)                                                     \
-  if (false) timeline_check_format_(__VA_ARGS__);                                               \
   if (timeline_says_(timeline_tl_, &timeline_site_, level, nullptr, &timeline_event_)) {        \
     if (timeline_is_whole_text_(&timeline_site_))                                               \
       timeline_printf_all_(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__);        \
@@ -2498,7 +2493,6 @@ TIMELINE_INLINE_ void timeline_log_printf_(timeline_t *timeline_tl_, timeline_si
   }
 
 #define TIMELINE_PRINTF_(level, flags, ...)                                                  \
-  if (0) timeline_check_format_(__VA_ARGS__);                                                \
   if (timeline_says_(timeline_tl_, &timeline_site_, level, 0, &timeline_event_)) {           \
     if (timeline_is_whole_text_(&timeline_site_)) {                                          \
       timeline_printf_all_(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__);     \
