@@ -233,3 +233,66 @@ mod fallback;
 use fallback::install;
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 pub use fallback::{append, append_long, lane, try_append, try_append_long};
+
+#[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
+mod tests {
+    /// What the kernel is told of a section: see its include/uapi/linux/rseq.h.
+    #[repr(C, align(32))]
+    struct Section {
+        version_and_flags: u64,
+        start: *const u8,
+        length: usize,
+        abort: *const u8,
+    }
+
+    unsafe extern "C" {
+        #[link_name = "__start___rseq_cs"]
+        static FIRST: Section;
+        #[link_name = "__stop___rseq_cs"]
+        static BEHIND: Section;
+    }
+
+    /// Where the jumps lead that may begin at each byte.
+    fn targets(code: &[u8]) -> impl Iterator<Item = i64> {
+        (0..code.len()).filter_map(|at| {
+            let rest = &code[at..];
+            let near = |from| {
+                Some(i64::from(i32::from_le_bytes(
+                    *rest.get(from..)?.first_chunk()?,
+                )))
+            };
+            let (length, distance) = match rest {
+                [0x70..0x80 | 0xeb, distance, ..] => (2, i64::from(*distance as i8)),
+                [0xe9, ..] => (5, near(1)?),
+                [0x0f, 0x80..0x90, ..] => (6, near(2)?),
+                _ => return None,
+            };
+            Some(at as i64 + length + distance)
+        })
+    }
+
+    #[test]
+    fn a_section_is_left_by_its_commit_or_not_logged() {
+        // So that the linker keeps them.
+        std::hint::black_box((
+            super::try_append as *const (),
+            super::try_append_long as *const (),
+        ));
+        let (first, behind) = (&raw const FIRST, &raw const BEHIND);
+        // SAFETY: the linker sets both to the ends of the descriptors, which are whole.
+        let count = unsafe { behind.offset_from(first) } as usize;
+        assert!(count >= 2, "{count}");
+        for index in 0..count {
+            // SAFETY: below the number of descriptors, and the code of a section is readable.
+            let code = unsafe {
+                let section = &*first.add(index);
+                std::slice::from_raw_parts(section.start, section.length)
+            };
+            // A jump to the first instruction behind it would come from behind the commit.
+            assert!(
+                targets(code).all(|target| target != code.len() as i64),
+                "{code:x?}"
+            );
+        }
+    }
+}
