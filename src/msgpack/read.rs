@@ -112,40 +112,16 @@ impl<'a> Input<'a> {
     #[inline(always)]
     fn unsigned_of_any_size(&mut self) -> Option<u64> {
         let [first, value @ ..]: &[u8; 9] = self.0.first_chunk()?;
-        let size = SIZES[usize::from(*first)];
-        let word = u64::from_be_bytes(*value);
-        let value = match size {
-            NO_NUMBER => return None,
-            0 => (*first).into(),
-            size => word >> (64 - 8 * size),
-        };
-        self.0 = self.0.get(1 + usize::from(size)..)?;
-        Some(value)
-    }
-
-    /// The value of the next field, if that is this one and an unsigned number. Nothing is read if
-    /// it is not, and at the end of the bytes, where a longer number would not fit.
-    ///
-    /// For records whose fields come in a known order: one place in the program for each field lets
-    /// the processor foresee which type the field has, and so where the next one begins.
-    #[inline(always)]
-    pub fn number_of(&mut self, field: u8) -> Option<u64> {
-        let [key, first, value @ ..]: &[u8; 10] = self.0.first_chunk()?;
-        if *key != field {
+        let size = usize::from(SIZES[usize::from(*first)]);
+        if size > value.len() {
             return None;
         }
-        let value = u64::from_be_bytes(*value);
-        let (value, size) = match *first {
-            marker::UINT64 => (value, 8),
-            first @ ..=marker::LAST_FIXINT => (first.into(), 0),
-            first @ marker::UINT8..=marker::UINT32 => {
-                let size = 1 << (first - marker::UINT8);
-                (value >> (64 - 8 * size), size)
-            }
-            _ => return None,
-        };
-        self.0 = self.0.get(2 + size..)?;
-        Some(value)
+        self.0 = &self.0[1 + size..];
+        let word = u64::from_be_bytes(*value);
+        Some(match size {
+            0 => (*first).into(),
+            size => word >> (64 - 8 * size),
+        })
     }
 
     /// The head of the next value; what belongs to it follows.

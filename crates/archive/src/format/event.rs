@@ -1,5 +1,6 @@
 //! Defines the events of an archive: the fields of an event, and its record.
 
+use crate::format::kind::{Kinds, NumberFields, Varying};
 use timeline::layout::words::IMPORTANT_LANE;
 use timeline::msgpack::Input;
 
@@ -71,6 +72,16 @@ impl<D, T> Event<D, T> {
         self.backtrace.clear();
         self.missed = 0;
     }
+
+    /// Takes these items as payload, unless they are integers already and the syntax is not that
+    /// of `printf`.
+    #[inline]
+    fn take_arguments(&mut self, items: &[u8], syntax: Option<u64>) {
+        if self.args.is_empty() || syntax == Some(PRINTF) {
+            self.args.clear();
+            self.payload.extend_from_slice(items);
+        }
+    }
 }
 
 /// The definition of an event, which refers to its strings by number.
@@ -117,165 +128,122 @@ pub struct RawThread {
 /// The record of a single event. Its memory is used again for the next event.
 #[derive(Default)]
 pub(crate) struct SingleEvent {
-    /// The fields that are numbers.
-    pub number_fields: NumberFields,
-    /// The lists. Arguments are in the payload, unless all are integers and the event is not one of
-    /// `printf`.
+    /// The event without its definition and thread. Arguments are in the payload, unless all are
+    /// integers and the event is not one of `printf`.
     pub event: Event<usize, usize>,
+    /// Its fields that are numbers, if its kind was not known.
+    own: NumberFields,
+    /// The place of its kind, if that was known.
+    kind: Option<usize>,
+    kinds: Kinds,
 }
 
-/// The numeric fields of an event, indexed by their numbers in its record.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct NumberFields {
-    /// The fields that the event has, as bits.
-    has: u32,
-    /// 0 for a field that the event does not have.
-    values: [u64; FIELDS],
-}
-
-/// The number of fields of an event, including field 0, which is not used.
-const FIELDS: usize = 25;
-/// The fields that are the same in all events of a definition and a thread, as bits: the magic, and
-/// those of [`RawDefinition`] and [`RawThread`].
-const SHARED: u32 = 1 << 1
-    | (1 << 2 | 1 << 3 | 1 << 6 | 1 << 9 | 1 << 11 | 1 << 18 | 1 << 20 | 1 << 22)
-    | (1 << 5 | 1 << 13 | 1 << 14 | 1 << 15 | 1 << 23 | 1 << 24);
-
-impl NumberFields {
-    /// A field, if the event has it.
-    #[inline]
-    pub fn get(&self, field: u8) -> Option<u64> {
-        (self.has >> field & 1 == 1).then(|| self.values[usize::from(field)])
-    }
-
-    /// Sets a field. If a field comes more than once, the last one counts.
-    #[inline]
-    fn set(&mut self, field: u8, value: Option<u64>) {
-        if let Some(stored) = self.values.get_mut(usize::from(field)) {
-            *stored = value.unwrap_or(0);
-            self.has = self.has & !(1 << field) | u32::from(value.is_some()) << field;
-        }
-    }
-
-    /// Reads those of these fields that come next in this order. Returns how many they are.
-    #[inline(always)]
-    fn read_in_order<const N: usize>(&mut self, fields: [u8; N], input: &mut Input) -> u32 {
-        let mut has = 0u32;
-        for field in fields {
-            if let Some(value) = input.number_of(field) {
-                self.values[usize::from(field)] = value;
-                has |= 1 << field;
-            }
-        }
-        self.has |= has;
-        has.count_ones()
-    }
-
-    /// Whether another event has the same magic, definition and thread.
-    #[inline]
-    pub fn has_same_source(&self, other: &NumberFields) -> bool {
-        // All fields are compared, because that takes less time than stopping at the first one.
-        let mut different = u64::from((self.has ^ other.has) & SHARED);
-        for field in 0..FIELDS {
-            let shared = u64::from(SHARED >> field & 1).wrapping_neg();
-            different |= (self.values[field] ^ other.values[field]) & shared;
-        }
-        different == 0
-    }
-}
+/// The field of the arguments.
+const ARGUMENTS: u8 = 10;
+/// The fields that differ between events of one definition and thread.
+const VARYING: Varying = Varying {
+    list: ARGUMENTS,
+    numbers: [7, 8, 12, 16, 17, 21],
+};
 
 impl SingleEvent {
-    /// Reads the record of another event, which has `fields` fields.
-    ///
-    /// Writers put the fields in the order of their numbers. So these are first read in this order,
-    /// and then the others in any order.
-    #[inline]
-    pub fn decode(&mut self, input: &mut Input, fields: u32) -> Option<()> {
-        let mut ordered = *input;
-        let (mut arguments, count) = match self.decode_in_order(&mut ordered) {
-            Some((arguments, count)) if count <= fields => {
-                *input = ordered;
-                (arguments, count)
-            }
-            // The bytes behind the last field look like further fields.
-            _ => {
-                self.clear();
-                ([].as_slice(), 0)
-            }
+    /// Reads the record of another event, if records of its kind were read before. Returns
+    /// whether it did.
+    #[inline(never)]
+    pub fn decode_alike(&mut self, record: &[u8]) -> bool {
+        self.kind = self.kinds.find(record);
+        let Some(kind) = self.kind.and_then(|place| self.kinds.get(place)) else {
+            return false;
         };
-        let (numbers, event) = (&mut self.number_fields, &mut self.event);
-        for _ in count..fields {
+        let event = &mut self.event;
+        event.clear();
+        let mut input = Input(&record[kind.head..]);
+        let arguments = match kind.has_list {
+            true => input.arguments(&mut event.args),
+            false => Some([].as_slice()),
+        };
+        let Some(arguments) = arguments.filter(|_| input.0.len() == kind.tail) else {
+            return false;
+        };
+        let [ticks, unix_nanos, core, lane, number, next] = &kind.varying;
+        event.ticks = ticks.number(record);
+        event.unix_nanos = unix_nanos.number(record);
+        event.core = core.number(record);
+        event.lane = lane.number(record);
+        event.number = number.number(record);
+        event.next = next.number(record);
+        event.take_arguments(arguments, kind.numbers.get(20));
+        true
+    }
+
+    /// Reads the record of another event, whose fields are these. Its kind is then known.
+    pub fn decode(&mut self, record: &[u8], input: &mut Input, fields: u32) -> Option<()> {
+        self.kind = None;
+        self.own = NumberFields::default();
+        let (numbers, event) = (&mut self.own, &mut self.event);
+        event.clear();
+        let mut arguments = [].as_slice();
+        for _ in 0..fields {
             match input.key()? {
                 4 => input.numbers(&mut event.backtrace)?,
-                10 => arguments = input.arguments(&mut event.args)?,
+                ARGUMENTS => arguments = input.arguments(&mut event.args)?,
                 field => numbers.set(field, input.number()?),
             }
         }
-        if event.args.is_empty() || numbers.get(20) == Some(PRINTF) {
-            event.args.clear();
-            event.payload.extend_from_slice(arguments);
-        }
+        event.ticks = numbers.get(7);
+        event.unix_nanos = numbers.get(8);
+        event.core = numbers.get(12);
+        event.lane = numbers.get(16);
+        event.number = numbers.get(17);
+        event.next = numbers.get(21);
+        event.take_arguments(arguments, numbers.get(20));
+        self.kinds.learn(record, &VARYING, numbers);
         Some(())
     }
 
-    /// Reads the fields that come in order. Returns the items of the arguments, and the number of
-    /// fields.
-    #[inline(always)]
-    fn decode_in_order<'a>(&mut self, input: &mut Input<'a>) -> Option<(&'a [u8], u32)> {
-        self.clear();
-        let (numbers, mut arguments) = (&mut self.number_fields, [].as_slice());
-        let mut count = numbers.read_in_order([1, 2, 3, 5, 6, 7, 8, 9], input);
-        if input.0.first() == Some(&10) {
-            input.key()?;
-            arguments = input.arguments(&mut self.event.args)?;
-            count += 1;
-        }
-        count += numbers.read_in_order([11, 12, 13, 14, 15, 16, 17, 18], input);
-        Some((arguments, count))
+    /// The fields that all events of its definition and thread have in common. Others are those of
+    /// another event.
+    #[inline]
+    fn shared(&self) -> &NumberFields {
+        let kind = self.kind.and_then(|place| self.kinds.get(place));
+        kind.map_or(&self.own, |kind| &kind.numbers)
     }
 
+    /// A number that only events with the same magic, definition and thread have. It is 0 if the
+    /// kind of its record was not known.
     #[inline]
-    fn clear(&mut self) {
-        self.number_fields = NumberFields::default();
-        self.event.clear();
+    pub fn source(&self) -> u64 {
+        let kind = self.kind.and_then(|place| self.kinds.get(place));
+        kind.map_or(0, |kind| kind.id)
     }
 
     /// The event, with the numbers of its definition and thread.
     #[inline]
     pub fn event(&mut self, definition: usize, thread: usize) -> &mut Event<usize, usize> {
-        let (fields, event) = (&self.number_fields, &mut self.event);
-        (event.definition, event.thread) = (definition, thread);
-        event.ticks = fields.get(7);
-        event.unix_nanos = fields.get(8);
-        event.core = fields.get(12);
-        event.lane = fields.get(16);
-        event.number = fields.get(17);
-        event
+        (self.event.definition, self.event.thread) = (definition, thread);
+        &mut self.event
     }
 
     /// The magic of its ring.
     #[inline]
     pub fn magic(&self) -> u64 {
-        self.number_fields.get(1).unwrap_or(0)
+        self.shared().get(1).unwrap_or(0)
     }
 
     /// The number of an important event among those of its ring.
     pub fn important(&self) -> Option<u64> {
-        let lane = self.number_fields.get(16)?;
-        let number = self.number_fields.get(17)?;
-        (lane == IMPORTANT_LANE.into()).then_some(number)
+        let number = self.event.number?;
+        self.event.is_important().then_some(number)
     }
 
     /// Its lane, and the number of the next entry in that lane.
     pub fn position_behind(&self) -> Option<(u64, u64)> {
-        let (lane, number) = self.number_fields.get(16).zip(self.number_fields.get(17))?;
-        let next = self.number_fields.get(21);
-        Some((lane, next.unwrap_or(number.saturating_add(1))))
+        self.event.lane.zip(self.event.number_behind())
     }
 
     #[inline]
     pub fn definition(&self) -> RawDefinition {
-        let field = |field| self.number_fields.get(field);
+        let field = |field| self.shared().get(field);
         RawDefinition {
             file: field(2),
             line: field(3),
@@ -290,7 +258,7 @@ impl SingleEvent {
 
     #[inline]
     pub fn thread(&self) -> RawThread {
-        let field = |field| self.number_fields.get(field);
+        let field = |field| self.shared().get(field);
         RawThread {
             name: field(5),
             tid: field(13),
@@ -343,6 +311,20 @@ pub(crate) mod tests {
         out
     }
 
+    /// A field of an event that was read, if it is a number.
+    fn number(read: &SingleEvent, field: u8) -> Option<u64> {
+        let event = &read.event;
+        match field {
+            7 => event.ticks,
+            8 => event.unix_nanos,
+            12 => event.core,
+            16 => event.lane,
+            17 => event.number,
+            21 => event.next,
+            _ => read.shared().get(field),
+        }
+    }
+
     #[test]
     fn arguments_are_told_from_a_payload() {
         let plain = RawEvent {
@@ -388,18 +370,14 @@ pub(crate) mod tests {
         let all = [&[127, 0xde, 0, 24], &all[..]].concat();
         assert_eq!(decode(&all, &mut read), Some(Record::Event));
         for field in (1..=24).filter(|field| ![4, 10].contains(field)) {
-            assert_eq!(read.number_fields.get(field), Some(field.into()));
+            assert_eq!(number(&read, field), Some(field.into()));
         }
         // If a field comes twice, the last one counts, even if it is not a number. There is no
         // field 25.
         let few = [127, 0x85, 7, 9, 8, 1, 8, 0xc0, 25, 5, 12, 0xff];
         assert_eq!(decode(&few, &mut read), Some(Record::Event));
         for field in 0..25 {
-            assert_eq!(
-                read.number_fields.get(field),
-                (field == 7).then_some(9),
-                "{field}"
-            );
+            assert_eq!(number(&read, field), (field == 7).then_some(9), "{field}");
         }
     }
 
@@ -424,7 +402,7 @@ pub(crate) mod tests {
             for (at, (field, _)) in encoded.iter().enumerate() {
                 let found = match field {
                     10 => read.event.args == [5, -1],
-                    field => read.number_fields.get(*field).is_some(),
+                    field => number(&read, *field).is_some(),
                 };
                 assert_eq!(found, at < count, "field {field} of {count}");
             }
@@ -432,9 +410,6 @@ pub(crate) mod tests {
         // The array behind the only field is not whole.
         let bytes = [127, 0x81, 7, 9, 10, 0x92, 1];
         assert_eq!(decode(&bytes, &mut read), Some(Record::Event));
-        assert_eq!(
-            (read.number_fields.get(7), read.event.args),
-            (Some(9), vec![])
-        );
+        assert_eq!((number(&read, 7), read.event.args), (Some(9), vec![]));
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod digest;
 pub(crate) mod event;
 pub(crate) mod file_name;
 pub(crate) mod frame;
+pub(crate) mod kind;
 pub(crate) mod preamble;
 pub(crate) mod record;
 pub(crate) mod tag;

@@ -259,10 +259,24 @@ fn read<'a, T: Default>(
 /// msgpack, or is not a map with a tag.
 #[inline]
 pub(crate) fn decode<'a>(record: &'a [u8], event: &mut SingleEvent) -> Option<Record<'a>> {
+    match event.decode_alike(record) {
+        true => Some(Record::Event),
+        false => decode_fields(record, event),
+    }
+}
+
+/// Reads a record if it is an event. Returns whether it is.
+#[inline]
+pub(crate) fn decode_event(record: &[u8], event: &mut SingleEvent) -> bool {
+    event.decode_alike(record) || decode_fields(record, event) == Some(Record::Event)
+}
+
+#[inline(never)]
+fn decode_fields<'a>(record: &'a [u8], event: &mut SingleEvent) -> Option<Record<'a>> {
     let mut input = Input(record);
     let (tag, fields) = input.tag()?;
     if tag == Some(tag::EVENT) {
-        event.decode(&mut input, fields)?;
+        event.decode(record, &mut input, fields)?;
         return Some(Record::Event);
     }
     other(tag, fields, &mut input)

@@ -372,14 +372,16 @@ impl Index {
             Part::Damage(place) => self.damaged(place),
             Part::Frame { place, record } => {
                 let start = place.end - record.len();
-                match record::decode(record, &mut self.single) {
-                    Some(decoded) => {
-                        self.record(decoded, start, &place, names);
-                        self.frames += 1;
-                    }
-                    None => self.damaged(place.clone()),
-                }
                 self.whole = place.end;
+                self.frames += 1;
+                match record::decode(record, &mut self.single) {
+                    Some(Record::Event) => self.event(place),
+                    Some(other) => self.other(other, start..place.end, names),
+                    None => {
+                        self.frames -= 1;
+                        self.damaged(place);
+                    }
+                }
             }
         }
     }
@@ -394,10 +396,9 @@ impl Index {
         }
     }
 
-    fn record(&mut self, decoded: Record, start: usize, frame: &Range<usize>, names: &Names) {
+    fn other(&mut self, decoded: Record, place: Range<usize>, names: &Names) {
         match decoded {
-            Record::Event => self.event(frame),
-            Record::Block(block) => self.block(&block, start..frame.end),
+            Record::Block(block) => self.block(&block, place),
             Record::Missed(missed) => {
                 self.gaps.take(&missed);
                 self.together &= !self.gaps.is_next();
@@ -411,9 +412,9 @@ impl Index {
         }
     }
 
-    fn event(&mut self, frame: &Range<usize>) {
-        let number = |field| self.single.number_fields.get(field).unwrap_or(0);
-        let (ticks, unix) = (number(7), number(8));
+    fn event(&mut self, frame: Range<usize>) {
+        let event = &self.single.event;
+        let (ticks, unix) = (event.ticks.unwrap_or(0), event.unix_nanos.unwrap_or(0));
         let (magic, important) = (self.single.magic(), self.single.important());
         if self.last_magic != Some(magic) {
             self.last_magic = Some(magic);
@@ -436,7 +437,7 @@ impl Index {
         }
         self.together = true;
         self.units.push(Unit {
-            place: frame.clone(),
+            place: frame,
             block: false,
             important: important.is_some(),
             count: 1,

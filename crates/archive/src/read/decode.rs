@@ -9,7 +9,7 @@ use timeline::msgpack::{Marker, put};
 use timeline::{Encoding, Event, EventId, Payload, ThreadRef, Value, values};
 
 use crate::format::block;
-use crate::format::event::{NumberFields, RawDefinition, RawThread, SingleEvent};
+use crate::format::event::{RawDefinition, RawThread, SingleEvent};
 use crate::format::frame::{Frames, Part};
 use crate::format::record::{self, Block, Record};
 use crate::read::bytes::Bytes;
@@ -246,18 +246,8 @@ fn payload(event: &mut IndexedEvent) -> Box<Payload> {
     })
 }
 
-/// The numbers of the definition and the thread of a single event.
-#[derive(Clone)]
-struct Recent {
-    /// The fields of the event.
-    fields: NumberFields,
-    definition: usize,
-    thread: usize,
-}
-
-/// How many of them are kept. It is a power of two, and larger than the number of definitions and
-/// threads that most programs use at a time.
-const RECENT: usize = 64;
+/// How many recent sources of single events are kept. It is a power of two.
+const RECENT: usize = 512;
 
 /// Decodes the events in frames.
 pub struct Decoder<'a, T: Decoded> {
@@ -265,8 +255,8 @@ pub struct Decoder<'a, T: Decoded> {
     pub names: &'a Names,
     definitions: Shared<RawDefinition, T::Definition>,
     threads: Shared<RawThread, T::Thread>,
-    /// The last single events with other definitions or threads, by event and thread.
-    recent: Vec<Option<Recent>>,
+    /// The recent sources of single events, with the numbers of their definitions and threads.
+    recent: Vec<(u64, usize, usize)>,
     ring: Ring,
     /// Memory that is used again.
     buffer: Vec<u8>,
@@ -282,7 +272,7 @@ impl<'a, T: Decoded> Decoder<'a, T> {
             names,
             definitions: Shared::new(),
             threads: Shared::new(),
-            recent: vec![None; RECENT],
+            recent: vec![(0, 0, 0); RECENT],
             ring: Ring {
                 magic: 0,
                 nodes: names.nodes(0),
@@ -348,7 +338,7 @@ impl<'a, T: Decoded> Decoder<'a, T> {
         }
         for part in Frames::new(bytes) {
             if let Part::Frame { record, .. } = part
-                && let Some(Record::Event) = record::decode(record, &mut self.single)
+                && record::decode_event(record, &mut self.single)
             {
                 each(self, Record::Event);
             }
@@ -375,14 +365,10 @@ impl<'a, T: Decoded> Decoder<'a, T> {
     fn event(&mut self, out: &mut Vec<T>) {
         let magic = self.single.magic();
         self.enter_ring(magic);
-        let fields = &self.single.number_fields;
-        let hint = fields.get(18).unwrap_or(0) ^ fields.get(13).unwrap_or(0);
-        let place = hint as usize % RECENT;
-        let (definition, thread) = match &self.recent[place] {
-            Some(recent) if recent.fields.has_same_source(fields) => {
-                (recent.definition, recent.thread)
-            }
-            _ => self.other_source(magic, place),
+        let source = self.single.source();
+        let (definition, thread) = match self.recent[source as usize % RECENT] {
+            (recent, definition, thread) if recent == source && source != 0 => (definition, thread),
+            _ => self.other_source(magic),
         };
         let event = self.single.event(definition, thread);
         let (definition, thread) = (self.definitions.get(definition), self.threads.get(thread));
@@ -390,16 +376,13 @@ impl<'a, T: Decoded> Decoder<'a, T> {
     }
 
     /// The numbers of the definition and the thread of an event. They are then the recent ones of
-    /// this place.
+    /// its source.
     #[cold]
-    fn other_source(&mut self, magic: u64, place: usize) -> (usize, usize) {
+    fn other_source(&mut self, magic: u64) -> (usize, usize) {
         let definition = self.definition(magic, &self.single.definition());
         let thread = self.thread(magic, &self.single.thread());
-        self.recent[place] = Some(Recent {
-            fields: self.single.number_fields,
-            definition,
-            thread,
-        });
+        let source = self.single.source();
+        self.recent[source as usize % RECENT] = (source, definition, thread);
         (definition, thread)
     }
 

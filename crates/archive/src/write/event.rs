@@ -158,7 +158,8 @@ mod tests {
 
     use super::*;
     use crate::format::event::tests::naive;
-    use crate::format::event::{RawDefinition, RawEvent, RawThread};
+    use crate::format::event::{RawDefinition, RawEvent, RawThread, SingleEvent};
+    use crate::format::record::{Record, decode};
 
     /// Numbers of every size, or no number.
     fn field() -> impl Strategy<Value = Option<u64>> {
@@ -222,6 +223,82 @@ mod tests {
                 let event = interned.event(data);
                 prop_assert_eq!(record.encode(&event, &interned), naive(data, Some(magic)));
             }
+        }
+    }
+
+    /// What a record is, read with this memory.
+    fn read(record: &[u8], memory: &mut SingleEvent) -> String {
+        let is = decode(record, memory);
+        let source = (memory.magic(), memory.definition(), memory.thread());
+        match is {
+            Some(Record::Event) => format!("{source:?} {:?}", memory.event),
+            other => format!("{other:?}"),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_record_is_read_alike_whatever_was_read_before(
+            kinds in proptest::collection::vec(data(), 1..6),
+            records in proptest::collection::vec(
+                (any::<prop::sample::Index>(), 0..64u64, data(), any::<Option<(u16, u8)>>()),
+                1..40,
+            ),
+        ) {
+            let mut memory = SingleEvent::default();
+            for (kind, change, other, damage) in records {
+                // Most sizes of numbers stay the same.
+                let mut event = kind.get(&kinds).clone();
+                let change = |number: Option<u64>| number.map(|number| number ^ change);
+                (event.ticks, event.unix_nanos) = (change(event.ticks), change(event.unix_nanos));
+                (event.lane, event.number) = (change(event.lane), change(event.number));
+                (event.args, event.payload) = (other.args, other.payload);
+                let mut record = naive(&event, Some(7));
+                if let Some((at, bits)) = damage {
+                    let at = usize::from(at) % record.len();
+                    record[at] ^= bits;
+                }
+                let alone = read(&record, &mut SingleEvent::default());
+                prop_assert_eq!(read(&record, &mut memory), alone);
+            }
+        }
+    }
+
+    #[test]
+    fn records_of_a_kind_are_known_by_the_first() {
+        let mut memory = SingleEvent::default();
+        let mut event = RawEvent {
+            definition: RawDefinition {
+                format: Some(u64::MAX),
+                event: Some(3),
+                ..RawDefinition::default()
+            },
+            thread: RawThread {
+                identity: Some(1 << 16),
+                ..RawThread::default()
+            },
+            ticks: Some(1 << 40),
+            number: Some(1 << 17),
+            ..RawEvent::default()
+        };
+        for args in [vec![], vec![5, -7, i64::MAX]] {
+            let known = [0, 1, 2].map(|i| {
+                event.number = Some(i + (1 << 17));
+                event.args = args.iter().map(|arg| arg / (1 << i)).collect();
+                let record = naive(&event, Some(u64::MAX));
+                let known = memory.decode_alike(&record);
+                assert_eq!(decode(&record, &mut memory), Some(Record::Event));
+                assert_eq!(
+                    (&memory.event.args, memory.event.number),
+                    (&event.args, event.number)
+                );
+                assert_eq!(
+                    (memory.definition(), memory.magic()),
+                    (event.definition.clone(), u64::MAX)
+                );
+                known
+            });
+            assert_eq!(known, [false, true, true]);
         }
     }
 
