@@ -5,6 +5,7 @@
 mod support;
 
 mod amount;
+mod changed;
 mod consistency;
 mod damage;
 mod descriptors;

@@ -14,7 +14,7 @@ use crate::format::event::SingleEvent;
 use crate::format::frame::{MAGIC, MARK, Part};
 use crate::format::preamble::Preamble;
 use crate::format::record::{self, Block, Record, Symbol};
-use crate::read::bytes::{Bytes, files_of, sort_files};
+use crate::read::bytes::{Bytes, Found, files_of, sort_files};
 use crate::read::decode::{Decoded, Decoder, OrderedEvent, Unit};
 use crate::read::gaps::Gaps;
 use crate::read::names::Names;
@@ -176,9 +176,10 @@ impl Archive {
     fn of(bytes: Bytes) -> Result<Archive> {
         let (names, mut index) = (Names::default(), Index::default());
         for section in bytes.sections() {
-            // No frame continues in the next file.
-            index.together = false;
-            section.scan(|part| index.take(part, &names))?;
+            section.scan(|found| match found {
+                Found::Part(part) => index.take(part, &names),
+                Found::Bytes(start, bytes) => index.sum(start, bytes),
+            })?;
         }
         Ok(Archive {
             bytes,
@@ -444,7 +445,19 @@ impl Index {
             ticks: (ticks, ticks),
             unix: (unix, unix),
             gap: self.gaps.next(),
+            sum: None,
         });
+    }
+
+    /// Ends the units of the parts that begin here and have these bytes.
+    fn sum(&mut self, start: usize, bytes: &[u8]) {
+        self.together = false;
+        let new = self.units.iter_mut().rev();
+        let new = new.take_while(|unit| unit.place.start >= start);
+        for unit in new.filter(|unit| !unit.block) {
+            let place = unit.place.start - start..unit.place.end - start;
+            unit.sum = bytes.get(place).map(crc32fast::hash);
+        }
     }
 
     fn block(&mut self, block: &Block, record: Range<usize>) {
@@ -464,6 +477,7 @@ impl Index {
             ticks: or_widest(block.first_ticks, block.last_ticks),
             unix: or_widest(block.first_unix, block.last_unix),
             gap: self.gaps.next(),
+            sum: None,
         });
     }
 }

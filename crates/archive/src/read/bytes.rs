@@ -64,6 +64,15 @@ fn open(path: &Path) -> Result<File> {
     Ok(file)
 }
 
+/// The first bytes of a buffer that is used again. It never shrinks, because each byte that it
+/// grows by is set to 0.
+fn room(buffer: &mut Vec<u8>, length: usize) -> &mut [u8] {
+    if buffer.len() < length {
+        buffer.resize(length, 0);
+    }
+    &mut buffer[..length]
+}
+
 impl Bytes {
     pub(crate) fn of(bytes: Vec<u8>) -> Bytes {
         let mut all = Bytes::default();
@@ -164,12 +173,12 @@ impl Bytes {
         match &section.origin {
             Origin::Memory(bytes) => Ok(&bytes[from..to]),
             Origin::File { path, file } => {
-                buffer.resize(to - from, 0);
+                let bytes = room(buffer, to - from);
                 match file {
-                    Some(file) => file.read_exact_at(buffer, from as u64)?,
-                    None => files::open_to_read(path)?.read_exact_at(buffer, from as u64)?,
+                    Some(file) => file.read_exact_at(bytes, from as u64)?,
+                    None => files::open_to_read(path)?.read_exact_at(bytes, from as u64)?,
                 }
-                Ok(buffer)
+                Ok(bytes)
             }
         }
     }
@@ -200,26 +209,43 @@ impl Section {
         self.start..self.start.saturating_add(self.length)
     }
 
-    /// Finds the frames, and passes each part to `each` with its range in all bytes. One damaged
-    /// range may be passed in several parts.
-    pub fn scan(&self, mut each: impl FnMut(Part)) -> Result<()> {
+    /// Finds the frames, and passes what it finds to `each`, with its range in all bytes. One
+    /// damaged range may be passed in several parts.
+    pub fn scan(&self, mut each: impl FnMut(Found)) -> Result<()> {
         match &self.origin {
             Origin::Memory(bytes) => {
-                Frames::new(bytes).for_each(|part| each(moved(part, self.start)));
+                for part in Frames::new(bytes) {
+                    each(Found::Part(moved(part, self.start)));
+                }
+                each(Found::Bytes(self.start, bytes));
                 Ok(())
             }
             Origin::File { path, file } => {
                 let sizes = (WINDOW, FRAME);
                 let range = 0..self.length;
-                let each = |part: Part| each(moved(part, self.start));
+                let each = |found: Found| {
+                    each(match found {
+                        Found::Part(part) => Found::Part(moved(part, self.start)),
+                        Found::Bytes(start, bytes) => Found::Bytes(self.start + start, bytes),
+                    });
+                    true
+                };
                 let scanned = match file {
-                    Some(file) => scan(file, range, sizes, each),
-                    None => scan(&open(path)?, range, sizes, each),
+                    Some(file) => scan_while(file, range, sizes, each),
+                    None => scan_while(&open(path)?, range, sizes, each),
                 };
                 scanned.map_err(|error| Error::io("read", path, error))
             }
         }
     }
+}
+
+/// What is found in bytes that are read from the first to the last.
+pub(crate) enum Found<'a> {
+    /// A part.
+    Part(Part<'a>),
+    /// Where the parts begin that were found since the last of these, and all of their bytes.
+    Bytes(usize, &'a [u8]),
 }
 
 fn moved(part: Part, by: usize) -> Part {
@@ -246,25 +272,27 @@ pub(crate) fn scan(
     sizes: (usize, usize),
     mut each: impl FnMut(Part),
 ) -> io::Result<()> {
-    scan_while(file, range, sizes, |part| {
-        each(part);
+    scan_while(file, range, sizes, |found| {
+        if let Found::Part(part) = found {
+            each(part);
+        }
         true
     })
 }
 
-/// Like `scan`, but ends when `each` returns false.
+/// Like `scan`, but passes the bytes too, and ends when `each` returns false.
 pub(crate) fn scan_while(
     file: &File,
     range: Range<usize>,
     (window, most): (usize, usize),
-    mut each: impl FnMut(Part) -> bool,
+    mut each: impl FnMut(Found) -> bool,
 ) -> io::Result<()> {
-    let (mut bytes, mut base) = (Vec::new(), range.start);
+    // The first bytes, `there`, are of a frame that ends behind those in memory.
+    let (mut buffer, mut there, mut base) = (Vec::new(), 0, range.start);
     let mut size = window / PARTS;
     while base < range.end {
-        let there = bytes.len();
-        let wanted = (range.end - base).min(size);
-        bytes.resize(wanted.max(there), 0);
+        let wanted = (range.end - base).min(size).max(there);
+        let bytes = room(&mut buffer, wanted);
         file.read_exact_at(&mut bytes[there..], (base + there) as u64)?;
         // The end of a frame that begins after this may not be in memory.
         let sure = match base + bytes.len() < range.end {
@@ -272,7 +300,7 @@ pub(crate) fn scan_while(
             false => Some(bytes.len()),
         };
         let (mut used, mut is_cut) = (0, false);
-        for part in Frames::new(&bytes) {
+        for part in Frames::new(bytes) {
             let part = match (part, sure) {
                 (Part::Damage(place), Some(sure)) if place.start <= sure => {
                     is_cut = place.end > sure;
@@ -282,18 +310,22 @@ pub(crate) fn scan_while(
                 (frame, _) => frame,
             };
             used = part.place().end;
-            if !each(moved(part, base)) {
+            if !each(Found::Part(moved(part, base))) {
                 return Ok(());
             }
             if is_cut {
                 break;
             }
         }
+        if !each(Found::Bytes(base, &bytes[..used])) {
+            return Ok(());
+        }
         size = match is_cut || used == 0 {
             true => window,
             false => window / PARTS,
         };
-        bytes.drain(..used);
+        bytes.copy_within(used.., 0);
+        there = wanted - used;
         base += used;
     }
     Ok(())

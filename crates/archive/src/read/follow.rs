@@ -17,7 +17,7 @@ use crate::format::file_name::file_number;
 use crate::format::frame::Part;
 use crate::format::record::{Record, decode};
 use crate::read::archive::Archive;
-use crate::read::bytes::{FRAME, WINDOW, files_of, scan_while};
+use crate::read::bytes::{FRAME, Found, WINDOW, files_of, scan_while};
 use crate::read::decode::{Decoded, Decoder, OrderedEvent};
 use crate::read::gaps::Gaps;
 use crate::read::names::Names;
@@ -194,8 +194,8 @@ impl ArchiveFollow<'_> {
         let (decoder, batch, names) = (&mut self.decoder, &mut self.batch, self.names);
         let (gaps, seen) = (&mut self.gaps, &mut self.seen);
         let (mut bytes, mut unknown) = (0, 0);
-        let each = |part: Part| {
-            let Part::Frame { place, record } = part else {
+        let each = |found: Found| {
+            let Found::Part(Part::Frame { place, record }) = found else {
                 return true;
             };
             damaged += (place.start - at) as u64;
