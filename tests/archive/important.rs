@@ -5,12 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use nix::sys::signal::Signal;
 use tempfile::TempDir;
 use timeline::{Attached, Attributes, EventId, Order, Priority, Timeline};
 use timeline_archive::{
     Archive, Form, Fsync, Keeping, Output, RawEvent, RecordedEvent, Recorder, Totals, Writer,
 };
 
+use crate::flight::{Running, eventually, size};
 use crate::independent::agree;
 use crate::samples::frames;
 use crate::support::Name;
@@ -202,6 +204,72 @@ fn each_file_has_all_so_far_first_and_all_files_have_each_once() {
             40
         );
     }
+}
+
+/// Kills recorders while they write to files of 64 KiB, and lets the last one go on to the end.
+fn killed_again_and_again(form: &[&str]) {
+    let mut program = Program::new("important-kills");
+    let directory = program.directory();
+    let written = || {
+        let files = fs::read_dir(&directory).into_iter().flatten();
+        files.map(|file| size(&file.unwrap().path())).sum::<u64>()
+    };
+    let start = |program: &Program| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_timeline"));
+        command.args(["record", program.name.path(), "-o"]);
+        command.arg(&directory).args(["--rotate-size", "64K"]);
+        command.args(form);
+        Running::new(command, program.folder.path())
+    };
+    let mut random = std::process::id() | 1;
+    for _ in 0..30 {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let until = written() + u64::from(random >> 16) % 3_000 + 1;
+        let recorder = start(&program);
+        for _ in 0..5 {
+            program.keep(1);
+            program.log(400);
+        }
+        eventually("the files to grow", || written() >= until);
+        let (status, said) = recorder.stop(Signal::SIGKILL);
+        assert_eq!(status.code(), None, "{said}");
+    }
+    let form = if form.is_empty() {
+        Form::Blocks
+    } else {
+        Form::Plain
+    };
+    program.record(&directory, form, true);
+    for file in files(&directory) {
+        let counts = counts(&file);
+        assert!(
+            counts.keys().copied().eq(0..counts.len() as i64),
+            "{file:?}: {counts:?}"
+        );
+        assert!(
+            counts.values().all(|count| *count == 1),
+            "{file:?}: {counts:?}"
+        );
+    }
+    assert!(files(&directory).len() > 2);
+    let archive = Archive::open(&directory).unwrap();
+    let events: Vec<RecordedEvent> = archive.by_time(Order::OldestFirst).collect();
+    let (first, others) = events.split_at(150);
+    assert!(first.iter().all(is_important));
+    assert!(ids(first).into_iter().eq(0..150), "{:?}", ids(first));
+    // Of the others, the ring may have lost some, but none is there twice.
+    assert!(ids(others).is_sorted_by(|before, after| before < after));
+    assert_eq!(others.len() as u64 + archive.missed(), 60_000);
+}
+
+#[test]
+fn killed_plain_recorders_leave_each_once() {
+    killed_again_and_again(&["--plain"]);
+}
+
+#[test]
+fn killed_recorders_of_blocks_leave_each_once() {
+    killed_again_and_again(&[]);
 }
 
 #[test]
