@@ -101,7 +101,13 @@ pub fn render<'m, 'v, W: fmt::Write>(
                 match values.next() {
                     Some(value) => {
                         field.kind.write_value(&value, out)?;
-                        if let (FieldType::Ptr, Value::Uint(address)) = (field.kind, value)
+                        let address = match value {
+                            Value::Uint(address) => Some(address),
+                            // In an archive, an event of integers only.
+                            Value::Int(address) => Some(address as u64),
+                            _ => None,
+                        };
+                        if let (FieldType::Ptr, Some(address)) = (field.kind, address)
                             && let Some(symbol) = symbol(address)
                         {
                             write!(out, " <{symbol}>")?;

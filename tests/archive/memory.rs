@@ -4,7 +4,7 @@
 use std::fs;
 use std::process::{Command, Output, Stdio};
 
-use timeline::{Definition, Order, Source as _};
+use timeline::{Definition, Order, Source as _, Value};
 use timeline_archive::{Archive, Form, PRINTF, RawDefinition, RawEvent, RawThread, Writer};
 
 use crate::samples::framed;
@@ -375,4 +375,45 @@ fn what_is_printed_of_an_event_is_bounded_whatever_it_says() {
             .len(),
         1024
     );
+}
+
+#[test]
+fn no_more_symbols_of_pointers_are_shown_than_have_room() {
+    const EVENTS: u64 = 100;
+    let pointers: String = (0..60).map(|i| format!("$p{i}:ptr ")).collect();
+    let name = "n".repeat(5_000);
+    let mut file = record(1, &[&number(1, 7), &number(2, 2), &text(3, &pointers)]);
+    for at in 0..60 {
+        // Behind the pointer, as that of a call.
+        let places = [number(2, at + 1), number(6, at)];
+        file.extend(record(
+            2,
+            &[
+                &number(1, 7),
+                &places[0],
+                &text(5, &name),
+                &places[1],
+                &number(7, 1),
+            ],
+        ));
+    }
+    file.extend(amplified(EVENTS, 1, |_, event| {
+        event.definition.format = Some(2);
+        (event.definition.file, event.definition.category) = (None, None);
+        event.thread = RawThread {
+            pid: Some(1),
+            ..RawThread::default()
+        };
+        for address in 0..60 {
+            Value::Uint(address).encode(&mut event.payload);
+        }
+    }));
+    let shown = printed(&file, &["dump", "-n", "1"]);
+    // Those that have room are there, then the addresses alone.
+    assert_eq!(shown.matches(&name).count(), (32 << 10) / 5_000, "{shown}");
+    assert!(shown.contains("p59(0x3b)"), "{shown}");
+    let [text, json] = printed_of_each(&file, EVENTS);
+    assert!(text < 64 << 10, "{text} bytes of an event as text");
+    // With the names of the machine and of the timeline.
+    assert!(json < 96 << 10, "{json} bytes of an event as JSON");
 }

@@ -28,6 +28,8 @@ int main(int count, char **arguments) {
     const void *const pointer = of_each[i].pointer;
     timeline_log(tl, plain, (int64_t)(uintptr_t)pointer, 0, 0, 0);
     TIMELINE_EVENT(tl, TIMELINE_INFO, "c", "event $a $n $b:str", pointer, i, "text");
+    /* Integers only, and more than an entry has. */
+    TIMELINE_EVENT(tl, TIMELINE_INFO, "c", "many $a $b $c $d $e", pointer, pointer, pointer, pointer, pointer);
   }
   free(heap);
   timeline_free(tl);

@@ -43,20 +43,21 @@ fn a_pointer_is_shown_with_the_symbol_that_it_leads_to() {
     let names = [" <exported_handler>", " <exported_counter+0x5>", "", ""];
     let wanted: Vec<String> = names
         .iter()
-        .zip(found.chunks(2))
+        .zip(found.chunks(3))
         .enumerate()
-        .flat_map(|(i, (name, pair))| {
-            assert_eq!(pair[0].1, pair[1].1);
-            let value = format!("a({:#x}{name})", pair[0].1);
+        .flat_map(|(i, (name, of_each))| {
+            assert!(of_each.iter().all(|(_, pointer)| *pointer == of_each[0].1));
+            let value = format!("({:#x}{name})", of_each[0].1);
             [
-                format!("plain {value}"),
-                format!("event {value} n({i}) b(text)"),
+                format!("plain a{value}"),
+                format!("event a{value} n({i}) b(text)"),
+                format!("many a{value} b{value} c{value} d{value} e{value}"),
             ]
         })
         .collect();
     let shown: Vec<&String> = found.iter().map(|(message, _)| message).collect();
     assert_eq!(shown, wanted.iter().collect::<Vec<_>>());
-    assert_eq!(found[6].1, 0);
+    assert_eq!(found[9].1, 0);
 
     // An archive needs the program no more.
     for (file, options) in [("blocks.tla", &[][..]), ("plain.tla", &["--plain"])] {
