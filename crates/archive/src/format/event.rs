@@ -1,6 +1,6 @@
 //! Defines the events of an archive: the fields of an event, and its record.
 
-use crate::format::kind::{Kinds, NumberFields, Varying};
+use crate::format::kind::{Kinds, NumberFields, Sources, Varying};
 use timeline::layout::words::IMPORTANT_LANE;
 use timeline::msgpack::Input;
 
@@ -136,6 +136,9 @@ pub(crate) struct SingleEvent {
     /// The place of its kind, if that was known.
     kind: Option<usize>,
     kinds: Kinds,
+    /// The number of its source, if its kind was not known.
+    source: u64,
+    sources: Sources,
 }
 
 /// The field of the arguments.
@@ -197,7 +200,11 @@ impl SingleEvent {
         event.number = numbers.get(17);
         event.next = numbers.get(21);
         event.take_arguments(arguments, numbers.get(20));
-        self.kinds.learn(record, &VARYING, numbers);
+        self.source = self.sources.number(numbers, &VARYING);
+        // A call stack is a second list: no kind has one.
+        if event.backtrace.is_empty() {
+            self.kinds.learn(record, &VARYING, numbers);
+        }
         Some(())
     }
 
@@ -209,12 +216,11 @@ impl SingleEvent {
         kind.map_or(&self.own, |kind| &kind.numbers)
     }
 
-    /// A number that only events with the same magic, definition and thread have. It is 0 if the
-    /// kind of its record was not known.
+    /// A number that only events with the same magic, definition and thread have.
     #[inline]
     pub fn source(&self) -> u64 {
         let kind = self.kind.and_then(|place| self.kinds.get(place));
-        kind.map_or(0, |kind| kind.id)
+        kind.map_or(self.source, |kind| kind.id)
     }
 
     /// The event, with the numbers of its definition and thread.

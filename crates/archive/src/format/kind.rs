@@ -21,6 +21,10 @@ const HINT: usize = 32;
 const PIECE: usize = size_of::<u128>();
 /// Bytes that are read with each number: its own, and those before it.
 const WORD: usize = size_of::<u64>();
+/// The number of sources that are remembered of records without a kind.
+const SOURCES: usize = 64;
+/// Bit of their numbers, which no kind has.
+const OF_NO_KIND: u64 = 1 << 63;
 /// The number of fields that vary within a kind, besides the list.
 pub const VARYING: usize = 6;
 
@@ -32,7 +36,7 @@ pub struct Varying {
 }
 
 /// The fields of a record that are numbers.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq)]
 pub struct NumberFields {
     /// The fields that the record has, as bits.
     has: u32,
@@ -54,6 +58,34 @@ impl NumberFields {
             *stored = value.unwrap_or(0);
             self.has = self.has & !(1 << field) | u32::from(value.is_some()) << field;
         }
+    }
+}
+
+/// The numbers of the sources of records without a kind.
+#[derive(Default)]
+pub struct Sources {
+    recent: Vec<(NumberFields, u64)>,
+    count: u64,
+}
+
+impl Sources {
+    /// A number that only records with the same fields have, but for those that vary.
+    pub fn number(&mut self, fields: &NumberFields, varying: &Varying) -> u64 {
+        let mut fields = *fields;
+        varying
+            .numbers
+            .iter()
+            .for_each(|field| fields.set(*field, None));
+        let sum = fields.values.iter().fold(0, |sum: u64, value| {
+            (sum.rotate_left(7) ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        });
+        self.recent.resize(SOURCES, (NumberFields::default(), 0));
+        let recent = &mut self.recent[(sum >> 32) as usize % SOURCES];
+        if recent.1 == 0 || recent.0 != fields {
+            self.count += 1;
+            *recent = (fields, OF_NO_KIND | self.count);
+        }
+        recent.1
     }
 }
 

@@ -375,7 +375,7 @@ impl<'a, T: Decoded> Decoder<'a, T> {
         self.enter_ring(magic);
         let source = self.single.source();
         let (definition, thread) = match self.recent[source as usize % RECENT] {
-            (recent, definition, thread) if recent == source && source != 0 => (definition, thread),
+            (recent, definition, thread) if recent == source => (definition, thread),
             _ => self.other_source(magic),
         };
         let event = self.single.event(definition, thread);
