@@ -374,8 +374,11 @@ fn a_ring_that_is_never_the_same_holds_nobody_up() {
     let stop = &AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| move_lanes(&name, &geometry, stop));
-        let ran = limited(&["dump", name.path()]);
+        // On a busy machine, the lanes may stand still for as long as the command looks at them.
+        let mut runs = (0..50).map(|_| limited(&["dump", name.path()]));
+        let found = runs.find(|ran| ran.code != Some(0));
         stop.store(true, Ordering::Relaxed);
+        let ran = found.expect("a run during which they move");
         assert_eq!(ran.code, Some(1), "{ran:?}");
         assert!(ran.stderr.contains("changed too often"), "{ran:?}");
     });
