@@ -1959,10 +1959,11 @@ __attribute__((unused, noinline)) static uint64_t timeline_copy_text_(uint64_t *
 #if defined(__SSE2__) && !TIMELINE_IS_SANITIZED_
 /* Which of 16 bytes are NUL, as bits. They are read in assembly, as some may not belong to the text. The
  * block is aligned, so all are on the page of those that do. */
-TIMELINE_INLINE_ unsigned timeline_ends_(const char *block) {
+TIMELINE_INLINE_ unsigned timeline_ends_(uintptr_t block) {
   unsigned ends;
   double bytes;
-  __asm__("pxor %1, %1\n\tpcmpeqb %2, %1\n\tpmovmskb %1, %0"
+  /* In both dialects: -masm may choose either. */
+  __asm__("pxor %1, %1\n\tpcmpeqb {%2, %1|%1, %2}\n\tpmovmskb {%1, %0|%0, %1}"
           : "=r"(ends), "=&x"(bytes)
           : "m"(*TIMELINE_POINTER_CAST_(const char(*)[16], block)));
   return ends;
@@ -1970,10 +1971,11 @@ TIMELINE_INLINE_ unsigned timeline_ends_(const char *block) {
 
 /* The length of a short text; of others TIMELINE_IS_LONG_. With memchr, a statement takes a tenth longer. */
 TIMELINE_INLINE_ unsigned timeline_length_(const char *text) {
-  const unsigned skipped = TIMELINE_CAST_(unsigned, TIMELINE_POINTER_CAST_(uintptr_t, text) % 16);
-  const unsigned first = timeline_ends_(text - skipped) >> skipped;
+  const uintptr_t begin = TIMELINE_POINTER_CAST_(uintptr_t, text);
+  const unsigned skipped = TIMELINE_CAST_(unsigned, begin % 16);
+  const unsigned first = timeline_ends_(begin - skipped) >> skipped;
   if (first) return TIMELINE_CAST_(unsigned, __builtin_ctz(first));
-  const unsigned second = timeline_ends_(text - skipped + 16);
+  const unsigned second = timeline_ends_(begin - skipped + 16);
   return second ? 16 - skipped + TIMELINE_CAST_(unsigned, __builtin_ctz(second)) : TIMELINE_IS_LONG_;
 }
 #else

@@ -187,6 +187,7 @@ fn the_headers_are_clean_by_themselves() {
         "-Wall",
         "-Wextra",
         "-pedantic",
+        "-Wcast-qual",
         "-Werror",
         "-fsyntax-only",
     ];

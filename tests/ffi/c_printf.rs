@@ -156,6 +156,17 @@ fn what_has_no_room_is_cut_and_nothing_is_read_beyond_its_end() {
     by_both("printf_limits");
 }
 
+/// A program may choose how its assembly is written: the header has some.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn texts_are_found_by_assembly_of_either_dialect() {
+    let intel = [GNU, &["-O2", "-masm=intel"]].concat();
+    passes(cc(), &intel, "printf_limits", Link::Shared);
+    if let Some(clang) = clang("clang") {
+        passes(clang, &intel, "printf_limits", Link::Shared);
+    }
+}
+
 #[test]
 fn statements_threads_handlers_and_children() {
     by_both("printf_sites");
