@@ -500,6 +500,13 @@ local ELEMENTS = {
 -- The most bytes of a payload.
 local MOST = 1528
 
+-- Whether it is a pointer: nobody knows how many elements it leads to. Its size is that of eight bytes, so of
+-- the arrays only those of another kind are looked at by the names of their types.
+local function is_pointer(value, of_eight_bytes)
+   return ffi.sizeof(value) == 8 and not ffi.istype(of_eight_bytes, value)
+      and tostring(ffi.typeof(value)):find "%*[%a_ ]*[>)&]" ~= nil
+end
+
 -- Checks an array, and finds its first element and how many it has: of a table of numbers, which is copied
 -- first, or of an array of FFI, whose elements must be those of the field.
 local function array_of(field)
@@ -507,6 +514,7 @@ local function array_of(field)
    local unit = ffi.sizeof(element)
    local most = MOST / unit
    local copy = ffi.new(ffi.typeof("$[?]", ffi.typeof(element)), most)
+   local of_eight_bytes = ffi.typeof("$[" .. 8 / unit .. "]", ffi.typeof(element))
    local function check_array(value)
       local kind = type(value)
       if kind == "table" then
@@ -515,7 +523,8 @@ local function array_of(field)
                refuse_value("a number in " .. field.name .. "[" .. index .. "]", field, value[index])
             end
          end
-      elseif kind ~= "cdata" or is_integer(value) or ffi.sizeof(value) % unit ~= 0 then
+      elseif kind ~= "cdata" or is_integer(value) or (ffi.sizeof(value) or 0.5) % unit ~= 0
+         or is_pointer(value, of_eight_bytes) then
          refuse_value("a table of numbers or an array of " .. element, field, value)
       end
    end

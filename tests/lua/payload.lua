@@ -14,6 +14,10 @@ local arrays = tl:define("test", "info", "$raw:u8[] $list:f64[] $t:wstr")
 arrays({ 1, 2, 255 }, { 0.5, -1 }, "größe")
 arrays(ffi.new("uint8_t[9]", { 1, 2, 3, 4, 5, 6, 7, 8, 9 }), ffi.new("double[1]", { 2 }), "nul \0 inside")
 arrays({}, {}, "")
+-- An array of eight bytes is no pointer, also in a struct.
+local eight = ffi.new("struct { uint8_t raw[8]; char *list[1]; }", { { 1, 2, 3, 4, 5, 6, 7, 8 } })
+arrays(eight.raw, ffi.new("double[1]", { 3 }), "")
+arrays(ffi.new("uint8_t[?]", 8), eight.list, "")
 
 local routed = tl:define("test", "info", "$host:istr $n:u8[] $copy:str to $other:istr")
 for i = 1, 2 do
@@ -46,6 +50,12 @@ refused("expected a number as $ratio, got \"x\"", sent, 1, "x", "x")
 refused("expected an integer as $n", sent, "1", 1, "x")
 refused("a table of numbers or an array of uint8_t as $raw, got \"a\"", arrays, "a", {}, "")
 refused("a table of numbers or an array of double as $list", arrays, {}, ffi.new "uint8_t[3]", "")
+-- Nobody knows how long the array is that a pointer leads to.
+for _, kind in ipairs { "uint8_t *", "const uint8_t *", "uint8_t * const", "void *", "uint8_t (*)[4]", "int (*)(void)" } do
+   refused("an array of uint8_t as $raw", arrays, ffi.cast(kind, eight), {}, "")
+end
+ffi.cdef "int getpid(void);"
+refused("an array of uint8_t as $raw", arrays, ffi.C.getpid, {}, "")
 refused("$raw[2]", arrays, { 1, "x" }, {}, "")
 local line = debug.getinfo(1, "l").currentline + 1
 local _, where = pcall(function() sent(1, 2, 3) end)
@@ -61,6 +71,8 @@ local expected = {
    "raw([1, 2, 255]) list([0.5, -1.0]) t(größe)",
    "raw([1, 2, 3, 4, 5, 6, 7, 8, 9]) list([2.0]) t(nul \0 inside)",
    "raw([]) list([]) t()",
+   "raw([1, 2, 3, 4, 5, 6, 7, 8]) list([3.0]) t()",
+   "raw([0, 0, 0, 0, 0, 0, 0, 0]) list([0.0]) t()",
    "host(eth0) n([1, 2]) copy(copied) to other(lo)", "host() n([1, 2]) copy(copied) to other(lo)",
    "host(größe) n([1, 2]) copy(copied) to other(lo)",
    "host(" .. ("z"):rep(256) .. ") n([1, 2]) copy(copied) to other(lo)",
