@@ -331,7 +331,6 @@ fn what_is_installed_is_not_what_is_tested() {
     with_another_installed(&[
         "c_abi::every_function_used_rightly_and_wrongly",
         "c_abi::the_static_library_does_the_same",
-        "c_abi::the_face_for_cpp",
         "c_abi::the_headers_are_clean_by_themselves",
     ]);
 }

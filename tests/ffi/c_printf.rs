@@ -123,7 +123,7 @@ fn end(mut child: Child) {
 
 #[test]
 fn the_same_by_other_compilers_and_standards() {
-    for standard in ["-std=c11", "-std=c17", "-std=c2x"] {
+    for standard in ["-std=c11", "-std=c2x"] {
         passes(
             cc(),
             &[standard, "-O2", "-Wformat=2"],
