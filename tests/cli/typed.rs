@@ -45,30 +45,47 @@ fn cases() -> Vec<(&'static str, i64, &'static str, Json)> {
     ]
 }
 
-/// Logs each case in an event of its own, in each of the four words in turn. Returns the text and
-/// the arguments in JSON of each, in their order.
+/// Logs each case in two events of its own: in each of the four words of an entry in turn, and
+/// behind more integers than an entry has. Returns the text and the arguments in JSON of each, in
+/// their order.
 fn log(timeline: &Timeline) -> Vec<(String, Json)> {
     let mut expected = Vec::new();
-    for (index, (kind, word, text, json)) in cases().into_iter().enumerate() {
-        let before = index % 4;
-        let plain: String = (0..before)
-            .map(|n| format!("${} ", (b'a' + n as u8) as char))
-            .collect();
-        let message = format!("{plain}now $x{kind}. end\n$not:this");
-        let event = timeline.define("typed", Priority::Info, &message).unwrap();
-        let mut words = [0; 4];
-        words[before] = word;
-        timeline.log(event, words);
-        let others: String = (0..before)
-            .map(|n| format!("{}(0) ", (b'a' + n as u8) as char))
-            .collect();
-        let mut args = json!({ "x": json });
-        for n in 0..before {
-            args[((b'a' + n as u8) as char).to_string()] = json!(0);
+    for (index, case) in cases().iter().enumerate() {
+        for before in [index % 4, 5 + index % 3] {
+            expected.push(log_one(timeline, case, before));
         }
-        expected.push((format!("{others}now x({text}). end"), args));
     }
     expected
+}
+
+/// Logs a case behind so many zeros.
+fn log_one(
+    timeline: &Timeline,
+    (kind, word, text, json): &(&str, i64, &str, Json),
+    before: usize,
+) -> (String, Json) {
+    let names: Vec<String> = ('a'..).take(before).map(String::from).collect();
+    let plain: String = names.iter().map(|name| format!("${name} ")).collect();
+    let message = format!("{plain}now $x{kind}. end\n$not:this");
+    let event = timeline.define("typed", Priority::Info, &message).unwrap();
+    match before {
+        0..4 => {
+            let mut words = [0; 4];
+            words[before] = *word;
+            timeline.log(event, words);
+        }
+        _ => {
+            let mut words = vec![0; before];
+            words.push(*word as u64);
+            timeline.log_payload(event, &words, false);
+        }
+    }
+    let mut args = json!({ "x": json });
+    for name in &names {
+        args[name] = json!(0);
+    }
+    let others: String = names.iter().map(|name| format!("{name}(0) ")).collect();
+    (format!("{others}now x({text}). end"), args)
 }
 
 fn check(path: &str, expected: &[(String, Json)]) {
