@@ -48,8 +48,8 @@ unit:
 	  $(CARGO) test --workspace --no-fail-fast
 	$(MAKE) --jobs 3 --output-sync --keep-going without-rseq-core without-rseq-ffi without-rseq-cli
 
-# Once more as where there are no restartable sequences: what depends on which lanes are written through. Those that
-# are skipped run both ways by themselves. In each program one at a time: a child that another test forks keeps the
+# Runs the tests that depend on lanes once more, without restartable sequences. Those that are skipped run both ways
+# by themselves. In each program one at a time: a child that another test forks keeps the
 # locks of a killed process for a moment.
 without-rseq-%:
 	GLIBC_TUNABLES=glibc.pthread.rseq=0 RUST_TEST_THREADS=1 $(CARGO) test --workspace --test $* -- \
@@ -57,7 +57,7 @@ without-rseq-%:
 	  --skip logging_takes_no_more_stack --skip fork::stepping
 
 # Built apart, because the flag would build everything else anew; without the command, which no model needs. One at a
-# time: each run of a model maps its stacks anew, and every other thread makes that dearer.
+# time: each run of a model maps its stacks anew, and that costs more with several threads.
 loom:
 	RUSTFLAGS="--cfg loom" RUST_TEST_THREADS=1 $(CARGO) test -p timeline --profile loom --no-default-features --test loom --target-dir target/loom
 

@@ -20,7 +20,7 @@ const SOURCES: [&str; 18] = [
     "printf",
     "interned",
     "typed",
-    "data",
+    "payload",
     "backtrace",
     "dump",
     "reader",

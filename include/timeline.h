@@ -1211,8 +1211,9 @@ timeline_status_t timeline_define_typed(struct timeline_t *tl,
  *
  * `words`: the payload, which has room for `most` words: for `payload` bytes of the timeline.
  * `argument`: which argument the text is, from 0; its word is stored. `end`: how many words are
- * taken, those of all arguments first. `text` and `size`: the text and its bytes, which may
- * contain NUL; one that does not fit is cut before a character, and of NULL only that is stored.
+ * taken, those of all arguments first. `text` and `size`: the text and its number of bytes. It may
+ * contain NUL. A text that does not fit is cut between two characters. For NULL, only a mark is
+ * stored.
  *
  * Returns how many words are taken now. Any thread; safe in a signal handler.
  *

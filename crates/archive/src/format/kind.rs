@@ -1,8 +1,8 @@
-//! Learns records by heart, so that like ones are read without going from field to field.
+//! Remembers records of events. A similar record is compared with them, not read field by field.
 //!
-//! Records of one kind have the same fields with the same values, but for the list and for numbers
-//! that vary from event to event. So most of a record is compared with a known one, many bytes at
-//! a time, and the rest is where it is in that one.
+//! Records of one kind have the same fields with the same values, except for the list and for
+//! numbers that vary from event to event. A reader compares most of a record with a known one, many
+//! bytes at a time. It finds the rest at the same places as in the known one.
 
 use timeline::msgpack::{Input, marker};
 
@@ -69,7 +69,7 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// A number that only records with the same fields have, but for those that vary.
+    /// A number that only records with the same fields have, except for those that vary.
     pub fn number(&mut self, fields: &NumberFields, varying: &Varying) -> u64 {
         let mut fields = *fields;
         varying

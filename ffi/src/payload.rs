@@ -1,5 +1,7 @@
-//! Texts and arrays of a payload, for bindings to other languages.
+//! Puts texts and arrays into a payload, for bindings to other languages.
+
 use std::ffi::{c_char, c_void};
+
 use timeline_core::statement::Payload;
 
 /// Appends a text to a payload that is put together in the memory of the caller, for
@@ -7,8 +9,9 @@ use timeline_core::statement::Payload;
 ///
 /// `words`: the payload, which has room for `most` words: for `payload` bytes of the timeline.
 /// `argument`: which argument the text is, from 0; its word is stored. `end`: how many words are
-/// taken, those of all arguments first. `text` and `size`: the text and its bytes, which may
-/// contain NUL; one that does not fit is cut before a character, and of NULL only that is stored.
+/// taken, those of all arguments first. `text` and `size`: the text and its number of bytes. It may
+/// contain NUL. A text that does not fit is cut between two characters. For NULL, only a mark is
+/// stored.
 ///
 /// Returns how many words are taken now. Any thread; safe in a signal handler.
 ///
