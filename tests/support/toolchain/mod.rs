@@ -92,6 +92,9 @@ pub fn cargo_build(package: &str, targets: &str, dir: &Path) -> Command {
     let mut command = Command::new(cargo);
     command
         .current_dir(root())
+        // Set where a guide uses an installation. For cargo it would be another machine, on which
+        // it builds much anew, and again for the next test.
+        .env_remove("CPATH")
         .args(["build", "--quiet", targets]);
     match profile {
         "dev" => command.args(["--workspace", "--test", "loom"]),
