@@ -1057,9 +1057,10 @@ timeline_status_t timeline_option(struct timeline_t *tl, const char *argument);
  * before the thread's first event, and any number of times. A forked child has the system's name
  * until it calls this.
  *
- * A thread that is not named here has the name that the system has for it. The timeline looks at
- * that at the first event of the thread, whenever the thread defines an event or calls this
- * without a name, and at its end; not at later events, which make no system call.
+ * A thread that is not named here has the name that the system has for it. Readers ask the kernel
+ * while the thread runs, and again about once in a second. In the timeline is the name of its
+ * first event, of the last event that it defined, of its last call of this without a name, or of
+ * its end. That is for threads that were killed, and for readers in other containers.
  *
  * `name`: at most 39 bytes of UTF-8, a longer one is cut between characters. NULL or `""` goes
  * back to the name of the system. `group`: at most 31 bytes, in the same way; NULL or `""` for

@@ -18,6 +18,7 @@ use crate::files::Replacement;
 use crate::layout::words::{Cursor, Entry, State};
 use crate::layout::{ENTRY_SIZE, Header, Region, header, records};
 use crate::ring::reader::{self, Chunk};
+use crate::ring::system_names::SystemNames;
 use crate::ring::{Storage, threads};
 use crate::segment::{self, Segment};
 use crate::shm::{self, Record, store_bytes};
@@ -216,19 +217,26 @@ impl Snapshot<'_> {
         self.out.write_all_at(&bytes, region.offset)
     }
 
-    /// Writes the thread records, without those that changed while they were copied. Their threads
-    /// had logged nothing when the events were copied.
+    /// Writes the thread records, with the names that the system has for threads now; without those
+    /// that changed while they were copied. Their threads had logged nothing when the events were
+    /// copied.
     fn threads(&mut self) -> std::io::Result<()> {
-        let region = self.segment.geometry.thread();
+        let (map, geometry) = (&self.segment.map, &self.segment.geometry);
+        let region = geometry.thread();
+        let mut names = (!self.segment.facts.snapshot).then(SystemNames::default);
         let mut bytes = vec![0; region.length as usize];
         for (slot, record) in (0_u32..).zip(bytes.chunks_exact_mut(region.stride as usize)) {
-            let (map, geometry) = (&self.segment.map, &self.segment.geometry);
-            threads::copy(
-                map,
-                geometry,
-                slot,
-                &mut record[..size_of::<records::Thread>()],
-            );
+            let record = &mut record[..size_of::<records::Thread>()];
+            threads::copy(map, geometry, slot, record);
+            let Some(recorded) = threads::read(record) else {
+                continue;
+            };
+            let name = names
+                .as_mut()
+                .and_then(|names| names.of(map, geometry, &recorded));
+            if let Some(name) = name {
+                threads::put_name(record, name);
+            }
         }
         self.out.write_all_at(&bytes, region.offset)
     }

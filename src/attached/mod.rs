@@ -5,7 +5,7 @@ mod frames;
 
 use std::fs::File;
 use std::path::Path;
-use std::sync::{OnceLock, PoisonError, RwLock};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use crate::clock::TimeBase;
 use crate::error::{Error, Result};
@@ -13,6 +13,7 @@ use crate::event::{Definition, EventId, Level, Module};
 use crate::info::{self, Info};
 use crate::layout::DEFAULT_STRING_TABLE;
 use crate::lifecycle;
+use crate::ring::system_names::SystemNames;
 use crate::ring::threads::{self, Thread};
 use crate::save::{self, Saved};
 use crate::segment::Segment;
@@ -47,6 +48,7 @@ pub struct Attached {
     file: SharedFile,
     time: RwLock<TimeBase>,
     clock_runs: bool,
+    system_names: Mutex<SystemNames>,
     definitions: Vec<OnceLock<Box<Definition>>>,
     /// Bytes of text that may still be copied into definitions.
     text_left: AtomicU64,
@@ -83,6 +85,7 @@ impl Attached {
         Ok(Attached {
             clock_runs: segment.clock_runs(),
             time: RwLock::new(segment.time_base()),
+            system_names: Mutex::new(SystemNames::default()),
             definitions,
             text_left: AtomicU64::new(
                 SHARING * segment.geometry.strings().length.max(DEFAULT_STRING_TABLE),
@@ -259,16 +262,34 @@ impl Attached {
     }
 
     /// The thread that logged an event; `None` if its record was taken by another thread since.
+    ///
+    /// If its name is that of the system and it still runs, the kernel tells the name, and
+    /// [`Attached::renames`] notices when it changes.
     pub fn thread(&self, event: &Event) -> Option<Thread> {
-        let thread = threads::lookup(&self.segment.map, &self.segment.geometry, event.thread.0);
-        // Only in damaged memory does the record of an identity have another thread id.
-        thread.filter(|thread| thread.tid == event.tid)
+        let (map, geometry) = (&self.segment.map, &self.segment.geometry);
+        let mut recorded = threads::lookup(map, geometry, event.thread.0)
+            // Only in damaged memory does the record of an identity have another thread id.
+            .filter(|recorded| recorded.thread.tid == event.tid)?;
+        if !self.is_snapshot() {
+            let mut names = self.system_names();
+            if let Some(name) = names.of(map, geometry, &recorded) {
+                recorded.thread.name = Some(name.to_string());
+            }
+        }
+        Some(recorded.thread)
     }
 
-    /// How often threads were renamed since the timeline was created. If it has changed,
-    /// [`Attached::thread`] may give other names than before.
+    /// Changes if [`Attached::thread`] may give other names than before. The kernel is asked again
+    /// for the names of the system, at most once in a second.
     pub fn renames(&self) -> u64 {
-        threads::renames(&self.segment.map)
+        let (map, geometry) = (&self.segment.map, &self.segment.geometry);
+        let by_programs = threads::renames(map);
+        by_programs.wrapping_add(self.system_names().changes(map, geometry))
+    }
+
+    fn system_names(&self) -> MutexGuard<'_, SystemNames> {
+        let names = self.system_names.lock();
+        names.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Nanoseconds since the epoch at `ticks`; `None` if the timeline has too few anchors.

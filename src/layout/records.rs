@@ -99,6 +99,8 @@ record! {
 
 /// Bit of a definition's `flags`: its events are important.
 pub const FLAG_IMPORTANT: u8 = 1;
+/// Bit of a thread's `flags`: its name is the system's, which may have changed since.
+pub const FLAG_SYSTEM_NAME: u16 = 1;
 /// Bytes of a thread's name in its record, with at least one NUL.
 pub const THREAD_NAME: usize = 40;
 /// Bytes of a thread's group in its record, with at least one NUL.
@@ -124,7 +126,9 @@ record! {
         32 pub process_name: [AtomicU8; 16],
         /// The generation of the slot: that of its last thread, or of one that was killed before it
         /// had an identity. A slot with the last one gets no more threads.
-        48 pub generation: AtomicU32,
+        48 pub generation: AtomicU16,
+        /// [`FLAG_SYSTEM_NAME`].
+        50 pub flags: AtomicU16,
         /// Counts the changes of the name and the group. Odd while they are being written.
         52 pub renames: AtomicU32,
         /// Its name, NUL-padded.

@@ -90,6 +90,8 @@ pub mod processes;
 #[cfg(not(loom))]
 pub mod rseq;
 #[cfg(not(loom))]
+pub mod system_names;
+#[cfg(not(loom))]
 pub mod threads;
 
 use std::ops::Range;

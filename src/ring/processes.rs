@@ -92,6 +92,22 @@ fn kernel_process(record: &Place<Process>) -> KernelProcess {
     }
 }
 
+/// The process with that identity, as it described itself; `None` if its slot is another's by now.
+pub fn lookup(map: &Mapping, geometry: &Geometry, identity: u32) -> Option<KernelProcess> {
+    let slot = (identity & 0xffff).checked_sub(1)?;
+    if slot >= geometry.processes {
+        return None;
+    }
+    let record = record(map, geometry, slot);
+    let found = record.field(|process| &process.identity);
+    // Acquire, pairs with the Release in `join`.
+    let before = found.load(Ordering::Acquire);
+    let process = kernel_process(&record);
+    // Pairs with the fence in `join`: otherwise another process is taking the slot.
+    fence(Ordering::Acquire);
+    (before == identity && found.load(Ordering::Relaxed) == identity).then_some(process)
+}
+
 fn has_left(record: &Place<Process>) -> bool {
     // Acquire, pairs with the Release in `leave`.
     record

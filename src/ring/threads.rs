@@ -8,7 +8,7 @@
 //! A thread may change its name and group while it runs. Then its record keeps its identity, and
 //! `renames` is odd meanwhile.
 
-use crate::layout::records::{THREAD_GROUP, THREAD_NAME};
+use crate::layout::records::{FLAG_SYSTEM_NAME, THREAD_GROUP, THREAD_NAME};
 use crate::layout::{Geometry, records};
 use crate::shm::{
     Mapping, Place, Record, load_bytes, process_name, store_bytes, thread_id, thread_name,
@@ -16,7 +16,7 @@ use crate::shm::{
 use crate::sync::{AtomicU8, AtomicU32, Ordering, fence};
 
 /// The last generation of a slot.
-const LAST_GENERATION: u32 = 0xffff;
+const LAST_GENERATION: u16 = 0xffff;
 
 /// A thread that logged.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,7 +78,7 @@ fn padded<const N: usize>(text: &[u8]) -> [u8; N] {
 }
 
 /// The system's name of the calling thread.
-pub fn system_name() -> [u8; THREAD_NAME] {
+fn system_name() -> [u8; THREAD_NAME] {
     padded(&thread_name())
 }
 
@@ -92,7 +92,7 @@ pub fn register(map: &Mapping, geometry: &Geometry, process: u32, ticks: u64) ->
         let slot = (serial.wrapping_add(i.into()) % u64::from(geometry.threads)) as u32;
         let record = record(map, geometry, slot).shared();
         // Relaxed: looked at again once the record is ours. It only grows.
-        if record.generation.load(Ordering::Relaxed) >= LAST_GENERATION {
+        if record.generation.load(Ordering::Relaxed) == LAST_GENERATION {
             continue;
         }
         // Acquire (pairs with the Release in `end`): the former owner has finished with the record.
@@ -101,11 +101,11 @@ pub fn register(map: &Mapping, geometry: &Geometry, process: u32, ticks: u64) ->
         if claim.is_err() {
             continue;
         }
-        let generation = record.generation.load(Ordering::Relaxed).saturating_add(1);
-        if generation > LAST_GENERATION {
+        let last = record.generation.load(Ordering::Relaxed);
+        let Some(generation) = last.checked_add(1) else {
             record.live.store(0, Ordering::Release);
             continue;
-        }
+        };
         // First: if we are killed from here on, the next thread gets another one.
         record.generation.store(generation, Ordering::Relaxed);
         // The fence keeps the stores below behind the 0, and the Release at the end keeps them
@@ -120,7 +120,7 @@ pub fn register(map: &Mapping, geometry: &Geometry, process: u32, ticks: u64) ->
         record.renames.store(0, Ordering::Relaxed);
         store_first_names(record);
         store_bytes(&record.process_name, &process_name());
-        let identity = generation << 16 | slot;
+        let identity = u32::from(generation) << 16 | slot;
         record.identity.store(identity, Ordering::Release);
         return (identity, tid);
     }
@@ -131,17 +131,18 @@ pub fn register(map: &Mapping, geometry: &Geometry, process: u32, ticks: u64) ->
 // Not inline: a first event has a bound on its stack, and what is called next needs more of it.
 #[inline(never)]
 fn store_first_names(record: &records::Thread) {
+    record.flags.store(FLAG_SYSTEM_NAME, Ordering::Relaxed);
     store_bytes(&record.name, &system_name());
     store_bytes(&record.group, &[0; THREAD_GROUP]);
 }
 
-/// Changes the name and the group of the calling thread, which has that identity; `None` leaves the
-/// group as it is. Does not allocate.
+/// Changes the name and the group of the calling thread, which has that identity. Without a name,
+/// it has that of the system; without a group, it keeps its group. Does not allocate.
 pub fn rename(
     map: &Mapping,
     geometry: &Geometry,
     identity: u32,
-    name: &[u8; THREAD_NAME],
+    name: Option<&[u8; THREAD_NAME]>,
     group: Option<&[u8; THREAD_GROUP]>,
 ) {
     let slot = identity & 0xffff;
@@ -149,8 +150,12 @@ pub fn rename(
         return;
     }
     let record = record(map, geometry, slot).shared();
+    let flags = if name.is_none() { FLAG_SYSTEM_NAME } else { 0 };
+    let name = name.copied().unwrap_or_else(system_name);
     let group = group.copied().unwrap_or_else(|| load_bytes(&record.group));
-    let is_known = load_bytes(&record.name) == *name && load_bytes(&record.group) == group;
+    let is_known = record.flags.load(Ordering::Relaxed) == flags
+        && load_bytes(&record.name) == name
+        && load_bytes(&record.group) == group;
     if is_known || record.identity.load(Ordering::Relaxed) != identity {
         return;
     }
@@ -160,7 +165,8 @@ pub fn rename(
     // even one (both pair with the Acquires in `copy`).
     record.renames.store(writing, Ordering::Relaxed);
     fence(Ordering::Release);
-    store_bytes(&record.name, name);
+    record.flags.store(flags, Ordering::Relaxed);
+    store_bytes(&record.name, &name);
     store_bytes(&record.group, &group);
     let written = writing.wrapping_add(1);
     record.renames.store(written, Ordering::Release);
@@ -232,29 +238,61 @@ pub fn copy(map: &Mapping, geometry: &Geometry, slot: u32, copy: &mut [u8]) {
     records::Thread::edit(copy, |thread| *thread.renames.get_mut() |= 1);
 }
 
+/// A thread as its record describes it.
+pub struct Recorded {
+    /// The thread.
+    pub thread: Thread,
+    /// Whether its name is the system's, which may have changed since.
+    pub is_system_named: bool,
+    /// The identity of its process; 0 if the thread has ended.
+    pub process: u32,
+    /// Changes when its names do.
+    pub renames: u32,
+}
+
 /// The thread of that identity, if its record is still there.
-pub fn lookup(map: &Mapping, geometry: &Geometry, identity: u32) -> Option<Thread> {
+pub fn lookup(map: &Mapping, geometry: &Geometry, identity: u32) -> Option<Recorded> {
     let slot = identity & 0xffff;
     if identity == 0 || slot >= geometry.threads {
         return None;
     }
     let mut bytes = [0; size_of::<records::Thread>()];
     copy(map, geometry, slot, &mut bytes);
-    let record = records::Thread::of(&bytes);
+    read(&bytes).filter(|recorded| recorded.thread.identity == identity)
+}
+
+/// The thread of the copy of a record; `None` if there is none.
+pub fn read(copy: &[u8]) -> Option<Recorded> {
+    let record = records::Thread::of(copy);
     let number = |field: &AtomicU32| field.load(Ordering::Relaxed);
-    if number(&record.identity) != identity {
+    let identity = number(&record.identity);
+    if identity == 0 {
         return None;
     }
-    let is_named = number(&record.renames).is_multiple_of(2);
+    let renames = number(&record.renames);
+    let is_named = renames.is_multiple_of(2);
     let group = text(&record.group);
-    Some(Thread {
-        identity,
-        tid: number(&record.tid),
-        pid: number(&record.pid),
-        name: is_named.then(|| text(&record.name)),
-        group: (is_named && !group.is_empty()).then_some(group),
-        process: Some(text(&record.process_name)),
+    let flags = record.flags.load(Ordering::Relaxed);
+    Some(Recorded {
+        thread: Thread {
+            identity,
+            tid: number(&record.tid),
+            pid: number(&record.pid),
+            name: is_named.then(|| text(&record.name)),
+            group: (is_named && !group.is_empty()).then_some(group),
+            process: Some(text(&record.process_name)),
+        },
+        is_system_named: is_named && flags & FLAG_SYSTEM_NAME != 0,
+        process: number(&record.live),
+        renames,
     })
+}
+
+/// Puts a name into the copy of a record, as far as it fits.
+pub fn put_name(copy: &mut [u8], name: &str) {
+    records::Thread::edit(copy, |thread| {
+        store_bytes(&thread.name, &padded::<THREAD_NAME>(name.as_bytes()))
+    });
 }
 
 /// The text up to its first NUL, or all of it.

@@ -1,5 +1,7 @@
 //! Tests that archives have the names that threads had, and take a renamed thread for one.
 
+use std::time::{Duration, Instant};
+
 use timeline::{Attached, EventId, Order, Source, Timeline};
 use timeline_archive::{Archive, Form, Keeping, Output, Recorder};
 
@@ -68,4 +70,41 @@ fn a_thread_that_is_renamed_while_it_is_recorded_stays_one_thread() {
             assert!(identities.contains(&thread.identity.into()));
         }
     }
+}
+
+#[test]
+fn a_thread_that_the_system_renames_has_its_new_name_in_later_events() {
+    let name = Name::new("renamed-by-the-system");
+    let timeline = Timeline::with_size(name.path(), 1024, 4096).expect("created");
+    let event = define(&timeline);
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("flight.tla");
+    let attached: Attached = attach(name.path());
+    let mut output = Output::open(&file, Keeping::default()).expect("opened");
+    let mut recorder = Recorder::new(&attached, &mut output, Form::Plain).expect("begun");
+    let rename = |name| std::fs::write("/proc/thread-self/comm", name).expect("named");
+    rename("first name");
+    log(&timeline, event, 0..10);
+    while recorder.step() {}
+    rename("second name");
+    let start = Instant::now();
+    let names = || {
+        let archive = Archive::open(&file).expect("an archive");
+        let names = archive
+            .events()
+            .map(|event| event.thread.name.as_deref().map(str::to_owned));
+        let mut names: Vec<_> = names.flatten().collect();
+        names.dedup();
+        names
+    };
+    // The recorder asks the system from time to time.
+    let mut count = 10;
+    while names() == ["first name"] {
+        assert!(start.elapsed() < Duration::from_secs(60), "not noticed");
+        log(&timeline, event, count..count + 1);
+        count += 1;
+        while recorder.step() {}
+    }
+    assert_eq!(names(), ["first name", "second name"]);
+    recorder.finish();
 }

@@ -72,6 +72,9 @@ static void *by_the_system(void *unused) {
   CHECK_EQ(pthread_setname_np(pthread_self(), "after"), 0);
   define();
   is_called(2, "after", "");
+  /* Readers ask the system, too. */
+  CHECK_EQ(pthread_setname_np(pthread_self(), "later"), 0);
+  is_called(2, "later", "");
   CHECK_EQ(pthread_setname_np(pthread_self(), "at its end"), 0);
   return NULL;
 }

@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use timeline::layout::Geometry;
 use timeline::layout::records::Thread;
-use timeline::{Order, Timeline};
+use timeline::{Attached, Event, Order, Timeline};
 
-use crate::support::{Name, arguments, attach, checked, define};
+use crate::support::{Name, Process, arguments, attach, checked, define, hear, say};
 
 /// Sets a number in all records of threads.
 fn set_in_records(name: &Name, geometry: &Geometry, offset: usize, value: u32) {
@@ -127,4 +128,85 @@ fn a_thread_that_was_killed_while_it_changed_its_name_has_none() {
     assert_eq!(thread.name.as_deref(), Some("whole"));
     assert_eq!(thread.group.as_deref(), Some("group"));
     timeline::unlink(&copy).expect("removed");
+}
+
+/// Gives the calling thread a name by the system, behind the back of the timeline.
+fn set_system_name(name: &str) {
+    std::fs::write("/proc/thread-self/comm", name).expect("named");
+}
+
+/// The oldest event, and the name of its thread.
+fn first(attached: &Attached) -> (Event, Option<String>) {
+    let event = attached.events(Order::OldestFirst).next().expect("logged");
+    let thread = attached.thread(&event).expect("there");
+    (event, thread.name)
+}
+
+#[test]
+fn a_reader_follows_the_name_that_the_system_has_for_a_running_thread() {
+    let name = Name::new("followed");
+    let timeline = Timeline::with_size(name.path(), 1024, 2048).expect("created");
+    let event = define(&timeline);
+    let copy = name.beside(".saved");
+    let named = |attached: &Attached, name: &str| {
+        let (_, found) = first(attached);
+        assert_eq!(found.as_deref(), Some(name));
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            set_system_name("before");
+            timeline.log(event, arguments(1, 0));
+            set_system_name("after\n");
+            let attached = attach(name.path());
+            named(&attached, "after\n");
+            let renames = attached.renames();
+            set_system_name("later");
+            let start = Instant::now();
+            while attached.renames() == renames {
+                assert!(start.elapsed() < Duration::from_secs(60), "still the same");
+                std::thread::yield_now();
+            }
+            named(&attached, "later");
+            timeline.save(&copy).expect("saved");
+            named(&attach(&copy), "later");
+            // The program's own name counts more.
+            timeline.thread("of the program", None).expect("named");
+            set_system_name("ignored");
+            named(&attach(name.path()), "of the program");
+            named(&attached, "of the program");
+            timeline.thread(None, None).expect("named");
+            set_system_name("at its end");
+        });
+    });
+    // Nothing else has this name, and the kernel may use the id of the thread again.
+    named(&attach(name.path()), "at its end");
+    named(&attach(&copy), "later");
+    timeline::unlink(&copy).expect("removed");
+}
+
+/// Logs, and is killed at the end.
+fn renamed(arguments: &[String]) {
+    let timeline = Timeline::with_size(&arguments[0], 1024, 2048).expect("created");
+    let event = define(&timeline);
+    set_system_name("before");
+    timeline.log(event, [1, 0, 0, 0]);
+    set_system_name("stored");
+    timeline
+        .define("app", timeline::Priority::Info, "another event")
+        .expect("defined");
+    set_system_name("seen");
+    say("named");
+    hear();
+}
+
+#[test]
+fn a_killed_thread_keeps_the_name_that_was_seen_or_stored_last() {
+    let name = Name::new("killed");
+    let mut child = Process::start(renamed, &[name.path()]);
+    assert_eq!(child.line(), "named");
+    let attached = attach(name.path());
+    assert_eq!(first(&attached).1.as_deref(), Some("seen"));
+    child.kill();
+    assert_eq!(first(&attached).1.as_deref(), Some("seen"));
+    assert_eq!(first(&attach(name.path())).1.as_deref(), Some("stored"));
 }

@@ -171,9 +171,9 @@ impl Log {
         state
             .named
             .store(names.name.is_some().into(), Ordering::Relaxed);
-        let name = names.name.unwrap_or_else(threads::system_name);
         let (map, geometry) = (self.ring.mapping(), &self.geometry);
-        threads::rename(map, geometry, thread, &name, Some(&names.group));
+        let (name, group) = (names.name.as_ref(), Some(&names.group));
+        threads::rename(map, geometry, thread, name, group);
         Ok(())
     }
 
@@ -198,7 +198,7 @@ impl Log {
     fn take_system_name(&self, state: &ThreadState) {
         let thread = state.thread_word.load(Ordering::Relaxed) as u32;
         let (map, geometry) = (self.ring.mapping(), &self.geometry);
-        threads::rename(map, geometry, thread, &threads::system_name(), None);
+        threads::rename(map, geometry, thread, None, None);
     }
 
     /// Gets a joined thread a lane of its own. Returns whether it has one.
