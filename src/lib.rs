@@ -91,8 +91,9 @@ pub use self::{
     event::{
         Attributes, Bytes, Catalogue, CatalogueEvent, Channel, Definition, Element, EventId, Field,
         FieldType, Format, Hex, Labels, Layout, Level, Module, Nanoseconds, Priority, Rules,
-        Selection, Switch, Syntax, TYPES, UnixTime, Value, Values, argument_names, bounded,
-        by_position, checked_fields, fields, lay_out, short, typed_message, values,
+        Selection, Switch, Syntax, TYPES, UnixTime, Value, ValueKind, ValueSink, Values,
+        argument_names, bounded, by_position, checked_fields, fields, lay_out, short,
+        typed_message, values,
     },
     info::{Dropped, Info},
     layout::{DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, MAX_ARGUMENTS, MAX_FIELDS},
@@ -103,8 +104,8 @@ pub use self::{
     save::Saved,
     shm::Trust,
     source::{
-        Encoding, Event, Events, Follow, FollowFrom, Frame, Order, Payload, PlacedEvent, Source,
-        ThreadRef,
+        Encoding, EntryEvent, Event, Events, Follow, FollowFrom, Frame, Order, Payload,
+        PlacedEvent, Source, ThreadRef,
     },
     statement::{Argument, Interned},
     timeline::{Options, Timeline},

@@ -13,11 +13,9 @@
 //! Readers accept any bytes: a value whose word is missing ends the values, and a text that reaches
 //! beyond the payload is cut.
 
-use super::values::{
-    Value, encode_float, encode_int, encode_long_double, encode_nil, encode_text, encode_uint,
-    value,
-};
-use super::{Definition, FieldType, Format, Syntax};
+use super::slot::{Slot, ValueKind, ValueSink};
+use super::values::{Value, value};
+use super::{Definition, Format, Syntax};
 use crate::layout::MAX_PAYLOAD_WORDS;
 use crate::layout::words::INTERNED;
 use crate::msgpack::Input;
@@ -28,64 +26,6 @@ pub(crate) const CUT: u64 = 1 << 63;
 pub(crate) const NULL: u64 = 1 << 62;
 /// Bytes of a word.
 const WORD: usize = 8;
-
-/// What stands in a word of a payload, or in two.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Slot {
-    /// A signed integer of so many bits.
-    Int(u32),
-    /// An unsigned integer of so many bits.
-    Uint(u32),
-    F32,
-    F64,
-    /// Two words: x86's 80 bits, little-endian, and 48 without a meaning.
-    LongDouble,
-    /// The length of an array whose elements have so many bytes, a power of two. Those of a text
-    /// have one.
-    Length(usize),
-    /// Nothing that is shown.
-    Unused,
-}
-
-impl Slot {
-    fn of_field(kind: FieldType) -> Slot {
-        match kind {
-            FieldType::I8 => Slot::Int(8),
-            FieldType::I16 => Slot::Int(16),
-            FieldType::I32 => Slot::Int(32),
-            FieldType::U8 => Slot::Uint(8),
-            FieldType::U16 => Slot::Uint(16),
-            FieldType::U32 | FieldType::Char => Slot::Uint(32),
-            FieldType::U64 | FieldType::Hex | FieldType::Ptr | FieldType::Bytes => Slot::Uint(64),
-            FieldType::F32 => Slot::F32,
-            FieldType::F64 => Slot::F64,
-            FieldType::Str | FieldType::Wstr | FieldType::Istr => Slot::Length(1),
-            FieldType::Array(element) => Slot::Length(element.size()),
-            _ => Slot::Int(64),
-        }
-    }
-
-    /// By the letter of a type of [`Format::types`].
-    fn of_conversion(kind: u32) -> Slot {
-        match kind as u8 {
-            b'i' => Slot::Int(32),
-            b'u' => Slot::Uint(32),
-            b'l' => Slot::Int(64),
-            b'd' => Slot::F64,
-            b'D' => Slot::LongDouble,
-            b's' | b'S' | b'w' | b'W' => Slot::Length(1),
-            b'n' => Slot::Unused,
-            _ => Slot::Uint(64),
-        }
-    }
-
-    fn words(self) -> usize {
-        match self {
-            Slot::LongDouble => 2,
-            _ => 1,
-        }
-    }
-}
 
 /// Which values the payloads of a definition have.
 ///
@@ -145,6 +85,23 @@ impl Layout {
         Values(Encoded::Laid(self.laid(Words::Bytes(payload))))
     }
 
+    /// The kinds of the values that each event has.
+    pub fn kinds(&self) -> impl Iterator<Item = ValueKind> {
+        self.slots.iter().filter_map(|slot| slot.kind())
+    }
+
+    /// Whether a payload is long enough for all values. A shorter one is damaged.
+    #[inline]
+    pub fn is_whole(&self, payload: &[u8]) -> bool {
+        payload.len() >= self.fixed
+    }
+
+    /// Gives the values of a whole payload to a sink, one for each of [`Layout::kinds`].
+    #[inline]
+    pub fn give(&self, payload: &[u8], sink: &mut impl ValueSink) {
+        self.laid(Words::Bytes(payload)).give(sink);
+    }
+
     /// The values of an event that has no payload: its words are the arguments.
     pub fn values_of_words<'a>(&'a self, words: &'a [i64]) -> Values<'a> {
         Values(Encoded::Laid(self.laid(Words::Arguments(words))))
@@ -177,10 +134,9 @@ impl<'a> Values<'a> {
     }
 
     /// Appends the values as msgpack, as [`Value::encode`] does with each.
-    #[inline]
     pub fn encode(self, out: &mut Vec<u8>) {
         match self.0 {
-            Encoded::Laid(laid) => laid.encode(out),
+            Encoded::Laid(laid) => laid.give(out),
             Encoded::Packed(_) => self.for_each(|value| value.encode(out)),
         }
     }
@@ -278,24 +234,23 @@ impl<'a> Laid<'a> {
         })
     }
 
-    /// Appends all values as msgpack.
-    // Makes no `Value`: one is put together from parts, and a copy of it would wait for them.
+    /// Gives all values to a sink.
     #[inline]
-    fn encode(mut self, out: &mut Vec<u8>) {
+    fn give(mut self, sink: &mut impl ValueSink) {
         while let Some((slot, word)) = self.next_word() {
             match slot {
-                Slot::Int(bits) => encode_int(signed(word, bits), out),
-                Slot::Uint(bits) => encode_uint(unsigned(word, bits), out),
-                Slot::F32 => encode_float(f32::from_bits(word as u32).into(), out),
-                Slot::F64 => encode_float(f64::from_bits(word), out),
+                Slot::Int(bits) => sink.int(signed(word, bits)),
+                Slot::Uint(bits) => sink.uint(unsigned(word, bits)),
+                Slot::F32 => sink.float(f32::from_bits(word as u32).into()),
+                Slot::F64 => sink.float(f64::from_bits(word)),
                 Slot::LongDouble => match self.long_double(word) {
-                    Some(bytes) => encode_long_double(&bytes, out),
+                    Some(bytes) => sink.long_double(&bytes),
                     None => return,
                 },
-                Slot::Length(_) if word & NULL != 0 => encode_nil(out),
+                Slot::Length(_) if word & NULL != 0 => sink.nil(),
                 Slot::Length(size) => {
                     let (bytes, cut) = self.elements(word, size);
-                    encode_text(bytes, cut, out);
+                    sink.text(bytes, cut);
                 }
                 Slot::Unused => {}
             }

@@ -6,6 +6,7 @@
 
 use std::fmt::{self, Write as _};
 
+use super::slot::ValueSink;
 use super::{Format, Values};
 use crate::msgpack::{Head, Input, Marker, Packed, array16, marker, put, put_packed, uint64};
 
@@ -61,6 +62,32 @@ impl Value<'_> {
                 }
             }
         }
+    }
+}
+
+/// Appends values as msgpack.
+impl ValueSink for Vec<u8> {
+    #[inline]
+    fn int(&mut self, value: i64) {
+        encode_int(value, self);
+    }
+    #[inline]
+    fn uint(&mut self, value: u64) {
+        encode_uint(value, self);
+    }
+    #[inline]
+    fn float(&mut self, value: f64) {
+        encode_float(value, self);
+    }
+    fn long_double(&mut self, bytes: &[u8; 16]) {
+        encode_long_double(bytes, self);
+    }
+    #[inline]
+    fn text(&mut self, bytes: &[u8], cut: bool) {
+        encode_text(bytes, cut, self);
+    }
+    fn nil(&mut self) {
+        encode_nil(self);
     }
 }
 
@@ -124,13 +151,13 @@ pub fn by_position<'a>(
 }
 
 #[inline]
-pub(super) fn encode_int(value: i64, out: &mut Vec<u8>) {
+fn encode_int(value: i64, out: &mut Vec<u8>) {
     let is_small = i32::try_from(value).is_ok();
     put_32_or_64(value as u64, is_small, (marker::INT32, marker::INT64), out);
 }
 
 #[inline]
-pub(super) fn encode_uint(value: u64, out: &mut Vec<u8>) {
+fn encode_uint(value: u64, out: &mut Vec<u8>) {
     let is_small = u32::try_from(value).is_ok();
     put_32_or_64(value, is_small, (marker::UINT32, marker::UINT64), out);
 }
@@ -147,23 +174,23 @@ fn put_32_or_64(value: u64, is_small: bool, (small, large): (u8, u8), out: &mut 
 }
 
 #[inline]
-pub(super) fn encode_float(value: f64, out: &mut Vec<u8>) {
+fn encode_float(value: f64, out: &mut Vec<u8>) {
     let (marker, rest) = (Marker::F64.to_u8(), value.to_be_bytes());
     let size = rest.len();
     put_packed(out, Packed { marker, rest, size });
 }
 
-pub(super) fn encode_long_double(bytes: &[u8; 16], out: &mut Vec<u8>) {
+fn encode_long_double(bytes: &[u8; 16], out: &mut Vec<u8>) {
     put(out, Marker::FixExt16, &LONG_DOUBLE.to_be_bytes());
     out.extend_from_slice(bytes);
 }
 
-pub(super) fn encode_nil(out: &mut Vec<u8>) {
+fn encode_nil(out: &mut Vec<u8>) {
     put(out, Marker::Null, &[]);
 }
 
 /// Lengths have 16 bits: see [`Value::encode`].
-pub(super) fn encode_text(bytes: &[u8], cut: bool, out: &mut Vec<u8>) {
+fn encode_text(bytes: &[u8], cut: bool, out: &mut Vec<u8>) {
     let kept = u16::try_from(bytes.len()).unwrap_or(u16::MAX);
     if cut || usize::from(kept) < bytes.len() {
         put(out, Marker::Ext16, &kept.to_be_bytes());

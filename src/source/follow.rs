@@ -5,6 +5,7 @@
 //! know how far each lane has come, and only then looks at the chunks. So a gap is an exact loss,
 //! and not an event that was just being written. It is reported with the event after the gap.
 
+use super::entry::EntryEvent;
 use super::gone::Gone;
 use super::groups::{Group, Groups};
 use super::important::Important;
@@ -54,6 +55,8 @@ pub struct Follow<'a> {
     order: Vec<(u64, u32, u32)>,
     /// How many of these were returned.
     given: usize,
+    /// Memory for the words of an event.
+    words: Vec<u8>,
 }
 
 /// Entries of one chunk.
@@ -97,6 +100,7 @@ impl<'a> Follow<'a> {
             runs: Vec::new(),
             order: Vec::new(),
             given: 0,
+            words: Vec::new(),
         };
         match from {
             FollowFrom::Start | FollowFrom::Now => {}
@@ -247,30 +251,48 @@ impl<'a> Follow<'a> {
     }
 
     /// The next event of the last [`Follow::poll_placed`]; none after [`Follow::poll`].
-    #[inline]
     pub fn next_placed(&mut self) -> Option<PlacedEvent> {
-        if let Some(kept) = self.kept.get(self.kept_given) {
-            self.kept_given += 1;
-            return Some(kept.clone());
-        }
+        let important = self.next_important();
+        important.or_else(|| self.next_entry().map(|event| self.placed_event(&event)))
+    }
+
+    /// The next important event. Those of a poll come before the others.
+    pub fn next_important(&mut self) -> Option<PlacedEvent> {
+        let kept = self.kept.get(self.kept_given)?;
+        self.kept_given += 1;
+        Some(kept.clone())
+    }
+
+    /// The next event that is not important, as its entries have it: for those who would only take
+    /// a [`PlacedEvent`] apart again.
+    #[inline]
+    pub fn next_entry(&mut self) -> Option<EntryEvent> {
         loop {
             let (_, number, at) = *self.order.get(self.given)?;
             self.given += 1;
             let run = &mut self.runs[number as usize];
-            let mut missing = std::mem::take(&mut run.missing);
-            let missed = missing.unread;
             let Some(group) = Groups::new(&run.entries(&self.entries)[at as usize..]).next() else {
                 continue;
             };
-            let (lane, number) = (run.lane, run.first.saturating_add(u64::from(at)));
-            return Some(PlacedEvent {
-                event: self.event(&group, &mut missing),
-                lane,
-                number,
-                next: number.saturating_add(1 + group.rest.len() as u64),
-                missed,
-            });
+            let place = (run.lane, run.first.saturating_add(u64::from(at)));
+            let at = run.start + at as usize;
+            let missing = std::mem::take(&mut run.missing);
+            return Some(EntryEvent::new(&group, at, place, missing));
         }
+    }
+
+    /// The event that [`Follow::next_entry`] returned since the last poll.
+    pub fn placed_event(&self, event: &EntryEvent) -> PlacedEvent {
+        event.placed(self.segment, &self.entries)
+    }
+
+    /// The words of such an event, if its definition says all about them: of its arguments, or of
+    /// a payload without call stack and interned texts. Those of arguments are
+    /// [`MAX_ARGUMENTS`](crate::MAX_ARGUMENTS), also if the event has fewer.
+    #[inline]
+    pub fn words(&mut self, event: &EntryEvent) -> Option<&[u8]> {
+        let is_all = event.words(&self.entries, &mut self.words);
+        is_all.then_some(&self.words)
     }
 
     /// How many entries each lane has committed; 0 if that is not known. Behind the lanes, how many

@@ -104,19 +104,25 @@ fn whole_payload(segment: &Segment, group: &Group) -> Box<Payload> {
     payload
 }
 
-fn payload(group: &Group) -> Box<Payload> {
+/// Appends the bytes of the words of a payload.
+pub(super) fn words(group: &Group, bytes: &mut Vec<u8>) {
     let [first, others] = PAYLOAD_AT;
     let whole = group.rest.len() + 1 == usize::from(group.first.slots());
     let missing = match whole {
         true => group.first.unused_words(),
         false => 0,
     };
-    let mut bytes = Vec::with_capacity((group.rest.len() + 1) * size_of::<Entry>());
-    append(&group.first.0[first..], &mut bytes);
+    bytes.reserve((group.rest.len() + 1) * size_of::<Entry>());
+    append(&group.first.0[first..], bytes);
     for entry in group.rest {
-        append(&entry.0[others..], &mut bytes);
+        append(&entry.0[others..], bytes);
     }
     bytes.truncate(bytes.len().saturating_sub(missing * WORD));
+}
+
+fn payload(group: &Group) -> Box<Payload> {
+    let mut bytes = Vec::new();
+    words(group, &mut bytes);
     let (backtrace, values) = match group.first.flags() & FLAG_BACKTRACE {
         0 => (Vec::new(), bytes),
         _ => addresses(&bytes),

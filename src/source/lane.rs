@@ -4,7 +4,7 @@ use super::gone::Gone;
 use crate::ring::reader::Chunk;
 
 /// Entries of a lane that were overwritten.
-#[derive(Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Missing {
     /// Before the follower began.
     pub earlier: u64,

@@ -1,5 +1,6 @@
 //! Reads events from a ring: all in the order of time, or new ones as they come.
 
+mod entry;
 mod events;
 mod follow;
 mod gone;
@@ -8,6 +9,7 @@ mod held;
 mod important;
 mod lane;
 
+pub use entry::EntryEvent;
 pub use events::{Events, Order};
 pub use follow::{Follow, FollowFrom};
 pub(crate) use groups::Groups;

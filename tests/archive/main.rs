@@ -19,6 +19,7 @@ mod identity;
 mod important;
 mod independent;
 mod kills;
+mod kinds;
 mod limit;
 mod meddling;
 mod memory;

@@ -266,6 +266,32 @@ class Numbers:
         number = self.number()
         return (expected + (number >> 1 ^ -(number & 1))) % (1 << 64)
 
+    def value(self, kind, before, i):
+        """A value of a kind, as it stands in a payload."""
+        if kind <= 1:
+            before[i] = value = self.difference(before[i])
+            if kind == 0:
+                value -= value >> 63 << 64
+            size = 4 if (-1 << 31 <= value < 1 << 31 if kind == 0 else value < 1 << 32) else 8
+            return bytes([{0: 0xD0, 1: 0xCC}[kind] + (2 if size == 4 else 3)]) + value.to_bytes(size, "big", signed=kind == 0)
+        if kind == 2:
+            return b"\xcb" + self.take(8)[::-1]
+        if kind == 3:
+            return b"\xd8\x02" + self.take(16)
+        assert kind == 4, "a kind that is not known"
+        length = self.number() - 1
+        if length < 0:
+            return b"\xc0"
+        text = self.take(length >> 1)
+        if length & 1:
+            return b"\xc8" + len(text).to_bytes(2, "big") + b"\x01" + text
+        return (bytes([0xD9, len(text)]) if len(text) < 256 else b"\xda" + len(text).to_bytes(2, "big")) + text
+
+    def take(self, length):
+        self.at += length
+        assert self.at <= len(self.data), "a column that ends too early"
+        return self.data[self.at - length:self.at]
+
     def bytes(self):
         length = self.number()
         self.at += length
@@ -286,15 +312,16 @@ def events_of(block):
         mask, fields = row(numbers, (2, 3, 6, 9, 11, 18, 20, 22))
         backtrace = numbers.number() if mask >> 4 & 1 else 0
         arguments = numbers.number() if mask >> 10 & 1 else 0
-        assert arguments <= MAX_ARGUMENTS
-        shapes.append((mask, fields, backtrace, [0] * arguments))
+        kinds = numbers.bytes() if mask >> 21 & 1 else b""
+        assert max(arguments, len(kinds)) <= MAX_ARGUMENTS
+        shapes.append((mask, fields, backtrace, [0] * (arguments or len(kinds)), kinds))
     sources = [row(numbers, (5, 13, 14, 15, 23, 24))[1] for _ in range(numbers.number())]
     columns = [Numbers(numbers.bytes()) for _ in range(numbers.number())]
     assert max(len(shapes), len(sources)) <= MAX_EVENTS and len(columns) <= MAX_COLUMNS
     last = {7: base_ticks, 12: 0, 4: 0}
     lanes = {}
     while columns[0].at < len(columns[0].data):
-        mask, fields, backtrace, before = shapes[columns[0].number()]
+        mask, fields, backtrace, before, kinds = shapes[columns[0].number()]
         event = {**fields, **sources[columns[1].number()]}
         if mask >> 7 & 1:
             event[7] = last[7] = columns[2].difference(last[7])
@@ -314,10 +341,13 @@ def events_of(block):
         for _ in range(backtrace):
             last[4] = columns[7].difference(last[4])
             event.setdefault(4, []).append(last[4])
-        for i, value in enumerate(before):
+        if kinds:
+            raw = b"".join(column.value(kind, before, i) for i, (kind, column) in enumerate(zip(kinds, columns[8:])))
+            event[10] = Msgpack(raw).values()
+        for i, value in enumerate(before if not kinds else ()):
             value = columns[8 + i].difference(value % (1 << 64))
             before[i] = value - (1 << 64) if value >> 63 else value
-        if before:
+        if before and not kinds:
             event[10] = Arguments(before, b"")
         if mask >> 19 & 1:
             event[10] = Msgpack(columns[-1].bytes()).values()
@@ -391,7 +421,7 @@ def main(path, with_names):
         elif tag == 2:
             symbols.append(named(SYMBOL, fields))
         elif tag == 16:
-            assert fields[2] == b"lz4"
+            assert fields[2] in (b"lz4", b"lz4+kinds")
             inside = list(events_of(expand(fields[9], fields[3])))
             assert len(inside) == fields[4] <= MAX_EVENTS and fields[3] <= MAX
             for first, most, field in ((5, 6, 7), (7, 8, 8)):

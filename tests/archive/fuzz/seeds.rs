@@ -4,7 +4,7 @@
 
 use std::mem::offset_of;
 
-use rmp::decode::{read_bin_len, read_int, read_map_len, read_pfix};
+use rmp::decode::{read_bin_len, read_int, read_map_len, read_pfix, read_str_len};
 use timeline::layout::Header;
 use timeline::{Attached, Frame, Module, Priority, Record, Timeline, Value, lay_out, values};
 use timeline_archive::{Archive, Form, Keeping, Output, Preamble, RawEvent, Recorder, Writer};
@@ -172,7 +172,10 @@ fn block(mut record: &[u8]) -> Vec<u8> {
     for _ in 0..fields {
         match read_pfix(input).expect("a field") {
             1 => magic = read_int(input).expect("a number"),
-            2 => *input = &input[4..],
+            2 => {
+                let codec = read_str_len(input).expect("a codec") as usize;
+                *input = &input[codec..];
+            }
             3 => expanded = read_int(input).expect("a number"),
             4 => count = read_int(input).expect("a number"),
             9 => break,

@@ -9,9 +9,12 @@ use std::collections::HashMap;
 
 use crate::format::event::{RawDefinition, RawThread};
 use crate::format::varint::{Cursor, put};
+use timeline::ValueKind;
 
 /// The name of the compression.
 pub const CODEC: &str = "lz4";
+/// The name of the same compression, of a block with shapes that state the kinds of values.
+pub const CODEC_KINDS: &str = "lz4+kinds";
 /// Most bytes that a block may expand to.
 pub const MAX_EXPANDED: usize = 16 << 20;
 /// The number of columns before those of the arguments.
@@ -55,6 +58,8 @@ pub struct Shape {
     pub args: u64,
     /// Whether the events have a payload.
     pub payload: bool,
+    /// The kinds of their values, if each has a column in place of arguments and payload.
+    pub kinds: Vec<ValueKind>,
 }
 
 pub(crate) const HAS_TICKS: u64 = 1 << 7;
@@ -66,6 +71,20 @@ const HAS: u64 = HAS_TICKS | HAS_TIME | HAS_CORE | HAS_LANE | HAS_NUMBER;
 const HAS_BACKTRACE: u64 = 1 << 4;
 const HAS_ARGS: u64 = 1 << 10;
 const HAS_PAYLOAD: u64 = 1 << 19;
+const HAS_KINDS: u64 = 1 << 21;
+/// The kinds of values by their numbers in a block.
+const KINDS: [ValueKind; 5] = [
+    ValueKind::Int,
+    ValueKind::Uint,
+    ValueKind::Float,
+    ValueKind::LongDouble,
+    ValueKind::Text,
+];
+
+/// Whether the codec of a block is one of those above.
+pub fn is_known(codec: &[u8]) -> bool {
+    [CODEC.as_bytes(), CODEC_KINDS.as_bytes()].contains(&codec)
+}
 
 impl Shape {
     /// The fields that have a value in the table, and their values.
@@ -94,10 +113,18 @@ impl Shape {
         if self.payload {
             mask |= HAS_PAYLOAD;
         }
+        if !self.kinds.is_empty() {
+            mask |= HAS_KINDS;
+        }
         let counts = [self.backtrace, self.args];
         encode_row(mask, &mut self.fields(), out);
         for count in counts.into_iter().filter(|count| *count > 0) {
             put(out, count);
+        }
+        if !self.kinds.is_empty() {
+            put(out, self.kinds.len() as u64);
+            let number = |kind| KINDS.iter().position(|known| known == kind).unwrap_or(0);
+            out.extend(self.kinds.iter().map(|kind| number(kind) as u8));
         }
     }
 
@@ -112,6 +139,17 @@ impl Shape {
             shape.args = input.get()?;
         }
         shape.payload = mask & HAS_PAYLOAD != 0;
+        if mask & HAS_KINDS != 0 {
+            let count = input.count(MAX_ARGS)? as u64;
+            let kinds = input.take(count)?.0.iter();
+            shape.kinds = kinds
+                .map(|kind| KINDS.get(usize::from(*kind)).copied())
+                .collect::<Option<_>>()?;
+            // Its values stand in one place.
+            if mask & (HAS_ARGS | HAS_PAYLOAD) != 0 {
+                return None;
+            }
+        }
         Some(shape)
     }
 }

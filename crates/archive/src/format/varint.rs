@@ -30,6 +30,14 @@ pub fn put_difference(out: &mut Vec<u8>, number: u64, expected: u64) {
     put(out, (difference << 1 ^ difference >> 63) as u64);
 }
 
+/// Appends a number so many times.
+pub fn repeat(out: &mut Vec<u8>, number: u64, times: usize) {
+    match number {
+        0..0x80 => out.resize(out.len() + times, number as u8),
+        _ => (0..times).for_each(|_| put(out, number)),
+    }
+}
+
 /// Reads numbers that `put` wrote.
 #[derive(Clone, Copy)]
 pub struct Cursor<'a>(pub &'a [u8]);

@@ -9,7 +9,7 @@ use std::sync::Once;
 use timeline::{Definition, Event, EventId, Frame, Source, Thread};
 
 use crate::error::{Error, Result};
-use crate::format::block::CODEC;
+use crate::format::block;
 use crate::format::event::SingleEvent;
 use crate::format::frame::{MAGIC, MARK, Part};
 use crate::format::preamble::Preamble;
@@ -463,7 +463,7 @@ impl Index {
     fn block(&mut self, block: &Block, record: Range<usize>) {
         self.together = false;
         self.magics.insert(block.magic.unwrap_or(0));
-        if block.codec.is_some_and(|codec| codec != CODEC.as_bytes()) {
+        if block.codec.is_some_and(|codec| !block::is_known(codec)) {
             let count = block.count.unwrap_or(0).max(1);
             self.other_codecs = self.other_codecs.saturating_add(count);
         }

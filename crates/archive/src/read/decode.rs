@@ -452,9 +452,7 @@ impl<'a, T: Decoded> Decoder<'a, T> {
 
 /// The events of a block, if it can be expanded.
 fn unpack_block<'a>(block: &Block, expanded: &'a mut Vec<u8>) -> Option<UnpackedEvents<'a>> {
-    if block.codec != Some(block::CODEC.as_bytes()) {
-        return None;
-    }
+    block.codec.filter(|codec| block::is_known(codec))?;
     let expanded = unpack::expand(block.payload?, block.expanded?, expanded)?;
     UnpackedEvents::new(expanded)
 }

@@ -8,6 +8,7 @@ use crate::format::block::{
 use crate::format::event::{Event, PRINTF, RawThread};
 use crate::format::varint::Cursor;
 use timeline::msgpack::all_integers;
+use timeline::{Value, ValueKind};
 
 /// Expands a payload to the length that its record states, into a buffer that can be used again.
 /// Returns `None` if it is damaged.
@@ -122,34 +123,76 @@ impl<'a> UnpackedEvents<'a> {
             previous.address = fixed[BACKTRACE].difference(previous.address)?;
             event.backtrace.push(previous.address);
         }
-        let count = usize::try_from(shape.args).ok()?;
-        let columns = arguments.get_mut(..count)?;
         let before = &mut previous.args[shape_number];
-        before.resize(count, 0);
-        for (before, column) in before.iter_mut().zip(columns) {
-            *before = column.difference(*before as u64)? as i64;
-            event.args.push(*before);
+        if shape.kinds.is_empty() {
+            let count = usize::try_from(shape.args).ok()?;
+            let columns = arguments.get_mut(..count)?;
+            before.resize(count, 0);
+            for (before, column) in before.iter_mut().zip(columns) {
+                *before = column.difference(*before as u64)? as i64;
+                event.args.push(*before);
+            }
+        } else {
+            let columns = arguments.get_mut(..shape.kinds.len())?;
+            before.resize(shape.kinds.len(), 0);
+            for ((kind, before), column) in shape.kinds.iter().zip(before).zip(columns) {
+                value(*kind, column, before)?.encode(&mut event.payload);
+            }
         }
         if shape.payload {
             let length = self.payloads.get()?;
             event
                 .payload
                 .extend_from_slice(self.payloads.take(length)?.0);
-            if shape.definition.syntax != Some(PRINTF)
-                && all_integers(&event.payload, &mut event.args)
-            {
-                event.payload.clear();
-            }
+        }
+        if !event.payload.is_empty()
+            && shape.definition.syntax != Some(PRINTF)
+            && all_integers(&event.payload, &mut event.args)
+        {
+            event.payload.clear();
         }
         Some(())
     }
+}
+
+/// The next value of a column. `before` is the integer of the previous event of its shape.
+#[inline]
+fn value<'a>(kind: ValueKind, column: &mut Cursor<'a>, before: &mut i64) -> Option<Value<'a>> {
+    Some(match kind {
+        ValueKind::Int => {
+            *before = column.difference(*before as u64)? as i64;
+            Value::Int(*before)
+        }
+        ValueKind::Uint => {
+            *before = column.difference(*before as u64)? as i64;
+            Value::Uint(*before as u64)
+        }
+        ValueKind::Float => {
+            let (bytes, _) = column.take(8)?.0.as_chunks();
+            Value::Float(f64::from_le_bytes(bytes[0]))
+        }
+        ValueKind::LongDouble => {
+            let (bytes, _) = column.take(16)?.0.as_chunks();
+            Value::LongDouble(bytes[0])
+        }
+        ValueKind::Text => match column.get()?.checked_sub(1) {
+            None => Value::Nil,
+            Some(number) => Value::Text {
+                bytes: column.take(number >> 1)?.0,
+                cut: number & 1 == 1,
+            },
+        },
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::format::event::{RawDefinition, RawEvent};
-    use crate::write::packer::{compress, pack};
+    use crate::format::varint::put;
+    use crate::write::interned::Interned;
+    use crate::write::packer::{Packer, WordValues, compress, pack};
+    use timeline::{Format, Layout};
 
     fn unpacked(packed: &[u8]) -> Vec<RawEvent> {
         let mut unpacked = UnpackedEvents::new(packed).expect("tables");
@@ -247,6 +290,77 @@ mod tests {
         assert_eq!(read, expected);
     }
 
+    /// A block of events with values of each kind.
+    fn of_kinds() -> Vec<u8> {
+        let layout = Layout::of_format(&Format::parse("%d %lu %f %Lf %s"));
+        let kinds: Vec<_> = layout.kinds().collect();
+        let (mut packer, mut out) = (Packer::new(), Vec::new());
+        let mut interned = Interned::new(0);
+        for i in 0..20 {
+            let mut event = event(i);
+            (event.args, event.definition.syntax) = (vec![], Some(PRINTF));
+            let words = [
+                7u64.wrapping_sub(i),
+                i << 60,
+                f64::to_bits(0.1),
+                i,
+                0xffff_ffff_ffff_4000,
+                i % 9,
+                0x6968,
+            ];
+            let words: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).collect();
+            let values = WordValues::Kinds(&layout, &kinds);
+            assert!(values.are_in(&words) && !values.are_in(&words[..47]));
+            packer.push_words(&interned.event(&event), &words, &values);
+        }
+        assert_eq!(packer.codec(), "lz4+kinds");
+        packer.finish(&interned, &mut out);
+        out
+    }
+
+    #[test]
+    fn values_come_back_from_columns_of_their_kinds() {
+        for (event, i) in unpacked(&of_kinds()).iter().zip(0..) {
+            let mut long_double = [0; 16];
+            long_double[0] = i as u8;
+            long_double[8..10].copy_from_slice(&[0, 0x40]);
+            let text = b"hi\0\0\0\0\0\0";
+            let expected = [
+                Value::Int(7 - i),
+                Value::Uint((i as u64) << 60),
+                Value::Float(0.1),
+                Value::LongDouble(long_double),
+                Value::Text {
+                    bytes: &text[..(i as usize % 9)],
+                    cut: false,
+                },
+            ];
+            assert_eq!(
+                timeline::values(&event.payload).collect::<Vec<_>>(),
+                expected
+            );
+        }
+    }
+
+    #[test]
+    fn a_shape_has_one_place_for_its_values() {
+        let shape = |mask: u64, rest: &[u8]| {
+            let mut bytes = Vec::new();
+            put(&mut bytes, mask);
+            bytes.extend(rest);
+            Shape::decode(&mut Cursor(&bytes))
+        };
+        assert_eq!(
+            shape(1 << 21, &[2, 0, 4]).map(|shape| shape.kinds.len()),
+            Some(2)
+        );
+        assert!(shape(1 << 21, &[2, 0, 5]).is_none());
+        assert!(shape(1 << 21, &[2, 0]).is_none());
+        assert!(shape(1 << 21, &[0x81, 8]).is_none());
+        assert!(shape(1 << 21 | 1 << 10, &[1, 1, 0]).is_none());
+        assert!(shape(1 << 21 | 1 << 19, &[1, 0]).is_none());
+    }
+
     #[test]
     fn a_block_has_no_more_events_than_it_may() {
         let packed = |count| pack(&vec![RawEvent::default(); count]);
@@ -255,21 +369,24 @@ mod tests {
         assert!(UnpackedEvents::new(&packed(MAX_EVENTS + 1)).is_none());
     }
 
+    fn read_all(packed: &[u8]) {
+        if let Some(mut unpacked) = UnpackedEvents::new(packed) {
+            while unpacked.next_event(&mut IndexedEvent::default()).is_some() {}
+        }
+    }
+
     #[test]
     fn any_damage_to_a_block_is_noticed_or_does_no_harm() {
         let mut events: Vec<RawEvent> = (0..50).map(event).collect();
         events[20].payload = vec![0xd9, 3, 1, 2, 3];
-        let packed = pack(&events);
-        for at in 0..packed.len() {
-            for bit in 0..8 {
-                let mut damaged = packed.clone();
-                damaged[at] ^= 1 << bit;
-                if let Some(mut unpacked) = UnpackedEvents::new(&damaged) {
-                    while unpacked.next_event(&mut IndexedEvent::default()).is_some() {}
+        for packed in [pack(&events), of_kinds()] {
+            for at in 0..packed.len() {
+                for bit in 0..8 {
+                    let mut damaged = packed.clone();
+                    damaged[at] ^= 1 << bit;
+                    read_all(&damaged);
                 }
-            }
-            if let Some(mut unpacked) = UnpackedEvents::new(&packed[..at]) {
-                while unpacked.next_event(&mut IndexedEvent::default()).is_some() {}
+                read_all(&packed[..at]);
             }
         }
         let mut buffer = Vec::new();

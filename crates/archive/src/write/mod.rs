@@ -2,6 +2,7 @@
 //!
 //! writer.rs frames records; packer.rs packs events into the columns of a block.
 
+mod columns;
 pub(crate) mod event;
 pub(crate) mod interned;
 pub(crate) mod packer;

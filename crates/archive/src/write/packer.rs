@@ -2,14 +2,16 @@
 
 use std::collections::HashMap;
 
+use super::columns::Columns;
 use super::event::InternedEvent;
 use super::interned::{DefinitionId, Interned, ThreadId};
 use crate::format::block::{
-    BACKTRACE, CORE, FIXED, HAS_CORE, HAS_LANE, HAS_NUMBER, HAS_TICKS, HAS_TIME, LANE, MAX_ARGS,
-    MAX_PAYLOAD, MOST_NUMBER, NUMBER, Pace, PreviousValues, SHAPE, Shape, THREAD, TICKS, TIME,
-    encode_row, thread_fields,
+    BACKTRACE, CODEC, CODEC_KINDS, CORE, FIXED, HAS_CORE, HAS_LANE, HAS_NUMBER, HAS_TICKS,
+    HAS_TIME, LANE, MAX_ARGS, MAX_PAYLOAD, MOST_NUMBER, NUMBER, Pace, PreviousValues, SHAPE, Shape,
+    THREAD, TICKS, TIME, encode_row, thread_fields,
 };
-use crate::format::varint::{put, put_difference};
+use crate::format::varint::{put, put_difference, repeat};
+use timeline::{Layout, ValueKind, ValueSink as _};
 
 /// About how many bytes an event takes at most in a block. `None` if the event has more arguments,
 /// return addresses or payload than a record may hold.
@@ -39,6 +41,62 @@ struct ShapeKey {
     backtrace: usize,
     args: usize,
     payload: bool,
+    /// Whether each value has a column of its kind. The definition states the kinds.
+    kinds: bool,
+}
+
+impl Run {
+    /// The largest size of what is still to be written: for each event a row, a difference of 0 and
+    /// a lane.
+    fn most(&self) -> usize {
+        let are_small = self.thread < 0x80 && self.place.lane.unwrap_or(0) < 0x80;
+        self.more * if are_small { 3 } else { 1 + 2 * MOST_NUMBER }
+    }
+}
+
+/// Which values the words of an event are.
+pub enum WordValues<'a> {
+    /// So many integers.
+    Integers(usize),
+    /// What the layout says, of these kinds.
+    Kinds(&'a Layout, &'a [ValueKind]),
+}
+
+impl WordValues<'_> {
+    /// Whether there are words enough for all of them.
+    #[inline]
+    pub fn are_in(&self, words: &[u8]) -> bool {
+        match self {
+            WordValues::Integers(count) => words.len() / 8 >= *count,
+            WordValues::Kinds(layout, _) => layout.is_whole(words),
+        }
+    }
+}
+
+/// About how many bytes an event with these words takes at most in a block.
+#[inline]
+pub fn weight_of_words(words: &[u8]) -> usize {
+    MOST_NUMBER * 16 + 2 * words.len()
+}
+
+/// The thread of events, and where they were logged.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Place {
+    thread: ThreadId,
+    core: Option<u64>,
+    lane: Option<u64>,
+}
+
+/// Successive events of one place. What their columns repeat is written when it ends.
+#[derive(Clone, Copy)]
+struct Run {
+    place: Place,
+    /// The row of the thread.
+    thread: usize,
+    /// How many events came after the first.
+    more: usize,
+    /// The expected number of the next event in the lane.
+    next: u64,
 }
 
 /// The last row in which a definition or a thread was found.
@@ -52,7 +110,7 @@ struct Found<T> {
 
 /// Builds a block.
 pub struct Packer {
-    shapes: Vec<ShapeKey>,
+    shapes: Vec<(ShapeKey, Vec<ValueKind>)>,
     rows: HashMap<ShapeKey, usize>,
     threads: Vec<ThreadId>,
     /// Indexed by definition.
@@ -63,6 +121,7 @@ pub struct Packer {
     args: Vec<Vec<u8>>,
     payloads: Vec<u8>,
     previous: PreviousValues,
+    run: Option<Run>,
     /// Ticks of the first event that has any.
     first: Option<u64>,
     /// Ticks and time of the events that have a time. Expected times can only be computed at the
@@ -85,6 +144,7 @@ impl Packer {
             args: Vec::new(),
             payloads: Vec::new(),
             previous: PreviousValues::default(),
+            run: None,
             first: None,
             times: Vec::new(),
             block: 0,
@@ -94,76 +154,144 @@ impl Packer {
     /// Adds an event, whose magic is that of the block.
     #[inline]
     pub fn push(&mut self, event: &InternedEvent) {
-        let shape = self.shape(event);
-        let thread = self.thread(event.thread);
-        let (columns, previous) = (&mut self.columns, &mut self.previous);
-        put(&mut columns[SHAPE], shape as u64);
-        put(&mut columns[THREAD], thread as u64);
-        if let Some(ticks) = event.ticks {
-            let before = match self.first {
-                Some(_) => previous.ticks,
-                None => *self.first.insert(ticks),
-            };
-            put_difference(&mut columns[TICKS], ticks, before);
-            previous.ticks = ticks;
-        }
-        if let Some(time) = event.unix_nanos {
-            self.times.push((event.ticks, time));
-        }
-        if let Some(core) = event.core {
-            put_difference(&mut columns[CORE], core, previous.core);
-            previous.core = core;
-        }
-        if let Some(lane) = event.lane {
-            put(&mut columns[LANE], lane);
-        }
-        if let Some(number) = event.number {
-            let next = previous.next_number(event.lane);
-            put_difference(&mut columns[NUMBER], number, *next);
-            *next = number.wrapping_add(1);
-        }
+        let shape = ShapeKey {
+            definition: event.definition,
+            has: has(event),
+            backtrace: event.backtrace.len(),
+            args: event.integers().len(),
+            payload: !event.payload.is_empty(),
+            kinds: false,
+        };
+        let shape = self.shape(shape, Vec::new);
+        self.put_head(shape, event);
         for address in &event.backtrace {
-            put_difference(&mut columns[BACKTRACE], *address, previous.address);
+            let previous = &mut self.previous;
+            put_difference(&mut self.columns[BACKTRACE], *address, previous.address);
             previous.address = *address;
         }
-        let before = &mut previous.args[shape];
-        for ((arg, before), column) in event.integers().iter().zip(before).zip(&mut self.args) {
-            put_difference(column, *arg as u64, *before as u64);
-            *before = *arg;
-        }
+        self.put_integers(shape, event.integers());
         if !event.payload.is_empty() {
             put(&mut self.payloads, event.payload.len() as u64);
             self.payloads.extend_from_slice(&event.payload);
         }
     }
 
-    /// The row of the shape of an event.
+    /// Adds an event without arguments, payload and call stack, which has these words instead.
     #[inline]
-    fn shape(&mut self, event: &InternedEvent) -> usize {
-        let bit = |present: bool, bit| if present { bit } else { 0 };
+    pub fn push_words(&mut self, event: &InternedEvent, words: &[u8], values: &WordValues) {
+        let (args, kinds) = match values {
+            WordValues::Integers(count) => (*count, [].as_slice()),
+            WordValues::Kinds(_, kinds) => (kinds.len(), *kinds),
+        };
         let shape = ShapeKey {
             definition: event.definition,
-            has: bit(event.ticks.is_some(), HAS_TICKS)
-                | bit(event.unix_nanos.is_some(), HAS_TIME)
-                | bit(event.core.is_some(), HAS_CORE)
-                | bit(event.lane.is_some(), HAS_LANE)
-                | bit(event.number.is_some(), HAS_NUMBER),
-            backtrace: event.backtrace.len(),
-            args: event.integers().len(),
-            payload: !event.payload.is_empty(),
+            has: has(event),
+            backtrace: 0,
+            args,
+            payload: false,
+            kinds: !kinds.is_empty(),
         };
+        let shape = self.shape(shape, || kinds.to_vec());
+        self.put_head(shape, event);
+        let mut columns = Columns::new(&mut self.args, &mut self.previous.args[shape]);
+        match values {
+            WordValues::Integers(count) => {
+                let (words, _) = words.as_chunks();
+                let integers = words[..*count].iter().map(|word| i64::from_le_bytes(*word));
+                integers.for_each(|integer| columns.int(integer));
+            }
+            WordValues::Kinds(layout, _) => layout.give(words, &mut columns),
+        }
+    }
+
+    /// Writes what all events have.
+    #[inline]
+    fn put_head(&mut self, shape: usize, event: &InternedEvent) {
+        put(&mut self.columns[SHAPE], shape as u64);
+        if let Some(ticks) = event.ticks {
+            let before = match self.first {
+                Some(_) => self.previous.ticks,
+                None => *self.first.insert(ticks),
+            };
+            put_difference(&mut self.columns[TICKS], ticks, before);
+            self.previous.ticks = ticks;
+        }
+        if let Some(time) = event.unix_nanos {
+            self.times.push((event.ticks, time));
+        }
+        let place = Place {
+            thread: event.thread,
+            core: event.core,
+            lane: event.lane,
+        };
+        match &mut self.run {
+            Some(run) if run.place == place => run.more += 1,
+            _ => self.begin_run(place),
+        }
+        if let Some((number, run)) = event.number.zip(self.run.as_mut()) {
+            put_difference(&mut self.columns[NUMBER], number, run.next);
+            run.next = number.wrapping_add(1);
+        }
+    }
+
+    /// Writes what the first event of a run has.
+    #[inline(never)]
+    fn begin_run(&mut self, place: Place) {
+        self.end_run();
+        let thread = self.thread(place.thread);
+        let (columns, previous) = (&mut self.columns, &mut self.previous);
+        put(&mut columns[THREAD], thread as u64);
+        if let Some(core) = place.core {
+            put_difference(&mut columns[CORE], core, previous.core);
+            previous.core = core;
+        }
+        if let Some(lane) = place.lane {
+            put(&mut columns[LANE], lane);
+        }
+        self.run = Some(Run {
+            place,
+            thread,
+            more: 0,
+            next: *previous.next_number(place.lane),
+        });
+    }
+
+    /// Writes what the further events of a run repeat.
+    fn end_run(&mut self) {
+        let Some(run) = self.run.take() else {
+            return;
+        };
+        *self.previous.next_number(run.place.lane) = run.next;
+        repeat(&mut self.columns[THREAD], run.thread as u64, run.more);
+        if run.place.core.is_some() {
+            repeat(&mut self.columns[CORE], 0, run.more);
+        }
+        if let Some(lane) = run.place.lane {
+            repeat(&mut self.columns[LANE], lane, run.more);
+        }
+    }
+
+    #[inline]
+    fn put_integers(&mut self, shape: usize, integers: &[i64]) {
+        let mut columns = Columns::new(&mut self.args, &mut self.previous.args[shape]);
+        integers.iter().for_each(|integer| columns.int(*integer));
+    }
+
+    /// The row of a shape, whose values have these kinds.
+    #[inline]
+    fn shape(&mut self, shape: ShapeKey, kinds: impl FnOnce() -> Vec<ValueKind>) -> usize {
         match self.last_shape.get(shape.definition.0 as usize) {
             Some(Some(last)) if last.block == self.block && last.what == shape => last.row,
-            _ => self.other_shape(shape),
+            _ => self.other_shape(shape, kinds()),
         }
     }
 
     #[cold]
-    fn other_shape(&mut self, shape: ShapeKey) -> usize {
+    fn other_shape(&mut self, shape: ShapeKey, kinds: Vec<ValueKind>) -> usize {
         let next = self.shapes.len();
         let row = *self.rows.entry(shape).or_insert(next);
         if row == next {
-            self.shapes.push(shape);
+            self.shapes.push((shape, kinds));
             self.previous.args.push(vec![0; shape.args]);
             if self.args.len() < shape.args {
                 self.args.resize_with(shape.args, Vec::new);
@@ -200,14 +328,24 @@ impl Packer {
         let rows = 10 * self.shapes.len() + 7 * self.threads.len();
         // The differences to expected times are computed at the end.
         let numbers = beside + rows + self.times.len();
-        let columns = self.columns.iter().chain(&self.args);
-        let bytes = columns.map(Vec::len).sum::<usize>() + self.payloads.len();
-        MOST_NUMBER * numbers + bytes
+        let kinds = self.shapes.iter().map(|(_, kinds)| kinds.len());
+        let columns = self.columns.iter().chain(&self.args).map(Vec::len);
+        let bytes = columns.chain(kinds).sum::<usize>() + self.payloads.len();
+        MOST_NUMBER * numbers + bytes + self.run.map_or(0, |run| run.most())
+    }
+
+    /// The name of the codec of the block of these events.
+    pub fn codec(&self) -> &'static str {
+        match self.shapes.iter().any(|(shape, _)| shape.kinds) {
+            true => CODEC_KINDS,
+            false => CODEC,
+        }
     }
 
     /// Replaces the contents of `out` by the block of these events, which is not compressed yet.
     /// Begins another block.
     pub fn finish(&mut self, interned: &Interned, out: &mut Vec<u8>) {
+        self.end_run();
         out.clear();
         let pace = self.pace();
         pace.encode(out);
@@ -215,13 +353,14 @@ impl Packer {
             put_difference(&mut self.columns[TIME], time, pace.expect(ticks));
         }
         put(out, self.shapes.len() as u64);
-        for shape in self.shapes.drain(..) {
+        for (shape, kinds) in self.shapes.drain(..) {
             let shape = Shape {
                 definition: interned.raw_definition(shape.definition).clone(),
                 has: shape.has,
                 backtrace: shape.backtrace as u64,
-                args: shape.args as u64,
+                args: if shape.kinds { 0 } else { shape.args as u64 },
                 payload: shape.payload,
+                kinds,
             };
             shape.encode(out);
         }
@@ -262,6 +401,17 @@ impl Packer {
             }
         }
     }
+}
+
+/// The fields that an event has, as bits.
+#[inline]
+fn has(event: &InternedEvent) -> u64 {
+    let bit = |present: bool, bit| if present { bit } else { 0 };
+    bit(event.ticks.is_some(), HAS_TICKS)
+        | bit(event.unix_nanos.is_some(), HAS_TIME)
+        | bit(event.core.is_some(), HAS_CORE)
+        | bit(event.lane.is_some(), HAS_LANE)
+        | bit(event.number.is_some(), HAS_NUMBER)
 }
 
 /// The entry with this number. The list is made longer if it is too short.

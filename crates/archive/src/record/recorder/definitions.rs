@@ -1,11 +1,14 @@
 //! Writes the definitions and threads that events of an archive refer to.
 //! Their strings are in the file before the events.
 
-use timeline::{Event, EventId, FieldType, Layout, MAX_ARGUMENTS, Source as _, Syntax, Value};
+use timeline::{
+    Event, EventId, FieldType, Layout, MAX_ARGUMENTS, Source as _, Syntax, Value, ValueKind,
+};
 
-use super::{MAX_THREADS, RECENT, Recorder};
+use super::{MAX_THREADS, RECENT, Recorder, Thread};
 use crate::format::event::{PRINTF, RawDefinition, RawThread};
 use crate::write::interned::{DefinitionId, ThreadId};
+use crate::write::packer::WordValues;
 
 /// A definition that is written.
 pub(super) struct Known {
@@ -19,6 +22,8 @@ pub(super) struct Known {
     pub is_plain: bool,
     /// Which values its payloads have.
     pub layout: Layout,
+    /// The kinds of these values.
+    pub kinds: Vec<ValueKind>,
     /// The places of pointers among its values.
     pub pointers: Vec<usize>,
 }
@@ -32,7 +37,17 @@ impl Known {
             is_printf: false,
             is_plain: true,
             layout: Layout::unknown(),
+            kinds: Vec::new(),
             pointers: Vec::new(),
+        }
+    }
+
+    /// The values of words: of a payload, or of an entry that has none.
+    #[inline]
+    pub fn of_words(&self, is_payload: bool) -> WordValues<'_> {
+        match is_payload || self.is_printf {
+            true => WordValues::Kinds(&self.layout, &self.kinds),
+            false => WordValues::Integers(self.arguments),
         }
     }
 
@@ -90,12 +105,14 @@ impl Recorder<'_> {
         let pointers = definition.fields().enumerate();
         let pointers = pointers.filter(|(_, field)| field.kind == FieldType::Ptr);
         let pointers: Vec<_> = pointers.map(|(place, _)| place).collect();
+        let layout = Layout::of(definition);
         self.definitions[index] = Some(Known {
             id,
             arguments: definition.argument_count().min(MAX_ARGUMENTS),
             is_printf,
             is_plain: !is_printf && pointers.is_empty(),
-            layout: Layout::of(definition),
+            kinds: layout.kinds().collect(),
+            layout,
             pointers,
         });
         id
@@ -104,11 +121,17 @@ impl Recorder<'_> {
     /// The thread that logged an event.
     #[inline]
     pub(super) fn thread(&mut self, event: &Event) -> ThreadId {
-        let thread = (event.thread, event.tid);
-        match &self.recent[event.tid as usize % RECENT] {
-            Some((recent, known)) if *recent == thread => *known,
-            _ => self.other_thread(event),
-        }
+        let recent = self.recent_thread((event.thread, event.tid));
+        recent.unwrap_or_else(|| self.other_thread(event))
+    }
+
+    /// A thread that logged an event recently.
+    #[inline]
+    pub(super) fn recent_thread(&self, thread: Thread) -> Option<ThreadId> {
+        let recent = self.recent[thread.1 as usize % RECENT];
+        recent
+            .filter(|(known, _)| *known == thread)
+            .map(|(_, id)| id)
     }
 
     #[cold]

@@ -11,7 +11,7 @@ mod next_file;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-use timeline::{Attached, Event, Follow, FollowFrom, PlacedEvent, ThreadRef};
+use timeline::{Attached, EntryEvent, Event, Follow, FollowFrom, PlacedEvent, ThreadRef};
 
 use crate::error::Result;
 use crate::format::event::RawEvent;
@@ -224,7 +224,14 @@ impl<'a> Recorder<'a> {
         self.forget_if_many_threads();
         self.totals.events += self.follow.placed() as u64;
         self.totals.missed = self.totals.missed.saturating_add(missed);
-        while let Some(placed) = self.follow.next_placed() {
+        while let Some(placed) = self.follow.next_important() {
+            self.record(&placed);
+        }
+        while let Some(found) = self.follow.next_entry() {
+            if !found.is_behind_gap() && self.resumed.is_empty() && self.record_words(&found) {
+                continue;
+            }
+            let placed = self.follow.placed_event(&found);
             let resumes = !self.resumed.is_empty() && self.resumed.remove(&placed.lane);
             if placed.event.missed > 0 || resumes {
                 let earlier = placed.event.missed.saturating_sub(placed.missed);
@@ -356,7 +363,7 @@ impl<'a> Recorder<'a> {
         let before = self.writer.unwritten().len();
         self.take(placed);
         let is_small = from.payload.is_none();
-        if !(is_small && self.writer.has_room(|output| output.room())) {
+        if !(is_small && self.writer.has_room(1, |output| output.room())) {
             let more = Writer::<&mut Output>::most_of(&self.event);
             if self.make_room(more, before) {
                 self.take_again(placed);
@@ -367,6 +374,42 @@ impl<'a> Recorder<'a> {
         if from.important {
             self.important.insert(placed.number);
         }
+    }
+
+    /// Packs an event as its entries have it. Returns whether it could: most events of blocks are
+    /// of a definition and a thread that are written already, and have nothing to look up.
+    #[inline]
+    fn record_words(&mut self, found: &EntryEvent) -> bool {
+        let thread = self.recent_thread(found.thread());
+        let known = self.definitions.get(found.id().0 as usize);
+        let Some((thread, known)) = thread.zip(known.and_then(Option::as_ref)) else {
+            return false;
+        };
+        let values = known.of_words(found.has_payload());
+        let words = self
+            .follow
+            .words(found)
+            .filter(|words| values.are_in(words));
+        let Some(words) = words.filter(|_| known.pointers.is_empty() && self.writer.packs()) else {
+            return false;
+        };
+        if !self
+            .writer
+            .has_room(found.entries(), |output| output.room())
+        {
+            return false;
+        }
+        let event = &mut self.event;
+        event.clear();
+        (event.definition, event.thread) = (known.id, thread);
+        event.ticks = Some(found.ticks());
+        event.unix_nanos = self.clock.unix_nanos(self.at, found.ticks());
+        event.core = found.core().map(u64::from);
+        event.lane = Some(found.lane.into());
+        event.number = Some(found.number);
+        event.next = found.next();
+        let _ = self.writer.log_words(event, words, &values);
+        true
     }
 
     /// Converts an event for the writer, without its time, and writes the definitions and strings

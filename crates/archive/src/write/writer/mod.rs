@@ -5,14 +5,13 @@ mod room;
 
 use std::io::{self, Write};
 
-use crate::format::block;
 use crate::format::event::{RawDefinition, RawEvent, RawThread};
 use crate::format::frame;
 use crate::format::preamble::Preamble;
 use crate::format::record::{Block, Missed};
 use crate::write::event::{EventRecord, InternedEvent};
 use crate::write::interned::{DefinitionId, Interned, ThreadId};
-use crate::write::packer::{self, Packer};
+use crate::write::packer::{self, Packer, WordValues};
 use crate::write::positions::Positions;
 use crate::write::range::ValueRange;
 use timeline::msgpack::Fields;
@@ -184,6 +183,30 @@ impl<W: Write> Writer<W> {
         self.write_if_much()
     }
 
+    /// Whether events wait for others to fill a block.
+    pub(crate) fn packs(&self) -> bool {
+        self.form == Form::Blocks
+    }
+
+    /// Like [`Writer::log`] in a writer of blocks, for an event that has words in place of
+    /// arguments and payload. All of their values are there.
+    #[inline]
+    pub(crate) fn log_words(
+        &mut self,
+        event: &InternedEvent,
+        words: &[u8],
+        values: &WordValues,
+    ) -> io::Result<()> {
+        if let Some((lane, next)) = event.lane.zip(event.number_behind()) {
+            self.positions.note(lane, next);
+        }
+        self.packer.push_words(event, words, values);
+        self.ticks.add(event.ticks);
+        self.unix.add(event.unix_nanos);
+        self.weighs(packer::weight_of_words(words));
+        self.write_if_much()
+    }
+
     /// Puts an important event into a frame of its own, also among blocks: a reader finds it
     /// without expanding any. It has no position in a lane.
     #[cold]
@@ -348,13 +371,14 @@ impl<W: Write> Writer<W> {
         if self.waiting == 0 {
             return;
         }
+        let codec = self.packer.codec();
         self.packer.finish(&self.interned, &mut self.packed);
         let payload = packer::compress(&self.packed);
         let (first_ticks, last_ticks) = self.ticks.take();
         let (first_unix, last_unix) = self.unix.take();
         let block = Block {
             magic: Some(self.magic),
-            codec: Some(block::CODEC.as_bytes()),
+            codec: Some(codec.as_bytes()),
             expanded: Some(self.packed.len() as u64),
             count: Some(self.waiting as u64),
             first_ticks,

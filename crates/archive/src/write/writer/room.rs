@@ -47,26 +47,30 @@ impl<W> Writer<W> {
         FRAME + 2 * NUMBER * self.positions.all().len()
     }
 
-    /// Whether the file has room for an event of a few integers after all that waits. `room` says
-    /// how many more bytes the file may get. It is called once for many events.
+    /// Whether the file has room for an event after all that waits: for one of a few integers, or
+    /// for the words of so many entries. `room` says how many more bytes the file may get. It is
+    /// called once for many events.
     #[inline]
-    pub(crate) fn has_room(&mut self, room: impl FnOnce(&W) -> u64) -> bool {
-        match self.room.checked_sub(FRAME as u64) {
+    pub(crate) fn has_room(&mut self, entries: usize, room: impl FnOnce(&W) -> u64) -> bool {
+        // A number takes 10 bytes at most, and as many to be expected from: two entries have 11
+        // words.
+        let more = (FRAME * entries.div_ceil(2)) as u64;
+        match self.room.checked_sub(more) {
             Some(room) => {
                 self.room = room;
                 true
             }
-            None => self.look_for_room(room),
+            None => self.look_for_room(more, room),
         }
     }
 
     #[cold]
-    fn look_for_room(&mut self, room: impl FnOnce(&W) -> u64) -> bool {
+    fn look_for_room(&mut self, more: u64, room: impl FnOnce(&W) -> u64) -> bool {
         let room = match room(&self.out) {
             u64::MAX => u64::MAX,
             room => room.saturating_sub(self.most()),
         };
-        let rest = room.checked_sub(FRAME as u64);
+        let rest = room.checked_sub(more);
         self.room = rest.unwrap_or(0);
         rest.is_some()
     }
@@ -78,6 +82,8 @@ mod tests {
 
     use super::*;
     use crate::format::event::{RawDefinition, RawEvent, RawThread};
+    use crate::write::packer::WordValues;
+    use timeline::{Format, Layout};
 
     fn word() -> impl Strategy<Value = u64> {
         prop_oneof![0..4u64, any::<u64>()]
@@ -132,11 +138,48 @@ mod tests {
         })
     }
 
+    /// The same, for words of so many entries.
+    fn no_more_words_are_written_than_was_said(words: &[u64], counts: &[usize]) {
+        let mut writer = Writer::new(Vec::new(), u64::MAX, Form::Blocks);
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        for (number, entries) in (0..).zip(counts) {
+            let mut raw = RawEvent::default();
+            (raw.definition.event, raw.thread.tid) = (Some(u64::MAX - number), Some(!number));
+            (raw.ticks, raw.unix_nanos, raw.core) = (Some(number << 50), Some(!number), Some(!0));
+            (raw.lane, raw.number) = (Some(number), Some(!number));
+            let event = writer.interned.event(&raw);
+            let count = 6 * entries - 1;
+            let format = ["%ld ", "%f ", "%d%Lf"][entries % 3].repeat(count / 3);
+            let layout = Layout::of_format(&Format::parse(&format));
+            let kinds: Vec<_> = layout.kinds().collect();
+            let values = WordValues::Kinds(&layout, &kinds);
+            assert!(values.are_in(&bytes[..8 * count]));
+            let before = writer.most();
+            writer.room = 1 << 20;
+            assert!(writer.has_room(*entries, |_| 0));
+            let said = (1 << 20) - writer.room;
+            writer
+                .log_words(&event, &bytes[..8 * count], &values)
+                .unwrap();
+            assert!(
+                writer.most() <= before + said,
+                "{} > {said}",
+                writer.most() - before
+            );
+        }
+        let most = writer.most() as usize;
+        writer.flush().unwrap();
+        assert!(writer.written() as usize <= most);
+    }
+
     proptest! {
         #[test]
         fn no_more_is_written_than_was_said(
             events in proptest::collection::vec((event(), 0..12u8), 1..60),
+            words in proptest::collection::vec(word(), 60),
+            counts in proptest::collection::vec(1..10usize, 1..40),
         ) {
+            no_more_words_are_written_than_was_said(&words, &counts);
             for form in [Form::Plain, Form::Blocks] {
                 let mut file = Vec::new();
                 let mut writer = Writer::new(&mut file, u64::MAX, form);

@@ -1,0 +1,105 @@
+//! What stands in the words of a payload, and who takes the values that they are.
+
+use super::FieldType;
+
+/// The kind of a value, which its definition states for all events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ValueKind {
+    /// A signed integer.
+    Int,
+    /// An unsigned integer or an address.
+    Uint,
+    /// A `double`.
+    Float,
+    /// A `long double`.
+    LongDouble,
+    /// A text or an array, or none.
+    Text,
+}
+
+/// Takes the values of an event one by one, without any [`Value`](super::Value) in between: one is
+/// put together from parts, and a copy of it would wait for them.
+pub trait ValueSink {
+    /// A signed integer.
+    fn int(&mut self, value: i64);
+    /// An unsigned integer or an address.
+    fn uint(&mut self, value: u64);
+    /// A `double`.
+    fn float(&mut self, value: f64);
+    /// A `long double`, as in memory.
+    fn long_double(&mut self, bytes: &[u8; 16]);
+    /// The bytes of a text or an array, and whether some were cut off.
+    fn text(&mut self, bytes: &[u8], cut: bool);
+    /// A text that was `NULL`.
+    fn nil(&mut self);
+}
+
+/// What stands in a word of a payload, or in two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slot {
+    /// A signed integer of so many bits.
+    Int(u32),
+    /// An unsigned integer of so many bits.
+    Uint(u32),
+    F32,
+    F64,
+    /// Two words: x86's 80 bits, little-endian, and 48 without a meaning.
+    LongDouble,
+    /// The length of an array whose elements have so many bytes, a power of two. Those of a text
+    /// have one.
+    Length(usize),
+    /// Nothing that is shown.
+    Unused,
+}
+
+impl Slot {
+    pub(super) fn of_field(kind: FieldType) -> Slot {
+        match kind {
+            FieldType::I8 => Slot::Int(8),
+            FieldType::I16 => Slot::Int(16),
+            FieldType::I32 => Slot::Int(32),
+            FieldType::U8 => Slot::Uint(8),
+            FieldType::U16 => Slot::Uint(16),
+            FieldType::U32 | FieldType::Char => Slot::Uint(32),
+            FieldType::U64 | FieldType::Hex | FieldType::Ptr | FieldType::Bytes => Slot::Uint(64),
+            FieldType::F32 => Slot::F32,
+            FieldType::F64 => Slot::F64,
+            FieldType::Str | FieldType::Wstr | FieldType::Istr => Slot::Length(1),
+            FieldType::Array(element) => Slot::Length(element.size()),
+            _ => Slot::Int(64),
+        }
+    }
+
+    /// By the letter of a type of [`Format::types`].
+    pub(super) fn of_conversion(kind: u32) -> Slot {
+        match kind as u8 {
+            b'i' => Slot::Int(32),
+            b'u' => Slot::Uint(32),
+            b'l' => Slot::Int(64),
+            b'd' => Slot::F64,
+            b'D' => Slot::LongDouble,
+            b's' | b'S' | b'w' | b'W' => Slot::Length(1),
+            b'n' => Slot::Unused,
+            _ => Slot::Uint(64),
+        }
+    }
+
+    /// The kind of value that it is; none if it is not shown.
+    pub(super) fn kind(self) -> Option<ValueKind> {
+        Some(match self {
+            Slot::Int(_) => ValueKind::Int,
+            Slot::Uint(_) => ValueKind::Uint,
+            Slot::F32 | Slot::F64 => ValueKind::Float,
+            Slot::LongDouble => ValueKind::LongDouble,
+            Slot::Length(_) => ValueKind::Text,
+            Slot::Unused => return None,
+        })
+    }
+
+    pub(super) fn words(self) -> usize {
+        match self {
+            Slot::LongDouble => 2,
+            _ => 1,
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Takes an event as its entries have it, without making an [`Event`] of it.
+
+use super::groups::{Group, words};
+use super::lane::Missing;
+use super::{Event, PlacedEvent, ThreadRef};
+use crate::event::EventId;
+use crate::layout::words::{Entry, FLAG_BACKTRACE, FLAG_INTERNED, FLAG_PAYLOAD, PAYLOAD_AT};
+use crate::layout::{ENTRY_WORDS, MAX_ARGUMENTS};
+use crate::segment::Segment;
+
+/// Bytes of a word.
+const WORD: usize = size_of::<u64>();
+/// Words of an event in its first entry, at most.
+const FIRST_WORDS: usize = ENTRY_WORDS - PAYLOAD_AT[0];
+
+/// An event as its entries have it, and its position.
+#[derive(Debug, Clone, Copy)]
+pub struct EntryEvent {
+    first: Entry,
+    /// Where its other entries begin among those of the poll, and how many there are.
+    rest: (usize, usize),
+    /// The lane it was logged through.
+    pub lane: u32,
+    /// How many entries were logged through that lane before it.
+    pub number: u64,
+    missing: Missing,
+}
+
+impl EntryEvent {
+    /// The event of a group, whose first entry is the one at `at` in the entries of the poll.
+    #[inline]
+    pub(super) fn new(group: &Group, at: usize, (lane, number): (u32, u64), m: Missing) -> Self {
+        EntryEvent {
+            first: *group.first,
+            rest: (at + 1, group.rest.len()),
+            lane,
+            number,
+            missing: m,
+        }
+    }
+
+    /// Ticks of the timeline's clock; 0 if they are not known.
+    pub fn ticks(&self) -> u64 {
+        self.first.ticks()
+    }
+
+    /// The definition's number.
+    pub fn id(&self) -> EventId {
+        EventId(self.first.event())
+    }
+
+    /// The CPU it was logged on, if it is known.
+    pub fn core(&self) -> Option<u16> {
+        Some(self.first.core()).filter(|core| *core != u16::MAX)
+    }
+
+    /// The thread, and the kernel's id of it.
+    pub fn thread(&self) -> (ThreadRef, u32) {
+        (ThreadRef(self.first.thread()), self.first.tid())
+    }
+
+    /// The number of the next entry of its lane, if that is not the number behind its own.
+    pub fn next(&self) -> Option<u64> {
+        let takes_more = self.rest.1 > 0;
+        takes_more.then(|| self.number.saturating_add(self.entries() as u64))
+    }
+
+    /// How many entries it takes.
+    pub fn entries(&self) -> usize {
+        1 + self.rest.1
+    }
+
+    /// Whether it has a payload in place of arguments.
+    pub fn has_payload(&self) -> bool {
+        self.first.has_payload()
+    }
+
+    /// Whether entries of its lane are missing right before it.
+    pub fn is_behind_gap(&self) -> bool {
+        self.missing.unread > 0 || self.missing.earlier > 0
+    }
+
+    /// Replaces `bytes` by those of its words: its arguments, or its payload. Returns whether they
+    /// are all of its values. They are not if there is a call stack or an interned text.
+    #[inline]
+    pub(super) fn words(&self, entries: &[Entry], bytes: &mut Vec<u8>) -> bool {
+        bytes.clear();
+        let count = match self.first.flags() & (FLAG_PAYLOAD | FLAG_BACKTRACE | FLAG_INTERNED) {
+            0 => MAX_ARGUMENTS,
+            FLAG_PAYLOAD if self.first.slots() == 1 => FIRST_WORDS - self.first.unused_words(),
+            FLAG_PAYLOAD => {
+                words(&self.group(entries), bytes);
+                return true;
+            }
+            _ => return false,
+        };
+        let mut first = [0; FIRST_WORDS * WORD];
+        for (bytes, word) in first
+            .chunks_exact_mut(WORD)
+            .zip(&self.first.0[PAYLOAD_AT[0]..])
+        {
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes.extend_from_slice(&first);
+        bytes.truncate(count * WORD);
+        true
+    }
+
+    fn group<'e>(&'e self, entries: &'e [Entry]) -> Group<'e> {
+        let (from, count) = self.rest;
+        Group {
+            at: 0,
+            first: &self.first,
+            rest: entries.get(from..from + count).unwrap_or(&[]),
+        }
+    }
+
+    /// The event of these entries of the poll.
+    #[inline]
+    pub(super) fn placed(&self, segment: &Segment, entries: &[Entry]) -> PlacedEvent {
+        let Missing { earlier, unread } = self.missing;
+        PlacedEvent {
+            event: Event {
+                missed: earlier.saturating_add(unread),
+                ..Event::read(segment, &self.group(entries))
+            },
+            lane: self.lane,
+            number: self.number,
+            next: self.number.saturating_add(self.entries() as u64),
+            missed: unread,
+        }
+    }
+}
