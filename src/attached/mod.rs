@@ -7,7 +7,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
-use crate::clock::TimeBase;
+use crate::clock::{EvenTime, TimeBase};
 use crate::error::{Error, Result};
 use crate::event::{Definition, EventId, Level, Module};
 use crate::info::{self, Info};
@@ -341,6 +341,11 @@ impl Source for Attached {
 
     fn time(&self, event: &Event) -> Option<u64> {
         self.unix_nanos(event.ticks)
+    }
+
+    fn even_time(&self, event: &Event) -> Option<EvenTime> {
+        let time = self.time.read().unwrap_or_else(PoisonError::into_inner);
+        time.even(event.ticks)
     }
 
     #[cfg(feature = "symbols")]

@@ -18,6 +18,7 @@ pub(crate) use important::{all as important_placed, entries as important};
 
 use std::num::NonZeroU64;
 
+use crate::clock::EvenTime;
 use crate::event::{Definition, EventId, Layout, Values};
 use crate::ring::reader::{self, Chunk};
 use crate::ring::threads::Thread;
@@ -216,6 +217,12 @@ pub trait Source {
 
     /// The time of an event in nanoseconds since the epoch, if it is known.
     fn time(&self, event: &Event) -> Option<u64>;
+
+    /// The times around an event, if they come from its ticks alone: [`Source::time`] of other
+    /// events gives the same, and takes longer.
+    fn even_time(&self, _event: &Event) -> Option<EvenTime> {
+        None
+    }
 
     /// The meaning of an address in the call stack of an event.
     fn frame(&self, event: &Event, address: u64) -> Frame;

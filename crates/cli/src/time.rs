@@ -37,8 +37,6 @@ pub struct WallClock {
     second: u64,
     /// The second, without its fraction.
     whole: String,
-    /// The second as a number.
-    digits: String,
     /// The last time written.
     asked: String,
 }
@@ -66,7 +64,6 @@ impl WallClock {
             form,
             second: u64::MAX,
             whole: String::new(),
-            digits: String::new(),
             asked: String::new(),
         }
     }
@@ -89,16 +86,6 @@ impl WallClock {
         }
     }
 
-    /// Appends this time as a number, in nanoseconds since 1970.
-    pub fn write_number(&mut self, unix_nanos: u64, out: &mut Text) {
-        let (second, nanos) = (unix_nanos / NANOS, (unix_nanos % NANOS) as u32);
-        if second != self.second || second == 0 {
-            return out.number(unix_nanos);
-        }
-        out.push(&self.digits);
-        out.nanoseconds(nanos);
-    }
-
     /// The text of this time; valid until the next one is asked for.
     pub fn format(&mut self, unix_nanos: u64) -> &str {
         let mut text = Text::new();
@@ -110,7 +97,6 @@ impl WallClock {
     #[cold]
     fn turn(&mut self, second: u64) {
         self.second = second;
-        self.digits = second.to_string();
         self.whole.clear();
         let pattern = match self.form {
             Form::Rfc3339 => "%Y-%m-%dT%H:%M:%S",
@@ -121,6 +107,57 @@ impl WallClock {
         let zoned = time.to_zoned(self.zone.clone());
         // Writing to a String fails only for a broken pattern, and these three are sound.
         let _ = write!(self.whole, "{}", zoned.strftime(pattern));
+    }
+}
+
+/// Writes times as two fields of JSON. All that does not change within a second is kept.
+pub struct TwoForms {
+    clock: WallClock,
+    second: u64,
+    /// Up to the nanoseconds of each.
+    before: [String; 2],
+}
+
+impl TwoForms {
+    /// No second yet.
+    pub fn new() -> TwoForms {
+        TwoForms {
+            clock: WallClock::new(Form::Rfc3339),
+            second: u64::MAX,
+            before: Default::default(),
+        }
+    }
+
+    /// Appends the fields time, in RFC 3339, and unix_ns, in nanoseconds since 1970.
+    #[inline]
+    pub fn write(&mut self, unix_nanos: u64, out: &mut Text) {
+        let (second, nanos) = (unix_nanos / NANOS, (unix_nanos % NANOS) as u32);
+        if second != self.second {
+            self.turn(second);
+        }
+        let [time, number] = &self.before;
+        out.push(time);
+        out.nanoseconds(nanos);
+        out.push(number);
+        match second {
+            0 => out.number(nanos.into()),
+            _ => out.nanoseconds(nanos),
+        }
+    }
+
+    #[cold]
+    fn turn(&mut self, second: u64) {
+        self.second = second;
+        let time = self.clock.format(second * NANOS);
+        let time = time.split_once('.').map_or(time, |(whole, _)| whole);
+        let digits = match second {
+            0 => String::new(),
+            _ => second.to_string(),
+        };
+        self.before = [
+            format!(",\"time\":\"{time}."),
+            format!("Z\",\"unix_ns\":{digits}"),
+        ];
     }
 }
 
@@ -188,6 +225,24 @@ mod tests {
             "2025-11-20T17:53:31.000000000Z"
         );
         assert_eq!(clock.format(0), "1970-01-01T00:00:00.000000000Z");
+    }
+
+    #[test]
+    fn two_forms_of_a_time_are_written_across_seconds() {
+        let mut forms = TwoForms::new();
+        for nanos in [
+            0,
+            5,
+            NANOS + 40,
+            1_763_661_210 * NANOS + 999_999_999,
+            u64::MAX,
+        ] {
+            let mut text = Text::new();
+            forms.write(nanos, &mut text);
+            let time = WallClock::new(Form::Rfc3339).format(nanos).to_string();
+            let expected = format!(",\"time\":\"{time}\",\"unix_ns\":{nanos}");
+            assert_eq!(String::from_utf8_lossy(text.as_bytes()), expected);
+        }
     }
 
     #[test]

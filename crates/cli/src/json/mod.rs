@@ -8,13 +8,13 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 
 use timeline::{
-    Definition, Event, EventId, Source, Thread,
+    Definition, EvenTime, Event, EventId, Source, Thread,
     dump::{Messages, Template, Text},
 };
 
 use crate::programs::Programs;
 use crate::thread_columns::{Threads, known, known_id};
-use crate::time::{Form, WallClock};
+use crate::time::TwoForms;
 use line_end::LineEnd;
 
 /// Writes events of one source, and keeps texts that many of them share. Unknown values are null.
@@ -31,7 +31,9 @@ use line_end::LineEnd;
 /// process stand host and timeline, in an archive that holds several.
 pub struct Lines<'a> {
     at: &'a dyn Source,
-    clock: WallClock,
+    clock: TwoForms,
+    /// The times around the last event whose time was asked for.
+    even_time: Option<EvenTime>,
     /// By the number of a core: its node, and both as text.
     places: Vec<Option<(u16, Template)>>,
     /// By thread: the text from tid to process.
@@ -47,7 +49,8 @@ impl<'a> Lines<'a> {
     pub fn new(at: &'a dyn Source) -> Lines<'a> {
         Lines {
             at,
-            clock: WallClock::new(Form::Rfc3339),
+            clock: TwoForms::new(),
+            even_time: None,
             places: Vec::new(),
             threads: Threads::new(at),
             programs: None,
@@ -67,13 +70,8 @@ impl<'a> Lines<'a> {
     pub fn write(&mut self, event: &Event, cycles: Option<u64>, out: &mut Text) {
         out.push("{\"ticks\":");
         number((event.ticks != 0).then_some(event.ticks), out);
-        match self.at.time(event) {
-            Some(nanos) => {
-                out.push(",\"time\":\"");
-                self.clock.write(nanos, out);
-                out.push("\",\"unix_ns\":");
-                self.clock.write_number(nanos, out);
-            }
+        match self.time(event) {
+            Some(nanos) => self.clock.write(nanos, out),
             None => out.push(",\"time\":null,\"unix_ns\":null"),
         }
         out.push(",\"cycles\":");
@@ -100,6 +98,19 @@ impl<'a> Lines<'a> {
             Some(text) => out.fill(text, &event.args),
             None => self.long_end(event, out),
         }
+    }
+
+    /// Nanoseconds since the epoch at an event.
+    #[inline]
+    fn time(&mut self, event: &Event) -> Option<u64> {
+        let even = self.even_time.and_then(|even| even.unix_nanos(event.ticks));
+        even.or_else(|| self.other_time(event))
+    }
+
+    #[inline(never)]
+    fn other_time(&mut self, event: &Event) -> Option<u64> {
+        self.even_time = self.at.even_time(event);
+        self.at.time(event)
     }
 
     /// See [`Threads::notice_renames`].

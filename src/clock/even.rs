@@ -1,0 +1,101 @@
+//! Computes the times between two anchors without a division for each.
+
+use super::Anchor;
+
+/// The ticks from one anchor to the next, over which the clock is taken to run evenly.
+#[derive(Debug, Clone, Copy)]
+pub struct EvenTime {
+    from: u64,
+    ticks: u64,
+    unix: u64,
+    /// Whole nanoseconds in a tick.
+    whole: u64,
+    /// The nanoseconds beyond those, in all of these ticks.
+    rest: u64,
+    /// `rest` divided by `ticks`, in 2^-64, rounded down.
+    rate: u64,
+}
+
+impl EvenTime {
+    /// Between two anchors, the first with the lower ticks. `None` if the clock was set back in
+    /// between, or if the numbers are too large.
+    pub fn between(first: &Anchor, last: &Anchor) -> Option<EvenTime> {
+        let ticks = last.ticks.checked_sub(first.ticks)?;
+        let elapsed = last.realtime.checked_sub(first.realtime)?;
+        if ticks == 0 || ticks >> 63 != 0 {
+            return None;
+        }
+        let (whole, rest) = (elapsed / ticks, elapsed % ticks);
+        Some(EvenTime {
+            from: first.ticks,
+            ticks,
+            unix: first.realtime,
+            whole,
+            rest,
+            rate: ((u128::from(rest) << 64) / u128::from(ticks)) as u64,
+        })
+    }
+
+    /// Nanoseconds since the epoch at `ticks`, rounded down; `None` if they are not between the
+    /// anchors.
+    #[inline]
+    pub fn unix_nanos(&self, ticks: u64) -> Option<u64> {
+        let since = ticks.wrapping_sub(self.from);
+        if since >= self.ticks {
+            return None;
+        }
+        let part = ((u128::from(since) * u128::from(self.rate)) >> 64) as u64;
+        // The rate is too small by less than 2^-64, so that the part is too small by 1 at most.
+        let product = since.wrapping_mul(self.rest);
+        let left = product.wrapping_sub(part.wrapping_mul(self.ticks));
+        let part = part + u64::from(left >= self.ticks);
+        Some(self.unix + self.whole * since + part)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::clock::{ClockKind, TimeBase};
+
+    fn anchor(ticks: u64, realtime: u64) -> Anchor {
+        Anchor {
+            ticks,
+            realtime,
+            monotonic: 1 + ticks / 3,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn times_are_those_of_the_anchors(
+            from in 1..1_u64 << 62,
+            ticks in 1..1_u64 << 62,
+            unix in 0..1_u64 << 62,
+            elapsed in 0..1_u64 << 62,
+            shifts in (0..62_u32, 0..62_u32),
+            parts in prop::collection::vec(any::<u64>(), 50),
+        ) {
+            let (ticks, elapsed): (u64, u64) = (ticks >> shifts.0, elapsed >> shifts.1);
+            let ticks = ticks.max(1);
+            let ends = [anchor(from, unix), anchor(from + ticks, unix + elapsed)];
+            let base = TimeBase::new(ClockKind::Tsc, 0, ends.to_vec());
+            let even = base.even(from).expect("between two anchors");
+            for since in parts.into_iter().map(|part| part % ticks).chain([0, ticks - 1]) {
+                prop_assert_eq!(even.unix_nanos(from + since), base.unix_nanos(from + since));
+            }
+            prop_assert_eq!(even.unix_nanos(from + ticks), None);
+            prop_assert_eq!(even.unix_nanos(from - 1), None);
+            prop_assert!(base.even(from + ticks).is_none() && base.even(from - 1).is_none());
+        }
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_is_not_even() {
+        assert!(EvenTime::between(&anchor(5, 9), &anchor(7, 8)).is_none());
+        assert!(EvenTime::between(&anchor(5, 9), &anchor(5, 9)).is_none());
+        assert!(EvenTime::between(&anchor(5, 9), &anchor(u64::MAX, 19)).is_none());
+    }
+}
