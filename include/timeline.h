@@ -1251,6 +1251,8 @@ uint32_t timeline_put_array(uint64_t *words,
  * and `count`: the destination and its size in words: one for the number of addresses, and one for
  * each of at most 32 of them. Returns how many words were written.
  *
+ * The calls end at a function without unwind tables, and at one that LuaJIT has compiled.
+ *
  * In a signal handler it takes no lock and allocates nothing if the unwinder does neither: libgcc
  * 12 or later with glibc 2.35 or later. Otherwise it takes the loader's lock, and a handler that
  * interrupted dlopen in its own thread may wait for ever.

@@ -12,6 +12,8 @@ use timeline_core::without_cancellation;
 /// and `count`: the destination and its size in words: one for the number of addresses, and one for
 /// each of at most 32 of them. Returns how many words were written.
 ///
+/// The calls end at a function without unwind tables, and at one that LuaJIT has compiled.
+///
 /// In a signal handler it takes no lock and allocates nothing if the unwinder does neither: libgcc
 /// 12 or later with glibc 2.35 or later. Otherwise it takes the loader's lock, and a handler that
 /// interrupted dlopen in its own thread may wait for ever.
@@ -46,10 +48,12 @@ unsafe fn write(tl: *mut timeline_t, from: *const c_void, words: *mut u64, count
     let Some(room) = count.checked_sub(1).filter(|_| usable) else {
         return 0;
     };
-    let stack = capture(from.addr() as u64, room);
-    let addresses = &stack.addresses[..stack.count];
     // SAFETY: by contract NULL or the first member of a live Writer.
-    if let Some(writer) = unsafe { tl.cast::<Writer>().as_ref() }
+    let writer = unsafe { tl.cast::<Writer>().as_ref() };
+    let in_object = |address| writer.is_some_and(|writer| writer.modules.had(address));
+    let stack = capture(from.addr() as u64, room, &in_object);
+    let addresses = &stack.addresses[..stack.count];
+    if let Some(writer) = writer
         && writer.modules.are_due(&stack)
     {
         guard(|| {

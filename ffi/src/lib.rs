@@ -24,6 +24,7 @@ mod priority;
 mod reader;
 mod sampler;
 mod stack;
+mod tables;
 mod text;
 mod thread;
 mod typed;

@@ -48,15 +48,19 @@ impl Modules {
     /// The updates of the process `pid`, not of those that forked it, the newest first. The caller
     /// gives its pid, because getpid is a system call.
     fn known(&self, pid: u32) -> impl Iterator<Item = &Known> {
+        self.all().take_while(move |known| known.pid == pid)
+    }
+
+    /// All updates, the newest first.
+    fn all(&self) -> impl Iterator<Item = &Known> {
         // Acquire (pairs with the Release in `update`).
         let mut next = self.newest.load(Ordering::Acquire);
-        let all = iter::from_fn(move || {
+        iter::from_fn(move || {
             // SAFETY: NULL or from Box::into_raw, freed with `self`.
             let known = unsafe { next.as_ref() }?;
             next = known.before;
             Some(known)
-        });
-        all.take_while(move |known| known.pid == pid)
+        })
     }
 
     /// Whether the timeline was told of objects in the places of all addresses.
@@ -66,6 +70,12 @@ impl Modules {
             self.known(pid)
                 .any(|known| known.places.iter().any(|place| place.contains(at)))
         })
+    }
+
+    /// Whether the timeline was ever told of an object in the place of this address.
+    pub(crate) fn had(&self, address: u64) -> bool {
+        let mut all = self.all();
+        all.any(|known| known.places.iter().any(|place| place.contains(&address)))
     }
 
     /// Whether objects have been loaded since the timeline was told, perhaps in the place of

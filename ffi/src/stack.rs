@@ -1,4 +1,5 @@
 //! Call stacks as the unwinder gives them: return addresses, and whether a signal handler runs.
+use crate::tables::leads_on;
 use std::ffi::{c_int, c_void};
 
 /// The most addresses of one event.
@@ -17,14 +18,17 @@ unsafe extern "C" {
 const GO_ON: c_int = 0;
 const STOP: c_int = 5;
 
-pub(crate) struct Stack {
+pub(crate) struct Stack<'a> {
+    /// Whether an address belongs to an object: the tables of compilers lead on.
+    in_object: &'a dyn Fn(u64) -> bool,
     /// The address where it begins; frames further in belong to this library. 0: the first frame.
     from: u64,
     begun: bool,
     most: usize,
     pub(crate) count: usize,
     pub(crate) addresses: [u64; DEPTH],
-    /// Whether the walk reached the outermost frame, and not just a function without unwind tables.
+    /// Whether the walk reached the outermost frame, and not just a function without unwind tables,
+    /// or with such that do not lead on.
     pub(crate) is_whole: bool,
     /// Whether a signal interrupted one of the frames: then its handler runs.
     pub(crate) in_handler: bool,
@@ -35,7 +39,7 @@ extern "C" fn frame(context: *mut c_void, stack: *mut c_void) -> c_int {
     // SAFETY: `capture` gave its own Stack, and the unwinder a context for this call.
     let (stack, ip) = unsafe {
         (
-            &mut *stack.cast::<Stack>(),
+            &mut *stack.cast::<Stack<'_>>(),
             _Unwind_GetIPInfo(context, &raw mut before) as u64,
         )
     };
@@ -52,12 +56,25 @@ extern "C" fn frame(context: *mut c_void, stack: *mut c_void) -> c_int {
         *address = ip + u64::from(before != 0);
         stack.count += 1;
     }
-    GO_ON
+    match (stack.in_object)(ip) {
+        true => GO_ON,
+        false => after(before, ip as usize),
+    }
+}
+
+/// Whether a walk goes on after a frame with this address, which is that of an instruction that was
+/// interrupted (`before`), or behind a call.
+fn after(before: c_int, ip: usize) -> c_int {
+    match ip == 0 || leads_on(ip - usize::from(before == 0)) {
+        true => GO_ON,
+        false => STOP,
+    }
 }
 
 /// The stack from `from` outwards; only `from` if the frames up to it have no unwind tables.
-pub(crate) fn capture(from: u64, most: usize) -> Stack {
+pub(crate) fn capture(from: u64, most: usize, in_object: &dyn Fn(u64) -> bool) -> Stack<'_> {
     let mut stack = Stack {
+        in_object,
         from,
         begun: from == 0,
         most: most.min(DEPTH),
@@ -82,7 +99,8 @@ pub(crate) enum Handler {
     Runs,
     /// None runs: the walk reached the outermost frame.
     None,
-    /// One may run: the walk ended early, at a function without unwind tables.
+    /// One may run: the walk ended early, at a function without unwind tables, or with such that do
+    /// not lead on.
     Unknown,
 }
 
@@ -102,7 +120,7 @@ extern "C" fn look_for_signal(context: *mut c_void, found: *mut c_void) -> c_int
     };
     match found {
         Handler::Runs => STOP,
-        _ => GO_ON,
+        _ => after(before, ip),
     }
 }
 

@@ -110,3 +110,16 @@ for trace = 1, 1000 do
    end
 end
 assert(calls >= 7, calls .. " calls of C in the compiled code")
+
+-- What walks over the call stack goes no further than to compiled code, whose unwind tables do not lead on: libgcc
+-- would end the program.
+local ffi = require "ffi"
+local C, words = ffi.load(os.getenv "TIMELINE_LIBRARY"), ffi.new "uint64_t[33]"
+local shortest, longest = 33, 0
+for i = 1, 500 do
+   local count = tonumber(C.timeline_backtrace(tl.writer[0], nil, words, 33))
+   assert(tonumber(words[0]) == count - 1)
+   shortest, longest = math.min(shortest, count), math.max(longest, count)
+end
+assert(shortest >= 2 and longest > shortest, shortest .. " to " .. longest)
+for i = 1, 500 do assert(tl:define("test", "info", "$a:ptr")) end
