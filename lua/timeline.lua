@@ -374,11 +374,20 @@ local function f32_word(value)
    return word.bits
 end
 
+-- A number as messages have it, in base 10, or in base 16 behind 0x: an int64_t if a number of Lua would not be exact.
+local function exact(text)
+   local rounded = tonumber(text)
+   if rounded and math.abs(rounded) < 2 ^ 53 then return rounded end
+   local number, base = 0ULL, text:find "^0x" and 16 or 10
+   for digit in text:gsub("^0x", ""):gmatch "%x" do number = number * base + tonumber(digit, 16) end
+   return INTEGERS[1](text:find "^-" and -number or number)
+end
+
 -- The number behind each name of an enum or of flags: "red=1,green=2".
 local function numbers_of(labels)
    local numbers = {}
    for name, number in labels:gmatch "([^=,]+)=([^,]+)" do
-      numbers[name:match "^%s*(.-)%s*$"] = tonumber(number:match "^%s*(.-)%s*$")
+      numbers[name:match "^%s*(.-)%s*$"] = exact(number:match "^%s*(.-)%s*$")
    end
    return numbers
 end

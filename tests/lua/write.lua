@@ -29,6 +29,9 @@ names(false, 0x61, 7, "w")
 names(0, "\xff", 1, 0)
 local times = tl:define("test", "info", "$a:ns $b:time $c:hex $d:i32\n$not:this")
 times(12500, 1763661210000000007LL, 31, -5)
+local far = tl:define("test", "info", "$a:enum(most=9223372036854775807,least=-9223372036854775808) $b:flags(top=0x8000000000000000)")
+far("most", "top")
+far("least", 0)
 local function refused(message, ...)
    local _, why = pcall(...)
    assert(tostring(why):find(message, 1, true), tostring(why))
@@ -57,6 +60,7 @@ local expected = {
    "a(0.25) b(-1.5) c(44) d(1 MiB)", "a(7.0) b(2.0) c(255) d(5 B)",
    "a(true) b(é) c(green) d(r|w)", "a(false) b(a) c(7) d(w)", "a(false) b(\\xff) c(red) d(0)",
    "a(12.5µs) b(2025-11-20T17:53:30.000000007Z) c(0x1f) d(-5)",
+   "a(most) b(top)", "a(least) b(0)",
 }
 for index = 1, math.max(#expected, #seen) do
    assert(seen[index] == expected[index], ("%d: expected %s, got %s"):format(index, expected[index], seen[index]))
