@@ -299,12 +299,17 @@ fn write_array(
 ) -> fmt::Result {
     let words = element.words(bytes);
     let is_short = cut || words.len() > MOST_SHOWN;
+    let comma = |place| if place == 0 { "" } else { ", " };
+    let shown = words.len().min(MOST_SHOWN);
     out.write_str("[")?;
-    for (place, word) in words.take(MOST_SHOWN).enumerate() {
-        out.write_str(if place == 0 { "" } else { ", " })?;
+    for (place, word) in words.take(shown).enumerate() {
+        out.write_str(comma(place))?;
         element.field().write(word, out)?;
     }
-    out.write_str(if is_short { ", …]" } else { "]" })
+    if is_short {
+        write!(out, "{}…", comma(shown))?;
+    }
+    out.write_str("]")
 }
 
 /// A code point, or `\xe9` for a byte that C took for a negative `char`.
@@ -436,6 +441,7 @@ mod tests {
         assert_eq!(shown("u8[]", &[], false), "[]");
         assert_eq!(shown("i8[]", &[1, 255, 3], false), "[1, -1, 3]");
         assert_eq!(shown("u16[]", &[1, 1, 2], true), "[257, …]");
+        assert_eq!(shown("u16[]", &[], true), "[…]");
         let floats: Vec<u8> = [0.5f32, -3.0]
             .iter()
             .flat_map(|f| f.to_le_bytes())

@@ -83,7 +83,7 @@ local expected = {
    "host(" .. ("z"):rep(257) .. ") n([2, 2]) copy(copied) to other(lo)",
    "raw([]) list([]) t(x" .. ("ä"):rep((capacity - 2) / 2) .. "…)",
    "raw([]) list([1.0]) t(" .. ("y"):rep(capacity - 8) .. "…)",
-   "raw([" .. table.concat(long, ", ", 1, 64) .. ", …]) list([, …]) t(…)",
+   "raw([" .. table.concat(long, ", ", 1, 64) .. ", …]) list([…]) t(…)",
    table.concat(message, " "),
 }
 for index = 1, math.max(#expected, #seen) do
