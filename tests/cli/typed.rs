@@ -24,6 +24,8 @@ fn cases() -> Vec<(&'static str, i64, &'static str, Json)> {
         (":f64", f64(-0.25), "-0.25", json!(-0.25)),
         (":f64", f64(f64::INFINITY), "inf", json!("inf")),
         (":f64", f64(f64::NAN), "NaN", json!("nan")),
+        (":f64", f64(-f64::NAN), "NaN", json!("nan")),
+        (":f32", f32(-f32::NAN), "NaN", json!("nan")),
         (":bool", 0, "false", json!(false)),
         (":bool", -1, "true", json!(true)),
         (":char", 0xe9, "é", json!("é")),
@@ -88,6 +90,27 @@ fn log_one(
     (format!("{others}now x({text}). end"), args)
 }
 
+/// A message as a line of a table has it. Of the characters that are not shown, these tests have
+/// only some.
+fn in_a_line(text: &str) -> String {
+    let text = text.replace('\n', "\\n").replace('\r', "\\r");
+    text.replace(|c: char| c.is_control() || c == '\u{202e}', "?")
+}
+
+/// If it does not, shows where.
+fn ends_with(found: &str, wanted: &str, what: &str) {
+    let begin = wanted.split('(').next().unwrap_or_default();
+    let from = found.find(begin).unwrap_or_default();
+    let pairs = found[from..].chars().zip(wanted.chars());
+    let same = pairs.take_while(|(a, b)| a == b).count();
+    let part = |text: &str| -> String { text.chars().skip(same.max(80) - 80).take(160).collect() };
+    let (found_part, wanted_part) = (part(&found[from..]), part(wanted));
+    assert!(
+        found.ends_with(wanted),
+        "{what}: at {same} is\n{found_part:?}, expected\n{wanted_part:?}"
+    );
+}
+
 fn check(path: &str, expected: &[(String, Json)]) {
     let dump = succeed(&["dump", path]);
     let mut texts: Vec<_> = dump.stdout.lines().skip(1).map(str::to_string).collect();
@@ -95,14 +118,18 @@ fn check(path: &str, expected: &[(String, Json)]) {
     assert_eq!(texts.len(), expected.len(), "{path}");
     let json = succeed(&["dump", "--json", path]).json();
     for (at, (text, args)) in expected.iter().enumerate() {
-        assert!(
-            texts[at].ends_with(&format!(" typed    {text}")),
-            "{path}: {}",
-            texts[at]
-        );
+        let line = format!(" typed    {}", in_a_line(text));
+        ends_with(&texts[at], &line, path);
         let event = &json[expected.len() - 1 - at];
-        assert_eq!(event["message"].as_str(), Some(text.as_str()), "{path}");
-        assert_eq!(&event["args"], args, "{path}: {text}");
+        ends_with(event["message"].as_str().unwrap(), text, path);
+        for (name, wanted) in args.as_object().unwrap() {
+            assert_eq!(
+                &event["args"][name], wanted,
+                "{path}: {name} of {text:.300}"
+            );
+        }
+        let count = |args: &Json| args.as_object().unwrap().len();
+        assert_eq!(count(&event["args"]), count(args), "{path}: {text:.300}");
     }
 }
 
@@ -122,7 +149,7 @@ pub fn check_everywhere(name: &Name, timeline: Timeline, expected: &[(String, Js
     let count = expected.len();
     let lines = tail.stdout_until("all of them", |lines| lines.len() == count);
     for (line, (text, _)) in lines.iter().zip(expected) {
-        assert!(line.ends_with(text), "{line}");
+        ends_with(line, &in_a_line(text), "tail");
     }
 
     let folder = tempfile::tempdir().unwrap();
