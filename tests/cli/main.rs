@@ -19,6 +19,7 @@ mod gaps;
 mod growing;
 mod guide;
 mod install;
+mod languages;
 mod layers;
 mod lifecycle;
 mod lost;

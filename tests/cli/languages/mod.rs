@@ -1,0 +1,137 @@
+//! Any event from C, C++, Lua and Rust is shown everywhere as a naive model shows it.
+
+mod c;
+mod event;
+mod lua;
+mod model;
+
+use std::path::Path;
+use std::process::Command;
+
+use timeline::statement::Payload;
+use timeline::{EventId, Priority, Timeline};
+
+use self::event::{Can, Event, Value, event};
+use crate::support::toolchain::programs::{Link, compile};
+use crate::support::toolchain::{C99, CPP17, cc, cxx, library_dir, limited, printed, root};
+use crate::support::{Name, Random};
+use crate::typed::check_everywhere;
+
+/// Logs random events by `log`, which gets a name and a folder, and compares what is shown.
+fn events_are_shown_as_the_model_shows_them(can: &Can, log: impl Fn(&[Event], &str, &Path)) {
+    let seed = match std::env::var("TIMELINE_TEST_SEED") {
+        Ok(seed) => seed.parse().expect("a number"),
+        Err(_) => u64::from(std::process::id()),
+    };
+    eprintln!("TIMELINE_TEST_SEED={seed} does the same again");
+    let mut random = Random(seed);
+    let events: Vec<Event> = (0..can.events).map(|_| event(&mut random, can)).collect();
+    let expected: Vec<_> = events.iter().map(model::shown).collect();
+    let name = Name::new("languages");
+    let tl = Timeline::with_size(name.path(), 65_536, 1 << 20).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    log(&events, name.path(), folder.path());
+    check_everywhere(&name, tl, &expected);
+}
+
+/// Compiles and runs a program.
+fn run(compiler: Command, flags: &[&str], program: &str, path: &str, folder: &Path) {
+    let extension = if flags[0].contains("++") { "cpp" } else { "c" };
+    let source = folder.join("program").with_extension(extension);
+    std::fs::write(&source, program).unwrap();
+    let source = source.to_str().unwrap();
+    let program = compile(compiler, flags, &[source], Link::Shared, folder);
+    printed(limited(program).arg(path), "coreutils");
+}
+
+#[test]
+fn any_event_of_c_is_shown_as_the_model_shows_it() {
+    let can = Can {
+        events: 16,
+        null: true,
+        wide: true,
+    };
+    events_are_shown_as_the_model_shows_them(&can, |events, path, folder| {
+        let flags = [C99, &["-O0", "-g0"]].concat();
+        run(cc(), &flags, &c::c(events), path, folder);
+    });
+}
+
+#[test]
+fn any_event_of_cpp_is_shown_as_the_model_shows_it() {
+    let can = Can {
+        events: 16,
+        null: true,
+        wide: true,
+    };
+    events_are_shown_as_the_model_shows_them(&can, |events, path, folder| {
+        let flags = [CPP17, &["-std=c++20", "-O0", "-g0"]].concat();
+        run(cxx(), &flags, &c::cpp(events), path, folder);
+    });
+}
+
+#[test]
+fn any_event_of_lua_is_shown_as_the_model_shows_it() {
+    let can = Can {
+        events: 100,
+        null: false,
+        wide: false,
+    };
+    events_are_shown_as_the_model_shows_them(&can, |events, path, folder| {
+        let script = folder.join("program.lua");
+        std::fs::write(&script, lua::program(events)).unwrap();
+        let mut luajit = limited("luajit");
+        luajit
+            .env("LUA_PATH", root().join("lua/?.lua;;"))
+            .env("TIMELINE_LIBRARY", library_dir().join("libtimeline.so"))
+            .arg(script)
+            .arg(path);
+        printed(&mut luajit, "luajit");
+    });
+}
+
+#[test]
+fn any_event_of_rust_is_shown_as_the_model_shows_it() {
+    let can = Can {
+        events: 100,
+        null: true,
+        wide: false,
+    };
+    events_are_shown_as_the_model_shows_them(&can, |events, path, _| {
+        let tl = Timeline::open(path).unwrap();
+        for event in events {
+            let message = event.message(|field| field.kind != "i64" || field.has_type);
+            let id = tl.define("typed", Priority::Info, &message).unwrap();
+            log(&tl, id, event);
+        }
+    });
+}
+
+/// As a statement of Rust logs it, whose types are known to the compiler.
+fn log(tl: &Timeline, id: EventId, event: &Event) {
+    let fields = &event.fields;
+    let mut words = vec![0; tl.payload_capacity()];
+    let mut payload = Payload::new(&mut words, fields.len());
+    for (at, field) in fields.iter().enumerate() {
+        let word = match &field.value {
+            Value::Word(word) => *word,
+            Value::Text(Some(text)) => payload.bytes(text),
+            Value::Array(Some(numbers)) => {
+                let bits = field.kind.trim_matches(|c: char| !c.is_ascii_digit());
+                let size = bits.parse::<usize>().unwrap() / 8;
+                payload.numbers(numbers.len(), size, |index| numbers[index])
+            }
+            _ => payload.nothing(),
+        };
+        payload.put(at, word);
+    }
+    let end = payload.end();
+    let is_plain = fields.len() <= 4
+        && fields
+            .iter()
+            .all(|field| matches!(field.value, Value::Word(_)));
+    match is_plain && event.way.is_multiple_of(2) {
+        true => tl.log(id, std::array::from_fn::<i64, 4, _>(|at| words[at] as i64)),
+        false => tl.log_payload(id, &words[..end], false),
+    }
+}
