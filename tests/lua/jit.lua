@@ -39,9 +39,11 @@ local function watch(what, trace, func, pc, code, reason)
          refused[#refused + 1] = "a loop calls nothing, so it would not see the level change"
       end
    elseif what == "abort" then
-      -- Other attempts end because they began at an unlucky place; those are repeated elsewhere.
+      -- Other attempts end because they began at an unlucky place, such as in a function that the
+      -- logging one calls; those are repeated elsewhere.
       local why = vmdef.traceerr[code]
-      if why:find("NYI") or why:find("blacklisted") or why:find("disabled") then
+      local began_inside = why:find("return to lower frame", 1, true)
+      if why:find("NYI") and not began_inside or why:find("blacklisted") or why:find("disabled") then
          refused[#refused + 1] = ("line %d: " .. why):format(
             jutil.funcinfo(func, pc).currentline or 0, reason or 0)
       end
