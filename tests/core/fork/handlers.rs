@@ -3,6 +3,7 @@
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
+    use std::collections::HashMap;
     use std::io::{PipeReader, PipeWriter, Read, Write};
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
@@ -10,7 +11,7 @@ mod x86_64 {
     use super::super::stepping::trap;
     use super::super::{Fork, own_pid, reap};
     use crate::support::{Name, Process, arguments, attach, define, say};
-    use timeline::{Event, Order, Timeline};
+    use timeline::{Event, Interned, Layout, Order, Timeline, Value};
 
     /// Instructions since stepping began, and the one after which the handler forks.
     static STEP: AtomicU64 = AtomicU64::new(0);
@@ -44,14 +45,27 @@ mod x86_64 {
 
     /// Logs once, with a fork after instruction `at` of the call; the child's pid, 0 in the child,
     /// or -1 if the call was shorter.
-    fn log_with_fork(timeline: &Timeline, event: timeline::EventId, at: u64, number: i64) -> i32 {
+    fn log_with_fork(at: u64, log: impl FnOnce()) -> i32 {
         STEP.store(0, Ordering::SeqCst);
         AT.store(at, Ordering::SeqCst);
         FORKED.store(-1, Ordering::SeqCst);
         trap(true);
-        timeline.log(event, arguments(0, number));
+        log();
         trap(false);
         FORKED.load(Ordering::SeqCst)
+    }
+
+    fn prepare() {
+        GATE.get_or_init(|| std::io::pipe().expect("a pipe"));
+        let handler = on_step as *const () as usize;
+        super::super::signals::install(libc::SIGTRAP, handler, libc::SA_SIGINFO);
+    }
+
+    /// Lets a child go on with its call, to its end.
+    fn release(child: i32) {
+        let mut gate = &GATE.get().expect("a pipe").1;
+        gate.write_all(&[0]).expect("the child waits");
+        reap(child);
     }
 
     pub fn forks_in_handlers(given: &[String]) {
@@ -66,17 +80,13 @@ mod x86_64 {
             timeline.log(event, arguments(0, next));
             next += 1;
         }
-        GATE.get_or_init(|| std::io::pipe().expect("a pipe"));
-        super::super::signals::install(
-            libc::SIGTRAP,
-            on_step as *const () as usize,
-            libc::SA_SIGINFO,
-        );
+        prepare();
         let log_on = |next: &mut i64| {
             (0..more).for_each(|i| timeline.log(event, arguments(0, *next + i)));
             *next += more;
         };
-        log_with_fork(&timeline, event, u64::MAX, next);
+        let log = |number| timeline.log(event, arguments(0, number));
+        log_with_fork(u64::MAX, || log(next));
         next += 1;
         log_on(&mut next);
         let count = STEP.load(Ordering::SeqCst);
@@ -85,7 +95,7 @@ mod x86_64 {
         for at in (1..count).step_by((count / 150).max(1) as usize) {
             let first = next;
             let before = attached.info().entries_written;
-            let child = log_with_fork(&timeline, event, at, first);
+            let child = log_with_fork(at, || log(first));
             if child == 0 {
                 // SAFETY: ends the process, which has nothing to clean up.
                 unsafe { libc::_exit(0) };
@@ -97,9 +107,7 @@ mod x86_64 {
                 // take it to be.
                 continue;
             }
-            let mut gate = &GATE.get().expect("a pipe").1;
-            gate.write_all(&[0]).expect("the child waits");
-            reap(child);
+            release(child);
             let events: Vec<Event> = attached
                 .events(Order::NewestFirst)
                 .take(2 * more as usize + 8)
@@ -120,6 +128,90 @@ mod x86_64 {
             strays += u32::from(others > 0 || its.len() > 1);
         }
         say(format!("{places} {harmed} {strays}"));
+    }
+
+    #[derive(timeline::Event)]
+    #[event(category = "core")]
+    struct Called<'a> {
+        number: i64,
+        name: Interned<'a>,
+    }
+
+    fn name_of(number: i64) -> String {
+        format!("the name of number {number}")
+    }
+
+    /// Logs a new text in each call, with a fork in it, and the same text again.
+    pub fn forks_in_interning(given: &[String]) {
+        let timeline = Timeline::open(&given[0]).expect("joined");
+        Called::define(&timeline).expect("defined");
+        let log = |number, name: &str| {
+            let name = Interned(name);
+            Called { number, name }.log(&timeline);
+        };
+        log(0, &name_of(0));
+        prepare();
+        let name = name_of(1);
+        log_with_fork(u64::MAX, || log(1, &name));
+        let count = STEP.load(Ordering::SeqCst);
+        let (mut number, mut forks) = (1, 0);
+        for at in (1..count).step_by((count / 150).max(1) as usize) {
+            number += 1;
+            let name = name_of(number);
+            let child = log_with_fork(at, || log(number, &name));
+            if child == 0 {
+                // SAFETY: ends the process, which has nothing to clean up.
+                unsafe { libc::_exit(0) };
+            }
+            log(number, &name);
+            // Takes the bytes behind, while the child stands where it was forked.
+            number += 1;
+            log(number, &name_of(number));
+            if child > 0 {
+                forks += 1;
+                release(child);
+            }
+            log(number, &name_of(number));
+        }
+        say(format!("{number} {forks} {}", own_pid()));
+    }
+
+    #[test]
+    fn a_child_that_a_handler_forks_while_a_text_is_interned_leaves_whole_texts() {
+        let name = Name::new("fork-interned");
+        let opener = Timeline::with_size(name.path(), 1 << 15, 4096).expect("created");
+        let mut process = Process::start(forks_in_interning, &[name.path()]);
+        let line = process.line();
+        process.finish();
+        let said: Vec<i64> = line
+            .split(' ')
+            .map(|n| n.parse().expect("a number"))
+            .collect();
+        let [last, forks, parent] = said[..] else {
+            panic!("{line}");
+        };
+        assert!(forks > 20, "{line}");
+        let attached = attach(name.path());
+        let mut times = HashMap::new();
+        for event in attached.events(Order::OldestFirst) {
+            let definition = attached.definition(event.id).expect("defined");
+            let payload = event.payload.as_ref().expect("a text");
+            let layout = Layout::of(definition);
+            let values: Vec<_> = layout.values(&payload.values).collect();
+            let [Value::Int(number), Value::Text { bytes, cut: false }] = values[..] else {
+                panic!("{values:?}");
+            };
+            assert_eq!(bytes, name_of(number).as_bytes());
+            if i64::from(event.tid) == parent {
+                *times.entry(number).or_insert(0) += 1;
+            }
+        }
+        // A child that goes back into the append of its parent costs that an event: see above.
+        let whole = (2..=last).filter(|number| times.get(number) == Some(&2));
+        assert!(whole.count() as i64 * 20 >= (last - 1) * 19, "{times:?}");
+        let info = attached.info();
+        assert_eq!((info.interned, info.not_interned), (last as u32 + 1, 0));
+        drop(opener);
     }
 
     /// Forks after each of some instructions of one log call each. A child that is forked after the
