@@ -516,6 +516,9 @@ local function is_pointer(value, of_eight_bytes)
       and tostring(ffi.typeof(value)):find "%*[%a_ ]*[>)&]" ~= nil
 end
 
+-- A table as it is: a metamethod might log with the function that is under way, and so change its payload.
+local rawget, length_of = rawget, rawlen or function(value) return #value end
+
 -- Checks an array, and finds its first element and how many it has: of a table of numbers, which is copied
 -- first, or of an array of FFI, whose elements must be those of the field.
 local function array_of(field)
@@ -527,9 +530,10 @@ local function array_of(field)
    local function check_array(value)
       local kind = type(value)
       if kind == "table" then
-         for index = 1, #value do
-            if type(value[index]) ~= "number" and not is_integer(value[index]) then
-               refuse_value("a number in " .. field.name .. "[" .. index .. "]", field, value[index])
+         for index = 1, length_of(value) do
+            local number = rawget(value, index)
+            if type(number) ~= "number" and not is_integer(number) then
+               refuse_value("a number in " .. field.name .. "[" .. index .. "]", field, number)
             end
          end
       elseif kind ~= "cdata" or is_integer(value) or (ffi.sizeof(value) or 0.5) % unit ~= 0
@@ -539,8 +543,8 @@ local function array_of(field)
    end
    local function elements_of(value)
       if type(value) ~= "table" then return value, ffi.sizeof(value) / unit end
-      local count = #value
-      for index = 1, count < most and count or most do copy[index - 1] = value[index] end
+      local count = length_of(value)
+      for index = 1, count < most and count or most do copy[index - 1] = rawget(value, index) end
       return copy, count
    end
    return check_array, elements_of, unit
@@ -556,11 +560,13 @@ local function same(value) return value end
 
 -- The function that logs an event with texts, arrays or more than four fields. The words of the fields are
 -- stored in an image of the payload, C copies texts and arrays behind them, and one more call logs it. Its
--- code is made for these fields, so that LuaJIT compiles it without loops and without tables of arguments.
+-- code is made for these fields, so that LuaJIT compiles it without loops and without tables of arguments. From
+-- the first word on nothing is allocated: the collector may call a finalizer, which may log with this function.
 local function payload_logger(writer, event, fields)
    local count, names, check, elements = #fields, {}, {}, {}
    local parameters, checks, stores = {}, {}, {}
-   local image = ffi.new("union { int64_t word[191]; double f64[191]; uint64_t all[191]; }")
+   local words = ffi.new "int64_t[191]"
+   local floats = ffi.cast("double *", words)
    local types, marked, has_data = ffi.new("uint8_t[?]", count + 1), 0ULL, false
    for index, field in ipairs(fields) do
       local kept
@@ -568,18 +574,18 @@ local function payload_logger(writer, event, fields)
       types[index - 1] = field.type
       if field.type >= C.TIMELINE_ARRAY_OF then
          check[index], elements[index], kept = array_of(field)
-         stores[index] = ("from, size = elements%d(v%d) at = put_array(image.all, %d, at, most, from, size, %d)"):format(index,
+         stores[index] = ("from, size = elements%d(v%d) at = put_array(words, %d, at, most, from, size, %d)"):format(index,
             index, index - 1, kept)
       elseif field.type >= C.TIMELINE_STR then
          check[index] = check_text(field)
          if field.type == C.TIMELINE_ISTR then marked = marked + 2ULL ^ (index - 1) end
-         stores[index] = ("at = put_text(image.all, %d, at, most, v%d, #v%d)"):format(index - 1, index, index)
+         stores[index] = ("at = put_text(words, %d, at, most, v%d, #v%d)"):format(index - 1, index, index)
       elseif field.type == C.TIMELINE_F64 then
          check[index] = float_of(field, same)
-         stores[index] = ("image.f64[%d] = w%d"):format(index - 1, index)
+         stores[index] = ("floats[%d] = w%d"):format(index - 1, index)
       else
          check[index] = (CONVERTERS[field.type] or integer_of)(field)
-         stores[index] = ("image.word[%d] = w%d"):format(index - 1, index)
+         stores[index] = ("words[%d] = w%d"):format(index - 1, index)
       end
       local word = field.type < C.TIMELINE_STR and ("local w%d = "):format(index) or ""
       has_data = has_data or word == ""
@@ -603,7 +609,7 @@ local function payload_logger(writer, event, fields)
    local log, last = C.timeline_log_payload, "0"
    if marked ~= 0 then log, last = C.timeline_log_interned, "types, marked" end
    local source = ([[
-      local writer, event, check, elements, refuse_count, image, log, put_text, put_array, types, marked, most, nothing = ...
+      local writer, event, check, elements, refuse_count, words, floats, log, put_text, put_array, types, marked, most, nothing = ...
       %s
       return function(%s, more)
          if more ~= nil or %s == nil then refuse_count(%s, more) end
@@ -613,14 +619,14 @@ local function payload_logger(writer, event, fields)
          %s
          local at, from, size = %d
          %s
-         log(tl, event, image.all, at, %s)
+         log(tl, event, words, at, %s)
       end]]):format(table.concat(outside, "\n"), table.concat(parameters, ", "),
       table.concat(parameters, " == nil or "), table.concat(parameters, ", "), table.concat(checks, "\n"),
       -- Without a call, LuaJIT would take the load out of a loop, which would never see the level change. Event 0
       -- is not logged.
       has_data and "if tl.enabled[event] == 0 then return nothing(tl, 0, 0, 0, 0, 0) end" or "", count,
       table.concat(stores, "\n"), last)
-   return assert(loadstring(source, "=timeline"))(writer, event, check, elements, refuse_count, image, log,
+   return assert(loadstring(source, "=timeline"))(writer, event, check, elements, refuse_count, words, floats, log,
       C.timeline_put_text, C.timeline_put_array, types, marked, writer[0].payload / 8, timeline_log)
 end
 

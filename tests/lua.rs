@@ -47,6 +47,11 @@ fn writes_texts_and_arrays() {
 }
 
 #[test]
+fn puts_one_payload_together_at_a_time() {
+    program("reenter.lua");
+}
+
+#[test]
 fn refuses_misuse() {
     program("misuse.lua");
 }
