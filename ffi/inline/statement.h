@@ -8,8 +8,8 @@
 #endif
 
 /**
- * The channels of the events of `TIMELINE_EVENT`, as in `timeline_attributes_t`: its value at the
- * statement counts. Define your own before including the header, or redefine it between two
+ * The channels of the events of `TIMELINE_EVENT`, `TIMELINE_PRINTF` and `TIMELINE_BACKTRACE`, as in
+ * `timeline_attributes_t`: its value at the statement counts. Define your own before including the header, or redefine it between two
  * statements: `#define TIMELINE_CHANNELS "itv|bbc"`. The default is none.
  */
 #ifndef TIMELINE_CHANNELS
@@ -52,12 +52,19 @@
  * it.
  *
  * If TIMELINE_DISABLED is defined before the first inclusion of the header, these statements and
- * those of `TIMELINE_BACKTRACE`, `TIMELINE_EVENT` and `TIMELINE_IMPORTANT_EVENT` log nothing and
- * evaluate no argument, and neither do calls of `timeline_log`. The compiler checks them and leaves
+ * those of `TIMELINE_IMPORTANT_PRINTF`, `TIMELINE_BACKTRACE`, `TIMELINE_EVENT` and
+ * `TIMELINE_IMPORTANT_EVENT` log nothing and evaluate no argument, and neither do calls of `timeline_log`. The compiler checks them and leaves
  * nothing of them in optimised code. All other functions stay as they are.
  */
 #define TIMELINE_PRINTF(tl, level, ...) \
   TIMELINE_STATEMENT_(tl, level, TIMELINE_CATEGORY, 0, TIMELINE_PRINTF_, __VA_ARGS__)
+
+/**
+ * Like `TIMELINE_PRINTF`, for important events: they explain others, and readers get them first. The
+ * member `important` of `timeline_attributes_t` says more.
+ */
+#define TIMELINE_IMPORTANT_PRINTF(tl, level, ...) \
+  TIMELINE_STATEMENT_(tl, level, TIMELINE_CATEGORY, TIMELINE_SITE_IMPORTANT, TIMELINE_PRINTF_, __VA_ARGS__)
 
 /**
  * Like `TIMELINE_PRINTF`, with the call stack: return addresses, innermost first, for which readers

@@ -32,8 +32,7 @@ pub struct timeline_site_t {
     pub file: *const c_char,
     /// The line of that file.
     pub line: u32,
-    /// `TIMELINE_SITE_BACKTRACE`, or `TIMELINE_SITE_EVENT` perhaps with `TIMELINE_SITE_IMPORTANT`,
-    /// or 0.
+    /// `TIMELINE_SITE_EVENT` or `TIMELINE_SITE_BACKTRACE`, perhaps with `TIMELINE_SITE_IMPORTANT`.
     pub flags: u32,
     /// Its events for up to 8 pairs of a timeline and a level: the timeline's `serial` in 32 bits,
     /// the level in 8, the event in 24, at the index `(serial + level) % 8`. After a failure that
@@ -45,7 +44,7 @@ pub struct timeline_site_t {
     pub types: [u32; 32],
     /// The types of the arguments for a message, `TIMELINE_I64` and so on, up to the first 0.
     pub given: *const u8,
-    /// For a message: the channels of its events, as in `timeline_attributes_t`; NULL for none.
+    /// The channels of its events, as in `timeline_attributes_t`; NULL for none.
     pub channels: *const c_char,
 }
 
@@ -270,6 +269,15 @@ unsafe fn define(
     };
     // SAFETY: as above.
     let flags = unsafe { (*site).flags };
+    // SAFETY: as above.
+    let channels = unsafe { (*site).channels };
+    let raw = timeline_attributes_t {
+        channels,
+        important: flags & TIMELINE_SITE_IMPORTANT != 0,
+    };
+    // SAFETY: as above.
+    let attributes = unsafe { attributes_of(&raw) }?;
+    let (core, at) = (&writer.core, (&*file, line));
     if flags & TIMELINE_SITE_EVENT != 0 {
         // SAFETY: as above.
         let (category, format) = unsafe {
@@ -280,15 +288,6 @@ unsafe fn define(
         };
         // SAFETY: as above; the statement has stored the list, which is static.
         let given = unsafe { given(AtomicPtr::from_ptr((&raw mut (*site).given).cast())) }?;
-        // SAFETY: as above.
-        let channels = unsafe { (*site).channels };
-        let raw = timeline_attributes_t {
-            channels,
-            important: flags & TIMELINE_SITE_IMPORTANT != 0,
-        };
-        // SAFETY: as above.
-        let attributes = unsafe { attributes_of(&raw) }?;
-        let (core, at) = (&writer.core, (&*file, line));
         let event = core.define_event(category, priority, format, &given, at, &attributes)?;
         writer.tell_of_modules(&typed_message(format, &given)?);
         let marked = marked(format);
@@ -296,9 +295,7 @@ unsafe fn define(
         unsafe { put_types(site, &[marked as u32, (marked >> 32) as u32]) };
         return Ok(event);
     }
-    let event = writer
-        .core
-        .define_printf(&category, priority, &format, &file, line)?;
+    let event = core.define_printf(&category, priority, &format, at, &attributes)?;
     if flags & TIMELINE_SITE_BACKTRACE != 0 && writer.modules.turn() != Turn::TooEarly {
         writer.modules.update(&writer.core);
     }

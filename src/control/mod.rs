@@ -279,10 +279,12 @@ impl Control {
         priority: Priority,
         format: &str,
         statement: (&str, u32),
+        attributes: &Attributes,
     ) -> Result<EventId> {
         let lock = self.lock_in_passing()?;
         self.defining(lock, |all| {
-            all.define_printf(self.path(), category, priority, format, statement)
+            let path = self.path();
+            all.define_printf(path, category, priority, format, statement, attributes)
         })
     }
 

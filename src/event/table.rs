@@ -48,6 +48,13 @@ fn syntax(kind: u8) -> Option<Syntax> {
     }
 }
 
+fn flags(attributes: &Attributes) -> u8 {
+    match attributes.important {
+        true => FLAG_IMPORTANT,
+        false => 0,
+    }
+}
+
 /// The category of loaded objects.
 const MODULES: &str = "module";
 
@@ -223,11 +230,7 @@ impl Definitions {
             file,
             line,
             channels: &channels,
-            flags: if attributes.important {
-                FLAG_IMPORTANT
-            } else {
-                0
-            },
+            flags: flags(attributes),
         };
         self.find_or_add(path, &wanted)
     }
@@ -242,7 +245,9 @@ impl Definitions {
         priority: Priority,
         format: &str,
         (file, line): (&str, u32),
+        attributes: &Attributes,
     ) -> Result<EventId> {
+        let channels = channels_of_event(attributes.channels)?;
         check_text("file name", file)?;
         let wanted = Wanted {
             kind: kind::PRINTF,
@@ -251,8 +256,8 @@ impl Definitions {
             message: format,
             file,
             line,
-            channels: &[],
-            flags: 0,
+            channels: &channels,
+            flags: flags(attributes),
         };
         self.find_or_add(path, &wanted)
     }

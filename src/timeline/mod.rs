@@ -267,7 +267,8 @@ impl Timeline {
     /// Defines the event of one call site with a format of printf.
     ///
     /// `file` and `line` are the place of the call site. They distinguish it from others with the
-    /// same text. Its values are in the payload: see [`Timeline::log_payload`].
+    /// same text. `attributes` as for [`Timeline::define_with`]. Its values are in the payload: see
+    /// [`Timeline::log_payload`].
     ///
     /// Waits for the lock like `define`, up to some seconds. After a wait in vain, this and
     /// [`Timeline::define_module`] wait only about 2 milliseconds each, until one of them gets the
@@ -275,19 +276,19 @@ impl Timeline {
     /// waits for seconds again.
     ///
     /// # Errors
-    /// Those of [`Timeline::define`]. `Locked` and `Io` may be temporary; see
+    /// Those of [`Timeline::define_with`]. `Locked` and `Io` may be temporary; see
     /// [`Timeline::dropped_undefined`].
     pub fn define_printf(
         &self,
         category: &str,
         priority: Priority,
         format: &str,
-        file: &str,
-        line: u32,
+        (file, line): (&str, u32),
+        attributes: &Attributes,
     ) -> Result<EventId> {
         self.log.follow_name();
         self.control
-            .define_printf(category, priority, format, (file, line))
+            .define_printf(category, priority, format, (file, line), attributes)
     }
 
     /// Counts an event that was dropped because its call site could not be defined

@@ -74,7 +74,15 @@ impl Flight {
         self.event = timeline
             .define("test", Priority::Info, "number $n of $all")
             .unwrap();
-        let printf = |line| timeline.define_printf("test", Priority::Info, PRINTF, "test.c", line);
+        let printf = |line| {
+            timeline.define_printf(
+                "test",
+                Priority::Info,
+                PRINTF,
+                ("test.c", line),
+                &Default::default(),
+            )
+        };
         self.printf = self.mixed.then(|| printf(7).unwrap());
         if self.mixed {
             timeline.define_module(&this_program()).unwrap();

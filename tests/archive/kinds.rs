@@ -45,9 +45,27 @@ fn values(turn: usize) -> Vec<Value<'static>> {
 
 /// Logs events of each kind of value, and such as have other ways into a block.
 fn log(timeline: &Timeline) {
-    let printf = timeline.define_printf("test", Priority::Info, PRINTF, "test.c", 7);
-    let plain = timeline.define_printf("test", Priority::Info, "%d of %u", "test.c", 8);
-    let none = timeline.define_printf("test", Priority::Info, "nothing", "test.c", 9);
+    let printf = timeline.define_printf(
+        "test",
+        Priority::Info,
+        PRINTF,
+        ("test.c", 7),
+        &Default::default(),
+    );
+    let plain = timeline.define_printf(
+        "test",
+        Priority::Info,
+        "%d of %u",
+        ("test.c", 8),
+        &Default::default(),
+    );
+    let none = timeline.define_printf(
+        "test",
+        Priority::Info,
+        "nothing",
+        ("test.c", 9),
+        &Default::default(),
+    );
     let (printf, plain, none) = (printf.unwrap(), plain.unwrap(), none.unwrap());
     let define = |message| timeline.define("test", Priority::Info, message).unwrap();
     let interned = define("$a:istr $b:str");

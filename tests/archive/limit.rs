@@ -56,7 +56,13 @@ impl Program {
         let timeline = Timeline::with_size(&name, ENTRIES, 1 << 20).unwrap();
         let define = |message| timeline.define("test", Priority::Info, message);
         let number = define("number $a $b $c $d").unwrap();
-        let text = timeline.define_printf("test", Priority::Info, "%s", "test.c", 7);
+        let text = timeline.define_printf(
+            "test",
+            Priority::Info,
+            "%s",
+            ("test.c", 7),
+            &Default::default(),
+        );
         Program {
             number,
             text: text.unwrap(),

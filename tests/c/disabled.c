@@ -45,6 +45,7 @@ void statements(int number, double ratio) {
                  find_number(number), ratio, find_text());
   TIMELINE_PRINTF(find_timeline(), TIMELINE_INFO, "the printf %d and %s", find_number(number), find_text());
   TIMELINE_BACKTRACE(find_timeline(), TIMELINE_INFO, "the backtrace %f", ratio);
+  TIMELINE_IMPORTANT_PRINTF(find_timeline(), TIMELINE_INFO, "the important %s that is gone", find_text());
   TIMELINE_IMPORTANT_EVENT(find_timeline(), TIMELINE_INFO, "gone", "the important $text", find_text());
   timeline_log(find_timeline(), 7, find_number(number), 0, 0, 0);
 }

@@ -194,7 +194,21 @@ static void important(void) {
     next();
     CHECK(event.important && text[13] == '0' + i);
   }
+  for (int i = 0; i < 2; i++) {
+    TIMELINE_IMPORTANT_PRINTF(tl, TIMELINE_INFO, "group %d", i);
+    TIMELINE_IMPORTANT_PRINTF(tl, TIMELINE_INFO, "group %d is %.3s", i, "internal");
+    char wanted[64];
+    for (int named = 0; named < 2; named++) {
+      next();
+      snprintf(wanted, sizeof wanted, named ? "group %d is int" : "group %d", i);
+      CHECK_STR(text, wanted);
+      CHECK(event.important);
+    }
+  }
   EVENT("$id is $name", 7, "eth0");
+  next();
+  CHECK(!event.important);
+  TIMELINE_PRINTF(tl, TIMELINE_INFO, "%d is %s", 7, "eth0");
   next();
   CHECK(!event.important);
 }
@@ -206,15 +220,27 @@ static void channels(void) {
   for (int on = 0; on < 2; on++) {
     CHECK_EQ(timeline_channel(tl, "bbc", on), TIMELINE_OK);
     EVENT("on air: $n", on);
+    TIMELINE_PRINTF(tl, TIMELINE_INFO, "on air: %d", on);
+    TIMELINE_BACKTRACE(tl, TIMELINE_INFO, "from: %d", on);
   }
-  expect("on air: n(1)");
-  CHECK(strcmp(event.channels, "itv|bbc") == 0);
+  const char *const wanted[] = {"on air: n(1)", "on air: 1", "from: 1"};
+  for (int i = 0; i < 3; i++) {
+    expect(wanted[i]);
+    CHECK(strcmp(event.channels, "itv|bbc") == 0);
+  }
   CHECK_EQ(timeline_next(cursor, &event), TIMELINE_END);
 }
 
 #undef TIMELINE_CHANNELS
 #define TIMELINE_CHANNELS "no|channel name at all"
-static void refused_channels(void) { REFUSED("channel", "$a", 1); }
+static void refused_channels(void) {
+  REFUSED("channel", "$a", 1);
+  CHECK_EQ(timeline_attach(NULL, NULL), TIMELINE_E_ARGUMENT);
+  CHECK(strstr(timeline_last_error(), "channel") == NULL);
+  TIMELINE_PRINTF(tl, TIMELINE_INFO, "%d", 1);
+  CHECK(strstr(timeline_last_error(), "channel") != NULL);
+  CHECK_EQ(timeline_next(cursor, &event), TIMELINE_END);
+}
 
 int main(int argc, char **argv) {
   CHECK_EQ(argc, 2);

@@ -29,7 +29,8 @@ fn all_definitions_are_printed_of_rings_snapshots_and_archives() {
         .define_with("net", Priority::Packet, message, &attributes)
         .unwrap();
     let idle = tl.define("net", Priority::Info, "idle").unwrap();
-    let printf = tl.define_printf("engine", Priority::Trace, "started: %d\nnow", "main.c", 12);
+    let (format, at, none) = ("started: %d\nnow", ("main.c", 12), Attributes::default());
+    let printf = tl.define_printf("engine", Priority::Trace, format, at, &none);
     let printf = printf.unwrap();
     for i in 0..3 {
         tl.log(got, [i, 1, 2]);

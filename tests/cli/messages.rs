@@ -33,7 +33,13 @@ fn snprintf<T>(format: &str, value: T) -> String {
 fn log(timeline: &Timeline) -> Vec<String> {
     let mut expected = Vec::new();
     let mut say = |format: &str, value: Value, text: String| {
-        let event = timeline.define_printf("printf", Priority::Info, format, "a.c", 1);
+        let event = timeline.define_printf(
+            "printf",
+            Priority::Info,
+            format,
+            ("a.c", 1),
+            &Default::default(),
+        );
         timeline.log_payload(event.unwrap(), &lay_out(&[value]), false);
         expected.push(text);
     };

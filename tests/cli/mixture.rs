@@ -31,7 +31,13 @@ impl Mixture {
         let program = folder.path().join("program");
         fs::copy(c_library(), &program).unwrap();
         let printf = |category, priority, format, line| {
-            let event = timeline.define_printf(category, priority, format, "src/main.c", line);
+            let event = timeline.define_printf(
+                category,
+                priority,
+                format,
+                ("src/main.c", line),
+                &Default::default(),
+            );
             event.unwrap()
         };
         timeline.define_module(&loaded(&program)).unwrap();

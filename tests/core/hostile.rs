@@ -444,7 +444,7 @@ fn texts_of_definitions_are_bounded_where_they_are_read() {
     let info = Priority::Info;
     let event = timeline.define(&longest, info, &longest);
     let event = event.expect("as long as it may be");
-    let printf = timeline.define_printf("c", info, &longest, &longest, 7);
+    let printf = timeline.define_printf("c", info, &longest, (&longest, 7), &Default::default());
     let printf = printf.expect("as long as it may be");
     timeline.log(event, [1]);
     timeline.log_payload(printf, &[], false);

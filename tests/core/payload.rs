@@ -42,7 +42,13 @@ fn checked(event: &Event, most: usize) -> u64 {
 
 fn define(timeline: &Timeline) -> EventId {
     timeline
-        .define_printf("core", Priority::Info, "%s", "file.c", 7)
+        .define_printf(
+            "core",
+            Priority::Info,
+            "%s",
+            ("file.c", 7),
+            &Default::default(),
+        )
         .expect("defined")
 }
 

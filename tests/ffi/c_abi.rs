@@ -74,7 +74,7 @@ fn values_are_rendered_by_position_where_the_definition_cannot_be_read() {
     let timeline = Timeline::with_size(&live, 256, 1024).unwrap();
     let info = Priority::Info;
     let sum = timeline.define("net", info, "sum $n").unwrap();
-    let sent = timeline.define_printf("net", info, "%d to %s", "a.c", 1);
+    let sent = timeline.define_printf("net", info, "%d to %s", ("a.c", 1), &Default::default());
     let (bytes, cut) = (&b"eth0"[..], false);
     let payload = lay_out(&[Value::Int(5), Value::Text { bytes, cut }]);
     timeline.log(sum, [10, -20, i64::MIN, 7]);

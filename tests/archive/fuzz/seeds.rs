@@ -270,7 +270,13 @@ pub fn rings() -> [(&'static str, Vec<u8>); 2] {
     });
     let payloads = make(&|timeline| {
         let short = timeline.define("net", Priority::Error, "plain\nexplained");
-        let long = timeline.define_printf("net", Priority::Info, FORMAT, "main.c", 7);
+        let long = timeline.define_printf(
+            "net",
+            Priority::Info,
+            FORMAT,
+            ("main.c", 7),
+            &Default::default(),
+        );
         let (short, long) = (short.expect("defined"), long.expect("defined"));
         let module = Module::parse("100 400000 400000 408000 - /bin/program");
         let defined = timeline.define_module(&module.expect("a module"));

@@ -52,7 +52,13 @@ fn what_cannot_be_defined_is_refused_whole() {
         ("category", "message", &long, "file name"),
     ] {
         let error = assert_nothing_defined(&attached, || {
-            timeline.define_printf(category, Priority::Info, message, file, 1)
+            timeline.define_printf(
+                category,
+                Priority::Info,
+                message,
+                (file, 1),
+                &Default::default(),
+            )
         });
         assert!(
             matches!(&error, Error::BadText { what, found, .. }
