@@ -76,7 +76,7 @@ pub mod sync;
 mod timeline;
 
 #[cfg(all(feature = "derive", not(loom)))]
-pub use timeline_derive::Event;
+pub use timeline_derive::{Event, Named};
 
 #[cfg(not(loom))]
 #[doc(hidden)]
@@ -107,6 +107,6 @@ pub use self::{
         Encoding, EntryEvent, Event, Events, Follow, FollowFrom, Frame, Order, Payload,
         PlacedEvent, Source, ThreadRef,
     },
-    statement::{Argument, Interned},
+    statement::{Argument, Flags, Interned, Named, Wide},
     timeline::{Options, Timeline},
 };

@@ -82,6 +82,11 @@ impl<'a> Labels<'a> {
             .then_some(labels)
     }
 
+    /// Labels of a list that was checked.
+    pub(crate) const fn checked(list: &'a str) -> Labels<'a> {
+        Labels(list)
+    }
+
     /// Name and number of each, in their order.
     pub fn iter(self) -> impl Iterator<Item = (&'a str, i64)> {
         self.0.split(',').filter_map(split_label)

@@ -19,11 +19,15 @@ use crate::event::{Bytes, Element, FieldType, Hex, Nanoseconds, UnixTime};
 /// | [`Bytes`] | `bytes` |
 /// | [`Hex`] | `hex` |
 /// | `*const T`, `*mut T` | `ptr` |
+/// | an enum that derives [`Named`](crate::Named) | `enum(Red=0,Green=1)` |
+/// | [`Flags`](crate::Flags) | `flags(Read=1,Write=2)` |
+/// | [`Wide`](crate::Wide) | `wstr` |
 ///
 /// So are references to these. No other type can become one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no argument of an event",
-    note = "log a number, `bool`, `char`, text, array, `Duration`, `SystemTime` or pointer"
+    note = "log a number, `bool`, `char`, text, array, `Duration`, `SystemTime` or pointer, or let \
+            the enum derive `timeline::Named`"
 )]
 pub trait Argument {
     /// Its type in the message.

@@ -3,14 +3,18 @@
 mod argument;
 mod arguments;
 mod message;
+mod named;
 mod payload;
 mod site;
+mod wide;
 
 pub use argument::{Argument, Interned};
 pub use arguments::Arguments;
 pub use message::{check, check_channels};
+pub use named::{Flags, Named, enum_of, length_of_names, list_of_names, text_of_names};
 pub use payload::Payload;
 pub use site::{Site, Sites, Words};
+pub use wide::Wide;
 
 pub use crate::event::Attributes;
 pub use crate::timeline::{ON, Timeline};

@@ -124,6 +124,25 @@ impl<'a> Payload<'a> {
         Some(())
     }
 
+    /// Appends a text of these characters. Returns its word. Those that have no room are cut.
+    pub fn characters(&mut self, characters: impl Iterator<Item = char>) -> u64 {
+        let (mut length, mut cut, room) = (0, 0, self.room());
+        for character in characters {
+            let mut utf8 = [0; 4];
+            let bytes = character.encode_utf8(&mut utf8).as_bytes();
+            if length + bytes.len() > room {
+                cut = CUT;
+                break;
+            }
+            for byte in bytes {
+                self.words[self.end + length / 8] |= u64::from(*byte) << (length % 8 * 8);
+                length += 1;
+            }
+        }
+        self.end += length.div_ceil(8);
+        length as u64 | cut
+    }
+
     /// The word of a text that there is not.
     #[inline(always)]
     pub fn nothing(&self) -> u64 {

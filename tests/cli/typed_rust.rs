@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value as Json, json};
-use timeline::{Bytes, Event, Hex, Nanoseconds, Timeline, UnixTime};
+use timeline::{Bytes, Event, Flags, Hex, Named, Nanoseconds, Timeline, UnixTime, Wide};
 
 use crate::support::{Name, Random};
 use crate::typed::check_everywhere;
@@ -40,6 +40,48 @@ struct All<'a, T, U> {
     y: U,
     z: Nanoseconds,
     hex: Hex,
+}
+
+/// Numbers with names, some of them at the edges.
+#[derive(Named, Debug, Clone, Copy)]
+#[repr(i64)]
+enum Color {
+    Least = i64::MIN,
+    Red = -1,
+    Grün,
+    r#Blue = 3 + 4,
+    Most = i64::MAX,
+}
+
+#[derive(Named)]
+#[repr(u64)]
+enum Access {
+    _Read = 1,
+    _Write = 1 << 1,
+    _Both = 3,
+    _None = 0,
+    _Top = 1 << 63,
+}
+
+/// With names that are given by hand.
+struct ByHand;
+
+impl Named for ByHand {
+    const NAMES: &'static str = "body=4";
+}
+
+/// What has names, and wide texts.
+#[derive(Event)]
+#[event(category = "typed")]
+struct More<'a> {
+    color: Color,
+    by: &'a Color,
+    access: Flags<Access>,
+    hand: Flags<ByHand>,
+    utf16: Wide<'a, u16>,
+    utf32: Wide<'a, u32>,
+    wchar: Wide<'a, i32>,
+    last: &'a str,
 }
 
 /// One of these, or another one.
@@ -181,6 +223,104 @@ fn model(event: &All<String, &[f64]>) -> (String, Json) {
     (message, args)
 }
 
+/// Units of wide texts, some of which are no characters; now and then more than have room.
+fn units(random: &mut Random) -> Vec<u32> {
+    let edges = [
+        0x61,
+        0xdf,
+        0x20ac,
+        0xd83d,
+        0xde00,
+        0xffff,
+        0x1f600,
+        0x11_0000,
+        u32::MAX,
+    ];
+    let length = pick(random, &[0, 1, 8, 9], |bits| bits % 40) * pick(random, &[1, 1, 60], |_| 1);
+    let unit = |_| pick(random, &edges, |bits| 0x4e00 + (bits % 0x5000) as u32);
+    (0..length).map(unit).collect()
+}
+
+/// So much of a text as has room, from which it is taken.
+fn kept(text: &str, room: &mut usize) -> (String, Json) {
+    let mut kept = String::new();
+    for character in text.chars() {
+        if kept.len() + character.len_utf8() > *room {
+            *room = 0;
+            return words(&(kept + "…"));
+        }
+        kept.push(character);
+    }
+    *room -= kept.len().next_multiple_of(8);
+    words(&kept)
+}
+
+/// Logs an event of what has names and of wide texts; its message and arguments, by the model.
+fn log_more(tl: &Timeline, random: &mut Random) -> (String, Json) {
+    let colors = [
+        Color::Least,
+        Color::Red,
+        Color::Grün,
+        Color::r#Blue,
+        Color::Most,
+    ];
+    let [color, by] = [(); 2].map(|()| pick(random, &colors, |_| Color::Red));
+    let bits = integer!(random, u64) & pick(random, &[7, 1 << 63], |bits| bits);
+    let (short, long) = (units(random), units(random));
+    let utf16: Vec<u16> = short.iter().map(|unit| *unit as u16).collect();
+    let wchar: Vec<i32> = long.iter().map(|unit| *unit as i32).collect();
+    let last = text(random);
+    let event = More {
+        color,
+        by: &by,
+        access: Flags::new(bits),
+        hand: Flags::new(bits),
+        utf16: Wide(&utf16),
+        utf32: Wide(&long),
+        wchar: Wide(&wchar),
+        last: &last,
+    };
+    event.log(tl);
+    let named = |color: Color| words(&format!("{color:?}"));
+    let access = [(1, "_Read"), (2, "_Write"), (3, "_Both"), (1 << 63, "_Top")];
+    let wide: String = long
+        .iter()
+        .map(|unit| char::from_u32(*unit).unwrap_or('\u{fffd}'))
+        .collect();
+    let mut room = 1528 - 8 * 8;
+    let fields = [
+        ("color", named(color)),
+        ("by", named(by)),
+        ("access", flags(&access, bits)),
+        ("hand", flags(&[(4, "body")], bits)),
+        ("utf16", kept(&String::from_utf16_lossy(&utf16), &mut room)),
+        ("utf32", kept(&wide, &mut room)),
+        ("wchar", kept(&wide, &mut room)),
+        ("last", kept(&last, &mut room)),
+    ];
+    let (mut message, mut args) = ("more".to_owned(), json!({}));
+    for (name, (text, value)) in fields {
+        message += &format!(" {name}({text})");
+        args[name] = value;
+    }
+    (message, args)
+}
+
+fn flags(names: &[(u64, &str)], bits: u64) -> (String, Json) {
+    let set = names.iter().filter(|(own, _)| bits & own == *own);
+    let rest = set.clone().fold(bits, |rest, (own, _)| rest & !own);
+    let mut texts: Vec<String> = set.clone().map(|(_, name)| (*name).to_owned()).collect();
+    let mut json: Vec<Json> = set.map(|(_, name)| json!(name)).collect();
+    if rest != 0 {
+        texts.push(format!("{rest:#x}"));
+        json.push(json!(rest));
+    }
+    match texts.is_empty() {
+        true => ("0".to_owned(), json.into()),
+        false => (texts.join("|"), json.into()),
+    }
+}
+
 #[test]
 fn events_of_rust_are_shown_alike_everywhere() {
     let name = Name::new("typed-rust");
@@ -188,6 +328,8 @@ fn events_of_rust_are_shown_alike_everywhere() {
     let seed = u64::from(std::process::id());
     println!("the seed is {seed}");
     let mut random = Random(seed);
-    let expected: Vec<_> = (0..200).map(|_| log(&tl, &mut random)).collect();
+    let expected: Vec<_> = (0..200)
+        .flat_map(|_| [log(&tl, &mut random), log_more(&tl, &mut random)])
+        .collect();
     check_everywhere(&name, tl, &expected);
 }

@@ -1,6 +1,6 @@
 //! Events that are refused. A comment behind a line is a part of what the compiler says about it.
 
-use timeline::{Event, Priority, Timeline, event};
+use timeline::{Event, Named, Priority, Timeline, event};
 
 #[derive(Event)]
 #[event(category = "net", priority = Important)] //~ no variant or associated item named `Important`
@@ -79,6 +79,34 @@ struct Field {
 struct NoArgument {
     x: u8,
     to: std::net::Ipv4Addr, //~ `Ipv4Addr` is no argument of an event
+}
+
+#[derive(Named)]
+enum WithField {
+    A(u8), //~ names are those of an enum without fields
+}
+
+#[derive(Named)]
+struct NoEnum { //~ names are those of an enum without fields
+    x: u8,
+}
+
+#[derive(Named)]
+enum Empty {} //~ an enum without variants has no names
+
+#[derive(Named)]
+#[event(category = "net")] //~ expected crate
+enum OfCategory {
+    A,
+}
+
+enum Unnamed2 {
+    A,
+}
+
+fn named(tl: &Timeline, port: Unnamed2) {
+    event!(tl, Priority::Info, "net", "on {port}", port); //~ `Unnamed2` is no argument of an event
+    let _ = timeline::Flags::<Unnamed2>::new(3); //~ the numbers of `Unnamed2` have no names
 }
 
 fn statements(tl: &Timeline, x: u8, to: std::net::Ipv4Addr) {

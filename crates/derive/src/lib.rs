@@ -1,7 +1,8 @@
-//! `#[derive(Event)]` for the crate `timeline`, which re-exports it.
+//! `#[derive(Event)]` and `#[derive(Named)]` for the crate `timeline`, which re-exports them.
 
 mod expand;
 mod message;
+mod named;
 mod options;
 
 use proc_macro::TokenStream;
@@ -89,6 +90,50 @@ use syn::{DeriveInput, parse_macro_input};
 pub fn event(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     match expand::event(&input) {
+        Ok(code) => code.into(),
+        Err(error) => error.into_compile_error().into(),
+    }
+}
+
+/// Gives the values of an enum without fields their names, so that events show them.
+///
+/// ```
+/// use timeline::{Event, Flags, Named};
+///
+/// #[derive(Named)]
+/// enum Port { Down, Up = 7 } // enum(Down=0,Up=7)
+///
+/// #[derive(Named)]
+/// enum Access { Read = 1, Write = 2 }
+///
+/// #[derive(Event)]
+/// #[event(category = "net")]
+/// struct Opened { port: Port, access: Flags<Access> }
+/// # fn log(tl: &timeline::Timeline) {
+/// Opened { port: Port::Up, access: Flags::new(3) }.log(tl); // port(Up) access(Read|Write)
+/// # }
+/// ```
+///
+/// The enum implements `timeline::Named` and `timeline::Argument`. `#[event(crate = path)]` says
+/// where the crate `timeline` is, if it has another name.
+///
+/// Mistakes do not compile:
+/// ```compile_fail
+/// #[derive(timeline::Named)]
+/// enum Port { Down, Up(u32) } // a field
+/// ```
+/// ```compile_fail
+/// #[derive(timeline::Named)]
+/// struct Port { up: bool } // no enum
+/// ```
+/// ```compile_fail,E0277
+/// enum Access { Read = 1, Write = 2 } // does not derive Named
+/// let access = timeline::Flags::<Access>::new(3);
+/// ```
+#[proc_macro_derive(Named, attributes(event))]
+pub fn named(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    match named::named(&input) {
         Ok(code) => code.into(),
         Err(error) => error.into_compile_error().into(),
     }

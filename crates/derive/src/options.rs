@@ -55,6 +55,21 @@ impl Options {
     }
 }
 
+/// The crate `timeline` of an enum, which has no other option.
+pub fn library(attributes: &[Attribute]) -> Result<Path> {
+    let mut library = parse_quote!(::timeline);
+    for attribute in attributes.iter().filter(|own| own.path().is_ident("event")) {
+        attribute.parse_nested_meta(|meta| {
+            if !meta.path.is_ident("crate") {
+                return Err(meta.error("expected crate"));
+            }
+            library = meta.value()?.parse()?;
+            Ok(())
+        })?;
+    }
+    Ok(library)
+}
+
 /// Whether a field is left out.
 pub fn is_skipped(attributes: &[Attribute]) -> Result<bool> {
     let mut skip = false;
