@@ -104,7 +104,7 @@ pub use self::{
     save::Saved,
     shm::Trust,
     source::{
-        Encoding, EntryEvent, Event, Events, Follow, FollowFrom, Frame, Order, Payload,
+        Encoding, EntryEvent, EntryKind, Event, Events, Follow, FollowFrom, Frame, Order, Payload,
         PlacedEvent, Source, ThreadRef,
     },
     statement::{Argument, Flags, Interned, Named, Wide},

@@ -112,6 +112,7 @@ impl Pieces {
     /// A word. The kernel copies it in one piece, but does not promise to, so it is read until two
     /// reads agree. A word that changes all the time is a count that rises, and has reached at
     /// least the smaller of two reads.
+    #[inline(never)]
     pub fn word<const N: usize>(&self, offset: u64) -> u64 {
         let mut word = 0;
         let is_read = self.look(3, |file| {

@@ -133,7 +133,8 @@ macro_rules! loads {
     ($($atomic:ident of $value:ident),+) => {$(
         impl Place<'_, $atomic> {
             /// The present value.
-            #[inline]
+            // Inlined: a reader looks at each chunk whenever it looks for new events.
+            #[inline(always)]
             pub fn load(&self, order: Ordering) -> $value {
                 match self {
                     Place::Mapped(word) => word.load(order),

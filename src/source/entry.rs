@@ -1,6 +1,6 @@
 //! Takes an event as its entries have it, without making an [`Event`] of it.
 
-use super::groups::{Group, words};
+use super::groups::{Group, Groups, words};
 use super::lane::Missing;
 use super::{Event, PlacedEvent, ThreadRef};
 use crate::event::EventId;
@@ -12,6 +12,10 @@ use crate::segment::Segment;
 const WORD: usize = size_of::<u64>();
 /// Words of an event in its first entry, at most.
 const FIRST_WORDS: usize = ENTRY_WORDS - PAYLOAD_AT[0];
+
+/// See [`EntryEvent::kind`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EntryKind(u32, [u64; 2]);
 
 /// An event as its entries have it, and its position.
 #[derive(Debug, Clone, Copy)]
@@ -27,16 +31,27 @@ pub struct EntryEvent {
 }
 
 impl EntryEvent {
-    /// The event of a group, whose first entry is the one at `at` in the entries of the poll.
+    /// The event that begins with these entries, the first of which is the one at `at` in those of
+    /// the poll.
     #[inline]
-    pub(super) fn new(group: &Group, at: usize, (lane, number): (u32, u64), m: Missing) -> Self {
-        EntryEvent {
-            first: *group.first,
-            rest: (at + 1, group.rest.len()),
+    pub(super) fn new(
+        entries: &[Entry],
+        at: usize,
+        (lane, number): (u32, u64),
+        missing: Missing,
+    ) -> Option<EntryEvent> {
+        let first = *entries.first()?;
+        let rest = match first.slots() {
+            1 => 0,
+            _ => Groups::new(entries).next()?.rest.len(),
+        };
+        Some(EntryEvent {
+            first,
+            rest: (at + 1, rest),
             lane,
             number,
-            missing: m,
-        }
+            missing,
+        })
     }
 
     /// Ticks of the timeline's clock; 0 if they are not known.
@@ -59,10 +74,16 @@ impl EntryEvent {
         (ThreadRef(self.first.thread()), self.first.tid())
     }
 
-    /// The number of the next entry of its lane, if that is not the number behind its own.
-    pub fn next(&self) -> Option<u64> {
-        let takes_more = self.rest.1 > 0;
-        takes_more.then(|| self.number.saturating_add(self.entries() as u64))
+    /// The number of the next entry of its lane after it.
+    pub fn behind(&self) -> u64 {
+        self.number.saturating_add(self.entries() as u64)
+    }
+
+    /// What the events of one definition have in common if one thread logged them on one CPU, each
+    /// with as many words: the bits of their entries.
+    #[inline]
+    pub fn kind(&self) -> EntryKind {
+        EntryKind(self.lane, [self.first.0[1], self.first.0[2]])
     }
 
     /// How many entries it takes.
@@ -126,7 +147,7 @@ impl EntryEvent {
             },
             lane: self.lane,
             number: self.number,
-            next: self.number.saturating_add(self.entries() as u64),
+            next: self.behind(),
             missed: unread,
         }
     }

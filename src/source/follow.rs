@@ -267,18 +267,14 @@ impl<'a> Follow<'a> {
     /// a [`PlacedEvent`] apart again.
     #[inline]
     pub fn next_entry(&mut self) -> Option<EntryEvent> {
-        loop {
-            let (_, number, at) = *self.order.get(self.given)?;
-            self.given += 1;
-            let run = &mut self.runs[number as usize];
-            let Some(group) = Groups::new(&run.entries(&self.entries)[at as usize..]).next() else {
-                continue;
-            };
-            let place = (run.lane, run.first.saturating_add(u64::from(at)));
-            let at = run.start + at as usize;
-            let missing = std::mem::take(&mut run.missing);
-            return Some(EntryEvent::new(&group, at, place, missing));
-        }
+        let (_, number, at) = *self.order.get(self.given)?;
+        self.given += 1;
+        let run = &mut self.runs[number as usize];
+        let entries = &self.entries[run.start..][..run.count][at as usize..];
+        let place = (run.lane, run.first.saturating_add(u64::from(at)));
+        let at = run.start + at as usize;
+        let missing = std::mem::take(&mut run.missing);
+        EntryEvent::new(entries, at, place, missing)
     }
 
     /// The event that [`Follow::next_entry`] returned since the last poll.

@@ -9,7 +9,7 @@ mod held;
 mod important;
 mod lane;
 
-pub use entry::EntryEvent;
+pub use entry::{EntryEvent, EntryKind};
 pub use events::{Events, Order};
 pub use follow::{Follow, FollowFrom};
 pub(crate) use groups::Groups;

@@ -191,8 +191,9 @@ mod tests {
     use crate::format::event::{RawDefinition, RawEvent};
     use crate::format::varint::put;
     use crate::write::interned::Interned;
-    use crate::write::packer::{Packer, WordValues, compress, pack};
-    use timeline::{Format, Layout};
+    use crate::write::packer::{Packer, compress, pack};
+    use crate::write::words::{Alike, WordValues};
+    use timeline::{EntryKind, Format, Layout};
 
     fn unpacked(packed: &[u8]) -> Vec<RawEvent> {
         let mut unpacked = UnpackedEvents::new(packed).expect("tables");
@@ -311,7 +312,21 @@ mod tests {
             let words: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).collect();
             let values = WordValues::Kinds(&layout, &kinds);
             assert!(values.are_in(&words) && !values.are_in(&words[..47]));
-            packer.push_words(&interned.event(&event), &words, &values);
+            let (event, kind) = (interned.event(&event), EntryKind::default());
+            match i % 3 {
+                0 => packer.push_words(&event, kind, &words, &values),
+                _ => {
+                    assert!(packer.is_alike(kind));
+                    let (ticks, unix_nanos) = (event.ticks.unwrap(), event.unix_nanos.unwrap());
+                    let number = event.number.unwrap();
+                    let alike = Alike {
+                        ticks,
+                        unix_nanos,
+                        number,
+                    };
+                    packer.push_alike(alike, &words, &values);
+                }
+            }
         }
         assert_eq!(packer.codec(), "lz4+kinds");
         packer.finish(&interned, &mut out);
@@ -320,7 +335,16 @@ mod tests {
 
     #[test]
     fn values_come_back_from_columns_of_their_kinds() {
-        for (event, i) in unpacked(&of_kinds()).iter().zip(0..) {
+        for (found, i) in unpacked(&of_kinds()).iter().zip(0..) {
+            let (is, was) = (found, event(i as u64));
+            assert_eq!(
+                (is.ticks, is.unix_nanos, is.number),
+                (was.ticks, was.unix_nanos, was.number)
+            );
+            assert_eq!(
+                (is.core, is.lane, &is.thread),
+                (was.core, was.lane, &was.thread)
+            );
             let mut long_double = [0; 16];
             long_double[0] = i as u8;
             long_double[8..10].copy_from_slice(&[0, 0x40]);
@@ -336,7 +360,7 @@ mod tests {
                 },
             ];
             assert_eq!(
-                timeline::values(&event.payload).collect::<Vec<_>>(),
+                timeline::values(&found.payload).collect::<Vec<_>>(),
                 expected
             );
         }

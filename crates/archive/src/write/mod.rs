@@ -8,4 +8,5 @@ pub(crate) mod interned;
 pub(crate) mod packer;
 pub(crate) mod positions;
 pub(crate) mod range;
+pub(crate) mod words;
 pub(crate) mod writer;

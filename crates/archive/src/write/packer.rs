@@ -5,13 +5,14 @@ use std::collections::HashMap;
 use super::columns::Columns;
 use super::event::InternedEvent;
 use super::interned::{DefinitionId, Interned, ThreadId};
+use super::words::{Alike, WordValues};
 use crate::format::block::{
     BACKTRACE, CODEC, CODEC_KINDS, CORE, FIXED, HAS_CORE, HAS_LANE, HAS_NUMBER, HAS_TICKS,
     HAS_TIME, LANE, MAX_ARGS, MAX_PAYLOAD, MOST_NUMBER, NUMBER, Pace, PreviousValues, SHAPE, Shape,
     THREAD, TICKS, TIME, encode_row, thread_fields,
 };
 use crate::format::varint::{put, put_difference, repeat};
-use timeline::{Layout, ValueKind, ValueSink as _};
+use timeline::{EntryKind, ValueKind, ValueSink as _};
 
 /// About how many bytes an event takes at most in a block. `None` if the event has more arguments,
 /// return addresses or payload than a record may hold.
@@ -52,31 +53,6 @@ impl Run {
         let are_small = self.thread < 0x80 && self.place.lane.unwrap_or(0) < 0x80;
         self.more * if are_small { 3 } else { 1 + 2 * MOST_NUMBER }
     }
-}
-
-/// Which values the words of an event are.
-pub enum WordValues<'a> {
-    /// So many integers.
-    Integers(usize),
-    /// What the layout says, of these kinds.
-    Kinds(&'a Layout, &'a [ValueKind]),
-}
-
-impl WordValues<'_> {
-    /// Whether there are words enough for all of them.
-    #[inline]
-    pub fn are_in(&self, words: &[u8]) -> bool {
-        match self {
-            WordValues::Integers(count) => words.len() / 8 >= *count,
-            WordValues::Kinds(layout, _) => layout.is_whole(words),
-        }
-    }
-}
-
-/// About how many bytes an event with these words takes at most in a block.
-#[inline]
-pub fn weight_of_words(words: &[u8]) -> usize {
-    MOST_NUMBER * 16 + 2 * words.len()
 }
 
 /// The thread of events, and where they were logged.
@@ -122,6 +98,8 @@ pub struct Packer {
     payloads: Vec<u8>,
     previous: PreviousValues,
     run: Option<Run>,
+    /// The kind and the shape of the last event, if it has words, and others like it may follow.
+    alike: Option<(EntryKind, usize)>,
     /// Ticks of the first event that has any.
     first: Option<u64>,
     /// Ticks and time of the events that have a time. Expected times can only be computed at the
@@ -145,6 +123,7 @@ impl Packer {
             payloads: Vec::new(),
             previous: PreviousValues::default(),
             run: None,
+            alike: None,
             first: None,
             times: Vec::new(),
             block: 0,
@@ -176,9 +155,16 @@ impl Packer {
         }
     }
 
-    /// Adds an event without arguments, payload and call stack, which has these words instead.
+    /// Adds an event without arguments, payload and call stack, which has these words of this kind
+    /// instead.
     #[inline]
-    pub fn push_words(&mut self, event: &InternedEvent, words: &[u8], values: &WordValues) {
+    pub fn push_words(
+        &mut self,
+        event: &InternedEvent,
+        kind: EntryKind,
+        words: &[u8],
+        values: &WordValues,
+    ) {
         let (args, kinds) = match values {
             WordValues::Integers(count) => (*count, [].as_slice()),
             WordValues::Kinds(_, kinds) => (kinds.len(), *kinds),
@@ -193,6 +179,31 @@ impl Packer {
         };
         let shape = self.shape(shape, || kinds.to_vec());
         self.put_head(shape, event);
+        self.put_words(shape, words, values);
+        self.alike = is_timed(event).then_some((kind, shape));
+    }
+
+    /// Whether the last event was one with words of this kind, and [`Packer::push_alike`] takes
+    /// another one.
+    #[inline]
+    pub fn is_alike(&self, kind: EntryKind) -> bool {
+        self.alike.is_some_and(|(last, _)| last == kind)
+    }
+
+    /// Adds an event with words of the same kind as the last one.
+    #[inline]
+    pub fn push_alike(&mut self, event: Alike, words: &[u8], values: &WordValues) {
+        let Some(((_, shape), run)) = self.alike.zip(self.run.as_mut()) else {
+            return;
+        };
+        run.more += 1;
+        self.put_moment(shape, Some(event.ticks), Some(event.unix_nanos));
+        self.put_number(Some(event.number));
+        self.put_words(shape, words, values);
+    }
+
+    #[inline]
+    fn put_words(&mut self, shape: usize, words: &[u8], values: &WordValues) {
         let mut columns = Columns::new(&mut self.args, &mut self.previous.args[shape]);
         match values {
             WordValues::Integers(count) => {
@@ -207,18 +218,7 @@ impl Packer {
     /// Writes what all events have.
     #[inline]
     fn put_head(&mut self, shape: usize, event: &InternedEvent) {
-        put(&mut self.columns[SHAPE], shape as u64);
-        if let Some(ticks) = event.ticks {
-            let before = match self.first {
-                Some(_) => self.previous.ticks,
-                None => *self.first.insert(ticks),
-            };
-            put_difference(&mut self.columns[TICKS], ticks, before);
-            self.previous.ticks = ticks;
-        }
-        if let Some(time) = event.unix_nanos {
-            self.times.push((event.ticks, time));
-        }
+        self.put_moment(shape, event.ticks, event.unix_nanos);
         let place = Place {
             thread: event.thread,
             core: event.core,
@@ -228,7 +228,29 @@ impl Packer {
             Some(run) if run.place == place => run.more += 1,
             _ => self.begin_run(place),
         }
-        if let Some((number, run)) = event.number.zip(self.run.as_mut()) {
+        self.put_number(event.number);
+        self.alike = None;
+    }
+
+    #[inline]
+    fn put_moment(&mut self, shape: usize, ticks: Option<u64>, time: Option<u64>) {
+        put(&mut self.columns[SHAPE], shape as u64);
+        if let Some(ticks) = ticks {
+            let before = match self.first {
+                Some(_) => self.previous.ticks,
+                None => *self.first.insert(ticks),
+            };
+            put_difference(&mut self.columns[TICKS], ticks, before);
+            self.previous.ticks = ticks;
+        }
+        if let Some(time) = time {
+            self.times.push((ticks, time));
+        }
+    }
+
+    #[inline]
+    fn put_number(&mut self, number: Option<u64>) {
+        if let Some((number, run)) = number.zip(self.run.as_mut()) {
             put_difference(&mut self.columns[NUMBER], number, run.next);
             run.next = number.wrapping_add(1);
         }
@@ -334,6 +356,11 @@ impl Packer {
         MOST_NUMBER * numbers + bytes + self.run.map_or(0, |run| run.most())
     }
 
+    /// Forgets of which kind the last event was: the next one may have another thread even so.
+    pub fn forget_kind(&mut self) {
+        self.alike = None;
+    }
+
     /// The name of the codec of the block of these events.
     pub fn codec(&self) -> &'static str {
         match self.shapes.iter().any(|(shape, _)| shape.kinds) {
@@ -346,6 +373,7 @@ impl Packer {
     /// Begins another block.
     pub fn finish(&mut self, interned: &Interned, out: &mut Vec<u8>) {
         self.end_run();
+        self.alike = None;
         out.clear();
         let pace = self.pace();
         pace.encode(out);
@@ -401,6 +429,13 @@ impl Packer {
             }
         }
     }
+}
+
+/// Whether an event has what every event of a ring has if its time is known.
+#[inline]
+fn is_timed(event: &InternedEvent) -> bool {
+    let place = event.lane.zip(event.number);
+    place.is_some() && event.ticks.is_some() && event.unix_nanos.is_some()
 }
 
 /// The fields that an event has, as bits.

@@ -8,7 +8,7 @@ use timeline::{
 use super::{MAX_THREADS, RECENT, Recorder, Thread};
 use crate::format::event::{PRINTF, RawDefinition, RawThread};
 use crate::write::interned::{DefinitionId, ThreadId};
-use crate::write::packer::WordValues;
+use crate::write::words::WordValues;
 
 /// A definition that is written.
 pub(super) struct Known {
@@ -183,6 +183,7 @@ impl Recorder<'_> {
         if self.renames != renames {
             self.renames = renames;
             self.recent.fill(None);
+            self.writer.forget_kind();
         }
     }
 

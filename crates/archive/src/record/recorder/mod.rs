@@ -21,6 +21,7 @@ use crate::record::output::{Change, Left, Next, Output, Trouble};
 use crate::record::tick_clock::TickClock;
 use crate::write::event::InternedEvent;
 use crate::write::interned::ThreadId;
+use crate::write::words::Alike;
 use crate::write::writer::{Form, Writer};
 use definitions::Known;
 
@@ -380,17 +381,38 @@ impl<'a> Recorder<'a> {
     /// of a definition and a thread that are written already, and have nothing to look up.
     #[inline]
     fn record_words(&mut self, found: &EntryEvent) -> bool {
-        let thread = self.recent_thread(found.thread());
         let known = self.definitions.get(found.id().0 as usize);
-        let Some((thread, known)) = thread.zip(known.and_then(Option::as_ref)) else {
+        let Some(known) = known.and_then(Option::as_ref) else {
             return false;
         };
         let values = known.of_words(found.has_payload());
-        let words = self
-            .follow
-            .words(found)
-            .filter(|words| values.are_in(words));
+        let words = self.follow.words(found);
+        let words = words.filter(|words| values.are_in(words));
         let Some(words) = words.filter(|_| known.pointers.is_empty() && self.writer.packs()) else {
+            return false;
+        };
+        let (kind, ticks) = (found.kind(), found.ticks());
+        let unix_nanos = self.clock.unix_nanos(self.at, ticks);
+        if let Some(unix_nanos) = unix_nanos.filter(|_| self.writer.is_alike(kind)) {
+            if !self
+                .writer
+                .has_room(found.entries(), |output| output.room())
+            {
+                return false;
+            }
+            let position = (found.lane.into(), found.behind());
+            let number = found.number;
+            let event = Alike {
+                ticks,
+                unix_nanos,
+                number,
+            };
+            let _ = self.writer.log_alike(event, position, words, &values);
+            return true;
+        }
+        let thread = self.recent[found.thread().1 as usize % RECENT];
+        let thread = thread.filter(|(recent, _)| *recent == found.thread());
+        let Some((_, thread)) = thread else {
             return false;
         };
         if !self
@@ -402,13 +424,13 @@ impl<'a> Recorder<'a> {
         let event = &mut self.event;
         event.clear();
         (event.definition, event.thread) = (known.id, thread);
-        event.ticks = Some(found.ticks());
-        event.unix_nanos = self.clock.unix_nanos(self.at, found.ticks());
+        (event.ticks, event.unix_nanos) = (Some(ticks), unix_nanos);
         event.core = found.core().map(u64::from);
         event.lane = Some(found.lane.into());
         event.number = Some(found.number);
-        event.next = found.next();
-        let _ = self.writer.log_words(event, words, &values);
+        let more = found.entries() > 1;
+        event.next = more.then(|| found.behind());
+        let _ = self.writer.log_words(event, kind, words, &values);
         true
     }
 

@@ -2,6 +2,7 @@
 
 mod known;
 mod room;
+mod words;
 
 use std::io::{self, Write};
 
@@ -11,7 +12,7 @@ use crate::format::preamble::Preamble;
 use crate::format::record::{Block, Missed};
 use crate::write::event::{EventRecord, InternedEvent};
 use crate::write::interned::{DefinitionId, Interned, ThreadId};
-use crate::write::packer::{self, Packer, WordValues};
+use crate::write::packer::{self, Packer};
 use crate::write::positions::Positions;
 use crate::write::range::ValueRange;
 use timeline::msgpack::Fields;
@@ -180,30 +181,6 @@ impl<W: Write> Writer<W> {
                 self.weighs(weight);
             }
         }
-        self.write_if_much()
-    }
-
-    /// Whether events wait for others to fill a block.
-    pub(crate) fn packs(&self) -> bool {
-        self.form == Form::Blocks
-    }
-
-    /// Like [`Writer::log`] in a writer of blocks, for an event that has words in place of
-    /// arguments and payload. All of their values are there.
-    #[inline]
-    pub(crate) fn log_words(
-        &mut self,
-        event: &InternedEvent,
-        words: &[u8],
-        values: &WordValues,
-    ) -> io::Result<()> {
-        if let Some((lane, next)) = event.lane.zip(event.number_behind()) {
-            self.positions.note(lane, next);
-        }
-        self.packer.push_words(event, words, values);
-        self.ticks.add(event.ticks);
-        self.unix.add(event.unix_nanos);
-        self.weighs(packer::weight_of_words(words));
         self.write_if_much()
     }
 

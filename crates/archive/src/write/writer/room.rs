@@ -82,8 +82,8 @@ mod tests {
 
     use super::*;
     use crate::format::event::{RawDefinition, RawEvent, RawThread};
-    use crate::write::packer::WordValues;
-    use timeline::{Format, Layout};
+    use crate::write::words::WordValues;
+    use timeline::{EntryKind, Format, Layout};
 
     fn word() -> impl Strategy<Value = u64> {
         prop_oneof![0..4u64, any::<u64>()]
@@ -159,7 +159,7 @@ mod tests {
             assert!(writer.has_room(*entries, |_| 0));
             let said = (1 << 20) - writer.room;
             writer
-                .log_words(&event, &bytes[..8 * count], &values)
+                .log_words(&event, EntryKind::default(), &bytes[..8 * count], &values)
                 .unwrap();
             assert!(
                 writer.most() <= before + said,
