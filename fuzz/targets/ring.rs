@@ -139,7 +139,7 @@ fn recorded(attached: &Attached) {
     let mut follow = attached.follow(FollowFrom::Oldest);
     let mut placed = Vec::new();
     let caught_up = (0..POLLS).any(|_| {
-        let nothing = follow.poll_placed() == 0 && follow.placed() == 0;
+        let nothing = follow.poll_placed() == 0 && !follow.has_placed();
         placed.extend(std::iter::from_fn(|| follow.next_placed()));
         nothing
     });

@@ -99,7 +99,15 @@ impl Layout {
     /// Gives the values of a whole payload to a sink, one for each of [`Layout::kinds`].
     #[inline]
     pub fn give(&self, payload: &[u8], sink: &mut impl ValueSink) {
-        self.laid(Words::Bytes(payload)).give(sink);
+        let mut laid = self.laid(Words::Bytes(payload));
+        if self.fixed != self.slots.len() * WORD {
+            return laid.give(sink);
+        }
+        // Each value has one word, as most have: there is nothing to look for.
+        let (words, _) = payload.as_chunks::<WORD>();
+        for (slot, word) in self.slots.iter().zip(words) {
+            laid.give_one(*slot, u64::from_le_bytes(*word), sink);
+        }
     }
 
     /// The values of an event that has no payload: its words are the arguments.
@@ -238,23 +246,32 @@ impl<'a> Laid<'a> {
     #[inline]
     fn give(mut self, sink: &mut impl ValueSink) {
         while let Some((slot, word)) = self.next_word() {
-            match slot {
-                Slot::Int(bits) => sink.int(signed(word, bits)),
-                Slot::Uint(bits) => sink.uint(unsigned(word, bits)),
-                Slot::F32 => sink.float(f32::from_bits(word as u32).into()),
-                Slot::F64 => sink.float(f64::from_bits(word)),
-                Slot::LongDouble => match self.long_double(word) {
-                    Some(bytes) => sink.long_double(&bytes),
-                    None => return,
-                },
-                Slot::Length(_) if word & NULL != 0 => sink.nil(),
-                Slot::Length(size) => {
-                    let (bytes, cut) = self.elements(word, size);
-                    sink.text(bytes, cut);
-                }
-                Slot::Unused => {}
+            if !self.give_one(slot, word, sink) {
+                return;
             }
         }
+    }
+
+    /// Gives a value to a sink, whose first word was passed. Returns whether it is there.
+    #[inline(always)]
+    fn give_one(&mut self, slot: Slot, word: u64, sink: &mut impl ValueSink) -> bool {
+        match slot {
+            Slot::Int(bits) => sink.int(signed(word, bits)),
+            Slot::Uint(bits) => sink.uint(unsigned(word, bits)),
+            Slot::F32 => sink.float(f32::from_bits(word as u32).into()),
+            Slot::F64 => sink.float(f64::from_bits(word)),
+            Slot::LongDouble => match self.long_double(word) {
+                Some(bytes) => sink.long_double(&bytes),
+                None => return false,
+            },
+            Slot::Length(_) if word & NULL != 0 => sink.nil(),
+            Slot::Length(size) => {
+                let (bytes, cut) = self.elements(word, size);
+                sink.text(bytes, cut);
+            }
+            Slot::Unused => {}
+        }
+        true
     }
 
     /// The number whose first word is this one, and whose second one was passed.

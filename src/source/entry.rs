@@ -1,6 +1,6 @@
 //! Takes an event as its entries have it, without making an [`Event`] of it.
 
-use super::groups::{Group, Groups, words};
+use super::groups::{Group, words};
 use super::lane::Missing;
 use super::{Event, PlacedEvent, ThreadRef};
 use crate::event::EventId;
@@ -31,27 +31,22 @@ pub struct EntryEvent {
 }
 
 impl EntryEvent {
-    /// The event that begins with these entries, the first of which is the one at `at` in those of
-    /// the poll.
+    /// The event of these entries: the first, and where the others begin in those of the poll and
+    /// how many they are.
     #[inline]
     pub(super) fn new(
-        entries: &[Entry],
-        at: usize,
+        first: Entry,
+        rest: (usize, usize),
         (lane, number): (u32, u64),
         missing: Missing,
-    ) -> Option<EntryEvent> {
-        let first = *entries.first()?;
-        let rest = match first.slots() {
-            1 => 0,
-            _ => Groups::new(entries).next()?.rest.len(),
-        };
-        Some(EntryEvent {
+    ) -> EntryEvent {
+        EntryEvent {
             first,
-            rest: (at + 1, rest),
+            rest,
             lane,
             number,
             missing,
-        })
+        }
     }
 
     /// Ticks of the timeline's clock; 0 if they are not known.

@@ -10,6 +10,7 @@ use super::gone::Gone;
 use super::groups::{Group, Groups};
 use super::important::Important;
 use super::lane::{Lane, Missing};
+use super::turns::Turns;
 use super::{Event, Events, Order, PlacedEvent};
 use crate::layout::words::Entry;
 use crate::ring::reader::{self, Chunk};
@@ -51,10 +52,8 @@ pub struct Follow<'a> {
     entries: Vec<Entry>,
     /// The entries of each chunk in `entries`.
     runs: Vec<ChunkEntries>,
-    /// The events in order of time: ticks, the run, and the entry in it.
-    order: Vec<(u64, u32, u32)>,
-    /// How many of these were returned.
-    given: usize,
+    /// The order of the events in them that were not returned yet.
+    turns: Turns,
     /// Memory for the words of an event.
     words: Vec<u8>,
 }
@@ -98,8 +97,7 @@ impl<'a> Follow<'a> {
             fresh: Vec::new(),
             entries: Vec::new(),
             runs: Vec::new(),
-            order: Vec::new(),
-            given: 0,
+            turns: Turns::default(),
             words: Vec::new(),
         };
         match from {
@@ -228,26 +226,15 @@ impl<'a> Follow<'a> {
     /// positions. The next poll discards those not taken. Those of one lane stay in its order.
     pub fn poll_placed(&mut self) -> u64 {
         let missed = self.gather();
-        // Sorts before events are made, because an event is many times as large as its position.
-        let mut last = (0, 0);
-        for (number, run) in (0..).zip(&self.runs) {
-            for group in Groups::new(run.entries(&self.entries)) {
-                let ticks = group.first.ticks();
-                // Never before an earlier event of its lane.
-                last = match last {
-                    (before, last) if before == run.lane => (run.lane, ticks.max(last)),
-                    _ => (run.lane, ticks),
-                };
-                self.order.push((last.1, number, group.at as u32));
-            }
-        }
-        self.order.sort_by_key(|(ticks, ..)| *ticks);
+        let chunks = self.runs.iter();
+        let chunks = chunks.map(|run| (run.lane, (run.start, run.start + run.count)));
+        self.turns.begin(chunks, &self.entries);
         missed
     }
 
-    /// How many events [`Follow::next_placed`] can still return.
-    pub fn placed(&self) -> usize {
-        self.order.len() - self.given + self.kept.len() - self.kept_given
+    /// Whether [`Follow::next_placed`] has more events to return.
+    pub fn has_placed(&self) -> bool {
+        self.turns.are_left() || self.kept_given < self.kept.len()
     }
 
     /// The next event of the last [`Follow::poll_placed`]; none after [`Follow::poll`].
@@ -267,14 +254,14 @@ impl<'a> Follow<'a> {
     /// a [`PlacedEvent`] apart again.
     #[inline]
     pub fn next_entry(&mut self) -> Option<EntryEvent> {
-        let (_, number, at) = *self.order.get(self.given)?;
-        self.given += 1;
-        let run = &mut self.runs[number as usize];
-        let entries = &self.entries[run.start..][..run.count][at as usize..];
-        let place = (run.lane, run.first.saturating_add(u64::from(at)));
-        let at = run.start + at as usize;
+        let turn = self.turns.next(&self.entries)?;
+        let run = &mut self.runs[turn.chunk];
+        let before = (turn.at - run.start) as u64;
+        let place = (run.lane, run.first.saturating_add(before));
         let missing = std::mem::take(&mut run.missing);
-        EntryEvent::new(entries, at, place, missing)
+        let first = self.entries[turn.at];
+        let rest = (turn.at + 1, turn.more);
+        Some(EntryEvent::new(first, rest, place, missing))
     }
 
     /// The event that [`Follow::next_entry`] returned since the last poll.
@@ -331,9 +318,8 @@ impl<'a> Follow<'a> {
     fn gather_all(&mut self) -> u64 {
         self.entries.clear();
         self.runs.clear();
-        // Its indices lead into the entries of the previous poll.
-        self.order.clear();
-        self.given = 0;
+        // Its places lead into the entries of the previous poll.
+        self.turns.clear();
         let missed_before = self.missed;
         for _ in 0..super::ATTEMPTS {
             if !self.ask_lanes() {

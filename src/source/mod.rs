@@ -8,6 +8,7 @@ mod groups;
 mod held;
 mod important;
 mod lane;
+mod turns;
 
 pub use entry::{EntryEvent, EntryKind};
 pub use events::{Events, Order};

@@ -255,7 +255,7 @@ fn a_follower_polled_in_both_ways_gives_each_event_once() {
         numbers.for_each(|number| timeline.log(event, arguments(0, number)));
     };
     log(0..10);
-    assert_eq!((follow.poll_placed(), follow.placed()), (0, 10));
+    assert_eq!((follow.poll_placed(), follow.has_placed()), (0, true));
     let first = follow.next_placed().expect("ten");
     assert_eq!(checked(&first.event), (0, 0));
     log(10..12);
@@ -264,9 +264,9 @@ fn a_follower_polled_in_both_ways_gives_each_event_once() {
     let numbers: Vec<i64> = events.iter().map(|event| checked(event).1).collect();
     assert_eq!(numbers, [10, 11]);
     // What it was not asked for is gone.
-    assert_eq!((follow.placed(), follow.next_placed()), (0, None));
+    assert_eq!((follow.has_placed(), follow.next_placed()), (false, None));
     log(12..13);
-    assert_eq!((follow.poll_placed(), follow.placed()), (0, 1));
+    assert_eq!((follow.poll_placed(), follow.has_placed()), (0, true));
     let last = follow.next_placed().expect("one");
     assert_eq!((checked(&last.event), last.number), ((0, 12), 12));
     assert_eq!(follow.next_placed(), None);

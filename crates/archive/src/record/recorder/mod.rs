@@ -213,7 +213,7 @@ impl<'a> Recorder<'a> {
         }
         let missed = self.follow.poll_placed();
         self.notice_renames();
-        let new = self.follow.placed() > 0 || missed > 0;
+        let new = self.follow.has_placed() || missed > 0;
         if new {
             // Only if there are new events: a file that begins with a run that has ended would hide
             // that an earlier file holds a later run.
@@ -223,12 +223,13 @@ impl<'a> Recorder<'a> {
             }
         }
         self.forget_if_many_threads();
-        self.totals.events += self.follow.placed() as u64;
         self.totals.missed = self.totals.missed.saturating_add(missed);
         while let Some(placed) = self.follow.next_important() {
+            self.totals.events += 1;
             self.record(&placed);
         }
         while let Some(found) = self.follow.next_entry() {
+            self.totals.events += 1;
             if !found.is_behind_gap() && self.resumed.is_empty() && self.record_words(&found) {
                 continue;
             }

@@ -1,0 +1,190 @@
+//! Puts the events of several lanes into the order of time, one after the other.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::groups::Groups;
+use crate::layout::words::Entry;
+
+/// Whose turn it is, among lanes whose entries were copied chunk by chunk. Nothing is sorted: most
+/// events are followed by one of the same lane.
+#[derive(Default)]
+pub struct Turns {
+    /// Where the entries of each chunk begin and end.
+    chunks: Vec<(usize, usize)>,
+    lanes: Vec<LaneTurn>,
+    /// When the next event of each lane was logged, and which lane that is. The lane whose turn it
+    /// is and those without further events are not among them.
+    waiting: BinaryHeap<Reverse<(u64, usize)>>,
+    current: Option<usize>,
+}
+
+/// How far the events of a lane are given.
+struct LaneTurn {
+    /// Of the next event, or of an earlier one if that has a later time: the order of the lane is
+    /// kept.
+    ticks: u64,
+    /// The chunk, and the last one of the lane.
+    chunk: usize,
+    last: usize,
+    /// The next event, and the end of its chunk.
+    at: usize,
+    end: usize,
+}
+
+impl LaneTurn {
+    /// Goes to the event at or behind the present place. Returns whether there is one.
+    #[inline]
+    fn find(&mut self, chunks: &[(usize, usize)], entries: &[Entry]) -> bool {
+        loop {
+            while let Some(entry) = entries[..self.end].get(self.at) {
+                if entry.event() != 0 && !entry.is_continuation() {
+                    self.ticks = self.ticks.max(entry.ticks());
+                    return true;
+                }
+                self.at += 1;
+            }
+            if self.chunk == self.last {
+                return false;
+            }
+            self.chunk += 1;
+            (self.at, self.end) = chunks[self.chunk];
+        }
+    }
+}
+
+/// An event: its chunk, its first entry, and how many follow.
+pub struct Turn {
+    pub chunk: usize,
+    pub at: usize,
+    pub more: usize,
+}
+
+impl Turns {
+    /// Forgets all events.
+    pub fn clear(&mut self) {
+        self.chunks.clear();
+        self.lanes.clear();
+        self.waiting.clear();
+        self.current = None;
+    }
+
+    /// Begins with these chunks: of each the lane, and where its entries begin and end. Those of a
+    /// lane stand together, in their order.
+    pub fn begin(&mut self, of: impl Iterator<Item = (u32, (usize, usize))>, entries: &[Entry]) {
+        self.clear();
+        let mut before = None;
+        for (chunk, (lane, place)) in of.enumerate() {
+            self.chunks.push(place);
+            match self.lanes.last_mut() {
+                Some(turn) if before == Some(lane) => turn.last = chunk,
+                _ => self.lanes.push(LaneTurn {
+                    ticks: 0,
+                    chunk,
+                    last: chunk,
+                    at: place.0,
+                    end: place.1,
+                }),
+            }
+            before = Some(lane);
+        }
+        for (number, lane) in self.lanes.iter_mut().enumerate() {
+            if lane.find(&self.chunks, entries) {
+                self.waiting.push(Reverse((lane.ticks, number)));
+            }
+        }
+        self.turn();
+    }
+
+    fn turn(&mut self) {
+        self.current = self.waiting.pop().map(|Reverse((_, lane))| lane);
+    }
+
+    /// Whether there are more events.
+    pub fn are_left(&self) -> bool {
+        self.current.is_some()
+    }
+
+    /// The next event.
+    #[inline]
+    pub fn next(&mut self, entries: &[Entry]) -> Option<Turn> {
+        let current = self.current?;
+        let lane = &mut self.lanes[current];
+        let (chunk, at) = (lane.chunk, lane.at);
+        let more = match entries.get(at)?.slots() {
+            1 => 0,
+            _ => Groups::new(&entries[at..lane.end]).next()?.rest.len(),
+        };
+        lane.at += 1 + more;
+        let is_left = lane.find(&self.chunks, entries);
+        let own = Reverse((lane.ticks, current));
+        if !is_left {
+            self.turn();
+        } else if self.waiting.peek().is_some_and(|first| *first > own) {
+            self.change(own);
+        }
+        Some(Turn { chunk, at, more })
+    }
+
+    #[inline(never)]
+    fn change(&mut self, own: Reverse<(u64, usize)>) {
+        if let Some(mut first) = self.waiting.peek_mut() {
+            let Reverse((_, next)) = std::mem::replace(&mut *first, own);
+            self.current = Some(next);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::layout::words::{entry_thread, long_entry_head};
+
+    fn entry(event: u32, ticks: u64, slots: u8, flags: u8) -> Entry {
+        let head = long_entry_head(event, 0, slots, flags);
+        Entry([ticks, head, entry_thread(1, 1), 0, 0, 0, 0, 0])
+    }
+
+    proptest! {
+        #[test]
+        fn events_come_as_if_they_were_sorted(
+            chunks in prop::collection::vec(
+                (0..4_u32, prop::collection::vec((0..30_u64, 0..4_u8), 0..8)),
+                0..12,
+            ),
+        ) {
+            let mut chunks = chunks;
+            chunks.sort_by_key(|(lane, _)| *lane);
+            let (mut entries, mut places, mut expected) = (Vec::new(), Vec::new(), Vec::new());
+            let mut last = (u32::MAX, 0);
+            for (chunk, (lane, events)) in chunks.iter().enumerate() {
+                let start = entries.len();
+                for (ticks, slots) in events {
+                    let at = entries.len();
+                    // None stands for an entry that fills up a chunk.
+                    entries.push(entry(u32::from(*slots > 0), *ticks, (*slots).max(1), 0));
+                    let more = slots.saturating_sub(1);
+                    entries.extend((1..=more).map(|position| entry(0, 0, 0, position)));
+                    if *slots > 0 {
+                        let before = if last.0 == *lane { last.1 } else { 0 };
+                        last = (*lane, before.max(*ticks));
+                        expected.push((last.1, chunk, at, usize::from(more)));
+                    }
+                }
+                places.push((*lane, (start, entries.len())));
+            }
+            expected.sort_by_key(|(ticks, ..)| *ticks);
+            let mut turns = Turns::default();
+            turns.begin(places.into_iter(), &entries);
+            let mut found = Vec::new();
+            while let Some(turn) = turns.next(&entries) {
+                found.push((turn.chunk, turn.at, turn.more));
+                prop_assert_eq!(turns.are_left(), found.len() < expected.len());
+            }
+            let expected: Vec<_> = expected.iter().map(|e| (e.1, e.2, e.3)).collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}
