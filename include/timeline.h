@@ -1290,6 +1290,7 @@ timeline_status_t timeline_save(struct timeline_t *tl, const char *file);
 /**
  * Writes the events of a timeline as text, newest to oldest, under the header row
  * `numa core -cycles category message`; `-cycles` are the cycles since the next older event.
+ * Pointers have no names here: see `timeline_render`.
  *
  * `path`: the name or file of a timeline, live or left by a crash, or a snapshot. `max_entries`:
  * how many events at most; 0 means all. `fd`: an open file descriptor to write to (1 for standard
@@ -1409,7 +1410,8 @@ void timeline_cursor_free(struct timeline_cursor_t *cursor);
  * Writes the text of an event, such as `processed tcp(10), udp(20), and other(3)`: the first line
  * of its message with the arguments filled in. For a format it is exactly the text that printf
  * would have written. If the definition cannot be read, it is all values of the event: `<event
- * 5?>(10, 20, 3, 0)`.
+ * 5?>(10, 20, 3, 0)`. A pointer is its number alone: the command shows the names of what pointers
+ * lead to, as this library has no reader of symbols.
  *
  * `event`: from `timeline_next`, with pointers that are still valid. `buffer` and `size`: the
  * destination and its size in bytes. A text that does not fit is cut between characters, and

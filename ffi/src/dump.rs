@@ -35,6 +35,7 @@ pub unsafe extern "C-unwind" fn timeline_save(
 
 /// Writes the events of a timeline as text, newest to oldest, under the header row
 /// `numa core -cycles category message`; `-cycles` are the cycles since the next older event.
+/// Pointers have no names here: see `timeline_render`.
 ///
 /// `path`: the name or file of a timeline, live or left by a crash, or a snapshot. `max_entries`:
 /// how many events at most; 0 means all. `fd`: an open file descriptor to write to (1 for standard

@@ -224,7 +224,8 @@ unsafe fn render(event: &timeline_event_t) -> Vec<u8> {
 /// Writes the text of an event, such as `processed tcp(10), udp(20), and other(3)`: the first line
 /// of its message with the arguments filled in. For a format it is exactly the text that printf
 /// would have written. If the definition cannot be read, it is all values of the event: `<event
-/// 5?>(10, 20, 3, 0)`.
+/// 5?>(10, 20, 3, 0)`. A pointer is its number alone: the command shows the names of what pointers
+/// lead to, as this library has no reader of symbols.
 ///
 /// `event`: from `timeline_next`, with pointers that are still valid. `buffer` and `size`: the
 /// destination and its size in bytes. A text that does not fit is cut between characters, and

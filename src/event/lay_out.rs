@@ -8,7 +8,8 @@ const WORD: usize = 8;
 
 /// The payload of values, in their order.
 ///
-/// A value of an `f32` is a [`Value::Uint`] of its bits. A text of more than 4,294,967,295 bytes is
+/// A value of an `f32` is a [`Value::Uint`] of its bits. Of arrays, only those of bytes can be laid
+/// out, as texts; statements log all. A text of more than 4,294,967,295 bytes is
 /// cut. The addresses of a call stack come first.
 ///
 /// # Example

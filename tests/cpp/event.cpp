@@ -125,7 +125,9 @@ int main(int, char** argv) {
       "a(1) b(2) c(3) d(4) e(5) f(6) g(7) h(8) i(9) j(10) k(11) l(12) m(13) n(14) o(15) p(16) q(17) r(18) s(19) t(20) "
       "u(21) v(22) w(23) x(24) y(25) z(26) A(27) B(28) C(29) D(30) E(31) F(32)");
   tl.log(kept{7, "eth0"});
-  expected.insert(expected.begin(), "interface id(7) is name(eth0)");
+  TIMELINE_IMPORTANT_PRINTF(tl, info, "group %d is %s", 3, text.substr(0, 6).c_str());
+  const char* const important[] = {"interface id(7) is name(eth0)", "group 3 is a text"};
+  expected.insert(expected.begin(), important, important + 2);
 
   // Tracepoints with types.
   const auto typed = tl.define<std::uint32_t, double, std::string_view, color>(
