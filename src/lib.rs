@@ -85,7 +85,7 @@ pub use self::shm::{Record, without_cancellation};
 pub use self::{
     access::{Owner, Refusal, live_file},
     attached::Attached,
-    clock::{ClockKind, EvenTime},
+    clock::{ClockKind, Interpolation},
     control::{Control, Sampler},
     error::{Error, ErrorKind, Result, User, looks_like},
     event::{

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
-use crate::clock::{EvenTime, TimeBase};
+use crate::clock::{Interpolation, TimeBase};
 use crate::error::{Error, Result};
 use crate::event::{Definition, EventId, Level, Module};
 use crate::info::{self, Info};
@@ -343,9 +343,9 @@ impl Source for Attached {
         self.unix_nanos(event.ticks)
     }
 
-    fn even_time(&self, event: &Event) -> Option<EvenTime> {
+    fn interpolation(&self, event: &Event) -> Option<Interpolation> {
         let time = self.time.read().unwrap_or_else(PoisonError::into_inner);
-        time.even(event.ticks)
+        time.interpolation(event.ticks)
     }
 
     #[cfg(feature = "symbols")]

@@ -38,7 +38,7 @@
 //! which they were taken. A jump of the wall clock between two anchors does not exclude either: the
 //! clock may have been set, and CLOCK_MONOTONIC_RAW stands still while the machine is suspended.
 
-use super::{ClockKind, EvenTime, monotonic_raw, realtime, settle};
+use super::{ClockKind, Interpolation, monotonic_raw, realtime, settle};
 
 /// One moment on three clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -180,10 +180,10 @@ impl TimeBase {
     }
 
     /// The times around `ticks`, if they are between two anchors.
-    pub fn even(&self, ticks: u64) -> Option<EvenTime> {
+    pub fn interpolation(&self, ticks: u64) -> Option<Interpolation> {
         let after = self.anchors.partition_point(|a| a.ticks <= ticks);
         let first = self.anchors.get(after.checked_sub(1)?)?;
-        EvenTime::between(first, self.anchors.get(after)?)
+        Interpolation::between(first, self.anchors.get(after)?)
     }
 
     /// Nanoseconds since the epoch at `ticks`; `None` without a rate, or outside of u64.

@@ -6,12 +6,12 @@
 
 mod anchor;
 mod cpu;
-mod even;
+mod interpolation;
 mod namespace;
 
 pub use anchor::{Anchor, TimeBase, measure};
 pub use cpu::{cpu_nodes, current_cpu, rseq_area};
-pub use even::EvenTime;
+pub use interpolation::Interpolation;
 
 use std::fmt;
 

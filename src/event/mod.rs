@@ -19,7 +19,6 @@ mod printf;
 mod priority;
 mod rules;
 mod selection;
-mod slot;
 mod statement;
 mod strings;
 mod switches;
@@ -28,6 +27,7 @@ mod table;
 mod template;
 mod units;
 mod values;
+mod word;
 
 pub use catalogue::{Catalogue, CatalogueEvent};
 #[cfg(test)]
@@ -45,13 +45,13 @@ pub use printf::Format;
 pub use priority::{Level, Priority};
 pub use rules::Rules;
 pub use selection::Selection;
-pub use slot::{ValueKind, ValueSink};
 pub use statement::typed_message;
 pub use table::{Definitions, EventId};
 pub use template::{Field, argument_names, checked_fields, fields};
 pub(crate) use template::{Piece, first_line, pieces, render};
 pub use units::{Bytes, Hex, Nanoseconds, UnixTime, short};
 pub use values::{Value, by_position, values};
+pub use word::{ValueKind, ValueSink};
 
 use std::borrow::Cow;
 use std::fmt;

@@ -13,8 +13,8 @@
 //! Readers accept any bytes: a value whose word is missing ends the values, and a text that reaches
 //! beyond the payload is cut.
 
-use super::slot::{Slot, ValueKind, ValueSink};
 use super::values::{Value, value};
+use super::word::{ValueKind, ValueSink, WordType};
 use super::{Definition, Format, Syntax};
 use crate::layout::MAX_PAYLOAD_WORDS;
 use crate::layout::words::INTERNED;
@@ -43,16 +43,16 @@ const WORD: usize = 8;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
-    slots: Vec<Slot>,
+    types: Vec<WordType>,
     /// The size of the fixed part, in bytes.
     fixed: usize,
 }
 
 impl Layout {
-    fn of_slots(slots: Vec<Slot>) -> Layout {
-        let words: usize = slots.iter().map(|slot| slot.words()).sum();
+    fn of_types(types: Vec<WordType>) -> Layout {
+        let words: usize = types.iter().map(|word_type| word_type.words()).sum();
         let fixed = words * WORD;
-        Layout { slots, fixed }
+        Layout { types, fixed }
     }
 
     /// The layout of a definition. If the message was lost, each word is a signed integer.
@@ -60,8 +60,10 @@ impl Layout {
         match definition.syntax {
             _ if definition.is_lost => Layout::unknown(),
             Syntax::Template => {
-                let slots = definition.fields().map(|field| Slot::of_field(field.kind));
-                Layout::of_slots(slots.collect())
+                let types = definition
+                    .fields()
+                    .map(|field| WordType::of_field(field.kind));
+                Layout::of_types(types.collect())
             }
             Syntax::Printf => Layout::of_format(&Format::parse(&definition.message)),
         }
@@ -69,15 +71,15 @@ impl Layout {
 
     /// The layout of a format of printf. If it cannot be parsed, the whole text is one value.
     pub fn of_format(format: &Format) -> Layout {
-        Layout::of_slots(match format.types() {
-            Some(types) => types.into_iter().map(Slot::of_conversion).collect(),
-            None => vec![Slot::Length(1)],
+        Layout::of_types(match format.types() {
+            Some(types) => types.into_iter().map(WordType::of_conversion).collect(),
+            None => vec![WordType::Length(1)],
         })
     }
 
     /// A layout for payloads without a definition: words up to the end.
     pub fn unknown() -> Layout {
-        Layout::of_slots(vec![Slot::Int(64); MAX_PAYLOAD_WORDS])
+        Layout::of_types(vec![WordType::Int(64); MAX_PAYLOAD_WORDS])
     }
 
     /// The values of a payload.
@@ -87,7 +89,7 @@ impl Layout {
 
     /// The kinds of the values that each event has.
     pub fn kinds(&self) -> impl Iterator<Item = ValueKind> {
-        self.slots.iter().filter_map(|slot| slot.kind())
+        self.types.iter().filter_map(|word_type| word_type.kind())
     }
 
     /// Whether a payload is long enough for all values. A shorter one is damaged.
@@ -100,13 +102,13 @@ impl Layout {
     #[inline]
     pub fn give(&self, payload: &[u8], sink: &mut impl ValueSink) {
         let mut laid = self.laid(Words::Bytes(payload));
-        if self.fixed != self.slots.len() * WORD {
+        if self.fixed != self.types.len() * WORD {
             return laid.give(sink);
         }
         // Each value has one word, as most have: there is nothing to look for.
         let (words, _) = payload.as_chunks::<WORD>();
-        for (slot, word) in self.slots.iter().zip(words) {
-            laid.give_one(*slot, u64::from_le_bytes(*word), sink);
+        for (word_type, word) in self.types.iter().zip(words) {
+            laid.give_one(*word_type, u64::from_le_bytes(*word), sink);
         }
     }
 
@@ -117,7 +119,7 @@ impl Layout {
 
     fn laid<'a>(&'a self, words: Words<'a>) -> Laid<'a> {
         Laid {
-            slots: self.slots.iter(),
+            types: self.types.iter(),
             words,
             at: 0,
             data: self.fixed,
@@ -199,7 +201,7 @@ impl<'a> Words<'a> {
 
 /// The values of a payload, as its definition lays them out.
 struct Laid<'a> {
-    slots: std::slice::Iter<'a, Slot>,
+    types: std::slice::Iter<'a, WordType>,
     words: Words<'a>,
     /// The next word.
     at: usize,
@@ -208,45 +210,45 @@ struct Laid<'a> {
 }
 
 impl<'a> Laid<'a> {
-    /// The next slot that is shown, and its first word.
+    /// The type of the next word that is shown, and the word.
     #[inline]
-    fn next_word(&mut self) -> Option<(Slot, u64)> {
-        let mut slot = *self.slots.next()?;
-        while slot == Slot::Unused {
+    fn next_word(&mut self) -> Option<(WordType, u64)> {
+        let mut word_type = *self.types.next()?;
+        while word_type == WordType::Unused {
             self.at += 1;
-            slot = *self.slots.next()?;
+            word_type = *self.types.next()?;
         }
         let Some(word) = self.words.word(self.at) else {
-            self.slots = [].iter();
+            self.types = [].iter();
             return None;
         };
-        self.at += slot.words();
-        Some((slot, word))
+        self.at += word_type.words();
+        Some((word_type, word))
     }
 
     #[inline]
     fn next(&mut self) -> Option<Value<'a>> {
-        let (slot, word) = self.next_word()?;
-        Some(match slot {
-            Slot::Int(bits) => Value::Int(signed(word, bits)),
-            Slot::Uint(bits) => Value::Uint(unsigned(word, bits)),
-            Slot::F32 => Value::Float(f32::from_bits(word as u32).into()),
-            Slot::F64 => Value::Float(f64::from_bits(word)),
-            Slot::LongDouble => Value::LongDouble(self.long_double(word)?),
-            Slot::Length(_) if word & NULL != 0 => Value::Nil,
-            Slot::Length(size) => {
+        let (word_type, word) = self.next_word()?;
+        Some(match word_type {
+            WordType::Int(bits) => Value::Int(signed(word, bits)),
+            WordType::Uint(bits) => Value::Uint(unsigned(word, bits)),
+            WordType::F32 => Value::Float(f32::from_bits(word as u32).into()),
+            WordType::F64 => Value::Float(f64::from_bits(word)),
+            WordType::LongDouble => Value::LongDouble(self.long_double(word)?),
+            WordType::Length(_) if word & NULL != 0 => Value::Nil,
+            WordType::Length(size) => {
                 let (bytes, cut) = self.elements(word, size);
                 Value::Text { bytes, cut }
             }
-            Slot::Unused => return None,
+            WordType::Unused => return None,
         })
     }
 
     /// Gives all values to a sink.
     #[inline]
     fn give(mut self, sink: &mut impl ValueSink) {
-        while let Some((slot, word)) = self.next_word() {
-            if !self.give_one(slot, word, sink) {
+        while let Some((word_type, word)) = self.next_word() {
+            if !self.give_one(word_type, word, sink) {
                 return;
             }
         }
@@ -254,22 +256,22 @@ impl<'a> Laid<'a> {
 
     /// Gives a value to a sink, whose first word was passed. Returns whether it is there.
     #[inline(always)]
-    fn give_one(&mut self, slot: Slot, word: u64, sink: &mut impl ValueSink) -> bool {
-        match slot {
-            Slot::Int(bits) => sink.int(signed(word, bits)),
-            Slot::Uint(bits) => sink.uint(unsigned(word, bits)),
-            Slot::F32 => sink.float(f32::from_bits(word as u32).into()),
-            Slot::F64 => sink.float(f64::from_bits(word)),
-            Slot::LongDouble => match self.long_double(word) {
+    fn give_one(&mut self, word_type: WordType, word: u64, sink: &mut impl ValueSink) -> bool {
+        match word_type {
+            WordType::Int(bits) => sink.int(signed(word, bits)),
+            WordType::Uint(bits) => sink.uint(unsigned(word, bits)),
+            WordType::F32 => sink.float(f32::from_bits(word as u32).into()),
+            WordType::F64 => sink.float(f64::from_bits(word)),
+            WordType::LongDouble => match self.long_double(word) {
                 Some(bytes) => sink.long_double(&bytes),
                 None => return false,
             },
-            Slot::Length(_) if word & NULL != 0 => sink.nil(),
-            Slot::Length(size) => {
+            WordType::Length(_) if word & NULL != 0 => sink.nil(),
+            WordType::Length(size) => {
                 let (bytes, cut) = self.elements(word, size);
                 sink.text(bytes, cut);
             }
-            Slot::Unused => {}
+            WordType::Unused => {}
         }
         true
     }

@@ -6,7 +6,7 @@
 
 use std::fmt::{self, Write as _};
 
-use super::slot::ValueSink;
+use super::word::ValueSink;
 use super::{Format, Values};
 use crate::msgpack::{Head, Input, Marker, Packed, array16, marker, put, put_packed, uint64};
 

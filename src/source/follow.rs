@@ -10,7 +10,7 @@ use super::gone::Gone;
 use super::groups::{Group, Groups};
 use super::important::Important;
 use super::lane::{Lane, Missing};
-use super::turns::Turns;
+use super::merge::Merge;
 use super::{Event, Events, Order, PlacedEvent};
 use crate::layout::words::Entry;
 use crate::ring::reader::{self, Chunk};
@@ -53,7 +53,7 @@ pub struct Follow<'a> {
     /// The entries of each chunk in `entries`.
     runs: Vec<ChunkEntries>,
     /// The order of the events in them that were not returned yet.
-    turns: Turns,
+    merge: Merge,
     /// Memory for the words of an event.
     words: Vec<u8>,
 }
@@ -97,7 +97,7 @@ impl<'a> Follow<'a> {
             fresh: Vec::new(),
             entries: Vec::new(),
             runs: Vec::new(),
-            turns: Turns::default(),
+            merge: Merge::default(),
             words: Vec::new(),
         };
         match from {
@@ -228,13 +228,13 @@ impl<'a> Follow<'a> {
         let missed = self.gather();
         let chunks = self.runs.iter();
         let chunks = chunks.map(|run| (run.lane, (run.start, run.start + run.count)));
-        self.turns.begin(chunks, &self.entries);
+        self.merge.begin(chunks, &self.entries);
         missed
     }
 
     /// Whether [`Follow::next_placed`] has more events to return.
     pub fn has_placed(&self) -> bool {
-        self.turns.are_left() || self.kept_given < self.kept.len()
+        self.merge.are_left() || self.kept_given < self.kept.len()
     }
 
     /// The next event of the last [`Follow::poll_placed`]; none after [`Follow::poll`].
@@ -254,13 +254,13 @@ impl<'a> Follow<'a> {
     /// a [`PlacedEvent`] apart again.
     #[inline]
     pub fn next_entry(&mut self) -> Option<EntryEvent> {
-        let turn = self.turns.next(&self.entries)?;
-        let run = &mut self.runs[turn.chunk];
-        let before = (turn.at - run.start) as u64;
+        let merged = self.merge.next(&self.entries)?;
+        let run = &mut self.runs[merged.chunk];
+        let before = (merged.at - run.start) as u64;
         let place = (run.lane, run.first.saturating_add(before));
         let missing = std::mem::take(&mut run.missing);
-        let first = self.entries[turn.at];
-        let rest = (turn.at + 1, turn.more);
+        let first = self.entries[merged.at];
+        let rest = (merged.at + 1, merged.more);
         Some(EntryEvent::new(first, rest, place, missing))
     }
 
@@ -319,7 +319,7 @@ impl<'a> Follow<'a> {
         self.entries.clear();
         self.runs.clear();
         // Its places lead into the entries of the previous poll.
-        self.turns.clear();
+        self.merge.clear();
         let missed_before = self.missed;
         for _ in 0..super::ATTEMPTS {
             if !self.ask_lanes() {

@@ -8,7 +8,7 @@ mod groups;
 mod held;
 mod important;
 mod lane;
-mod turns;
+mod merge;
 
 pub use entry::{EntryEvent, EntryKind};
 pub use events::{Events, Order};
@@ -19,7 +19,7 @@ pub(crate) use important::{all as important_placed, entries as important};
 
 use std::num::NonZeroU64;
 
-use crate::clock::EvenTime;
+use crate::clock::Interpolation;
 use crate::event::{Definition, EventId, Layout, Values};
 use crate::ring::reader::{self, Chunk};
 use crate::ring::threads::Thread;
@@ -221,7 +221,7 @@ pub trait Source {
 
     /// The times around an event, if they come from its ticks alone: [`Source::time`] of other
     /// events gives the same, and takes longer.
-    fn even_time(&self, _event: &Event) -> Option<EvenTime> {
+    fn interpolation(&self, _event: &Event) -> Option<Interpolation> {
         None
     }
 

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 
 use timeline::{
-    Definition, EvenTime, Event, EventId, Source, Thread,
+    Definition, Event, EventId, Interpolation, Source, Thread,
     dump::{Messages, Template, Text},
 };
 
@@ -33,7 +33,7 @@ pub struct Lines<'a> {
     at: &'a dyn Source,
     clock: TwoForms,
     /// The times around the last event whose time was asked for.
-    even_time: Option<EvenTime>,
+    interpolation: Option<Interpolation>,
     /// By the number of a core: its node, and both as text.
     places: Vec<Option<(u16, Template)>>,
     /// By thread: the text from tid to process.
@@ -50,7 +50,7 @@ impl<'a> Lines<'a> {
         Lines {
             at,
             clock: TwoForms::new(),
-            even_time: None,
+            interpolation: None,
             places: Vec::new(),
             threads: Threads::new(at),
             programs: None,
@@ -103,13 +103,15 @@ impl<'a> Lines<'a> {
     /// Nanoseconds since the epoch at an event.
     #[inline]
     fn time(&mut self, event: &Event) -> Option<u64> {
-        let even = self.even_time.and_then(|even| even.unix_nanos(event.ticks));
+        let even = self
+            .interpolation
+            .and_then(|even| even.unix_nanos(event.ticks));
         even.or_else(|| self.other_time(event))
     }
 
     #[inline(never)]
     fn other_time(&mut self, event: &Event) -> Option<u64> {
-        self.even_time = self.at.even_time(event);
+        self.interpolation = self.at.interpolation(event);
         self.at.time(event)
     }
 

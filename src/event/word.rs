@@ -1,4 +1,4 @@
-//! What stands in the words of a payload, and who takes the values that they are.
+//! The types of the words of a payload, and a sink for their values.
 
 use super::FieldType;
 
@@ -36,7 +36,7 @@ pub trait ValueSink {
 
 /// What stands in a word of a payload, or in two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Slot {
+pub(super) enum WordType {
     /// A signed integer of so many bits.
     Int(u32),
     /// An unsigned integer of so many bits.
@@ -52,53 +52,55 @@ pub(super) enum Slot {
     Unused,
 }
 
-impl Slot {
-    pub(super) fn of_field(kind: FieldType) -> Slot {
+impl WordType {
+    pub(super) fn of_field(kind: FieldType) -> WordType {
         match kind {
-            FieldType::I8 => Slot::Int(8),
-            FieldType::I16 => Slot::Int(16),
-            FieldType::I32 => Slot::Int(32),
-            FieldType::U8 => Slot::Uint(8),
-            FieldType::U16 => Slot::Uint(16),
-            FieldType::U32 | FieldType::Char => Slot::Uint(32),
-            FieldType::U64 | FieldType::Hex | FieldType::Ptr | FieldType::Bytes => Slot::Uint(64),
-            FieldType::F32 => Slot::F32,
-            FieldType::F64 => Slot::F64,
-            FieldType::Str | FieldType::Wstr | FieldType::Istr => Slot::Length(1),
-            FieldType::Array(element) => Slot::Length(element.size()),
-            _ => Slot::Int(64),
+            FieldType::I8 => WordType::Int(8),
+            FieldType::I16 => WordType::Int(16),
+            FieldType::I32 => WordType::Int(32),
+            FieldType::U8 => WordType::Uint(8),
+            FieldType::U16 => WordType::Uint(16),
+            FieldType::U32 | FieldType::Char => WordType::Uint(32),
+            FieldType::U64 | FieldType::Hex | FieldType::Ptr | FieldType::Bytes => {
+                WordType::Uint(64)
+            }
+            FieldType::F32 => WordType::F32,
+            FieldType::F64 => WordType::F64,
+            FieldType::Str | FieldType::Wstr | FieldType::Istr => WordType::Length(1),
+            FieldType::Array(element) => WordType::Length(element.size()),
+            _ => WordType::Int(64),
         }
     }
 
     /// By the letter of a type of [`Format::types`].
-    pub(super) fn of_conversion(kind: u32) -> Slot {
+    pub(super) fn of_conversion(kind: u32) -> WordType {
         match kind as u8 {
-            b'i' => Slot::Int(32),
-            b'u' => Slot::Uint(32),
-            b'l' => Slot::Int(64),
-            b'd' => Slot::F64,
-            b'D' => Slot::LongDouble,
-            b's' | b'S' | b'w' | b'W' => Slot::Length(1),
-            b'n' => Slot::Unused,
-            _ => Slot::Uint(64),
+            b'i' => WordType::Int(32),
+            b'u' => WordType::Uint(32),
+            b'l' => WordType::Int(64),
+            b'd' => WordType::F64,
+            b'D' => WordType::LongDouble,
+            b's' | b'S' | b'w' | b'W' => WordType::Length(1),
+            b'n' => WordType::Unused,
+            _ => WordType::Uint(64),
         }
     }
 
     /// The kind of value that it is; none if it is not shown.
     pub(super) fn kind(self) -> Option<ValueKind> {
         Some(match self {
-            Slot::Int(_) => ValueKind::Int,
-            Slot::Uint(_) => ValueKind::Uint,
-            Slot::F32 | Slot::F64 => ValueKind::Float,
-            Slot::LongDouble => ValueKind::LongDouble,
-            Slot::Length(_) => ValueKind::Text,
-            Slot::Unused => return None,
+            WordType::Int(_) => ValueKind::Int,
+            WordType::Uint(_) => ValueKind::Uint,
+            WordType::F32 | WordType::F64 => ValueKind::Float,
+            WordType::LongDouble => ValueKind::LongDouble,
+            WordType::Length(_) => ValueKind::Text,
+            WordType::Unused => return None,
         })
     }
 
     pub(super) fn words(self) -> usize {
         match self {
-            Slot::LongDouble => 2,
+            WordType::LongDouble => 2,
             _ => 1,
         }
     }

@@ -1,4 +1,4 @@
-//! Puts the events of several lanes into the order of time, one after the other.
+//! Merges the events of several lanes in the order of time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,21 +6,21 @@ use std::collections::BinaryHeap;
 use super::groups::Groups;
 use crate::layout::words::Entry;
 
-/// Whose turn it is, among lanes whose entries were copied chunk by chunk. Nothing is sorted: most
-/// events are followed by one of the same lane.
+/// Merges lanes whose entries were copied chunk by chunk. Nothing is sorted, because most events
+/// are followed by one of the same lane.
 #[derive(Default)]
-pub struct Turns {
+pub struct Merge {
     /// Where the entries of each chunk begin and end.
     chunks: Vec<(usize, usize)>,
-    lanes: Vec<LaneTurn>,
-    /// When the next event of each lane was logged, and which lane that is. The lane whose turn it
-    /// is and those without further events are not among them.
+    lanes: Vec<LaneMerge>,
+    /// When the next event of each lane was logged, and which lane that is. The lane
+    /// that comes next and those without further events are not among them.
     waiting: BinaryHeap<Reverse<(u64, usize)>>,
     current: Option<usize>,
 }
 
 /// How far the events of a lane are given.
-struct LaneTurn {
+struct LaneMerge {
     /// Of the next event, or of an earlier one if that has a later time: the order of the lane is
     /// kept.
     ticks: u64,
@@ -32,7 +32,7 @@ struct LaneTurn {
     end: usize,
 }
 
-impl LaneTurn {
+impl LaneMerge {
     /// Goes to the event at or behind the present place. Returns whether there is one.
     #[inline]
     fn find(&mut self, chunks: &[(usize, usize)], entries: &[Entry]) -> bool {
@@ -54,13 +54,13 @@ impl LaneTurn {
 }
 
 /// An event: its chunk, its first entry, and how many follow.
-pub struct Turn {
+pub struct Merged {
     pub chunk: usize,
     pub at: usize,
     pub more: usize,
 }
 
-impl Turns {
+impl Merge {
     /// Forgets all events.
     pub fn clear(&mut self) {
         self.chunks.clear();
@@ -77,8 +77,8 @@ impl Turns {
         for (chunk, (lane, place)) in of.enumerate() {
             self.chunks.push(place);
             match self.lanes.last_mut() {
-                Some(turn) if before == Some(lane) => turn.last = chunk,
-                _ => self.lanes.push(LaneTurn {
+                Some(merge) if before == Some(lane) => merge.last = chunk,
+                _ => self.lanes.push(LaneMerge {
                     ticks: 0,
                     chunk,
                     last: chunk,
@@ -93,10 +93,10 @@ impl Turns {
                 self.waiting.push(Reverse((lane.ticks, number)));
             }
         }
-        self.turn();
+        self.choose_lane();
     }
 
-    fn turn(&mut self) {
+    fn choose_lane(&mut self) {
         self.current = self.waiting.pop().map(|Reverse((_, lane))| lane);
     }
 
@@ -107,7 +107,7 @@ impl Turns {
 
     /// The next event.
     #[inline]
-    pub fn next(&mut self, entries: &[Entry]) -> Option<Turn> {
+    pub fn next(&mut self, entries: &[Entry]) -> Option<Merged> {
         let current = self.current?;
         let lane = &mut self.lanes[current];
         let (chunk, at) = (lane.chunk, lane.at);
@@ -119,11 +119,11 @@ impl Turns {
         let is_left = lane.find(&self.chunks, entries);
         let own = Reverse((lane.ticks, current));
         if !is_left {
-            self.turn();
+            self.choose_lane();
         } else if self.waiting.peek().is_some_and(|first| *first > own) {
             self.change(own);
         }
-        Some(Turn { chunk, at, more })
+        Some(Merged { chunk, at, more })
     }
 
     #[inline(never)]
@@ -176,7 +176,7 @@ mod tests {
                 places.push((*lane, (start, entries.len())));
             }
             expected.sort_by_key(|(ticks, ..)| *ticks);
-            let mut turns = Turns::default();
+            let mut turns = Merge::default();
             turns.begin(places.into_iter(), &entries);
             let mut found = Vec::new();
             while let Some(turn) = turns.next(&entries) {

@@ -4,7 +4,7 @@ use super::Anchor;
 
 /// The ticks from one anchor to the next, over which the clock is taken to run evenly.
 #[derive(Debug, Clone, Copy)]
-pub struct EvenTime {
+pub struct Interpolation {
     from: u64,
     ticks: u64,
     unix: u64,
@@ -16,17 +16,17 @@ pub struct EvenTime {
     rate: u64,
 }
 
-impl EvenTime {
+impl Interpolation {
     /// Between two anchors, the first with the lower ticks. `None` if the clock was set back in
     /// between, or if the numbers are too large.
-    pub fn between(first: &Anchor, last: &Anchor) -> Option<EvenTime> {
+    pub fn between(first: &Anchor, last: &Anchor) -> Option<Interpolation> {
         let ticks = last.ticks.checked_sub(first.ticks)?;
         let elapsed = last.realtime.checked_sub(first.realtime)?;
         if ticks == 0 || ticks >> 63 != 0 {
             return None;
         }
         let (whole, rest) = (elapsed / ticks, elapsed % ticks);
-        Some(EvenTime {
+        Some(Interpolation {
             from: first.ticks,
             ticks,
             unix: first.realtime,
@@ -82,20 +82,21 @@ mod tests {
             let ticks = ticks.max(1);
             let ends = [anchor(from, unix), anchor(from + ticks, unix + elapsed)];
             let base = TimeBase::new(ClockKind::Tsc, 0, ends.to_vec());
-            let even = base.even(from).expect("between two anchors");
+            let line = base.interpolation(from).expect("between two anchors");
             for since in parts.into_iter().map(|part| part % ticks).chain([0, ticks - 1]) {
-                prop_assert_eq!(even.unix_nanos(from + since), base.unix_nanos(from + since));
+                prop_assert_eq!(line.unix_nanos(from + since), base.unix_nanos(from + since));
             }
-            prop_assert_eq!(even.unix_nanos(from + ticks), None);
-            prop_assert_eq!(even.unix_nanos(from - 1), None);
-            prop_assert!(base.even(from + ticks).is_none() && base.even(from - 1).is_none());
+            prop_assert_eq!(line.unix_nanos(from + ticks), None);
+            prop_assert_eq!(line.unix_nanos(from - 1), None);
+            prop_assert!(base.interpolation(from + ticks).is_none());
+            prop_assert!(base.interpolation(from - 1).is_none());
         }
     }
 
     #[test]
     fn a_clock_that_was_set_back_is_not_even() {
-        assert!(EvenTime::between(&anchor(5, 9), &anchor(7, 8)).is_none());
-        assert!(EvenTime::between(&anchor(5, 9), &anchor(5, 9)).is_none());
-        assert!(EvenTime::between(&anchor(5, 9), &anchor(u64::MAX, 19)).is_none());
+        assert!(Interpolation::between(&anchor(5, 9), &anchor(7, 8)).is_none());
+        assert!(Interpolation::between(&anchor(5, 9), &anchor(5, 9)).is_none());
+        assert!(Interpolation::between(&anchor(5, 9), &anchor(u64::MAX, 19)).is_none());
     }
 }
