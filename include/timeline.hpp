@@ -861,9 +861,12 @@ class event {
   // Whether it is an important event. These come before all others.
   bool important() const noexcept { return c_.important; }
   std::size_t argument_count() const noexcept { return c_.argument_count; }
-  // The arguments: argument_count() of them.
-  const std::int64_t* begin() const noexcept { return c_.args; }
-  const std::int64_t* end() const noexcept { return c_.args + c_.argument_count; }
+  // The words of the first argument_count() arguments, as far as the event has them.
+  const std::int64_t* begin() const noexcept { return kept_ && !kept_->words.empty() ? kept_->words.data() : c_.args; }
+  const std::int64_t* end() const noexcept {
+    const std::size_t there = begin() == c_.args ? detail::max_arguments : kept_->words.size();
+    return begin() + (c_.argument_count < there ? c_.argument_count : there);
+  }
   std::int64_t operator[](std::size_t i) const {
     if (i >= detail::max_arguments) detail::raise(TIMELINE_E_ARGUMENT, "an event has at most four arguments");
     return c_.args[i];
@@ -903,14 +906,15 @@ class event {
     if (c_.backtrace_count == 0 && c_.payload_size == 0) return;
     kept_ = std::make_shared<kept>();
     kept_->backtrace.assign(c_.backtrace, c_.backtrace + c_.backtrace_count);
-    kept_->payload.assign(c_.payload, c_.payload + c_.payload_size);
+    kept_->words.resize((c_.payload_size + sizeof(std::int64_t) - 1) / sizeof(std::int64_t));
+    if (c_.payload_size > 0) std::memcpy(kept_->words.data(), c_.payload, c_.payload_size);
     c_.backtrace = kept_->backtrace.data();
-    c_.payload = kept_->payload.data();
+    if (c_.payload_size > 0) c_.payload = reinterpret_cast<const std::uint8_t*>(kept_->words.data());
   }
 
   struct kept {
     std::vector<std::uint64_t> backtrace;
-    std::vector<std::uint8_t> payload;
+    std::vector<std::int64_t> words;
   };
   timeline_event_t c_;
   std::shared_ptr<kept> kept_;

@@ -849,8 +849,7 @@ end
 -- From 2^53 on, a Lua number cannot hold every integer, so a cdata does.
 local EXACT = 2LL ^ 53
 
-local function argument(raw, index)
-   local value = raw.args[index]
+local function argument(value)
    if value > -EXACT and value < EXACT then return tonumber(value) end
    return value
 end
@@ -870,8 +869,11 @@ local fields = {
    group = function(raw) return raw.group[0] ~= 0 and ffi.string(raw.group) or nil end,
    process = function(raw) return ffi.string(raw.process) end,
    args = function(raw)
+      -- An event with a payload has the words there.
+      local words, there = raw.args, 4
+      if raw.payload_size > 0 then words, there = ffi.cast("const int64_t *", raw.payload), raw.payload_size / 8 end
       local args = {}
-      for index = 1, raw.argument_count do args[index] = argument(raw, index - 1) end
+      for index = 1, math.min(raw.argument_count, there) do args[index] = argument(words[index - 1]) end
       return args
    end,
    missed = function(raw) return tonumber(raw.missed) end, -- entries of its lane, before it

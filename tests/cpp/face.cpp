@@ -345,6 +345,11 @@ static void reading(timeline::ring& tl, const std::string& dir) {
   }
   CHECK(!detail.enabled() && tl.level() == timeline::error);
   tl.priority(timeline::all);
+
+  // An event of many arguments has them all, and no more.
+  TIMELINE_EVENT(own, timeline::info, "reading", "$a $b $c $d $e $f $g", 1, 2, 3, 4, 5, 6, 7);
+  const timeline::event many = *at.events(timeline::newest_first).begin();
+  CHECK(std::vector<std::int64_t>(many.begin(), many.end()) == std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7});
 }
 
 int main(int argc, char** argv) {

@@ -85,6 +85,16 @@ local there, gone = 0, 0
 for event in at:events("newest") do there, gone = there + 1, gone + event.missed end
 assert(there + gone == before + 10000, there .. " + " .. gone)
 
+-- An event of many arguments has them all, and no more.
+local names, numbers = {}, {}
+for index = 1, 64 do names[index], numbers[index] = "$a" .. index, index end
+local many = assert(tl:define("app", "info", table.concat(names, " ")))
+many(unpack(numbers))
+local kept = at:events("newest")()
+collectgarbage()
+assert(#kept.args == 64)
+for index = 1, 64 do assert(kept.args[index] == index, index) end
+
 -- Events and cursors hold what they need.
 local cursor = assert(timeline.attach(snapshot)):events("oldest")
 local kept = {}
