@@ -13,7 +13,8 @@ use crate::trust::Trusted;
 /// Show the channels of a timeline, or switch one on or off
 ///
 /// An event may belong to channels, besides its priority. It is logged only while all of them are
-/// on. A channel is off until somebody switches it on, or from its definition on. Switching takes
+/// on. A channel is off until somebody switches it on, unless its definition says
+/// on. Switching takes
 /// effect at once, in every process that writes to the timeline. A channel need not be defined:
 /// events that are defined later follow. TIMELINE=itv,bbc:packet in the environment of a program
 /// switches channels on when it starts, and sets rules behind the colon; see `timeline help

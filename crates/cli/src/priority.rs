@@ -74,7 +74,8 @@ pub struct EnableArgs {
 
 /// Disable events by name, whatever their priority
 ///
-/// The opposite of `timeline enable`: see there.
+/// The names are those of `timeline enable`. The events stay disabled, also those that are defined
+/// later, until a later rule speaks of them; see `timeline help priority`.
 #[derive(clap::Args)]
 pub struct DisableArgs {
     #[command(flatten)]
