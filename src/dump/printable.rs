@@ -1,6 +1,7 @@
 //! Which characters of a text are safe to show: the one place that decides.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
 /// The characters that Unicode calls control characters, format characters, line and paragraph
@@ -91,41 +92,55 @@ fn is_plain(text: &str) -> bool {
     blocks.iter().all(all) && rest.iter().all(plain)
 }
 
-/// The message as it may be shown in one line of a table: [printable], and a line break as `\n` or
-/// `\r`, as formats spell it.
+/// The message as it may be shown in one line of a table: each character that is not
+/// [printable](is_printable) as source code spells it.
 ///
 /// # Example
 /// ```
 /// use timeline::dump::printable_line;
-/// assert_eq!(printable_line("sent\r\n\u{1b}"), r"sent\r\n?");
+/// assert_eq!(printable_line("sent\r\n\u{1b}\u{202e}"), r"sent\r\n\x1b\u{202e}");
 /// ```
 #[inline]
 pub fn printable_line(message: &str) -> Cow<'_, str> {
     match is_plain(message) {
         true => Cow::Borrowed(message),
-        false => Cow::Owned(beyond_ascii(&one_line(message)).into_owned()),
+        false => {
+            let mut line = String::with_capacity(message.len());
+            each(message, |c, shown| match shown {
+                true => line.push(c),
+                false => escape(c, &mut line),
+            });
+            Cow::Owned(line)
+        }
     }
 }
 
-fn one_line(message: &str) -> Cow<'_, str> {
-    match message.contains(['\n', '\r']) {
-        true => message.replace('\n', "\\n").replace('\r', "\\r").into(),
-        false => message.into(),
-    }
+fn escape(c: char, line: &mut String) {
+    let written = match c {
+        '\n' | '\r' | '\t' => write!(line, "{}", c.escape_default()),
+        '\0'..='\x7f' => write!(line, "\\x{:02x}", c as u32),
+        _ => write!(line, "{}", c.escape_unicode()),
+    };
+    written.expect("a String takes everything");
 }
 
 fn beyond_ascii(text: &str) -> Cow<'_, str> {
-    if text.chars().all(is_printable) {
-        return Cow::Borrowed(text);
-    }
+    let mut shown = String::with_capacity(text.len());
+    each(text, |c, is_shown| {
+        shown.push(if is_shown { c } else { '?' })
+    });
+    Cow::Owned(shown)
+}
+
+/// Gives each character, and whether it may be shown.
+fn each(text: &str, mut take: impl FnMut(char, bool)) {
     let mut joinable = false;
-    let shown = text.chars().map(|c| {
+    for c in text.chars() {
         let safe = is_printable(c);
         let joins = joinable && is_in(JOINERS, c);
         joinable = safe && !c.is_ascii();
-        if safe || joins { c } else { '?' }
-    });
-    Cow::Owned(shown.collect())
+        take(c, safe || joins);
+    }
 }
 
 #[cfg(test)]
@@ -176,6 +191,19 @@ mod tests {
         }
     }
 
+    #[test]
+    fn lines_spell_what_is_not_shown() {
+        assert_eq!(
+            printable_line("a\u{1b}[31m\n\r\t\u{7}é"),
+            r"a\x1b[31m\n\r\t\x07é"
+        );
+        assert_eq!(printable_line("\u{9b}31m\u{7f}\0"), r"\u{9b}31m\x7f\x00");
+        assert_eq!(
+            printable_line("é\u{200d}\u{200d}\u{2028}"),
+            "é\u{200d}\\u{200d}\\u{2028}"
+        );
+    }
+
     proptest! {
         #[test]
         fn what_is_shown_is_as_long_and_safe(text in any::<String>()) {
@@ -184,6 +212,9 @@ mod tests {
             let safe = |c: char| is_printable(c) || is_in(JOINERS, c);
             prop_assert!(shown.chars().all(safe));
             prop_assert_eq!(printable(&shown), shown.as_ref());
+            let line = printable_line(&text);
+            prop_assert!(line.chars().all(safe));
+            prop_assert_eq!(printable_line(&line), line.as_ref());
         }
     }
 }

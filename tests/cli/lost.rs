@@ -10,6 +10,7 @@ use timeline_archive::{Form, PRINTF, RawEvent, Writer};
 use crate::command::*;
 use crate::damaged::frames;
 use crate::mixture::Mixture;
+use crate::typed::in_a_line;
 
 /// Damages each string of an archive in which this stands; how many.
 fn lose(bytes: &mut [u8], text: &[u8]) -> usize {
@@ -119,10 +120,7 @@ fn values_are_shown_by_position_where_all_definitions_were_lost() {
         }
         assert_eq!(kinds, [120, 40, 120]);
 
-        let shown = |message: &Json| {
-            let text = message.as_str().unwrap().replace('\n', r"\n");
-            text.replace(char::is_control, "?")
-        };
+        let shown = |message: &Json| in_a_line(message.as_str().unwrap());
         for (args, reversed) in [
             (&["dump", &archive][..], false),
             (&["dump", "--long", &archive], false),

@@ -6,6 +6,7 @@ use timeline::{Priority, Timeline, Value, lay_out};
 
 use crate::command::*;
 use crate::support::Name;
+use crate::typed::in_a_line;
 
 /// Values that end in line breaks, have them inside, or are nothing else.
 const TEXTS: [&str; 7] = [
@@ -75,11 +76,7 @@ fn messages_of_printf_are_those_of_snprintf_and_take_a_line_of_a_table() {
     succeed(&["save", name.path(), &snapshot]);
     succeed(&["record", name.path(), "-o", &archive, "--once"]);
 
-    let marked: Vec<_> = expected
-        .iter()
-        .map(|text| text.replace('\n', r"\n").replace('\r', r"\r"))
-        .map(|text| text.replace(char::is_control, "?"))
-        .collect();
+    let marked: Vec<_> = expected.iter().map(|text| in_a_line(text)).collect();
     for path in [&snapshot, &archive] {
         for args in [
             &["dump", "--json", path][..],

@@ -167,7 +167,7 @@ fn what_programs_name_cannot_command_the_terminal() {
     ] {
         let text = succeed(&args).stdout;
         assert!(
-            text.contains("clear ?[2J x(1)") && !text.contains('\x1b'),
+            text.contains(r"clear \x1b[2J x(1)") && !text.contains('\x1b'),
             "{text:?}"
         );
     }

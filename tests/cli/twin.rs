@@ -6,7 +6,7 @@ use std::process::Command;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
-use timeline::dump::{is_printable, printable};
+use timeline::dump::{is_printable, printable, printable_line};
 use timeline::layout::Geometry;
 use timeline::layout::header::Header;
 use timeline::layout::records;
@@ -187,6 +187,7 @@ impl Row<'_> {
         let [a, b, c, d] = self.event.args;
         let lost = format!("<event {}?>({a}, {b}, {c}, {d})", id.0);
         let message = self.message().unwrap_or(lost);
+        let message = printable_line(&message);
         format!("{node:>4} {core:>4} {cycles:>10} {category:width$} {message}")
     }
 

@@ -92,9 +92,16 @@ fn log_one(
 
 /// A message as a line of a table has it. Of the characters that are not shown, these tests have
 /// only some.
-fn in_a_line(text: &str) -> String {
-    let text = text.replace('\n', "\\n").replace('\r', "\\r");
-    text.replace(|c: char| c.is_control() || c == '\u{202e}', "?")
+pub fn in_a_line(text: &str) -> String {
+    let spelled = |c: char| match c {
+        '\n' => r"\n".to_string(),
+        '\r' => r"\r".to_string(),
+        '\t' => r"\t".to_string(),
+        c if c.is_ascii_control() => format!(r"\x{:02x}", c as u32),
+        c if c.is_control() || c == '\u{202e}' => format!(r"\u{{{:x}}}", c as u32),
+        c => c.to_string(),
+    };
+    text.chars().map(spelled).collect()
 }
 
 /// If it does not, shows where.
