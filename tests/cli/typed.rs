@@ -1,5 +1,7 @@
 //! Arguments with types, as every verb and every kind of file shows them.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value as Json, json};
 use timeline::{Priority, Timeline};
 
@@ -135,6 +137,16 @@ fn check(path: &str, expected: &[(String, Json)]) {
                 "{path}: {name} of {text:.300}"
             );
         }
+        let is_cut = |wanted: &Json| match wanted {
+            Json::String(text) => text.ends_with('…'),
+            Json::Array(list) => list.last() == Some(&json!("…")),
+            _ => false,
+        };
+        let cut = args.as_object().unwrap().iter().filter(|arg| is_cut(arg.1));
+        let cut: BTreeSet<_> = cut.map(|(name, _)| name.as_str()).collect();
+        let told = event["cut"].as_array().into_iter().flatten();
+        let told: BTreeSet<_> = told.map(|name| name.as_str().unwrap()).collect();
+        assert_eq!(told, cut, "{path}: {text:.300}");
         let count = |args: &Json| args.as_object().unwrap().len();
         assert_eq!(count(&event["args"]), count(args), "{path}: {text:.300}");
     }

@@ -29,7 +29,11 @@ use crate::thread_columns::ThreadColumns;
 /// message, template, event (the number of the definition) and args (an object; an argument name
 /// that a message uses again becomes name_2). Unknown fields are null. If a message was lost, its
 /// values are named by their positions, beginning with 0. An event with a printf format has file
-/// and line, and args is an array of its values. An event with a call stack has backtrace. If
+/// and line, and args is an array of its values. Values have the types of their fields: a number, a
+/// text, true or false, a list; the name for an enum and names for flags; nanoseconds for ns and
+/// time; and "nan", "inf" and "-inf", which are no numbers in JSON. cut lists the texts and arrays
+/// that the payload had no room for. A thread of a group has group. An event with a call stack has
+/// backtrace. If
 /// entries of the same CPU or thread were overwritten right before the event, missed is their
 /// number. An important event has important: true.
 ///

@@ -18,8 +18,8 @@ use crate::trust::Trusted;
 #[derive(clap::Args)]
 pub struct Target {
     /// Name in shared memory (/timeline), or file of a timeline. Verbs that only read it take a
-    /// snapshot (snapshot.timeline), an archive (flight.tla), and the directory of a rotated archive
-    /// as well. It can be omitted if there is exactly one timeline in shared memory
+    /// snapshot (snapshot.timeline), an archive (flight.tla), and the directory of a rotated
+    /// archive as well. It can be omitted if there is exactly one timeline in shared memory
     #[arg(value_name = "PATH")]
     path: Option<PathBuf>,
 

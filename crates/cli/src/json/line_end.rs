@@ -112,6 +112,7 @@ impl<'a> LineEnd<'a> {
             false => out.push("null"),
         }
         out.push(&self.middle);
+        let mut cut = String::new();
         for (place, found) in event.values(&self.layout).enumerate() {
             if place > 0 {
                 out.push(",");
@@ -125,12 +126,19 @@ impl<'a> LineEnd<'a> {
             if self.has_names {
                 out.push(":");
             }
+            if let Value::Text { cut: true, .. } = found {
+                let name = field.map_or(place.to_string(), |(name, _)| name.clone());
+                cut += &format!("{}{name}", if cut.is_empty() { "" } else { "," });
+            }
             match field {
                 Some((_, kind)) => typed(*kind, &found, out),
                 None => value(&found, out),
             }
         }
         out.push(&self.tail);
+        if !cut.is_empty() {
+            out.push(&format!(",\"cut\":[{cut}]"));
+        }
         if !event.backtrace().is_empty() {
             out.push(",\"backtrace\":");
             out.push(&backtrace(source, event));
