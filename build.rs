@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// In the order in which the header is to be read.
 #[cfg(feature = "header")]
-const SOURCES: [&str; 18] = [
+const SOURCES: [&str; 19] = [
     "error",
     "priority",
     "level",
@@ -25,6 +25,7 @@ const SOURCES: [&str; 18] = [
     "dump",
     "reader",
     "event",
+    "value",
 ];
 
 /// The parts of the header that are written in C, of ffi/inline, in their order.

@@ -248,7 +248,7 @@
 
 /**
  * A syntax: the words of the message's first line that begin with `$` are the arguments; `args`
- * has their values.
+ * has their words.
  */
 #define TIMELINE_TEMPLATE 1
 
@@ -256,6 +256,41 @@
  * A syntax: the message is a format of printf; `payload` has the values.
  */
 #define TIMELINE_FORMAT 2
+
+/**
+ * A kind of value: a text or an array whose pointer was NULL.
+ */
+#define TIMELINE_IS_NULL 0
+
+/**
+ * A kind of value: `integer` has it.
+ */
+#define TIMELINE_IS_SIGNED 1
+
+/**
+ * A kind of value: `natural` has it.
+ */
+#define TIMELINE_IS_UNSIGNED 2
+
+/**
+ * A kind of value: `number` has it.
+ */
+#define TIMELINE_IS_FLOAT 3
+
+/**
+ * A kind of value: `extended` has it, and `number` what a `double` keeps of it.
+ */
+#define TIMELINE_IS_LONG_DOUBLE 4
+
+/**
+ * A kind of value: `data` are the bytes of a text.
+ */
+#define TIMELINE_IS_TEXT 5
+
+/**
+ * A kind of value: `data` are the elements of an array.
+ */
+#define TIMELINE_IS_ARRAY 6
 
 /**
  * A timeline attached for reading, from `timeline_attach`. Any thread may use it.
@@ -515,8 +550,8 @@ typedef struct timeline_event_t {
    */
   uint16_t node;
   /**
-   * The arguments of an event without a payload; those after `argument_count` are as the program
-   * gave them.
+   * The words of an event without a payload, as the program gave them: `timeline_values` knows
+   * what the words of its arguments are.
    */
   int64_t args[4];
   /**
@@ -554,9 +589,9 @@ typedef struct timeline_event_t {
    */
   const char *file;
   /**
-   * The payload, for `timeline_render`: words, as docs/format.md states them. Valid until the
-   * cursor gives the next event or is freed; NULL when there is none, and the values are in
-   * `args`.
+   * The payload, for `timeline_values` and `timeline_render`: words, as docs/format.md states
+   * them. Valid until the cursor gives the next event or is freed; NULL when there is none, and
+   * the words are in `args`.
    */
   const uint8_t *payload;
   /**
@@ -588,6 +623,54 @@ typedef struct timeline_event_t {
    */
   const char *channels;
 } timeline_event_t;
+
+/**
+ * A value of an event, from `timeline_values`.
+ */
+typedef struct timeline_event_value_t {
+  /**
+   * `TIMELINE_IS_NULL` to `TIMELINE_IS_ARRAY`.
+   */
+  uint32_t kind;
+  /**
+   * The type, as the message has it: `TIMELINE_I64` and so on; 0 for a value of printf, or if
+   * the definition cannot be read.
+   */
+  uint32_t type;
+  /**
+   * A signed number; else 0. Of an enum, its number.
+   */
+  int64_t integer;
+  /**
+   * An unsigned number, a code point or an address; else 0.
+   */
+  uint64_t natural;
+  /**
+   * A number with a fraction; else 0.
+   */
+  double number;
+  /**
+   * A `long double` as x86-64 has it in memory; else 0.
+   */
+  uint8_t extended[16];
+  /**
+   * The bytes of a text, without NUL at the end, or the elements of an array, in any alignment;
+   * else NULL. Valid as long as `payload` of the event.
+   */
+  const void *data;
+  /**
+   * How many elements `data` has; of a text, bytes.
+   */
+  uint32_t count;
+  /**
+   * How many bytes an element has; 0 for a value without elements.
+   */
+  uint32_t element_size;
+  /**
+   * Whether a text or an array was cut, because there was no room for all of it.
+   */
+  bool cut;
+} timeline_event_value_t;
 
 /**
  * Done.
@@ -1428,6 +1511,31 @@ timeline_status_t timeline_render(const struct timeline_event_t *event,
                                   char *buffer,
                                   size_t size,
                                   size_t *needed);
+
+/**
+ * Gives the values of an event, each with its type: those of the arguments of its message, in
+ * their order, or those of a format of printf, in which a `*` is a value of its own. If the
+ * definition cannot be read, they are all words of the event. Damaged events may have fewer values
+ * than their message has arguments.
+ *
+ * A type of fewer than 64 bits counts only the low bits of the word that the program gave: of 300
+ * for `$n:u8`, the value is 44, as readers show it.
+ *
+ * `event`: from `timeline_next`, with pointers that are still valid. `values` and `room`: receives
+ * the first `room` values; may be NULL if `room` is 0. `count`: receives how many values the event
+ * has: those behind `room` are not written. An event of a template has at most
+ * `TIMELINE_MAX_FIELDS`, and no event has more than 191. Both are untouched when the call fails.
+ *
+ * Returns `TIMELINE_OK` or `TIMELINE_E_ARGUMENT`. Any thread.
+ *
+ * # Safety
+ * `event` is NULL or came from `timeline_next`; `values` has room for `room` values; `count` is
+ * NULL or writable.
+ */
+timeline_status_t timeline_values(const struct timeline_event_t *event,
+                                  struct timeline_event_value_t *values,
+                                  size_t room,
+                                  uint32_t *count);
 
 #ifdef __cplusplus
 }  // extern "C"

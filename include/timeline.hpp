@@ -837,6 +837,112 @@ inline catalogue ring::load(detail::text file) const {
   return loaded;
 }
 
+// A value of an event. Its text or its elements are part of the event: they stay as long as the event, or a copy of
+// the event.
+class value {
+ public:
+  // TIMELINE_IS_NULL to TIMELINE_IS_ARRAY.
+  std::uint32_t kind() const noexcept { return c_.kind; }
+  // The type, as the message has it: TIMELINE_I64 and so on; 0 for a value of printf.
+  std::uint32_t type() const noexcept { return c_.type; }
+  // Whether it is a text or an array whose pointer was NULL.
+  bool is_null() const noexcept { return c_.kind == TIMELINE_IS_NULL; }
+  // Whether a text or an array was cut, because there was no room for all of it.
+  bool is_cut() const noexcept { return c_.cut; }
+
+  // The value as a number, a std::string_view, a std::string, or a std::vector of numbers: as<int>(). Throws if it is
+  // none. A whole number must be of the type, or it throws as well; an array has elements of exactly that type.
+  template <class T>
+  T as() const {
+    if constexpr (std::is_same_v<T, bool>) {
+      expect(c_.kind == TIMELINE_IS_SIGNED || c_.kind == TIMELINE_IS_UNSIGNED, "a whole number");
+      return c_.integer != 0 || c_.natural != 0;
+    } else if constexpr (std::is_enum_v<T>) {
+      return static_cast<T>(as<std::underlying_type_t<T>>());
+    } else if constexpr (std::is_integral_v<T>) {
+      return whole<T>();
+    } else if constexpr (std::is_floating_point_v<T>) {
+      return fraction<T>();
+    } else if constexpr (std::is_same_v<T, std::string_view> || std::is_same_v<T, std::string>) {
+      expect(c_.kind == TIMELINE_IS_TEXT, "a text");
+      return T(static_cast<const char*>(c_.data), c_.count);
+    } else {
+      return elements<T>();
+    }
+  }
+
+  const timeline_event_value_t& c() const noexcept { return c_; }
+
+ private:
+  friend class event;
+  explicit value(const timeline_event_value_t& c) noexcept : c_(c) {}
+
+  static void expect(bool is, const char* what) {
+    if (is) return;
+    const std::string said = std::string("a value of an event is none of this type: expected ") + what +
+                             ", which kind() and type() tell";
+    detail::raise(TIMELINE_E_ARGUMENT, said.c_str());
+  }
+
+  template <class T>
+  T whole() const {
+    bool fits = false;
+    T number = 0;
+    if (c_.kind == TIMELINE_IS_UNSIGNED) {
+      number = static_cast<T>(c_.natural);
+      fits = number >= 0 && static_cast<std::uint64_t>(number) == c_.natural;
+    } else if (c_.kind == TIMELINE_IS_SIGNED) {
+      number = static_cast<T>(c_.integer);
+      fits = static_cast<std::int64_t>(number) == c_.integer && (number < 0) == (c_.integer < 0);
+    }
+    expect(fits, "a whole number of that size");
+    return number;
+  }
+
+  template <class T>
+  T fraction() const {
+    if (c_.kind == TIMELINE_IS_SIGNED) return static_cast<T>(c_.integer);
+    if (c_.kind == TIMELINE_IS_UNSIGNED) return static_cast<T>(c_.natural);
+    expect(c_.kind == TIMELINE_IS_FLOAT || c_.kind == TIMELINE_IS_LONG_DOUBLE, "a number");
+#if defined(__x86_64__)
+    if constexpr (sizeof(T) == sizeof c_.extended) {
+      if (c_.kind == TIMELINE_IS_LONG_DOUBLE) {
+        T number;
+        std::memcpy(&number, c_.extended, sizeof number);
+        return number;
+      }
+    }
+#endif
+    return static_cast<T>(c_.number);
+  }
+
+  template <class T>
+  T elements() const {
+    using element = typename T::value_type;
+    constexpr std::uint32_t letter = std::is_floating_point_v<element> ? TIMELINE_F32
+                                     : std::is_signed_v<element>       ? TIMELINE_I8
+                                                                       : TIMELINE_U8;
+    static_assert(std::is_same_v<T, std::vector<element>> && std::is_arithmetic_v<element> &&
+                      !std::is_same_v<element, bool> && sizeof(element) <= 8,
+                  "timeline: a value is read as a number, a std::string_view, a std::string or a std::vector of numbers");
+    expect(c_.kind == TIMELINE_IS_ARRAY && c_.element_size == sizeof(element) && first_of(c_.type) == letter,
+           "an array of such elements");
+    T found(c_.count);
+    if (c_.count > 0) std::memcpy(found.data(), c_.data, c_.count * sizeof(element));
+    return found;
+  }
+
+  // The first of the types that are signed, unsigned or have fractions like the elements of an array.
+  static std::uint32_t first_of(std::uint32_t array) noexcept {
+    const std::uint32_t type = array & ~std::uint32_t{TIMELINE_ARRAY_OF};
+    if (type >= TIMELINE_F32) return TIMELINE_F32;
+    if (type >= TIMELINE_U8) return TIMELINE_U8;
+    return TIMELINE_I8;
+  }
+
+  timeline_event_value_t c_;
+};
+
 // An event from a cursor. Copies are cheap, but the views of category(), message(), file() and channels() are
 // only valid until both the attached timeline and the cursor are gone.
 class event {
@@ -860,16 +966,16 @@ class event {
   std::uint64_t missed() const noexcept { return c_.missed; }
   // Whether it is an important event. These come before all others.
   bool important() const noexcept { return c_.important; }
-  std::size_t argument_count() const noexcept { return c_.argument_count; }
-  // The words of the first argument_count() arguments, as far as the event has them.
-  const std::int64_t* begin() const noexcept { return kept_ && !kept_->words.empty() ? kept_->words.data() : c_.args; }
-  const std::int64_t* end() const noexcept {
-    const std::size_t there = begin() == c_.args ? detail::max_arguments : kept_->words.size();
-    return begin() + (c_.argument_count < there ? c_.argument_count : there);
-  }
-  std::int64_t operator[](std::size_t i) const {
-    if (i >= detail::max_arguments) detail::raise(TIMELINE_E_ARGUMENT, "an event has at most four arguments");
-    return c_.args[i];
+  // The values: those of the message's arguments, or of a format of printf.
+  std::vector<value> values() const {
+    std::uint32_t count = 0;
+    detail::check(::timeline_values(&c_, nullptr, 0, &count));
+    std::vector<timeline_event_value_t> read(count);
+    detail::check(::timeline_values(&c_, read.data(), count, &count));
+    std::vector<value> found;
+    found.reserve(count);
+    for (const timeline_event_value_t& one : read) found.push_back(value(one));
+    return found;
   }
   std::string_view category() const noexcept { return c_.category; }
   std::string_view message() const noexcept { return c_.message; }

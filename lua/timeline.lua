@@ -837,7 +837,7 @@ function timeline.attach(source)
 end
 
 -- Unmaps the timeline now, not when it is collected. Its cursors are closed with it, and those
--- texts of its events that were not read before are lost. A second close does nothing.
+-- texts and arguments of its events that were not read before are lost. A second close does nothing.
 function Attached:close()
    if self.closed then return end
    self.closed = true
@@ -847,11 +847,53 @@ function Attached:close()
 end
 
 -- From 2^53 on, a Lua number cannot hold every integer, so a cdata does.
-local EXACT = 2LL ^ 53
+local EXACT, EXACT_NATURAL = 2LL ^ 53, 2ULL ^ 53
 
-local function argument(value)
+local function signed(value)
    if value > -EXACT and value < EXACT then return tonumber(value) end
    return value
+end
+
+local function unsigned(value)
+   if value < EXACT_NATURAL then return tonumber(value) end
+   return value
+end
+
+local function elements_of(raw)
+   local first, elements = ffi.cast(ffi.typeof("const $ *", ffi.typeof(ELEMENTS[raw.type - C.TIMELINE_ARRAY_OF])), raw.data), {}
+   local exact = raw.type == C.TIMELINE_ARRAY_OF + C.TIMELINE_U64 and unsigned
+      or raw.type == C.TIMELINE_ARRAY_OF + C.TIMELINE_I64 and signed
+   for index = 1, raw.count do
+      local element = first[index - 1]
+      elements[index] = exact and exact(element) or element
+   end
+   return elements
+end
+
+-- By kind: the value as Lua has it.
+local READ = {
+   [C.TIMELINE_IS_NULL] = function() return nil end,
+   [C.TIMELINE_IS_SIGNED] = function(raw)
+      if raw.type == C.TIMELINE_BOOL then return raw.integer ~= 0 end
+      return signed(raw.integer)
+   end,
+   [C.TIMELINE_IS_UNSIGNED] = function(raw) return unsigned(raw.natural) end,
+   [C.TIMELINE_IS_FLOAT] = function(raw) return raw.number end,
+   [C.TIMELINE_IS_LONG_DOUBLE] = function(raw) return raw.number end,
+   [C.TIMELINE_IS_TEXT] = function(raw) return ffi.string(raw.data, raw.count) end,
+   [C.TIMELINE_IS_ARRAY] = elements_of,
+}
+
+-- The values of an event, and how many there are. Each call has its own, because a finalizer may read another event.
+local function values_of(raw)
+   local room, counted = 8, ffi.new "uint32_t[1]"
+   repeat
+      local values = ffi.new("timeline_event_value_t[?]", room)
+      local status = C.timeline_values(raw, values, room, counted)
+      if status ~= OK then error(ffi.string(C.timeline_last_error()), 3) end
+      if counted[0] <= room then return values, counted[0] end
+      room = counted[0]
+   until false
 end
 
 -- The fields of an event, each computed when it is first read.
@@ -868,14 +910,6 @@ local fields = {
    thread = function(raw) return ffi.string(raw.thread) end,
    group = function(raw) return raw.group[0] ~= 0 and ffi.string(raw.group) or nil end,
    process = function(raw) return ffi.string(raw.process) end,
-   args = function(raw)
-      -- An event with a payload has the words there.
-      local words, there = raw.args, 4
-      if raw.payload_size > 0 then words, there = ffi.cast("const int64_t *", raw.payload), raw.payload_size / 8 end
-      local args = {}
-      for index = 1, math.min(raw.argument_count, there) do args[index] = argument(words[index - 1]) end
-      return args
-   end,
    missed = function(raw) return tonumber(raw.missed) end, -- entries of its lane, before it
    important = function(raw) return raw.important end, -- kept when the ring is overwritten
    line = function(raw) return raw.line ~= 0 and raw.line or nil end, -- of the call site, if known
@@ -886,8 +920,25 @@ local fields = {
    end,
 }
 
--- These texts belong to the attached timeline.
+-- These texts, and the message that the arguments need, belong to the attached timeline.
 local texts = {
+   -- The values, with their number in n: one that was NULL is nil.
+   args = function(raw)
+      local values, count = values_of(raw)
+      local args = { n = count }
+      for index = 1, count do
+         local value = values[index - 1]
+         args[index] = READ[value.kind](value)
+      end
+      return args
+   end,
+   -- By number: true for a text or an array that was cut, because there was no room for all of it.
+   cut = function(raw)
+      local values, count = values_of(raw)
+      local cut = {}
+      for index = 1, count do cut[index] = values[index - 1].cut or nil end
+      return cut
+   end,
    category = function(raw) return ffi.string(raw.category) end,
    message = function(raw) return ffi.string(raw.message) end, -- as defined, all its lines
    file = function(raw) return raw.line ~= 0 and ffi.string(raw.file) or nil end,

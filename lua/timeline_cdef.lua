@@ -43,6 +43,13 @@ static const int TIMELINE_FROM_OLDEST = 0;
 static const int TIMELINE_FROM_NOW = 1;
 static const int TIMELINE_TEMPLATE = 1;
 static const int TIMELINE_FORMAT = 2;
+static const int TIMELINE_IS_NULL = 0;
+static const int TIMELINE_IS_SIGNED = 1;
+static const int TIMELINE_IS_UNSIGNED = 2;
+static const int TIMELINE_IS_FLOAT = 3;
+static const int TIMELINE_IS_LONG_DOUBLE = 4;
+static const int TIMELINE_IS_TEXT = 5;
+static const int TIMELINE_IS_ARRAY = 6;
 static const int TIMELINE_OK = 0;
 static const int TIMELINE_END = 1;
 static const int TIMELINE_E_IO = 2;
@@ -136,6 +143,19 @@ typedef struct timeline_event_t {
       important;
   const char *channels;
 } timeline_event_t;
+typedef struct timeline_event_value_t {
+  uint32_t kind;
+  uint32_t type;
+  int64_t integer;
+  uint64_t natural;
+  double number;
+  uint8_t extended[16];
+  const void *data;
+  uint32_t count;
+  uint32_t element_size;
+ _Bool
+      cut;
+} timeline_event_value_t;
 const char *timeline_last_error(void);
 const char *timeline_version(void);
 timeline_status_t timeline_priority_parse(const char *name, int32_t *priority);
@@ -248,4 +268,8 @@ timeline_status_t timeline_render(const struct timeline_event_t *event,
                                   char *buffer,
                                   size_t size,
                                   size_t *needed);
+timeline_status_t timeline_values(const struct timeline_event_t *event,
+                                  struct timeline_event_value_t *values,
+                                  size_t room,
+                                  uint32_t *count);
 ]]

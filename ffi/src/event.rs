@@ -9,11 +9,12 @@ use std::ffi::{CStr, CString, c_char};
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
 use timeline_core::{
-    Attached, Definition, Event, EventId, Format, Layout, MAX_FIELDS, Priority, Syntax, by_position,
+    Attached, Definition, Event, EventId, Format, Layout, MAX_FIELDS, Priority, Syntax, Values,
+    by_position,
 };
 
 /// A syntax: the words of the message's first line that begin with `$` are the arguments; `args`
-/// has their values.
+/// has their words.
 pub const TIMELINE_TEMPLATE: i32 = 1;
 /// A syntax: the message is a format of printf; `payload` has the values.
 pub const TIMELINE_FORMAT: i32 = 2;
@@ -39,8 +40,8 @@ pub struct timeline_event_t {
     pub core: u16,
     /// The NUMA node of that processor.
     pub node: u16,
-    /// The arguments of an event without a payload; those after `argument_count` are as the program
-    /// gave them.
+    /// The words of an event without a payload, as the program gave them: `timeline_values` knows
+    /// what the words of its arguments are.
     pub args: [i64; 4],
     /// The category; `""` when the definition cannot be read. Valid until both the attached
     /// timeline and the cursor are freed.
@@ -60,9 +61,9 @@ pub struct timeline_event_t {
     pub line: u32,
     /// The file of that statement, or `""`; valid as long as `category`.
     pub file: *const c_char,
-    /// The payload, for `timeline_render`: words, as docs/format.md states them. Valid until the
-    /// cursor gives the next event or is freed; NULL when there is none, and the values are in
-    /// `args`.
+    /// The payload, for `timeline_values` and `timeline_render`: words, as docs/format.md states
+    /// them. Valid until the cursor gives the next event or is freed; NULL when there is none, and
+    /// the words are in `args`.
     pub payload: *const u8,
     /// The call stack's return addresses, innermost first; NULL when there are none. Valid as long
     /// as `payload`.
@@ -187,36 +188,66 @@ fn pointer<T>(slice: &[T]) -> *const T {
     }
 }
 
+/// The definition of an event, as far as its values need it; `None` if it cannot be read.
+///
 /// # Safety
 /// The event came from `timeline_next`, its pointers are still valid, and its message is not NULL.
-unsafe fn render(event: &timeline_event_t) -> Vec<u8> {
+pub(crate) unsafe fn definition(event: &timeline_event_t) -> Option<Definition> {
+    // Event 0: the structure was never filled in.
+    if event.priority == TIMELINE_NONE && event.event != 0 {
+        return None;
+    }
     // SAFETY: not NULL; a NUL-terminated text of the attached timeline by contract.
     let message = unsafe { CStr::from_ptr(event.message) }.to_string_lossy();
-    let values = |layout| {
-        let layout: &Layout = layout;
-        match event.payload.is_null() {
-            true => layout.values_of_words(&event.args),
-            // SAFETY: not NULL, and the cursor's event has as many bytes by contract.
-            false => layout.values(unsafe {
-                std::slice::from_raw_parts(event.payload, event.payload_size as usize)
-            }),
-        }
-    };
+    let mut definition = Definition::new(EventId::NEVER, "", Priority::Error, message);
     if event.syntax == TIMELINE_FORMAT {
-        let (mut text, format) = (Vec::new(), Format::parse(&message));
-        format.render(values(&Layout::of_format(&format)), &mut text);
+        definition.syntax = Syntax::Printf;
+    }
+    Some(definition)
+}
+
+/// Which values the event of a definition has.
+pub(crate) fn layout(definition: Option<&Definition>) -> Layout {
+    definition.map_or_else(Layout::unknown, Layout::of)
+}
+
+/// The values of an event.
+///
+/// # Safety
+/// The event came from `timeline_next`, and its pointers stay valid for `'a`.
+pub(crate) unsafe fn values<'a>(event: &'a timeline_event_t, layout: &'a Layout) -> Values<'a> {
+    match event.payload.is_null() {
+        true => layout.values_of_words(&event.args),
+        // SAFETY: not NULL, and the cursor's event has as many bytes by contract.
+        false => layout.values(unsafe {
+            std::slice::from_raw_parts(event.payload, event.payload_size as usize)
+        }),
+    }
+}
+
+/// # Safety
+/// The contract of [`definition`].
+unsafe fn render(event: &timeline_event_t) -> Vec<u8> {
+    // SAFETY: the contract of this function.
+    let definition = unsafe { definition(event) };
+    if let Some(known) = definition.as_ref().filter(|d| d.syntax == Syntax::Printf) {
+        let (mut text, format) = (Vec::new(), Format::parse(&known.message));
+        let layout = Layout::of_format(&format);
+        // SAFETY: the contract of this function.
+        format.render(unsafe { values(event, &layout) }, &mut text);
         return text;
     }
+    let layout = layout(definition.as_ref());
+    // SAFETY: the contract of this function.
+    let values = unsafe { values(event, &layout) };
     let mut text = String::new();
-    // Event 0: the structure was never filled in.
-    let _ = if event.priority == TIMELINE_NONE && event.event != 0 {
-        text = format!("<event {}?>", event.event);
-        by_position(values(&Layout::unknown()), &mut text)
-    } else {
-        let message = message.into_owned();
-        let definition = Definition::new(EventId::NEVER, "", Priority::Error, message);
-        // Writing to a String does not fail.
-        definition.render_values(values(&Layout::of(&definition)), &mut text)
+    // Writing to a String does not fail.
+    let _ = match definition {
+        Some(known) => known.render_values(values, &mut text),
+        None => {
+            text = format!("<event {}?>", event.event);
+            by_position(values, &mut text)
+        }
     };
     text.into_bytes()
 }

@@ -118,7 +118,8 @@ pub unsafe extern "C-unwind" fn timeline_fields(
     })
 }
 
-fn number(kind: FieldType) -> u32 {
+/// The number of a type.
+pub(crate) fn number(kind: FieldType) -> u32 {
     match kind {
         FieldType::I64 => TIMELINE_I64,
         FieldType::I8 => TIMELINE_I8,

@@ -28,6 +28,7 @@ mod tables;
 mod text;
 mod thread;
 mod typed;
+mod value;
 mod writer;
 
 pub use attributes::*;

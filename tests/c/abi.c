@@ -190,6 +190,26 @@ static void definitions_and_levels(timeline_t *tl) {
   CHECK_EQ(timeline_priority(tl, TIMELINE_ALL), TIMELINE_OK);
 }
 
+/* The values of "failed with $status", -1, in any room. */
+static void check_values(const timeline_event_t *event) {
+  timeline_event_value_t values[2];
+  uint32_t count = 0;
+  CHECK_EQ(timeline_values(event, NULL, 0, &count), TIMELINE_OK);
+  CHECK_EQ(count, 1);
+  memset(values, '#', sizeof values);
+  CHECK_EQ(timeline_values(event, values, 2, &count), TIMELINE_OK);
+  CHECK(values[0].kind == TIMELINE_IS_SIGNED && values[0].type == TIMELINE_I64 && values[0].integer == -1);
+  CHECK(values[0].natural == 0 && values[0].data == NULL && !values[0].cut);
+  CHECK_EQ(values[1].kind, 0x23232323);
+  count = 7;
+  const timeline_event_t blank = {0};
+  CHECK_FAILS(timeline_values(NULL, values, 2, &count), TIMELINE_E_ARGUMENT, "event is NULL");
+  CHECK_FAILS(timeline_values(event, NULL, 2, &count), TIMELINE_E_ARGUMENT, "values is NULL");
+  CHECK_FAILS(timeline_values(event, values, 2, NULL), TIMELINE_E_ARGUMENT, "count is NULL");
+  CHECK_FAILS(timeline_values(&blank, values, 2, &count), TIMELINE_E_ARGUMENT, "message is NULL");
+  CHECK_EQ(count, 7);
+}
+
 /* The three events above, from a live timeline or a file, in either order. */
 static void reading(const char *path) {
   static const char *const expected[] = {
@@ -257,6 +277,7 @@ static void reading(const char *path) {
       CHECK_FAILS(timeline_render(NULL, text, sizeof text, NULL), TIMELINE_E_ARGUMENT, "event is NULL");
       const timeline_event_t blank = {0};
       CHECK_FAILS(timeline_render(&blank, text, sizeof text, NULL), TIMELINE_E_ARGUMENT, "message is NULL");
+      check_values(&event);
     }
     timeline_cursor_free(cursor);
   }

@@ -223,6 +223,11 @@ static void call_cursor_free(struct at *at) { timeline_cursor_free(TAKE(at->curs
 static void call_render(struct at *at) {
   at->status = timeline_render(&at->event, at->text, sizeof at->text, NULL);
 }
+static void call_values(struct at *at) {
+  timeline_event_value_t values[4];
+  uint32_t count;
+  at->status = timeline_values(&at->event, values, 4, &count);
+}
 static void call_f32(struct at *at) { at->status = timeline_f32(1.5f) == 0x3fc00000 ? TIMELINE_OK : TIMELINE_E_BUG; }
 static void call_f64(struct at *at) {
   at->status = timeline_f64(1.5) == INT64_C(0x3ff8000000000000) ? TIMELINE_OK : TIMELINE_E_BUG;
@@ -279,6 +284,7 @@ static const struct call {
     {"timeline_missed", prepare_cursor, call_missed},
     {"timeline_cursor_free", prepare_cursor, call_cursor_free},
     {"timeline_render", prepare_event, call_render},
+    {"timeline_values", prepare_event, call_values},
     {"timeline_enabled", NULL, call_enabled},
     {"timeline_f32", NULL, call_f32},
     {"timeline_f64", NULL, call_f64},

@@ -1,4 +1,4 @@
-/* Prints the events of a timeline, the oldest first: priority, category, text. lost DIR TIMELINE */
+/* Prints the events of a timeline, the oldest first: priority, category, text, and how many values. lost DIR TIMELINE */
 #include <timeline.h>
 
 #include "check.h"
@@ -13,7 +13,10 @@ int main(int argc, char **argv) {
   while (timeline_next(cursor, &event) == TIMELINE_OK) {
     char text[256];
     CHECK_EQ(timeline_render(&event, text, sizeof text, NULL), TIMELINE_OK);
-    printf("%d '%s' %s\n", event.priority, event.category, text);
+    timeline_event_value_t values[4];
+    uint32_t count;
+    CHECK_EQ(timeline_values(&event, values, 4, &count), TIMELINE_OK);
+    printf("%d '%s' %s %u\n", event.priority, event.category, text, count);
   }
   timeline_cursor_free(cursor);
   timeline_attached_free(attached);

@@ -304,8 +304,8 @@ static void reading(timeline::ring& tl, const std::string& dir) {
   const auto now = std::chrono::system_clock::now();
   int i = 5;
   for (const timeline::event& e : at.events(timeline::newest_first)) {
-    CHECK(e[0] == i && e[1] == -i && e.argument_count() == 2);
-    CHECK(std::vector<std::int64_t>(e.begin(), e.end()) == std::vector<std::int64_t>{i, -i});
+    const std::vector<timeline::value> values = e.values();
+    CHECK(values.size() == 2 && values[0].as<int>() == i && values[1].as<std::int64_t>() == -i);
     CHECK(e.category() == "reading" && e.message() == "pair $a and $b\nsecond line");
     CHECK(e.priority() == timeline::warning && e.id() == event.id());
     CHECK(e.tid() != 0 && e.pid() != 0 && e.ticks() != 0 && !e.thread().empty() && !e.process().empty());
@@ -319,11 +319,11 @@ static void reading(timeline::ring& tl, const std::string& dir) {
   CHECK(held == 6);
   const auto found = [&] {
     timeline::cursor events = at.events();
-    return std::count_if(events.begin(), events.end(), [](const timeline::event& e) { return e[0] > 2; });
+    return std::count_if(events.begin(), events.end(), [](const timeline::event& e) { return e.values()[0].as<int>() > 2; });
   };
   CHECK(found() == 3);
   CHECK(timeline::event().category().empty());
-  CHECK_THROWS(TIMELINE_E_ARGUMENT, "at most four", (void)timeline::event()[4]);
+  CHECK(timeline::event().values().empty());
   CHECK_THROWS(TIMELINE_E_ARGUMENT, "no order", at.events(static_cast<timeline::order>(5)));
 
   own.save(dir + "/saved.timeline");
@@ -349,7 +349,45 @@ static void reading(timeline::ring& tl, const std::string& dir) {
   // An event of many arguments has them all, and no more.
   TIMELINE_EVENT(own, timeline::info, "reading", "$a $b $c $d $e $f $g", 1, 2, 3, 4, 5, 6, 7);
   const timeline::event many = *at.events(timeline::newest_first).begin();
-  CHECK(std::vector<std::int64_t>(many.begin(), many.end()) == std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7});
+  CHECK(many.values().size() == 7 && many.values()[6].as<int>() == 7);
+}
+
+enum class hue : std::uint8_t { red = 1, green = 2 };
+
+// Values come back with their types, and only as what they are.
+static void values_of_types(const std::string& dir) {
+  timeline::ring own(dir + "/values", 4096);
+  timeline::attached at(dir + "/values");
+  const auto newest = [&] { return *at.events(timeline::newest_first).begin(); };
+  const std::vector<std::int16_t> list{-1, 32767};
+  const std::vector<double> fractions{0.5};
+  const char* const null = nullptr;
+  TIMELINE_EVENT(own, timeline::info, "values", "$a:u8 $b:u64 $c $d $e $f $g $h $i $j:enum(red=1,green=2) $k:bool $l:char",
+                 300u, ~std::uint64_t{0}, 0.1f, -0.25, "a text", list, null, fractions, std::string(3000, 'x'),
+                 hue::green, true, 0x1f600);
+  const timeline::event event = newest();
+  const std::vector<timeline::value> v = event.values();
+  CHECK(v.size() == 12);
+  CHECK(v[0].as<int>() == 44 && v[0].as<std::uint8_t>() == 44 && v[0].type() == TIMELINE_U8);
+  CHECK(v[1].as<std::uint64_t>() == ~std::uint64_t{0} && v[1].kind() == TIMELINE_IS_UNSIGNED);
+  CHECK_THROWS(TIMELINE_E_ARGUMENT, "a whole number of that size", (void)v[1].as<std::int64_t>());
+  CHECK(v[2].as<float>() == 0.1f && v[3].as<double>() == -0.25 && v[0].as<double>() == 44);
+  CHECK_THROWS(TIMELINE_E_ARGUMENT, "a whole number", (void)v[3].as<int>());
+  CHECK(v[4].as<std::string_view>() == "a text" && v[4].as<std::string>() == "a text" && !v[4].is_cut());
+  CHECK_THROWS(TIMELINE_E_ARGUMENT, "a number", (void)v[4].as<double>());
+  CHECK(v[5].as<std::vector<std::int16_t>>() == list && v[7].as<std::vector<double>>() == fractions);
+  CHECK_THROWS(TIMELINE_E_ARGUMENT, "such elements", (void)v[5].as<std::vector<std::uint16_t>>());
+  CHECK_THROWS(TIMELINE_E_ARGUMENT, "such elements", (void)v[7].as<std::vector<std::int64_t>>());
+  CHECK(v[6].is_null() && !v[4].is_null());
+  CHECK_THROWS(TIMELINE_E_ARGUMENT, "a text", (void)v[6].as<std::string>());
+  CHECK(v[8].is_cut() && v[8].as<std::string_view>().size() > 300);
+  CHECK(v[9].as<hue>() == hue::green && v[10].as<bool>() && v[11].as<char32_t>() == U'\U0001f600');
+
+  TIMELINE_PRINTF(own, timeline::info, "%hhd %*Lf %s %%", 300, 9, 0.1L, "printed");
+  const timeline::event printed = newest();
+  const std::vector<timeline::value> p = printed.values();
+  CHECK(p.size() == 4 && p[0].as<int>() == 300 && p[1].as<int>() == 9 && p[2].as<long double>() == 0.1L);
+  CHECK(p[2].as<double>() == 0.1 && p[3].as<std::string_view>() == "printed" && p[3].type() == 0);
 }
 
 int main(int argc, char** argv) {
@@ -367,6 +405,7 @@ int main(int argc, char** argv) {
     CHECK(joined.level() == timeline::all);
     first_made.last = tl.define("late", timeline::info, "after main $n");
   }
+  values_of_types(dir);
   moved_from(dir);
   many_timelines(dir);
   catalogues(dir);

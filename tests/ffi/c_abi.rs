@@ -84,7 +84,7 @@ fn values_are_rendered_by_position_where_the_definition_cannot_be_read() {
         let saved = saved.to_str().unwrap();
         c("tests/c/lost.c", Link::Shared, &[saved])
     };
-    assert_eq!(read(), "3 'net' sum n(10)\n3 'net' 5 to eth0\n");
+    assert_eq!(read(), "3 'net' sum n(10) 1\n3 'net' 5 to eth0 2\n");
     // The count of definitions: none but that of no event.
     let mut bytes = fs::read(&saved).unwrap();
     Header::edit(&mut bytes, |h| h.defined = 1.into());
@@ -92,7 +92,7 @@ fn values_are_rendered_by_position_where_the_definition_cannot_be_read() {
     let least = i64::MIN;
     assert_eq!(
         read(),
-        format!("0 '' <event 1?>(10, -20, {least}, 7)\n0 '' <event 2?>(5, 4, 812151909)\n")
+        format!("0 '' <event 1?>(10, -20, {least}, 7) 4\n0 '' <event 2?>(5, 4, 812151909) 3\n")
     );
 }
 

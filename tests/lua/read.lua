@@ -95,6 +95,24 @@ collectgarbage()
 assert(#kept.args == 64)
 for index = 1, 64 do assert(kept.args[index] == index, index) end
 
+-- Values come back as what they are.
+local words = assert(tl:define("app", "info", "$a:u8 $b:u64 $c:f32 $d:enum(red=1,green=2) $e:bool"))
+words(300, -1LL, 0.5, "green", true)
+local args = at:events("newest")().args
+assert(args.n == 5 and args[1] == 44 and args[2] == -1ULL and args[3] == 0.5 and args[4] == 2 and args[5] == true)
+assert(tl:define("app", "info", "$a:u8 $b:f64"))(511, 0.25)
+args = at:events("newest")().args
+assert(args.n == 2 and args[1] == 255 and args[2] == 0.25)
+local texts = assert(tl:define("app", "info", "$a:str $b:u16[] $c:i64[] $d:char $e:str"))
+texts("größe\0", { 1, 65535 }, { -1, 2LL ^ 62 }, "é", ("x"):rep(3000))
+local event = at:events("newest")()
+collectgarbage()
+args = event.args
+assert(args.n == 5 and args[1] == "größe\0" and args[4] == 0xe9 and #args[5] > 100 and args[5]:find "^x+$")
+assert(#args[2] == 2 and args[2][1] == 1 and args[2][2] == 65535)
+assert(#args[3] == 2 and args[3][1] == -1 and args[3][2] == 2LL ^ 62)
+assert(event.cut[5] and not event.cut[1])
+
 -- Events and cursors hold what they need.
 local cursor = assert(timeline.attach(snapshot)):events("oldest")
 local kept = {}

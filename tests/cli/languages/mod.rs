@@ -1,4 +1,4 @@
-//! Any event from C, C++, Lua and Rust is shown everywhere as a naive model shows it.
+//! Any event from C, C++, Lua and Rust is shown everywhere, and read back, as a naive model says.
 
 mod c;
 mod event;
@@ -31,7 +31,42 @@ fn events_are_shown_as_the_model_shows_them(can: &Can, log: impl Fn(&[Event], &s
     let tl = Timeline::with_size(name.path(), 65_536, 1 << 20).unwrap();
     let folder = tempfile::tempdir().unwrap();
     log(&events, name.path(), folder.path());
+    readers_give_what_the_model_says(&events, name.path(), folder.path());
     check_everywhere(&name, tl, &expected);
+}
+
+/// The readers of C, C++ and Lua give the values as numbers, texts and arrays.
+fn readers_give_what_the_model_says(events: &[Event], path: &str, folder: &Path) {
+    let expected: Vec<String> = events.iter().map(model::read).collect();
+    let compiled = |compiler, flags: &[&str], source: &str| {
+        let flags = [flags, &["-O0", "-g0"]].concat();
+        let program = compile(compiler, &flags, &[source], Link::Shared, folder);
+        printed(limited(program).arg(path), "coreutils")
+    };
+    let said = [
+        compiled(cc(), C99, "tests/c/values.c"),
+        compiled(cxx(), CPP17, "tests/cpp/values.cpp"),
+        printed(
+            luajit().arg(root().join("tests/lua/values.lua")).arg(path),
+            "luajit",
+        ),
+    ];
+    for (said, language) in said.iter().zip(["C", "C++", "Lua"]) {
+        let found: Vec<&str> = said.lines().collect();
+        for ((found, wanted), event) in found.iter().zip(&expected).zip(events) {
+            assert_eq!(found, wanted, "{language}: {event:.300?}");
+        }
+        assert_eq!(found.len(), expected.len(), "{language}");
+    }
+}
+
+/// LuaJIT with the module of the source tree and the library of this build.
+fn luajit() -> Command {
+    let mut luajit = limited("luajit");
+    luajit
+        .env("LUA_PATH", root().join("lua/?.lua;;"))
+        .env("TIMELINE_LIBRARY", library_dir().join("libtimeline.so"));
+    luajit
 }
 
 /// Compiles and runs a program.
@@ -80,13 +115,7 @@ fn any_event_of_lua_is_shown_as_the_model_shows_it() {
     events_are_shown_as_the_model_shows_them(&can, |events, path, folder| {
         let script = folder.join("program.lua");
         std::fs::write(&script, lua::program(events)).unwrap();
-        let mut luajit = limited("luajit");
-        luajit
-            .env("LUA_PATH", root().join("lua/?.lua;;"))
-            .env("TIMELINE_LIBRARY", library_dir().join("libtimeline.so"))
-            .arg(script)
-            .arg(path);
-        printed(&mut luajit, "luajit");
+        printed(luajit().arg(script).arg(path), "luajit");
     });
 }
 

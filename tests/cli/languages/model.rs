@@ -22,20 +22,28 @@ pub fn shown(event: &Event) -> (String, Json) {
     (message, args.into())
 }
 
-fn field_shown(field: &Field, room: &mut usize) -> (String, Json) {
-    let null = || ("(null)".to_owned(), Json::Null);
+/// What an event has of a value.
+enum Kept<'a> {
+    Word(u64),
+    Null,
+    /// The bytes, and whether there were more.
+    Text(Vec<u8>, bool),
+    /// The words of numbers, and whether there were more.
+    Array(&'a [u64], bool),
+}
+
+fn kept<'a>(field: &'a Field, room: &mut usize) -> Kept<'a> {
     match &field.value {
-        Value::Word(word) => scalar(&field.kind, *word),
-        Value::Text(None) | Value::Wide(None) | Value::Array(None) => null(),
+        Value::Word(word) => Kept::Word(*word),
+        Value::Text(None) | Value::Wide(None) | Value::Array(None) => Kept::Null,
         Value::Text(Some(text)) => {
             let kept = if text.len() <= *room {
                 text.len()
             } else {
                 cut(text, *room)
             };
-            let shown = text_shown(&text[..kept], kept < text.len());
             *room -= kept.next_multiple_of(8);
-            shown
+            Kept::Text(text[..kept].to_vec(), kept < text.len())
         }
         Value::Wide(Some(text)) => {
             let characters = text
@@ -50,15 +58,63 @@ fn field_shown(field: &Field, room: &mut usize) -> (String, Json) {
                 kept.push(character);
             }
             *room -= kept.len().next_multiple_of(8);
-            text_shown(kept.as_bytes(), !whole)
+            Kept::Text(kept.into_bytes(), !whole)
         }
         Value::Array(Some(numbers)) => {
-            let element = field.kind.trim_end_matches("[]");
-            let size = size(element);
+            let size = size(field.kind.trim_end_matches("[]"));
             let kept = numbers.len().min(*room / size);
             *room -= (kept * size).next_multiple_of(8);
-            array(element, &numbers[..kept], kept < numbers.len())
+            Kept::Array(&numbers[..kept], kept < numbers.len())
         }
+    }
+}
+
+fn field_shown(field: &Field, room: &mut usize) -> (String, Json) {
+    match kept(field, room) {
+        Kept::Word(word) => scalar(&field.kind, word),
+        Kept::Null => ("(null)".to_owned(), Json::Null),
+        Kept::Text(text, is_cut) => text_shown(&text, is_cut),
+        Kept::Array(numbers, is_cut) => array(field.kind.trim_end_matches("[]"), numbers, is_cut),
+    }
+}
+
+/// The line that tests/c/values.c, tests/cpp/values.cpp and tests/lua/values.lua print of an event.
+pub fn read(event: &Event) -> String {
+    let mut room = PAYLOAD - 8 * event.fields.len();
+    let value = |field| {
+        let (value, is_cut) = match kept(field, &mut room) {
+            Kept::Word(word) => (scalar_read(&field.kind, word), false),
+            Kept::Null => ("null".to_owned(), false),
+            Kept::Text(text, is_cut) => {
+                let hex: String = text.iter().map(|byte| format!("{byte:02x}")).collect();
+                (format!("<{hex}>"), is_cut)
+            }
+            Kept::Array(numbers, is_cut) => {
+                let element = field.kind.trim_end_matches("[]");
+                let numbers = numbers.iter().map(|word| scalar_read(element, *word));
+                let numbers: Vec<String> = numbers.collect();
+                (format!("[{}]", numbers.join(",")), is_cut)
+            }
+        };
+        format!(" {value}{}", if is_cut { "+" } else { "" })
+    };
+    event.fields.iter().map(value).collect()
+}
+
+/// A number in base 10, or the bits of one with a fraction.
+fn scalar_read(kind: &str, word: u64) -> String {
+    let fraction = |number: f64| match number.is_nan() {
+        true => "nan".to_owned(),
+        false => format!("{:016x}", number.to_bits()),
+    };
+    match kind {
+        "f32" => fraction(f32::from_bits(word as u32).into()),
+        "f64" => fraction(f64::from_bits(word)),
+        "char" => (word as u32).to_string(),
+        "hex" | "ptr" | "bytes" => word.to_string(),
+        "ns" | "time" => (word as i64).to_string(),
+        _ if kind.contains('(') => (word as i64).to_string(),
+        _ => scalar(kind, word).0,
     }
 }
 
