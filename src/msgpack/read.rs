@@ -118,10 +118,11 @@ impl<'a> Input<'a> {
         }
         self.0 = &self.0[1 + size..];
         let word = u64::from_be_bytes(*value);
-        Some(match size {
-            0 => (*first).into(),
-            size => word >> (64 - 8 * size),
-        })
+        // A number in the first byte, or 0: those of other sizes have the highest bit set.
+        let small = first & !((first.cast_signed() >> 7).cast_unsigned());
+        // One shift by all 64 bits is no operation of the processor.
+        let half = 4 * (value.len() - size);
+        Some(u64::from(small) | word >> half >> half)
     }
 
     /// The head of the next value; what belongs to it follows.
@@ -335,6 +336,19 @@ impl<'a> Input<'a> {
         Some(&items[..items.len() - self.0.len()])
     }
 
+    /// Passes over the array that `arguments` reads.
+    #[inline]
+    pub fn pass_arguments(&mut self) -> Option<()> {
+        for _ in 0..self.count()? {
+            let (first, rest) = self.0.split_first()?;
+            match SIZES[usize::from(*first)] {
+                NO_NUMBER => self.skip()?,
+                size => self.0 = rest.get(usize::from(size)..)?,
+            }
+        }
+        Some(())
+    }
+
     /// How many items an array has whose length has 16 bits; `None` for any other value.
     pub fn array16(&mut self) -> Option<u16> {
         let [first, count @ ..]: [u8; 3] = self.array()?;
@@ -437,8 +451,12 @@ mod tests {
     fn arguments_are_integers_or_whatever_stands_there() {
         let mut integers = vec![9];
         let mut read = |bytes: &[u8]| {
-            let mut input = Input(bytes);
+            let (mut input, mut passed) = (Input(bytes), Input(bytes));
             let items = input.arguments(&mut integers).map(<[u8]>::to_vec);
+            assert_eq!(passed.pass_arguments().is_some(), items.is_some());
+            if items.is_some() {
+                assert_eq!(passed.0, input.0);
+            }
             (items, integers.clone(), input.0.len())
         };
         let both = [0x92, 5, 0xd0, 0x80, 42];
@@ -447,6 +465,16 @@ mod tests {
         assert_eq!(read(&mixed), (Some(mixed[1..6].to_vec()), vec![], 1));
         assert_eq!(read(&[0xa1, b'x', 42]), (Some(vec![]), vec![], 1));
         assert_eq!(read(&[0x92, 5]).0, None);
+        let sizes: [&[u8]; 6] = [
+            &[0x95, 0x7f],
+            &[0xcc, 0xff],
+            &[0xcd, 0xff, 1],
+            &[0xce, 0xff, 1, 2, 3],
+            &[0xcf, 0x7f, 1, 2, 3, 4, 5, 6, 7],
+            &[0xff; 9],
+        ];
+        let values = vec![0x7f, 0xff, 0xff01, 0xff01_0203, 0x7f01_0203_0405_0607];
+        assert_eq!(read(&sizes.concat()).1, values);
     }
 
     #[test]

@@ -136,7 +136,8 @@ pub(crate) struct SingleEvent {
     /// The place of its kind, if that was known.
     kind: Option<usize>,
     kinds: Kinds,
-    /// The number of its source, if its kind was not known.
+    /// The magic and the source of the last record.
+    magic: u64,
     source: u64,
     sources: Sources,
 }
@@ -151,18 +152,23 @@ const VARYING: Varying = Varying {
 
 impl SingleEvent {
     /// Reads the record of another event, if records of its kind were read before. Returns
-    /// whether it did.
+    /// whether it did. If it need not read it whole, it passes over the arguments, and leaves out
+    /// what does not matter for the place of the event among others.
     #[inline(never)]
-    pub fn decode_alike(&mut self, record: &[u8]) -> bool {
+    pub fn decode_alike<const WHOLE: bool>(&mut self, record: &[u8]) -> bool {
         self.kind = self.kinds.find(record);
         let Some(kind) = self.kind.and_then(|place| self.kinds.get(place)) else {
             return false;
         };
+        (self.source, self.magic) = (kind.id, kind.numbers.get(1).unwrap_or(0));
         let event = &mut self.event;
-        event.clear();
+        event.payload.clear();
+        event.backtrace.clear();
+        event.args.clear();
         let mut input = Input(&record[kind.head..]);
         let arguments = match kind.has_list {
-            true => input.arguments(&mut event.args),
+            true if WHOLE => input.arguments(&mut event.args),
+            true => input.pass_arguments().map(|()| [].as_slice()),
             false => Some([].as_slice()),
         };
         let Some(arguments) = arguments.filter(|_| input.0.len() == kind.tail) else {
@@ -171,11 +177,13 @@ impl SingleEvent {
         let [ticks, unix_nanos, core, lane, number, next] = &kind.varying;
         event.ticks = ticks.number(record);
         event.unix_nanos = unix_nanos.number(record);
-        event.core = core.number(record);
         event.lane = lane.number(record);
         event.number = number.number(record);
-        event.next = next.number(record);
-        event.take_arguments(arguments, kind.numbers.get(20));
+        if WHOLE {
+            event.core = core.number(record);
+            event.next = next.number(record);
+            event.take_arguments(arguments, kind.numbers.get(20));
+        }
         true
     }
 
@@ -200,6 +208,7 @@ impl SingleEvent {
         event.number = numbers.get(17);
         event.next = numbers.get(21);
         event.take_arguments(arguments, numbers.get(20));
+        self.magic = numbers.get(1).unwrap_or(0);
         self.source = self.sources.number(numbers, &VARYING);
         // A call stack is a second list: no kind has one.
         if event.backtrace.is_empty() {
@@ -219,8 +228,7 @@ impl SingleEvent {
     /// A number that only events with the same magic, definition and thread have.
     #[inline]
     pub fn source(&self) -> u64 {
-        let kind = self.kind.and_then(|place| self.kinds.get(place));
-        kind.map_or(self.source, |kind| kind.id)
+        self.source
     }
 
     /// The event, with the numbers of its definition and thread.
@@ -233,7 +241,7 @@ impl SingleEvent {
     /// The magic of its ring.
     #[inline]
     pub fn magic(&self) -> u64 {
-        self.shared().get(1).unwrap_or(0)
+        self.magic
     }
 
     /// The number of an important event among those of its ring.

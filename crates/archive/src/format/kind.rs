@@ -17,6 +17,13 @@ const SELDOM: u64 = 8;
 const HINTS: usize = 32;
 /// Bytes of a hint: those of the event's number and its thread's, and perhaps of others.
 const HINT: usize = 32;
+/// Odd numbers whose bits are about random: one for each word of a hint.
+const FACTORS: [u64; HINT / WORD] = [
+    0x9e37_79b9_7f4a_7c15,
+    0xbf58_476d_1ce4_e5b9,
+    0x94d0_49bb_1331_11eb,
+    0xd6e8_feb8_6659_fd93,
+];
 /// Bytes that are compared at once.
 const PIECE: usize = size_of::<u128>();
 /// Bytes that are read with each number: its own, and those before it.
@@ -102,9 +109,9 @@ pub struct Kind {
     pub numbers: NumberFields,
     /// Where records have the varying numbers.
     pub varying: [Spot; VARYING],
-    /// The pieces of the head, the first one first.
+    /// The pieces of the head, which begin with the record.
     first: Vec<Piece>,
-    /// The pieces of the tail, the last one first.
+    /// The pieces of the tail, which end with the record.
     last: Vec<Piece>,
 }
 
@@ -122,8 +129,17 @@ pub struct Spot {
 
 /// The bits that some bytes have in common.
 struct Piece {
-    bits: u128,
-    mask: u128,
+    bits: Words,
+    mask: Words,
+}
+
+/// The bytes of a piece.
+type Words = [u64; PIECE / WORD];
+
+#[inline]
+fn words(bytes: &[u8; PIECE]) -> Words {
+    let all = u128::from_le_bytes(*bytes);
+    [all as u64, (all >> u64::BITS) as u64]
 }
 
 /// The bits at the end of a record that tell its kind.
@@ -153,9 +169,11 @@ impl Hint {
     fn place(&self, record: &[u8]) -> Option<usize> {
         let end: &[u8; HINT] = record.last_chunk()?;
         let (words, masks) = (end.as_chunks().0, self.0.as_chunks().0);
-        let hash = words.iter().zip(masks).fold(0u64, |hash, (word, mask)| {
+        // The products do not wait for one another.
+        let parts = words.iter().zip(masks).zip(FACTORS);
+        let hash = parts.fold(0u64, |hash, ((word, mask), factor)| {
             let word = u64::from_le_bytes(*word) & u64::from_le_bytes(*mask);
-            (hash.rotate_left(29) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            hash.wrapping_add(word.wrapping_mul(factor))
         });
         Some((hash >> (64 - PLACES.ilog2())) as usize)
     }
@@ -170,26 +188,29 @@ impl Piece {
         Some(pieces.map(Piece::new).collect())
     }
 
-    /// Those of the last `length` bytes, the last one first.
+    /// Those of the last `length` bytes.
     fn last(record: &[u8], same: &[u8], length: usize) -> Option<Vec<Piece>> {
         let start = record.len().checked_sub(length.next_multiple_of(PIECE))?;
         let mut mask = same[start..].to_vec();
         mask[..record.len() - length - start].fill(0);
         let pieces = record[start..].as_chunks().0.iter().zip(mask.as_chunks().0);
-        Some(pieces.rev().map(Piece::new).collect())
+        Some(pieces.map(Piece::new).collect())
     }
 
     fn new((bits, mask): (&[u8; PIECE], &[u8; PIECE])) -> Piece {
         Piece {
-            bits: u128::from_le_bytes(*bits),
-            mask: u128::from_le_bytes(*mask),
+            bits: words(bits),
+            mask: words(mask),
         }
     }
 
-    /// The bits in which these bytes differ from what all have in common.
+    /// Adds the bits in which these bytes differ from what all have in common.
     #[inline]
-    fn difference(&self, bytes: &[u8; PIECE]) -> u128 {
-        (u128::from_le_bytes(*bytes) ^ self.bits) & self.mask
+    fn compare(&self, bytes: &[u8; PIECE], difference: &mut Words) {
+        let bytes = words(bytes);
+        for (at, difference) in difference.iter_mut().enumerate() {
+            *difference |= (bytes[at] ^ self.bits[at]) & self.mask[at];
+        }
     }
 }
 
@@ -262,19 +283,26 @@ impl Kind {
     }
 
     /// Whether a record has the head and the tail of this kind. Between them can be anything.
-    #[inline]
+    #[inline(always)]
     fn fits(&self, record: &[u8]) -> bool {
-        let ((first, _), (_, last)) = (record.as_chunks(), record.as_rchunks());
         let least = self.head + self.tail;
-        let is_too_short =
-            record.len() < least || first.len() < self.first.len() || last.len() < self.last.len();
-        if is_too_short || !self.has_list && record.len() > least {
+        if record.len() < least || !self.has_list && record.len() > least {
             return false;
         }
-        let first = self.first.iter().zip(first);
-        let last = self.last.iter().zip(last.iter().rev());
-        let add = |all, (piece, bytes): (&Piece, &[u8; PIECE])| all | piece.difference(bytes);
-        last.fold(first.fold(0, add), add) == 0
+        let length = |pieces: &[Piece]| pieces.len() * PIECE;
+        let first = record.get(..length(&self.first));
+        let last = record.len().checked_sub(length(&self.last));
+        let Some((first, last)) = first.zip(last) else {
+            return false;
+        };
+        let mut difference = Words::default();
+        for (piece, bytes) in self.first.iter().zip(first.as_chunks().0) {
+            piece.compare(bytes, &mut difference);
+        }
+        for (piece, bytes) in self.last.iter().zip(record[last..].as_chunks().0) {
+            piece.compare(bytes, &mut difference);
+        }
+        difference[0] | difference[1] == 0
     }
 }
 

@@ -259,7 +259,19 @@ fn read<'a, T: Default>(
 /// msgpack, or is not a map with a tag.
 #[inline]
 pub(crate) fn decode<'a>(record: &'a [u8], event: &mut SingleEvent) -> Option<Record<'a>> {
-    match event.decode_alike(record) {
+    match event.decode_alike::<true>(record) {
+        true => Some(Record::Event),
+        false => decode_fields(record, event),
+    }
+}
+
+/// Reads a record like `decode`. Of an event it only reads what tells its place among others.
+#[inline]
+pub(crate) fn decode_for_index<'a>(
+    record: &'a [u8],
+    event: &mut SingleEvent,
+) -> Option<Record<'a>> {
+    match event.decode_alike::<false>(record) {
         true => Some(Record::Event),
         false => decode_fields(record, event),
     }
@@ -268,7 +280,7 @@ pub(crate) fn decode<'a>(record: &'a [u8], event: &mut SingleEvent) -> Option<Re
 /// Reads a record if it is an event. Returns whether it is.
 #[inline]
 pub(crate) fn decode_event(record: &[u8], event: &mut SingleEvent) -> bool {
-    event.decode_alike(record) || decode_fields(record, event) == Some(Record::Event)
+    event.decode_alike::<true>(record) || decode_fields(record, event) == Some(Record::Event)
 }
 
 #[inline(never)]

@@ -375,7 +375,7 @@ impl Index {
                 let start = place.end - record.len();
                 self.whole = place.end;
                 self.frames += 1;
-                match record::decode(record, &mut self.single) {
+                match record::decode_for_index(record, &mut self.single) {
                     Some(Record::Event) => self.event(place),
                     Some(other) => self.other(other, start..place.end, names),
                     None => {

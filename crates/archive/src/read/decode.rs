@@ -121,8 +121,10 @@ impl Decoded for OrderedEvent {
         event: &mut IndexedEvent,
     ) -> OrderedEvent {
         let mut args = [0; ARGUMENTS];
-        let given = event.args.len().min(ARGUMENTS);
-        args[..given].copy_from_slice(&event.args[..given]);
+        let given = event.args.iter();
+        args.iter_mut()
+            .zip(given)
+            .for_each(|(arg, given)| *arg = *given);
         let core = event.core.map_or(u16::MAX, |core| core.min(0xffff) as u16);
         // If no message says how many arguments there are, a payload does.
         let more = event.args.len() > ARGUMENTS

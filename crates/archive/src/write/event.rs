@@ -159,7 +159,7 @@ mod tests {
     use super::*;
     use crate::format::event::tests::naive;
     use crate::format::event::{RawDefinition, RawEvent, RawThread, SingleEvent};
-    use crate::format::record::{Record, decode};
+    use crate::format::record::{Record, decode, decode_for_index};
 
     /// Numbers of every size, or no number.
     fn field() -> impl Strategy<Value = Option<u64>> {
@@ -236,6 +236,12 @@ mod tests {
         }
     }
 
+    /// What an index keeps of an event.
+    fn place(read: &SingleEvent) -> impl PartialEq + std::fmt::Debug {
+        let (ticks, unix) = (read.event.ticks, read.event.unix_nanos);
+        (read.magic(), ticks, unix, read.important())
+    }
+
     proptest! {
         #[test]
         fn a_record_is_read_alike_whatever_was_read_before(
@@ -245,7 +251,7 @@ mod tests {
                 1..40,
             ),
         ) {
-            let mut memory = SingleEvent::default();
+            let [mut memory, mut index] = [SingleEvent::default(), SingleEvent::default()];
             for (kind, change, other, damage) in records {
                 // Most sizes of numbers stay the same.
                 let mut event = kind.get(&kinds).clone();
@@ -260,6 +266,11 @@ mod tests {
                 }
                 let alone = read(&record, &mut SingleEvent::default());
                 prop_assert_eq!(read(&record, &mut memory), alone);
+                let is = decode_for_index(&record, &mut index);
+                prop_assert_eq!(&is, &decode(&record, &mut memory));
+                if is == Some(Record::Event) {
+                    prop_assert_eq!(place(&index), place(&memory));
+                }
             }
         }
     }
@@ -286,7 +297,7 @@ mod tests {
                 event.number = Some(i + (1 << 17));
                 event.args = args.iter().map(|arg| arg / (1 << i)).collect();
                 let record = naive(&event, Some(u64::MAX));
-                let known = memory.decode_alike(&record);
+                let known = memory.decode_alike::<true>(&record);
                 assert_eq!(decode(&record, &mut memory), Some(Record::Event));
                 assert_eq!(
                     (&memory.event.args, memory.event.number),
