@@ -318,7 +318,8 @@ class Timeline:
         identity, tid = self.u32(at + 16), self.u32(at + 20)
         words, backtrace, interned = self.words(at)
         kinds = conversions(message) if kind == 2 else types(message)
-        values = list(laid_out(kinds, words, interned))
+        cut = []
+        values = list(laid_out(kinds, words, interned, cut))
         thread = self.thread(identity, tid)
         node = self.u8(0x400 + core) if core < 1024 else UNKNOWN_NODE
         ticks = self.u64(at)
@@ -347,6 +348,8 @@ class Timeline:
             line["missed"] = missed
         if is_important:
             line["important"] = True
+        if cut:
+            line["cut"] = cut if kind == 2 else [names(message)[place] for place in cut]
         if where:
             line["file"], line["line"] = where
         if channels:
@@ -383,11 +386,11 @@ class Timeline:
 SIZES = {"8": 1, "16": 2, "32": 4, "64": 8}
 
 
-def laid_out(kinds, words, interned):
-    """The values of a fixed part, with the data behind it."""
+def laid_out(kinds, words, interned, cuts):
+    """The values of a fixed part, with the data behind it; the places of those that were cut go to `cuts`."""
     data = b"".join(struct.pack("<Q", word) for word in words)
     at, behind = 0, 8 * sum(2 if kind == "f80" else 1 for kind in kinds)
-    for kind in kinds:
+    for place, kind in enumerate(kinds):
         word, raw = words[at], struct.pack("<Q", words[at])
         at += 2 if kind == "f80" else 1
         if at - 1 in interned:
@@ -403,6 +406,7 @@ def laid_out(kinds, words, interned):
             expect(behind + length <= len(data), "data inside of the payload")
             found, cut = data[behind:behind + length], word >> 63
             behind += length + -length % 8
+            cuts += [place] * cut
             if size > 1 or kind.endswith("[]"):
                 form = {"i": "bhiq", "u": "BHIQ", "f": "??fd"}[kind[0]][size.bit_length() - 1]
                 yield list(struct.unpack(f"<{length // size}{form}", found)) + ["…"] * cut
