@@ -7,7 +7,7 @@ use std::ffi::c_char;
 /// Switches a channel of a timeline on or off, for every thread and process that writes to it, at
 /// once. It need not be defined: events that are defined later follow.
 ///
-/// `name`: 1 to 32 letters (a to z), digits, `_`, `.` and `-`, which does not come first.
+/// `name`: 1 to 32 letters (a to z, A to Z), digits, `_`, `.` and `-`, which does not come first.
 ///
 /// Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT`, `TIMELINE_E_FULL` (64 channels are defined
 /// already), `TIMELINE_E_BUSY` or `TIMELINE_E_IO`. Any thread, also while others log.
@@ -30,9 +30,9 @@ pub unsafe extern "C-unwind" fn timeline_channel(
 }
 
 /// Follows an argument of the command line of a program, if it is meant for timeline: `-trace=` or
-/// `--trace=` and a selection. A selection is `CHANNELS:RULES`, either of which may be missing:
-/// `itv,-bbc:info,engine=packet` switches the channel itv on and bbc off, and adds rules as
-/// `timeline_switch` does. The environment variable `TIMELINE` has the same form. It is followed
+/// `--trace=` and a selection. A selection is `CHANNELS:RULES`, either or both of which may be
+/// missing: `itv,-bbc:info,engine=packet` switches the channel itv on and bbc off, and adds rules
+/// as `timeline_switch` does. The environment variable `TIMELINE` has the same form. It is followed
 /// whenever a program makes or joins a timeline; if it cannot be, this is told on standard error.
 ///
 /// Returns `TIMELINE_OK`, `TIMELINE_END` if the argument is another one, `TIMELINE_E_ARGUMENT` for

@@ -221,6 +221,9 @@ impl Control {
     /// Those of [`channel`](Control::channel) and [`switch`](Control::switch). Channels may then
     /// have been switched already.
     pub fn select(&self, selection: &Selection) -> Result<()> {
+        if *selection == Selection::default() {
+            return Ok(());
+        }
         for (name, _) in &selection.channels {
             channel_name(name)?;
         }

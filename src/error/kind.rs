@@ -56,6 +56,7 @@ impl Error {
             | ArgumentCount { .. }
             | ArgumentType { .. }
             | UnknownFieldType { .. }
+            | RepeatedName { .. }
             | BadText { .. }
             | ReadOnly { .. } => ErrorKind::Argument,
             StringTableFull { .. }

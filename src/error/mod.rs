@@ -214,8 +214,8 @@ pub enum Error {
 
     /// A name that no channel can have.
     #[error(
-        "{found:?} cannot name a channel: expected 1 to 32 letters (a to z), digits, `_`, `.` and \
-         `-`, which does not come first"
+        "{found:?} cannot name a channel: expected 1 to 32 letters (a to z, A to Z), digits, \
+         `_`, `.` and `-`, which does not come first"
     )]
     BadChannel {
         /// The name given.
@@ -236,13 +236,18 @@ pub enum Error {
     },
 
     /// There is no room for another channel.
-    #[error("there is no room for channel {name:?}: {} has {capacity} channels, and can have no \
-        more; use one of them (`timeline channel` shows them)", .path.display())]
+    #[error("there is no room for channel {name:?}: {} has {defined} of at most {capacity} \
+        channels, and this needs {missing} more; use some of them (`timeline channel` shows them), \
+        or fewer", .path.display())]
     ChannelTableFull {
         /// The timeline.
         path: PathBuf,
-        /// The channel.
+        /// The first channel that has no room.
         name: String,
+        /// How many there are.
+        defined: usize,
+        /// How many would be added.
+        missing: usize,
         /// How many there can be.
         capacity: usize,
     },
@@ -315,6 +320,18 @@ pub enum Error {
         found: String,
         /// The types that there are.
         known: &'static str,
+    },
+
+    /// A message with an enum or flags in which two numbers have the same name.
+    #[error(
+        "the type of ${field} has the name {name:?} twice: give each number a name of its own \
+         (one number may have several)"
+    )]
+    RepeatedName {
+        /// The name of the argument.
+        field: String,
+        /// The name of the numbers.
+        name: String,
     },
 
     /// A category or message that cannot be stored.

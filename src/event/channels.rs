@@ -140,7 +140,9 @@ impl Channels {
         if all.len() + missing.len() > CHANNELS {
             return Err(Error::ChannelTableFull {
                 path: path.to_path_buf(),
-                name: missing[0].to_owned(),
+                name: missing[CHANNELS.saturating_sub(all.len())].to_owned(),
+                defined: all.len(),
+                missing: missing.len(),
                 capacity: CHANNELS,
             });
         }

@@ -4,6 +4,7 @@
 //! a conversion in C does, so that every word is a value of its type. Texts and arrays have their
 //! length in a word, and their bytes in the payload behind all of the words.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use super::units::{Bytes, Nanoseconds, UnixTime};
@@ -96,6 +97,13 @@ impl<'a> Labels<'a> {
     pub fn name(self, number: i64) -> Option<&'a str> {
         let mut labels = self.iter();
         labels.find_map(|(name, own)| (own == number).then_some(name))
+    }
+
+    /// A name that two of them have.
+    pub(super) fn repeated(self) -> Option<&'a str> {
+        let mut seen = HashSet::new();
+        let mut names = self.iter().map(|(name, _)| name);
+        names.find(|name| !seen.insert(*name))
     }
 
     /// The names whose bits are all set, in their order, and the bits that no name covers.

@@ -7,7 +7,8 @@ use super::channels::{Switch, channel_name};
 use crate::error::Error;
 
 /// Channels to switch, and behind a colon rules: `itv,-bbc:info,engine=packet`. A `-` switches a
-/// channel off. Either part may be missing; without rules, the colon as well.
+/// channel off. Either part may be missing; without rules, the colon as well. An empty text selects
+/// nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Selection {
     /// The channels, and whether each is switched on.
@@ -28,7 +29,7 @@ impl FromStr for Selection {
             Some(name) => Ok((channel_name(name)?, false)),
             None => Ok((channel_name(word)?, true)),
         };
-        let is_empty = channels.trim().is_empty() && rules.is_some();
+        let is_empty = channels.trim().is_empty();
         let words = channels.split(',').map(str::trim).filter(|_| !is_empty);
         Ok(Selection {
             channels: words.map(channel).collect::<Result<_, Error>>()?,
@@ -52,7 +53,9 @@ mod tests {
             rules: rules.map(|rules| rules.parse().expect("rules")),
         };
         for (text, channels, rules) in [
-            ("itv", &[("itv", true)][..], None),
+            ("", &[][..], None),
+            (" ", &[], None),
+            ("itv", &[("itv", true)], None),
             ("itv, -bbc", &[("itv", true), ("bbc", false)], None),
             ("itv:packet", &[("itv", true)], Some("packet")),
             (":packet", &[], Some("packet")),
@@ -60,7 +63,7 @@ mod tests {
         ] {
             assert_eq!(read(text), Ok(selection(channels, rules)), "{text}");
         }
-        for text in ["", "itv,", "itv:", ":", "itv:loud", "a b", "info=itv"] {
+        for text in [",", "itv,", "itv:", ":", "itv:loud", "a b", "info=itv"] {
             assert!(read(text).is_err(), "{text}");
         }
     }

@@ -50,7 +50,7 @@ pub fn argument_names(message: &str) -> impl Iterator<Item = &str> {
 /// The arguments of a message that can be defined.
 ///
 /// # Errors
-/// `TooManyArguments`; `UnknownFieldType`.
+/// `TooManyArguments`; `UnknownFieldType`; `RepeatedName`.
 pub fn checked_fields(message: &str) -> Result<Vec<Field<'_>>> {
     if let Some((field, found)) = unknown_type(message) {
         return Err(Error::UnknownFieldType {
@@ -60,6 +60,16 @@ pub fn checked_fields(message: &str) -> Result<Vec<Field<'_>>> {
         });
     }
     let fields: Vec<_> = fields(message).collect();
+    for field in &fields {
+        if let FieldType::Enum(labels) | FieldType::Flags(labels) = field.kind
+            && let Some(name) = labels.repeated()
+        {
+            return Err(Error::RepeatedName {
+                field: field.name.to_string(),
+                name: name.to_string(),
+            });
+        }
+    }
     match fields.len() {
         0..=MAX_FIELDS => Ok(fields),
         found => Err(Error::TooManyArguments {
@@ -254,6 +264,20 @@ mod tests {
             Some(("b", "u128"))
         );
         assert_eq!(unknown_type("$a:u8 $b: $c:$d $e:1, :no $f:ns"), None);
+    }
+
+    #[test]
+    fn two_numbers_of_one_name_cannot_be_defined() {
+        for (message, told) in [
+            ("$a:enum(red=1,green=2, red=3)", "$a has the name \"red\""),
+            ("$a $b:flags(r=1,r=1)", "$b has the name \"r\""),
+        ] {
+            let error = checked_fields(message).expect_err(message).to_string();
+            assert!(error.contains(told), "{error}");
+            // Readers show what another version has defined.
+            assert_eq!(fields(message).count(), message.matches('$').count());
+        }
+        assert!(checked_fields("$a:enum(red=1,rouge=1) $b:flags(red=1)").is_ok());
     }
 
     /// The plainest way to render: walk the characters.

@@ -14,7 +14,7 @@ const VARIABLE: &str = "TIMELINE";
 /// do something about it. So this is told on standard error, although a library should not write
 /// there.
 pub fn follow(control: &Control) {
-    let Some(text) = std::env::var_os(VARIABLE).filter(|text| !text.is_empty()) else {
+    let Some(text) = std::env::var_os(VARIABLE) else {
         return;
     };
     let text = text.to_string_lossy();

@@ -124,7 +124,14 @@ fn channels_are_shown_and_switched() {
     assert_eq!(ran.stdout, "");
     assert!(ran.stderr.contains("no event has a channel"), "{ran:?}");
     // Before it is defined.
-    succeed(&["channel", name.path(), "itv", "on"]);
+    let ran = succeed(&["channel", name.path(), "itv", "on"]);
+    let waits = "none of the 0 events defined so far is in this channel";
+    assert!(ran.stderr.contains(waits), "{ran:?}");
+    assert!(
+        ran.stderr
+            .contains("stays one of 1 channel, of which there can be 64"),
+        "{ran:?}"
+    );
     let both = Attributes {
         channels: "itv|bbc",
         ..Attributes::default()
@@ -140,7 +147,11 @@ fn channels_are_shown_and_switched() {
         .unwrap();
     assert!(!tl.enabled(news));
     let ran = succeed(&["channel", name.path(), "bbc", "on"]);
-    assert!(ran.stderr.contains("channel bbc is on"), "{ran:?}");
+    let told = &ran.stderr;
+    assert!(
+        told.contains("channel bbc is on") && !told.contains("none of"),
+        "{told}"
+    );
     assert!(tl.enabled(news));
     succeed(&["channel", name.path(), "itv", "off"]);
     assert!(!tl.enabled(news));

@@ -25,8 +25,13 @@ fn a_channel_for_which_there_is_no_room_is_refused_and_nothing_is_defined() {
     };
     let error = define("c1|new|newer").expect_err("64 at most");
     assert!(
-        matches!(&error, Error::ChannelTableFull { name, capacity: 64, .. } if name == "new"),
+        matches!(&error, Error::ChannelTableFull { name, capacity: 64, .. } if name == "newer"),
         "{error}"
+    );
+    let told = error.to_string();
+    assert!(
+        told.contains("has 63 of at most 64 channels, and this needs 2 more"),
+        "{told}"
     );
     assert_eq!(used(), before);
     let last = define("new|c62").expect("the last channel");
@@ -64,6 +69,7 @@ fn the_environment_switches_channels_and_sets_rules() {
         ("-itv", "itv=false all"),
         (":info,net=packet", " info,net=packet"),
         ("", " all"),
+        (" ", " all"),
         // Not understood: nothing of it is followed, and the program runs.
         ("itv:pakcet", " all"),
         ("itv,,bbc", " all"),

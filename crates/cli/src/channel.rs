@@ -5,7 +5,7 @@ use timeline::Attached;
 
 use crate::args::Example;
 use crate::failure::{Failure, Result};
-use crate::format::{Align, Cell, Count, table};
+use crate::format::{Align, Cell, Count, table, things};
 use crate::output;
 use crate::target::Target;
 use crate::trust::Trusted;
@@ -71,7 +71,23 @@ fn switch(args: &Args, channel: &str, on: bool) -> Result {
         args.target.path().display(),
         word(on)
     ));
+    let at = args.target.attach()?;
+    if count(&at, channel) == 0 {
+        let defined = things(at.definitions().count() as u64, "event");
+        let most = things(at.info().channels.len() as u64, "channel");
+        output::say(format_args!(
+            "none of the {defined} defined so far is in this channel (`timeline events` prints \
+             them); it waits for events that are defined later, and stays one of {most}, of which \
+             there can be 64"
+        ));
+    }
     Ok(())
+}
+
+/// How many definitions belong to a channel.
+fn count(at: &Attached, channel: &str) -> usize {
+    let belongs = |text: &str| text.split('|').any(|name| name == channel);
+    at.definitions().filter(|d| belongs(&d.channels)).count()
 }
 
 /// The state of a channel.
@@ -89,8 +105,6 @@ fn show(at: &Attached) -> Result {
     let rows: Vec<_> = channels
         .iter()
         .map(|channel| {
-            let belongs = |text: &str| text.split('|').any(|name| name == channel.name);
-            let events = at.definitions().filter(|d| belongs(&d.channels)).count();
             let by = if channel.switched {
                 "switched"
             } else {
@@ -100,7 +114,7 @@ fn show(at: &Attached) -> Result {
                 Cell::new(theme.name, &channel.name),
                 word(channel.on).to_owned().into(),
                 by.to_owned().into(),
-                Count(events as u64).to_string().into(),
+                Count(count(at, &channel.name) as u64).to_string().into(),
             ]
         })
         .collect();
