@@ -459,6 +459,10 @@ typedef struct timeline_defined_t {
    * Its channels, as for `timeline_attributes_t`; `""` for none.
    */
   const char *channels;
+  /**
+   * Whether its events are important, as for `timeline_attributes_t`.
+   */
+  bool important;
 } timeline_defined_t;
 
 /**
@@ -1034,7 +1038,9 @@ uint64_t timeline_dropped_important(const struct timeline_t *tl);
  *
  * `tl`: NULL logs nothing. `event`: from `timeline_define`; 0 logs nothing, and a number beyond
  * the table of definitions is dropped and counted. `a0` to `a3`: the arguments of the message in
- * order; give 0 for the rest, which is not shown.
+ * order; give 0 for the rest, which is not shown. A message with a text or an array, or with more
+ * than four arguments, is for `timeline_log_payload`: logged here, it shows `?` or `…` for what is
+ * missing. That is no error, because an event is not looked up to log it.
  *
  * # Safety
  * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.
@@ -1105,7 +1111,7 @@ void timeline_catalogue_free(struct timeline_catalogue_t *catalogue);
  * Switches a channel of a timeline on or off, for every thread and process that writes to it, at
  * once. It need not be defined: events that are defined later follow.
  *
- * `name`: 1 to 32 letters (a to z), digits, `_`, `.` and `-`, which does not come first.
+ * `name`: 1 to 32 letters (a to z, A to Z), digits, `_`, `.` and `-`, which does not come first.
  *
  * Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT`, `TIMELINE_E_FULL` (64 channels are defined
  * already), `TIMELINE_E_BUSY` or `TIMELINE_E_IO`. Any thread, also while others log.
@@ -1118,9 +1124,9 @@ timeline_status_t timeline_channel(struct timeline_t *tl, const char *name, bool
 
 /**
  * Follows an argument of the command line of a program, if it is meant for timeline: `-trace=` or
- * `--trace=` and a selection. A selection is `CHANNELS:RULES`, either of which may be missing:
- * `itv,-bbc:info,engine=packet` switches the channel itv on and bbc off, and adds rules as
- * `timeline_switch` does. The environment variable `TIMELINE` has the same form. It is followed
+ * `--trace=` and a selection. A selection is `CHANNELS:RULES`, either or both of which may be
+ * missing: `itv,-bbc:info,engine=packet` switches the channel itv on and bbc off, and adds rules
+ * as `timeline_switch` does. The environment variable `TIMELINE` has the same form. It is followed
  * whenever a program makes or joins a timeline; if it cannot be, this is told on standard error.
  *
  * Returns `TIMELINE_OK`, `TIMELINE_END` if the argument is another one, `TIMELINE_E_ARGUMENT` for

@@ -803,7 +803,8 @@ class catalogue {
     std::string category;
     ::timeline::priority priority;
     std::string message, channels;
-    attributes with() const { return attributes{channels.c_str(), false}; }
+    bool important;
+    attributes with() const { return attributes{channels.c_str(), important}; }
   };
 
   const definition& find(detail::text name) const {
@@ -833,7 +834,8 @@ inline catalogue ring::load(detail::text file) const {
   loaded.tl_ = tl_;
   timeline_defined_t one;
   for (std::uint32_t i = 0; ::timeline_defined(made, i, &one) == TIMELINE_OK; ++i)
-    loaded.events_[one.name] = {one.category, static_cast<::timeline::priority>(one.priority), one.message, one.channels};
+    loaded.events_[one.name] = {one.category, static_cast<::timeline::priority>(one.priority), one.message, one.channels,
+                                one.important};
   return loaded;
 }
 

@@ -696,7 +696,7 @@ function timeline.load(tl, path)
    local catalogue, events, index = handle_of(out, C.timeline_catalogue_free), {}, 0
    while C.timeline_defined(catalogue, index, one) == OK do
       local logger, message, kind = timeline.define(tl, ffi.string(one.category), PRIORITIES[one.priority],
-         ffi.string(one.message), { channels = ffi.string(one.channels) })
+         ffi.string(one.message), { channels = ffi.string(one.channels), important = one.important })
       if not logger then return nil, message, kind end
       events[ffi.string(one.name)] = logger
       index = index + 1

@@ -103,6 +103,8 @@ typedef struct timeline_defined_t {
   const char *category;
   const char *message;
   const char *channels;
+ _Bool
+      important;
 } timeline_defined_t;
 typedef struct timeline_site_t {
   const char *category;

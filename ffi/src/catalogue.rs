@@ -19,6 +19,7 @@ struct Texts {
     category: CString,
     message: CString,
     channels: CString,
+    important: bool,
 }
 
 impl Texts {
@@ -30,6 +31,7 @@ impl Texts {
             category: to_c_string(&from.category),
             message: to_c_string(&from.message),
             channels: to_c_string(&from.channels),
+            important: from.important,
         }
     }
 }
@@ -50,6 +52,8 @@ pub struct timeline_defined_t {
     pub message: *const c_char,
     /// Its channels, as for `timeline_attributes_t`; `""` for none.
     pub channels: *const c_char,
+    /// Whether its events are important, as for `timeline_attributes_t`.
+    pub important: bool,
 }
 
 /// Defines all events of a catalogue: a text file with lines such as `packet|got packet $len`. See
@@ -127,6 +131,7 @@ pub unsafe extern "C-unwind" fn timeline_defined(
             category: one.category.as_ptr(),
             message: one.message.as_ptr(),
             channels: one.channels.as_ptr(),
+            important: one.important,
         };
         // SAFETY: checked by `place`, and writable by contract.
         unsafe { defined.write(found) };

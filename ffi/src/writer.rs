@@ -442,7 +442,9 @@ pub unsafe extern "C-unwind" fn timeline_dropped_important(tl: *const timeline_t
 ///
 /// `tl`: NULL logs nothing. `event`: from `timeline_define`; 0 logs nothing, and a number beyond
 /// the table of definitions is dropped and counted. `a0` to `a3`: the arguments of the message in
-/// order; give 0 for the rest, which is not shown.
+/// order; give 0 for the rest, which is not shown. A message with a text or an array, or with more
+/// than four arguments, is for `timeline_log_payload`: logged here, it shows `?` or `…` for what is
+/// missing. That is no error, because an event is not looked up to log it.
 ///
 /// # Safety
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.

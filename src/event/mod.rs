@@ -70,6 +70,9 @@ pub struct Definition {
     /// Whether the message was lost. Then `<string 0x1a40?>` with the number of its string, or
     /// nothing, is shown instead, and the values are shown by position.
     pub is_lost: bool,
+    /// Whether its events are [important](Attributes::important). In an archive this is not known:
+    /// there the events say it.
+    pub important: Option<bool>,
     /// How the message marks the places of values.
     pub syntax: Syntax,
     /// The file of the call site, if known.
@@ -133,6 +136,7 @@ impl Definition {
             priority: Some(priority),
             message: message.into(),
             is_lost: false,
+            important: None,
             syntax: Syntax::Template,
             file: None,
             line: None,

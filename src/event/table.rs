@@ -154,6 +154,7 @@ impl Definitions {
             priority: Some(self.priority(id.0)?),
             message: self.strings.text(word(|definition| &definition.message)),
             is_lost: false,
+            important: Some(self.flags(id.0) & FLAG_IMPORTANT != 0),
             syntax: syntax(self.kind(id.0))?,
             file: (file != 0).then(|| self.strings.text(file)),
             line: (line != 0).then_some(line),
@@ -421,7 +422,8 @@ impl Definitions {
     }
 }
 
-fn check_text(what: &'static str, text: &str) -> Result<()> {
+/// Refuses a text that no definition has.
+pub(super) fn check_text(what: &'static str, text: &str) -> Result<()> {
     let bad = |expected, found: String| {
         Err(Error::BadText {
             what,
@@ -444,7 +446,8 @@ fn check_text(what: &'static str, text: &str) -> Result<()> {
     Ok(())
 }
 
-fn check_length(what: &'static str, text: &str) -> Result<()> {
+/// Refuses a text that is longer than those of definitions.
+pub(super) fn check_length(what: &'static str, text: &str) -> Result<()> {
     match text.len() {
         0..=Definition::LONGEST_TEXT => Ok(()),
         length => Err(Error::BadText {

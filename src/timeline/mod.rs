@@ -214,7 +214,7 @@ impl Timeline {
         let define = |event: CatalogueEvent| {
             let attributes = Attributes {
                 channels: &event.channels,
-                ..Attributes::default()
+                important: event.important,
             };
             let id =
                 self.define_with(&event.category, event.priority, &event.message, &attributes)?;
@@ -229,7 +229,9 @@ impl Timeline {
     /// event of a thread, and for one in 1,024 events without a free lane. Safe in signal handlers.
     /// Without restartable sequences, an event from a handler that interrupted this very call in
     /// its own thread is dropped and counted. Arguments beyond those of the definition are not
-    /// shown. With the feature `off` it does nothing.
+    /// shown. Those with texts or arrays, or more than four, are for
+    /// [`log_payload`](Timeline::log_payload): here they show as `?` or `…`, without an error. With
+    /// the feature `off` it does nothing.
     #[inline]
     pub fn log<const N: usize>(&self, event: EventId, args: [i64; N]) {
         const { assert!(N <= MAX_ARGUMENTS, "an event has at most four arguments") };

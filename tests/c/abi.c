@@ -480,6 +480,7 @@ static void switching(timeline_t *tl) {
   CHECK_EQ(timeline_option(tl, "-trace=-itv:all"), TIMELINE_OK);
   CHECK(!timeline_enabled(tl, news));
   CHECK_EQ(timeline_option(tl, "-v"), TIMELINE_END);
+  CHECK_EQ(timeline_option(tl, "-trace="), TIMELINE_OK);
   CHECK_FAILS(timeline_option(tl, "-trace=a b"), TIMELINE_E_ARGUMENT, "\"a b\" cannot name a channel");
   CHECK_FAILS(timeline_option(tl, NULL), TIMELINE_E_ARGUMENT, "argument is NULL");
   CHECK_FAILS(timeline_channel(tl, "", true), TIMELINE_E_ARGUMENT, "\"\" cannot name a channel");
@@ -490,17 +491,18 @@ static void switching(timeline_t *tl) {
   timeline_catalogue_t *catalogue = NULL;
   timeline_defined_t one;
   FILE *file = fopen(path, "w");
-  CHECK(file && fputs("[engine]\npacket itv=on|got packet $len\nprose\n\ninfo|idle\n", file) >= 0 && fclose(file) == 0);
+  CHECK(file && fputs("[engine]\npacket itv=on|got packet $len\nprose\n\ninfo important|idle\n", file) >= 0 && fclose(file) == 0);
   CHECK_EQ(timeline_define_file(tl, path, &catalogue), TIMELINE_OK);
   CHECK_EQ(timeline_defined(catalogue, 0, &one), TIMELINE_OK);
   CHECK(strcmp(one.name, "engine.got_packet") == 0 && strcmp(one.category, "engine") == 0);
   CHECK(strcmp(one.message, "got packet $len\nprose") == 0 && strcmp(one.channels, "itv=on") == 0);
   CHECK_EQ(one.priority, TIMELINE_PACKET);
+  CHECK(!one.important);
   CHECK_EQ(timeline_event_named(catalogue, "engine.got_packet"), one.event);
   CHECK_EQ(timeline_event_named(catalogue, "engine.got"), 0);
   CHECK_EQ(timeline_event_named(NULL, NULL), 0);
   CHECK_EQ(timeline_defined(catalogue, 1, &one), TIMELINE_OK);
-  CHECK(timeline_enabled(tl, one.event));
+  CHECK(timeline_enabled(tl, one.event) && one.important);
   CHECK_EQ(timeline_defined(catalogue, 2, &one), TIMELINE_END);
   CHECK_FAILS(timeline_defined(catalogue, 0, NULL), TIMELINE_E_ARGUMENT, "defined is NULL");
   CHECK_FAILS(timeline_defined(NULL, 0, &one), TIMELINE_E_ARGUMENT, "the catalogue is NULL");

@@ -45,7 +45,7 @@ fn all_definitions_are_printed_of_rings_snapshots_and_archives() {
     let expected = [
         json!({
             "event": 1, "category": "net", "name": "net.got", "priority": "packet",
-            "message": "got $len:bytes of $kind:enum(a=1,b=2), $rest",
+            "important": false, "message": "got $len:bytes of $kind:enum(a=1,b=2), $rest",
             "fields": [
                 { "name": "len", "type": "bytes" }, { "name": "kind", "type": "enum(a=1,b=2)" },
                 { "name": "rest", "type": "i64" },
@@ -55,13 +55,13 @@ fn all_definitions_are_printed_of_rings_snapshots_and_archives() {
         }),
         json!({
             "event": 2, "category": "net", "name": "net.idle", "priority": "info",
-            "message": "idle", "fields": [], "channels": [], "file": null, "line": null,
-            "prose": "", "held": 0,
+            "important": false, "message": "idle", "fields": [], "channels": [],
+            "file": null, "line": null, "prose": "", "held": 0,
         }),
         json!({
             "event": 3, "category": "engine", "name": "engine.started", "priority": "trace",
-            "message": "started: %d", "fields": [], "channels": [], "file": "main.c", "line": 12,
-            "prose": "", "held": 1,
+            "important": false, "message": "started: %d", "fields": [], "channels": [],
+            "file": "main.c", "line": 12, "prose": "", "held": 1,
         }),
     ];
     for ring in [name.path(), &file] {
@@ -87,11 +87,105 @@ fn all_definitions_are_printed_of_rings_snapshots_and_archives() {
 }
 
 #[test]
+fn the_same_message_as_important_event_is_told_apart() {
+    let name = Name::new("events-important");
+    let tl = name.create(256);
+    let attributes = Attributes {
+        important: true,
+        ..Attributes::default()
+    };
+    let plain = tl.define("net", Priority::Info, "up $n").unwrap();
+    let kept = tl
+        .define_with("net", Priority::Info, "up $n", &attributes)
+        .unwrap();
+    tl.log(plain, [1]);
+    tl.log(kept, [2]);
+    tl.log(kept, [3]);
+    let directory = tempfile::tempdir().unwrap();
+    let file = snapshot(&name, directory.path());
+    let archive = directory.path().join("a.tla").display().to_string();
+    succeed(&["record", &file, "-o", &archive, "--fsync", "never"]);
+    for of in [name.path(), &file, &archive] {
+        let mut text: Vec<_> = succeed(&["events", of])
+            .stdout
+            .lines()
+            .map(str::to_owned)
+            .collect();
+        text.retain(|line| line.contains("held"));
+        text.sort();
+        assert_eq!(
+            text,
+            ["1 net.up  info  1 held", "2 net.up  info important  2 held"]
+        );
+        let mut important: Vec<_> = objects(of)
+            .iter()
+            .map(|object| (object["event"].as_u64(), object["important"].as_bool()))
+            .collect();
+        important.sort();
+        assert_eq!(important, [(Some(1), Some(false)), (Some(2), Some(true))]);
+    }
+}
+
+/// What `--check` says and what `define_file` says of a file: each mistake, and the first one.
+fn mistakes(path: &str, text: &[u8]) -> Vec<String> {
+    std::fs::write(path, text).unwrap();
+    let ran = run(&["events", "--check", path]);
+    let name = Name::new("mistakes");
+    let defined = name.create(256).define_file(path);
+    assert_eq!(
+        objects(name.path()).len(),
+        defined.as_ref().map_or(0, Vec::len)
+    );
+    let mistakes: Vec<_> = ran.stdout.lines().map(str::to_owned).collect();
+    assert_eq!(ran.code, Some(i32::from(!mistakes.is_empty())), "{ran:?}");
+    let first = defined.err().map(|error| error.to_string());
+    assert_eq!(first.as_ref(), mistakes.first());
+    mistakes
+}
+
+#[test]
+fn check_refuses_what_cannot_be_defined_and_nothing_else() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("b.events").display().to_string();
+    let channels = |count| (0..count).map(|n| format!(" c{n}")).collect::<String>();
+    let long = |length| "x".repeat(length);
+    for (text, line) in [
+        (format!("info{}|a", channels(65)), 1),
+        (format!("info|a\n{}", long(5000)), 2),
+        (format!("[{}]\ninfo|a", long(5000)), 1),
+        ("info|a $x\n\ninfo|b\neror|lost $x packets".into(), 4),
+        ("info|a $x:flags(r=1,r=2)".into(), 1),
+        ("info important=on|a".into(), 1),
+    ] {
+        let told = mistakes(&path, text.as_bytes());
+        let begins = format!("{path}:{line}: expected ");
+        assert!(told.len() == 1 && told[0].starts_with(&begins), "{told:?}");
+    }
+    let told = mistakes(&path, b"info|caf\xe9\nprose\n\ninfo|b\n\xff\xfe\n");
+    let of = |line, byte, at| {
+        format!("{path}:{line}: expected a text in UTF-8, found {byte} as byte {at} of the line")
+    };
+    assert_eq!(told, [of(1, "0xe9", 9), of(5, "0xff", 1)]);
+    for text in [
+        format!("info{}|a", channels(64)),
+        format!("info|a\n{}", long(4094)),
+        format!("[{}]\ninfo|a", long(4096)),
+        "\u{feff}info important c0|a\n eror|is misspelt\n".into(),
+    ] {
+        assert_eq!(mistakes(&path, text.as_bytes()), [""; 0], "{text}");
+    }
+}
+
+#[test]
 fn catalogues_are_checked_and_define_their_events() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("engine.events");
     let path = file.display().to_string();
-    std::fs::write(&file, "packet itv|got $len\nIt came.\n\ninfo|idle\n").unwrap();
+    std::fs::write(
+        &file,
+        "packet itv important|got $len\nIt came.\n\ninfo|idle\n",
+    )
+    .unwrap();
     let ran = succeed(&["events", "--check", &path]);
     assert_eq!(ran.stdout, "");
     assert!(ran.stderr.contains("2 events, no mistake"), "{ran:?}");
@@ -107,6 +201,11 @@ fn catalogues_are_checked_and_define_their_events() {
     assert_eq!(
         (&found[0]["prose"], &found[0]["channels"]),
         (&json!("It came."), &json!(["itv"]))
+    );
+    let important = |event: &Value| event["important"].as_bool();
+    assert_eq!(
+        [important(&found[0]), important(&found[1])],
+        [Some(true), Some(false)]
     );
     // Nothing of a file with mistakes is defined.
     std::fs::write(&file, "info|new\n\nloud|x\n\ninfo|$a:u128\n").unwrap();

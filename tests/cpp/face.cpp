@@ -152,7 +152,7 @@ static void catalogues(const std::string& dir) {
   const std::string file = dir + "/engine.events";
   std::FILE* const out = std::fopen(file.c_str(), "w");
   CHECK(out != nullptr);
-  std::fputs("info|breath $number: $packets packets\nA breath is one turn.\n\n", out);
+  std::fputs("info important|breath $number: $packets packets\nA breath is one turn.\n\n", out);
   std::fputs("packet itv=on|got $len:bytes from $host:str, load $load:f64\n", out);
   std::fclose(out);
   timeline::tracepoint<> kept;
@@ -170,8 +170,9 @@ static void catalogues(const std::string& dir) {
     CHECK_THROWS(TIMELINE_E_ARGUMENT, "host", events.at<std::uint32_t, int, double>("engine.got"));
   }
   kept(7, 32);
-  CHECK(texts(at) == std::vector<std::string>{"got len(1.5 KiB) from host(eth0), load load(0.5)",
-                                              "breath number(7): packets(32) packets"});
+  // The important one comes first.
+  CHECK(texts(at) == std::vector<std::string>{"breath number(7): packets(32) packets",
+                                              "got len(1.5 KiB) from host(eth0), load load(0.5)"});
   CHECK_THROWS(TIMELINE_E_IO, "", tl.load(dir + "/no such file"));
 }
 

@@ -104,20 +104,27 @@ assert(count() == before + 1 and tl:channel("bbc", false))
 -- A catalogue defines events by their names.
 local path = os.tmpname()
 local file = assert(io.open(path, "w"))
-file:write("[engine]\ninfo|got packet $len\nIt came.\n\ntrace itv=on|ratio $r:f64\n")
+file:write("[engine]\ninfo|got packet $len\nIt came.\n\ntrace itv=on|ratio $r:f64\n\ninfo important|kept $n\n")
 file:close()
 local events = assert(timeline.load(tl, path))
 before = count()
 events["engine.got_packet"](1500)
 events["engine.ratio"](0.5)
 assert(count() == before + 1)
+events["engine.kept"](7)
+for event in assert(timeline.attach(name)):events() do
+   if event.message == "kept $n" then before = event end
+end
+assert(tostring(before) == "kept n(7)" and before.important)
 os.remove(path)
 local none, message, kind = timeline.load(tl, path)
 assert(none == nil and message:find(path, 1, true) and kind == "io")
 
 -- Threads have names of the program, or of the system.
 local function newest()
-   for event in assert(timeline.attach(name)):events("newest") do return event end
+   for event in assert(timeline.attach(name)):events("newest") do
+      if not event.important then return event end
+   end
 end
 assert(timeline.thread(tl, "worker 3", "workers") == true)
 two(3, 4)
@@ -135,10 +142,7 @@ assert(tl:priority("info"))
 local other = assert(timeline.open_or_create(name, { trust_user = 1 }))
 assert(other:level() == "info")
 assert(other:define("test", "info", "two $a $b"))(5, 6)
-for event in assert(timeline.attach(name)):events("newest") do
-   assert(tostring(event) == "two a(5) b(6)")
-   break
-end
+assert(tostring(newest()) == "two a(5) b(6)")
 
 -- Important events stay when the ring is overwritten, come first, and are counted without room.
 local small = assert(timeline.new(name .. "-kept", { entries = 256, stringtablesize = 4096, important_entries = 2 }))

@@ -18,9 +18,9 @@ use crate::target::{Opened, Target};
 /// Print the events that a program defines, with what explains them
 ///
 /// Each event has its number, its name, which is its category and the words of its message up to
-/// the first argument, its priority, and how many events of it are held. Its message, its arguments
-/// with their types, its channels, the place of its statement, and its explanation follow. PATH may
-/// be an archive: then those events are printed that it holds.
+/// the first argument, its priority, whether it is important, and how many events of it are held.
+/// Its message, its arguments with their types, its channels, the place of its statement, and its
+/// explanation follow. PATH may be an archive: then those events are printed that it holds.
 ///
 /// With --check, the mistakes of a catalogue are printed: a text file from which a program defines
 /// its events. docs/events.md describes it. The exit status is 1 if there are any.
@@ -72,23 +72,36 @@ pub fn run(args: &Args) -> Result {
     }
 }
 
-/// How many events of each definition there are.
-struct Held(HashMap<*const Definition, u64>);
+/// How many events of each definition there are, and whether they are important.
+struct Held(HashMap<*const Definition, (u64, bool)>);
 
 impl Held {
     fn of(at: &dyn Source, events: impl Iterator<Item = Event>) -> Held {
         let mut held = HashMap::new();
         for event in events {
             if let Some(definition) = at.definition(event.id) {
-                *held.entry(std::ptr::from_ref(definition)).or_insert(0) += 1;
+                let (count, _) = held
+                    .entry(std::ptr::from_ref(definition))
+                    .or_insert((0, event.important));
+                *count += 1;
             }
         }
         Held(held)
     }
 
     fn count(&self, definition: &Definition) -> u64 {
-        let count = self.0.get(&std::ptr::from_ref(definition));
-        count.copied().unwrap_or(0)
+        self.of_definition(definition).map_or(0, |(count, _)| count)
+    }
+
+    /// Whether events of a definition are important. In an archive only they say it.
+    fn important(&self, definition: &Definition) -> bool {
+        let held = self.of_definition(definition);
+        let known = definition.important;
+        known.unwrap_or(held.is_some_and(|(_, important)| important))
+    }
+
+    fn of_definition(&self, definition: &Definition) -> Option<(u64, bool)> {
+        self.0.get(&std::ptr::from_ref(definition)).copied()
     }
 }
 
@@ -96,10 +109,9 @@ fn print(at: &dyn Source, held: &Held, as_json: bool) -> Result {
     let mut out = output::stdout();
     let mut any = false;
     for definition in at.definitions() {
-        let count = held.count(definition);
         match as_json {
-            true => json::escaped::write_line(&object(definition, count), &mut out)?,
-            false => text(definition, count, any, &mut out)?,
+            true => json::escaped::write_line(&object(definition, held), &mut out)?,
+            false => text(definition, held, any, &mut out)?,
         }
         any = true;
     }
@@ -110,15 +122,20 @@ fn print(at: &dyn Source, held: &Held, as_json: bool) -> Result {
     Ok(())
 }
 
-fn text(definition: &Definition, held: u64, follows: bool, out: &mut impl Write) -> Result {
+fn text(definition: &Definition, held: &Held, follows: bool, out: &mut impl Write) -> Result {
     let theme = output::theme();
     if follows {
         writeln!(out)?;
     }
     let priority = definition.priority.map_or("?", |priority| priority.name());
+    let count = Count(held.count(definition));
+    let important = match held.important(definition) {
+        true => " important",
+        false => "",
+    };
     Line::from(format!("{} ", definition.id.0))
         .styled(theme.name, definition.name())
-        .text(format_args!("  {priority}  {} held", Count(held)))
+        .text(format_args!("  {priority}{important}  {count} held"))
         .write(out)?;
     let indented = |text: &str| Line::from("    ").text(text);
     indented(definition.summary()).write(out)?;
@@ -168,7 +185,7 @@ fn fields(definition: &Definition) -> Vec<(String, String)> {
 }
 
 /// A definition for programs. The field names are part of the interface.
-fn object(definition: &Definition, held: u64) -> Value {
+fn object(definition: &Definition, held: &Held) -> Value {
     let fields = fields(definition);
     let fields = fields
         .iter()
@@ -179,13 +196,14 @@ fn object(definition: &Definition, held: u64) -> Value {
         "category": definition.category,
         "name": definition.name(),
         "priority": definition.priority.map(|priority| priority.name()),
+        "important": held.important(definition),
         "message": definition.summary(),
         "fields": fields.collect::<Vec<_>>(),
         "channels": channels.filter(|name| !name.is_empty()).collect::<Vec<_>>(),
         "file": definition.file,
         "line": definition.line,
         "prose": definition.prose(),
-        "held": held,
+        "held": held.count(definition),
     })
 }
 

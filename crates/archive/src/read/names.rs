@@ -189,6 +189,7 @@ impl Names {
             priority: level.and_then(Priority::from_u8),
             message: text(raw.format).unwrap_or_default(),
             is_lost: !raw.format.is_some_and(is_there),
+            important: None,
             syntax: match raw.syntax {
                 Some(PRINTF) => Syntax::Printf,
                 _ => Syntax::Template,

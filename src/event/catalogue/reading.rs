@@ -1,0 +1,279 @@
+//! Reads the lines of a catalogue, and says what is wrong with each.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use super::{Catalogue, CatalogueEvent};
+use crate::error::{Error, Result};
+use crate::event::channels::channels_of_event;
+use crate::event::name::event_name;
+use crate::event::table::{check_length, check_text};
+use crate::event::{Priority, Syntax, checked_fields};
+use crate::layout::header::CHANNELS;
+
+/// The word before the `|` that makes events important.
+const IMPORTANT: &str = "important";
+
+/// What was expected, and what was found.
+type Mistake = (String, String);
+
+/// Whether a line may be documentation.
+#[derive(PartialEq, Eq)]
+enum Prose {
+    /// No: an event or a section comes.
+    No,
+    /// Of the last event.
+    Of,
+    /// Of an event that has a mistake.
+    OfNone,
+}
+
+/// A file while it is read.
+pub struct Reading {
+    path: PathBuf,
+    category: String,
+    /// The lines of the names.
+    lines: HashMap<String, usize>,
+    /// All channels so far.
+    channels: Vec<String>,
+    prose: Prose,
+    /// What was found so far.
+    pub found: Catalogue,
+}
+
+impl Reading {
+    /// Begins a file with this path.
+    pub fn new(path: &Path) -> Reading {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        Reading {
+            path: path.to_path_buf(),
+            category: stem.into_owned(),
+            lines: HashMap::new(),
+            channels: Vec::new(),
+            prose: Prose::No,
+            found: Catalogue::default(),
+        }
+    }
+
+    /// Reads the next line, which has this number.
+    pub fn line(&mut self, number: usize, bytes: &[u8]) {
+        let read = match std::str::from_utf8(bytes) {
+            Ok(line) => self.text(number, line.trim_end()),
+            Err(error) => {
+                // It may have been an event.
+                if self.prose == Prose::No {
+                    self.prose = Prose::OfNone;
+                }
+                Err(not_text(bytes, error.valid_up_to()))
+            }
+        };
+        let Err((expected, found)) = read else {
+            return;
+        };
+        // The mistake is in what explains it.
+        if self.prose == Prose::Of {
+            self.found.events.pop();
+            self.prose = Prose::OfNone;
+        }
+        self.found.mistakes.push(Error::Catalogue {
+            path: self.path.clone(),
+            line: number,
+            expected,
+            found,
+        });
+    }
+
+    fn text(&mut self, number: usize, line: &str) -> Result<(), Mistake> {
+        if line.starts_with('#') {
+            return Ok(());
+        }
+        let is_below = self.prose != Prose::No;
+        if line.is_empty() {
+            self.prose = Prose::No;
+            return Ok(());
+        }
+        if let Some(section) = line.strip_prefix('[')
+            && (!is_below || section.ends_with(']'))
+        {
+            self.prose = Prose::No;
+            return self.section(section);
+        }
+        if is_below && is_prose(line) {
+            return match self.prose {
+                Prose::Of => self.explain(line),
+                _ => Ok(()),
+            };
+        }
+        self.prose = Prose::OfNone;
+        self.event(number, line, is_below)?;
+        self.prose = Prose::Of;
+        Ok(())
+    }
+
+    /// Adds a line to what explains the last event.
+    fn explain(&mut self, line: &str) -> Result<(), Mistake> {
+        let Some(event) = self.found.events.last_mut() else {
+            return Ok(());
+        };
+        event.message.push('\n');
+        event.message.push_str(line);
+        storable("message", &event.message)
+    }
+
+    fn section(&mut self, section: &str) -> Result<(), Mistake> {
+        let category = section.strip_suffix(']').map(str::trim);
+        let category = category.filter(|category| !category.is_empty());
+        let expected = || {
+            (
+                "a category, such as [engine]".into(),
+                quoted(&format!("[{section}")),
+            )
+        };
+        let category = category.ok_or_else(expected)?;
+        storable("category", category)?;
+        self.category = category.to_owned();
+        Ok(())
+    }
+
+    /// `is_below`: no empty line is between it and the event before.
+    fn event(&mut self, line: usize, text: &str, is_below: bool) -> Result<(), Mistake> {
+        let (head, message) = text.split_once('|').ok_or_else(|| {
+            let expected = "PRIORITY|MESSAGE, [CATEGORY] or # and a comment";
+            (expected.to_owned(), quoted(text))
+        })?;
+        let (priority, attributes) = priority_and_attributes(head);
+        let priority = priority.map_err(|found| (priorities(is_below), quoted(found)))?;
+        let is_important = |word: &&str| *word == IMPORTANT;
+        let important = attributes.iter().any(is_important);
+        let mut channels = attributes;
+        channels.retain(|word| !is_important(word));
+        let channels = channels.join("|");
+        self.take_channels(&channels)?;
+        let message = message.trim();
+        check_message(message)?;
+        let name = event_name(&self.category, message, Syntax::Template);
+        if let Some(other) = self.lines.get(&name) {
+            let expected = format!("an event with another name than that of line {other}");
+            return Err((expected, name));
+        }
+        self.lines.insert(name.clone(), line);
+        self.found.events.push(CatalogueEvent {
+            line,
+            name,
+            category: self.category.clone(),
+            priority,
+            channels,
+            important,
+            message: message.to_owned(),
+        });
+        Ok(())
+    }
+
+    /// Reads the channels of an event, and counts those that are new.
+    fn take_channels(&mut self, channels: &str) -> Result<(), Mistake> {
+        let channels = channels_of_event(channels).map_err(|error| match error {
+            Error::BadChannel { found } => (
+                "a channel of letters, digits, `_`, `.` and `-`, perhaps with =on".into(),
+                quoted(&found),
+            ),
+            other => ("channels".into(), other.to_string()),
+        })?;
+        for (name, _) in channels {
+            if name == IMPORTANT {
+                let expected = "a channel with another name: `important` alone marks important \
+                                events";
+                return Err((expected.into(), quoted(&name)));
+            }
+            if self.channels.contains(&name) {
+                continue;
+            }
+            if self.channels.len() == CHANNELS {
+                let expected = format!("at most {CHANNELS} channels in all");
+                return Err((expected, format!("another one, {}", quoted(&name))));
+            }
+            self.channels.push(name);
+        }
+        Ok(())
+    }
+}
+
+/// The priority before a `|`, or the word in its place, and the words behind it.
+fn priority_and_attributes(head: &str) -> (Result<Priority, &str>, Vec<&str>) {
+    let mut words = head.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    (first.parse().map_err(|_| first), words.collect())
+}
+
+/// Whether a line below an event explains it. One that looks like an event does not: a misspelt
+/// priority must not go unnoticed.
+fn is_prose(line: &str) -> bool {
+    let Some((head, _)) = line.split_once('|') else {
+        return true;
+    };
+    let (priority, more) = priority_and_attributes(head);
+    let is_word = |word: &str| {
+        let mut characters = word.chars();
+        characters.next().is_some_and(char::is_alphabetic)
+            && characters.all(|c| c.is_alphanumeric() || "_.-=".contains(c))
+    };
+    let resembles = |first: &str| {
+        let is_indented = head.starts_with(char::is_whitespace);
+        !is_indented && more.len() < 2 && is_word(first) && more.iter().all(|word| is_word(word))
+    };
+    priority.is_err_and(|first| !resembles(first))
+}
+
+fn priorities(is_below: bool) -> String {
+    let names = Priority::ALL.map(Priority::name).join(", ");
+    let below = match is_below {
+        true => "; or a space before a line that explains the event above",
+        false => "",
+    };
+    format!("a priority ({names}){below}")
+}
+
+fn not_text(bytes: &[u8], at: usize) -> Mistake {
+    let byte = bytes.get(at).copied().unwrap_or_default();
+    let found = format!("{byte:#04x} as byte {} of the line", at + 1);
+    ("a text in UTF-8".into(), found)
+}
+
+/// Whether a timeline takes a text of a definition.
+fn storable(what: &'static str, text: &str) -> Result<(), Mistake> {
+    let checked = check_text(what, text).and_then(|()| check_length(what, text));
+    checked.map_err(|error| match error {
+        Error::BadText {
+            what,
+            expected,
+            found,
+        } => (format!("a {what} that is {expected}"), found),
+        other => ("a text that can be stored".into(), other.to_string()),
+    })
+}
+
+fn check_message(message: &str) -> Result<(), Mistake> {
+    if message.is_empty() {
+        return Err(("a message behind the |".into(), "nothing".into()));
+    }
+    storable("message", message)?;
+    match checked_fields(message) {
+        Ok(_) => Ok(()),
+        Err(Error::UnknownFieldType {
+            field,
+            found,
+            known,
+        }) => Err((
+            format!("a type of ${field}, one of {known}"),
+            quoted(&found),
+        )),
+        Err(Error::RepeatedName { field, name }) => Err((
+            format!("another name for each number of ${field}"),
+            format!("{} twice", quoted(&name)),
+        )),
+        Err(other) => Err(("a message that can be defined".into(), other.to_string())),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("{text:?}")
+}
