@@ -86,6 +86,8 @@ pub struct Info {
     pub string_capacity: u64,
     /// Interned texts.
     pub interned: u32,
+    /// How many there can be.
+    pub interned_most: u32,
     /// Bytes that they take of those kept for them.
     pub interned_bytes: u64,
     /// Bytes that are kept for them.
@@ -186,6 +188,7 @@ pub(crate) fn info(
         string_bytes: segment.definitions.strings_used(),
         string_capacity: geometry.strings().length,
         interned: segment.definitions.interned.count(),
+        interned_most: segment.definitions.interned.most(),
         interned_bytes: segment.definitions.interned.taken(),
         interned_capacity: segment.definitions.interned.capacity(),
         not_interned: count(segment, |header| &header.not_interned),

@@ -286,8 +286,8 @@ impl<'a> FieldType<'a> {
         match self {
             FieldType::U64 => write!(out, "{}", value as u64),
             // As a number of its own precision, which has fewer digits.
-            FieldType::F32 => write!(out, "{:?}", f32::from_bits(value as u32)),
-            FieldType::F64 => write!(out, "{:?}", f64::from_bits(value as u64)),
+            FieldType::F32 => write_float(f32::from_bits(value as u32), out),
+            FieldType::F64 => write_float(f64::from_bits(value as u64), out),
             FieldType::Bool => write!(out, "{}", value != 0),
             FieldType::Char => write_char(value as u32, out),
             FieldType::Hex | FieldType::Ptr => write!(out, "{value:#x}"),
@@ -301,6 +301,17 @@ impl<'a> FieldType<'a> {
             FieldType::Flags(labels) => write_flags(labels, value as u64, out),
             _ => write!(out, "{value}"),
         }
+    }
+}
+
+/// What is no number is `nan`, as printf and JSON have it, and has no sign.
+fn write_float(
+    value: impl Into<f64> + Copy + fmt::Debug,
+    out: &mut (impl fmt::Write + ?Sized),
+) -> fmt::Result {
+    match value.into().is_nan() {
+        true => out.write_str("nan"),
+        false => write!(out, "{value:?}"),
     }
 }
 
@@ -370,7 +381,9 @@ mod tests {
             ("u64", -1, "18446744073709551615"),
             ("f32", i64::from(1.1f32.to_bits()), "1.1"),
             ("f64", (-2.5f64).to_bits() as i64, "-2.5"),
-            ("f64", f64::NAN.to_bits() as i64, "NaN"),
+            ("f64", f64::NAN.to_bits() as i64, "nan"),
+            ("f32", i64::from((-f32::NAN).to_bits()), "nan"),
+            ("f32", i64::from(f32::NEG_INFINITY.to_bits()), "-inf"),
             ("f64", 1e300f64.to_bits() as i64, "1e300"),
             ("bool", 0, "false"),
             ("bool", 7, "true"),

@@ -137,6 +137,11 @@ impl Interned {
             .count() as u32
     }
 
+    /// How many texts there can be.
+    pub fn most(&self) -> u32 {
+        u32::try_from(self.slot_count()).unwrap_or(u32::MAX)
+    }
+
     /// The bytes that texts have taken.
     pub fn taken(&self) -> u64 {
         let taken = self.map.header().field(|header| &header.interned_taken);

@@ -115,10 +115,11 @@ fn integer(number: impl ToString) -> (String, Json) {
 }
 
 fn float(number: impl Debug) -> (String, Json) {
-    let text = format!("{number:?}");
+    // `nan` and not `NaN`.
+    let text = format!("{number:?}").to_lowercase();
     let json = match serde_json::from_str(&text) {
         Ok(number) => number,
-        Err(_) => json!(text.to_lowercase()),
+        Err(_) => json!(text),
     };
     (text, json)
 }

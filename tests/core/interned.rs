@@ -199,6 +199,7 @@ fn a_full_table_copies_and_counts() {
     assert!(info.interned > 20 && info.not_interned > 20, "{info:?}");
     assert_eq!(u64::from(info.interned) + info.not_interned, wanted.into());
     assert!(info.interned_bytes <= info.interned_capacity);
+    assert!(info.interned <= info.interned_most, "{info:?}");
     // Definitions have their own room.
     timeline
         .define("core", Priority::Info, &"x".repeat(1500))

@@ -61,6 +61,7 @@ fn read_alike(folder: &Path) {
     let info = lines(&timeline(&["info", "--json", ring]));
     let interned = &info[0]["interned"];
     assert!(interned["strings"].as_u64() > Some(1) && interned["copied"] == 0);
+    assert!(interned["most_strings"].as_u64() > interned["strings"].as_u64());
     timeline(&["save", ring, &path("saved.timeline")]);
     timeline(&["record", ring, "-o", &path("blocks.tla"), "--once"]);
     timeline(&[

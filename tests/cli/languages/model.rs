@@ -189,10 +189,11 @@ fn integer(number: impl ToString) -> (String, Json) {
 }
 
 fn fraction(number: impl Debug) -> (String, Json) {
-    let text = format!("{number:?}");
+    // `nan` and not `NaN`.
+    let text = format!("{number:?}").to_lowercase();
     match serde_json::from_str(&text) {
         Ok(json) => (text, json),
-        Err(_) => (text.clone(), text.to_lowercase().into()),
+        Err(_) => (text.clone(), text.into()),
     }
 }
 

@@ -338,8 +338,9 @@ fn interned(info: &Info) -> String {
         copied => format!("; {} copied because there was no room", Count(copied)),
     };
     format!(
-        "{}, with {} of {}{copied}",
-        things(info.interned.into(), "string"),
+        "{} of {}, with {} of {}{copied}",
+        Count(info.interned.into()),
+        things(info.interned_most.into(), "string"),
         Bytes(info.interned_bytes),
         Bytes(info.interned_capacity),
     )
@@ -432,6 +433,7 @@ pub fn object(path: &str, info: &Info) -> Value {
 fn interned_object(info: &Info) -> Value {
     json!({
         "strings": info.interned,
+        "most_strings": info.interned_most,
         "bytes": info.interned_bytes,
         "capacity": info.interned_capacity,
         "copied": info.not_interned,

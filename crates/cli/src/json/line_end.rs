@@ -229,7 +229,7 @@ fn scalar(kind: FieldType, word: i64, out: &mut Text) {
             let shortest = f32::from_bits(integer as u32).to_string();
             value(&Value::Float(shortest.parse().unwrap_or_default()), out);
         }
-        // The message does not show the sign either.
+        // The text does not show the sign either.
         FieldType::F64 if f64::from_bits(integer as u64).is_nan() => push_quoted("nan", out),
         FieldType::F64 => value(&Value::Float(f64::from_bits(integer as u64)), out),
         FieldType::Bool => out.push(if integer != 0 { "true" } else { "false" }),
