@@ -1,5 +1,7 @@
 //! The command, the life of timelines, and what people are given: installation, examples, guides.
 
+#[path = "../support/json.rs"]
+mod json;
 #[path = "../support/mod.rs"]
 mod support;
 

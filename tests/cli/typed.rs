@@ -6,7 +6,9 @@ use serde_json::{Value as Json, json};
 use timeline::{Priority, Timeline};
 
 use crate::command::*;
+use crate::json::same;
 use crate::support::Name;
+use crate::support::toolchain::{limited, printed, root};
 
 /// A type, a word of an entry, and the word as text and in JSON.
 fn cases() -> Vec<(&'static str, i64, &'static str, Json)> {
@@ -160,6 +162,64 @@ fn each_type_is_shown_alike_from_a_ring_a_snapshot_and_an_archive() {
     check_everywhere(&name, timeline, &expected);
 }
 
+/// The reader in Python gives the arguments that `dump --json` gives.
+fn an_independent_reader_agrees(saved: &str, count: usize) {
+    let mut python = limited("python3");
+    python.env("PYTHONUTF8", "1");
+    let reader = root().join("tests/python/read_timeline.py");
+    let said = printed(python.arg(reader).arg(saved), "python3");
+    let found = said.lines().map(|line| -> Json {
+        serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line:.300}"))
+    });
+    let found: Vec<Json> = found.collect();
+    let wanted = succeed(&["dump", "--json", saved]).json();
+    assert_eq!((found.len(), wanted.len()), (count, count));
+    for (found, wanted) in found.iter().zip(&wanted) {
+        let (args, dumped) = (&found["args"], &wanted["args"]);
+        assert!(same(args, dumped), "{args:.300}\n{dumped:.300}");
+        for column in ["cut", "template", "event", "ticks"] {
+            assert_eq!(found[column], wanted[column], "{column} of {args:.300}");
+        }
+    }
+}
+
+#[test]
+fn an_independent_reader_reads_what_is_rare() {
+    let name = Name::new("typed");
+    let tl = name.create(1024);
+    // More arguments than the event has words, and names that come again.
+    let five = tl.define("typed", Priority::Info, "$a $b $a $a_2 $e");
+    tl.log(five.unwrap(), [1, 2, 3, 4]);
+    let long = tl.define_printf(
+        "typed",
+        Priority::Info,
+        "%Lf",
+        ("a.c", 1),
+        &Default::default(),
+    );
+    let long = long.unwrap();
+    let one = 1 << 63;
+    let numbers: [(u64, u64); 12] = [
+        (0, 0),
+        (0x8000, 0),
+        (0, 1),
+        (1, one),
+        (16383, one),
+        (0xbfff, one | one >> 1),
+        (16383 - 4, 0xcccc_cccc_cccc_cccd),
+        (16383 + 63, 10_000_000_000_000_000_000),
+        (16383 + 69, one | 12_345),
+        (16383 - 14, 0xd1b7_1758_e219_652c),
+        (0x7ffe, u64::MAX),
+        (0xffff, one),
+    ];
+    for (upper, significand) in numbers.into_iter().chain([(0x7fff, one | 1)]) {
+        tl.log_payload(long, &[significand, upper], false);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    an_independent_reader_agrees(&snapshot(&name, folder.path()), 14);
+}
+
 /// The ring, its tail, a snapshot and archives.
 pub fn check_everywhere(name: &Name, timeline: Timeline, expected: &[(String, Json)]) {
     check(name.path(), expected);
@@ -172,7 +232,9 @@ pub fn check_everywhere(name: &Name, timeline: Timeline, expected: &[(String, Js
     }
 
     let folder = tempfile::tempdir().unwrap();
-    check(&snapshot(name, folder.path()), expected);
+    let saved = snapshot(name, folder.path());
+    check(&saved, expected);
+    an_independent_reader_agrees(&saved, expected.len());
     drop(timeline);
     for more in [&[][..], &["--plain"]] {
         let archive = folder.path().join(format!("{}.tla", more.len()));

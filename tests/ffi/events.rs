@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
+use crate::json::same;
 use crate::support::toolchain::programs::{Link, compile, execute};
 use crate::support::toolchain::{C99, CPP17, cc, cxx, limited, root, succeed};
 
@@ -30,24 +31,6 @@ fn rows(path: &Path) -> Vec<[Json; 6]> {
 fn columns(row: &Json) -> [Json; 6] {
     let names = ["message", "template", "args", "file", "line", "channels"];
     names.map(|column| row[column].clone())
-}
-
-/// Equal, but for the last digits of numbers with fractions.
-fn same(found: &Json, wanted: &Json) -> bool {
-    match (found, wanted) {
-        (Json::Number(a), Json::Number(b)) => {
-            let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
-            a == b || (a - b).abs() <= 1e-6 * b.abs()
-        }
-        (Json::Array(a), Json::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
-        }
-        (Json::Object(a), Json::Object(b)) => {
-            let named = |(key, value)| a.get(key).is_some_and(|found| same(found, value));
-            a.len() == b.len() && b.iter().all(named)
-        }
-        _ => found == wanted,
-    }
 }
 
 /// Every verb and every kind of file says the same of the events of a ring, and an independent

@@ -1,5 +1,7 @@
 //! The libraries as C and C++ programs use them, and what such programs log.
 
+#[path = "../support/json.rs"]
+mod json;
 #[path = "../support/mod.rs"]
 mod support;
 

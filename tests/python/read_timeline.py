@@ -9,6 +9,7 @@ error: a message on standard error and status 1.
 """
 
 import datetime
+import decimal
 import json
 import math
 import re
@@ -318,8 +319,9 @@ class Timeline:
         identity, tid = self.u32(at + 16), self.u32(at + 20)
         words, backtrace, interned = self.words(at)
         kinds = conversions(message) if kind == 2 else types(message)
-        cut = []
-        values = list(laid_out(kinds, words, interned, cut))
+        laid = list(laid_out(kinds, words, interned))
+        values, cut = [value for value, _ in laid], [place for place, (_, is_cut) in enumerate(laid) if is_cut]
+        by_name = unique(names(message)) if kind == 1 else []
         thread = self.thread(identity, tid)
         node = self.u8(0x400 + core) if core < 1024 else UNKNOWN_NODE
         ticks = self.u64(at)
@@ -340,16 +342,16 @@ class Timeline:
             "message": printf(message, values) if kind == 2 else render(message, values),
             "template": message,
             "event": event,
-            "args": values if kind == 2 else dict(zip(names(message), map(typed, types(message), values))),
+            "args": list(map(plain, values)) if kind == 2 else dict(zip(by_name, map(typed, types(message), values))),
         }
+        if cut:
+            line["cut"] = [by_name[place] if kind == 1 else place for place in cut]
         if thread and thread["group"]:
             line["group"] = thread["group"]
         if missed:
             line["missed"] = missed
         if is_important:
             line["important"] = True
-        if cut:
-            line["cut"] = cut if kind == 2 else [names(message)[place] for place in cut]
         if where:
             line["file"], line["line"] = where
         if channels:
@@ -386,46 +388,95 @@ class Timeline:
 SIZES = {"8": 1, "16": 2, "32": 4, "64": 8}
 
 
-def laid_out(kinds, words, interned, cuts):
-    """The values of a fixed part, with the data behind it; the places of those that were cut go to `cuts`."""
+def laid_out(kinds, words, interned):
+    """The values of a fixed part, with the data behind it, each with whether it was cut. They end with the words."""
     data = b"".join(struct.pack("<Q", word) for word in words)
     at, behind = 0, 8 * sum(2 if kind == "f80" else 1 for kind in kinds)
-    for place, kind in enumerate(kinds):
+    for kind in kinds:
+        end = at + (2 if kind == "f80" else 1)
+        if end > len(words):
+            return
         word, raw = words[at], struct.pack("<Q", words[at])
-        at += 2 if kind == "f80" else 1
+        at = end
         if at - 1 in interned:
             expect(kind == "istr", "an interned text that is an istr")
-            yield interned[at - 1].decode(errors="replace")
+            yield interned[at - 1].decode(errors="replace"), False
             continue
         if kind in ("text", "str", "wstr", "istr") or kind.endswith("[]"):
             size = SIZES[kind[1:-2]] if kind.endswith("[]") else 1
             if word >> 62 & 1:
-                yield None
+                yield None, False
                 continue
             length = (word & 0xFFFFFFFF) * size
             expect(behind + length <= len(data), "data inside of the payload")
             found, cut = data[behind:behind + length], word >> 63
             behind += length + -length % 8
-            cuts += [place] * cut
             if size > 1 or kind.endswith("[]"):
                 form = {"i": "bhiq", "u": "BHIQ", "f": "??fd"}[kind[0]][size.bit_length() - 1]
-                yield list(struct.unpack(f"<{length // size}{form}", found)) + ["…"] * cut
+                elements = list(struct.unpack(f"<{length // size}{form}", found))
+                yield (list(map(short, elements)) if form == "f" else elements) + ["…"] * cut, cut == 1
             else:
-                yield found.decode(errors="replace") + "…" * cut
+                yield found.decode(errors="replace") + "…" * cut, cut == 1
         elif kind == "f80":
-            yield data[8 * at - 16:8 * at]
+            yield LongDouble(data[8 * at - 16:8 * at]), False
         elif kind in ("f32", "f64"):
-            yield struct.unpack_from("<f" if kind == "f32" else "<d", raw)[0]
+            yield short(struct.unpack_from("<f", raw)[0]) if kind == "f32" else struct.unpack("<d", raw)[0], False
         elif kind in ("i8", "i16", "i32", "u8", "u16", "u32"):
-            yield int.from_bytes(raw[:SIZES[kind[1:]]], "little", signed=kind[0] == "i")
+            yield int.from_bytes(raw[:SIZES[kind[1:]]], "little", signed=kind[0] == "i"), False
         elif kind in ("u64", "hex", "ptr", "bytes"):
-            yield word
+            yield word, False
         elif kind == "char":
-            yield chr(word & 0xFFFFFFFF)
+            point = word & 0xFFFFFFFF
+            is_character = point < 0xD800 or 0xE000 <= point < 0x110000
+            yield chr(point) if is_character else f"\\x{word & 0xFF:02x}", False
         elif kind == "bool":
-            yield word != 0
+            yield word != 0, False
         elif kind != "none":
-            yield struct.unpack("<q", raw)[0]
+            yield struct.unpack("<q", raw)[0], False
+
+
+def short(number):
+    """An f32, with as few digits as make the same f32."""
+    for digits in range(1, 10) if math.isfinite(number) else ():
+        fewer = float(f"{number:.{digits}g}")
+        if abs(fewer) <= 3.4028235e38 and struct.unpack("<f", struct.pack("<f", fewer))[0] == number:
+            return fewer
+    return number
+
+
+class LongDouble:
+    """80 bits: a sign, 15 bits of exponent, and a significand whose highest bit is the integer."""
+
+    def __init__(self, data):
+        self.significand, upper = struct.unpack_from("<QH", data)
+        self.sign, self.exponent = "-" if upper >> 15 else "", upper & 0x7FFF
+
+    def exact(self):
+        """The number, with as many digits as it needs."""
+        if self.exponent == 0x7FFF:
+            return decimal.Decimal(self.sign + ("nan" if self.significand & (1 << 63) - 1 else "inf"))
+        power = max(self.exponent, 1) - 16383 - 63
+        scaled = self.significand << power if power > 0 else self.significand * 5 ** -power
+        with decimal.localcontext() as context:
+            context.prec, context.Emin, context.Emax = 20000, -99999, 99999
+            return decimal.Decimal(f"{self.sign}{decimal.Decimal(scaled)}").scaleb(min(power, 0))
+
+    def general(self):
+        """As `%.21Lg` writes it."""
+        exact = self.exact()
+        if not exact.is_finite():
+            return str(exact).lower().replace("infinity", "inf")
+        rounded = decimal.Context(prec=21, Emin=-99999, Emax=99999).plus(exact) if exact else exact
+        place = rounded.adjusted() if exact else 0
+        digits = "".join(map(str, rounded.as_tuple().digits)).rstrip("0") or "0"
+        if -4 <= place < 21:
+            digits = "0" * -place + digits
+            whole, rest = digits[:max(place, 0) + 1].ljust(place + 1, "0"), digits[max(place, 0) + 1:]
+            return self.sign + whole + ("." + rest if rest else "")
+        return f"{self.sign}{digits[0]}{'.' * (len(digits) > 1)}{digits[1:]}e{place:+03}"
+
+    def __float__(self):
+        return float(self.exact())
 
 
 def conversions(format_):
@@ -453,7 +504,8 @@ def conversions(format_):
 
 
 def printf(format_, values):
-    """What printf writes, as far as Python formats alike: no %a, no flags of unsigned hexadecimal."""
+    """What printf writes, as far as Python formats alike: no %a, no flags of unsigned hexadecimal, a long double as a
+    double."""
     format_ = re.sub(r"(%[-+ #0]*[\d*]*(?:\.[\d*]*)?)(?:hh|h|ll|l|j|z|t)?([a-zA-Z])", r"\1\2", format_)
     values = [("(null)" if value is None else value) for value in values]
     conversions = re.findall(r"%[-+ #0]*(?:\d+|(\*))?(?:\.(?:\d+|(\*))?)?([a-zA-Z%])", format_)
@@ -487,6 +539,19 @@ def names(message):
     return [text for text, kind in pieces(message) if kind]
 
 
+def unique(given):
+    """Names of which each that comes again has a number behind it that no other name has."""
+    found = []
+    for name in given:
+        number = 1
+        candidate = name
+        while candidate in found or (number > 1 and candidate in given):
+            number += 1
+            candidate = f"{name}_{number}"
+        found.append(candidate)
+    return found
+
+
 def types(message):
     return [kind for _, kind in pieces(message) if kind]
 
@@ -507,8 +572,17 @@ def typed(kind, value):
         for _, number in found:
             bits &= ~number
         return [name for name, _ in found] + ([bits] if bits else [])
+    return plain(value)
+
+
+def plain(value):
+    """A value in JSON, which has no infinite numbers."""
+    if isinstance(value, list):
+        return [plain(element) for element in value]
+    if isinstance(value, LongDouble):
+        return value.general()
     if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
+        return "nan" if math.isnan(value) else str(value)
     return value
 
 
@@ -525,8 +599,12 @@ def shown(kind, value):
 
 
 def render(message, values):
-    values = iter(values)
-    return "".join(f"{text}({shown(kind, next(values))})" if kind else text for text, kind in pieces(message))
+    """An argument without a value is a question mark."""
+    values, text = iter(values), ""
+    for piece, kind in pieces(message):
+        value = next(values, values) if kind else None
+        text += piece if not kind else f"{piece}({'?' if value is values else shown(kind, value)})"
+    return text
 
 
 def rfc3339(nanos):
