@@ -293,9 +293,11 @@ end
 local function refused(names, values, more)
    local given = 0
    for index = 1, #names do
-      if values[index] ~= nil then given = index end
+      if type(values[index]) ~= "nil" then given = index end
    end
-   if more ~= nil or given < #names then refused_count(names, more ~= nil and "more" or given, 5) end
+   if type(more) ~= "nil" or given < #names then
+      refused_count(names, type(more) ~= "nil" and "more" or given, 5)
+   end
    for index, name in ipairs(names) do
       local value = values[index]
       if type(value) ~= "number" and not is_integer(value) then
@@ -451,6 +453,28 @@ local function enum_of(field)
    end
 end
 
+-- By the number of a type of C, which stays the same: whether it is a pointer.
+local POINTERS = {}
+
+local function is_address(value)
+   local number = tonumber(ffi.typeof(value))
+   local known = POINTERS[number]
+   if known == nil then
+      known = ffi.sizeof(value) == 8 and tostring(ffi.typeof(value)):find "%*[%a_ ]*[>)&]" ~= nil
+      POINTERS[number] = known
+   end
+   return known
+end
+
+local function pointer_of(field)
+   return function(value)
+      if type(value) == "number" then return value end
+      if type(value) == "cdata" and is_address(value) then return ffi.cast(INTEGERS[2], value) end
+      if not is_integer(value) then refuse_value("a pointer or an integer", field, value) end
+      return value
+   end
+end
+
 local function integer_of(field)
    return function(value)
       if type(value) ~= "number" and not is_integer(value) then refuse_value("an integer", field, value) end
@@ -466,6 +490,7 @@ local CONVERTERS = {
    [C.TIMELINE_CHAR] = char_of,
    [C.TIMELINE_ENUM] = enum_of,
    [C.TIMELINE_FLAGS] = enum_of,
+   [C.TIMELINE_PTR] = pointer_of,
 }
 
 local function zero() return 0 end
@@ -478,14 +503,13 @@ local function typed_logger(writer, event, fields)
    end
    local count = #fields
    local to_a, to_b, to_c, to_d = to[1] or zero, to[2] or zero, to[3] or zero, to[4] or zero
-   -- A value more than there are fields is an error, as is one that is missing.
+   -- A value more than there are fields is an error, as is one that is missing. A pointer that is NULL is equal to nil,
+   -- but given.
    local function check_count(a, b, c, d, more)
-      local values, given = { a, b, c, d }, 0
-      for index = 1, 4 do
-         if values[index] ~= nil then given = index end
-      end
-      if given > count then more = true end
-      if more ~= nil or given < count then refused_count(names, more ~= nil and "more" or given) end
+      local given = type(d) ~= "nil" and 4 or type(c) ~= "nil" and 3 or type(b) ~= "nil" and 2
+         or type(a) ~= "nil" and 1 or 0
+      if given > count or type(more) ~= "nil" then refused_count(names, "more") end
+      if given < count then refused_count(names, given) end
    end
    return function(a, b, c, d, more)
       if more ~= nil or (count < 4 and d ~= nil) or (count < 3 and c ~= nil) or (count < 2 and b ~= nil)
@@ -564,13 +588,15 @@ local function same(value) return value end
 -- the first word on nothing is allocated: the collector may call a finalizer, which may log with this function.
 local function payload_logger(writer, event, fields)
    local count, names, check, elements = #fields, {}, {}, {}
-   local parameters, checks, stores = {}, {}, {}
+   local parameters, given, checks, stores = {}, {}, {}, {}
    local words = ffi.new "int64_t[191]"
    local floats = ffi.cast("double *", words)
    local types, marked, has_data = ffi.new("uint8_t[?]", count + 1), 0ULL, false
    for index, field in ipairs(fields) do
       local kept
       names[index], parameters[index] = field.name, "v" .. index
+      -- NULL is equal to nil, and an address.
+      given[index] = (field.type == C.TIMELINE_PTR and 'type(v%d) == "nil"' or "v%d == nil"):format(index)
       types[index - 1] = field.type
       if field.type >= C.TIMELINE_ARRAY_OF then
          check[index], elements[index], kept = array_of(field)
@@ -593,8 +619,8 @@ local function payload_logger(writer, event, fields)
    end
    local function refuse_count(...)
       local given = select("#", ...)
-      while given > 0 and select(given, ...) == nil do given = given - 1 end
-      refused_count(names, given > count and "more" or given)
+      while given > 0 and type((select(given, ...))) == "nil" do given = given - 1 end
+      if given ~= count then refused_count(names, given > count and "more" or given) end
    end
    -- A function has at most sixty values from outside, so those of many fields are in tables.
    local outside = {}
@@ -610,9 +636,10 @@ local function payload_logger(writer, event, fields)
    if marked ~= 0 then log, last = C.timeline_log_interned, "types, marked" end
    local source = ([[
       local writer, event, check, elements, refuse_count, words, floats, log, put_text, put_array, types, marked, most, nothing = ...
+      local type = type
       %s
       return function(%s, more)
-         if more ~= nil or %s == nil then refuse_count(%s, more) end
+         if more ~= nil or %s then refuse_count(%s, more) end
          %s
          local tl = writer[0]
          if tl == nil then return end
@@ -621,7 +648,7 @@ local function payload_logger(writer, event, fields)
          %s
          log(tl, event, words, at, %s)
       end]]):format(table.concat(outside, "\n"), table.concat(parameters, ", "),
-      table.concat(parameters, " == nil or "), table.concat(parameters, ", "), table.concat(checks, "\n"),
+      table.concat(given, " or "), table.concat(parameters, ", "), table.concat(checks, "\n"),
       -- Without a call, LuaJIT would take the load out of a loop, which would never see the level change. Event 0
       -- is not logged.
       has_data and "if tl.enabled[event] == 0 then return nothing(tl, 0, 0, 0, 0, 0) end" or "", count,
@@ -657,7 +684,7 @@ local ATTRIBUTES = { channels = true, important = true }
 -- $name on the message's first line: numbers (fractions are cut off), int64_t or uint64_t, true and
 -- false as 1 and 0. A type behind the name, as in $ratio:f64, $ok:bool, $key:char or
 -- $color:enum(red=1,green=2), lets it take numbers with fractions, booleans, a character, or a name
--- of the enum. $name:str and $name:istr take a string, and $name:u16[] a table of numbers or an array of FFI with such
+-- of the enum. $at:ptr takes a pointer as well. $name:str and $name:istr take a string, and $name:u16[] a table of numbers or an array of FFI with such
 -- elements. There are at most 64 arguments. Any other argument, and a wrong number of them, raises an error at the caller's line,
 -- also while the event is disabled. `attributes` is a table or nil: { channels = 'itv|bbc' } lets the
 -- event be logged only while both channels are on; 'itv=on' is on unless somebody switches it off.

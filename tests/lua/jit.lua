@@ -78,6 +78,12 @@ local payloads = {
 run(function() local f = payloads[1] for i = 1, 20000 do f(i, i * 0.5, "a text") end end)
 run(function() local f = payloads[2] for i = 1, 20000 do f(i, i, i, i, i, i) end end)
 run(function() local f = payloads[3] for i = 1, 20000 do f("never") end end)
+local ffi = require "ffi"
+local pointers = { assert(tl:define("test", "info", "$a:ptr")), assert(tl:define("test", "info", "$a:ptr $b:ptr $c:str")) }
+local null, address = ffi.cast("void *", 0), ffi.cast("const char *", 0x7f0012345678)
+run(function() local f = pointers[1] for _ = 1, 20000 do f(address) end end)
+run(function() local f = pointers[1] for _ = 1, 20000 do f(null) end end)
+run(function() local f = pointers[2] for _ = 1, 20000 do f(address, null, "a text") end end)
 run(function() local f = typed[1] for i = 1, 20000 do f(i * 0.5) end end)
 run(function() local f = typed[2] for i = 1, 20000 do f(i * 0.5, i > 5, "green", i) end end)
 run(function() local f = typed[3] for i = 1, 20000 do f(i, 0.25) end end)
@@ -115,7 +121,6 @@ assert(calls >= 7, calls .. " calls of C in the compiled code")
 
 -- What walks over the call stack goes no further than to compiled code, whose unwind tables do not lead on: libgcc
 -- would end the program.
-local ffi = require "ffi"
 local C, words = ffi.load(os.getenv "TIMELINE_LIBRARY"), ffi.new "uint64_t[33]"
 local shortest, longest = 33, 0
 for i = 1, 500 do

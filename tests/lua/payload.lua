@@ -57,6 +57,31 @@ end
 ffi.cdef "int getpid(void);"
 refused("an array of uint8_t as $raw", arrays, ffi.C.getpid, {}, "")
 refused("$raw[2]", arrays, { 1, "x" }, {}, "")
+-- A pointer that is NULL is equal to nil, but given.
+local null, address = ffi.cast("void *", 0), ffi.cast("const char *", 0x7f0012345678)
+local two = tl:define("test", "info", "$a:str $b")
+refused("expected a string as $a, got cdata<void *>: NULL", two, null, 1)
+refused("expected an integer as $b, got cdata<void *>: NULL", two, "x", null)
+refused("expected 2 arguments ($a, $b), got 1", two, "x")
+refused("expected 2 arguments ($a, $b), got 1", two, null)
+local at, four = tl:define("test", "info", "$v:ptr"), tl:define("test", "info", "$n $v:ptr $w:ptr $s")
+local with_text = tl:define("test", "info", "$v:ptr $s:str $w:ptr")
+refused("expected 1 argument ($v), got 0", at)
+refused("expected 1 argument ($v), got more", at, null, 1)
+refused("expected a pointer or an integer as $v, got \"x\"", at, "x")
+refused("expected a pointer or an integer as $w, got cdata<", four, 1, null, ffi.new "char[8]", 4)
+refused("expected 4 arguments ($n, $v, $w, $s), got 3", four, 1, null, null)
+refused("expected an integer as $n, got cdata<void *>: NULL", four, null, null, null, 1)
+refused("expected 3 arguments ($v, $s, $w), got 1", with_text, null)
+refused("expected a string as $s, got cdata<void *>: NULL", with_text, null, null, null)
+refused("expected an integer as $n, got cdata<void *>: NULL", tl:define("test", "info", "$n"), null)
+at(null)
+at(address)
+at(0x10)
+at(-1LL)
+at(ffi.cast("int (*)(void)", 0x20))
+four(1, address, null, 4)
+with_text(address, "x", null)
 local line = debug.getinfo(1, "l").currentline + 1
 local _, where = pcall(function() sent(1, 2, 3) end)
 assert(where:find("payload.lua:" .. line .. ":", 1, true), where)
@@ -85,6 +110,8 @@ local expected = {
    "raw([]) list([1.0]) t(" .. ("y"):rep(capacity - 8) .. "…)",
    "raw([" .. table.concat(long, ", ", 1, 64) .. ", …]) list([…]) t(…)",
    table.concat(message, " "),
+   "v(0x0)", "v(0x7f0012345678)", "v(0x10)", "v(0xffffffffffffffff)", "v(0x20)",
+   "n(1) v(0x7f0012345678) w(0x0) s(4)", "v(0x7f0012345678) s(x) w(0x0)",
 }
 for index = 1, math.max(#expected, #seen) do
    assert(seen[index] == expected[index], ("%d: expected %s, got %s"):format(index, expected[index], seen[index]))
@@ -99,6 +126,9 @@ local log_interned = tl:define("test", "info", "$n to $host:istr")
 local function log(count)
    for i = 1, count do sent(i, i * 0.25, "a string of 14") end
    for i = 1, count / 10 do log_interned(i, "eth0") end
+   for i = 1, count / 10 do at(address) end
+   for i = 1, count / 10 do at(null) end
+   for i = 1, count / 10 do with_text(address, "x", null) end
 end
 log(10000)
 collectgarbage()
