@@ -123,7 +123,7 @@ impl Definition {
     /// Readers cut a longer one, as in a forged file, and end it with `…`.
     pub const LONGEST_TEXT: usize = 4096;
 
-    /// A message with `$name` arguments, without a known call site.
+    /// A message with `$name` arguments, not important, without a known call site.
     pub fn new(
         id: EventId,
         category: impl Into<String>,
@@ -136,7 +136,7 @@ impl Definition {
             priority: Some(priority),
             message: message.into(),
             is_lost: false,
-            important: None,
+            important: Some(false),
             syntax: Syntax::Template,
             file: None,
             line: None,

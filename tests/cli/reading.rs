@@ -337,6 +337,9 @@ fn info_tells_what_is_there() {
     assert_eq!(info["writers"][0]["alive"], true);
 
     let text = succeed(&["info", name.path()]).stdout;
+    let most = info["interned"]["most_strings"].as_u64().unwrap();
+    let interned = format!("interned     0 of {most} strings, with 0 B of ");
+    assert!(most > 0 && text.contains(&interned), "{text}");
     assert!(text.starts_with(&format!("{}  live\n", name.path())));
     for part in [
         "5,000 written",
