@@ -290,7 +290,7 @@ fn what_is_not_known_is_null() {
             json[2],
             with(json!({
                 "unix_ns": 2, "time": time(2), "args": [null, 0.5, "a \"b\"\n…"], "file": null,
-                "line": null,
+                "line": null, "cut": [2],
             }))
         );
         assert_eq!(
