@@ -2551,9 +2551,12 @@ template <class... A>
 const unsigned char timeline_types_<A...>::all[] = {
     static_cast<unsigned char>(timeline_argument_<A>::type)..., 0};
 
-/* Deduces the types of the arguments behind the message. It is never called. */
+/* Deduces the types of the arguments behind the message. It is never called, but it has a body:
+ * GCC refuses a function without one if a type is local to a function. */
 template <class... A>
-timeline_types_<A...> *timeline_types_of_(const char *, const A &...);
+timeline_types_<A...> *timeline_types_of_(const char *, const A &...) {
+  return nullptr;
+}
 template <class... A>
 TIMELINE_INLINE_ const unsigned char *timeline_given_(timeline_types_<A...> *) {
   return timeline_types_<A...>::all;

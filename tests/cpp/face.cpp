@@ -353,8 +353,6 @@ static void reading(timeline::ring& tl, const std::string& dir) {
   CHECK(many.values().size() == 7 && many.values()[6].as<int>() == 7);
 }
 
-enum class hue : std::uint8_t { red = 1, green = 2 };
-
 // Values come back with their types, and only as what they are.
 static void values_of_types(const std::string& dir) {
   timeline::ring own(dir + "/values", 4096);
@@ -363,6 +361,7 @@ static void values_of_types(const std::string& dir) {
   const std::vector<std::int16_t> list{-1, 32767};
   const std::vector<double> fractions{0.5};
   const char* const null = nullptr;
+  enum class hue : std::uint8_t { red = 1, green = 2 };
   TIMELINE_EVENT(own, timeline::info, "values", "$a:u8 $b:u64 $c $d $e $f $g $h $i $j:enum(red=1,green=2) $k:bool $l:char",
                  300u, ~std::uint64_t{0}, 0.1f, -0.25, "a text", list, null, fractions, std::string(3000, 'x'),
                  hue::green, true, 0x1f600);
