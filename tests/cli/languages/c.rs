@@ -5,8 +5,8 @@ use super::event::{Event, Field, Value};
 const HEAD: &str = "#include <stdint.h>
 #include <string.h>
 #include <wchar.h>
-static float f32(uint32_t bits) { float x; memcpy(&x, &bits, sizeof x); return x; }
-static double f64(uint64_t bits) { double x; memcpy(&x, &bits, sizeof x); return x; }
+float f32(uint32_t bits) { float x; memcpy(&x, &bits, sizeof x); return x; }
+double f64(uint64_t bits) { double x; memcpy(&x, &bits, sizeof x); return x; }
 ";
 
 /// A program under construction.
