@@ -72,8 +72,11 @@ int main(int argc, char** argv) {
     CHECK(copy.category() == expected[i].category);
     CHECK(copy.priority() == expected[i].priority);
     CHECK(copy.line() > 0 && copy.file().find("printf.cpp") != std::string_view::npos);
-    CHECK(copy.backtrace().empty() && copy.begin() == copy.end());
+    CHECK(copy.backtrace().empty());
   }
+  CHECK(events[0].values().size() == 2 && events[0].values()[0].as<int>() == 5);
+  CHECK(events[0].values()[1].as<std::string_view>() == "eth0");
+  CHECK(events[2].values().empty());
   CHECK(events[4].line() == events[5].line());
 
   // The level, and a moved-from ring.

@@ -568,7 +568,8 @@ def typed(kind, value):
         return next((name for name, number in labels(kind) if number == value), value)
     if kind.startswith("flags("):
         bits = value & 0xFFFFFFFFFFFFFFFF
-        found = [(name, number) for name, number in labels(kind) if number and bits & number == number]
+        names = [(name, number & 0xFFFFFFFFFFFFFFFF) for name, number in labels(kind)]
+        found = [(name, number) for name, number in names if number and bits & number == number]
         for _, number in found:
             bits &= ~number
         return [name for name, _ in found] + ([bits] if bits else [])

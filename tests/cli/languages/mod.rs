@@ -5,8 +5,9 @@ mod event;
 mod lua;
 mod model;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use timeline::statement::Payload;
 use timeline::{EventId, Priority, Timeline};
@@ -31,21 +32,34 @@ fn events_are_shown_as_the_model_shows_them(can: &Can, log: impl Fn(&[Event], &s
     let tl = Timeline::with_size(name.path(), 65_536, 1 << 20).unwrap();
     let folder = tempfile::tempdir().unwrap();
     log(&events, name.path(), folder.path());
-    readers_give_what_the_model_says(&events, name.path(), folder.path());
+    readers_give_what_the_model_says(&events, name.path());
     check_everywhere(&name, tl, &expected);
 }
 
+/// The readers of C and C++, which all of these tests share.
+fn readers() -> &'static [PathBuf; 2] {
+    static READERS: OnceLock<[PathBuf; 2]> = OnceLock::new();
+    READERS.get_or_init(|| {
+        let compiled = |compiler, flags: &[&str], source: &str| {
+            let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(source);
+            std::fs::create_dir_all(&folder).unwrap();
+            let flags = [flags, &["-O0", "-g0"]].concat();
+            compile(compiler, &flags, &[source], Link::Shared, &folder)
+        };
+        [
+            compiled(cc(), C99, "tests/c/values.c"),
+            compiled(cxx(), CPP17, "tests/cpp/values.cpp"),
+        ]
+    })
+}
+
 /// The readers of C, C++ and Lua give the values as numbers, texts and arrays.
-fn readers_give_what_the_model_says(events: &[Event], path: &str, folder: &Path) {
+fn readers_give_what_the_model_says(events: &[Event], path: &str) {
     let expected: Vec<String> = events.iter().map(model::read).collect();
-    let compiled = |compiler, flags: &[&str], source: &str| {
-        let flags = [flags, &["-O0", "-g0"]].concat();
-        let program = compile(compiler, &flags, &[source], Link::Shared, folder);
-        printed(limited(program).arg(path), "coreutils")
-    };
+    let [c, cpp] = readers().each_ref();
     let said = [
-        compiled(cc(), C99, "tests/c/values.c"),
-        compiled(cxx(), CPP17, "tests/cpp/values.cpp"),
+        printed(limited(c).arg(path), "coreutils"),
+        printed(limited(cpp).arg(path), "coreutils"),
         printed(
             luajit().arg(root().join("tests/lua/values.lua")).arg(path),
             "luajit",
