@@ -17,6 +17,7 @@
 -- line.
 
 local ffi = require "ffi"
+local band = require("bit").band
 local type = type
 
 local timeline = {}
@@ -886,13 +887,28 @@ local function unsigned(value)
    return value
 end
 
+-- LuaJIT keeps the types of its values in bits that a NaN leaves free, and does not look at the bits of a number that it
+-- reads from memory. So a NaN is recognised by its bits. It would be a value of any type.
+local function is_nan64(words, index)
+   local high = words[2 * index + 1]
+   return band(high, 0x7ff00000) == 0x7ff00000 and (band(high, 0xfffff) ~= 0 or words[2 * index] ~= 0)
+end
+
+local function is_nan32(words, index)
+   local word = words[index]
+   return band(word, 0x7f800000) == 0x7f800000 and band(word, 0x7fffff) ~= 0
+end
+
 local function elements_of(raw)
-   local first, elements = ffi.cast(ffi.typeof("const $ *", ffi.typeof(ELEMENTS[raw.type - C.TIMELINE_ARRAY_OF])), raw.data), {}
-   local exact = raw.type == C.TIMELINE_ARRAY_OF + C.TIMELINE_U64 and unsigned
-      or raw.type == C.TIMELINE_ARRAY_OF + C.TIMELINE_I64 and signed
-   for index = 1, raw.count do
-      local element = first[index - 1]
-      elements[index] = exact and exact(element) or element
+   local kind = raw.type - C.TIMELINE_ARRAY_OF
+   local first, elements = ffi.cast(ffi.typeof("const $ *", ffi.typeof(ELEMENTS[kind])), raw.data), {}
+   local exact = kind == C.TIMELINE_U64 and unsigned or kind == C.TIMELINE_I64 and signed
+   local is_nan = kind == C.TIMELINE_F64 and is_nan64 or kind == C.TIMELINE_F32 and is_nan32
+   local words = ffi.cast("const uint32_t *", raw.data)
+   for index = 0, raw.count - 1 do
+      if is_nan and is_nan(words, index) then elements[index + 1] = 0 / 0
+      elseif exact then elements[index + 1] = exact(first[index])
+      else elements[index + 1] = first[index] end
    end
    return elements
 end

@@ -75,7 +75,8 @@ fn convert(value: &Value, kind: Option<FieldType>) -> timeline_event_value_t {
         }
         Value::Float(value) => {
             converted.kind = TIMELINE_IS_FLOAT;
-            converted.number = *value;
+            // LuaJIT would take other bits for a value of another type.
+            converted.number = if value.is_nan() { f64::NAN } else { *value };
         }
         Value::LongDouble(bytes) => {
             converted.kind = TIMELINE_IS_LONG_DOUBLE;

@@ -1,4 +1,5 @@
 -- Reading: typed events, both orders, snapshots, following, and what was missed.
+local ffi = require "ffi"
 local timeline = require "timeline"
 local name, folder = arg[1], arg[2]
 local snapshot = folder .. "/snapshot.timeline"
@@ -84,6 +85,15 @@ assert(missed == all:missed(), missed)
 local there, gone = 0, 0
 for event in at:events("newest") do there, gone = there + 1, gone + event.missed end
 assert(there + gone == before + 10000, there .. " + " .. gone)
+
+-- NaNs of any bits, which LuaJIT would take for values of other types.
+local bits = ffi.new "union { uint32_t half[4]; double number[2]; float single[4]; }"
+for index, half in ipairs { 0xffffffff, 0xffffffff, 0x12345678, 0xfff92345 } do bits.half[index - 1] = half end
+assert(tl:define("app", "info", "not $numbers:f64[] $singles:f32[]"))(bits.number, bits.single)
+local read_back = at:events("newest")().args
+for index = 1, 2 do assert(type(read_back[1][index]) == "number" and read_back[1][index] ~= read_back[1][index]) end
+for _, index in ipairs { 1, 2, 4 } do assert(read_back[2][index] ~= read_back[2][index]) end
+assert(read_back[2][3] == 0x1.68acfp-91)
 
 -- An event of many arguments has them all, and no more.
 local names, numbers = {}, {}

@@ -40,11 +40,15 @@ fn events_are_shown_as_the_model_shows_them(can: &Can, log: impl Fn(&[Event], &s
 fn readers() -> &'static [PathBuf; 2] {
     static READERS: OnceLock<[PathBuf; 2]> = OnceLock::new();
     READERS.get_or_init(|| {
+        // Another run of this test may execute the same files.
+        let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let folder = tempfile::tempdir_in(place).unwrap();
         let compiled = |compiler, flags: &[&str], source: &str| {
-            let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(source);
-            std::fs::create_dir_all(&folder).unwrap();
             let flags = [flags, &["-O0", "-g0"]].concat();
-            compile(compiler, &flags, &[source], Link::Shared, &folder)
+            let program = compile(compiler, &flags, &[source], Link::Shared, folder.path());
+            let reader = place.join(source.replace('/', "-"));
+            std::fs::rename(program, &reader).unwrap();
+            reader
         };
         [
             compiled(cc(), C99, "tests/c/values.c"),
