@@ -14,9 +14,10 @@ use super::threads::{self, Recorded};
 use crate::layout::Geometry;
 use crate::shm::{Mapping, read_small};
 
-/// The kernel is asked again after that time,
+/// The least time between two questions to the kernel.
 const PAUSE: Duration = Duration::from_secs(1);
-/// and after so many times the time that asking took.
+/// The pause is at least this many times as long as the last questions took, so that a reader of
+/// many threads spends little of its time on them.
 const SHARE: u32 = 64;
 
 /// The most names that are kept, of threads that may all have ended.

@@ -1,4 +1,4 @@
-//! Takes an event as its entries have it, without making an [`Event`] of it.
+//! Reads an event from its entries in place, without building an [`Event`].
 
 use super::groups::{Group, words};
 use super::lane::Missing;

@@ -1,4 +1,4 @@
-//! What the words of an event are, which a recorder packs as the ring has them.
+//! Describes the words of an event, which a recorder packs as they are in the ring.
 
 use crate::format::block::MOST_NUMBER;
 use timeline::{Layout, ValueKind};

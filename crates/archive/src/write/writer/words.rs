@@ -1,4 +1,4 @@
-//! Writes events of a ring into blocks, as their entries have them.
+//! Writes events into blocks from the words of their entries in the ring.
 
 use std::io::{self, Write};
 
