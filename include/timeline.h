@@ -2359,7 +2359,9 @@ TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timel
  * `double` for `f64`, a pointer for `ptr` and `hex`, a `char *` or `TIMELINE_TEXT(pointer, bytes)`
  * for `str` and `istr`, `TIMELINE_WIDE(pointer)` for `wstr`, and `TIMELINE_ARRAY(pointer, count)` for an array.
  * If an argument does not fit, or if there are more or fewer of them than the message has, the event
- * cannot be defined: it is never logged, and `timeline_last_error` says why.
+ * cannot be defined: it is never logged, and `timeline_last_error` says why. The compiler refuses a
+ * structure and a `long double`. gcc also refuses another number of arguments, if it optimises. With
+ * timeline.hpp, a C++ compiler refuses whatever does not fit.
  *
  * An event of up to four numbers is as fast as `timeline_log`. An event has at most 64 arguments,
  * and room for 1,528 bytes, in small rings for less (760 in the smallest): each argument takes 8,
@@ -2616,10 +2618,44 @@ TIMELINE_INLINE_ void timeline_log_printf_(timeline_t *timeline_tl_, timeline_si
   TIMELINE_BEGIN_(timeline_fixed_, flags);                                         \
   TIMELINE_EACH_(store, __VA_ARGS__)
 
+/* The compiler counts the names in the message if it can calculate with literals. */
+#if defined(__OPTIMIZE__) && !defined(__clang__)
+__attribute__((error("the message of this event has another number of $arguments than the statement")))
+void timeline_another_number_of_arguments_(void);
+
+/* The first `$name` on the line, behind its `$`; NULL if there is none. */
+TIMELINE_INLINE_ const char *timeline_next_name_(const char *line) {
+  const char *const at = line ? __builtin_strpbrk(line, "$\r\n") : 0;
+  if (!at || *at != '$') return 0;
+  const char c = at[1];
+  if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_') return at + 1;
+  /* A `$` by itself: it ends the count, because nobody knows the value of this pointer. */
+  const char *unknown;
+  __asm__("" : "=r"(unknown));
+  return unknown;
+}
+
+#define TIMELINE_SKIP_NAME_(x) timeline_line_ = timeline_next_name_(timeline_line_);
+/* Behind a handle that is NULL, so that code that the compiler could not remove does not run. */
+#define TIMELINE_CHECK_COUNT_(...)                                                     \
+  if (!timeline_tl_) {                                                                 \
+    const char *timeline_line_ = TIMELINE_FORMAT_(__VA_ARGS__, 0);                     \
+    TIMELINE_EACH_(TIMELINE_SKIP_NAME_, __VA_ARGS__)                                   \
+    const bool timeline_wrong_ = !timeline_line_ || timeline_next_name_(timeline_line_); \
+    if (__builtin_constant_p(timeline_wrong_) && timeline_wrong_)                      \
+      timeline_another_number_of_arguments_();                                         \
+  }
+#else
+#define TIMELINE_CHECK_COUNT_(...)
+#endif
+
 #define TIMELINE_EVENT_(level, flags, ...)                                                                    \
   static const unsigned char timeline_given_[] = {TIMELINE_EACH_(TIMELINE_LISTED_, __VA_ARGS__) 0};           \
+  TIMELINE_CHECK_COUNT_(__VA_ARGS__)                                                                          \
   if (timeline_says_(timeline_tl_, &timeline_site_, level, timeline_given_, &timeline_event_)) {              \
     TIMELINE_LOG_(TIMELINE_STORE_, 0, __VA_ARGS__)                                                            \
+    /* Only a long double takes two words. */                                                                 \
+    enum { an_event_takes_no_long_double_ = 1 / (timeline_fixed_ == TIMELINE_COUNT_(__VA_ARGS__)) };          \
     TIMELINE_END_EVENT_(&timeline_site_, timeline_given_, timeline_numbers_, timeline_fixed_);                \
   }
 

@@ -1,0 +1,4 @@
+// expected of gcc: another number of $arguments
+#include <timeline.h>
+void say(timeline_t *tl);
+void say(timeline_t *tl) { TIMELINE_EVENT(tl, TIMELINE_INFO, "c", "$a and $b:str of $c", 1, "two"); }
