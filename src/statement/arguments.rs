@@ -4,8 +4,9 @@ use std::marker::PhantomData;
 
 use super::argument::Argument;
 use super::payload::Payload;
-use crate::event::{EventId, FieldType};
+use crate::event::FieldType;
 use crate::layout::{MAX_ARGUMENTS, MAX_PAYLOAD_WORDS, PAYLOAD_WORDS};
+use crate::ring::log::EnabledEvent;
 use crate::timeline::Timeline;
 
 /// A list of arguments: `(&a, (&b, ()))`.
@@ -107,12 +108,12 @@ impl<A: List> Arguments<A> {
     /// Logs the words of `N` values: as arguments if they are numbers and there are at most four,
     /// else as a payload.
     #[inline(always)]
-    pub fn log<const N: usize>(self, timeline: &Timeline, event: EventId, values: A) {
+    pub fn log<const N: usize>(self, timeline: &Timeline, event: EnabledEvent, values: A) {
         const { assert!(N == A::COUNT) };
         if A::NUMBERS && N <= MAX_ARGUMENTS {
             let mut words = [0; MAX_ARGUMENTS];
             values.store(0, &mut Payload::new(&mut words, N));
-            timeline.log(event, words.map(|word| word as i64));
+            timeline.log_enabled(event, words.map(|word| word as i64));
             return;
         }
         // As few words as there may be, because all are set to 0 first.
@@ -143,12 +144,12 @@ const MIDDLE: usize = 64;
 
 /// Apart from the statement, which is shorter without it.
 #[inline(never)]
-fn log_long<A: List, const ROOM: usize>(timeline: &Timeline, event: EventId, values: &A) {
+fn log_long<A: List, const ROOM: usize>(timeline: &Timeline, event: EnabledEvent, values: &A) {
     log_payload::<A, ROOM>(timeline, event, values);
 }
 
 #[inline(always)]
-fn log_payload<A: List, const ROOM: usize>(timeline: &Timeline, event: EventId, values: &A) {
+fn log_payload<A: List, const ROOM: usize>(timeline: &Timeline, event: EnabledEvent, values: &A) {
     let mut words = [0; ROOM];
     // So many words have room in every ring.
     let most = match ROOM <= SMALL {
@@ -158,12 +159,12 @@ fn log_payload<A: List, const ROOM: usize>(timeline: &Timeline, event: EventId, 
     let mut payload = Payload::new(&mut words[..most], A::COUNT);
     values.store(0, &mut payload);
     let end = payload.end();
-    timeline.log_payload(event, &words[..end], false);
+    timeline.log_enabled_payload(event, &words[..end], false);
 }
 
 /// Logs words of which some may be interned texts.
 #[inline(never)]
-fn log_interned<A: List, const ROOM: usize>(timeline: &Timeline, event: EventId, values: &A) {
+fn log_interned<A: List, const ROOM: usize>(timeline: &Timeline, event: EnabledEvent, values: &A) {
     let mut words = [0; ROOM];
     let most = ROOM.min(timeline.payload_capacity());
     // The first word says which of the others are interned.
@@ -172,7 +173,7 @@ fn log_interned<A: List, const ROOM: usize>(timeline: &Timeline, event: EventId,
     let (end, interned) = (payload.end() + 1, payload.which_are_interned());
     words[0] = interned;
     match interned {
-        0 => timeline.log_payload(event, &words[1..end], false),
-        _ => timeline.log_with_interned(event, &words[..end]),
+        0 => timeline.log_enabled_payload(event, &words[1..end], false),
+        _ => timeline.log_enabled_payload(event, &words[..end], true),
     }
 }

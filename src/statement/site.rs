@@ -7,6 +7,7 @@ use super::arguments::List;
 use super::message::with_types;
 use crate::error::Result;
 use crate::event::{Attributes, EventId, FieldType, Priority};
+use crate::ring::log::EnabledEvent;
 use crate::sync::{AtomicU64, Ordering};
 use crate::timeline::Timeline;
 
@@ -55,7 +56,7 @@ impl Site {
         timeline: &Timeline,
         priority: Priority,
         _: Arguments<A>,
-    ) -> Option<EventId> {
+    ) -> Option<EnabledEvent> {
         let (word, pair) = self.known(timeline, priority);
         // Relaxed: the word guards nothing but itself.
         let found = word.load(Ordering::Relaxed) ^ pair << 24;
@@ -63,7 +64,7 @@ impl Site {
             true => EventId(found as u32),
             false => self.define(timeline, priority, A::types)?,
         };
-        timeline.enabled(event).then_some(event)
+        timeline.enabled_event(event)
     }
 
     /// The word for a timeline and a priority, and its upper bits if it holds their event.

@@ -31,9 +31,4 @@ impl Timeline {
             .interned
             .word(&words, text.len())
     }
-
-    /// Logs a payload whose first word says which of the words behind it are interned.
-    pub(crate) fn log_with_interned(&self, event: EventId, words: &[u64]) {
-        self.log.log_payload(event.0, FLAG_INTERNED, words);
-    }
 }

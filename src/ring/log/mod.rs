@@ -31,6 +31,13 @@ use crate::sync::{AtomicU64, Ordering, compiler_fence};
 /// full costs a ticket.
 const ATTEMPTS: u32 = 3;
 
+/// An event that was enabled when its byte was read.
+#[derive(Clone, Copy)]
+pub struct EnabledEvent {
+    event: u32,
+    byte: u8,
+}
+
 /// A timeline in a process that writes to it.
 #[repr(C)]
 pub struct Log {
@@ -121,19 +128,37 @@ impl Log {
         self.enable_byte(event).is_some_and(|byte| byte != 0)
     }
 
-    /// Logs an event if it is enabled.
+    /// The event, if it is logged at the moment. Ids out of range are not.
     #[inline(always)]
-    pub fn log(&self, event: u32, [a, b, c, d]: [i64; 4]) {
-        if self.enable_byte(event) == Some(ENABLED) {
+    pub fn enabled_event(&self, event: u32) -> Option<EnabledEvent> {
+        let byte = self.enable_byte(event).filter(|byte| *byte != 0)?;
+        Some(EnabledEvent { event, byte })
+    }
+
+    /// Logs an event that was enabled a moment ago.
+    #[inline(always)]
+    pub fn log_enabled(&self, EnabledEvent { event, byte }: EnabledEvent, args: [i64; 4]) {
+        let [a, b, c, d] = args;
+        if byte == ENABLED {
             // SAFETY: `hot` describes the ring that is kept mapped here, and is the beginning of a
             // Log.
             return unsafe { rseq::append::<Log>(&raw const self.hot, event, a, b, c, d) };
+        }
+        self.log_short_important(event, a, b, c, d);
+    }
+
+    /// Logs an event if it is enabled.
+    #[inline(always)]
+    pub fn log(&self, event: u32, args: [i64; 4]) {
+        if self.enable_byte(event) == Some(ENABLED) {
+            let byte = ENABLED;
+            return self.log_enabled(EnabledEvent { event, byte }, args);
         }
         // Loaded again, because the compiler would make one comparison more of a single load, for
         // plain events as well. One that was enabled in between is logged a moment later.
         match self.enable_byte(event) {
             Some(0 | ENABLED) => {}
-            Some(_) => self.log_short_important(event, a, b, c, d),
+            Some(byte) => self.log_enabled(EnabledEvent { event, byte }, args),
             None => self.bad_event(),
         }
     }
@@ -141,11 +166,21 @@ impl Log {
     /// Logs an event with a payload, if it is enabled. Cuts it to [`Log::payload_capacity`].
     #[inline]
     pub fn log_payload(&self, event: u32, flags: u8, payload: &[u64]) {
-        let byte = match self.enable_byte(event) {
-            Some(0) => return,
-            Some(byte) => byte,
-            None => return self.bad_event(),
-        };
+        match self.enable_byte(event) {
+            Some(0) => {}
+            Some(byte) => self.log_enabled_payload(EnabledEvent { event, byte }, flags, payload),
+            None => self.bad_event(),
+        }
+    }
+
+    /// The same for an event that was enabled a moment ago.
+    #[inline(always)]
+    pub fn log_enabled_payload(
+        &self,
+        EnabledEvent { event, byte }: EnabledEvent,
+        flags: u8,
+        payload: &[u64],
+    ) {
         let LongEvent { head, words } = LongEvent::new(event, flags, payload, self.payload_words);
         if byte != ENABLED {
             return self.log_long_important(head, words);
