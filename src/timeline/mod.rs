@@ -1,5 +1,6 @@
 //! A timeline in the program that writes it: define, log, priority, sample, save.
 
+mod enabled;
 mod environment;
 mod interned;
 mod options;
@@ -16,10 +17,10 @@ use crate::event::{
     typed_message,
 };
 use crate::layout::MAX_ARGUMENTS;
-use crate::layout::words::{FLAG_BACKTRACE, FLAG_INTERNED};
+use crate::layout::words::FLAG_BACKTRACE;
 use crate::ring::handle::Index;
 use crate::ring::local::MAX_OPEN;
-use crate::ring::log::{EnabledEvent, Log, NotNamed};
+use crate::ring::log::{Log, NotNamed};
 use crate::ring::processes;
 use crate::ring::threads::Names;
 use crate::save::{self, Saved};
@@ -240,31 +241,6 @@ impl Timeline {
             all[..N].copy_from_slice(&args);
             self.log.log(event.0, all);
         }
-    }
-
-    /// The event, if it is logged at the moment.
-    #[inline(always)]
-    pub(crate) fn enabled_event(&self, event: EventId) -> Option<EnabledEvent> {
-        self.log.enabled_event(event.0)
-    }
-
-    /// Logs an event whose byte need not be read again.
-    #[inline(always)]
-    pub(crate) fn log_enabled(&self, event: EnabledEvent, args: [i64; MAX_ARGUMENTS]) {
-        self.log.log_enabled(event, args);
-    }
-
-    /// The same with a payload without a call stack. `is_interned`: the first word says which of
-    /// the words behind it are interned.
-    #[inline(always)]
-    pub(crate) fn log_enabled_payload(
-        &self,
-        event: EnabledEvent,
-        words: &[u64],
-        is_interned: bool,
-    ) {
-        let flags = if is_interned { FLAG_INTERNED } else { 0 };
-        self.log.log_enabled_payload(event, flags, words);
     }
 
     /// Defines the event of one call site with a message with arguments, whose types are `given`.
