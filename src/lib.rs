@@ -91,8 +91,8 @@ pub use self::{
     event::{
         Attributes, Bytes, Catalogue, CatalogueEvent, Channel, Definition, Element, EventId, Field,
         FieldType, Format, Hex, Labels, Layout, Level, Module, Nanoseconds, Priority, Rules,
-        Selection, Switch, Syntax, TYPES, UnixTime, Value, ValueKind, ValueSink, Values,
-        argument_names, bounded, by_position, checked_fields, fields, lay_out, short,
+        Selection, Switch, Syntax, TYPES, UnixTime, Value, ValueColumns, ValueKind, ValueSink,
+        Values, argument_names, bounded, by_position, checked_fields, fields, lay_out, short,
         typed_message, values,
     },
     info::{Dropped, Info},
@@ -104,8 +104,8 @@ pub use self::{
     save::Saved,
     shm::Trust,
     source::{
-        Encoding, EntryEvent, EntryKind, Event, Events, Follow, FollowFrom, Frame, Order, Payload,
-        PlacedEvent, Source, ThreadRef,
+        AlikeEvents, Encoding, EntryEvent, Event, Events, Follow, FollowFrom, Frame, Order,
+        Payload, PlacedEvent, Source, ThreadRef,
     },
     statement::{Argument, Flags, Interned, Named, Wide},
     timeline::{Options, Timeline},

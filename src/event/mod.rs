@@ -6,6 +6,7 @@
 
 mod catalogue;
 mod channels;
+mod columns;
 mod decimals;
 mod element;
 mod field;
@@ -33,6 +34,7 @@ pub use catalogue::{Catalogue, CatalogueEvent};
 #[cfg(test)]
 pub use channels::channels_of_event;
 pub use channels::{Channel, Switch, channel_name};
+pub use columns::ValueColumns;
 pub(crate) use decimals::{Part, Whole, parts};
 pub use element::Element;
 pub use field::{FieldType, Labels, TYPES};

@@ -25,7 +25,7 @@ pub(crate) const CUT: u64 = 1 << 63;
 /// Bit of the word of a text: it was `NULL`.
 pub(crate) const NULL: u64 = 1 << 62;
 /// Bytes of a word.
-const WORD: usize = 8;
+pub(super) const WORD: usize = 8;
 
 /// Which values the payloads of a definition have.
 ///
@@ -43,9 +43,9 @@ const WORD: usize = 8;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
-    types: Vec<WordType>,
+    pub(super) types: Vec<WordType>,
     /// The size of the fixed part, in bytes.
-    fixed: usize,
+    pub(super) fixed: usize,
 }
 
 impl Layout {
@@ -96,20 +96,6 @@ impl Layout {
     #[inline]
     pub fn is_whole(&self, payload: &[u8]) -> bool {
         payload.len() >= self.fixed
-    }
-
-    /// Gives the values of a whole payload to a sink, one for each of [`Layout::kinds`].
-    #[inline]
-    pub fn give(&self, payload: &[u8], sink: &mut impl ValueSink) {
-        let mut laid = self.laid(Words::Bytes(payload));
-        if self.fixed != self.types.len() * WORD {
-            return laid.give(sink);
-        }
-        // Each value has one word, as most have: there is nothing to look for.
-        let (words, _) = payload.as_chunks::<WORD>();
-        for (word_type, word) in self.types.iter().zip(words) {
-            laid.give_one(*word_type, u64::from_le_bytes(*word), sink);
-        }
     }
 
     /// The values of an event that has no payload: its words are the arguments.
@@ -171,7 +157,7 @@ impl<'a> Iterator for Values<'a> {
 }
 
 #[derive(Clone, Copy)]
-enum Words<'a> {
+pub(super) enum Words<'a> {
     Bytes(&'a [u8]),
     Arguments(&'a [i64]),
 }
@@ -200,13 +186,13 @@ impl<'a> Words<'a> {
 }
 
 /// The values of a payload, as its definition lays them out.
-struct Laid<'a> {
-    types: std::slice::Iter<'a, WordType>,
-    words: Words<'a>,
+pub(super) struct Laid<'a> {
+    pub types: std::slice::Iter<'a, WordType>,
+    pub words: Words<'a>,
     /// The next word.
-    at: usize,
+    pub at: usize,
     /// Where the next text begins, in bytes.
-    data: usize,
+    pub data: usize,
 }
 
 impl<'a> Laid<'a> {
@@ -256,7 +242,7 @@ impl<'a> Laid<'a> {
 
     /// Gives a value to a sink, whose first word was passed. Returns whether it is there.
     #[inline(always)]
-    fn give_one(&mut self, word_type: WordType, word: u64, sink: &mut impl ValueSink) -> bool {
+    pub fn give_one(&mut self, word_type: WordType, word: u64, sink: &mut impl ValueSink) -> bool {
         match word_type {
             WordType::Int(bits) => sink.int(signed(word, bits)),
             WordType::Uint(bits) => sink.uint(unsigned(word, bits)),
@@ -305,14 +291,14 @@ impl<'a> Laid<'a> {
 
 /// The lowest bits of a word, as a signed number.
 #[inline]
-fn signed(word: u64, bits: u32) -> i64 {
+pub(super) fn signed(word: u64, bits: u32) -> i64 {
     let shift = u64::BITS - bits;
     (word << shift) as i64 >> shift
 }
 
 /// The lowest bits of a word.
 #[inline]
-fn unsigned(word: u64, bits: u32) -> u64 {
+pub(super) fn unsigned(word: u64, bits: u32) -> u64 {
     let shift = u64::BITS - bits;
     word << shift >> shift
 }

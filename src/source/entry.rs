@@ -13,9 +13,16 @@ const WORD: usize = size_of::<u64>();
 /// Words of an event in its first entry, at most.
 const FIRST_WORDS: usize = ENTRY_WORDS - PAYLOAD_AT[0];
 
-/// See [`EntryEvent::kind`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct EntryKind(u32, [u64; 2]);
+/// Successive events of a lane that differ only in their ticks and words.
+#[derive(Debug, Clone, Copy)]
+pub struct AlikeEvents<'a> {
+    /// The ticks of each.
+    pub ticks: &'a [u64],
+    /// Their words, as bytes. Each has the same number of words.
+    pub words: &'a [u8],
+    /// How many entries each takes.
+    pub entries: usize,
+}
 
 /// An event as its entries have it, and its position.
 #[derive(Debug, Clone, Copy)]
@@ -74,11 +81,16 @@ impl EntryEvent {
         self.number.saturating_add(self.entries() as u64)
     }
 
-    /// What the events of one definition have in common if one thread logged them on one CPU, each
-    /// with as many words: the bits of their entries.
+    /// Where its entries end among those of the poll.
+    pub(super) fn end(&self) -> usize {
+        self.rest.0 + self.rest.1
+    }
+
+    /// Whether these are the first entries of events of one definition, which one thread logged on
+    /// one CPU, each with as many words.
     #[inline]
-    pub fn kind(&self) -> EntryKind {
-        EntryKind(self.lane, [self.first.0[1], self.first.0[2]])
+    pub(super) fn is_alike(&self, other: &Entry) -> bool {
+        self.first.0[1..3] == other.0[1..3]
     }
 
     /// How many entries it takes.
@@ -96,11 +108,10 @@ impl EntryEvent {
         self.missing.unread > 0 || self.missing.earlier > 0
     }
 
-    /// Replaces `bytes` by those of its words: its arguments, or its payload. Returns whether they
-    /// are all of its values. They are not if there is a call stack or an interned text.
+    /// Appends the bytes of its words: its arguments, or its payload. Returns whether they are all
+    /// of its values. They are not if there is a call stack or an interned text.
     #[inline]
     pub(super) fn words(&self, entries: &[Entry], bytes: &mut Vec<u8>) -> bool {
-        bytes.clear();
         let count = match self.first.flags() & (FLAG_PAYLOAD | FLAG_BACKTRACE | FLAG_INTERNED) {
             0 => MAX_ARGUMENTS,
             FLAG_PAYLOAD if self.first.slots() == 1 => FIRST_WORDS - self.first.unused_words(),
@@ -110,16 +121,32 @@ impl EntryEvent {
             }
             _ => return false,
         };
-        let mut first = [0; FIRST_WORDS * WORD];
-        for (bytes, word) in first
-            .chunks_exact_mut(WORD)
-            .zip(&self.first.0[PAYLOAD_AT[0]..])
-        {
-            bytes.copy_from_slice(&word.to_le_bytes());
-        }
-        bytes.extend_from_slice(&first);
-        bytes.truncate(count * WORD);
+        first_words(&self.first, count, bytes);
         true
+    }
+
+    /// Replaces `ticks` by its own and those of further events that are alike, whose entries these
+    /// are. Appends the words of the latter.
+    #[inline]
+    pub(super) fn more_words(&self, more: &[Entry], ticks: &mut Vec<u64>, bytes: &mut Vec<u8>) {
+        let groups = more.chunks_exact(self.entries());
+        ticks.clear();
+        ticks.push(self.ticks());
+        ticks.extend(groups.clone().map(|group| group[0].ticks()));
+        if self.entries() > 1 {
+            for group in groups {
+                let (first, rest) = (&group[0], &group[1..]);
+                words(&Group { at: 0, first, rest }, bytes);
+            }
+            return;
+        }
+        let count = match self.has_payload() {
+            true => FIRST_WORDS - self.first.unused_words(),
+            false => MAX_ARGUMENTS,
+        };
+        bytes.reserve((more.len() + 1) * FIRST_WORDS * WORD);
+        more.iter()
+            .for_each(|entry| first_words(entry, count, bytes));
     }
 
     fn group<'e>(&'e self, entries: &'e [Entry]) -> Group<'e> {
@@ -146,4 +173,18 @@ impl EntryEvent {
             missed: unread,
         }
     }
+}
+
+/// Appends the bytes of so many words of an event in its first entry.
+#[inline]
+fn first_words(entry: &Entry, count: usize, bytes: &mut Vec<u8>) {
+    let mut first = [0; FIRST_WORDS * WORD];
+    let words = &entry.0[PAYLOAD_AT[0]..];
+    for (bytes, word) in first.chunks_exact_mut(WORD).zip(words) {
+        bytes.copy_from_slice(&word.to_le_bytes());
+    }
+    // All of them are copied, because a copy of fixed size is faster.
+    let length = bytes.len() + count * WORD;
+    bytes.extend_from_slice(&first);
+    bytes.truncate(length);
 }

@@ -5,7 +5,9 @@
 //! know how far each lane has come, and only then looks at the chunks. So a gap is an exact loss,
 //! and not an event that was just being written. It is reported with the event after the gap.
 
-use super::entry::EntryEvent;
+use std::ops::Range;
+
+use super::entry::{AlikeEvents, EntryEvent};
 use super::gone::Gone;
 use super::groups::{Group, Groups};
 use super::important::Important;
@@ -54,7 +56,8 @@ pub struct Follow<'a> {
     runs: Vec<ChunkEntries>,
     /// The order of the events in them that were not returned yet.
     merge: Merge,
-    /// Memory for the words of an event.
+    /// Memory for the ticks and the words of events.
+    ticks: Vec<u64>,
     words: Vec<u8>,
 }
 
@@ -98,6 +101,7 @@ impl<'a> Follow<'a> {
             entries: Vec::new(),
             runs: Vec::new(),
             merge: Merge::default(),
+            ticks: Vec::new(),
             words: Vec::new(),
         };
         match from {
@@ -274,8 +278,24 @@ impl<'a> Follow<'a> {
     /// [`MAX_ARGUMENTS`](crate::MAX_ARGUMENTS), also if the event has fewer.
     #[inline]
     pub fn words(&mut self, event: &EntryEvent) -> Option<&[u8]> {
+        self.words.clear();
         let is_all = event.words(&self.entries, &mut self.words);
         is_all.then_some(&self.words)
+    }
+
+    /// The event whose words [`Follow::words`] returned just now, and up to `more` events that come
+    /// next and are like it, with ticks in this range. [`Follow::next_entry`] does not return them.
+    pub fn alike(&mut self, event: &EntryEvent, more: usize, of: &Range<u64>) -> AlikeEvents<'_> {
+        let (from, size) = (event.end(), event.entries());
+        let is_alike = |entry: &Entry| event.is_alike(entry) && of.contains(&entry.ticks());
+        let found = (self.merge).take_alike((from, size), &self.entries, more, is_alike);
+        let found = &self.entries[from..from + found * size];
+        event.more_words(found, &mut self.ticks, &mut self.words);
+        AlikeEvents {
+            ticks: &self.ticks,
+            words: &self.words,
+            entries: size,
+        }
     }
 
     /// How many entries each lane has committed; 0 if that is not known. Behind the lanes, how many
@@ -393,8 +413,7 @@ impl<'a> Follow<'a> {
 
     /// A moment up to `limit`: no event up to it has its cause after it. See [`cut`].
     fn quiet_before(&self, limit: u64, known: usize) -> u64 {
-        // The chunks left out begin at the limit.
-        let mut events = vec![(limit, u32::MAX)];
+        let mut events = Vec::new();
         let (mut least, mut first) = (0, u64::MAX);
         for run in &self.runs[known..] {
             let entries = run.entries(&self.entries);
@@ -406,6 +425,9 @@ impl<'a> Follow<'a> {
                 least = least.max(tail[0].ticks());
             }
         }
+        // The chunks left out begin at the limit. It is the last one: those of a single lane are
+        // sorted already.
+        events.push((limit, u32::MAX));
         events.sort_unstable();
         // Before the limit, because the chunks left out begin there.
         let moment = cut::widest_gap(&events, least, limit.saturating_sub(1));

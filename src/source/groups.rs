@@ -65,6 +65,12 @@ fn following(after: &[Entry], more: usize) -> &[Entry] {
     &after[..there.count()]
 }
 
+/// Whether these are all entries of one event.
+pub fn is_whole(group: &[Entry]) -> bool {
+    let (first, rest) = (&group[0], &group[1..]);
+    usize::from(first.slots()) == group.len() && following(rest, rest.len()).len() == rest.len()
+}
+
 impl Event {
     /// The event of a group of a segment, with its texts.
     // Inlined: a call would copy the event, for each of those without a payload too.

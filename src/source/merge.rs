@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::groups::Groups;
+use super::groups::{Groups, is_whole};
 use crate::layout::words::Entry;
 
 /// Merges lanes whose entries were copied chunk by chunk. Nothing is sorted, because most events
@@ -116,6 +116,48 @@ impl Merge {
             _ => Groups::new(&entries[at..lane.end]).next()?.rest.len(),
         };
         lane.at += 1 + more;
+        self.settle(current, entries);
+        Some(Merged { chunk, at, more })
+    }
+
+    /// Takes events that come next, right behind the last one in its chunk, and take as many
+    /// entries as that one. It ended before `from`. Returns how many these are; at most `most`.
+    pub fn take_alike(
+        &mut self,
+        (from, size): (usize, usize),
+        entries: &[Entry],
+        most: usize,
+        is_alike: impl Fn(&Entry) -> bool,
+    ) -> usize {
+        let Some(current) = self.current else {
+            return 0;
+        };
+        let lane = &mut self.lanes[current];
+        if lane.at != from || self.chunks[lane.chunk].0 == from {
+            return 0;
+        }
+        let other = self.waiting.peek();
+        let is_next = |ticks: u64| other.is_none_or(|first| *first <= Reverse((ticks, current)));
+        let mut count = 0;
+        for group in entries[from..lane.end].chunks_exact(size).take(most) {
+            let ticks = group[0].ticks().max(lane.ticks);
+            if !is_alike(&group[0]) || !is_next(ticks) || !is_whole(group) {
+                break;
+            }
+            lane.ticks = ticks;
+            count += 1;
+        }
+        if count > 0 {
+            lane.at += count * size;
+            self.settle(current, entries);
+        }
+        count
+    }
+
+    /// Chooses the lane of the next event, after one of the current lane was taken.
+    #[inline]
+    fn settle(&mut self, current: usize, entries: &[Entry]) {
+        let lane = &mut self.lanes[current];
         let is_left = lane.find(&self.chunks, entries);
         let own = Reverse((lane.ticks, current));
         if !is_left {
@@ -123,7 +165,6 @@ impl Merge {
         } else if self.waiting.peek().is_some_and(|first| *first > own) {
             self.change(own);
         }
-        Some(Merged { chunk, at, more })
     }
 
     #[inline(never)]
@@ -154,6 +195,7 @@ mod tests {
                 (0..4_u32, prop::collection::vec((0..30_u64, 0..4_u8), 0..8)),
                 0..12,
             ),
+            most in 0..4_usize,
         ) {
             let mut chunks = chunks;
             chunks.sort_by_key(|(lane, _)| *lane);
@@ -181,6 +223,15 @@ mod tests {
             let mut found = Vec::new();
             while let Some(turn) = turns.next(&entries) {
                 found.push((turn.chunk, turn.at, turn.more));
+                // Those behind it come at once or one by one.
+                let (end, size) = (turn.at + turn.more + 1, turn.more + 1);
+                let is_alike = |entry: &Entry| {
+                    entry.event() != 0 && usize::from(entry.slots()) == size
+                };
+                let more = turns.take_alike((end, size), &entries, most, is_alike);
+                prop_assert!(more <= most);
+                let more = (0..more).map(|i| (turn.chunk, end + i * size, turn.more));
+                found.extend(more);
                 prop_assert_eq!(turns.are_left(), found.len() < expected.len());
             }
             let expected: Vec<_> = expected.iter().map(|e| (e.1, e.2, e.3)).collect();

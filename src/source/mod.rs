@@ -10,7 +10,7 @@ mod important;
 mod lane;
 mod merge;
 
-pub use entry::{EntryEvent, EntryKind};
+pub use entry::{AlikeEvents, EntryEvent};
 pub use events::{Events, Order};
 pub use follow::{Follow, FollowFrom};
 pub(crate) use groups::Groups;

@@ -38,6 +38,11 @@ pub fn repeat(out: &mut Vec<u8>, number: u64, times: usize) {
     }
 }
 
+/// Appends a small difference so many times.
+pub fn repeat_difference(out: &mut Vec<u8>, difference: u64, times: usize) {
+    repeat(out, difference << 1, times);
+}
+
 /// Reads numbers that `put` wrote.
 #[derive(Clone, Copy)]
 pub struct Cursor<'a>(pub &'a [u8]);

@@ -193,7 +193,7 @@ mod tests {
     use crate::write::interned::Interned;
     use crate::write::packer::{Packer, compress, pack};
     use crate::write::words::{Alike, WordValues};
-    use timeline::{EntryKind, Format, Layout};
+    use timeline::{AlikeEvents, Format, Layout};
 
     fn unpacked(packed: &[u8]) -> Vec<RawEvent> {
         let mut unpacked = UnpackedEvents::new(packed).expect("tables");
@@ -260,7 +260,9 @@ mod tests {
         events.push(event(1));
         let packed = pack(&events);
         let mut buffer = vec![7; 100_000];
-        let expanded = expand(&compress(&packed), packed.len() as u64, &mut buffer);
+        let mut compressed = Vec::new();
+        let compressed = compress(&packed, &mut compressed);
+        let expanded = expand(compressed, packed.len() as u64, &mut buffer);
         assert_eq!(unpacked(expanded.expect("LZ4")), events);
         assert_eq!(unpacked(&pack(&[])), []);
     }
@@ -291,42 +293,65 @@ mod tests {
         assert_eq!(read, expected);
     }
 
-    /// A block of events with values of each kind.
-    fn of_kinds() -> Vec<u8> {
-        let layout = Layout::of_format(&Format::parse("%d %lu %f %Lf %s"));
+    const FORMAT: &str = "%d %lu %f %Lf %n%s%s";
+
+    /// The words of an event with values of each kind.
+    fn words(i: u64) -> Vec<u8> {
+        let lengths = [i % 9, i % 5];
+        let head = [
+            7u64.wrapping_sub(i),
+            i << 60,
+            f64::to_bits(0.1),
+            i,
+            0xffff_ffff_ffff_4000,
+            99,
+        ];
+        let mut words = [head.as_slice(), &lengths].concat();
+        let texts = lengths.iter().zip([0x6968, 0x6f68]);
+        words.extend(
+            texts
+                .filter(|(length, _)| **length > 0)
+                .map(|(_, text)| text),
+        );
+        words.resize(10, 0);
+        words.into_iter().flat_map(u64::to_le_bytes).collect()
+    }
+
+    /// A block of events with values of each kind, which take so many entries each.
+    fn of_kinds(count: u64, entries: u64) -> Vec<u8> {
+        let layout = Layout::of_format(&Format::parse(FORMAT));
         let kinds: Vec<_> = layout.kinds().collect();
+        let values = WordValues::Kinds(&layout, &kinds);
+        assert!(values.are_in(&words(5)) && !values.are_in(&words(5)[..63]));
         let (mut packer, mut out) = (Packer::new(), Vec::new());
         let mut interned = Interned::new(0);
-        for i in 0..20 {
-            let mut event = event(i);
-            (event.args, event.definition.syntax) = (vec![], Some(PRINTF));
-            let words = [
-                7u64.wrapping_sub(i),
-                i << 60,
-                f64::to_bits(0.1),
-                i,
-                0xffff_ffff_ffff_4000,
-                i % 9,
-                0x6968,
-            ];
-            let words: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).collect();
-            let values = WordValues::Kinds(&layout, &kinds);
-            assert!(values.are_in(&words) && !values.are_in(&words[..47]));
-            let (event, kind) = (interned.event(&event), EntryKind::default());
-            match i % 3 {
-                0 => packer.push_words(&event, kind, &words, &values),
-                _ => {
-                    assert!(packer.is_alike(kind));
-                    let (ticks, unix_nanos) = (event.ticks.unwrap(), event.unix_nanos.unwrap());
-                    let number = event.number.unwrap();
-                    let alike = Alike {
-                        ticks,
-                        unix_nanos,
-                        number,
-                    };
-                    packer.push_alike(alike, &words, &values);
-                }
-            }
+        let mut from = 0;
+        while from < count {
+            // One, or more than are given to a column at once.
+            let most = if from % 3 == 0 {
+                1
+            } else {
+                Layout::MOST_ROWS + 9
+            };
+            let of_lane = (from..count).take_while(|i| i / 100 == from / 100);
+            let alike: Vec<_> = of_lane.take(most).collect();
+            let mut first = event(from);
+            (first.args, first.definition.syntax) = (vec![], Some(PRINTF));
+            first.number = Some(from * entries);
+            let ticks: Vec<_> = alike.iter().filter_map(|i| event(*i).ticks).collect();
+            let unix_nanos: Vec<_> = alike.iter().filter_map(|i| event(*i).unix_nanos).collect();
+            let words: Vec<_> = alike.iter().flat_map(|i| words(*i)).collect();
+            let (ticks, words, entries) = (&ticks, &words, entries as usize);
+            let alike = Alike {
+                events: AlikeEvents {
+                    ticks,
+                    words,
+                    entries,
+                },
+                unix_nanos: &unix_nanos,
+            };
+            packer.push_words(&interned.event(&first), &alike, &values);
+            from += ticks.len() as u64;
         }
         assert_eq!(packer.codec(), "lz4+kinds");
         packer.finish(&interned, &mut out);
@@ -335,35 +360,38 @@ mod tests {
 
     #[test]
     fn values_come_back_from_columns_of_their_kinds() {
-        for (found, i) in unpacked(&of_kinds()).iter().zip(0..) {
-            let (is, was) = (found, event(i as u64));
-            assert_eq!(
-                (is.ticks, is.unix_nanos, is.number),
-                (was.ticks, was.unix_nanos, was.number)
-            );
-            assert_eq!(
-                (is.core, is.lane, &is.thread),
-                (was.core, was.lane, &was.thread)
-            );
-            let mut long_double = [0; 16];
-            long_double[0] = i as u8;
-            long_double[8..10].copy_from_slice(&[0, 0x40]);
-            let text = b"hi\0\0\0\0\0\0";
-            let expected = [
-                Value::Int(7 - i),
-                Value::Uint((i as u64) << 60),
-                Value::Float(0.1),
-                Value::LongDouble(long_double),
-                Value::Text {
-                    bytes: &text[..(i as usize % 9)],
-                    cut: false,
-                },
-            ];
-            assert_eq!(
-                timeline::values(&found.payload).collect::<Vec<_>>(),
-                expected
-            );
+        for entries in [1, 3] {
+            let found = unpacked(&of_kinds(400, entries));
+            assert_eq!(found.len(), 400);
+            for (is, i) in found.iter().zip(0..) {
+                is_of_kinds(is, i, i as u64 * entries);
+            }
         }
+    }
+
+    fn is_of_kinds(is: &RawEvent, i: i32, number: u64) {
+        let was = event(i as u64);
+        assert_eq!(
+            (is.ticks, is.unix_nanos, is.number),
+            (was.ticks, was.unix_nanos, Some(number))
+        );
+        assert_eq!(
+            (is.core, is.lane, &is.thread),
+            (was.core, was.lane, &was.thread)
+        );
+        let mut long_double = [0; 16];
+        long_double[..8].copy_from_slice(&(i as u64).to_le_bytes());
+        long_double[8..10].copy_from_slice(&[0, 0x40]);
+        let text = |bytes| Value::Text { bytes, cut: false };
+        let expected = [
+            Value::Int((7 - i).into()),
+            Value::Uint((i as u64) << 60),
+            Value::Float(0.1),
+            Value::LongDouble(long_double),
+            text(&b"hi\0\0\0\0\0\0"[..i as usize % 9]),
+            text(&b"ho\0\0\0"[..i as usize % 5]),
+        ];
+        assert_eq!(timeline::values(&is.payload).collect::<Vec<_>>(), expected);
     }
 
     #[test]
@@ -403,7 +431,7 @@ mod tests {
     fn any_damage_to_a_block_is_noticed_or_does_no_harm() {
         let mut events: Vec<RawEvent> = (0..50).map(event).collect();
         events[20].payload = vec![0xd9, 3, 1, 2, 3];
-        for packed in [pack(&events), of_kinds()] {
+        for packed in [pack(&events), of_kinds(20, 1)] {
             for at in 0..packed.len() {
                 for bit in 0..8 {
                     let mut damaged = packed.clone();

@@ -1,5 +1,7 @@
 //! Computes wall-clock times of events, by interpolation between two moments close to each other.
 
+use std::ops::Range;
+
 use timeline::Attached;
 
 /// Ticks over which the clock is taken to run evenly: some milliseconds.
@@ -23,11 +25,21 @@ impl TickClock {
     /// Nanoseconds since the epoch at `ticks`.
     #[inline]
     pub fn unix_nanos(&mut self, ring: &Attached, ticks: u64) -> Option<u64> {
-        let since = ticks.wrapping_sub(self.from);
-        if since < self.even_ticks {
-            return Some(self.unix + ((since * self.rate) >> 32));
+        if ticks.wrapping_sub(self.from) < self.even_ticks {
+            return Some(self.even_time(ticks));
         }
         self.move_even_part(ticks, |ticks| ring.unix_nanos(ticks))
+    }
+
+    /// The ticks over which the clock runs evenly at present.
+    pub fn even_ticks(&self) -> Range<u64> {
+        self.from..self.from + self.even_ticks
+    }
+
+    /// Nanoseconds since the epoch at some of [`TickClock::even_ticks`].
+    #[inline]
+    pub fn even_time(&self, ticks: u64) -> u64 {
+        self.unix + (((ticks - self.from) * self.rate) >> 32)
     }
 
     #[cold]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::columns::Columns;
+use super::columns::Column;
 use super::event::InternedEvent;
 use super::interned::{DefinitionId, Interned, ThreadId};
 use super::words::{Alike, WordValues};
@@ -11,8 +11,8 @@ use crate::format::block::{
     HAS_TIME, LANE, MAX_ARGS, MAX_PAYLOAD, MOST_NUMBER, NUMBER, Pace, PreviousValues, SHAPE, Shape,
     THREAD, TICKS, TIME, encode_row, thread_fields,
 };
-use crate::format::varint::{put, put_difference, repeat};
-use timeline::{EntryKind, ValueKind, ValueSink as _};
+use crate::format::varint::{put, put_difference, repeat, repeat_difference};
+use timeline::{Layout, ValueKind, ValueSink as _};
 
 /// About how many bytes an event takes at most in a block. `None` if the event has more arguments,
 /// return addresses or payload than a record may hold.
@@ -23,9 +23,14 @@ pub fn weight(event: &InternedEvent) -> Option<usize> {
     fits.then(|| MOST_NUMBER * (16 + args + backtrace) + event.payload.len())
 }
 
-/// Compresses packed events.
-pub fn compress(packed: &[u8]) -> Vec<u8> {
-    lz4_flex::block::compress(packed)
+/// Compresses packed events. Returns the bytes, which are in `buffer`.
+pub fn compress<'a>(packed: &[u8], buffer: &'a mut Vec<u8>) -> &'a [u8] {
+    let most = lz4_flex::block::get_maximum_output_size(packed.len());
+    if buffer.len() < most {
+        buffer.resize(most, 0);
+    }
+    let length = lz4_flex::block::compress_into(packed, buffer);
+    &buffer[..length.expect("the buffer has the largest size")]
 }
 
 /// The largest size of `packed` bytes after compression, which LZ4 guarantees.
@@ -98,8 +103,6 @@ pub struct Packer {
     payloads: Vec<u8>,
     previous: PreviousValues,
     run: Option<Run>,
-    /// The kind and the shape of the last event, if it has words, and others like it may follow.
-    alike: Option<(EntryKind, usize)>,
     /// Ticks of the first event that has any.
     first: Option<u64>,
     /// Ticks and time of the events that have a time. Expected times can only be computed at the
@@ -123,7 +126,6 @@ impl Packer {
             payloads: Vec::new(),
             previous: PreviousValues::default(),
             run: None,
-            alike: None,
             first: None,
             times: Vec::new(),
             block: 0,
@@ -155,16 +157,10 @@ impl Packer {
         }
     }
 
-    /// Adds an event without arguments, payload and call stack, which has these words of this kind
-    /// instead.
+    /// Adds events without arguments, payload and call stack, which have words instead. `event` is
+    /// the first of them.
     #[inline]
-    pub fn push_words(
-        &mut self,
-        event: &InternedEvent,
-        kind: EntryKind,
-        words: &[u8],
-        values: &WordValues,
-    ) {
+    pub fn push_words(&mut self, event: &InternedEvent, alike: &Alike, values: &WordValues) {
         let (args, kinds) = match values {
             WordValues::Integers(count) => (*count, [].as_slice()),
             WordValues::Kinds(_, kinds) => (kinds.len(), *kinds),
@@ -179,39 +175,54 @@ impl Packer {
         };
         let shape = self.shape(shape, || kinds.to_vec());
         self.put_head(shape, event);
-        self.put_words(shape, words, values);
-        self.alike = is_timed(event).then_some((kind, shape));
+        if alike.len() > 1 {
+            self.put_further(shape, alike);
+        }
+        self.put_words(shape, alike, values);
     }
 
-    /// Whether the last event was one with words of this kind, and [`Packer::push_alike`] takes
-    /// another one.
-    #[inline]
-    pub fn is_alike(&self, kind: EntryKind) -> bool {
-        self.alike.is_some_and(|(last, _)| last == kind)
+    /// Writes what further events of a run have beside their words.
+    fn put_further(&mut self, shape: usize, alike: &Alike) {
+        let count = alike.len() - 1;
+        repeat(&mut self.columns[SHAPE], shape as u64, count);
+        let ticks = &alike.events.ticks[1..];
+        for ticks in ticks {
+            put_difference(&mut self.columns[TICKS], *ticks, self.previous.ticks);
+            self.previous.ticks = *ticks;
+        }
+        let times = alike.unix_nanos.iter().skip(1);
+        (self.times).extend(ticks.iter().map(|ticks| Some(*ticks)).zip(times.copied()));
+        if let Some(run) = &mut self.run {
+            let entries = alike.events.entries as u64;
+            run.more += count;
+            run.next = run.next.wrapping_add(count as u64 * entries);
+            // Each is expected behind the first entry of the one before.
+            repeat_difference(&mut self.columns[NUMBER], entries - 1, count);
+        }
     }
 
-    /// Adds an event with words of the same kind as the last one.
-    #[inline]
-    pub fn push_alike(&mut self, event: Alike, words: &[u8], values: &WordValues) {
-        let Some(((_, shape), run)) = self.alike.zip(self.run.as_mut()) else {
-            return;
-        };
-        run.more += 1;
-        self.put_moment(shape, Some(event.ticks), Some(event.unix_nanos));
-        self.put_number(Some(event.number));
-        self.put_words(shape, words, values);
-    }
-
-    #[inline]
-    fn put_words(&mut self, shape: usize, words: &[u8], values: &WordValues) {
-        let mut columns = Columns::new(&mut self.args, &mut self.previous.args[shape]);
-        match values {
-            WordValues::Integers(count) => {
-                let (words, _) = words.as_chunks();
-                let integers = words[..*count].iter().map(|word| i64::from_le_bytes(*word));
-                integers.for_each(|integer| columns.int(integer));
+    fn put_words(&mut self, shape: usize, alike: &Alike, values: &WordValues) {
+        let size = alike.size();
+        let previous = &mut self.previous.args[shape];
+        for words in alike.events.words.chunks(Layout::MOST_ROWS * size.max(1)) {
+            let columns = self.args.iter_mut().zip(previous.iter_mut());
+            match values {
+                WordValues::Integers(count) => {
+                    for (place, (bytes, before)) in columns.take(*count).enumerate() {
+                        let mut column = Column { bytes, before };
+                        for words in words.chunks_exact(size) {
+                            let (words, _) = words.as_chunks();
+                            column.int(i64::from_le_bytes(words[place]));
+                        }
+                    }
+                }
+                WordValues::Kinds(layout, _) => {
+                    let mut values = layout.columns(words, size);
+                    columns.for_each(|(bytes, before)| {
+                        values.give_next(&mut Column { bytes, before });
+                    });
+                }
             }
-            WordValues::Kinds(layout, _) => layout.give(words, &mut columns),
         }
     }
 
@@ -229,7 +240,6 @@ impl Packer {
             _ => self.begin_run(place),
         }
         self.put_number(event.number);
-        self.alike = None;
     }
 
     #[inline]
@@ -295,8 +305,10 @@ impl Packer {
 
     #[inline]
     fn put_integers(&mut self, shape: usize, integers: &[i64]) {
-        let mut columns = Columns::new(&mut self.args, &mut self.previous.args[shape]);
-        integers.iter().for_each(|integer| columns.int(*integer));
+        let columns = self.args.iter_mut().zip(&mut self.previous.args[shape]);
+        for ((bytes, before), integer) in columns.zip(integers) {
+            Column { bytes, before }.int(*integer);
+        }
     }
 
     /// The row of a shape, whose values have these kinds.
@@ -356,11 +368,6 @@ impl Packer {
         MOST_NUMBER * numbers + bytes + self.run.map_or(0, |run| run.most())
     }
 
-    /// Forgets of which kind the last event was: the next one may have another thread even so.
-    pub fn forget_kind(&mut self) {
-        self.alike = None;
-    }
-
     /// The name of the codec of the block of these events.
     pub fn codec(&self) -> &'static str {
         match self.shapes.iter().any(|(shape, _)| shape.kinds) {
@@ -373,7 +380,6 @@ impl Packer {
     /// Begins another block.
     pub fn finish(&mut self, interned: &Interned, out: &mut Vec<u8>) {
         self.end_run();
-        self.alike = None;
         out.clear();
         let pace = self.pace();
         pace.encode(out);
@@ -429,13 +435,6 @@ impl Packer {
             }
         }
     }
-}
-
-/// Whether an event has what every event of a ring has if its time is known.
-#[inline]
-fn is_timed(event: &InternedEvent) -> bool {
-    let place = event.lane.zip(event.number);
-    place.is_some() && event.ticks.is_some() && event.unix_nanos.is_some()
 }
 
 /// The fields that an event has, as bits.

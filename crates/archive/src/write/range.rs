@@ -30,6 +30,15 @@ impl ValueRange {
         }
     }
 
+    /// Adds the values of events; if there are none, they are missing.
+    #[inline]
+    pub fn add_all(&mut self, values: &[u64]) {
+        self.missing |= values.is_empty();
+        for value in values {
+            self.add(Some(*value));
+        }
+    }
+
     /// Returns the least and the greatest value, and removes all values.
     pub fn take(&mut self) -> (Option<u64>, Option<u64>) {
         let ValueRange {

@@ -1,13 +1,26 @@
-//! Describes the words of an event, which a recorder packs as they are in the ring.
+//! Describes the words of events, which a recorder packs as they are in the ring.
 
 use crate::format::block::MOST_NUMBER;
-use timeline::{Layout, ValueKind};
+use timeline::{AlikeEvents, Layout, ValueKind};
 
-/// What is different in an event of the same kind as the last one.
-pub struct Alike {
-    pub ticks: u64,
-    pub unix_nanos: u64,
-    pub number: u64,
+/// Successive events that differ only in their times, numbers and words.
+#[derive(Clone, Copy)]
+pub struct Alike<'a> {
+    pub events: AlikeEvents<'a>,
+    /// The times of each; empty if they are not known.
+    pub unix_nanos: &'a [u64],
+}
+
+impl Alike<'_> {
+    /// How many these are; at least one.
+    pub fn len(&self) -> usize {
+        self.events.ticks.len()
+    }
+
+    /// How many bytes the words of each have.
+    pub fn size(&self) -> usize {
+        self.events.words.len() / self.len()
+    }
 }
 
 /// Which values the words of an event are.
@@ -29,8 +42,8 @@ impl WordValues<'_> {
     }
 }
 
-/// About how many bytes an event with these words takes at most in a block.
+/// About how many bytes an event with so many bytes of words takes at most in a block.
 #[inline]
-pub fn weight_of_words(words: &[u8]) -> usize {
-    MOST_NUMBER * 16 + 2 * words.len()
+pub fn weight_of_words(size: usize) -> usize {
+    MOST_NUMBER * 16 + 2 * size
 }

@@ -183,7 +183,6 @@ impl Recorder<'_> {
         if self.renames != renames {
             self.renames = renames;
             self.recent.fill(None);
-            self.writer.forget_kind();
         }
     }
 

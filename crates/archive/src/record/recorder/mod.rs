@@ -106,8 +106,9 @@ pub struct Recorder<'a> {
     renames: u64,
     /// The threads that are found without a hash.
     recent: Vec<Option<(Thread, ThreadId)>>,
-    /// Memory for the event that is written.
+    /// Memory for the event that is written, and for the times of several.
     event: InternedEvent,
+    times: Vec<u64>,
     /// When the first of the waiting events came.
     waiting: Option<Instant>,
     totals: Totals,
@@ -193,6 +194,7 @@ impl<'a> Recorder<'a> {
             renames: 0,
             recent: vec![None; RECENT],
             event: InternedEvent::default(),
+            times: Vec::new(),
             waiting: None,
             change: None,
         };
@@ -378,8 +380,9 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Packs an event as its entries have it. Returns whether it could: most events of blocks are
-    /// of a definition and a thread that are written already, and have nothing to look up.
+    /// Packs an event as its entries have it, and those behind it that are like it. Returns whether
+    /// it could: most events of blocks are of a definition and a thread that are written already,
+    /// and have nothing to look up.
     #[inline]
     fn record_words(&mut self, found: &EntryEvent) -> bool {
         let known = self.definitions.get(found.id().0 as usize);
@@ -388,50 +391,41 @@ impl<'a> Recorder<'a> {
         };
         let values = known.of_words(found.has_payload());
         let words = self.follow.words(found);
-        let words = words.filter(|words| values.are_in(words));
-        let Some(words) = words.filter(|_| known.pointers.is_empty() && self.writer.packs()) else {
+        let size = words.filter(|words| values.are_in(words)).map(<[u8]>::len);
+        let Some(thread) = self.recent_thread(found.thread()) else {
             return false;
         };
-        let (kind, ticks) = (found.kind(), found.ticks());
-        let unix_nanos = self.clock.unix_nanos(self.at, ticks);
-        if let Some(unix_nanos) = unix_nanos.filter(|_| self.writer.is_alike(kind)) {
-            if !self
-                .writer
-                .has_room(found.entries(), |output| output.room())
-            {
-                return false;
-            }
-            let position = (found.lane.into(), found.behind());
-            let number = found.number;
-            let event = Alike {
-                ticks,
-                unix_nanos,
-                number,
-            };
-            let _ = self.writer.log_alike(event, position, words, &values);
-            return true;
-        }
-        let thread = self.recent[found.thread().1 as usize % RECENT];
-        let thread = thread.filter(|(recent, _)| *recent == found.thread());
-        let Some((_, thread)) = thread else {
+        let packs = known.pointers.is_empty() && self.writer.packs();
+        let entries = found.entries();
+        let Some(size) = size.filter(|_| packs) else {
             return false;
         };
-        if !self
-            .writer
-            .has_room(found.entries(), |output| output.room())
-        {
+        if !self.writer.has_room(entries, |output| output.room()) {
             return false;
         }
+        let time = self.clock.unix_nanos(self.at, found.ticks());
+        let more = self.writer.fit_behind(entries, size);
+        let alike = self.follow.alike(found, more, &self.clock.even_ticks());
+        self.totals.events += alike.ticks.len() as u64 - 1;
+        self.times.clear();
+        self.times.extend(time);
+        (self.times).extend(
+            alike.ticks[1..]
+                .iter()
+                .map(|ticks| self.clock.even_time(*ticks)),
+        );
         let event = &mut self.event;
         event.clear();
         (event.definition, event.thread) = (known.id, thread);
-        (event.ticks, event.unix_nanos) = (Some(ticks), unix_nanos);
         event.core = found.core().map(u64::from);
         event.lane = Some(found.lane.into());
         event.number = Some(found.number);
-        let more = found.entries() > 1;
-        event.next = more.then(|| found.behind());
-        let _ = self.writer.log_words(event, kind, words, &values);
+        (event.ticks, event.unix_nanos) = (Some(found.ticks()), time);
+        let alike = Alike {
+            events: alike,
+            unix_nanos: &self.times,
+        };
+        let _ = self.writer.log_words(event, &alike, &values);
         true
     }
 

@@ -32,6 +32,8 @@ pub enum Form {
 /// Most events in a block. That is a few hundred kilobytes, and a damaged byte costs no more than
 /// that.
 const BLOCK: usize = 8192;
+/// The weight of a full block: it fits in a record even if it cannot be compressed.
+const MOST_WEIGHT: usize = frame::MAX_RECORD / 4;
 /// Most definitions and threads that have numbers at a time, if a writer is given whole events.
 const MOST_INTERNED: usize = 1 << 16;
 /// The writer writes when so many bytes are waiting.
@@ -55,8 +57,9 @@ pub struct Writer<W> {
     /// The ranges of their ticks and of their times.
     ticks: ValueRange,
     unix: ValueRange,
-    /// The buffer for packed events.
+    /// The buffers for packed events, and for the same compressed.
     packed: Vec<u8>,
+    compressed: Vec<u8>,
     /// Bytes that the output has room for, at least, in addition to all that waits. If it is 0, the
     /// output is asked again.
     room: u64,
@@ -83,6 +86,7 @@ impl<W: Write> Writer<W> {
             ticks: ValueRange::new(),
             unix: ValueRange::new(),
             packed: Vec::new(),
+            compressed: Vec::new(),
             room: 0,
             positions: Positions::default(),
             fields: Fields::default(),
@@ -178,7 +182,7 @@ impl<W: Write> Writer<W> {
                 self.packer.push(event);
                 self.ticks.add(event.ticks);
                 self.unix.add(event.unix_nanos);
-                self.weighs(weight);
+                self.weighs(1, weight);
             }
         }
         self.write_if_much()
@@ -192,12 +196,12 @@ impl<W: Write> Writer<W> {
         self.room = 0;
     }
 
-    /// Counts a packed event, and ends the block if it is full.
+    /// Counts packed events, and ends the block if it is full.
     #[inline]
-    fn weighs(&mut self, weight: usize) {
+    fn weighs(&mut self, count: usize, weight: usize) {
         self.weight += weight;
-        self.waiting += 1;
-        if self.waiting >= BLOCK || self.weight > frame::MAX_RECORD / 4 {
+        self.waiting += count;
+        if self.waiting >= BLOCK || self.weight > MOST_WEIGHT {
             self.end_block();
         }
     }
@@ -350,7 +354,7 @@ impl<W: Write> Writer<W> {
         }
         let codec = self.packer.codec();
         self.packer.finish(&self.interned, &mut self.packed);
-        let payload = packer::compress(&self.packed);
+        let payload = packer::compress(&self.packed, &mut self.compressed);
         let (first_ticks, last_ticks) = self.ticks.take();
         let (first_unix, last_unix) = self.unix.take();
         let block = Block {
@@ -362,7 +366,7 @@ impl<W: Write> Writer<W> {
             last_ticks,
             first_unix,
             last_unix,
-            payload: Some(&payload),
+            payload: Some(payload),
             positions: self.positions.all().to_vec(),
         };
         block.encode(&mut self.fields, &mut self.record);

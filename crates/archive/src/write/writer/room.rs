@@ -52,9 +52,7 @@ impl<W> Writer<W> {
     /// called once for many events.
     #[inline]
     pub(crate) fn has_room(&mut self, entries: usize, room: impl FnOnce(&W) -> u64) -> bool {
-        // A number takes 10 bytes at most, and as many to be expected from: two entries have 11
-        // words.
-        let more = (FRAME * entries.div_ceil(2)) as u64;
+        let more = most_of_words(entries);
         match self.room.checked_sub(more) {
             Some(room) => {
                 self.room = room;
@@ -62,6 +60,19 @@ impl<W> Writer<W> {
             }
             None => self.look_for_room(more, room),
         }
+    }
+
+    /// For how many further events of so many entries there is room for sure.
+    #[inline]
+    pub(super) fn more_with_room(&self, entries: usize) -> usize {
+        (self.room / most_of_words(entries)) as usize
+    }
+
+    /// Notes that further events are written, for which there was room.
+    #[inline]
+    pub(super) fn uses_room(&mut self, entries: usize, count: usize) {
+        let used = most_of_words(entries) * count as u64;
+        self.room = self.room.saturating_sub(used);
     }
 
     #[cold]
@@ -76,14 +87,21 @@ impl<W> Writer<W> {
     }
 }
 
+/// How much the words of an event of so many entries add to `most` at most.
+#[inline]
+fn most_of_words(entries: usize) -> u64 {
+    // A number takes 10 bytes at most, and as many to be expected from: two entries have 11 words.
+    (FRAME * entries.div_ceil(2)) as u64
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
     use crate::format::event::{RawDefinition, RawEvent, RawThread};
-    use crate::write::words::WordValues;
-    use timeline::{EntryKind, Format, Layout};
+    use crate::write::words::{Alike, WordValues};
+    use timeline::{AlikeEvents, Format, Layout};
 
     fn word() -> impl Strategy<Value = u64> {
         prop_oneof![0..4u64, any::<u64>()]
@@ -158,14 +176,22 @@ mod tests {
             writer.room = 1 << 20;
             assert!(writer.has_room(*entries, |_| 0));
             let said = (1 << 20) - writer.room;
-            writer
-                .log_words(&event, EntryKind::default(), &bytes[..8 * count], &values)
-                .unwrap();
-            assert!(
-                writer.most() <= before + said,
-                "{} > {said}",
-                writer.most() - before
-            );
+            // As many more as there may be, up to two.
+            let size = 8 * count;
+            let more = writer.fit_behind(*entries, size).min(entries % 3);
+            let ticks: Vec<u64> = (0..=more as u64).map(|i| (number + i) << 50).collect();
+            let alike = Alike {
+                events: AlikeEvents {
+                    ticks: &ticks,
+                    words: &bytes[..size].repeat(1 + more),
+                    entries: *entries,
+                },
+                unix_nanos: &ticks,
+            };
+            writer.log_words(&event, &alike, &values).unwrap();
+            let said = said * (1 + more as u64);
+            let written = writer.most() - before;
+            assert!(written <= said, "{written} > {said}");
         }
         let most = writer.most() as usize;
         writer.flush().unwrap();

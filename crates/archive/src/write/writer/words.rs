@@ -2,10 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::{Form, Writer};
+use super::{BLOCK, Form, MOST_WEIGHT, Writer};
 use crate::write::event::InternedEvent;
 use crate::write::words::{Alike, WordValues, weight_of_words};
-use timeline::EntryKind;
 
 impl<W: Write> Writer<W> {
     /// Whether events wait for others to fill a block.
@@ -13,52 +12,35 @@ impl<W: Write> Writer<W> {
         self.form == Form::Blocks
     }
 
-    /// Like [`Writer::log`] in a writer of blocks, for an event that has words in place of
-    /// arguments and payload. All of their values are there.
+    /// How many events of so many entries and bytes of words fit into the block together with a
+    /// first one, for which [`Writer::has_room`] has returned true. The file has room for them.
+    #[inline]
+    pub(crate) fn fit_behind(&self, entries: usize, size: usize) -> usize {
+        let of_weight = MOST_WEIGHT.saturating_sub(self.weight) / weight_of_words(size);
+        let of_block = (BLOCK - self.waiting).saturating_sub(1);
+        of_weight.min(of_block).min(self.more_with_room(entries))
+    }
+
+    /// Like [`Writer::log`] in a writer of blocks, for events that have words in place of arguments
+    /// and payload. All of their values are there, and they fit into the block. `event` is the
+    /// first of them.
     #[inline]
     pub(crate) fn log_words(
         &mut self,
         event: &InternedEvent,
-        kind: EntryKind,
-        words: &[u8],
+        alike: &Alike,
         values: &WordValues,
     ) -> io::Result<()> {
-        if let Some((lane, next)) = event.lane.zip(event.number_behind()) {
+        let (count, entries) = (alike.len(), alike.events.entries);
+        self.uses_room(entries, count - 1);
+        if let Some((lane, number)) = event.lane.zip(event.number) {
+            let next = number.saturating_add((count * entries) as u64);
             self.positions.note(lane, next);
         }
-        self.packer.push_words(event, kind, words, values);
-        self.ticks.add(event.ticks);
-        self.unix.add(event.unix_nanos);
-        self.weighs(weight_of_words(words));
+        self.packer.push_words(event, alike, values);
+        self.ticks.add_all(alike.events.ticks);
+        self.unix.add_all(alike.unix_nanos);
+        self.weighs(count, count * weight_of_words(alike.size()));
         self.write_if_much()
-    }
-
-    /// Whether the last event had words of this kind, and is still in the block.
-    #[inline]
-    pub(crate) fn is_alike(&self, kind: EntryKind) -> bool {
-        self.packer.is_alike(kind)
-    }
-
-    /// Like [`Writer::log_words`], for an event of the same kind as the last one. `(lane, next)` is
-    /// the position behind it.
-    #[inline]
-    pub(crate) fn log_alike(
-        &mut self,
-        event: Alike,
-        (lane, next): (u64, u64),
-        words: &[u8],
-        values: &WordValues,
-    ) -> io::Result<()> {
-        self.positions.note(lane, next);
-        self.ticks.add(Some(event.ticks));
-        self.unix.add(Some(event.unix_nanos));
-        self.packer.push_alike(event, words, values);
-        self.weighs(weight_of_words(words));
-        self.write_if_much()
-    }
-
-    /// Has the next event looked at as if it were the first of its kind.
-    pub(crate) fn forget_kind(&mut self) {
-        self.packer.forget_kind();
     }
 }
