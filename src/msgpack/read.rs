@@ -317,18 +317,27 @@ impl<'a> Input<'a> {
     pub fn arguments(&mut self, integers: &mut Vec<i64>) -> Option<&'a [u8]> {
         integers.clear();
         let count = self.count()?;
-        let items = self.0;
-        for done in 0..count {
-            if let Some(number) = self.unsigned_of_any_size() {
+        let (items, mut done) = (self.0, 0);
+        while done < count {
+            // A copy that no call changes stays in registers.
+            let mut rest = *self;
+            while done < count
+                && let Some(number) = rest.unsigned_of_any_size()
+            {
                 integers.push(number as i64);
-                continue;
+                done += 1;
             }
+            *self = rest;
+            if done == count {
+                break;
+            }
+            done += 1;
             let head = self.head()?;
             match head.integer() {
                 Some(integer) => integers.push(integer),
                 None => {
                     integers.clear();
-                    self.skip_values(head.inside() + u64::from(count - done - 1))?;
+                    self.skip_values(head.inside() + u64::from(count - done))?;
                     break;
                 }
             }
@@ -339,13 +348,18 @@ impl<'a> Input<'a> {
     /// Passes over the array that `arguments` reads.
     #[inline]
     pub fn pass_arguments(&mut self) -> Option<()> {
-        for _ in 0..self.count()? {
-            let (first, rest) = self.0.split_first()?;
-            match SIZES[usize::from(*first)] {
-                NO_NUMBER => self.skip()?,
-                size => self.0 = rest.get(usize::from(size)..)?,
-            }
+        let (count, mut rest) = (self.count()?, self.0);
+        for _ in 0..count {
+            let (first, behind) = rest.split_first()?;
+            rest = match SIZES[usize::from(*first)] {
+                NO_NUMBER => {
+                    let mut other = Input(rest);
+                    other.skip().map(|()| other.0)?
+                }
+                size => behind.get(usize::from(size)..)?,
+            };
         }
+        self.0 = rest;
         Some(())
     }
 

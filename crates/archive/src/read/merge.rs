@@ -274,20 +274,19 @@ impl<'a, T: Decoded> ByTime<'a, T> {
             None => LAST,
         };
         let (mut count, mut bytes) = (0, 0);
-        let mut take = |event: &T| {
+        let taken = self.batches[place].taken.min(events.len());
+        for at in taken..events.len() {
+            let event = match self.order {
+                Order::OldestFirst => &events[at],
+                Order::NewestFirst => &events[events.len() - 1 - at],
+            };
             let is_first = || (self.key(event.moment()), true, rank, place) <= bound;
-            let fits = count == 0 || bytes < share || bytes < most && is_first();
-            if fits {
-                count += 1;
-                bytes += size_of::<T>() + event.heap();
+            if count > 0 && bytes >= share && (bytes >= most || !is_first()) {
+                break;
             }
-            fits
-        };
-        let left = events.len() - self.batches[place].taken.min(events.len());
-        match self.order {
-            Order::OldestFirst => events[events.len() - left..].iter().all(&mut take),
-            Order::NewestFirst => events[..left].iter().rev().all(&mut take),
-        };
+            count += 1;
+            bytes += size_of::<T>() + event.heap();
+        }
         (count, bytes)
     }
 
