@@ -1,6 +1,7 @@
 //! Defines the events of an archive: the fields of an event, and its record.
 
-use crate::format::kind::{Kinds, NumberFields, Sources, Varying};
+use crate::format::kind::Kinds;
+use crate::format::number_fields::{NumberFields, Sources, Varying};
 use timeline::layout::words::IMPORTANT_LANE;
 use timeline::msgpack::Input;
 
@@ -151,6 +152,25 @@ const VARYING: Varying = Varying {
 };
 
 impl SingleEvent {
+    /// Memory for an event that knows the kinds of records that this one knows.
+    pub fn knowing(&self) -> SingleEvent {
+        SingleEvent {
+            kinds: self.kinds.clone(),
+            ..SingleEvent::default()
+        }
+    }
+
+    /// The hint by which the kind of the record was found, if it was known.
+    #[inline]
+    pub fn hint(&self) -> Option<usize> {
+        self.kind.map(|_| self.kinds.hint())
+    }
+
+    /// See [`Kinds::trust`].
+    pub fn trust(&mut self, hint: Option<usize>) {
+        self.kinds.trust(hint);
+    }
+
     /// Reads the record of another event, if records of its kind were read before. Returns
     /// whether it did. If it need not read it whole, it passes over the arguments, and leaves out
     /// what does not matter for the place of the event among others.

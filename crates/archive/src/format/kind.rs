@@ -3,11 +3,14 @@
 //! Records of one kind have the same fields with the same values, except for the list and for
 //! numbers that vary from event to event. A reader compares most of a record with a known one, many
 //! bytes at a time. It finds the rest at the same places as in the known one.
+//!
+//! Records that were compared once need not be compared again: see [`Kinds::trust`].
 
+use std::sync::Arc;
+
+use crate::format::number_fields::{FIELDS, NumberFields, VARYING, Varying};
 use timeline::msgpack::{Input, marker};
 
-/// The number of fields of a record, including field 0, which is not used.
-const FIELDS: usize = 25;
 /// The kinds that are known have places in a table of this size, a power of two.
 const PLACES: usize = 4096;
 /// If another kind has its place, one in so many records is learnt: learning a record takes longer
@@ -28,73 +31,6 @@ const FACTORS: [u64; HINT / WORD] = [
 const PIECE: usize = size_of::<u128>();
 /// Bytes that are read with each number: its own, and those before it.
 const WORD: usize = size_of::<u64>();
-/// The number of sources that are remembered of records without a kind.
-const SOURCES: usize = 64;
-/// Bit of their numbers, which no kind has.
-const OF_NO_KIND: u64 = 1 << 63;
-/// The number of fields that vary within a kind, besides the list.
-pub const VARYING: usize = 6;
-
-/// The fields of a record that vary within a kind.
-pub struct Varying {
-    /// The field that is a list.
-    pub list: u8,
-    pub numbers: [u8; VARYING],
-}
-
-/// The fields of a record that are numbers.
-#[derive(Clone, Copy, Default, PartialEq)]
-pub struct NumberFields {
-    /// The fields that the record has, as bits.
-    has: u32,
-    /// 0 for a field that the record does not have.
-    values: [u64; FIELDS],
-}
-
-impl NumberFields {
-    /// A field, if the record has it.
-    #[inline]
-    pub fn get(&self, field: u8) -> Option<u64> {
-        (self.has >> field & 1 == 1).then(|| self.values[usize::from(field)])
-    }
-
-    /// Sets a field. If a field comes more than once, the last one counts.
-    #[inline]
-    pub fn set(&mut self, field: u8, value: Option<u64>) {
-        if let Some(stored) = self.values.get_mut(usize::from(field)) {
-            *stored = value.unwrap_or(0);
-            self.has = self.has & !(1 << field) | u32::from(value.is_some()) << field;
-        }
-    }
-}
-
-/// The numbers of the sources of records without a kind.
-#[derive(Default)]
-pub struct Sources {
-    recent: Vec<(NumberFields, u64)>,
-    count: u64,
-}
-
-impl Sources {
-    /// A number that only records with the same fields have, except for those that vary.
-    pub fn number(&mut self, fields: &NumberFields, varying: &Varying) -> u64 {
-        let mut fields = *fields;
-        varying
-            .numbers
-            .iter()
-            .for_each(|field| fields.set(*field, None));
-        let sum = fields.values.iter().fold(0, |sum: u64, value| {
-            (sum.rotate_left(7) ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-        });
-        self.recent.resize(SOURCES, (NumberFields::default(), 0));
-        let recent = &mut self.recent[(sum >> 32) as usize % SOURCES];
-        if recent.1 == 0 || recent.0 != fields {
-            self.count += 1;
-            *recent = (fields, OF_NO_KIND | self.count);
-        }
-        recent.1
-    }
-}
 
 /// What the records of a kind have in common.
 pub struct Kind {
@@ -143,7 +79,7 @@ fn words(bytes: &[u8; PIECE]) -> Words {
 }
 
 /// The bits at the end of a record that tell its kind.
-#[derive(PartialEq)]
+#[derive(Clone, PartialEq)]
 struct Hint([u8; HINT]);
 
 impl Spot {
@@ -282,13 +218,16 @@ impl Kind {
         Some((kind, hint))
     }
 
+    /// Whether a record is long enough for the head and the tail, and not too long.
+    #[inline(always)]
+    fn has_room(&self, record: &[u8]) -> bool {
+        let least = self.head + self.tail;
+        record.len() == least || self.has_list && record.len() > least
+    }
+
     /// Whether a record has the head and the tail of this kind. Between them can be anything.
     #[inline(always)]
     fn fits(&self, record: &[u8]) -> bool {
-        let least = self.head + self.tail;
-        if record.len() < least || !self.has_list && record.len() > least {
-            return false;
-        }
         let length = |pieces: &[Piece]| pieces.len() * PIECE;
         let first = record.get(..length(&self.first));
         let last = record.len().checked_sub(length(&self.last));
@@ -306,14 +245,18 @@ impl Kind {
     }
 }
 
-/// The kinds of the records that were read before.
-#[derive(Default)]
+/// The kinds of the records that were read before. A copy knows what the original knows.
+#[derive(Clone, Default)]
 pub struct Kinds {
-    known: Vec<Option<Box<Kind>>>,
+    known: Vec<Option<Arc<Kind>>>,
     hints: Vec<Hint>,
     /// The hint by which the last record was found.
     hint: usize,
     misses: u64,
+    /// Whether a kind or a hint took the place of another.
+    replaced: bool,
+    /// Whether records are not compared with their kinds.
+    trusted: bool,
 }
 
 impl Kinds {
@@ -326,6 +269,19 @@ impl Kinds {
         }
     }
 
+    /// The hint by which the last record was found.
+    #[inline]
+    pub fn hint(&self) -> usize {
+        self.hint
+    }
+
+    /// Says whether all records that follow are the same as before, and were all found by this
+    /// hint. If so, each of them has the place of its kind, because nothing took that place.
+    pub fn trust(&mut self, hint: Option<usize>) {
+        self.trusted = hint.is_some() && !self.replaced;
+        self.hint = hint.unwrap_or(self.hint);
+    }
+
     /// The kind at a place.
     #[inline]
     pub fn get(&self, place: usize) -> Option<&Kind> {
@@ -336,7 +292,7 @@ impl Kinds {
     fn by_hint(&self, hint: usize, record: &[u8]) -> Option<usize> {
         let place = self.hints.get(hint)?.place(record)?;
         let kind = self.get(place)?;
-        kind.fits(record).then_some(place)
+        (kind.has_room(record) && (self.trusted || kind.fits(record))).then_some(place)
     }
 
     #[inline(never)]
@@ -361,11 +317,15 @@ impl Kinds {
         self.known.resize_with(PLACES, || None);
         let known = &mut self.known[place];
         if known.is_none() || self.misses.is_multiple_of(SELDOM) {
-            *known = Some(Box::new(kind));
+            self.replaced |= known.is_some();
+            *known = Some(Arc::new(kind));
         }
         if !self.hints.contains(&hint) {
             match self.hints.len() {
-                HINTS => self.hints[self.misses as usize % HINTS] = hint,
+                HINTS => {
+                    self.replaced = true;
+                    self.hints[self.misses as usize % HINTS] = hint;
+                }
                 _ => self.hints.push(hint),
             }
         }
@@ -444,6 +404,28 @@ mod tests {
         }
         assert_eq!(kinds.find(&old), None);
         assert_eq!(ticks(&mut kinds, &new), Some(9));
+    }
+
+    #[test]
+    fn records_are_compared_again_if_a_kind_lost_its_place() {
+        let mut kinds = Kinds::default();
+        let known = record(5, 1 << 40, &[300], 1 << 16);
+        let mut other = known.clone();
+        // A bit of the first number, which is not at the end that tells the place.
+        other[5] ^= 1;
+        kinds.learn(&known, &VARIES, &NumberFields::default());
+        let place = kinds.find(&known);
+        assert!(place.is_some() && kinds.find(&other).is_none());
+        kinds.trust(Some(kinds.hint()));
+        assert_eq!((kinds.find(&known), kinds.find(&other)), (place, place));
+        // One that is too short has no kind even so.
+        assert_eq!(kinds.find(&other[10..]), None);
+        for _ in 0..SELDOM {
+            kinds.learn(&other, &VARIES, &NumberFields::default());
+        }
+        let mut copy = kinds.clone();
+        copy.trust(Some(copy.hint()));
+        assert_eq!((copy.find(&known), copy.find(&other)), (None, place));
     }
 
     #[test]

@@ -324,7 +324,7 @@ impl Archive {
     }
 
     pub(crate) fn decoder<T: Decoded>(&self) -> Decoder<'_, T> {
-        Decoder::new(&self.bytes, &self.names)
+        Decoder::new(&self.bytes, &self.names, &self.index.single)
     }
 }
 
@@ -398,6 +398,10 @@ impl Index {
     }
 
     fn other(&mut self, decoded: Record, place: Range<usize>, names: &Names) {
+        // Among events may be what looks like one, and was not found by a hint.
+        if let Some(unit) = self.units.last_mut() {
+            unit.hint = None;
+        }
         match decoded {
             Record::Block(block) => self.block(&block, place),
             Record::Missed(missed) => {
@@ -434,6 +438,7 @@ impl Index {
             unit.count += 1;
             unit.ticks = (unit.ticks.0.min(ticks), unit.ticks.1.max(ticks));
             unit.unix = (unit.unix.0.min(unix), unit.unix.1.max(unix));
+            unit.hint = unit.hint.filter(|hint| self.single.hint() == Some(*hint));
             return;
         }
         self.together = true;
@@ -446,6 +451,7 @@ impl Index {
             unix: (unix, unix),
             gap: self.gaps.next(),
             sum: None,
+            hint: self.single.hint(),
         });
     }
 
@@ -478,6 +484,7 @@ impl Index {
             unix: or_widest(block.first_unix, block.last_unix),
             gap: self.gaps.next(),
             sum: None,
+            hint: None,
         });
     }
 }

@@ -35,6 +35,8 @@ pub struct Unit {
     pub gap: Option<Gap>,
     /// The checksum of all of its bytes, as they were when its frames were found whole.
     pub sum: Option<u32>,
+    /// The hint by which the kinds of all its records were found; all are events then.
+    pub hint: Option<usize>,
 }
 
 /// The position of an event in the order of events: time, ticks, magic, lane, and number in the
@@ -270,7 +272,8 @@ pub struct Decoder<'a, T: Decoded> {
 }
 
 impl<'a, T: Decoded> Decoder<'a, T> {
-    pub fn new(bytes: &'a Bytes, names: &'a Names) -> Decoder<'a, T> {
+    /// A decoder that knows the kinds of records that `single` knows.
+    pub fn new(bytes: &'a Bytes, names: &'a Names, single: &SingleEvent) -> Decoder<'a, T> {
         Decoder {
             bytes,
             names,
@@ -283,7 +286,7 @@ impl<'a, T: Decoded> Decoder<'a, T> {
             },
             buffer: Vec::new(),
             expanded: Vec::new(),
-            single: SingleEvent::default(),
+            single: single.knowing(),
             event: IndexedEvent::default(),
         }
     }
@@ -295,8 +298,9 @@ impl<'a, T: Decoded> Decoder<'a, T> {
         let mut whole = true;
         let mut buffer = std::mem::take(&mut self.buffer);
         match self.bytes.read(unit.place.clone(), &mut buffer) {
-            Ok(bytes) => self.unit(unit, bytes, |decoder, record| {
-                whole &= decoder.record(record, out);
+            Ok(bytes) => self.unit(unit, bytes, |decoder, block| match block {
+                Some(block) => whole &= decoder.block(block, out),
+                None => decoder.event(out),
             }),
             Err(_) => whole = false,
         }
@@ -312,47 +316,50 @@ impl<'a, T: Decoded> Decoder<'a, T> {
     pub fn survey(&mut self, unit: &Unit) {
         let mut buffer = std::mem::take(&mut self.buffer);
         if let Ok(bytes) = self.bytes.read(unit.place.clone(), &mut buffer) {
-            self.unit(unit, bytes, |decoder, record| match record {
-                Record::Block(block) => {
+            self.unit(unit, bytes, |decoder, block| match block {
+                Some(block) => {
                     let mut expanded = std::mem::take(&mut decoder.expanded);
-                    if let Some(unpacked) = unpack_block(&block, &mut expanded) {
+                    if let Some(unpacked) = unpack_block(block, &mut expanded) {
                         for shape in &unpacked.shapes {
                             decoder.definition(block.magic.unwrap_or(0), &shape.definition);
                         }
                     }
                     decoder.expanded = expanded;
                 }
-                Record::Event => {
+                None => {
                     let (magic, raw) = (decoder.single.magic(), decoder.single.definition());
                     decoder.definition(magic, &raw);
                 }
-                _ => {}
             });
         }
         self.buffer = buffer;
     }
 
+    /// Passes the block of a unit to `each`, or calls it for each single event, which is then in
+    /// `single`.
     #[inline]
-    fn unit(&mut self, unit: &Unit, bytes: &[u8], mut each: impl FnMut(&mut Self, Record)) {
+    fn unit(&mut self, unit: &Unit, bytes: &[u8], mut each: impl FnMut(&mut Self, Option<&Block>)) {
         if unit.block {
-            if let Some(record) = record::decode(bytes, &mut self.single) {
-                each(self, record);
+            if let Some(Record::Block(block)) = record::decode(bytes, &mut self.single) {
+                each(self, Some(&block));
             }
             return;
         }
         // A file may be changed after it was opened. One checksum of all bytes takes less time than
         // those of the frames.
-        let frames = match unit.sum == Some(crc32fast::hash(bytes)) {
-            true => Frames::whole(bytes),
-            false => Frames::new(bytes),
+        let (frames, hint) = match unit.sum == Some(crc32fast::hash(bytes)) {
+            true => (Frames::whole(bytes), unit.hint),
+            false => (Frames::new(bytes), None),
         };
+        self.single.trust(hint);
         for part in frames {
             if let Part::Frame { record, .. } = part
                 && record::decode_event(record, &mut self.single)
             {
-                each(self, Record::Event);
+                each(self, None);
             }
         }
+        self.single.trust(None);
     }
 
     /// The memory for a single event. [`Decoder::record`] takes the event from there.
