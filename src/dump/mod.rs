@@ -49,6 +49,8 @@ impl<I: Iterator<Item = Event>> Rows<I> {
 impl<I: Iterator<Item = Event>> Iterator for Rows<I> {
     type Item = Row;
 
+    // Always inlined, here and below: a call would copy the event, several times.
+    #[inline(always)]
     fn next(&mut self) -> Option<Row> {
         let event = std::mem::replace(&mut self.next, self.events.next())?;
         let older = self
@@ -304,7 +306,7 @@ impl<I: Iterator<Item = Row>> AtMost<I> {
 impl<I: Iterator<Item = Row>> Iterator for AtMost<I> {
     type Item = Row;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Row> {
         if self.is_done {
             return None;

@@ -365,6 +365,7 @@ impl<'a> Events<'a> {
 impl Iterator for Events<'_> {
     type Item = Event;
 
+    #[inline]
     fn next(&mut self) -> Option<Event> {
         let important = self.important.next();
         important.or_else(|| self.next_placed().map(|(event, ..)| event))
