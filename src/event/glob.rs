@@ -4,6 +4,11 @@
 ///
 /// A mismatch is retried only at the last `*`: what an earlier one could take as well, the last
 /// one can.
+///
+/// # Example
+/// ```
+/// assert!(timeline::matches_pattern("engine.*", "engine.got_packet"));
+/// ```
 pub fn matches(pattern: &str, text: &str) -> bool {
     let (mut wanted, mut left) = (pattern.chars(), text.chars());
     // What follows the last `*`, and the text that it was last tried with.

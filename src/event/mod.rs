@@ -38,6 +38,7 @@ pub use columns::ValueColumns;
 pub(crate) use decimals::{Part, Whole, parts};
 pub use element::Element;
 pub use field::{FieldType, Labels, TYPES};
+pub use glob::matches as matches_pattern;
 pub(crate) use interned::{bring_in, intern, words_of};
 pub use lay_out::lay_out;
 pub use module::Module;

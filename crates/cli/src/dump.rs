@@ -9,6 +9,7 @@ use timeline::{
 
 use crate::args::Example;
 use crate::failure::Result;
+use crate::filters::{Filters, Wanted};
 use crate::health;
 use crate::json::Lines;
 use crate::output;
@@ -56,6 +57,9 @@ pub struct Args {
     /// Print one JSON object per line
     #[arg(long, conflicts_with = "long")]
     json: bool,
+
+    #[command(flatten)]
+    filters: Filters,
 }
 
 /// Shown by `--help`.
@@ -80,20 +84,32 @@ pub const EXAMPLES: &[Example] = &[
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
-    let most = args.max_entries.unwrap_or(usize::MAX);
+    let query = args.filters.query();
+    let most = match query.is_empty() {
+        true => args.max_entries.unwrap_or(usize::MAX),
+        // Nobody knows how far back the newest wanted ones are.
+        false => usize::MAX,
+    };
     match args.target.open_newest(most)? {
         Opened::Ring(at) => {
-            show(&*at, None, Rows::new(at.events(Order::NewestFirst)), args)?;
+            let mut wanted = Wanted::new(&query, &*at);
+            let events = at.events(Order::NewestFirst);
+            let rows = Rows::new(events.filter(|event| wanted.has(event)));
+            show(&*at, None, rows, args)?;
+            wanted.report();
             Ok(at.intact()?)
         }
         Opened::Archive(archive) => {
+            let mut wanted = Wanted::new(&query, &*archive);
             let mut events = archive.events_by_time(Order::NewestFirst);
-            let (rows, programs) = (Rows::new(events.by_ref()), Programs::of(&archive));
+            let programs = Programs::of(&archive);
+            let rows = Rows::new(events.by_ref().filter(|event| wanted.has(event)));
             let among = Some(programs);
             match programs.share_a_clock() {
                 true => show(&*archive, among, rows, args)?,
                 false => show(&*archive, among, programs.rows(rows), args)?,
             }
+            wanted.report();
             health::report(args.target.path(), &archive, events.lost());
             Ok(())
         }

@@ -7,6 +7,7 @@ mod demo;
 mod dump;
 mod events;
 mod failure;
+mod filters;
 mod format;
 mod generate;
 mod health;

@@ -4,10 +4,12 @@ use std::io::Write;
 
 use timeline::{Event, Order};
 use timeline_archive::Archive;
+use timeline_search::Query;
 
 use super::printer::Printer;
 use super::{Args, layout};
 use crate::failure::{Failure, Result};
+use crate::filters::Wanted;
 use crate::format::{agree, things};
 use crate::health;
 use crate::output;
@@ -19,18 +21,21 @@ use crate::signals::{self, Pause, SignalledOutput, Signals, Woken};
 pub fn follow(
     archive: &Archive,
     args: &Args,
+    query: &Query,
     signals: &Signals,
     out: &mut SignalledOutput,
 ) -> Result<u64> {
     let path = args.target.path();
     let mut events = archive.events_by_time(Order::NewestFirst);
+    let mut wanted = Wanted::new(query, archive);
     let mut left = args.max_entries;
-    let mut is_wanted = |event: &Event| {
-        let is_wanted = event.important || left > 0;
-        left -= usize::from(is_wanted && !event.important);
-        is_wanted
+    let mut is_among_newest = |event: &Event| {
+        let is_among_newest = event.important || left > 0;
+        left -= usize::from(is_among_newest && !event.important);
+        is_among_newest
     };
-    let mut batch: Vec<Event> = events.by_ref().take_while(|e| is_wanted(e)).collect();
+    let newest = events.by_ref().filter(|event| wanted.has(event));
+    let mut batch: Vec<Event> = newest.take_while(|event| is_among_newest(event)).collect();
     let first = batch.iter().take_while(|event| event.important).count();
     batch[..first].reverse();
     batch[first..].reverse();
@@ -75,6 +80,7 @@ pub fn follow(
             output::say(format_args!("{what} removed here before they were read"));
         }
         let idle = batch.is_empty() && missed == 0;
+        batch.retain(|event| wanted.has(event));
         if idle && !recorded {
             return Ok(total);
         }

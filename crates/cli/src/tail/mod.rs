@@ -6,9 +6,11 @@ mod printer;
 use std::io::Write;
 
 use timeline::{Attached, Event, Follow, FollowFrom};
+use timeline_search::Query;
 
 use crate::args::Example;
 use crate::failure::{Failure, Result};
+use crate::filters::{Filters, Wanted};
 use crate::format::things;
 use crate::output;
 use crate::restart::{self, Ended, Restart};
@@ -41,6 +43,9 @@ pub struct Args {
     /// Print one JSON object per line, with the fields of `timeline dump --json`
     #[arg(long, conflicts_with = "long")]
     json: bool,
+
+    #[command(flatten)]
+    filters: Filters,
 }
 
 /// Shown by `--help`.
@@ -66,11 +71,12 @@ pub const EXAMPLES: &[Example] = &[
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
     let opened = args.target.open()?;
+    let query = args.filters.query();
     let signals = Signals::catch()?;
     let mut out = signals.stdout();
     let missed = match opened {
-        Opened::Ring(at) => follow(*at, args, &signals, &mut out)?,
-        Opened::Archive(archive) => archive::follow(&archive, args, &signals, &mut out)?,
+        Opened::Ring(at) => follow(*at, args, &query, &signals, &mut out)?,
+        Opened::Archive(archive) => archive::follow(&archive, args, &query, &signals, &mut out)?,
     };
     // The output counts events as it writes them, because an interrupted write shows only a part.
     let shown = things(out.get_ref().events(), "event");
@@ -84,14 +90,15 @@ pub fn run(args: &Args) -> Result {
 fn follow(
     mut at: Attached,
     args: &Args,
+    query: &Query,
     signals: &Signals,
     out: &mut SignalledOutput,
 ) -> Result<u64> {
-    let (mut from, mut missed) = (FollowFrom::Newest(args.max_entries), 0);
+    let (mut first, mut missed) = (Some(args.max_entries), 0);
     loop {
-        let mut follower = Follower::new(&at, args, from);
+        let mut follower = Follower::new(&at, args, query, first);
         // Of the next run, even the first events are wanted, and missed if they are overwritten.
-        from = FollowFrom::Start;
+        first = None;
         let ended = follower.run(signals, out);
         missed += follower.missed;
         match ended? {
@@ -110,20 +117,62 @@ struct Follower<'a> {
     follow: Follow<'a>,
     batch: Vec<Event>,
     printer: Printer<'a>,
+    wanted: Wanted<'a>,
+    /// How many events to begin with, until they are found among those that the ring holds.
+    first: Option<usize>,
     restart: Restart<'a>,
     missed: u64,
 }
 
 impl<'a> Follower<'a> {
-    fn new(at: &'a Attached, args: &'a Args, from: FollowFrom) -> Follower<'a> {
+    /// Begins with the newest `first` events, or else with all of the ring.
+    fn new(
+        at: &'a Attached,
+        args: &'a Args,
+        query: &'a Query,
+        first: Option<usize>,
+    ) -> Follower<'a> {
+        let wanted = Wanted::new(query, at);
+        let from = match first {
+            None => FollowFrom::Start,
+            Some(count) if wanted.are_all() => FollowFrom::Newest(count),
+            // Nobody knows how far back the newest wanted ones are.
+            Some(1..) => FollowFrom::Oldest,
+            Some(0) => FollowFrom::Now,
+        };
         Follower {
             at,
             follow: at.follow(from),
             batch: Vec::new(),
             printer: Printer::new(at, None, layout(args)),
+            first: first.filter(|_| from == FollowFrom::Oldest),
+            wanted,
             restart: Restart::new(at, args.target.path()),
             missed: 0,
         }
+    }
+
+    /// Reads new events into the batch, as far as they are wanted. Returns how many entries were
+    /// missed, and whether nothing was new.
+    fn poll(&mut self) -> (u64, bool) {
+        self.batch.clear();
+        let mut missed = self.follow.poll(&mut self.batch);
+        let mut idle = self.batch.is_empty() && missed == 0;
+        self.wanted.notice_renames();
+        self.batch.retain(|event| self.wanted.has(event));
+        if let Some(count) = self.first.take() {
+            let mut read = Vec::new();
+            while !idle {
+                let lost = self.follow.poll(&mut read);
+                idle = read.is_empty() && lost == 0;
+                missed += lost;
+                self.batch
+                    .extend(read.drain(..).filter(|event| self.wanted.has(event)));
+                keep_newest(&mut self.batch, count);
+            }
+            keep_newest(&mut self.batch, count);
+        }
+        (missed, idle)
     }
 
     fn run(&mut self, signals: &Signals, out: &mut SignalledOutput) -> Result<Ended> {
@@ -134,8 +183,7 @@ impl<'a> Follower<'a> {
             if !self.at.is_snapshot() && next.is_none() && self.restart.is_due() {
                 next = self.restart.next();
             }
-            self.batch.clear();
-            let missed = self.follow.poll(&mut self.batch);
+            let (missed, idle) = self.poll();
             self.at.intact()?;
             if missed > 0 {
                 self.missed += missed;
@@ -149,7 +197,6 @@ impl<'a> Follower<'a> {
                 Err(error) if signals::is_interrupted(&error) => return Ok(Ended::Done),
                 other => other?,
             }
-            let idle = events.is_empty() && missed == 0;
             if idle && let Some(next) = next {
                 return Ok(Ended::Replaced(Box::new(next)));
             }
@@ -163,6 +210,17 @@ impl<'a> Follower<'a> {
             }
         }
     }
+}
+
+/// Leaves the important events and the newest `count` others.
+fn keep_newest(events: &mut Vec<Event>, count: usize) {
+    let others = events.iter().filter(|event| !event.important).count();
+    let mut surplus = others.saturating_sub(count);
+    events.retain(|event| {
+        let is_kept = event.important || surplus == 0;
+        surplus -= usize::from(!is_kept);
+        is_kept
+    });
 }
 
 fn layout(args: &Args) -> Layout {

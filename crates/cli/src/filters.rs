@@ -1,0 +1,145 @@
+//! The options of verbs that say which events are wanted.
+
+use std::ops::RangeInclusive;
+
+use jiff::Zoned;
+use timeline::{Event, Priority, Source};
+use timeline_search::{
+    Case, Error, Expression, Filter, Needle, Query, moment, numbers, priorities,
+};
+
+use crate::format::things;
+use crate::output;
+
+/// Which events are wanted. All conditions must be met. Of an option that is given several times,
+/// one must be met; except --where, of which all must.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Filters")]
+pub struct Filters {
+    /// Only these categories; * is any text and ? any one character
+    #[arg(long, value_name = "PATTERN")]
+    category: Vec<String>,
+
+    /// Only events of these names, such as 'engine.*'; `timeline events` lists them
+    #[arg(long, value_name = "PATTERN")]
+    event: Vec<String>,
+
+    /// Only this priority, or a range: ..info (up to info), warning..trace
+    #[arg(long, value_name = "RANGE", value_parser = priorities)]
+    priority: Option<RangeInclusive<Priority>>,
+
+    /// Only threads with this name (a pattern) or this number of the kernel
+    #[arg(long, value_name = "NAME|TID")]
+    thread: Vec<String>,
+
+    /// Only threads of this process
+    #[arg(long, value_name = "PID")]
+    pid: Vec<u32>,
+
+    /// Only events logged on these cores: 0-3,8
+    #[arg(long, value_name = "LIST", value_parser = core_list)]
+    core: Vec<Cores>,
+
+    /// Only events from this time on: 2026-11-23, "2026-11-23 14:03:07", 14:03, "5m ago", -90s
+    #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
+    since: Option<u64>,
+
+    /// Only events before this time
+    #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
+    until: Option<u64>,
+
+    /// Only events whose values meet this condition: 'bytes > 1.5KiB && tcp == 10 || name ~ "eth"'.
+    /// A field by itself is one that is neither false, nor 0, nor empty; $0 is the first value
+    #[arg(long = "where", value_name = "CONDITION")]
+    conditions: Vec<Expression>,
+
+    /// Only events whose message has this text. Capitals count only if it has some
+    #[arg(short, long, value_name = "TEXT", value_parser = needle)]
+    grep: Option<Needle>,
+}
+
+#[derive(Clone)]
+struct Cores(Vec<RangeInclusive<u32>>);
+
+fn core_list(text: &str) -> Result<Cores, Error> {
+    numbers(text).map(Cores)
+}
+
+fn time(text: &str) -> Result<u64, Error> {
+    moment(text, &Zoned::now())
+}
+
+fn needle(text: &str) -> Result<Needle, Error> {
+    Needle::text(text, Case::Smart)
+}
+
+impl Filters {
+    /// The conditions.
+    pub fn query(&self) -> Query {
+        let cores = self.core.iter().flat_map(|cores| cores.0.iter().cloned());
+        Query {
+            categories: self.category.clone(),
+            events: self.event.clone(),
+            priorities: self.priority.clone(),
+            threads: self.thread.clone(),
+            pids: self.pid.clone(),
+            cores: cores.collect(),
+            since: self.since,
+            until: self.until,
+            expressions: self.conditions.clone(),
+            text: self.grep.clone(),
+        }
+    }
+}
+
+/// Lets the wanted events of a source through.
+pub struct Wanted<'a> {
+    filter: Option<Filter<'a>>,
+    /// How many entries were overwritten right before events that are not wanted.
+    missed: u64,
+}
+
+impl<'a> Wanted<'a> {
+    /// Of all events if there is no condition.
+    pub fn new(query: &'a Query, source: &'a dyn Source) -> Wanted<'a> {
+        Wanted {
+            filter: (!query.is_empty()).then(|| query.on(source)),
+            missed: 0,
+        }
+    }
+
+    /// Whether all events are wanted.
+    pub fn are_all(&self) -> bool {
+        self.filter.is_none()
+    }
+
+    /// Whether this event is wanted.
+    #[inline]
+    pub fn has(&mut self, event: &Event) -> bool {
+        let Some(filter) = &mut self.filter else {
+            return true;
+        };
+        let is_wanted = filter.matches(event);
+        if !is_wanted {
+            self.missed = self.missed.saturating_add(event.missed);
+        }
+        is_wanted
+    }
+
+    /// Asks for names of threads anew, if one may have changed.
+    pub fn notice_renames(&mut self) {
+        if let Some(filter) = &mut self.filter {
+            filter.notice_renames();
+        }
+    }
+
+    /// Says how many entries were overwritten where no event is shown that could say it.
+    pub fn report(&self) {
+        if self.missed > 0 {
+            let what = things(self.missed, "entry");
+            output::say(format_args!(
+                "{what} overwritten right before events that are not shown"
+            ));
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Conditions on the values of events: `bytes > 1500 && tcp == 10 || name ~ "eth"`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::condition::Condition;
+use super::parse;
+use crate::error::{Error, Result};
+
+/// A condition on the values of an event.
+///
+/// A field is named as in the message, with or without its `$`; `$0` and so on are the values by
+/// position. It is compared with `==` (or `=`), `!=`, `<`, `<=`, `>` and `>=` to a number, a text
+/// in quotes, `true`, `false`, or another field. `~` and `!~` ask whether a regular expression
+/// matches the value as it is shown. A field by itself asks whether it is there, and neither
+/// false, nor 0, nor empty. `&&` (`and`) binds closer than `||` (`or`); `!` (`not`) and
+/// parentheses do as usual.
+///
+/// Numbers may have units of sizes and times: `1.5KiB`, `10ms`. An enum is equal to its name or its
+/// number, and flags to each name that is set, or to their number. A `time` is compared with the
+/// text of a time. Of an array, one element is enough.
+///
+/// A comparison is false if the event has no such field, and if the two cannot be compared, such as
+/// a text and a number; also one by `!=` or `!~`.
+///
+/// # Example
+/// ```
+/// use timeline_search::Expression;
+/// assert!(Expression::parse("bytes > 1.5KiB && name ~ \"^eth\"").is_ok());
+/// let error = Expression::parse("bytes >").unwrap_err().to_string();
+/// assert_eq!(error, "expected a field or a value at character 8, got the end");
+/// ```
+#[derive(Debug, Clone)]
+pub struct Expression {
+    pub(super) root: Condition,
+    text: String,
+}
+
+impl Expression {
+    /// Reads an expression. Texts that are times are those of the system's time zone.
+    ///
+    /// # Errors
+    /// `Expression`, `TooDeep`, `Unit`, `Regex`.
+    pub fn parse(text: &str) -> Result<Expression> {
+        Ok(Expression {
+            root: parse::expression(text)?,
+            text: text.into(),
+        })
+    }
+}
+
+impl FromStr for Expression {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Expression> {
+        Expression::parse(text)
+    }
+}
+
+/// As it was written.
+impl fmt::Display for Expression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}

@@ -1,0 +1,74 @@
+//! Questions: which events are wanted.
+//!
+//! [`Query`] has the conditions as asked for. They are read by moment.rs (times), range.rs
+//! (priorities and numbers), needle.rs (a text or regular expression) and, for values, lexer.rs and
+//! parse.rs, which make an [`Expression`] of conditions (condition.rs). filter.rs decides about
+//! events: once for each definition and thread as far as it can, and by the values, which
+//! compare.rs compares, where it must.
+
+mod compare;
+mod condition;
+mod expression;
+mod filter;
+mod lexer;
+mod moment;
+mod needle;
+mod parse;
+mod range;
+
+pub use expression::Expression;
+pub use filter::Filter;
+pub use moment::moment;
+pub use needle::{Case, Needle};
+pub use range::{numbers, priorities};
+
+use std::ops::RangeInclusive;
+
+use timeline::{Priority, Source};
+
+/// Which events are wanted: those that meet all conditions. An empty list is no condition; of a
+/// list with several entries, one must be met.
+#[derive(Debug, Clone, Default)]
+pub struct Query {
+    /// Categories: patterns in which `*` is any text and `?` any one character.
+    pub categories: Vec<String>,
+    /// Names of events, such as `engine.got_packet`: patterns, as for categories.
+    pub events: Vec<String>,
+    /// The first and last priority.
+    pub priorities: Option<RangeInclusive<Priority>>,
+    /// Threads: numbers of the kernel, or patterns of names.
+    pub threads: Vec<String>,
+    /// Ids of processes.
+    pub pids: Vec<u32>,
+    /// Cores.
+    pub cores: Vec<RangeInclusive<u32>>,
+    /// The first time, in nanoseconds since 1970. An event of an unknown time does not meet it.
+    pub since: Option<u64>,
+    /// The first time behind the wanted events, likewise.
+    pub until: Option<u64>,
+    /// Conditions on the values of events. All must be met.
+    pub expressions: Vec<Expression>,
+    /// What one line of the message has.
+    pub text: Option<Needle>,
+}
+
+impl Query {
+    /// Whether every event is wanted.
+    pub fn is_empty(&self) -> bool {
+        self.categories.is_empty()
+            && self.events.is_empty()
+            && self.priorities.is_none()
+            && self.threads.is_empty()
+            && self.pids.is_empty()
+            && self.cores.is_empty()
+            && self.since.is_none()
+            && self.until.is_none()
+            && self.expressions.is_empty()
+            && self.text.is_none()
+    }
+
+    /// Decides about the events of a source.
+    pub fn on<'a>(&'a self, source: &'a dyn Source) -> Filter<'a> {
+        Filter::new(self, source)
+    }
+}

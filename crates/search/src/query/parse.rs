@@ -1,0 +1,263 @@
+//! Makes an expression of tokens, by recursive descent.
+
+use jiff::Zoned;
+
+use super::condition::{Comparison, Condition, Literal, Operand};
+use super::lexer::{Placed, Token, tokens};
+use super::moment::moment;
+use super::needle::compile;
+use crate::error::{Error, Result};
+
+/// Parentheses and negations inside one another. Each takes some of the stack.
+const DEEPEST: usize = 100;
+
+/// Reads a whole expression.
+pub fn expression(text: &str) -> Result<Condition> {
+    let mut parser = Parser {
+        tokens: tokens(text)?,
+        at: 0,
+        depth: 0,
+    };
+    let condition = parser.any()?;
+    match parser.peek() {
+        Token::End => Ok(condition),
+        _ => Err(parser.expected("&&, || or the end")),
+    }
+}
+
+struct Parser {
+    tokens: Vec<Placed>,
+    at: usize,
+    depth: usize,
+}
+
+impl Parser {
+    fn peek(&self) -> &Token {
+        &self.tokens[self.at].token
+    }
+
+    /// Takes the next token, unless it is the end, which stays.
+    fn take(&mut self) -> Token {
+        let token = self.peek().clone();
+        self.at = (self.at + 1).min(self.tokens.len() - 1);
+        token
+    }
+
+    /// Takes the next token if it is one of these signs or words.
+    fn take_if(&mut self, sign: &str, word: &str) -> bool {
+        let is_it = match self.peek() {
+            Token::Sign(found) => *found == sign,
+            Token::Word(found) => found == word && !self.is_named(),
+            _ => false,
+        };
+        if is_it {
+            self.take();
+        }
+        is_it
+    }
+
+    /// Whether the next token is a field for certain, because it has a `$`.
+    fn is_named(&self) -> bool {
+        self.tokens[self.at].text.starts_with('$')
+    }
+
+    fn expected(&self, expected: &'static str) -> Error {
+        let Placed { token, at, text } = &self.tokens[self.at];
+        let found = match token {
+            Token::End => "the end".into(),
+            _ => text.clone(),
+        };
+        Error::Expression {
+            expected,
+            found,
+            at: *at,
+        }
+    }
+
+    fn any(&mut self) -> Result<Condition> {
+        let mut parts = vec![self.all()?];
+        while self.take_if("||", "or") {
+            parts.push(self.all()?);
+        }
+        Ok(one_or(parts, Condition::Any))
+    }
+
+    fn all(&mut self) -> Result<Condition> {
+        let mut parts = vec![self.not()?];
+        while self.take_if("&&", "and") {
+            parts.push(self.not()?);
+        }
+        Ok(one_or(parts, Condition::All))
+    }
+
+    fn not(&mut self) -> Result<Condition> {
+        let is_group = *self.peek() == Token::Sign("(");
+        if !is_group && !self.take_if("!", "not") {
+            return self.comparison();
+        }
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(Error::TooDeep { most: DEEPEST });
+        }
+        let inner = if is_group {
+            self.take();
+            let inner = self.any()?;
+            if !self.take_if(")", "") {
+                return Err(self.expected("&&, || or )"));
+            }
+            inner
+        } else {
+            Condition::Not(Box::new(self.not()?))
+        };
+        self.depth -= 1;
+        Ok(inner)
+    }
+
+    fn comparison(&mut self) -> Result<Condition> {
+        let left = self.operand()?;
+        let Token::Sign(sign) = *self.peek() else {
+            return self.alone(left);
+        };
+        let comparison = match sign {
+            "==" | "=" => Comparison::Equal,
+            "!=" => Comparison::Unequal,
+            "<" => Comparison::Less,
+            "<=" => Comparison::AtMost,
+            ">" => Comparison::Greater,
+            ">=" => Comparison::AtLeast,
+            "~" | "!~" if matches!(left, Operand::Field(_)) => {
+                self.take();
+                let Token::Text(pattern) = self.peek() else {
+                    return Err(self.expected("a regular expression in quotes"));
+                };
+                let regex = compile(pattern, false)?;
+                self.take();
+                return Ok(Condition::Match(left, regex, sign == "~"));
+            }
+            _ => return self.alone(left),
+        };
+        self.take();
+        Ok(Condition::Compare(left, comparison, self.operand()?))
+    }
+
+    /// A field without a comparison. A value by itself is a mistake: mostly a field in quotes.
+    fn alone(&mut self, operand: Operand) -> Result<Condition> {
+        match operand {
+            Operand::Field(_) => Ok(Condition::Holds(operand)),
+            Operand::Literal(_) => Err(self.expected("a comparison, such as == or >")),
+        }
+    }
+
+    fn operand(&mut self) -> Result<Operand> {
+        let has_dollar = self.is_named();
+        let literal = match self.peek() {
+            Token::Word(word) if !has_dollar && word == "true" => Literal::Bool(true),
+            Token::Word(word) if !has_dollar && word == "false" => Literal::Bool(false),
+            Token::Word(word) => {
+                let name = word.clone();
+                self.take();
+                return Ok(Operand::Field(name));
+            }
+            Token::Integer(value) => Literal::Integer(*value),
+            Token::Float(value) => Literal::Float(*value),
+            Token::Text(text) => Literal::Text(text.clone(), moment(text, &Zoned::now()).ok()),
+            Token::Sign(_) | Token::End => return Err(self.expected("a field or a value")),
+        };
+        self.take();
+        Ok(Operand::Literal(literal))
+    }
+}
+
+fn one_or(mut parts: Vec<Condition>, several: fn(Vec<Condition>) -> Condition) -> Condition {
+    match parts.len() {
+        1 => parts.remove(0),
+        _ => several(parts),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The condition, with all its parentheses.
+    fn shown(condition: &Condition) -> String {
+        let list = |parts: &[Condition], sign: &str| {
+            let parts: Vec<_> = parts.iter().map(shown).collect();
+            format!("({})", parts.join(sign))
+        };
+        let side = |operand: &Operand| match operand {
+            Operand::Field(name) => name.clone(),
+            Operand::Literal(Literal::Integer(value)) => value.to_string(),
+            Operand::Literal(Literal::Float(value)) => format!("{value:?}"),
+            Operand::Literal(Literal::Text(text, _)) => format!("{text:?}"),
+            Operand::Literal(Literal::Bool(value)) => format!("<{value}>"),
+        };
+        match condition {
+            Condition::All(parts) => list(parts, "&"),
+            Condition::Any(parts) => list(parts, "|"),
+            Condition::Not(part) => format!("!{}", shown(part)),
+            Condition::Compare(left, how, right) => {
+                format!("{} {how:?} {}", side(left), side(right))
+            }
+            Condition::Match(left, regex, true) => format!("{} ~ {regex}", side(left)),
+            Condition::Match(left, regex, false) => format!("{} !~ {regex}", side(left)),
+            Condition::Holds(left) => side(left),
+        }
+    }
+
+    #[test]
+    fn expressions_are_read_as_usual() {
+        for (text, expected) in [
+            ("bytes > 1500", "bytes Greater 1500"),
+            ("a=1&&b==2||c!=3", "((a Equal 1&b Equal 2)|c Unequal 3)"),
+            ("a or b and not c", "(a|(b&!c))"),
+            ("!(a || b) && c", "(!(a|b)&c)"),
+            ("!!a", "!!a"),
+            ("1500 <= bytes", "1500 AtMost bytes"),
+            ("sent >= received", "sent AtLeast received"),
+            ("ok == true && $true < 2", "(ok Equal <true>&true Less 2)"),
+            ("$and and $0", "(and&0)"),
+            ("name ~ '^eth\\d'", r"name ~ ^eth\d"),
+            ("name !~ \"lo\"", "name !~ lo"),
+        ] {
+            let read = expression(text).map(|condition| shown(&condition));
+            assert_eq!(read, Ok(expected.to_string()), "{text}");
+        }
+    }
+
+    #[test]
+    fn mistakes_say_what_is_expected() {
+        for (text, expected) in [
+            (
+                "",
+                "expected a field or a value at character 1, got the end",
+            ),
+            (
+                "a >",
+                "expected a field or a value at character 4, got the end",
+            ),
+            ("a b", "expected &&, || or the end at character 3, got b"),
+            ("(a", "expected &&, || or ) at character 3, got the end"),
+            ("a)", "expected &&, || or the end at character 2, got )"),
+            (
+                "\"a\"",
+                "expected a comparison, such as == or > at character 4, got the end",
+            ),
+            (
+                "a ~ b",
+                "expected a regular expression in quotes at character 5, got b",
+            ),
+            ("a ~ '('", r#""(" is no regular expression: unclosed group"#),
+            (
+                "a && || b",
+                "expected a field or a value at character 6, got ||",
+            ),
+        ] {
+            let error = expression(text).unwrap_err().to_string();
+            assert_eq!(error, expected, "{text}");
+        }
+        let deep = "(".repeat(100_000);
+        assert_eq!(expression(&deep).unwrap_err(), Error::TooDeep { most: 100 });
+        assert!(expression(&format!("{}a{}", "(".repeat(100), ")".repeat(100))).is_ok());
+    }
+}
