@@ -90,10 +90,10 @@ pub use self::{
     error::{Error, ErrorKind, Result, User, looks_like},
     event::{
         Attributes, Bytes, Catalogue, CatalogueEvent, Channel, Definition, Element, EventId, Field,
-        FieldType, Format, Hex, Labels, Layout, Level, Module, Nanoseconds, Priority, Rules,
+        FieldType, Format, Hex, Labels, Layout, Level, Module, Nanoseconds, Piece, Priority, Rules,
         Selection, Switch, Syntax, TYPES, UnixTime, Value, ValueColumns, ValueKind, ValueSink,
         Values, argument_names, bounded, by_position, checked_fields, fields, lay_out,
-        matches_pattern, short, typed_message, values,
+        matches_pattern, pieces, short, typed_message, values,
     },
     info::{Dropped, Info},
     layout::{DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, MAX_ARGUMENTS, MAX_FIELDS},

@@ -12,7 +12,7 @@ use crate::failure::Result;
 use crate::target::Target;
 use crate::{
     channel, demo, dump, events, generate, info, list, priority, record, repair, rm, sample, save,
-    style, tail, verify,
+    search, stats, style, tail, verify,
 };
 
 /// A flight recorder: read and control the timelines of programs, while they run and after they
@@ -40,6 +40,8 @@ pub enum Verb {
     Info(info::Args),
     Dump(dump::Args),
     Tail(tail::Args),
+    Search(search::Args),
+    Stats(stats::Args),
     Events(events::Args),
     Save(save::Args),
     Record(record::Args),
@@ -64,6 +66,7 @@ impl Verb {
             Verb::Dump(args) => Some(("dump", &mut args.target)),
             Verb::Tail(args) => Some(("tail", &mut args.target)),
             Verb::Events(args) if args.check.is_none() => Some(("events", &mut args.target)),
+            Verb::Stats(args) => Some(("stats", &mut args.target)),
             Verb::Save(args) => Some(("save", &mut args.target)),
             Verb::Record(args) => Some(("record", &mut args.target)),
             Verb::Priority(args) => Some(("priority", args.target())),
@@ -82,6 +85,8 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
     ("info", info::EXAMPLES),
     ("dump", dump::EXAMPLES),
     ("tail", tail::EXAMPLES),
+    ("search", search::EXAMPLES),
+    ("stats", stats::EXAMPLES),
     ("events", events::EXAMPLES),
     ("save", save::EXAMPLES),
     ("record", record::EXAMPLES),

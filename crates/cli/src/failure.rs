@@ -9,6 +9,8 @@ use crate::permission;
 pub enum Failure {
     /// Standard output was closed by its reader. This is not reported.
     ClosedPipe,
+    /// A search found nothing. This is not reported.
+    NothingFound,
     /// Arguments that are each well-formed but make no sense together. The message may have several
     /// lines.
     Misuse {

@@ -24,10 +24,13 @@ mod restart;
 mod rm;
 mod sample;
 mod save;
+mod search;
 mod signals;
+mod stats;
 mod style;
 mod tail;
 mod target;
+mod text_lines;
 mod thread_columns;
 mod time;
 mod trust;
@@ -39,13 +42,22 @@ use command::Verb;
 use failure::{Failure, Result};
 
 fn main() -> ExitCode {
+    let mut failed = ExitCode::FAILURE;
+    let run = |verb: Verb| {
+        if let Verb::Search(_) = verb {
+            // As grep: 1 means that nothing was found.
+            failed = ExitCode::from(2);
+        }
+        run(verb)
+    };
     match command::parse().and_then(run) {
         // The reader of the output has seen enough: `timeline dump /x | head` succeeds.
         Ok(()) | Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
+        Err(Failure::NothingFound) => ExitCode::FAILURE,
         Err(Failure::Misuse { verb, message }) => command::misuse(verb, &message),
         Err(Failure::Message(message)) => {
             output::say(&message);
-            ExitCode::FAILURE
+            failed
         }
     }
 }
@@ -56,6 +68,8 @@ fn run(verb: Verb) -> Result {
         Verb::Info(args) => info::run(&args),
         Verb::Dump(args) => dump::run(&args),
         Verb::Tail(args) => tail::run(&args),
+        Verb::Search(args) => search::run(&args),
+        Verb::Stats(args) => stats::run(&args),
         Verb::Events(args) => events::run(&args),
         Verb::Save(args) => save::run(&args),
         Verb::Record(args) => record::run(&args),

@@ -41,6 +41,11 @@ impl Theme {
         }
     }
 
+    /// Whether there are colours.
+    pub fn is_on(&self) -> bool {
+        self.bold != Style::new()
+    }
+
     /// The style of an event of this priority: errors and warnings stand out, details are dim.
     pub fn priority(&self, priority: Priority) -> Style {
         match priority {

@@ -15,7 +15,7 @@ use crate::permission;
 use crate::trust::Trusted;
 
 /// The timeline or archive.
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 pub struct Target {
     /// Name in shared memory (/timeline), or file of a timeline. Verbs that only read it take a
     /// snapshot (snapshot.timeline), an archive (flight.tla), and the directory of a rotated
@@ -36,6 +36,14 @@ pub enum Opened {
 }
 
 impl Target {
+    /// The timeline or archive of this name.
+    pub fn named(path: PathBuf) -> Target {
+        Target {
+            path: Some(path),
+            chosen: false,
+        }
+    }
+
     /// The name that was given or chosen.
     pub fn path(&self) -> &Path {
         self.path.as_deref().unwrap_or(Path::new(""))

@@ -112,6 +112,23 @@ impl<'a> LineEnd<'a> {
             false => out.push("null"),
         }
         out.push(&self.middle);
+        let cut = self.write_values(event, self.has_names, out);
+        out.push(&self.tail);
+        if !cut.is_empty() {
+            out.push(&format!(",\"cut\":[{cut}]"));
+        }
+        if !event.backtrace().is_empty() {
+            out.push(",\"backtrace\":");
+            out.push(&backtrace(source, event));
+        }
+        out.push("}\n");
+    }
+}
+
+impl LineEnd<'_> {
+    /// Appends the values of an event, with commas between: by name, or by "0", "1" and so on, or
+    /// without. Returns the names of those that were cut.
+    pub fn write_values(&self, event: &Event, has_names: bool, out: &mut Text) -> String {
         let mut cut = String::new();
         for (place, found) in event.values(&self.layout).enumerate() {
             if place > 0 {
@@ -120,10 +137,10 @@ impl<'a> LineEnd<'a> {
             let field = self.fields.get(place);
             match field {
                 Some((name, _)) => out.push(name),
-                None if self.has_names => out.push(&format!("\"{place}\"")),
+                None if has_names => out.push(&format!("\"{place}\"")),
                 None => {}
             }
-            if self.has_names {
+            if has_names {
                 out.push(":");
             }
             if let Value::Text { cut: true, .. } = found {
@@ -135,15 +152,12 @@ impl<'a> LineEnd<'a> {
                 None => value(&found, out),
             }
         }
-        out.push(&self.tail);
-        if !cut.is_empty() {
-            out.push(&format!(",\"cut\":[{cut}]"));
-        }
-        if !event.backtrace().is_empty() {
-            out.push(",\"backtrace\":");
-            out.push(&backtrace(source, event));
-        }
-        out.push("}\n");
+        cut
+    }
+
+    /// Whether a value has this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.fields.iter().any(|(field, _)| *field == quoted(name))
     }
 }
 
@@ -289,7 +303,7 @@ fn printed(format: &str, value: &Value) -> String {
 }
 
 /// Appends a text in quotes.
-fn push_quoted(text: &str, out: &mut Text) {
+pub fn push_quoted(text: &str, out: &mut Text) {
     let stays = |byte: &u8| matches!(byte, b' '..=b'~') & (*byte != b'"') & (*byte != b'\\');
     // All bytes of a block, so that the compiler looks at them side by side.
     let (blocks, rest) = text.as_bytes().as_chunks::<16>();

@@ -2,6 +2,7 @@
 
 pub mod escaped;
 mod line_end;
+mod log_lines;
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,6 +17,8 @@ use crate::programs::Programs;
 use crate::thread_columns::{Threads, known, known_id};
 use crate::time::TwoForms;
 use line_end::LineEnd;
+
+pub use log_lines::LogLines;
 
 /// Writes events of one source, and keeps texts that many of them share. Unknown values are null.
 ///

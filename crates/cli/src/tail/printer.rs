@@ -1,21 +1,14 @@
 //! Prints the events of a tail, oldest first.
-//! A line is `17:53:30.123456  category      message`, or has more columns.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use timeline::{
-    Event, Source,
-    dump::{FRAME, Messages, Text, printable, printable_line, stack},
-};
+use timeline::{Event, Source, dump::Text};
 
 use crate::failure::INFALLIBLE;
 use crate::json::Lines;
-use crate::output;
 use crate::programs::Programs;
-use crate::style::Theme;
-use crate::thread_columns::{ThreadColumns, known};
-use crate::time::{Form, WallClock};
+use crate::text_lines::TextLines;
+use crate::thread_columns::ThreadColumns;
 
 /// The layout of an event.
 #[derive(Clone, Copy)]
@@ -39,7 +32,7 @@ pub struct Printer<'a> {
 
 enum Writer<'a> {
     Json(Box<Lines<'a>>),
-    Columns(Box<Columns<'a>>),
+    Text(Box<TextLines<'a>>),
 }
 
 impl<'a> Printer<'a> {
@@ -48,8 +41,8 @@ impl<'a> Printer<'a> {
         let columns = || ThreadColumns::new(at).among(programs);
         let writer = match layout {
             Layout::Json => Writer::Json(Box::new(Lines::new(at).among(programs))),
-            Layout::Short => Writer::Columns(Box::new(Columns::new(at, None))),
-            Layout::Long => Writer::Columns(Box::new(Columns::new(at, Some(columns())))),
+            Layout::Short => Writer::Text(Box::new(TextLines::new(at, None))),
+            Layout::Long => Writer::Text(Box::new(TextLines::new(at, Some(columns())))),
         };
         Printer {
             writer,
@@ -63,7 +56,7 @@ impl<'a> Printer<'a> {
     pub fn print(&mut self, events: &[Event], out: &mut impl Write) -> io::Result<()> {
         match &mut self.writer {
             Writer::Json(lines) => lines.notice_renames(),
-            Writer::Columns(columns) => columns.notice_renames(),
+            Writer::Text(lines) => lines.notice_renames(),
         }
         for event in events {
             self.line.clear();
@@ -84,84 +77,12 @@ impl<'a> Printer<'a> {
                     });
                     lines.write(event, cycles, &mut self.line);
                 }
-                Writer::Columns(columns) => {
-                    columns.write(event, &mut self.line).expect(INFALLIBLE);
+                Writer::Text(lines) => {
+                    let line = &mut self.line;
+                    lines.write(event, None, line).expect(INFALLIBLE);
                 }
             }
             out.write_all(self.line.as_bytes())?;
-        }
-        Ok(())
-    }
-}
-
-/// Events as lines of text.
-struct Columns<'a> {
-    at: &'a dyn Source,
-    theme: Theme,
-    clock: WallClock,
-    columns: Option<ThreadColumns<'a>>,
-    /// Grows with the longest category seen, so that messages stay in line.
-    category_width: usize,
-    messages: Messages<'a>,
-}
-
-impl<'a> Columns<'a> {
-    fn notice_renames(&mut self) {
-        if let Some(columns) = &mut self.columns {
-            columns.notice_renames();
-        }
-    }
-
-    fn new(at: &'a dyn Source, columns: Option<ThreadColumns<'a>>) -> Columns<'a> {
-        Columns {
-            at,
-            theme: output::theme(),
-            clock: WallClock::new(Form::TimeOfDay),
-            columns,
-            category_width: 12,
-            messages: Messages::new(at),
-        }
-    }
-
-    fn write(&mut self, event: &Event, out: &mut Text) -> std::fmt::Result {
-        self.write_head(event, out)?;
-        self.write_tail(event, out)
-    }
-
-    /// The time; with `--long` also the thread, the priority and the core.
-    fn write_head(&mut self, event: &Event, out: &mut Text) -> std::fmt::Result {
-        let dim = self.theme.dim;
-        write!(out, "{dim}")?;
-        if let Some(columns) = &mut self.columns {
-            columns.write(event, out);
-            out.right(known(event.core).map(u64::from), 4);
-        } else {
-            match self.at.time(event) {
-                Some(nanos) => self.clock.write(nanos, out),
-                None if event.ticks == 0 => write!(out, "?")?,
-                None => write!(out, "{} ticks", event.ticks)?,
-            }
-        }
-        write!(out, "{dim:#}  ")
-    }
-
-    /// The category and the message.
-    fn write_tail(&mut self, event: &Event, out: &mut Text) -> std::fmt::Result {
-        let definition = self.at.definition(event.id);
-        let priority = definition.and_then(|definition| definition.priority);
-        let style = priority.map_or(self.theme.bad, |priority| self.theme.priority(priority));
-        let category = match definition.map_or("", |definition| &definition.category) {
-            "" => "?",
-            category => category,
-        };
-        let category = printable(category);
-        self.category_width = category.chars().count().clamp(self.category_width, 32);
-        let width = self.category_width;
-        let message = self.messages.text(event, definition);
-        let message = printable_line(&message);
-        writeln!(out, "{style}{category:<width$}  {message}{style:#}")?;
-        for frame in stack(self.at, event) {
-            writeln!(out, "{FRAME}{}", printable(&frame))?;
         }
         Ok(())
     }

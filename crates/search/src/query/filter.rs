@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use timeline::dump::Messages;
 use timeline::{
-    Definition, Event, FieldType, Format, Interpolation, Layout, Source, Syntax, ThreadRef, Value,
-    matches_pattern,
+    Definition, Event, FieldType, Interpolation, Layout, Source, ThreadRef, Value, matches_pattern,
 };
 
 use super::Query;
@@ -191,11 +190,6 @@ impl<'a> Fields<'a> {
         for expression in &query.expressions {
             expression.root.fields(&mut names);
         }
-        let layout = match definition.syntax {
-            _ if definition.is_lost => Layout::unknown(),
-            Syntax::Printf => Layout::of_format(&Format::parse(&definition.message)),
-            Syntax::Template => Layout::of(definition),
-        };
         let fields: Vec<_> = definition.fields().collect();
         let find = |name: &'a str| {
             if let Some(position) = fields.iter().position(|field| field.name == name) {
@@ -217,7 +211,7 @@ impl<'a> Fields<'a> {
         let found: Vec<_> = names.into_iter().filter_map(find).collect();
         let most = found.iter().map(|found| found.position.saturating_add(1));
         Fields {
-            layout,
+            layout: Layout::of(definition),
             count: most.max().unwrap_or(0),
             found,
         }

@@ -1,0 +1,154 @@
+//! Writes events as lines of a log in JSON, in the form of Horde's log service.
+
+use timeline::dump::Text;
+use timeline::{Definition, Event, Piece, Priority, Source, Syntax, pieces};
+
+use super::line_end::{LineEnd, push_quoted};
+use super::{or_null, quoted};
+use crate::time::{Form, WallClock};
+
+/// Writes events of one source as lines of a log.
+///
+/// The fields, in this order: path, if several are searched; time, in RFC 3339 with nanoseconds, in
+/// UTC; level; id, the number of the definition; message; format, the message with `{name}` in the
+/// places of values, if it has names; properties, the values by name (or "0", "1" and so on), and
+/// category, file and line, as objects with a $type; lineIndex and lineCount, the number of the
+/// event's first line, counted from 0, and how many it has.
+pub struct LogLines<'a> {
+    at: &'a dyn Source,
+    clock: WallClock,
+    path: Option<String>,
+    /// By the number of the event, of those that are defined.
+    known: Vec<Option<Known<'a>>>,
+}
+
+struct Known<'a> {
+    values: LineEnd<'a>,
+    /// Level and number.
+    head: String,
+    /// From the format to the first value.
+    format: String,
+    /// From the last value to the end of the properties.
+    place: String,
+}
+
+impl<'a> LogLines<'a> {
+    /// For events of `at`; `path` is shown with each, if it is given.
+    pub fn new(at: &'a dyn Source, path: Option<&str>) -> LogLines<'a> {
+        LogLines {
+            at,
+            clock: WallClock::new(Form::Rfc3339),
+            path: path.map(quoted),
+            known: Vec::new(),
+        }
+    }
+
+    /// Appends an event with this message, whose first line has the number `first`.
+    pub fn write(&mut self, event: &Event, message: &str, first: u64, count: u64, out: &mut Text) {
+        out.push("{");
+        if let Some(path) = &self.path {
+            out.push("\"path\":");
+            out.push(path);
+            out.push(",");
+        }
+        out.push("\"time\":");
+        match self.at.time(event) {
+            Some(nanos) => {
+                out.push("\"");
+                self.clock.write(nanos, out);
+                out.push("\"");
+            }
+            None => out.push("null"),
+        }
+        let mut unknown = None;
+        let known = match self.known(event) {
+            Some(known) => known,
+            None => unknown.get_or_insert_with(|| Known::new(event.id.0, None)),
+        };
+        out.push(&known.head);
+        push_quoted(message, out);
+        out.push(&known.format);
+        let before = out.len();
+        known.values.write_values(event, true, out);
+        let is_empty = out.len() == before;
+        out.push(match is_empty {
+            true => known.place.trim_start_matches(','),
+            false => &known.place,
+        });
+        out.push(",\"lineIndex\":");
+        out.number(first);
+        out.push(",\"lineCount\":");
+        out.number(count);
+        out.push("}\n");
+    }
+
+    fn known(&mut self, event: &Event) -> Option<&Known<'a>> {
+        let place = event.id.0 as usize;
+        if !matches!(self.known.get(place), Some(Some(_))) {
+            // Only defined events make this longer.
+            let definition = self.at.definition(event.id)?;
+            if self.known.len() <= place {
+                self.known.resize_with(place + 1, || None);
+            }
+            self.known[place] = Some(Known::new(event.id.0, Some(definition)));
+        }
+        self.known[place].as_ref()
+    }
+}
+
+impl<'a> Known<'a> {
+    fn new(event: u32, definition: Option<&'a Definition>) -> Known<'a> {
+        let values = LineEnd::new(event, definition);
+        let level = definition
+            .and_then(|definition| definition.priority)
+            .map(level);
+        let format = definition.and_then(format);
+        let mut place = String::new();
+        let mut add = |name: &str, kind: &str, text: Option<String>| {
+            let text = text.filter(|text| !text.is_empty() && !values.has(name));
+            if let Some(text) = text {
+                let text = quoted(&text);
+                place += &format!(",\"{name}\":{{\"$type\":\"{kind}\",\"$text\":{text}}}");
+            }
+        };
+        if let Some(definition) = definition {
+            let line = definition.line.map(|line| line.to_string());
+            add("category", "Channel", Some(definition.category.clone()));
+            add("file", "SourceFile", definition.file.clone());
+            add("line", "LineNumber", line);
+        }
+        place += "}";
+        Known {
+            head: format!(",\"level\":{},\"id\":{event},\"message\":", or_null(level)),
+            format: match format {
+                Some(format) => format!(",\"format\":{},\"properties\":{{", quoted(&format)),
+                None => ",\"properties\":{".into(),
+            },
+            values,
+            place,
+        }
+    }
+}
+
+/// The name that readers of such logs know.
+fn level(priority: Priority) -> &'static str {
+    match priority {
+        Priority::Error => "Error",
+        Priority::Warning => "Warning",
+        Priority::Info => "Information",
+        Priority::Trace | Priority::App => "Debug",
+        Priority::Packet | Priority::Library => "Trace",
+    }
+}
+
+/// The message with `{name}` in the places of values; a brace of the text is doubled.
+fn format(definition: &Definition) -> Option<String> {
+    let has_names = definition.syntax == Syntax::Template && !definition.is_lost;
+    has_names.then(|| {
+        let part = |piece| match piece {
+            Piece::Text(text) => text.replace('{', "{{").replace('}', "}}"),
+            Piece::Argument(field) => format!("{{{}}}", field.name),
+        };
+        pieces(definition.summary()).map(part).collect()
+    })
+}

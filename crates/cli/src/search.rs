@@ -1,0 +1,377 @@
+//! `timeline search`: finds events by the text of their messages.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::io::Write;
+
+use timeline::dump::{Messages, Text, printable};
+use timeline::{Event, Order, Source};
+use timeline_search::{Case, Needle, Query};
+
+use crate::args::Example;
+use crate::failure::{Failure, INFALLIBLE, Result};
+use crate::filters::{Filters, Wanted};
+use crate::health;
+use crate::json::LogLines;
+use crate::output;
+use crate::style::Theme;
+use crate::target::{Opened, Target};
+use crate::text_lines::TextLines;
+
+/// Find events by the text of their messages, in timelines, snapshots and archives
+///
+/// Prints each event whose message has QUERY in one of its lines, oldest first: time, category and
+/// message. Capitals in QUERY count only if it has some.
+///
+/// The lines of all events have numbers, beginning with 0: the important events come first, then
+/// the others by time. A message with several lines has several numbers.
+///
+/// With --json, each line is an object with the fields time (RFC 3339, UTC), level, id (the number
+/// of the definition), message, format (the message with {name} in the places of values),
+/// properties (the values by name; category, file and line are objects with $type and $text),
+/// lineIndex and lineCount. If several PATHs are searched, path comes first.
+///
+/// Exits with 0 if something was found, with 1 if nothing was, and with 2 after an error.
+#[derive(clap::Args)]
+#[command(override_usage = "timeline search [OPTIONS] [PATH]... <QUERY>")]
+pub struct Args {
+    /// The text to find, behind names in shared memory, snapshots and archives. PATH can be omitted
+    /// if there is exactly one timeline in shared memory
+    // One list, because options may stand between PATH and QUERY.
+    #[arg(value_name = "WORD", required = true, num_args = 1..)]
+    words: Vec<OsString>,
+
+    /// QUERY is a regular expression
+    #[arg(short = 'E', long)]
+    regex: bool,
+
+    /// Capitals never count
+    #[arg(short, long, conflicts_with = "case_sensitive")]
+    ignore_case: bool,
+
+    /// Capitals always count
+    #[arg(short = 's', long)]
+    case_sensitive: bool,
+
+    /// Print the number of the first line of each event
+    #[arg(short = 'n', long)]
+    line_number: bool,
+
+    /// Print N events after each found one
+    #[arg(short = 'A', long, value_name = "N")]
+    after_context: Option<usize>,
+
+    /// Print N events before each found one
+    #[arg(short = 'B', long, value_name = "N")]
+    before_context: Option<usize>,
+
+    /// Print N events before and after each found one
+    #[arg(short = 'C', long, value_name = "N")]
+    context: Option<usize>,
+
+    /// Print only how many lines have QUERY
+    #[arg(short, long, conflicts_with = "json")]
+    count: bool,
+
+    /// Stop after N found events
+    #[arg(short = 'm', long, value_name = "N")]
+    limit: Option<u64>,
+
+    /// Print the newest event first
+    #[arg(short, long)]
+    reverse: bool,
+
+    /// Print one JSON object per line
+    #[arg(long, conflicts_with_all = ["after_context", "before_context", "context"])]
+    json: bool,
+
+    #[command(flatten)]
+    filters: Filters,
+}
+
+/// Shown by `--help`.
+pub const EXAMPLES: &[Example] = &[
+    (
+        "Where a request appears in what was recorded",
+        "timeline search flights/ 7f3a90c1",
+    ),
+    (
+        "Timeouts of the last ten minutes, with what happened around them",
+        "timeline search /timeline -C 5 --since '10m ago' timeout",
+    ),
+    (
+        "The newest five events that match, as JSON",
+        "timeline search flight.tla --regex 'eth[01] (up|down)' --reverse -m 5 --json",
+    ),
+    (
+        "How often each of two machines says it",
+        "timeline search a.tla b.tla -c 'link down'",
+    ),
+];
+
+/// Runs the verb.
+pub fn run(args: &Args) -> Result {
+    let case = match (args.ignore_case, args.case_sensitive) {
+        (true, _) => Case::Insensitive,
+        (_, true) => Case::Sensitive,
+        _ => Case::Smart,
+    };
+    let (wanted, paths) = args.words.split_last().expect("clap asks for one word");
+    let Some(wanted) = wanted.to_str() else {
+        let wanted = wanted.display();
+        return Err(Failure::misuse(
+            "search",
+            format!("QUERY must be UTF-8, got {wanted}"),
+        ));
+    };
+    let needle = match args.regex {
+        true => Needle::regex(wanted, case),
+        false => Needle::text(wanted, case),
+    };
+    let needle = needle.map_err(|error| Failure::misuse("search", error.to_string()))?;
+    let query = args.filters.query();
+    let mut found = 0;
+    let mut out = output::stdout();
+    for target in targets(paths)? {
+        found += search(args, &target, &needle, &query, &mut out)?;
+        out.flush()?;
+    }
+    match found {
+        0 => Err(Failure::NothingFound),
+        _ => Ok(()),
+    }
+}
+
+fn targets(paths: &[OsString]) -> Result<Vec<Target>> {
+    if paths.is_empty() {
+        let mut only = Target::default();
+        only.choose("search")?;
+        return Ok(vec![only]);
+    }
+    Ok(paths
+        .iter()
+        .map(|path| Target::named(path.into()))
+        .collect())
+}
+
+/// Searches one timeline or archive. Returns how many lines were found.
+fn search(
+    args: &Args,
+    target: &Target,
+    needle: &Needle,
+    query: &Query,
+    out: &mut impl Write,
+) -> Result<u64> {
+    let order = match args.reverse {
+        true => Order::NewestFirst,
+        false => Order::OldestFirst,
+    };
+    match target.open()? {
+        Opened::Ring(at) => {
+            let mut search = Search::new(args, target, &*at, needle, query);
+            if search.has_numbers && args.reverse {
+                search.number_lines(at.events(Order::OldestFirst));
+            }
+            search.all(at.events(order), out)?;
+            at.intact()?;
+            Ok(search.found)
+        }
+        Opened::Archive(archive) => {
+            let mut search = Search::new(args, target, &*archive, needle, query);
+            if search.has_numbers && args.reverse {
+                search.number_lines(archive.events_by_time(Order::OldestFirst));
+            }
+            let mut events = archive.events_by_time(order);
+            search.all(events.by_ref(), out)?;
+            health::report(target.path(), &archive, events.lost());
+            Ok(search.found)
+        }
+    }
+}
+
+/// Searches the events of one source.
+struct Search<'a> {
+    args: &'a Args,
+    at: &'a dyn Source,
+    needle: &'a Needle,
+    wanted: Wanted<'a>,
+    messages: Messages<'a>,
+    writer: Writer<'a>,
+    theme: Theme,
+    /// The path and a colon, if there are several.
+    path_shown: String,
+    has_numbers: bool,
+    /// The number of the next line. From newest to oldest, the number behind it: of important
+    /// events, and of the others.
+    next: [u64; 2],
+    /// How many lines were found, and in how many events.
+    found: u64,
+    found_events: u64,
+    /// The events that may be printed before a found one, with their numbers.
+    before: VecDeque<(u64, Event)>,
+    /// How many events are still to be printed after a found one.
+    after: usize,
+    /// Whether events were left out after the last printed one, and whether there is one.
+    has_gap: bool,
+    has_printed: bool,
+    before_most: usize,
+    after_most: usize,
+    line: Text,
+}
+
+enum Writer<'a> {
+    Text(Box<TextLines<'a>>),
+    Json(LogLines<'a>),
+}
+
+impl<'a> Search<'a> {
+    fn new(
+        args: &'a Args,
+        target: &'a Target,
+        at: &'a dyn Source,
+        needle: &'a Needle,
+        query: &'a Query,
+    ) -> Search<'a> {
+        let path = target.path().display().to_string();
+        let path = (args.words.len() > 2).then_some(path);
+        let theme = output::theme();
+        let name = theme.name;
+        let writer = match args.json {
+            true => Writer::Json(LogLines::new(at, path.as_deref())),
+            false => Writer::Text(Box::new(TextLines::new(at, None))),
+        };
+        Search {
+            args,
+            at,
+            needle,
+            wanted: Wanted::new(query, at),
+            messages: Messages::new(at),
+            writer,
+            theme,
+            path_shown: match &path {
+                Some(path) => format!("{name}{}{name:#}:", printable(path)),
+                None => String::new(),
+            },
+            has_numbers: args.line_number || args.json,
+            next: [0; 2],
+            found: 0,
+            found_events: 0,
+            before: VecDeque::new(),
+            after: 0,
+            has_gap: false,
+            has_printed: false,
+            before_most: args.before_context.or(args.context).unwrap_or(0),
+            after_most: args.after_context.or(args.context).unwrap_or(0),
+            line: Text::new(),
+        }
+    }
+
+    /// Counts all lines, because from newest to oldest the last number comes first.
+    fn number_lines(&mut self, events: impl Iterator<Item = Event>) {
+        let mut next = 0;
+        for event in events {
+            next += self.lines(&event);
+            self.next[usize::from(!event.important)] = next;
+        }
+        self.next[1] = next;
+    }
+
+    /// How many lines the message of an event has.
+    fn lines(&mut self, event: &Event) -> u64 {
+        let message = self.messages.text(event, self.at.definition(event.id));
+        message.lines().count().max(1) as u64
+    }
+
+    /// Searches events, and prints those that are found.
+    fn all(&mut self, events: impl Iterator<Item = Event>, out: &mut impl Write) -> Result {
+        for event in events {
+            let first = self.number(&event);
+            if !self.wanted.has(&event) {
+                continue;
+            }
+            let message = self.messages.text(&event, self.at.definition(event.id));
+            let lines = message
+                .lines()
+                .filter(|line| self.needle.is_in(line))
+                .count() as u64;
+            let lines = lines.max((message.is_empty() && self.needle.is_in("")).into());
+            let is_done = self
+                .args
+                .limit
+                .is_some_and(|most| self.found_events >= most);
+            if lines > 0 && !is_done {
+                self.found += lines;
+                self.found_events += 1;
+                self.after = self.after_most;
+                for (first, event) in std::mem::take(&mut self.before) {
+                    self.print(&event, first, false, out)?;
+                }
+                self.print(&event, first, true, out)?;
+            } else if self.after > 0 {
+                self.after -= 1;
+                self.print(&event, first, false, out)?;
+            } else if is_done {
+                break;
+            } else {
+                self.before.push_back((first, event));
+                if self.before.len() > self.before_most {
+                    self.before.pop_front();
+                    self.has_gap = true;
+                }
+            }
+        }
+        if self.args.count {
+            writeln!(out, "{}{}", self.path_shown, self.found)?;
+        }
+        self.wanted.report();
+        Ok(())
+    }
+
+    /// The number of the first line of an event, whose lines are counted.
+    fn number(&mut self, event: &Event) -> u64 {
+        if !self.has_numbers {
+            return 0;
+        }
+        let count = self.lines(event);
+        if self.args.reverse {
+            let next = &mut self.next[usize::from(!event.important)];
+            *next = next.saturating_sub(count);
+            return *next;
+        }
+        self.next[0] += count;
+        self.next[0] - count
+    }
+
+    /// Prints an event that was found, or stands beside one.
+    fn print(&mut self, event: &Event, first: u64, is_found: bool, out: &mut impl Write) -> Result {
+        if self.args.count {
+            return Ok(());
+        }
+        self.line.clear();
+        match &mut self.writer {
+            Writer::Json(lines) => {
+                let message = self.messages.text(event, self.at.definition(event.id));
+                let count = message.lines().count().max(1) as u64;
+                lines.write(event, &message, first, count, &mut self.line);
+            }
+            Writer::Text(lines) => {
+                let has_context = self.before_most > 0 || self.after_most > 0;
+                if has_context && std::mem::take(&mut self.has_gap) && self.has_printed {
+                    self.line.push("--\n");
+                }
+                self.line.push(&self.path_shown);
+                if self.has_numbers {
+                    let dim = self.theme.dim;
+                    let sign = if is_found { ':' } else { '-' };
+                    self.line.push(&format!("{dim}{first}{sign}{dim:#}"));
+                }
+                let needle = Some(self.needle).filter(|_| is_found && self.theme.is_on());
+                lines
+                    .write(event, needle, &mut self.line)
+                    .expect(INFALLIBLE);
+            }
+        }
+        self.has_printed = true;
+        Ok(out.write_all(self.line.as_bytes())?)
+    }
+}

@@ -1,0 +1,231 @@
+//! `timeline stats`: how many events there are, by category and event.
+
+use std::collections::HashMap;
+use std::io::Write;
+
+use clap::ValueEnum;
+use serde_json::json;
+use timeline::{Definition, Event, EventId, Layout, Order, Source, Value};
+
+use crate::args::Example;
+use crate::failure::Result;
+use crate::filters::{Filters, Wanted};
+use crate::format::{self, Align, Bytes, Cell, Count, Rate, things};
+use crate::health;
+use crate::json;
+use crate::output;
+use crate::target::{Opened, Target};
+
+/// Count the events of a timeline or an archive, by category and event
+///
+/// Prints how many events there are of each name, the most frequent first, with their share of all,
+/// how many that is a second, and the bytes of their values: 8 for each number and address, and the
+/// length of each text and array. The second is an average over the time from the first to the last
+/// event. Filters say which events count.
+///
+/// With --json, each line is an object with the fields category, event (the name), events, share
+/// (of 1), per_second (null if there is no time between the first and the last event) and bytes.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    pub target: Target,
+
+    /// What is counted together
+    #[arg(long, value_name = "WHAT", default_value = "event")]
+    by: By,
+
+    /// Print one JSON object per line
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    filters: Filters,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum By {
+    /// Events of one category
+    Category,
+    /// Events of one name
+    Event,
+}
+
+/// Shown by `--help`.
+pub const EXAMPLES: &[Example] = &[
+    (
+        "What fills the ring of a program",
+        "timeline stats /timeline",
+    ),
+    (
+        "The categories of large packets in the last minute",
+        "timeline stats flights/ --by category --since 1m --where 'bytes > 1500'",
+    ),
+];
+
+/// Runs the verb.
+pub fn run(args: &Args) -> Result {
+    let query = args.filters.query();
+    match args.target.open()? {
+        Opened::Ring(at) => {
+            let mut wanted = Wanted::new(&query, &*at);
+            let mut stats = Stats::new(&*at, args.by);
+            let events = at.events(Order::OldestFirst);
+            events
+                .filter(|event| wanted.has(event))
+                .for_each(|event| stats.add(&event));
+            at.intact()?;
+            stats.print(args.json)
+        }
+        Opened::Archive(archive) => {
+            let mut wanted = Wanted::new(&query, &*archive);
+            let mut stats = Stats::new(&*archive, args.by);
+            let mut events = archive.events_by_time(Order::OldestFirst);
+            let wanted = events.by_ref().filter(|event| wanted.has(event));
+            wanted.for_each(|event| stats.add(&event));
+            stats.print(args.json)?;
+            health::report(args.target.path(), &archive, events.lost());
+            Ok(())
+        }
+    }
+}
+
+/// The counts so far.
+struct Stats<'a> {
+    at: &'a dyn Source,
+    by: By,
+    /// By the number of the definition.
+    definitions: HashMap<EventId, (Layout, Amount)>,
+    /// The first and the last time, as far as they are known.
+    span: Option<(u64, u64)>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Amount {
+    events: u64,
+    bytes: u64,
+}
+
+impl<'a> Stats<'a> {
+    fn new(at: &'a dyn Source, by: By) -> Stats<'a> {
+        Stats {
+            at,
+            by,
+            definitions: HashMap::new(),
+            span: None,
+        }
+    }
+
+    fn add(&mut self, event: &Event) {
+        let definition = self.at.definition(event.id);
+        // Events that are not defined count together: they may have any number.
+        let id = definition.map_or(EventId::NEVER, |_| event.id);
+        let known = self.definitions.entry(id);
+        let (layout, amount) = known.or_insert_with(|| {
+            let layout = definition.map_or_else(Layout::unknown, Layout::of);
+            (layout, Amount::default())
+        });
+        amount.events += 1;
+        amount.bytes += bytes(event, layout);
+        if let Some(time) = self.at.time(event) {
+            let (first, last) = self.span.unwrap_or((time, time));
+            self.span = Some((first.min(time), last.max(time)));
+        }
+    }
+
+    /// The category, the name and the amount of each line, the most events first.
+    fn lines(&self) -> Vec<(String, String, Amount)> {
+        let mut lines: HashMap<(String, String), Amount> = HashMap::new();
+        for (id, (_, amount)) in &self.definitions {
+            let definition = self.at.definition(*id);
+            let category = definition.map_or("", |definition| &definition.category);
+            let name = definition.filter(|_| self.by == By::Event);
+            let name = name.map_or(String::new(), Definition::name);
+            let line = lines.entry((category.into(), name)).or_default();
+            line.events += amount.events;
+            line.bytes += amount.bytes;
+        }
+        let lines = lines
+            .into_iter()
+            .map(|((category, name), amount)| (category, name, amount));
+        let mut lines: Vec<_> = lines.collect();
+        lines.sort_by(
+            |(category, name, amount), (other_category, other_name, other)| {
+                let by_name = (category, name).cmp(&(other_category, other_name));
+                other.events.cmp(&amount.events).then(by_name)
+            },
+        );
+        lines
+    }
+
+    fn print(&self, as_json: bool) -> Result {
+        let lines = self.lines();
+        let all: u64 = lines.iter().map(|(.., amount)| amount.events).sum();
+        let seconds = self.span.map(|(first, last)| (last - first) as f64 / 1e9);
+        let rate = |events: u64| {
+            let seconds = seconds.filter(|seconds| *seconds > 0.0)?;
+            Some(events as f64 / seconds)
+        };
+        let mut out = output::stdout();
+        if as_json {
+            for (category, name, Amount { events, bytes }) in &lines {
+                let object = json!({
+                    "category": (!category.is_empty()).then_some(category),
+                    "event": (!name.is_empty()).then_some(name),
+                    "events": events,
+                    "share": *events as f64 / all as f64,
+                    "per_second": rate(*events),
+                    "bytes": bytes,
+                });
+                json::escaped::write_line(&object, &mut out)?;
+            }
+        } else if all > 0 {
+            let theme = output::theme();
+            let mut columns = vec![
+                ("EVENTS", Align::Right),
+                ("SHARE", Align::Right),
+                ("A SECOND", Align::Right),
+                ("BYTES", Align::Right),
+                ("CATEGORY", Align::Left),
+            ];
+            if self.by == By::Event {
+                columns.push(("EVENT", Align::Left));
+            }
+            let row = |(category, name, amount): &(String, String, Amount)| {
+                let rate = rate(amount.events).map_or("?".into(), |rate| Rate(rate).to_string());
+                let category = if category.is_empty() { "?" } else { category };
+                let mut cells: Vec<Cell> = vec![
+                    Count(amount.events).to_string().into(),
+                    format::percent(amount.events, all).into(),
+                    rate.into(),
+                    Bytes(amount.bytes).to_string().into(),
+                    category.to_owned().into(),
+                ];
+                if self.by == By::Event {
+                    cells.push(Cell::new(theme.name, name));
+                }
+                cells
+            };
+            let rows: Vec<_> = lines.iter().map(row).collect();
+            format::table(&mut out, theme.bold, &columns, &rows)?;
+        }
+        out.flush()?;
+        let events = things(all, "event");
+        match seconds {
+            Some(seconds) => output::say(format_args!("{events} in {seconds:.3} seconds")),
+            None => output::say(events),
+        }
+        Ok(())
+    }
+}
+
+/// The bytes of the values of an event.
+fn bytes(event: &Event, layout: &Layout) -> u64 {
+    let values = event.values(layout).map(|value| match value {
+        Value::Text { bytes, .. } => bytes.len(),
+        Value::LongDouble(_) => 16,
+        Value::Addresses(addresses) => 8 * addresses.len(),
+        Value::Int(_) | Value::Uint(_) | Value::Float(_) => 8,
+        Value::Nil => 0,
+    });
+    (values.sum::<usize>() + 8 * event.backtrace().len()) as u64
+}
