@@ -33,6 +33,7 @@ mod namespaces;
 mod off;
 mod reading;
 mod refused;
+mod search;
 mod sharing;
 mod surface;
 mod terminal;
