@@ -104,8 +104,8 @@ pub const EXAMPLES: &[Example] = &[
         "timeline search flight.tla --regex 'eth[01] (up|down)' --reverse -m 5 --json",
     ),
     (
-        "How often each of two machines says it",
-        "timeline search a.tla b.tla -c 'link down'",
+        "How often each of two archives says it",
+        "timeline search flight.tla crash.tla -c 'link down'",
     ),
 ];
 

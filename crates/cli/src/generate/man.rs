@@ -19,12 +19,12 @@ const EXIT_STATUS: &[(&str, &str)] = &[
     ),
     (
         "1",
-        "Failure. The reason is on standard error. Also: verify found damage.",
+        "Failure. The reason is on standard error. Also: verify found damage, and search nothing.",
     ),
     (
         "2",
         "The command line is wrong. Also: it names no timeline, and shared memory has none or \
-         several.",
+         several; and any failure of search.",
     ),
 ];
 
