@@ -51,6 +51,7 @@ fn typed(shell: &str, lines: &str, dir: &Path) -> String {
         .env("PATH", path())
         .env("HOME", dir)
         .env("TERM", "xterm")
+        .env("PAGER", "cat")
         .stdin(std::process::Stdio::piped())
         .stdout(std::process::Stdio::piped());
     let mut child = script.spawn().expect("util-linux");

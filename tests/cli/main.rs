@@ -27,6 +27,7 @@ mod lifecycle;
 mod lost;
 mod make_demo;
 mod manners;
+mod merged;
 mod messages;
 mod mixture;
 mod namespaces;

@@ -268,10 +268,35 @@ fn on_a_terminal(args: &[&str], environment: &[(&str, &str)]) -> String {
         .env_remove("CLICOLOR")
         // In continuous integration, a dumb terminal is taken for a clever one.
         .env_remove("CI")
-        .env("TERM", "xterm");
+        .env("TERM", "xterm")
+        .env("PAGER", "cat");
     let output = script.envs(environment.iter().copied()).output().unwrap();
     assert!(output.status.success(), "{args:?}");
     String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn long_output_is_shown_in_a_pager_on_a_terminal() {
+    let name = Name::new("pager");
+    let tl = name.create(256);
+    let events = Events::define(&tl);
+    tl.log(events.fail, [1, 2, 3]);
+    let pager = ("PAGER", "sed s/^/paged:/");
+    let paged = |words: &[&str], environment: &[(&str, &str)]| {
+        let text = on_a_terminal(words, environment);
+        let lines = text.lines().filter(|line| line.starts_with("paged:"));
+        assert!(text.contains('\x1b'), "{text}");
+        lines.count() == text.lines().count()
+    };
+    for words in [&["dump", name.path()][..], &["search", name.path(), "1"]] {
+        assert!(paged(words, &[pager]), "{words:?}");
+        assert!(!paged(&[words, &["--no-pager"]].concat(), &[pager]));
+        assert!(!paged(words, &[pager, ("TIMELINE_PAGER", "")]));
+        assert!(paged(words, &[("TIMELINE_PAGER", pager.1)]));
+        // Without that program the terminal gets nothing, and neither waits for anything.
+        on_a_terminal(words, &[("PAGER", "true")]);
+    }
+    assert!(!paged(&["list"], &[pager]));
 }
 
 #[test]

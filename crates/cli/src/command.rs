@@ -9,10 +9,11 @@ use timeline::dump::printable;
 
 use crate::args::Example;
 use crate::failure::Result;
+use crate::pager::Pager;
 use crate::target::Target;
 use crate::{
-    channel, demo, dump, events, generate, info, list, priority, record, repair, rm, sample, save,
-    search, stats, style, tail, verify,
+    channel, demo, dump, events, generate, info, list, output, priority, record, repair, rm,
+    sample, save, search, stats, style, tail, verify,
 };
 
 /// A flight recorder: read and control the timelines of programs, while they run and after they
@@ -29,6 +30,14 @@ use crate::{
 #[command(arg_required_else_help = true)]
 #[command(subcommand_value_name = "VERB", subcommand_help_heading = "Verbs")]
 struct Cli {
+    /// When to use colours
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: clap::ColorChoice,
+
+    /// Do not show the output of dump, search and events in a pager
+    #[arg(long, global = true)]
+    no_pager: bool,
+
     #[command(subcommand)]
     verb: Verb,
 }
@@ -123,15 +132,19 @@ fn examples_help(examples: &[Example]) -> String {
     help
 }
 
-/// Reads the command line. Prints and exits by itself on `--help` (status 0) and on errors (2).
-pub fn parse() -> Result<Verb> {
+/// Reads the command line, and starts a pager for verbs with long output. Prints and exits by
+/// itself on `--help` (status 0) and on errors (2).
+pub fn parse() -> Result<(Verb, Option<Pager>)> {
     let matches = command().try_get_matches();
     match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(mut cli) => {
+            output::choose_colour(cli.color);
             if let Some((verb, target)) = cli.verb.target() {
                 target.choose(verb)?;
             }
-            Ok(cli.verb)
+            let is_long = matches!(cli.verb, Verb::Dump(_) | Verb::Search(_) | Verb::Events(_));
+            let pager = (is_long && !cli.no_pager).then(Pager::start);
+            Ok((cli.verb, pager))
         }
         Err(error) => shown(error.format(&mut command())).exit(),
     }

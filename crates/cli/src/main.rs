@@ -2,6 +2,7 @@
 
 mod args;
 mod channel;
+mod columns;
 mod command;
 mod demo;
 mod dump;
@@ -15,9 +16,11 @@ mod info;
 mod json;
 mod list;
 mod output;
+mod pager;
 mod permission;
 mod priority;
 mod programs;
+mod reading;
 mod record;
 mod repair;
 mod restart;
@@ -43,7 +46,7 @@ use failure::{Failure, Result};
 
 fn main() -> ExitCode {
     let mut failed = ExitCode::FAILURE;
-    let run = |verb: Verb| {
+    let run = |(verb, _pager): (Verb, _)| {
         if let Verb::Search(_) = verb {
             // As grep: 1 means that nothing was found.
             failed = ExitCode::from(2);

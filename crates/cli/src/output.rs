@@ -23,6 +23,21 @@ pub fn theme() -> Theme {
     Theme::new(AutoStream::choice(&io::stdout()) != ColorChoice::Never)
 }
 
+/// Says when colours are used.
+pub fn choose_colour(choice: clap::ColorChoice) {
+    match choice {
+        clap::ColorChoice::Auto => ColorChoice::Auto,
+        clap::ColorChoice::Always => ColorChoice::Always,
+        clap::ColorChoice::Never => ColorChoice::Never,
+    }
+    .write_global();
+}
+
+/// Uses colours from now on as for this standard output, because a pager takes its place.
+pub fn keep_colours() {
+    AutoStream::choice(&io::stdout()).write_global();
+}
+
 /// Whether standard output is a terminal.
 pub fn is_terminal() -> bool {
     io::stdout().is_terminal()

@@ -9,13 +9,14 @@ use timeline::{Event, Order, Source};
 use timeline_search::{Case, Needle, Query};
 
 use crate::args::Example;
+use crate::columns::Shown;
 use crate::failure::{Failure, INFALLIBLE, Result};
 use crate::filters::{Filters, Wanted};
-use crate::health;
 use crate::json::LogLines;
 use crate::output;
+use crate::reading::Reading;
 use crate::style::Theme;
-use crate::target::{Opened, Target};
+use crate::target::Target;
 use crate::text_lines::TextLines;
 
 /// Find events by the text of their messages, in timelines, snapshots and archives
@@ -84,6 +85,9 @@ pub struct Args {
     /// Print one JSON object per line
     #[arg(long, conflicts_with_all = ["after_context", "before_context", "context"])]
     json: bool,
+
+    #[command(flatten)]
+    shown: Shown,
 
     #[command(flatten)]
     filters: Filters,
@@ -166,27 +170,15 @@ fn search(
         true => Order::NewestFirst,
         false => Order::OldestFirst,
     };
-    match target.open()? {
-        Opened::Ring(at) => {
-            let mut search = Search::new(args, target, &*at, needle, query);
-            if search.has_numbers && args.reverse {
-                search.number_lines(at.events(Order::OldestFirst));
-            }
-            search.all(at.events(order), out)?;
-            at.intact()?;
-            Ok(search.found)
-        }
-        Opened::Archive(archive) => {
-            let mut search = Search::new(args, target, &*archive, needle, query);
-            if search.has_numbers && args.reverse {
-                search.number_lines(archive.events_by_time(Order::OldestFirst));
-            }
-            let mut events = archive.events_by_time(order);
-            search.all(events.by_ref(), out)?;
-            health::report(target.path(), &archive, events.lost());
-            Ok(search.found)
-        }
+    let reading = Reading::open(target)?;
+    let mut search = Search::new(args, &reading, needle, query);
+    if search.has_numbers && args.reverse {
+        search.number_lines(reading.events(Order::OldestFirst));
     }
+    let mut events = reading.events(order);
+    search.all(events.by_ref(), out)?;
+    events.report()?;
+    Ok(search.found)
 }
 
 /// Searches the events of one source.
@@ -227,18 +219,24 @@ enum Writer<'a> {
 impl<'a> Search<'a> {
     fn new(
         args: &'a Args,
-        target: &'a Target,
-        at: &'a dyn Source,
+        reading: &'a Reading,
         needle: &'a Needle,
         query: &'a Query,
     ) -> Search<'a> {
-        let path = target.path().display().to_string();
+        let (at, path) = (reading.source(), reading.path().display().to_string());
         let path = (args.words.len() > 2).then_some(path);
         let theme = output::theme();
         let name = theme.name;
         let writer = match args.json {
             true => Writer::Json(LogLines::new(at, path.as_deref())),
-            false => Writer::Text(Box::new(TextLines::new(at, None))),
+            false => {
+                let lines = TextLines::shown(at, &args.shown, false);
+                Writer::Text(Box::new(
+                    lines
+                        .among(reading.programs())
+                        .named(path.as_deref().unwrap_or_default()),
+                ))
+            }
         };
         Search {
             args,

@@ -11,10 +11,10 @@ use crate::args::Example;
 use crate::failure::Result;
 use crate::filters::{Filters, Wanted};
 use crate::format::{self, Align, Bytes, Cell, Count, Rate, things};
-use crate::health;
 use crate::json;
 use crate::output;
-use crate::target::{Opened, Target};
+use crate::reading::Reading;
+use crate::target::Target;
 
 /// Count the events of a timeline or an archive, by category and event
 ///
@@ -65,28 +65,14 @@ pub const EXAMPLES: &[Example] = &[
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
     let query = args.filters.query();
-    match args.target.open()? {
-        Opened::Ring(at) => {
-            let mut wanted = Wanted::new(&query, &*at);
-            let mut stats = Stats::new(&*at, args.by);
-            let events = at.events(Order::OldestFirst);
-            events
-                .filter(|event| wanted.has(event))
-                .for_each(|event| stats.add(&event));
-            at.intact()?;
-            stats.print(args.json)
-        }
-        Opened::Archive(archive) => {
-            let mut wanted = Wanted::new(&query, &*archive);
-            let mut stats = Stats::new(&*archive, args.by);
-            let mut events = archive.events_by_time(Order::OldestFirst);
-            let wanted = events.by_ref().filter(|event| wanted.has(event));
-            wanted.for_each(|event| stats.add(&event));
-            stats.print(args.json)?;
-            health::report(args.target.path(), &archive, events.lost());
-            Ok(())
-        }
-    }
+    let reading = Reading::open(&args.target)?;
+    let mut wanted = Wanted::new(&query, reading.source());
+    let mut stats = Stats::new(reading.source(), args.by);
+    let mut events = reading.events(Order::OldestFirst);
+    let found = events.by_ref().filter(|event| wanted.has(event));
+    found.for_each(|event| stats.add(&event));
+    stats.print(args.json)?;
+    events.report()
 }
 
 /// The counts so far.

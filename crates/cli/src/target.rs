@@ -1,9 +1,10 @@
 //! The timeline or archive of a verb: found by its name, or because it is the only one.
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use tempfile::NamedTempFile;
 use timeline::dump::printable;
 use timeline::layout::MAGIC;
 use timeline::{Attached, Control, Error, ErrorKind as Kind, looks_like, name_before};
@@ -19,7 +20,8 @@ use crate::trust::Trusted;
 pub struct Target {
     /// Name in shared memory (/timeline), or file of a timeline. Verbs that only read it take a
     /// snapshot (snapshot.timeline), an archive (flight.tla), and the directory of a rotated
-    /// archive as well. It can be omitted if there is exactly one timeline in shared memory
+    /// archive as well, and - for standard input. It can be omitted if there is exactly one
+    /// timeline in shared memory
     #[arg(value_name = "PATH")]
     path: Option<PathBuf>,
 
@@ -121,6 +123,9 @@ impl Target {
     /// Like `open`, for the newest `count` events only: it reads no more of a rotated archive than
     /// they need.
     pub fn open_newest(&self, count: usize) -> Result<Opened> {
+        if self.path() == Path::new("-") {
+            return standard_input();
+        }
         let path = self.path();
         let archive = |archive| Ok(Opened::Archive(Box::new(archive)));
         let error = match Attached::open(path) {
@@ -153,6 +158,23 @@ impl Target {
             _ => Err(explain(path, error)),
         }
     }
+}
+
+/// Reads a snapshot or an archive from standard input, to its end. Its bytes lie in a file while it
+/// is opened, and then in one without a name.
+fn standard_input() -> Result<Opened> {
+    let failed =
+        |error: io::Error| Failure::Message(format!("cannot read standard input: {error}"));
+    let mut file = NamedTempFile::new().map_err(failed)?;
+    io::copy(&mut io::stdin().lock(), file.as_file_mut()).map_err(failed)?;
+    let target = Target::named(file.path().to_path_buf());
+    target.open().map_err(|failure| match failure {
+        Failure::Message(message) => {
+            let path = file.path().display().to_string();
+            Failure::Message(message.replace(&path, "standard input"))
+        }
+        other => other,
+    })
 }
 
 /// Adds to an error a similar name, or for an archive, which has no writers to control, the verbs

@@ -150,11 +150,6 @@ impl<'a> ThreadColumns<'a> {
         self
     }
 
-    /// See [`Threads::notice_renames`].
-    pub fn notice_renames(&mut self) {
-        self.threads.notice_renames();
-    }
-
     /// Writes the columns of one event. Names are shown as far as they are printable.
     pub fn write(&mut self, event: &Event, out: &mut Text) {
         match self.at.time(event) {
@@ -173,6 +168,12 @@ impl<'a> ThreadColumns<'a> {
 }
 
 fn thread_column(event: &Event, thread: Option<Thread>, host: Option<&str>) -> String {
+    let column = thread_name(event, thread, host);
+    format!(" {column:<THREAD_WIDTH$} ")
+}
+
+/// Machine, process, name and number of a thread, as far as they are known and printable.
+pub fn thread_name(event: &Event, thread: Option<Thread>, host: Option<&str>) -> String {
     let or = |name: Option<String>| name.unwrap_or("?".to_string());
     let names = match thread {
         Some(Thread { name, process, .. }) if name == process => or(name),
@@ -181,8 +182,7 @@ fn thread_column(event: &Event, thread: Option<Thread>, host: Option<&str>) -> S
     };
     let host = host.map_or(String::new(), |host| format!("{host}:"));
     let tid = known_id(event.tid).map_or("?".to_string(), |tid| tid.to_string());
-    let column = printable(&format!("{host}{names} {tid}")).into_owned();
-    format!(" {column:<THREAD_WIDTH$} ")
+    printable(&format!("{host}{names} {tid}")).into_owned()
 }
 
 fn priority_column(priority: Option<Priority>) -> &'static str {

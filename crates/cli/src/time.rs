@@ -31,6 +31,7 @@ pub fn now() -> u64 {
 }
 
 /// Writes wall-clock times. The calendar is asked once for each second.
+#[derive(Clone)]
 pub struct WallClock {
     zone: TimeZone,
     form: Form,

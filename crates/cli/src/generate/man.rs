@@ -38,6 +38,10 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ),
     ("TERM", "No colours, if it is dumb."),
     (
+        "TIMELINE_PAGER, PAGER",
+        "The program that shows long output on a terminal; none if it is empty. Otherwise less.",
+    ),
+    (
         "TZ",
         "The time zone of printed times. Times of --json are in UTC.",
     ),

@@ -6,8 +6,8 @@ use timeline::{Event, Order};
 use timeline_archive::Archive;
 use timeline_search::Query;
 
+use super::Args;
 use super::printer::Printer;
-use super::{Args, layout};
 use crate::failure::{Failure, Result};
 use crate::filters::Wanted;
 use crate::format::{agree, things};
@@ -42,7 +42,7 @@ pub fn follow(
     health::report(path, archive, events.lost());
     drop(events);
     let mut growth = archive.follow()?;
-    let mut printer = Printer::new(archive, Some(Programs::of(archive)), layout(args));
+    let mut printer = Printer::new(archive, Some(Programs::of(archive)), args);
     let (mut pause, mut total) = (Pause::new(), 0);
     let (mut unknown, mut damaged, mut removed) = (0, 0, 0);
     loop {

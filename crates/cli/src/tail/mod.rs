@@ -9,6 +9,7 @@ use timeline::{Attached, Event, Follow, FollowFrom};
 use timeline_search::Query;
 
 use crate::args::Example;
+use crate::columns::Shown;
 use crate::failure::{Failure, Result};
 use crate::filters::{Filters, Wanted};
 use crate::format::things;
@@ -16,7 +17,7 @@ use crate::output;
 use crate::restart::{self, Ended, Restart};
 use crate::signals::{self, Pause, SignalledOutput, Signals, Woken};
 use crate::target::{Opened, Target};
-use printer::{Layout, Printer};
+use printer::Printer;
 
 /// Follow a timeline: print events as they are logged, until interrupted
 ///
@@ -43,6 +44,9 @@ pub struct Args {
     /// Print one JSON object per line, with the fields of `timeline dump --json`
     #[arg(long, conflicts_with = "long")]
     json: bool,
+
+    #[command(flatten)]
+    shown: Shown,
 
     #[command(flatten)]
     filters: Filters,
@@ -144,7 +148,7 @@ impl<'a> Follower<'a> {
             at,
             follow: at.follow(from),
             batch: Vec::new(),
-            printer: Printer::new(at, None, layout(args)),
+            printer: Printer::new(at, None, args),
             first: first.filter(|_| from == FollowFrom::Oldest),
             wanted,
             restart: Restart::new(at, args.target.path()),
@@ -221,12 +225,4 @@ fn keep_newest(events: &mut Vec<Event>, count: usize) {
         surplus -= usize::from(!is_kept);
         is_kept
     });
-}
-
-fn layout(args: &Args) -> Layout {
-    match (args.json, args.long) {
-        (true, _) => Layout::Json,
-        (_, true) => Layout::Long,
-        _ => Layout::Short,
-    }
 }

@@ -4,22 +4,11 @@ use std::io::{self, Write};
 
 use timeline::{Event, Source, dump::Text};
 
+use super::Args;
 use crate::failure::INFALLIBLE;
 use crate::json::Lines;
 use crate::programs::Programs;
 use crate::text_lines::TextLines;
-use crate::thread_columns::ThreadColumns;
-
-/// The layout of an event.
-#[derive(Clone, Copy)]
-pub enum Layout {
-    /// Time, category and message.
-    Short,
-    /// Date, thread, priority and core as well.
-    Long,
-    /// A JSON object.
-    Json,
-}
 
 /// Writes the events of one timeline.
 pub struct Printer<'a> {
@@ -37,12 +26,11 @@ enum Writer<'a> {
 
 impl<'a> Printer<'a> {
     /// A printer for the events of this timeline, or of these programs.
-    pub fn new(at: &'a dyn Source, programs: Option<Programs<'a>>, layout: Layout) -> Printer<'a> {
-        let columns = || ThreadColumns::new(at).among(programs);
-        let writer = match layout {
-            Layout::Json => Writer::Json(Box::new(Lines::new(at).among(programs))),
-            Layout::Short => Writer::Text(Box::new(TextLines::new(at, None))),
-            Layout::Long => Writer::Text(Box::new(TextLines::new(at, Some(columns())))),
+    pub fn new(at: &'a dyn Source, programs: Option<Programs<'a>>, args: &Args) -> Printer<'a> {
+        let text = || TextLines::shown(at, &args.shown, args.long).among(programs);
+        let writer = match args.json {
+            true => Writer::Json(Box::new(Lines::new(at).among(programs))),
+            false => Writer::Text(Box::new(text())),
         };
         Printer {
             writer,

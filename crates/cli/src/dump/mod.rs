@@ -1,6 +1,10 @@
-//! `timeline dump`: the events of a timeline, newest to oldest.
+//! `timeline dump`: the events of a timeline, newest to oldest, as a table.
+//! merged.rs dumps several, in either order and in any columns.
+
+mod merged;
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use timeline::{
     Event, Order, Source,
@@ -8,6 +12,7 @@ use timeline::{
 };
 
 use crate::args::Example;
+use crate::columns::Shown;
 use crate::failure::Result;
 use crate::filters::{Filters, Wanted};
 use crate::health;
@@ -45,6 +50,10 @@ pub struct Args {
     #[command(flatten)]
     pub target: Target,
 
+    /// More of them: events are merged by time
+    #[arg(value_name = "PATH")]
+    others: Vec<PathBuf>,
+
     /// Print only the important events and the newest N others. In a rotated archive, only files
     /// that can hold these events are read; gaps and damage in other files are not reported
     #[arg(short = 'n', long, value_name = "N")]
@@ -57,6 +66,13 @@ pub struct Args {
     /// Print one JSON object per line
     #[arg(long, conflicts_with = "long")]
     json: bool,
+
+    /// Print the oldest event first
+    #[arg(short, long)]
+    reverse: bool,
+
+    #[command(flatten)]
+    shown: Shown,
 
     #[command(flatten)]
     filters: Filters,
@@ -73,6 +89,10 @@ pub const EXAMPLES: &[Example] = &[
         "timeline dump snapshot.timeline --long",
     ),
     (
+        "What two programs did, oldest first, by the time since the event before",
+        "timeline dump /timeline flight.tla --reverse --time delta",
+    ),
+    (
         "The newest 20 recorded events, also of a damaged archive",
         "timeline dump flight.tla -n 20",
     ),
@@ -82,9 +102,20 @@ pub const EXAMPLES: &[Example] = &[
     ),
 ];
 
+impl Args {
+    /// Whether it takes more than a table, newest first.
+    fn is_merged(&self) -> bool {
+        let Shown { time, columns } = &self.shown;
+        self.reverse || !self.others.is_empty() || time.is_some() || !columns.is_empty()
+    }
+}
+
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
     let query = args.filters.query();
+    if args.is_merged() {
+        return merged::run(args, &query);
+    }
     let most = match query.is_empty() {
         true => args.max_entries.unwrap_or(usize::MAX),
         // Nobody knows how far back the newest wanted ones are.

@@ -1,0 +1,68 @@
+//! Shows long output in a pager, as git does.
+
+use std::env;
+use std::fs::OpenOptions;
+use std::io;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use nix::unistd::dup2_stdout;
+use signal_hook::consts::SIGINT;
+
+use crate::output;
+
+/// A pager that shows standard output, until it is dropped.
+pub struct Pager(Option<Child>);
+
+impl Pager {
+    /// Starts TIMELINE_PAGER, PAGER or less, if standard output is a terminal. Whoever wants none
+    /// sets one of the variables to nothing or to cat.
+    pub fn start() -> Pager {
+        let named = ["TIMELINE_PAGER", "PAGER"]
+            .into_iter()
+            .find_map(|name| env::var(name).ok());
+        let command = named.unwrap_or_else(|| "less".into());
+        if !output::is_terminal() || ["", "cat"].contains(&command.trim()) {
+            return Pager(None);
+        }
+        // Without a pager, the output goes to the terminal as it is.
+        Pager(begin(&command).ok())
+    }
+}
+
+fn begin(command: &str) -> io::Result<Child> {
+    let mut pager = Command::new("sh");
+    pager.args(["-c", command]).stdin(Stdio::piped());
+    // Leaves at once if all fits on the screen, shows colours, and does not clear the screen.
+    for (name, value) in [("LESS", "FRX"), ("LV", "-c")] {
+        if env::var_os(name).is_none() {
+            pager.env(name, value);
+        }
+    }
+    if command.trim() == "less" {
+        // A shell would start, and fail where nobody sees it.
+        Command::new("less")
+            .arg("--version")
+            .stdout(Stdio::null())
+            .status()?;
+    }
+    output::keep_colours();
+    let mut child = pager.spawn()?;
+    let input = child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
+    dup2_stdout(&input)?;
+    // Ctrl-C is for the pager.
+    signal_hook::flag::register(SIGINT, Arc::new(AtomicBool::new(false)))?;
+    Ok(child)
+}
+
+impl Drop for Pager {
+    fn drop(&mut self) {
+        let Some(child) = &mut self.0 else { return };
+        // The end of the input: nothing else holds the pipe.
+        if let Ok(nothing) = OpenOptions::new().write(true).open("/dev/null") {
+            let _ = dup2_stdout(&nothing);
+        }
+        let _ = child.wait();
+    }
+}

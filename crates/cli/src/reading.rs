@@ -1,0 +1,92 @@
+//! Reads the events of a timeline or an archive, whichever it is.
+
+use std::path::{Path, PathBuf};
+
+use timeline::{Attached, Event, Order, Source};
+use timeline_archive::{Archive, ArchiveEvents};
+
+use crate::failure::Result;
+use crate::health;
+use crate::programs::Programs;
+use crate::target::{Opened, Target};
+
+/// A timeline or an archive.
+pub struct Reading {
+    path: PathBuf,
+    opened: Opened,
+}
+
+/// Its events.
+pub enum Events<'a> {
+    /// Of a timeline.
+    Ring(&'a Attached, Box<timeline::Events<'a>>),
+    /// Of an archive.
+    Archive(&'a Path, &'a Archive, Box<ArchiveEvents<'a>>),
+}
+
+impl Reading {
+    /// Opens it.
+    pub fn open(target: &Target) -> Result<Reading> {
+        Ok(Reading {
+            path: target.path().into(),
+            opened: target.open()?,
+        })
+    }
+
+    /// The name that was given.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What its events mean.
+    pub fn source(&self) -> &dyn Source {
+        match &self.opened {
+            Opened::Ring(at) => &**at,
+            Opened::Archive(archive) => &**archive,
+        }
+    }
+
+    /// The programs of an archive.
+    pub fn programs(&self) -> Option<Programs<'_>> {
+        match &self.opened {
+            Opened::Ring(_) => None,
+            Opened::Archive(archive) => Some(Programs::of(archive)),
+        }
+    }
+
+    /// All its events, the important ones first.
+    pub fn events(&self, order: Order) -> Events<'_> {
+        match &self.opened {
+            Opened::Ring(at) => Events::Ring(at, Box::new(at.events(order))),
+            Opened::Archive(archive) => {
+                let events = Box::new(archive.events_by_time(order));
+                Events::Archive(&self.path, archive, events)
+            }
+        }
+    }
+}
+
+impl Iterator for Events<'_> {
+    type Item = Event;
+
+    fn next(&mut self) -> Option<Event> {
+        match self {
+            Events::Ring(_, events) => events.next(),
+            Events::Archive(_, _, events) => events.next(),
+        }
+    }
+}
+
+impl Events<'_> {
+    /// Says on standard error which events were missed. Fails if the timeline was damaged while it
+    /// was read.
+    pub fn report(&self) -> Result {
+        match self {
+            Events::Ring(at, _) => at.intact()?,
+            Events::Archive(path, archive, events) => {
+                health::report(path, archive, events.lost());
+            }
+        }
+        Ok(())
+    }
+}
