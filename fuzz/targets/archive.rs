@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use timeline::dump::{Rows, Table, Text};
-use timeline::{Order, Source};
+use timeline::dump::{Newest, Table, Text};
+use timeline::{Event, Order, Source};
 use timeline_archive::{Archive, RecordedEvent};
 
 use super::frames::{self, Frame};
@@ -210,16 +210,22 @@ fn everything_can_be_shown(archive: &Archive) {
     let mut text = Text::new();
     let mut table = Table::new(archive);
     table.heading("", &mut text);
-    for row in Rows::new(archive.events_by_time(Order::NewestFirst)).take(SHOWN) {
-        text.clear();
-        table.row(&row, |_, _| (), &mut text);
-        let _ = archive.thread(&row.event);
-        let _ = archive.time(&row.event);
-        for address in row.event.backtrace() {
-            let _ = archive.frame(&row.event, *address);
+    let newest = Newest {
+        events: archive.events_by_time(Order::NewestFirst),
+        wanted: |_: &Event| true,
+        most: SHOWN,
+        have_one_clock: |_: &Event, _: &Event| true,
+    };
+    let shown = newest.print(text, &mut std::io::sink(), |event, cycles, text| {
+        table.row(event, cycles, |_, _| (), text);
+        let _ = archive.thread(event);
+        let _ = archive.time(event);
+        for address in event.backtrace() {
+            let _ = archive.frame(event, *address);
         }
-        let _ = archive.definition(row.event.id);
-    }
+        let _ = archive.definition(event.id);
+    });
+    shown.expect("a sink takes everything");
     assert_eq!(
         archive.definitions().count(),
         known,

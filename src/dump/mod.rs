@@ -21,50 +21,6 @@ pub const FRAME: &str = "    at ";
 /// Bytes worth a write.
 const AT_ONCE: usize = 64 * 1024;
 
-/// One event of a dump.
-#[derive(Debug, Clone)]
-pub struct Row {
-    /// The event.
-    pub event: Event,
-    /// Ticks since the next older event; `None` for the oldest, and where one of the two is not
-    /// known.
-    pub cycles: Option<u64>,
-}
-
-/// Events, newest first, each with its distance to the next older one. Important events come before
-/// the others, so the oldest of them has none.
-pub struct Rows<I> {
-    events: I,
-    next: Option<Event>,
-}
-
-impl<I: Iterator<Item = Event>> Rows<I> {
-    /// Of events that come newest first.
-    pub fn new(mut events: I) -> Rows<I> {
-        let next = events.next();
-        Rows { events, next }
-    }
-}
-
-impl<I: Iterator<Item = Event>> Iterator for Rows<I> {
-    type Item = Row;
-
-    // Always inlined, here and below: a call would copy the event, several times.
-    #[inline(always)]
-    fn next(&mut self) -> Option<Row> {
-        let event = std::mem::replace(&mut self.next, self.events.next())?;
-        let older = self
-            .next
-            .as_ref()
-            .filter(|older| older.important == event.important)
-            .filter(|older| older.ticks != 0 && event.ticks != 0);
-        Some(Row {
-            cycles: older.map(|o| event.ticks.saturating_sub(o.ticks)),
-            event,
-        })
-    }
-}
-
 /// The text before and after a part of a dump, such as colours of a terminal.
 pub type Around = (String, String);
 
@@ -131,24 +87,30 @@ impl<'a> Table<'a> {
         ));
     }
 
-    /// Writes one row behind other columns, which `others` writes. A line below it says how many
-    /// entries are missing right before the event, in its lane.
+    /// Writes one row behind other columns, which `others` writes. `cycles`: since the next older
+    /// event. A line below says how many entries are missing right before the event, in its lane.
     #[inline]
-    pub fn row(&mut self, row: &Row, others: impl FnOnce(&Event, &mut Text), out: &mut Text) {
+    pub fn row(
+        &mut self,
+        event: &Event,
+        cycles: Option<u64>,
+        others: impl FnOnce(&Event, &mut Text),
+        out: &mut Text,
+    ) {
         let style = match self.has_styles {
-            true => self.style(&row.event),
+            true => self.style(event),
             false => 0,
         };
         out.push(&self.styles.priorities[style].0);
-        others(&row.event, out);
-        self.place(&row.event, out);
-        out.right(row.cycles, 10);
+        others(event, out);
+        self.place(event, out);
+        out.right(cycles, 10);
         out.push(" ");
-        self.text(&row.event, out);
+        self.text(event, out);
         out.push(&self.styles.priorities[style].1);
         out.push("\n");
-        if row.event.missed > 0 {
-            self.gap(row.event.missed, out);
+        if event.missed > 0 {
+            self.gap(event.missed, out);
         }
     }
 
@@ -284,42 +246,6 @@ fn known(number: u16) -> Option<u64> {
     (number != u16::MAX).then_some(number.into())
 }
 
-/// At most so many events, besides the important ones, which all come first.
-pub struct AtMost<I> {
-    events: I,
-    left: usize,
-    /// Whether all were given. No important event follows another one.
-    is_done: bool,
-}
-
-impl<I: Iterator<Item = Row>> AtMost<I> {
-    /// All important events, and `most` of the others.
-    pub fn new(events: I, most: usize) -> AtMost<I> {
-        AtMost {
-            events,
-            left: most,
-            is_done: false,
-        }
-    }
-}
-
-impl<I: Iterator<Item = Row>> Iterator for AtMost<I> {
-    type Item = Row;
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<Row> {
-        if self.is_done {
-            return None;
-        }
-        let row = self.events.next()?;
-        if !row.event.important {
-            self.is_done = self.left <= 1;
-            self.left = self.left.checked_sub(1)?;
-        }
-        Some(row)
-    }
-}
-
 /// Writes a dump under a line with the columns' names: all important events, and at most `max` of
 /// the others, each newest to oldest.
 /// If entries of a lane are missing before an event, a line below it says how many were
@@ -352,28 +278,82 @@ pub fn write(
     let mut text = Text::new();
     table.heading("", &mut text);
     let max = max.and_then(|max| usize::try_from(max).ok());
-    let rows = Rows::new(attached.events(Order::NewestFirst));
-    let rows = AtMost::new(rows, max.unwrap_or(usize::MAX));
-    print(rows, text, out, |row, text| table.row(row, |_, _| (), text))
+    let events = Newest {
+        events: attached.events(Order::NewestFirst),
+        wanted: |_: &Event| true,
+        most: max.unwrap_or(usize::MAX),
+        have_one_clock: |_: &Event, _: &Event| true,
+    };
+    events.print(text, out, |event, cycles, text| {
+        table.row(event, cycles, |_, _| (), text);
+    })
 }
 
-/// Prints rows under `text`, each as `write` appends it, with many of them in one write to `out`.
-///
-/// # Errors
-/// Only those of `out`.
-pub fn print(
-    rows: impl Iterator<Item = Row>,
-    mut text: Text,
-    out: &mut (impl io::Write + ?Sized),
-    mut write: impl FnMut(&Row, &mut Text),
-) -> io::Result<()> {
-    for row in rows {
-        write(&row, &mut text);
-        if text.len() >= AT_ONCE {
-            out.write_all(text.as_bytes())?;
-            text.clear();
+/// Events to be printed, newest first. Important ones come before the others.
+pub struct Newest<I, W, C> {
+    /// All of them.
+    pub events: I,
+    /// Whether an event is printed at all.
+    pub wanted: W,
+    /// How many of those that are not important are printed.
+    pub most: usize,
+    /// Whether the ticks of two events are of one clock.
+    pub have_one_clock: C,
+}
+
+impl<I, W, C> Newest<I, W, C>
+where
+    I: Iterator<Item = Event>,
+    W: FnMut(&Event) -> bool,
+    C: Fn(&Event, &Event) -> bool,
+{
+    /// Prints events under `text`, each as `write` appends it, with many of them in one write to
+    /// `out`. `write` gets an event and the ticks since the next older one; `None` for the oldest
+    /// important event and the oldest other one, and where the ticks of one of the two are not
+    /// known.
+    ///
+    /// # Errors
+    /// Only those of `out`.
+    pub fn print(
+        mut self,
+        mut text: Text,
+        out: &mut (impl io::Write + ?Sized),
+        mut write: impl FnMut(&Event, Option<u64>, &mut Text),
+    ) -> io::Result<()> {
+        // The next event takes the place of the one that was printed, because moving one takes as
+        // long as reading it.
+        let mut places = [None, None];
+        let mut left = self.most;
+        for older in [1, 0].into_iter().cycle() {
+            places[older] = self.events.next();
+            while let Some(event) = &places[older]
+                && !(self.wanted)(event)
+            {
+                places[older] = self.events.next();
+            }
+            if let Some(event) = &places[1 - older] {
+                write(event, self.cycles(event, places[older].as_ref()), &mut text);
+                if text.len() >= AT_ONCE {
+                    out.write_all(text.as_bytes())?;
+                    text.clear();
+                }
+            }
+            match &places[older] {
+                Some(next) if next.important => {}
+                Some(_) if left > 0 => left -= 1,
+                _ => break,
+            }
         }
+        out.write_all(text.as_bytes())?;
+        out.flush()
     }
-    out.write_all(text.as_bytes())?;
-    out.flush()
+
+    #[inline]
+    fn cycles(&self, event: &Event, older: Option<&Event>) -> Option<u64> {
+        let older = older
+            .filter(|older| older.important == event.important)
+            .filter(|older| older.ticks != 0 && event.ticks != 0)
+            .filter(|older| (self.have_one_clock)(event, older))?;
+        Some(event.ticks.saturating_sub(older.ticks))
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::hash::Hash;
 
-use timeline::{Event, dump::Row};
+use timeline::Event;
 use timeline_archive::{Archive, Preamble};
 
 /// The programs of an archive, and how they differ. Several runs of one program count as one.
@@ -55,20 +55,6 @@ impl<'a> Programs<'a> {
             program.map(|program| (&program.host, &program.boot_id))
         };
         !self.clocks || one.thread == other.thread || clock(one) == clock(other)
-    }
-
-    /// Leaves out the cycles between events of different clocks.
-    pub fn rows(&self, rows: impl Iterator<Item = Row>) -> impl Iterator<Item = Row> {
-        let mut rows = rows.peekable();
-        std::iter::from_fn(move || {
-            let mut row = rows.next()?;
-            if let Some(older) = rows.peek()
-                && !self.have_one_clock(&row.event, &older.event)
-            {
-                row.cycles = None;
-            }
-            Some(row)
-        })
     }
 }
 

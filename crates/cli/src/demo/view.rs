@@ -4,8 +4,8 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use timeline::{
-    Attached, Order,
-    dump::{Rows, printable},
+    Attached, Event, Order,
+    dump::{Newest, printable},
 };
 
 use crate::dump;
@@ -96,13 +96,13 @@ impl<'a> View<'a> {
     /// The newest events, as `timeline dump` prints them.
     fn newest(&self, count: usize) -> Result<String> {
         let mut text = Vec::new();
-        dump::text(
-            self.at,
-            Rows::new(self.at.events(Order::NewestFirst)).take(count),
-            None,
-            &self.theme,
-            &mut text,
-        )?;
+        let newest = Newest {
+            events: self.at.events(Order::NewestFirst),
+            wanted: |_: &Event| true,
+            most: count,
+            have_one_clock: |_: &Event, _: &Event| true,
+        };
+        dump::text(self.at, newest, None, &self.theme, &mut text)?;
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 }

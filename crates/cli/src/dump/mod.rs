@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use timeline::{
     Event, Order, Source,
-    dump::{self, AtMost, Row, Rows, Table, Text},
+    dump::{Newest, Table, Text},
 };
 
 use crate::args::Example;
@@ -125,21 +125,15 @@ pub fn run(args: &Args) -> Result {
         Opened::Ring(at) => {
             let mut wanted = Wanted::new(&query, &*at);
             let events = at.events(Order::NewestFirst);
-            let rows = Rows::new(events.filter(|event| wanted.has(event)));
-            show(&*at, None, rows, args)?;
+            show(&*at, None, events, &mut wanted, args)?;
             wanted.report();
             Ok(at.intact()?)
         }
         Opened::Archive(archive) => {
             let mut wanted = Wanted::new(&query, &*archive);
             let mut events = archive.events_by_time(Order::NewestFirst);
-            let programs = Programs::of(&archive);
-            let rows = Rows::new(events.by_ref().filter(|event| wanted.has(event)));
-            let among = Some(programs);
-            match programs.share_a_clock() {
-                true => show(&*archive, among, rows, args)?,
-                false => show(&*archive, among, programs.rows(rows), args)?,
-            }
+            let programs = Some(Programs::of(&archive));
+            show(&*archive, programs, events.by_ref(), &mut wanted, args)?;
             wanted.report();
             health::report(args.target.path(), &archive, events.lost());
             Ok(())
@@ -147,30 +141,40 @@ pub fn run(args: &Args) -> Result {
     }
 }
 
+/// Prints events, newest first.
 fn show(
     at: &dyn Source,
     programs: Option<Programs>,
-    rows: impl Iterator<Item = Row>,
+    events: impl Iterator<Item = Event>,
+    wanted: &mut Wanted,
     args: &Args,
 ) -> Result {
     let mut out = output::stdout();
-    let rows = AtMost::new(rows, args.max_entries.unwrap_or(usize::MAX));
+    let several_clocks = programs.filter(|programs| !programs.share_a_clock());
+    let newest = Newest {
+        events,
+        wanted: |event: &Event| wanted.has(event),
+        most: args.max_entries.unwrap_or(usize::MAX),
+        have_one_clock: |event: &Event, older: &Event| {
+            several_clocks.is_none_or(|programs| programs.have_one_clock(event, older))
+        },
+    };
     if args.json {
         let mut lines = Lines::new(at).among(programs);
-        let write = |row: &Row, text: &mut Text| lines.write(&row.event, row.cycles, text);
-        dump::print(rows, Text::new(), &mut out, write)?;
-    } else {
-        let columns = args.long.then(|| ThreadColumns::new(at).among(programs));
-        text(at, rows, columns, &output::theme(), &mut out)?;
+        newest.print(Text::new(), &mut out, |event, cycles, text| {
+            lines.write(event, cycles, text);
+        })?;
+        return Ok(());
     }
-    Ok(())
+    let columns = args.long.then(|| ThreadColumns::new(at).among(programs));
+    text(at, newest, columns, &output::theme(), &mut out)
 }
 
-/// Writes rows under a heading, in the colours of their priority, with more columns if `columns` is
-/// given.
-pub fn text(
+/// Writes events under a heading, in the colours of their priority, with more columns if `columns`
+/// is given.
+pub fn text<I: Iterator<Item = Event>>(
     at: &dyn Source,
-    rows: impl Iterator<Item = Row>,
+    newest: Newest<I, impl FnMut(&Event) -> bool, impl Fn(&Event, &Event) -> bool>,
     mut columns: Option<ThreadColumns>,
     theme: &Theme,
     out: &mut impl Write,
@@ -184,8 +188,8 @@ pub fn text(
             columns.write(event, text);
         }
     };
-    dump::print(rows, text, out, |row, text| {
-        table.row(row, &mut others, text);
+    newest.print(text, out, |event, cycles, text| {
+        table.row(event, cycles, &mut others, text);
     })?;
     Ok(())
 }
