@@ -90,7 +90,7 @@ fn relative(text: &str, now: &Zoned) -> Option<i128> {
     // "5m ago" and "-5m" are negative durations.
     let days = days(duration);
     let duration: SignedDuration = days.as_deref().unwrap_or(duration).parse().ok()?;
-    let nanos_away = duration.abs().as_nanos();
+    let nanos_away = duration.as_nanos().abs();
     let now = nanos(now);
     Some(if after {
         now + nanos_away
@@ -168,6 +168,9 @@ mod tests {
             "1969-12-31T00:00:00Z",
             "@99999999999999999999",
             "99999999999 days",
+            // Whose amount is no i64.
+            "-9223372036854775808s",
+            "9223372036854775808s ago",
             "+",
         ] {
             assert_eq!(at(text), None, "{text}");
