@@ -1,6 +1,7 @@
 //! Defines the errors of questions.
 
 use thiserror::Error as ThisError;
+use timeline::dump::printable;
 
 /// The result of reading a question.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -10,7 +11,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[non_exhaustive]
 pub enum Error {
     /// An expression that breaks off, or goes on, where it should not.
-    #[error("expected {expected} at character {at}, got {found}")]
+    #[error("expected {expected} at character {at}, got {}", printable(.found))]
     Expression {
         /// What may stand there.
         expected: &'static str,

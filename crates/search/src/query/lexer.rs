@@ -60,20 +60,24 @@ const KNOWN_UNITS: &str = "B, kB, MB, GB, TB, KiB, MiB, GiB, TiB, ns, us, µs, m
 /// All tokens, and the end.
 pub fn tokens(text: &str) -> Result<Vec<Placed>> {
     let mut tokens = Vec::new();
-    let mut rest = text;
+    let (mut rest, mut at) = (text, 1);
     loop {
-        rest = rest.trim_start();
+        let space = rest.len() - rest.trim_start().len();
+        at += rest[..space].chars().count();
+        rest = &rest[space..];
         let (token, length) = first(text, rest)?;
         let is_end = token == Token::End;
+        let (own, behind) = rest.split_at(length);
         tokens.push(Placed {
             token,
-            at: character(text, rest),
-            text: rest[..length].into(),
+            at,
+            text: own.into(),
         });
         if is_end {
             return Ok(tokens);
         }
-        rest = &rest[length..];
+        at += own.chars().count();
+        rest = behind;
     }
 }
 

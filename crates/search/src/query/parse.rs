@@ -10,6 +10,8 @@ use crate::error::{Error, Result};
 
 /// Parentheses and negations inside one another. Each takes some of the stack.
 const DEEPEST: usize = 100;
+/// What is no field unless a `$` says so, besides `true` and `false`.
+const WORDS: [&str; 3] = ["and", "or", "not"];
 
 /// Reads a whole expression.
 pub fn expression(text: &str) -> Result<Condition> {
@@ -153,6 +155,9 @@ impl Parser {
         let literal = match self.peek() {
             Token::Word(word) if !has_dollar && word == "true" => Literal::Bool(true),
             Token::Word(word) if !has_dollar && word == "false" => Literal::Bool(false),
+            Token::Word(word) if !has_dollar && WORDS.contains(&word.as_str()) => {
+                return Err(self.expected("a field or a value"));
+            }
             Token::Word(word) => {
                 let name = word.clone();
                 self.take();
@@ -217,6 +222,7 @@ mod tests {
             ("sent >= received", "sent AtLeast received"),
             ("ok == true && $true < 2", "(ok Equal <true>&true Less 2)"),
             ("$and and $0", "(and&0)"),
+            ("$and == $or || not $not", "(and Equal or|!not)"),
             ("name ~ '^eth\\d'", r"name ~ ^eth\d"),
             ("name !~ \"lo\"", "name !~ lo"),
         ] {
@@ -248,6 +254,22 @@ mod tests {
                 "expected a regular expression in quotes at character 5, got b",
             ),
             ("a ~ '('", r#""(" is no regular expression: unclosed group"#),
+            (
+                "a and or b",
+                "expected a field or a value at character 7, got or",
+            ),
+            (
+                "a == not",
+                "expected a field or a value at character 6, got not",
+            ),
+            (
+                "ö ü \"two\nlines\"",
+                "expected &&, || or the end at character 3, got ü",
+            ),
+            (
+                "ö \"two\nlines\"",
+                "expected &&, || or the end at character 3, got \"two?lines\"",
+            ),
             (
                 "a && || b",
                 "expected a field or a value at character 6, got ||",
