@@ -11,24 +11,37 @@ use super::condition::{Comparison, Literal};
 pub enum Known<'a> {
     Integer(i128),
     Float(f64),
+    /// Of a field with fewer digits.
+    Single(f32),
+    /// Of an expression, where people write the digits that they see.
+    Decimal(f64),
     Bool(bool),
-    /// A text, and the time it is, if it is one.
-    Text(&'a [u8], Option<u64>),
+    Text(Kept<'a>),
+    /// A text of an expression that is a time as well.
+    Dated(Kept<'a>, u64),
     /// A time, in nanoseconds since 1970.
     Time(i128),
     /// A number, and the names it goes by.
     Named(i128, Vec<String>),
-    Array(Element, &'a [u8]),
+    Array(Element, Kept<'a>),
+}
+
+/// The bytes of a text or an array, and whether there were more.
+#[derive(Clone, Copy)]
+pub struct Kept<'a> {
+    bytes: &'a [u8],
+    cut: bool,
 }
 
 impl<'a> Known<'a> {
     /// The value of a field, of which only the position may be known. `None` for `NULL`.
     pub fn of(kind: Option<FieldType>, value: &'a Value) -> Option<Known<'a>> {
         Some(match (kind, value) {
-            (Some(FieldType::Array(element)), Value::Text { bytes, .. }) => {
-                Known::Array(element, bytes)
+            (Some(FieldType::Array(element)), Value::Text { bytes, cut }) => {
+                Known::Array(element, Kept { bytes, cut: *cut })
             }
-            (_, Value::Text { bytes, .. }) => Known::Text(bytes, None),
+            (_, Value::Text { bytes, cut }) => Known::Text(Kept { bytes, cut: *cut }),
+            (Some(FieldType::F32), Value::Float(value)) => Known::Single(*value as f32),
             (_, Value::Float(value)) => Known::Float(*value),
             (_, Value::LongDouble(bytes)) => Known::Float(double(bytes)),
             (Some(kind), Value::Int(_) | Value::Uint(_)) => of_word(kind, kind.word(value)),
@@ -42,9 +55,20 @@ impl<'a> Known<'a> {
     pub fn literal(literal: &'a Literal) -> Known<'a> {
         match literal {
             Literal::Integer(value) => Known::Integer(*value),
-            Literal::Float(value) => Known::Float(*value),
+            Literal::Float(value) => Known::Decimal(*value),
             Literal::Bool(value) => Known::Bool(*value),
-            Literal::Text(text, time) => Known::Text(text.as_bytes(), *time),
+            Literal::Text(text, time) => {
+                let bytes = text.as_bytes();
+                let text = Kept { bytes, cut: false };
+                time.map_or(Known::Text(text), |time| Known::Dated(text, time))
+            }
+        }
+    }
+
+    fn text(&self) -> Option<Kept<'a>> {
+        match self {
+            Known::Text(text) | Known::Dated(text, _) => Some(*text),
+            _ => None,
         }
     }
 
@@ -52,9 +76,13 @@ impl<'a> Known<'a> {
     pub fn holds(&self) -> bool {
         match self {
             Known::Integer(value) | Known::Time(value) | Known::Named(value, _) => *value != 0,
-            Known::Float(value) => *value != 0.0,
+            Known::Float(value) | Known::Decimal(value) => *value != 0.0,
+            Known::Single(value) => *value != 0.0,
             Known::Bool(value) => *value,
-            Known::Text(bytes, _) | Known::Array(_, bytes) => !bytes.is_empty(),
+            // One that was cut had something.
+            Known::Text(kept) | Known::Dated(kept, _) | Known::Array(_, kept) => {
+                kept.cut || !kept.bytes.is_empty()
+            }
         }
     }
 }
@@ -67,13 +95,17 @@ fn of_word(kind: FieldType, word: i64) -> Known<'static> {
         FieldType::U64 | FieldType::Hex | FieldType::Ptr | FieldType::Bytes => {
             Known::Integer(unsigned)
         }
-        FieldType::F32 => Known::Float(f32::from_bits(integer as u32).into()),
+        FieldType::F32 => Known::Single(f32::from_bits(integer as u32)),
         FieldType::F64 => Known::Float(f64::from_bits(integer as u64)),
         FieldType::Bool => Known::Bool(integer != 0),
         FieldType::Time => Known::Time(integer.into()),
         FieldType::Enum(labels) => {
-            let names = labels.name(integer).map(str::to_owned);
-            Known::Named(integer.into(), names.into_iter().collect())
+            // Several, where a program has two names for one number.
+            let own = labels.iter().filter(|(_, number)| *number == integer);
+            Known::Named(
+                integer.into(),
+                own.map(|(name, _)| name.to_owned()).collect(),
+            )
         }
         FieldType::Flags(labels) => {
             let (names, _) = labels.names(integer as u64);
@@ -111,26 +143,34 @@ fn double(bytes: &[u8; 16]) -> f64 {
     }
 }
 
-/// Whether the comparison of two values is true. Of an array, one element is enough.
+/// Whether the comparison of two values is true. Of an array, one element is enough, unless it is
+/// compared with another array.
 pub fn compare(left: &Known, how: Comparison, right: &Known) -> bool {
     match (left, right) {
-        (Known::Array(element, bytes), _) => {
-            elements(*element, bytes).any(|left| compare(&left, how, right))
+        (Known::Array(..), Known::Array(..)) => {}
+        (Known::Array(element, kept), _) => {
+            return elements(*element, kept.bytes).any(|left| compare(&left, how, right));
         }
-        (_, Known::Array(element, bytes)) => {
-            elements(*element, bytes).any(|right| compare(left, how, &right))
+        (_, Known::Array(element, kept)) => {
+            return elements(*element, kept.bytes).any(|right| compare(left, how, &right));
         }
-        (Known::Named(_, names), Known::Text(text, _))
-        | (Known::Text(text, _), Known::Named(_, names)) => {
-            let is_one = names.iter().any(|name| name.as_bytes() == *text);
-            match how {
-                Comparison::Equal => is_one,
-                Comparison::Unequal => !is_one,
-                _ => false,
-            }
-        }
-        _ => order(left, right).is_some_and(|order| how.accepts(order)),
+        _ => {}
     }
+    let name = match (left, right) {
+        (Known::Named(_, names), other) | (other, Known::Named(_, names)) => {
+            other.text().map(|text| (names, text))
+        }
+        _ => None,
+    };
+    if let Some((names, text)) = name {
+        let is_one = !text.cut && names.iter().any(|name| name.as_bytes() == text.bytes);
+        return match how {
+            Comparison::Equal => is_one,
+            Comparison::Unequal => !is_one,
+            _ => false,
+        };
+    }
+    order(left, right).is_some_and(|order| how.accepts(order))
 }
 
 fn elements(element: Element, bytes: &[u8]) -> impl Iterator<Item = Known<'static>> {
@@ -142,16 +182,71 @@ fn elements(element: Element, bytes: &[u8]) -> impl Iterator<Item = Known<'stati
 /// Which of two values is greater; `None` if they cannot be compared.
 fn order(left: &Known, right: &Known) -> Option<Ordering> {
     match (left, right) {
-        (Known::Text(left, _), Known::Text(right, _)) => return Some(left.cmp(right)),
-        (Known::Time(left), Known::Text(_, right)) => return Some(left.cmp(&(*right)?.into())),
-        (Known::Text(_, left), Known::Time(right)) => return Some(i128::from((*left)?).cmp(right)),
+        (Known::Time(left), Known::Dated(_, right)) => return Some(left.cmp(&(*right).into())),
+        (Known::Dated(_, left), Known::Time(right)) => return Some(i128::from(*left).cmp(right)),
+        (Known::Single(left), Known::Decimal(right)) => {
+            return f64::from(*left).partial_cmp(&single(*right));
+        }
+        (Known::Decimal(left), Known::Single(right)) => {
+            return single(*left).partial_cmp(&f64::from(*right));
+        }
+        (Known::Array(left, ours), Known::Array(right, theirs)) => {
+            return arrays((*left, *ours), (*right, *theirs));
+        }
         _ => {}
+    }
+    if let (Some(left), Some(right)) = (left.text(), right.text()) {
+        return texts(left, right);
     }
     match (number(left)?, number(right)?) {
         (Number::Integer(left), Number::Integer(right)) => Some(left.cmp(&right)),
         (Number::Float(left), Number::Float(right)) => left.partial_cmp(&right),
         (Number::Integer(left), Number::Float(right)) => mixed(left, right),
         (Number::Float(left), Number::Integer(right)) => mixed(right, left).map(Ordering::reverse),
+    }
+}
+
+/// The nearest `f32`, unless there is none: `0.1` in an expression is what is shown as `0.1`.
+fn single(decimal: f64) -> f64 {
+    match decimal as f32 {
+        0.0 => decimal,
+        nearest if nearest.is_finite() => nearest.into(),
+        _ => decimal,
+    }
+}
+
+fn texts(left: Kept, right: Kept) -> Option<Ordering> {
+    let both = left.bytes.len().min(right.bytes.len());
+    match left.bytes[..both].cmp(&right.bytes[..both]) {
+        Ordering::Equal => by_length((left.bytes.len(), left.cut), (right.bytes.len(), right.cut)),
+        order => Some(order),
+    }
+}
+
+/// By the first elements that differ, as texts are.
+fn arrays((left, ours): (Element, Kept), (right, theirs): (Element, Kept)) -> Option<Ordering> {
+    for (left, right) in elements(left, ours.bytes).zip(elements(right, theirs.bytes)) {
+        match order(&left, &right)? {
+            Ordering::Equal => {}
+            order => return Some(order),
+        }
+    }
+    let count = |element: Element, kept: Kept| (kept.bytes.len() / element.size(), kept.cut);
+    by_length(count(left, ours), count(right, theirs))
+}
+
+/// Which of two is greater that are equal as far as the shorter one goes, each of a length and
+/// perhaps cut there. What was cut off is not known, but something was.
+fn by_length(
+    (left, is_cut): (usize, bool),
+    (right, is_other_cut): (usize, bool),
+) -> Option<Ordering> {
+    match (left.cmp(&right), is_cut, is_other_cut) {
+        (Ordering::Equal, true, false) => Some(Ordering::Greater),
+        (Ordering::Equal, false, true) => Some(Ordering::Less),
+        (Ordering::Equal, true, true) | (Ordering::Less, true, _) => None,
+        (Ordering::Greater, _, true) => None,
+        (order, ..) => Some(order),
     }
 }
 
@@ -165,22 +260,26 @@ fn number(value: &Known) -> Option<Number> {
         Known::Integer(value) | Known::Time(value) | Known::Named(value, _) => {
             Some(Number::Integer(*value))
         }
-        Known::Float(value) => Some(Number::Float(*value)),
+        Known::Float(value) | Known::Decimal(value) => Some(Number::Float(*value)),
+        Known::Single(value) => Some(Number::Float((*value).into())),
         Known::Bool(value) => Some(Number::Integer((*value).into())),
-        Known::Text(..) | Known::Array(..) => None,
+        Known::Text(_) | Known::Dated(..) | Known::Array(..) => None,
     }
 }
 
 /// Compares exactly. A whole number of 64 bits has more digits than a `double`.
 fn mixed(integer: i128, float: f64) -> Option<Ordering> {
-    let whole = float.trunc();
-    // Beyond i128 the cast gives its end, which no integer of an event reaches.
-    let order = integer.cmp(&(whole as i128));
-    let fraction = 0.0.partial_cmp(&(float - whole));
-    match (float.is_finite(), order) {
-        _ if float.is_nan() => None,
-        (true, Ordering::Equal) => fraction,
-        _ => Some(order),
+    /// The first `double` beyond all `i128`.
+    const BEYOND: f64 = 2.0 * (1_u128 << 126) as f64;
+    match float {
+        float if float.is_nan() => None,
+        float if float >= BEYOND => Some(Ordering::Less),
+        float if float < -BEYOND => Some(Ordering::Greater),
+        float => {
+            let whole = float.trunc();
+            let fraction = 0.0.partial_cmp(&(float - whole))?;
+            Some(integer.cmp(&(whole as i128)).then(fraction))
+        }
     }
 }
 
@@ -202,7 +301,10 @@ pub fn show(kind: Option<FieldType>, value: &Value, out: &mut String) {
     // Writing to a String does not fail.
     let _ = match (kind, value) {
         (Some(kind), value) => kind.write_value(value, out),
-        (None, Value::Text { bytes, .. }) => out.write_str(&String::from_utf8_lossy(bytes)),
+        (None, Value::Text { bytes, cut }) => {
+            let text = String::from_utf8_lossy(bytes);
+            write!(out, "{text}{}", if *cut { "…" } else { "" })
+        }
         (None, value) => write!(out, "{value}"),
     };
 }

@@ -16,12 +16,23 @@ use crate::error::{Error, Result};
 /// false, nor 0, nor empty. `&&` (`and`) binds closer than `||` (`or`); `!` (`not`) and
 /// parentheses do as usual.
 ///
-/// Numbers may have units of sizes and times: `1.5KiB`, `10ms`. An enum is equal to its name or its
-/// number, and flags to each name that is set, or to their number. A `time` is compared with the
-/// text of a time. Of an array, one element is enough.
+/// A field named `and`, `or`, `not`, `true` or `false`, or whose name begins with a digit, needs its
+/// `$`. Of several fields of one name, the first counts.
 ///
-/// A comparison is false if the event has no such field, and if the two cannot be compared, such as
-/// a text and a number; also one by `!=` or `!~`.
+/// Numbers may have units of sizes and times: `1.5KiB`, `10ms`. One with a fraction is rounded as an
+/// `f32` is that it is compared with: `ratio == 0.1` is true where `0.1` is shown. An enum is equal
+/// to its number or to each of its names, and flags to each name that is set, or to their number. A
+/// `char` is equal to its character or its number. A `time` is compared with the text of a time.
+///
+/// Of an array, one element is enough. Two arrays are compared as two texts: by the first elements
+/// that differ. A text or an array that was cut is greater than what is left of it; a comparison is
+/// false if what was cut off would decide it.
+///
+/// A comparison is false if the event has no such field, if it is `NULL`, and if the two cannot be
+/// compared, such as a text and a number, or `nan` and any number; also one by `!=` or `!~`.
+///
+/// An event without a definition, or whose message was lost, has values by position only, as signed
+/// integers.
 ///
 /// # Example
 /// ```
