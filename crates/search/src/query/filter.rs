@@ -4,12 +4,16 @@ use std::collections::HashMap;
 
 use timeline::dump::Messages;
 use timeline::{
-    Definition, Event, FieldType, Interpolation, Layout, Source, ThreadRef, Value, matches_pattern,
+    Definition, Event, Field, FieldType, Interpolation, Layout, Source, ThreadRef, Value,
+    matches_pattern,
 };
 
 use super::Query;
 use super::compare::{Known, compare, show};
 use super::condition::{Condition, Operand};
+
+/// Threads whose decisions are kept, of all that come and go.
+const MOST_THREADS: usize = 1 << 20;
 
 /// Decides which events of one source are wanted.
 ///
@@ -21,20 +25,28 @@ pub struct Filter<'a> {
     interpolation: Option<Interpolation>,
     /// By the number of the event, of those that are defined.
     definitions: Vec<Option<Decision<'a>>>,
+    /// Of events without a definition, or with one whose message was lost.
+    unknown: Fields<'a>,
     threads: HashMap<ThreadRef, bool>,
     renames: u64,
     messages: Messages<'a>,
 }
 
-/// A definition whose events may be wanted.
+/// What the conditions say about the events of a definition.
 enum Decision<'a> {
     Never,
+    /// The values do not matter.
+    Always,
+    /// If the values meet the expressions.
     Perhaps(Fields<'a>),
+    /// Likewise, but nothing says what the values are.
+    PerhapsUnknown,
 }
 
 /// The fields of a definition that expressions name.
 struct Fields<'a> {
     layout: Layout,
+    /// By name.
     found: Vec<Found<'a>>,
     /// How many values have to be read.
     count: usize,
@@ -54,6 +66,7 @@ impl<'a> Filter<'a> {
             source,
             interpolation: None,
             definitions: Vec::new(),
+            unknown: Fields::of(query, Layout::unknown(), &[]),
             threads: HashMap::new(),
             renames: source.renames(),
             messages: Messages::new(source),
@@ -124,6 +137,9 @@ impl<'a> Filter<'a> {
         let decided = (threads.is_empty() || threads.iter().any(is_it))
             && (pids.is_empty() || (pid != 0 && pids.contains(&pid)));
         if thread.is_some() {
+            if self.threads.len() >= MOST_THREADS {
+                self.threads.clear();
+            }
             self.threads.insert(event.thread, decided);
         }
         decided
@@ -134,7 +150,7 @@ impl<'a> Filter<'a> {
         let place = event.id.0 as usize;
         if !matches!(self.definitions.get(place), Some(Some(_))) {
             let Some(definition) = self.source.definition(event.id) else {
-                return self.without_definition();
+                return self.is_wanted_without_definition(event);
             };
             let decision = decide(self.query, definition);
             // Only defined events make this longer.
@@ -144,18 +160,20 @@ impl<'a> Filter<'a> {
             self.definitions[place] = Some(decision);
         }
         match &self.definitions[place] {
+            Some(Decision::Always) => true,
             Some(Decision::Perhaps(fields)) => fields.meet(self.query, event),
-            _ => false,
+            Some(Decision::PerhapsUnknown) => self.unknown.meet(self.query, event),
+            Some(Decision::Never) | None => false,
         }
     }
 
-    /// Whether an event may be wanted of which nothing is known but its values.
-    fn without_definition(&self) -> bool {
+    /// Whether an event is wanted of which nothing is known but its values.
+    fn is_wanted_without_definition(&self, event: &Event) -> bool {
         let query = self.query;
         query.categories.is_empty()
             && query.events.is_empty()
             && query.priorities.is_none()
-            && query.expressions.is_empty()
+            && self.unknown.meet(query, event)
     }
 
     fn has_text(&mut self, event: &Event) -> bool {
@@ -168,39 +186,41 @@ impl<'a> Filter<'a> {
     }
 }
 
-/// Whether events of a definition may be wanted.
+/// Whether events of a definition are wanted, as far as the definition says it.
 fn decide<'a>(query: &'a Query, definition: &'a Definition) -> Decision<'a> {
+    // An empty category is one that is not known.
     let one_of = |patterns: &[String], text: &str| {
-        patterns.is_empty() || patterns.iter().any(|one| matches_pattern(one, text))
+        let is_known = !definition.category.is_empty();
+        is_known && patterns.iter().any(|one| matches_pattern(one, text))
     };
     let priority = definition.priority;
-    let is_wanted = one_of(&query.categories, &definition.category)
+    let is_wanted = (query.categories.is_empty()
+        || one_of(&query.categories, &definition.category))
         && (query.events.is_empty() || one_of(&query.events, &definition.name()))
         && (query.priorities.as_ref())
             .is_none_or(|range| priority.is_some_and(|priority| range.contains(&priority)));
-    match is_wanted {
-        true => Decision::Perhaps(Fields::of(query, definition)),
-        false => Decision::Never,
+    if !is_wanted {
+        return Decision::Never;
     }
+    if query.expressions.is_empty() {
+        return Decision::Always;
+    }
+    let layout = Layout::of(definition);
+    let fields: Vec<_> = definition.fields().collect();
+    Decision::Perhaps(Fields::of(query, layout, &fields))
 }
 
 impl<'a> Fields<'a> {
-    fn of(query: &'a Query, definition: &'a Definition) -> Fields<'a> {
+    fn of(query: &'a Query, layout: Layout, fields: &[Field<'a>]) -> Fields<'a> {
         let mut names = Vec::new();
         for expression in &query.expressions {
             expression.root.fields(&mut names);
         }
-        let fields: Vec<_> = definition.fields().collect();
+        names.sort_unstable();
+        names.dedup();
         let find = |name: &'a str| {
-            if let Some(position) = fields.iter().position(|field| field.name == name) {
-                let kind = Some(fields[position].kind);
-                return Some(Found {
-                    name,
-                    position,
-                    kind,
-                });
-            }
-            let position: usize = name.parse().ok()?;
+            let named = fields.iter().position(|field| field.name == name);
+            let position = named.or_else(|| name.parse().ok())?;
             let kind = fields.get(position).map(|field| field.kind);
             Some(Found {
                 name,
@@ -250,7 +270,8 @@ impl<'a> Fields<'a> {
         name: &str,
         values: &'v [Value<'v>],
     ) -> Option<(&Found<'a>, &'v Value<'v>)> {
-        let found = self.found.iter().find(|found| found.name == name)?;
+        let place = self.found.binary_search_by(|found| found.name.cmp(name));
+        let found = &self.found[place.ok()?];
         Some((found, values.get(found.position)?))
     }
 

@@ -27,7 +27,7 @@ use std::ops::RangeInclusive;
 use timeline::{Priority, Source};
 
 /// Which events are wanted: those that meet all conditions. An empty list is no condition; of a
-/// list with several entries, one must be met.
+/// list with several entries, one must be met. What is not known of an event meets no condition.
 #[derive(Debug, Clone, Default)]
 pub struct Query {
     /// Categories: patterns in which `*` is any text and `?` any one character.
