@@ -33,7 +33,7 @@ pub struct Filters {
     thread: Vec<String>,
 
     /// Only threads of this process
-    #[arg(long, value_name = "PID")]
+    #[arg(long, value_name = "PID", value_parser = process)]
     pid: Vec<u32>,
 
     /// Only events logged on these cores: 0-3,8
@@ -50,11 +50,11 @@ pub struct Filters {
 
     /// Only events whose values meet this condition: 'bytes > 1.5KiB && tcp == 10 || name ~ "eth"'.
     /// A field by itself is one that is neither false, nor 0, nor empty; $0 is the first value
-    #[arg(long = "where", value_name = "CONDITION")]
+    #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
     conditions: Vec<Expression>,
 
     /// Only events whose message has this text. Capitals count only if it has some
-    #[arg(short, long, value_name = "TEXT", value_parser = needle)]
+    #[arg(short, long, value_name = "TEXT", value_parser = needle, allow_hyphen_values = true)]
     grep: Option<Needle>,
 }
 
@@ -63,6 +63,11 @@ struct Cores(Vec<RangeInclusive<u32>>);
 
 fn core_list(text: &str) -> Result<Cores, Error> {
     numbers(text).map(Cores)
+}
+
+fn process(text: &str) -> Result<u32, String> {
+    let number = text.parse();
+    number.map_err(|_| format!("expected the number of a process, such as 4711, got {text:?}"))
 }
 
 fn time(text: &str) -> Result<u64, Error> {

@@ -160,23 +160,49 @@ impl<'a> Follower<'a> {
     /// missed, and whether nothing was new.
     fn poll(&mut self) -> (u64, bool) {
         self.batch.clear();
-        let mut missed = self.follow.poll(&mut self.batch);
-        let mut idle = self.batch.is_empty() && missed == 0;
-        self.wanted.notice_renames();
-        self.batch.retain(|event| self.wanted.has(event));
-        if let Some(count) = self.first.take() {
-            let mut read = Vec::new();
-            while !idle {
-                let lost = self.follow.poll(&mut read);
-                idle = read.is_empty() && lost == 0;
-                missed += lost;
-                self.batch
-                    .extend(read.drain(..).filter(|event| self.wanted.has(event)));
-                keep_newest(&mut self.batch, count);
+        match self.first.take() {
+            None => {
+                let (_, missed, idle) = self.read_more();
+                (missed, idle)
             }
-            keep_newest(&mut self.batch, count);
+            Some(count) => self.read_first(count),
         }
-        (missed, idle)
+    }
+
+    /// Appends new events to the batch, as far as they are wanted. Returns how many there were,
+    /// how many entries were missed, and whether nothing was new.
+    fn read_more(&mut self) -> (usize, u64, bool) {
+        let known = self.batch.len();
+        let missed = self.follow.poll(&mut self.batch);
+        let new = self.batch.len() - known;
+        self.wanted.notice_renames();
+        let mut place = 0;
+        self.batch.retain(|event| {
+            place += 1;
+            place <= known || self.wanted.has(event)
+        });
+        (new, missed, new == 0 && missed == 0)
+    }
+
+    /// Reads all that the ring holds now. Leaves the important events and the newest `count` others
+    /// of the wanted ones in the batch. Returns as `poll` does.
+    fn read_first(&mut self, count: usize) -> (u64, bool) {
+        // A program that goes on logging would have it read forever. Where it logs so much that
+        // some entries are never reached, as many others are enough.
+        let held = self.follow.committed();
+        let most = self.follow.left_of(&held);
+        let (mut seen, mut all_missed) = (0, 0_u64);
+        loop {
+            let (new, missed, idle) = self.read_more();
+            all_missed = all_missed.saturating_add(missed);
+            keep_newest(&mut self.batch, count);
+            seen = missed.saturating_add(seen).saturating_add(new as u64);
+            let is_live = !self.at.is_snapshot();
+            let has_all = is_live && (seen >= most || self.follow.left_of(&held) == 0);
+            if idle || has_all {
+                return (all_missed, idle);
+            }
+        }
     }
 
     fn run(&mut self, signals: &Signals, out: &mut SignalledOutput) -> Result<Ended> {
