@@ -13,7 +13,7 @@ use crate::mixture::Mixture;
 use crate::typed::in_a_line;
 
 /// Damages each string of an archive in which this stands; how many.
-fn lose(bytes: &mut [u8], text: &[u8]) -> usize {
+pub fn lose(bytes: &mut [u8], text: &[u8]) -> usize {
     let mut lost = 0;
     let starts = frames(bytes);
     let ends = starts[1..].iter().copied().chain([bytes.len()]);

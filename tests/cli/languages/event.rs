@@ -3,7 +3,7 @@
 use crate::support::Random;
 
 /// What a program logs as one argument.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Value {
     /// The word of a number: of a shorter type, the low bits count.
     Word(u64),
@@ -16,7 +16,7 @@ pub enum Value {
 }
 
 /// An argument.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Field {
     pub name: String,
     /// Its type, as a message names it.
@@ -135,7 +135,7 @@ pub fn event(random: &mut Random, can: &Can) -> Event {
     Event { fields, texts, way }
 }
 
-fn value(random: &mut Random, kind: &str, can: &Can, long: bool) -> Value {
+pub fn value(random: &mut Random, kind: &str, can: &Can, long: bool) -> Value {
     let is_null = can.null && random.below(8) == 0;
     if let Some(element) = kind.strip_suffix("[]") {
         let length = length(random, long);

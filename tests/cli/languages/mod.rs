@@ -1,9 +1,9 @@
 //! Any event from C, C++, Lua and Rust is shown everywhere, and read back, as a naive model says.
 
 mod c;
-mod event;
+pub mod event;
 mod lua;
-mod model;
+pub mod model;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use timeline::statement::Payload;
 use timeline::{EventId, Priority, Timeline};
 
-use self::event::{Can, Event, Value, event};
+use self::event::{Can, Event, Field, Value, event};
 use crate::support::toolchain::programs::{Link, compile};
 use crate::support::toolchain::{C99, CPP17, cc, cxx, library_dir, limited, printed, root};
 use crate::support::{Name, Random};
@@ -149,14 +149,13 @@ fn any_event_of_rust_is_shown_as_the_model_shows_it() {
         for event in events {
             let message = event.message(|field| field.kind != "i64" || field.has_type);
             let id = tl.define("typed", Priority::Info, &message).unwrap();
-            log(&tl, id, event);
+            log(&tl, id, &event.fields, event.way);
         }
     });
 }
 
 /// As a statement of Rust logs it, whose types are known to the compiler.
-fn log(tl: &Timeline, id: EventId, event: &Event) {
-    let fields = &event.fields;
+pub fn log(tl: &Timeline, id: EventId, fields: &[Field], way: u64) {
     let mut words = vec![0; tl.payload_capacity()];
     let mut payload = Payload::new(&mut words, fields.len());
     for (at, field) in fields.iter().enumerate() {
@@ -177,7 +176,7 @@ fn log(tl: &Timeline, id: EventId, event: &Event) {
         && fields
             .iter()
             .all(|field| matches!(field.value, Value::Word(_)));
-    match is_plain && event.way.is_multiple_of(2) {
+    match is_plain && way.is_multiple_of(2) {
         true => tl.log(id, std::array::from_fn::<i64, 4, _>(|at| words[at] as i64)),
         false => tl.log_payload(id, &words[..end], false),
     }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use super::event::{Event, Field, Value};
 
 /// Bytes of a payload, in a ring of 65,536 entries.
-const PAYLOAD: usize = 1528;
+pub const PAYLOAD: usize = 1528;
 
 /// The message and the arguments in JSON.
 pub fn shown(event: &Event) -> (String, Json) {
@@ -23,7 +23,7 @@ pub fn shown(event: &Event) -> (String, Json) {
 }
 
 /// What an event has of a value.
-enum Kept<'a> {
+pub enum Kept<'a> {
     Word(u64),
     Null,
     /// The bytes, and whether there were more.
@@ -32,7 +32,7 @@ enum Kept<'a> {
     Array(&'a [u64], bool),
 }
 
-fn kept<'a>(field: &'a Field, room: &mut usize) -> Kept<'a> {
+pub fn kept<'a>(field: &'a Field, room: &mut usize) -> Kept<'a> {
     match &field.value {
         Value::Word(word) => Kept::Word(*word),
         Value::Text(None) | Value::Wide(None) | Value::Array(None) => Kept::Null,
@@ -69,7 +69,7 @@ fn kept<'a>(field: &'a Field, room: &mut usize) -> Kept<'a> {
     }
 }
 
-fn field_shown(field: &Field, room: &mut usize) -> (String, Json) {
+pub fn field_shown(field: &Field, room: &mut usize) -> (String, Json) {
     match kept(field, room) {
         Kept::Word(word) => scalar(&field.kind, word),
         Kept::Null => ("(null)".to_owned(), Json::Null),
@@ -154,7 +154,7 @@ fn size(element: &str) -> usize {
     }
 }
 
-fn scalar(kind: &str, word: u64) -> (String, Json) {
+pub fn scalar(kind: &str, word: u64) -> (String, Json) {
     let signed = word as i64;
     match kind {
         "i8" => integer(word as i8),
