@@ -2,14 +2,14 @@
 
 use timeline::layout::Geometry;
 use timeline::layout::header::Header;
-use timeline::layout::words::entry_head;
+use timeline::layout::words::{entry_head, entry_thread};
 use timeline::{Attached, Event, Order, Priority, Record, Source};
 use timeline_archive::{Archive, Form};
 use timeline_search::{Case, Expression, Needle, Query, priorities};
 
 use super::recorded;
 use crate::lost::lose;
-use crate::support::{Name, begin_snapshot, put_chunk, seal};
+use crate::support::{Name, begin_snapshot, put_chunk, put_thread, seal};
 
 /// Which of the events are wanted, by their first values.
 fn wanted(query: &Query, source: &dyn Source, events: &[Event]) -> Vec<i64> {
@@ -59,8 +59,9 @@ fn asked() -> Vec<(Query, &'static [i64])> {
     ]
 }
 
-#[test]
-fn an_event_without_a_definition_has_values_by_position() {
+/// A snapshot without definitions, whose only thread is "worker" with the id 77, and whose entries
+/// begin with these words.
+fn forged(entries: &[[u64; 7]]) -> Vec<u8> {
     let geometry = Geometry::new(256, 64 * 1024);
     let mut bytes = vec![0; geometry.total as usize];
     Header::edit(&mut bytes, |header| {
@@ -69,17 +70,51 @@ fn an_event_without_a_definition_has_values_by_position() {
         header.next_ticket = 101.into();
         seal(header);
     });
+    let thread = (77, 7, "worker", "program");
+    put_thread(&mut bytes, &geometry, 0, 9 << 16, thread);
     let lane = u64::from(geometry.cpu_lanes);
+    put_chunk(&mut bytes, &geometry, (100, lane, 0), entries);
+    bytes
+}
+
+#[test]
+fn an_event_of_another_thread_than_its_record_is_not_taken_for_one_of_it() {
+    let entry = |value: u64, tid| {
+        let thread = entry_thread(9 << 16, tid);
+        [1000 + value, entry_head(9, 3), thread, value, 0, 0, 0]
+    };
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let entries = [entry(1, 77), entry(2, 78), entry(3, 77)];
+    std::fs::write(file.path(), forged(&entries)).unwrap();
+    let at = Attached::open(file.path()).unwrap();
+    for order in [Order::OldestFirst, Order::NewestFirst] {
+        let events: Vec<_> = at.events(order).collect();
+        for (thread, expected) in [("work*", &[1, 3][..]), ("77", &[1, 3]), ("78", &[2])] {
+            let query = Query {
+                threads: vec![thread.into()],
+                ..Query::default()
+            };
+            assert_eq!(wanted(&query, &at, &events), expected, "{thread}");
+        }
+        let query = Query {
+            pids: vec![7],
+            ..Query::default()
+        };
+        assert_eq!(wanted(&query, &at, &events), [1, 3]);
+    }
+}
+
+#[test]
+fn an_event_without_a_definition_has_values_by_position() {
     let entry = |event, args: [u64; 4]| {
         let [a, b, c, d] = args;
         [1000 + a, entry_head(event, 3), 0, a, b, c, d]
     };
     // One beyond those that are defined, and one beyond the table.
     let entries = [entry(9, [5, 7, 0, 0]), entry(u32::MAX, [6, 8, 0, 0])];
-    put_chunk(&mut bytes, &geometry, (100, lane, 0), &entries);
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
-    std::fs::write(path("snapshot"), bytes).unwrap();
+    std::fs::write(path("snapshot"), forged(&entries)).unwrap();
     let at = Attached::open(path("snapshot")).unwrap();
     let events: Vec<_> = at.events(Order::NewestFirst).collect();
     assert!(events.iter().all(|event| at.definition(event.id).is_none()));

@@ -27,7 +27,8 @@ pub struct Filter<'a> {
     definitions: Vec<Option<Decision<'a>>>,
     /// Of events without a definition, or with one whose message was lost.
     unknown: Fields<'a>,
-    threads: HashMap<ThreadRef, bool>,
+    /// By the record of the thread, and its id: in damaged memory a record may be of another.
+    threads: HashMap<(ThreadRef, u32), bool>,
     renames: u64,
     messages: Messages<'a>,
 }
@@ -123,7 +124,8 @@ impl<'a> Filter<'a> {
         if threads.is_empty() && pids.is_empty() {
             return true;
         }
-        if let Some(decided) = self.threads.get(&event.thread) {
+        let key = (event.thread, event.tid);
+        if let Some(decided) = self.threads.get(&key) {
             return *decided;
         }
         let thread = self.source.thread(event);
@@ -140,7 +142,7 @@ impl<'a> Filter<'a> {
             if self.threads.len() >= MOST_THREADS {
                 self.threads.clear();
             }
-            self.threads.insert(event.thread, decided);
+            self.threads.insert(key, decided);
         }
         decided
     }
