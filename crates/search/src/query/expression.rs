@@ -16,13 +16,14 @@ use crate::error::{Error, Result};
 /// false, nor 0, nor empty. `&&` (`and`) binds closer than `||` (`or`); `!` (`not`) and
 /// parentheses do as usual.
 ///
-/// A field named `and`, `or`, `not`, `true` or `false`, or whose name begins with a digit, needs its
-/// `$`. Of several fields of one name, the first counts.
+/// A field named `and`, `or`, `not`, `true` or `false`, or whose name begins with a digit, needs
+/// its `$`. Of several fields of one name, the first counts.
 ///
-/// Numbers may have units of sizes and times: `1.5KiB`, `10ms`. One with a fraction is rounded as an
-/// `f32` is that it is compared with: `ratio == 0.1` is true where `0.1` is shown. An enum is equal
-/// to its number or to each of its names, and flags to each name that is set, or to their number. A
-/// `char` is equal to its character or its number. A `time` is compared with the text of a time.
+/// Numbers may have units of sizes and times: `1.5KiB`, `10ms`. One with a fraction is rounded as
+/// an `f32` is that it is compared with: `ratio == 0.1` is true where `0.1` is shown. An enum is
+/// equal to its number or to each of its names, and flags to each name that is set, or to their
+/// number. A `char` is equal to its character or its number. A `time` is compared with the text of
+/// a time.
 ///
 /// Of an array, one element is enough. Two arrays are compared as two texts: by the first elements
 /// that differ. A text or an array that was cut is greater than what is left of it; a comparison is
