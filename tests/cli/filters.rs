@@ -1,7 +1,5 @@
 //! The options of dump and tail that say which events are wanted.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use nix::sys::signal::Signal;
 use serde_json::Value as Json;
 use tempfile::TempDir;
@@ -245,60 +243,63 @@ fn each_option_lets_the_same_events_through_everywhere() {
     }
 }
 
+/// An option, a word that it does not take, and what it says about that.
+const MISTAKES: &[(&str, &str, &str)] = &[
+    (
+        "--where <CONDITION>",
+        "a >",
+        "expected a field or a value at character 4, got the end",
+    ),
+    (
+        "--where <CONDITION>",
+        "size > 5x",
+        "x at character 9 is no unit: expected B, kB",
+    ),
+    (
+        "--where <CONDITION>",
+        "a ~ '('",
+        r#""(" is no regular expression: unclosed group"#,
+    ),
+    (
+        "--where <CONDITION>",
+        "--json",
+        "expected a field, a number, a text in quotes",
+    ),
+    (
+        "--where <CONDITION>",
+        "a \"b\n\u{1b}[2J\"",
+        r#"at character 3, got "b??[2J""#,
+    ),
+    (
+        "--priority <RANGE>",
+        "loud",
+        "expected a priority, such as info, or a range",
+    ),
+    (
+        "--core <LIST>",
+        "3-1",
+        r#"expected numbers, such as 3, 0-3 or 0-3,8, got "3-1""#,
+    ),
+    (
+        "--pid <PID>",
+        "init",
+        r#"expected the number of a process, such as 4711, got "init""#,
+    ),
+    (
+        "--since <TIME>",
+        "soon",
+        "expected a time, such as 2026-11-23",
+    ),
+    (
+        "--until <TIME>",
+        "-9223372036854775808s",
+        "expected a time, such as 2026-11-23",
+    ),
+];
+
 #[test]
 fn mistakes_name_the_option_and_what_it_expects() {
-    for (option, word, expected) in [
-        (
-            "--where <CONDITION>",
-            "a >",
-            "expected a field or a value at character 4, got the end",
-        ),
-        (
-            "--where <CONDITION>",
-            "size > 5x",
-            "x at character 9 is no unit: expected B, kB",
-        ),
-        (
-            "--where <CONDITION>",
-            "a ~ '('",
-            r#""(" is no regular expression: unclosed group"#,
-        ),
-        (
-            "--where <CONDITION>",
-            "--json",
-            "expected a field, a number, a text in quotes",
-        ),
-        (
-            "--where <CONDITION>",
-            "a \"b\n\u{1b}[2J\"",
-            r#"at character 3, got "b??[2J""#,
-        ),
-        (
-            "--priority <RANGE>",
-            "loud",
-            "expected a priority, such as info, or a range",
-        ),
-        (
-            "--core <LIST>",
-            "3-1",
-            r#"expected numbers, such as 3, 0-3 or 0-3,8, got "3-1""#,
-        ),
-        (
-            "--pid <PID>",
-            "init",
-            r#"expected the number of a process, such as 4711, got "init""#,
-        ),
-        (
-            "--since <TIME>",
-            "soon",
-            "expected a time, such as 2026-11-23",
-        ),
-        (
-            "--until <TIME>",
-            "-9223372036854775808s",
-            "expected a time, such as 2026-11-23",
-        ),
-    ] {
+    for (option, word, expected) in MISTAKES {
         let own = option.split(' ').next().unwrap();
         for verb in ["dump", "tail"] {
             let ran = run(&[verb, "/timeline-none", &format!("{own}={word}")]);
@@ -320,6 +321,20 @@ fn mistakes_name_the_option_and_what_it_expects() {
     }
 }
 
+/// Has all files of an archive but the last one seem to be changed before any of these events: who
+/// asks for the newest events only does not read them.
+fn seem_old(directory: &str) {
+    let files = std::fs::read_dir(directory).unwrap();
+    let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+    files.sort();
+    files.pop();
+    assert!(files.len() > 3, "{files:?}");
+    for file in files {
+        let file = std::fs::File::options().write(true).open(file).unwrap();
+        file.set_modified(std::time::UNIX_EPOCH).unwrap();
+    }
+}
+
 #[test]
 fn the_newest_that_match_are_found_however_old_they_are() {
     let (name, folder) = (Name::new("filters-old"), tempfile::tempdir().unwrap());
@@ -327,7 +342,7 @@ fn the_newest_that_match_are_found_however_old_they_are() {
     (0..1500).for_each(|number| program.log(number));
     drop(program);
     let places = places(&name, &folder);
-    assert!(std::fs::read_dir(places.last().unwrap()).unwrap().count() > 3);
+    seem_old(places.last().unwrap());
     for place in &places {
         let dump = ["dump", place, "-n", "3", "--where", "$number < 33"];
         assert_eq!(shown(&dump), [30, 20, 10, 0, 32, 31, 29], "{place}");
@@ -392,36 +407,6 @@ fn tail_begins_with_the_newest_that_match_and_goes_on_with_those() {
 }
 
 #[test]
-fn tail_begins_while_a_program_logs_without_a_pause() {
-    let name = Name::new("filters-busy");
-    let program = Program::new(&name, 4096);
-    (0..1000).for_each(|number| program.log(number));
-    let is_over = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        // Whenever tail looks, there are new events.
-        let busy = scope.spawn(|| {
-            while !is_over.load(Ordering::Relaxed) {
-                program.log(8);
-            }
-        });
-        let args = [
-            "tail",
-            name.path(),
-            "--json",
-            "-n",
-            "2",
-            "--where=number==8",
-        ];
-        let mut tail = Running::start(&args);
-        tail.stdout_until("the first events", |lines| lines.len() >= 2);
-        is_over.store(true, Ordering::Relaxed);
-        busy.join().unwrap();
-        tail.signal(Signal::SIGINT);
-        tail.succeed();
-    });
-}
-
-#[test]
 fn tail_of_a_recording_shows_what_matches() {
     let (name, folder) = (Name::new("filters-record"), tempfile::tempdir().unwrap());
     let program = Program::new(&name, 4096);
@@ -467,7 +452,7 @@ fn dump_says_what_was_overwritten_before_events_that_are_not_shown() {
         own.map(|line| line["missed"].as_u64().unwrap_or(0))
             .sum::<u64>()
     };
-    assert!(missed(11) > 1000 && missed(13) == 0, "{all:?}");
+    assert!((1000..10_000).contains(&missed(11)), "{all:?}");
     let told = missed(11).to_string();
     let told = format!("timeline: {},{} entries", &told[..1], &told[1..]);
     for place in places(&name, &folder) {

@@ -38,17 +38,17 @@ pub fn is_wanted(
     let is_core = |range: &std::ops::RangeInclusive<u32>| range.contains(&core.into());
     (asked.categories.is_empty() || like(&asked.categories, event.category))
         && (asked.events.is_empty() || like(&asked.events, &definition.name()))
-        && !asked
+        && asked
             .priorities
             .as_ref()
-            .is_some_and(|range| !range.contains(&event.priority))
+            .is_none_or(|range| range.contains(&event.priority))
         && (asked.threads.is_empty()
             || like(&asked.threads, thread)
             || asked.threads.contains(&tid))
         && (asked.pids.is_empty() || asked.pids.contains(&std::process::id()))
         && (asked.cores.is_empty() || core != 0xffff && asked.cores.iter().any(is_core))
-        && !asked.since.is_some_and(|since| time.unwrap() < since)
-        && !asked.until.is_some_and(|until| time.unwrap() >= until)
+        && asked.since.is_none_or(|since| since <= time.unwrap())
+        && asked.until.is_none_or(|until| time.unwrap() < until)
         && asked.trees.iter().all(|tree| is_true(tree, event))
         && asked.text.as_ref().is_none_or(|text| has_text(event, text))
 }

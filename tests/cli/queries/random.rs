@@ -161,7 +161,17 @@ fn known(random: &mut Random, made: &Made) -> (String, Option<naive::Seen>) {
 }
 
 fn other_side(random: &mut Random, made: &Made, value: Option<naive::Seen>) -> Side {
-    const FLOATS: [f64; 8] = [0.1, 1.5, -0.25, 1e300, -1e300, 1e-40, 1e39, 0.099_999_999];
+    const FLOATS: [f64; 9] = [
+        0.1,
+        1.5,
+        -0.25,
+        1e300,
+        -1e300,
+        1e-40,
+        1e-50,
+        1e39,
+        0.099_999_999,
+    ];
     const TEXTS: [(&str, Option<u64>); 6] = [
         ("eth0", None),
         ("red", None),

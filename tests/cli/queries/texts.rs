@@ -9,8 +9,8 @@ use super::made::Made;
 use crate::support::{Name, Random};
 
 /// What conditions are made of, and what is nearly so.
-const TOKENS: &str = r#"and|or|not|true|false|[a-c]|\$[a-z0-9]{0,3}|\$18446744073709551615|\(|\)|==|=|
-    |!=|<|<=|>|>=|~|!~|!|&&|\|\||&|-|\+|\.|,|_|0x[0-9a-f]{1,40}|-?[0-9]{1,45}(\.[0-9]{0,30})?
+const TOKENS: &str = r#"and|or|not|true|false|[a-c]|\$[a-z0-9]{0,3}|\$18446744073709551615|\(|\)|==
+    |=|!=|<|<=|>|>=|~|!~|!|&&|\|\||&|-|\+|\.|,|_|0x[0-9a-f]{1,40}|-?[0-9]{1,45}(\.[0-9]{0,30})?
     |[0-9]e[+-]?[0-9]{1,5}|(kB|KiB|TiB|ns|ms|h|min|µs|x)|"[^"]{0,8}"|'[^']{0,8}'|"|'|\\
     |"(\(|\)|a|\*|\+|\?|\{9{1,4}\}|\[|\]|\^|\||\\[pP]L|.){0,8}"|\PC| |\n"#;
 /// The same for times.

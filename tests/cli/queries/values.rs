@@ -6,7 +6,8 @@ use timeline_search::{Expression, Query};
 use crate::support::Name;
 
 const MESSAGE: &str = "$ratio:f32 $exact:f64 $huge:f64 $none:f64 $most:u64 $code:enum(again=11,\
-    block=11) $cut:str $text:str $null:str $one:u8[] $two:u8[] $rest:u8[] $empty:i16[] $and $0 $0";
+    block=11) $cut:str $text:str $null:str $one:u8[] $two:u8[] $rest:u8[] $empty:i16[] $and $0 $0 \
+    $zero:f32";
 
 fn values() -> Vec<Value<'static>> {
     let text = |bytes: &'static [u8], cut| Value::Text { bytes, cut };
@@ -27,13 +28,14 @@ fn values() -> Vec<Value<'static>> {
         Value::Int(-0),
         Value::Int(4),
         Value::Int(5),
+        Value::Uint((-0.0_f32).to_bits().into()),
     ]
 }
 
 const TRUE: &[&str] = &[
     "ratio == 0.1 && ratio <= 0.1 && ratio >= 0.1",
     "exact == 0.1 && ratio != exact",
-    "ratio > 1e-300 && ratio < 1e300",
+    "ratio > 1e-300 && ratio < 1e300 && zero < 1e-300 && zero == 0 && zero == -0.0 && !zero",
     "huge == 1e300 && huge > 170141183460469231731687303715884105727",
     "huge > -170141183460469231731687303715884105728 && huge > 0x7fffffffffffffffffffffffffffffff",
     "most == 18446744073709551615 && most == 0xffff_ffff_ffff_ffff && most > 1e19",
@@ -47,6 +49,10 @@ const TRUE: &[&str] = &[
     "-0.0 == 0 && -0 == 0.0 && $and == -0.0",
     "$0 == 4 && $14 == 4 && $15 == 5 && $00015 == 5",
     "!(none == none) && none && !null",
+    "1B == 1 && 1kB == 1000 && 1MB == 1e6 && 1GB == 1e9 && 1TB == 1e12 && 1.5KiB == 1536",
+    "1MiB == 1048576 && 1GiB == 1073741824 && 1TiB == 1099511627776 && 0.5TiB == 512GiB",
+    "1ns == 1 && 1us == 1000 && 1µs == 1000 && 1μs == 1000 && 1ms == 1e6 && -1s == -1e9",
+    "1m == 60s && 1min == 60s && 1.5h == 90m && 1_0 == 10 && 0x1F == 31 && -0x1f == -31",
 ];
 
 const FALSE: &[&str] = &[
