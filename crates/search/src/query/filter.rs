@@ -207,6 +207,9 @@ fn decide<'a>(query: &'a Query, definition: &'a Definition) -> Decision<'a> {
     if query.expressions.is_empty() {
         return Decision::Always;
     }
+    if definition.is_lost {
+        return Decision::PerhapsUnknown;
+    }
     let layout = Layout::of(definition);
     let fields: Vec<_> = definition.fields().collect();
     Decision::Perhaps(Fields::of(query, layout, &fields))
@@ -233,7 +236,7 @@ impl<'a> Fields<'a> {
         let found: Vec<_> = names.into_iter().filter_map(find).collect();
         let most = found.iter().map(|found| found.position.saturating_add(1));
         Fields {
-            layout: Layout::of(definition),
+            layout,
             count: most.max().unwrap_or(0),
             found,
         }
