@@ -2,9 +2,11 @@
 //! They are compared with naive models.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::scope;
 
+use nix::unistd::{Pid, gettid};
 use proptest::prelude::*;
 use timeline::layout::records::Lane;
 use timeline::layout::{Geometry, Header};
@@ -12,23 +14,43 @@ use timeline::{Attached, Event, EventId, FollowFrom, Order, Record, Timeline};
 use timeline_archive::{Archive, Form, Keeping, Output, RecordedEvent, Recorder};
 
 use crate::support::{
-    Name, arguments, attach, checked, cpus, define, in_process_without_rseq, run_on, size,
+    Name, arguments, attach, checked, cpus, define, in_process_without_rseq, rseq, run_on, size,
 };
 
-/// Has each thread log so many events, one thread after the other, and each on its CPU.
+/// The size of the rings that are overwritten here.
+const ENTRIES: u64 = 512;
+
+/// Has new threads log so many events, one thread after the other, and each through its lane.
 fn in_turn(timeline: &Timeline, event: EventId, story: &[(usize, u64)]) {
     let mut number = 0;
     for (who, count) in story {
-        scope(|scope| {
-            scope.spawn(|| {
-                run_on(who % cpus());
-                for _ in 0..*count {
-                    timeline.log(event, arguments(*who as i64, number));
-                    number += 1;
-                }
-            });
-        });
+        let end = number + *count as i64;
+        while !log_in_new_thread(timeline, event, *who, number..end) {}
+        number = end;
     }
+}
+
+/// Has a new thread log these numbers, unless it would do so through another lane than that of
+/// `who`.
+fn log_in_new_thread(timeline: &Timeline, event: EventId, who: usize, numbers: Range<i64>) -> bool {
+    scope(|scope| {
+        let thread = scope.spawn(|| {
+            let is_its = rseq() || lane_of_thread(gettid()) == lane_of(who);
+            if is_its {
+                run_on(who % cpus());
+                numbers.for_each(|n| timeline.log(event, arguments(who as i64, n)));
+            }
+            is_its
+        });
+        // A scope ends before its threads do, and a thread gives its lane back at its end.
+        thread.join().expect("logged")
+    })
+}
+
+/// The lane that a thread takes if all lanes of threads are free.
+fn lane_of_thread(tid: Pid) -> usize {
+    let lanes = Geometry::new(ENTRIES, 4096).thread_lanes;
+    tid.as_raw() as usize % lanes as usize
 }
 
 /// What is missing right before each event, by its number: a naive model that knows all that was
@@ -150,11 +172,14 @@ fn stragglers(cases: u32) {
         failure_persistence: None,
         ..ProptestConfig::default()
     });
-    let story = prop::collection::vec((0..cpus().max(2), prop_oneof![1..40u64, 1..900u64]), 1..9);
+    // Only so many CPUs have a lane in a ring of this size.
+    let most = Geometry::new(ENTRIES, 4096).cpu_lanes as usize;
+    let who = 0..cpus().clamp(2, most);
+    let story = prop::collection::vec((who, prop_oneof![1..40u64, 1..900u64]), 1..9);
     runner
         .run(&story, |story| {
             let name = Name::new("stragglers");
-            let timeline = Timeline::with_size(name.path(), 512, 4096).expect("created");
+            let timeline = Timeline::with_size(name.path(), ENTRIES, 4096).expect("created");
             let event = define(&timeline);
             in_turn(&timeline, event, &story);
             let mut lanes = Vec::new();
@@ -168,12 +193,11 @@ fn stragglers(cases: u32) {
         .unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// The lane of a thread that logs alone on its CPU.
+/// The lane of all threads that log as `who`: that of a CPU, or one that they take in turn.
 fn lane_of(who: usize) -> usize {
-    match crate::support::rseq() {
+    match rseq() {
         true => who % cpus(),
-        // The first lane of a thread is free again when the thread has ended.
-        false => 0,
+        false => who,
     }
 }
 
@@ -322,7 +346,7 @@ fn a_gap_whose_event_was_not_written_belongs_to_the_event_that_the_next_recorder
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("flight.tla");
     let (event, attached) = (define(&timeline), attach(name.path()));
-    let log = |who: usize, numbers: std::ops::Range<i64>| {
+    let log = |who: usize, numbers: Range<i64>| {
         run_on(who);
         numbers.for_each(|number| timeline.log(event, arguments(who as i64, number)));
     };
