@@ -10,6 +10,7 @@ mod consistency;
 mod damage;
 mod descriptors;
 mod ending;
+mod filtered;
 mod flight;
 mod format;
 mod full;

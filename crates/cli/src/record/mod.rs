@@ -2,9 +2,10 @@
 
 mod core;
 mod progress;
+mod report;
 mod size;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -12,17 +13,19 @@ use std::time::{Duration, Instant};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use signal_hook::consts::SIGXFSZ;
 use timeline::{Attached, ErrorKind, name_before};
-use timeline_archive::{Change, Form, Fsync, Keeping, Output, Preamble, Recorder, Totals};
+use timeline_archive::{Form, Fsync, Keeping, Output, Recorder, Totals};
+use timeline_search::Query;
 
 use crate::args::Example;
 use crate::failure::{Failure, Result};
+use crate::filters::Filters;
 use crate::format::{Bytes, Count, things};
 use crate::output;
 use crate::permission;
 use crate::restart::{self, Ended, Restart};
 use crate::signals::{Pause, Signals, Woken};
 use crate::target::{Target, lacks_slash, meant};
-use crate::time::{self, WallClock, parse_duration};
+use crate::time::parse_duration;
 use progress::{Progress, State};
 use size::parse_file_size;
 
@@ -46,6 +49,11 @@ const AT_ONCE: usize = 2;
 /// next recording takes them. A second signal ends it at once.
 ///
 /// A snapshot and the ring of the previous run (/timeline.prev) are recorded to their end.
+///
+/// With filters, only the wanted events are recorded, also of the important ones. The others are
+/// not missed: the recorder says how many it left out. Entries that were overwritten before they
+/// could be read count as missed, because nobody knows whether they were wanted. The next recording
+/// may have other filters; it begins where this one ended.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -84,6 +92,9 @@ pub struct Args {
     /// Record on core N only, so that programs have the other cores to themselves
     #[arg(long, value_name = "N")]
     cpu: Option<usize>,
+
+    #[command(flatten)]
+    filters: Filters,
 }
 
 /// Shown by `--help`.
@@ -95,6 +106,10 @@ pub const EXAMPLES: &[Example] = &[
     (
         "Keep the last gigabyte, in files of at most 64 MiB",
         "timeline record /timeline -o flights/ --rotate-size 64M --keep-size 1G",
+    ),
+    (
+        "Record only what is said of more than 1500 bytes",
+        "timeline record /timeline -o flight.tla --where 'bytes > 1500'",
     ),
     (
         "Record the ring of the previous run",
@@ -167,8 +182,10 @@ pub fn run(args: &Args) -> Result {
         .map_err(|error| Failure::Message(format!("cannot catch signals: {error}")))?;
     // Before the output is opened: a name that can never be recorded leaves no file.
     open_if_there(&args.target)?;
+    let query = args.filters.query();
     let mut recording = Recording {
         args,
+        query: &query,
         signals: &signals,
         output: Output::open(&args.output, keeping)?,
         totals: Totals::default(),
@@ -197,6 +214,7 @@ fn open_if_there(target: &Target) -> Result<Option<Attached>> {
 /// Records one run of a program after another.
 struct Recording<'a> {
     args: &'a Args,
+    query: &'a Query,
     signals: &'a Signals,
     output: Output,
     /// The results of earlier runs.
@@ -268,7 +286,14 @@ impl Recording<'_> {
         self.signals.end_at_once(false);
         let mut recorder = Recorder::after(before, at, &mut self.output, form)?;
         if let Some(last) = recorder.gap() {
-            report_gap(self.args.target.path(), last, at);
+            report::gap(self.args.target.path(), last, at);
+        }
+        if !self.query.is_empty() {
+            let mut filter = self.query.on(at);
+            recorder = recorder.only(move |event| {
+                filter.notice_renames();
+                filter.matches(event)
+            });
         }
         let mut watch = Watch::new(at, self.args);
         let (mut pause, mut next, mut left) = (Pause::new(), None, 0);
@@ -282,6 +307,7 @@ impl Recording<'_> {
                     unread: recorder.unread(),
                     entries: watch.entries,
                     full: recorder.is_full(),
+                    filtered: !self.query.is_empty(),
                 });
             }
             let new = recorder.step();
@@ -290,10 +316,10 @@ impl Recording<'_> {
                 self.progress.clear();
                 return Err(error.into());
             }
-            report_trouble(&mut self.trouble, &mut self.progress, &mut recorder);
+            report::trouble(&mut self.trouble, &mut self.progress, &mut recorder);
             if let Some(change) = recorder.change() {
                 self.progress.clear();
-                report_change(change, &self.args.output);
+                report::change(change, &self.args.output);
             }
             // A run is not done while events wait for room.
             let ends = watch.is_done || next.is_some();
@@ -331,6 +357,7 @@ impl Recording<'_> {
             events,
             missed,
             missed_unknown,
+            left_out,
             bytes,
         } = self.totals;
         let (from, to) = (
@@ -347,8 +374,12 @@ impl Recording<'_> {
             0 => String::new(),
             left => format!(", {} left in the ring", things(left, "entry")),
         };
+        let left_out = match self.query.is_empty() {
+            true => String::new(),
+            false => format!(", {} left out by the filter", things(left_out, "event")),
+        };
         output::say(format_args!(
-            "recorded {events} of {from} to {to} ({size}), {missed} missed{unknown}{left}"
+            "recorded {events} of {from} to {to} ({size}), {missed} missed{unknown}{left}{left_out}"
         ));
         match self.output.trouble() {
             None => Ok(()),
@@ -365,58 +396,9 @@ fn sum(a: &Totals, b: &Totals) -> Totals {
         events: a.events + b.events,
         missed: a.missed.saturating_add(b.missed),
         missed_unknown: a.missed_unknown + b.missed_unknown,
+        left_out: a.left_out + b.left_out,
         bytes: a.bytes + b.bytes,
     }
-}
-
-/// Says that events between two runs may be missing.
-fn report_gap(path: &Path, last: &Preamble, at: &Attached) {
-    let (last, this) = (moment(last.created), moment(Some(run_id(at).created)));
-    output::say(format_args!(
-        "events of {} between its runs of {last} and {this} may be missing, and are not counted",
-        path.display()
-    ));
-}
-
-/// Says that the file was opened again.
-fn report_change(change: Change, output: &Path) {
-    let output = output.display();
-    output::say(match change {
-        Change::Gone => format!("{output} was removed or moved; recording continues in a new file"),
-        Change::Cut => format!("{output} was truncated; recording continues at its end"),
-    });
-}
-
-/// Reports once that a step fails, and that it works again.
-fn report_trouble(
-    told: &mut Option<&'static str>,
-    progress: &mut Progress,
-    recorder: &mut Recorder,
-) {
-    let trouble = recorder.trouble();
-    let doing = trouble.map(|trouble| trouble.doing);
-    if doing == *told {
-        return;
-    }
-    progress.clear();
-    match (trouble, *told) {
-        (Some(trouble), _) => {
-            let told = permission::failed(trouble.doing, &trouble.path, &trouble.error);
-            output::say(format_args!("{told}; trying again until it works"));
-        }
-        (None, _) => output::say("recording continues"),
-    }
-    *told = doing;
-}
-
-/// The time at which a run began.
-fn moment(created: Option<u64>) -> String {
-    let Some(created) = created else {
-        return "an unknown time".into();
-    };
-    let mut clock = WallClock::new(time::Form::DateTime);
-    let text = clock.format(created);
-    text.split('.').next().unwrap_or_default().to_string()
 }
 
 /// Identifies the run of a program that a timeline is of.

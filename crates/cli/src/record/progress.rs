@@ -29,6 +29,8 @@ pub struct State {
     pub entries: u64,
     /// Whether there is no room to write.
     pub full: bool,
+    /// Whether only some events are wanted.
+    pub filtered: bool,
 }
 
 impl Progress {
@@ -66,14 +68,17 @@ impl Progress {
         let lag = percent(state.unread, state.entries);
         // With a rank: the lowest is left out first if there is too little room.
         let mut parts = vec![
-            (3, events),
+            (4, events),
             (1, format!("{rate}/s")),
             (0, size.to_string()),
-            (2, format!("{lag} of the ring unread")),
-            (4, format!("{missed} missed")),
+            (3, format!("{lag} of the ring unread")),
+            (5, format!("{missed} missed")),
         ];
+        if state.filtered {
+            parts.push((2, format!("{} left out", Count(totals.left_out))));
+        }
         if state.full {
-            parts.push((5, "no room to write".into()));
+            parts.push((6, "no room to write".into()));
         }
         loop {
             let texts: Vec<_> = parts.iter().map(|(_, text)| text.as_str()).collect();
@@ -135,6 +140,7 @@ mod tests {
                 unread,
                 entries: 1000,
                 full,
+                filtered: false,
             };
             progress.line(&state, 200, begin + Duration::from_secs(seconds))
         };
@@ -169,6 +175,7 @@ mod tests {
             unread: 500,
             entries: 1000,
             full: true,
+            filtered: false,
         };
         let mut progress = Progress::new();
         let now = Instant::now();
@@ -193,5 +200,33 @@ mod tests {
         ] {
             assert_eq!(at(width), line);
         }
+    }
+
+    #[test]
+    fn the_line_tells_what_a_filter_leaves_out() {
+        let totals = Totals {
+            events: 12,
+            left_out: 3_400,
+            ..Totals::default()
+        };
+        let state = State {
+            totals,
+            unread: 0,
+            entries: 1000,
+            full: true,
+            filtered: true,
+        };
+        let mut progress = Progress::new();
+        let mut at = |width| progress.line(&state, width, Instant::now());
+        assert_eq!(
+            at(200),
+            "12 events, 0/s, 0 B, 0% of the ring unread, 0 missed, 3,400 left out, no room to \
+             write"
+        );
+        // Less is known by it than by the lag.
+        assert_eq!(
+            at(65),
+            "12 events, 0% of the ring unread, 0 missed, no room to write"
+        );
     }
 }

@@ -6,7 +6,9 @@
 //! late.
 
 mod definitions;
+mod gaps;
 mod next_file;
+mod wanted;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -14,16 +16,16 @@ use std::time::{Duration, Instant};
 use timeline::{Attached, EntryEvent, Event, Follow, FollowFrom, PlacedEvent, ThreadRef};
 
 use crate::error::Result;
-use crate::format::event::RawEvent;
 use crate::format::preamble::Preamble;
 use crate::format::record::events_in;
-use crate::record::output::{Change, Left, Next, Output, Trouble};
+use crate::record::output::{Change, Left, Output, Trouble};
 use crate::record::tick_clock::TickClock;
 use crate::write::event::InternedEvent;
 use crate::write::interned::ThreadId;
 use crate::write::words::Alike;
 use crate::write::writer::{Form, Writer};
 use definitions::Known;
+use wanted::Wanted;
 
 /// How long events wait for others to fill a block.
 const BLOCK_WAIT: Duration = Duration::from_secs(1);
@@ -31,8 +33,6 @@ const BLOCK_WAIT: Duration = Duration::from_secs(1);
 const MAX_THREADS: usize = 1 << 16;
 /// The number of these threads that are found without a hash.
 const RECENT: usize = 64;
-/// About how many bytes an event takes together with its strings.
-const EVENT_BEHIND_GAP: u64 = 2048;
 
 /// The results of a recorder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -46,6 +46,8 @@ pub struct Totals {
     /// Places where whole runs, or the end of one, may be missing. The number of their events is
     /// not known.
     pub missed_unknown: u64,
+    /// Events that were read and not recorded: see [`Recorder::only`].
+    pub left_out: u64,
     /// Bytes written.
     pub bytes: u64,
 }
@@ -80,6 +82,8 @@ pub struct Totals {
 pub struct Recorder<'a> {
     at: &'a Attached,
     follow: Follow<'a>,
+    /// Which events are recorded, if not all are.
+    wanted: Option<Wanted<'a>>,
     /// Lanes that end with a gap: an earlier recorder of this run wrote the gap, but not the event
     /// behind it. The next event of such a lane begins with a gap record of its own, so that the
     /// earlier gap belongs to it.
@@ -175,6 +179,7 @@ impl<'a> Recorder<'a> {
         let mut recorder = Recorder {
             at,
             follow,
+            wanted: None,
             resumed: resume.gaps,
             important: resume.important,
             writer,
@@ -216,16 +221,28 @@ impl<'a> Recorder<'a> {
         let missed = self.follow.poll_placed();
         self.notice_renames();
         let new = self.follow.has_placed() || missed > 0;
-        if new {
-            // Only if there are new events: a file that begins with a run that has ended would hide
-            // that an earlier file holds a later run.
-            let rotated = self.is_due(Next::Batch) && self.rotate();
-            if !rotated && !self.introduced {
-                self.begin();
-            }
-        }
         self.forget_if_many_threads();
         self.totals.missed = self.totals.missed.saturating_add(missed);
+        match self.wanted.is_some() {
+            true => self.record_wanted(),
+            // Only if there are new events: a file that begins with a run that has ended would hide
+            // that an earlier file holds a later run.
+            false if new => self.record_all(),
+            false => {}
+        }
+        if self.writer.waiting() == 0 {
+            self.waiting = None;
+        } else if self.waiting.get_or_insert_with(Instant::now).elapsed() >= BLOCK_WAIT {
+            let _ = self.writer.flush();
+            self.waiting = None;
+        }
+        let _ = self.writer.write();
+        new
+    }
+
+    /// Records the events of a poll.
+    fn record_all(&mut self) {
+        self.begin_batch();
         while let Some(placed) = self.follow.next_important() {
             self.totals.events += 1;
             self.record(&placed);
@@ -236,22 +253,11 @@ impl<'a> Recorder<'a> {
                 continue;
             }
             let placed = self.follow.placed_event(&found);
-            let resumes = !self.resumed.is_empty() && self.resumed.remove(&placed.lane);
-            if placed.event.missed > 0 || resumes {
-                let earlier = placed.event.missed.saturating_sub(placed.missed);
-                let position = (placed.lane, placed.number);
-                self.write_gap(position, Some(placed.event.ticks), (placed.missed, earlier));
+            if self.begins_with_gap(&placed) {
+                self.write_gap_before(&placed);
             }
             self.record(&placed);
         }
-        if self.writer.waiting() == 0 {
-            self.waiting = None;
-        } else if self.waiting.get_or_insert_with(Instant::now).elapsed() >= BLOCK_WAIT {
-            let _ = self.writer.flush();
-            self.waiting = None;
-        }
-        let _ = self.writer.write();
-        new
     }
 
     /// Records the events that were logged before this call. Stops at the time `until`, if there is
@@ -266,6 +272,7 @@ impl<'a> Recorder<'a> {
 
     /// Writes the events that wait for others to fill a block. Returns whether all is written.
     pub fn flush(&mut self) -> bool {
+        self.tell_positions();
         self.writer.flush().is_ok()
     }
 
@@ -316,6 +323,7 @@ impl<'a> Recorder<'a> {
         for (lane, number, missed, earlier) in &untold {
             self.write_gap((*lane, *number), None, (*missed, *earlier));
         }
+        self.tell_positions();
         if self.writer.flush().is_err() {
             let lost = self.writer.waiting() as u64 + events_in(self.writer.unwritten());
             self.totals.events = self.totals.events.saturating_sub(lost);
@@ -337,27 +345,6 @@ impl<'a> Recorder<'a> {
             self.writer.output().rotation().finish();
         }
         self.totals()
-    }
-
-    /// Writes how many entries are missing before an event: since the recording began, and from
-    /// before.
-    #[cold]
-    fn write_gap(
-        &mut self,
-        (lane, number): (u32, u64),
-        ticks: Option<u64>,
-        (missed, earlier): (u64, u64),
-    ) {
-        let event = RawEvent {
-            ticks,
-            lane: Some(lane.into()),
-            number: Some(number),
-            ..RawEvent::default()
-        };
-        // The event has to fit as well, as most do: a reader of its file looks for the gap there.
-        let most = self.writer.most_of_missed(1) + EVENT_BEHIND_GAP;
-        self.make_room(most, self.writer.unwritten().len());
-        let _ = self.writer.gap(&event, missed, earlier);
     }
 
     /// Writes an event. If there is no room, it waits with the others of its batch.

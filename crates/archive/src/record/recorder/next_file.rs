@@ -75,6 +75,14 @@ impl Recorder<'_> {
         true
     }
 
+    /// Begins another file if it is time to, and introduces the run in it or in this one.
+    pub(super) fn begin_batch(&mut self) {
+        let rotated = self.is_due(Next::Batch) && self.rotate();
+        if !rotated && !self.introduced {
+            self.begin();
+        }
+    }
+
     /// Introduces the run, in another file if this one has no room for the introduction.
     pub(super) fn begin(&mut self) {
         let introduction = self.introduction();

@@ -1,0 +1,60 @@
+//! Says what happens to a recording.
+
+use std::path::Path;
+
+use timeline::Attached;
+use timeline_archive::{Change, Preamble, Recorder};
+
+use super::progress::Progress;
+use crate::output;
+use crate::permission;
+use crate::time::{self, WallClock};
+
+/// Says that events between two runs may be missing.
+pub fn gap(path: &Path, last: &Preamble, at: &Attached) {
+    let (last, this) = (
+        moment(last.created),
+        moment(Some(at.info().created_unix_nanos)),
+    );
+    output::say(format_args!(
+        "events of {} between its runs of {last} and {this} may be missing, and are not counted",
+        path.display()
+    ));
+}
+
+/// Says that the file was opened again.
+pub fn change(change: Change, output: &Path) {
+    let output = output.display();
+    output::say(match change {
+        Change::Gone => format!("{output} was removed or moved; recording continues in a new file"),
+        Change::Cut => format!("{output} was truncated; recording continues at its end"),
+    });
+}
+
+/// Reports once that a step fails, and that it works again.
+pub fn trouble(told: &mut Option<&'static str>, progress: &mut Progress, recorder: &mut Recorder) {
+    let trouble = recorder.trouble();
+    let doing = trouble.map(|trouble| trouble.doing);
+    if doing == *told {
+        return;
+    }
+    progress.clear();
+    match (trouble, *told) {
+        (Some(trouble), _) => {
+            let told = permission::failed(trouble.doing, &trouble.path, &trouble.error);
+            output::say(format_args!("{told}; trying again until it works"));
+        }
+        (None, _) => output::say("recording continues"),
+    }
+    *told = doing;
+}
+
+/// The time at which a run began.
+fn moment(created: Option<u64>) -> String {
+    let Some(created) = created else {
+        return "an unknown time".into();
+    };
+    let mut clock = WallClock::new(time::Form::DateTime);
+    let text = clock.format(created);
+    text.split('.').next().unwrap_or_default().to_string()
+}
