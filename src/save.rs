@@ -8,6 +8,10 @@
 //! threads are copied after the events, so no event lacks its own. Important events that were not
 //! committed by then are left out. The file has holes where the
 //! ring was never written.
+//!
+//! Of a snapshot with only some of the events, the entries of the others are padding. So lanes,
+//! numbers and gaps are those of the ring. Important events that are not wanted are as if they were
+//! not committed.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -22,7 +26,7 @@ use crate::ring::system_names::SystemNames;
 use crate::ring::{Storage, threads};
 use crate::segment::{self, Segment};
 use crate::shm::{self, Record, store_bytes};
-use crate::source::{self, Groups};
+use crate::source::{self, Event, Groups};
 
 /// The result of saving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,12 +35,18 @@ pub struct Saved {
     pub bytes: u64,
     /// Events in it.
     pub events: u64,
+    /// Events that were not wanted: see [`Attached::save_only`](crate::Attached::save_only).
+    pub left_out: u64,
     /// Entries that were overwritten while the snapshot was taken; an event takes one or more.
     pub overwritten: u64,
 }
 
-/// Saves `segment` to `file`. The file is written under a temporary name.
-pub(crate) fn save(segment: &Segment, file: &Path) -> Result<Saved> {
+/// Whether an event is wanted.
+pub(crate) type Wanted<'a> = Box<dyn FnMut(&Event) -> bool + 'a>;
+
+/// Saves the wanted events of `segment` to `file`; all of them if there is no function. The file is
+/// written under a temporary name.
+pub(crate) fn save(segment: &Segment, file: &Path, wanted: Option<Wanted>) -> Result<Saved> {
     let replacement = Replacement::of(file)?;
     if segment.geometry.total > shm::file_size_limit() {
         return Err(Error::NoSpace {
@@ -46,7 +56,12 @@ pub(crate) fn save(segment: &Segment, file: &Path) -> Result<Saved> {
         });
     }
     replacement.write(|out| {
-        let saved = Snapshot { segment, out }.write()?;
+        let mut snapshot = Snapshot {
+            segment,
+            out,
+            wanted,
+        };
+        let saved = snapshot.write()?;
         // Otherwise lost bytes would be saved as if they had never been written.
         segment.intact().map_err(std::io::Error::other)?;
         Ok(saved)
@@ -62,6 +77,7 @@ struct CopiedChunks {
     cut: Vec<Option<u64>>,
     chunks: Vec<Chunk>,
     events: u64,
+    left_out: u64,
     /// Entries that were overwritten before they were copied.
     overwritten: u64,
 }
@@ -69,6 +85,15 @@ struct CopiedChunks {
 struct Snapshot<'a> {
     segment: &'a Segment,
     out: &'a File,
+    wanted: Option<Wanted<'a>>,
+}
+
+/// Important events that are saved.
+struct CopiedImportant {
+    events: u64,
+    left_out: u64,
+    /// Where the entries of the last one end.
+    end: u64,
 }
 
 impl Snapshot<'_> {
@@ -79,6 +104,7 @@ impl Snapshot<'_> {
             cut,
             chunks,
             events,
+            left_out,
             overwritten,
         } = self.entries()?;
         let important = self.important()?;
@@ -95,10 +121,11 @@ impl Snapshot<'_> {
         self.copy(strings.offset, used)?;
         // After the events: the text of each was stored before it was logged.
         self.region(self.segment.definitions.interned.in_use())?;
-        self.header(&chunks, defined, used, important.1)?;
+        self.header(&chunks, defined, used, important.end)?;
         Ok(Saved {
             bytes: geometry.total,
-            events: events + important.0,
+            events: events + important.events,
+            left_out: left_out + important.left_out,
             overwritten,
         })
     }
@@ -122,6 +149,7 @@ impl Snapshot<'_> {
             cut,
             chunks: Vec::new(),
             events: 0,
+            left_out: 0,
             overwritten: 0,
         };
         let mut entries = Vec::new();
@@ -132,6 +160,8 @@ impl Snapshot<'_> {
                 copied.overwritten += u64::from(chunk.count);
                 continue;
             }
+            let left_out = self.leave_out(&mut entries[known..]);
+            copied.left_out += left_out;
             copied.events += Groups::new(&entries[known..]).count() as u64;
             copied.chunks.push(chunk);
             // Writes several chunks at once, because writing takes longer than copying.
@@ -143,6 +173,22 @@ impl Snapshot<'_> {
         }
         self.put(&copied.chunks[written..], &entries)?;
         Ok(copied)
+    }
+
+    /// Makes padding of the events of a chunk that are not wanted. Returns how many they are.
+    fn leave_out(&mut self, entries: &mut [Entry]) -> u64 {
+        let Some(wanted) = &mut self.wanted else {
+            return 0;
+        };
+        let unwanted: Vec<_> = Groups::new(entries)
+            .filter(|group| !wanted(&Event::read(self.segment, group)))
+            .map(|group| group.at..group.at + 1 + group.rest.len())
+            .collect();
+        for place in &unwanted {
+            let of_event = entries[place.clone()].iter_mut();
+            of_event.for_each(|entry| *entry = entry.padding());
+        }
+        unwanted.len() as u64
     }
 
     /// Writes the entries of chunks. In `entries`, those of one chunk follow those of the one
@@ -165,10 +211,17 @@ impl Snapshot<'_> {
     }
 
     /// Writes the important events. After the cut was taken, so that all that happened before one
-    /// of its events are there. Returns how many there are, and how many entries were taken.
-    fn important(&mut self) -> std::io::Result<(u64, u64)> {
-        let found = self.segment.look(|| source::important(self.segment));
-        let region = self.segment.geometry.important();
+    /// of its events are there.
+    fn important(&mut self) -> std::io::Result<CopiedImportant> {
+        let segment = self.segment;
+        let mut found = segment.look(|| source::important(segment));
+        let all = found.len();
+        if let Some(wanted) = &mut self.wanted {
+            found.retain(|(_, entries)| {
+                source::important_event(segment, entries).is_some_and(|event| wanted(&event))
+            });
+        }
+        let region = segment.geometry.important();
         let mut end = 0;
         for (first, entries) in &found {
             let words = entries.iter().flat_map(|entry| entry.0);
@@ -176,7 +229,11 @@ impl Snapshot<'_> {
             self.out.write_all_at(&bytes, region.at(*first))?;
             end = u64::from(*first) + entries.len() as u64;
         }
-        Ok((found.len() as u64, end))
+        Ok(CopiedImportant {
+            events: found.len() as u64,
+            left_out: (all - found.len()) as u64,
+            end,
+        })
     }
 
     fn chunks(&mut self, chunks: &[Chunk]) -> std::io::Result<()> {

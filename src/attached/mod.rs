@@ -322,7 +322,41 @@ impl Attached {
     /// # Errors
     /// `Io`, for lack of space as well. Then an existing file stays as it was.
     pub fn save(&self, file: impl AsRef<Path>) -> Result<Saved> {
-        save::save(&self.segment, file.as_ref())
+        save::save(&self.segment, file.as_ref(), None)
+    }
+
+    /// Saves a snapshot with only those events for which `is_wanted` returns true, also of the
+    /// important ones. Events that it leaves out are not missing in the snapshot: the numbers of
+    /// the others, and the gaps between them, are those of this timeline.
+    ///
+    /// # Errors
+    /// Those of [`Attached::save`].
+    ///
+    /// # Example
+    /// ```
+    /// use timeline::{Attached, Order, Priority, Timeline};
+    /// # let path = format!("/timeline-doc-save-only-{}", std::process::id());
+    /// # let path = path.as_str();
+    /// # let file = std::env::temp_dir().join(path.trim_start_matches('/'));
+    /// let timeline = Timeline::with_size(path, 1024, 4096)?; // "/timeline", say
+    /// let got = timeline.define("net", Priority::Info, "got $bytes")?;
+    /// timeline.log(got, [100]);
+    /// timeline.log(got, [1500]);
+    ///
+    /// let saved = Attached::open(path)?.save_only(&file, |event| event.args[0] > 1000)?;
+    /// assert_eq!((saved.events, saved.left_out), (1, 1));
+    /// let large = Attached::open(&file)?;
+    /// assert_eq!(large.events(Order::OldestFirst).count(), 1);
+    /// # std::fs::remove_file(&file)?;
+    /// # timeline::unlink(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn save_only(
+        &self,
+        file: impl AsRef<Path>,
+        is_wanted: impl FnMut(&Event) -> bool,
+    ) -> Result<Saved> {
+        save::save(&self.segment, file.as_ref(), Some(Box::new(is_wanted)))
     }
 }
 

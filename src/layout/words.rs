@@ -161,6 +161,10 @@ impl Entry {
     pub const fn has_payload(&self) -> bool {
         self.flags() & FLAG_PAYLOAD != 0
     }
+    /// An entry without an event, of the same time and core.
+    pub const fn padding(&self) -> Entry {
+        Entry([self.0[0], entry_head(0, self.core()), 0, 0, 0, 0, 0, 0])
+    }
     /// Whether it belongs to the event of an entry before it.
     pub const fn is_continuation(&self) -> bool {
         self.slots() == 0

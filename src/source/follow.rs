@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use super::chunk_entries::ChunkEntries;
 use super::entry::{AlikeEvents, EntryEvent};
 use super::gone::Gone;
 use super::groups::{Group, Groups};
@@ -61,16 +62,13 @@ pub struct Follow<'a> {
     words: Vec<u8>,
 }
 
-/// Entries of one chunk.
-struct ChunkEntries {
-    lane: u32,
-    /// The index of the first in `entries`.
-    start: usize,
-    /// The number of the first in its lane.
-    first: u64,
-    count: usize,
-    /// The entries missing before its first event.
-    missing: Missing,
+/// What a look at the ring found.
+#[derive(PartialEq, Eq)]
+enum Found {
+    Nothing,
+    /// Entries, and no event among them.
+    Padding,
+    Events,
 }
 
 impl<'a> Follow<'a> {
@@ -341,18 +339,24 @@ impl<'a> Follow<'a> {
         // Its places lead into the entries of the previous poll.
         self.merge.clear();
         let missed_before = self.missed;
-        for _ in 0..super::ATTEMPTS {
-            if !self.ask_lanes() {
+        let mut attempts = super::ATTEMPTS;
+        // Padding may fill a whole snapshot. Bounded all the same, because others write the ring.
+        for _ in 0..super::ATTEMPTS + self.segment.ring.chunks() as usize {
+            if attempts == 0 || !self.ask_lanes() {
                 break;
             }
-            let known = self.runs.len();
+            // Nothing but padding.
+            self.entries.clear();
+            self.runs.clear();
             let limit = self.copy();
-            let any = self.account(known, limit.unwrap_or(u64::MAX));
+            let found = self.account(limit.unwrap_or(u64::MAX));
             if limit.is_none() {
                 self.give_up();
             }
-            if any {
-                break;
+            match found {
+                Found::Events => break,
+                Found::Padding if limit.is_some() => {}
+                Found::Padding | Found::Nothing => attempts -= 1,
             }
         }
         self.missed - missed_before
@@ -392,7 +396,6 @@ impl<'a> Follow<'a> {
         );
         let limit = self.limit();
         self.fresh.sort_by_key(|c| (c.lane, c.before));
-        let known = self.runs.len();
         for chunk in &self.fresh {
             let next = self.lanes[chunk.lane as usize].next.unwrap_or(chunk.before);
             let from = u32::try_from(next.saturating_sub(chunk.before)).unwrap_or(u32::MAX);
@@ -408,14 +411,14 @@ impl<'a> Follow<'a> {
                 });
             }
         }
-        limit.map(|limit| self.quiet_before(limit, known))
+        limit.map(|limit| self.quiet_before(limit))
     }
 
     /// A moment up to `limit`: no event up to it has its cause after it. See [`cut`].
-    fn quiet_before(&self, limit: u64, known: usize) -> u64 {
+    fn quiet_before(&self, limit: u64) -> u64 {
         let mut events = Vec::new();
         let (mut least, mut first) = (0, u64::MAX);
-        for run in &self.runs[known..] {
+        for run in &self.runs {
             let entries = run.entries(&self.entries);
             let entries = &entries[..entries.partition_point(|e| e.ticks() <= limit)];
             let tail = &entries[entries.len().saturating_sub(TAIL)..];
@@ -434,12 +437,11 @@ impl<'a> Follow<'a> {
         moment.filter(|moment| *moment >= first).unwrap_or(limit)
     }
 
-    /// Accepts the copied entries up to these ticks, and counts those missing before them. Returns
-    /// whether there are events.
-    fn account(&mut self, known: usize, limit: u64) -> bool {
-        let mut any = false;
+    /// Accepts the copied entries up to these ticks, and counts those missing before them.
+    fn account(&mut self, limit: u64) -> Found {
+        let mut found = Found::Nothing;
         let mut ended = None;
-        for run in &mut self.runs[known..] {
+        for run in &mut self.runs {
             let lane = &mut self.lanes[run.lane as usize];
             let entries = run.entries(&self.entries);
             let taken = entries.partition_point(|e| e.ticks() <= limit);
@@ -456,10 +458,12 @@ impl<'a> Follow<'a> {
             lane.next = Some(run.first.saturating_add(run.count as u64));
             if Groups::new(run.entries(&self.entries)).next().is_some() {
                 run.missing = std::mem::take(&mut lane.missing);
-                any = true;
+                found = Found::Events;
+            } else if found == Found::Nothing {
+                found = Found::Padding;
             }
         }
-        any
+        found
     }
 
     /// Leaves only the oldest chunks in `fresh` if there are too many. Returns up to which ticks
@@ -490,11 +494,5 @@ impl<'a> Follow<'a> {
         self.fresh
             .extend(by_time[..most].iter().map(|(_, chunk)| *chunk));
         Some(limit)
-    }
-}
-
-impl ChunkEntries {
-    fn entries<'e>(&self, all: &'e [Entry]) -> &'e [Entry] {
-        &all[self.start..][..self.count]
     }
 }

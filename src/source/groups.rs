@@ -75,7 +75,7 @@ impl Event {
     /// The event of a group of a segment, with its texts.
     // Inlined: a call would copy the event, for each of those without a payload too.
     #[inline(always)]
-    pub(super) fn read(segment: &Segment, group: &Group) -> Event {
+    pub(crate) fn read(segment: &Segment, group: &Group) -> Event {
         let node = segment.node(group.first.core());
         Event::new(group, node, || whole_payload(segment, group))
     }

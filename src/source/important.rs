@@ -84,14 +84,18 @@ impl Important {
     }
 }
 
-fn placed(segment: &Segment, (index, entries): (u32, Vec<Entry>)) -> Option<PlacedEvent> {
-    let group = Groups::new(&entries).next()?;
-    let event = Event {
+/// The event of these entries.
+pub fn read(segment: &Segment, entries: &[Entry]) -> Option<Event> {
+    let group = Groups::new(entries).next()?;
+    Some(Event {
         important: true,
         ..Event::read(segment, &group)
-    };
+    })
+}
+
+fn placed(segment: &Segment, (index, entries): (u32, Vec<Entry>)) -> Option<PlacedEvent> {
     Some(PlacedEvent {
-        event,
+        event: read(segment, &entries)?,
         lane: IMPORTANT_LANE,
         number: index.into(),
         next: u64::from(index) + entries.len() as u64,

@@ -1,5 +1,6 @@
 //! Reads events from a ring: all in the order of time, or new ones as they come.
 
+mod chunk_entries;
 mod entry;
 mod events;
 mod follow;
@@ -15,7 +16,9 @@ pub use events::{Events, Order};
 pub use follow::{Follow, FollowFrom};
 pub(crate) use groups::Groups;
 pub(crate) use held::Held;
-pub(crate) use important::{all as important_placed, entries as important};
+pub(crate) use important::{
+    all as important_placed, entries as important, read as important_event,
+};
 
 use std::num::NonZeroU64;
 

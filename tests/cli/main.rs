@@ -36,6 +36,7 @@ mod off;
 mod queries;
 mod reading;
 mod refused;
+mod save_filtered;
 mod search;
 mod sharing;
 mod surface;

@@ -7,6 +7,7 @@ use timeline_archive::Archive;
 
 use crate::args::Example;
 use crate::failure::{Failure, Result};
+use crate::filters::Filters;
 use crate::format::{Bytes, agree, things};
 use crate::health;
 use crate::output;
@@ -18,6 +19,9 @@ use crate::target::{Opened, Target};
 /// All verbs that read a timeline also read the snapshot.
 ///
 /// If PATH is an archive or a directory of files, FILE is one archive without the damaged frames.
+///
+/// Filters are for timelines and snapshots: FILE then has only the wanted events. The others are
+/// not missing in it, and the gaps between events are those of PATH.
 #[derive(clap::Args)]
 #[command(allow_missing_positional = true)]
 pub struct Args {
@@ -27,6 +31,9 @@ pub struct Args {
     /// File to write
     #[arg(value_name = "FILE")]
     file: PathBuf,
+
+    #[command(flatten)]
+    filters: Filters,
 }
 
 /// Shown by `--help`.
@@ -38,6 +45,10 @@ pub const EXAMPLES: &[Example] = &[
     (
         "The ring of the previous run",
         "timeline save /timeline.prev crash.timeline",
+    ),
+    (
+        "Keep only errors and warnings",
+        "timeline save /timeline errors.timeline --priority ..warning",
     ),
     (
         "All events recorded until now, as one file",
@@ -56,12 +67,34 @@ pub fn run(args: &Args) -> Result {
     }
     match args.target.open()? {
         Opened::Ring(at) => {
-            let saved = at.save(&args.file)?;
-            let lost = match saved.overwritten {
+            let query = args.filters.query();
+            let is_all = query.is_empty();
+            let saved = match is_all {
+                true => at.save(&args.file)?,
+                false => {
+                    let mut filter = query.on(&*at);
+                    at.save_only(&args.file, |event| filter.matches(event))?
+                }
+            };
+            let mut lost = match saved.overwritten {
                 0 => String::new(),
                 lost => format!("; {} overwritten meanwhile", things(lost, "older entry")),
             };
+            if !is_all {
+                let left_out = things(saved.left_out, "event");
+                lost += &format!("; {left_out} left out by the filter");
+            }
             tell(args, saved.events, saved.bytes, &lost);
+        }
+        Opened::Archive(_) if !args.filters.query().is_empty() => {
+            let name = args.target.path().display();
+            return Err(Failure::misuse(
+                "save",
+                format!(
+                    "filters are for timelines and snapshots, and {name} is an archive; `timeline \
+                     dump` takes them for archives as well"
+                ),
+            ));
         }
         Opened::Archive(archive) => save(&archive, args)?,
     }

@@ -1,0 +1,25 @@
+//! Entries of one chunk, among those of a poll.
+
+use super::lane::Missing;
+use crate::layout::words::Entry;
+
+/// Entries of one chunk.
+pub struct ChunkEntries {
+    /// The lane of the chunk.
+    pub lane: u32,
+    /// The index of the first among those of the poll.
+    pub start: usize,
+    /// The number of the first in its lane.
+    pub first: u64,
+    /// How many there are.
+    pub count: usize,
+    /// The entries missing before its first event.
+    pub missing: Missing,
+}
+
+impl ChunkEntries {
+    /// The entries, among those of the poll.
+    pub fn entries<'e>(&self, all: &'e [Entry]) -> &'e [Entry] {
+        &all[self.start..][..self.count]
+    }
+}
