@@ -10,16 +10,9 @@ use std::process::Command;
 
 use crate::support::Name;
 use crate::support::toolchain::installed::with_another_installed;
-use crate::support::toolchain::{cc, library_dir, limited, printed, root, run, with_little_shm};
-
-/// LuaJIT, which finds the module in the source tree and loads the library of this build.
-fn luajit() -> Command {
-    let mut luajit = limited("luajit");
-    luajit
-        .env("LUA_PATH", root().join("lua/?.lua;;"))
-        .env("TIMELINE_LIBRARY", library_dir().join("libtimeline.so"));
-    luajit
-}
+use crate::support::toolchain::{
+    cc, library_dir, limited, luajit, printed, root, run, with_little_shm,
+};
 
 /// Runs one of tests/lua with a name and a folder of its own.
 fn program(script: &str) {

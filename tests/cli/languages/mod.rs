@@ -14,7 +14,7 @@ use timeline::{EventId, Priority, Timeline};
 
 use self::event::{Can, Event, Field, Value, event};
 use crate::support::toolchain::programs::{Link, compile};
-use crate::support::toolchain::{C99, CPP17, cc, cxx, library_dir, limited, printed, root};
+use crate::support::toolchain::{C99, CPP17, cc, cxx, limited, luajit, printed, root};
 use crate::support::{Name, Random};
 use crate::typed::check_everywhere;
 
@@ -76,15 +76,6 @@ fn readers_give_what_the_model_says(events: &[Event], path: &str) {
         }
         assert_eq!(found.len(), expected.len(), "{language}");
     }
-}
-
-/// LuaJIT with the module of the source tree and the library of this build.
-fn luajit() -> Command {
-    let mut luajit = limited("luajit");
-    luajit
-        .env("LUA_PATH", root().join("lua/?.lua;;"))
-        .env("TIMELINE_LIBRARY", library_dir().join("libtimeline.so"));
-    luajit
 }
 
 /// Compiles and runs a program.

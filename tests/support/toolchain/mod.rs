@@ -177,6 +177,15 @@ pub fn cxx() -> Command {
     Command::new(std::env::var_os("CXX").unwrap_or_else(|| "c++".into()))
 }
 
+/// LuaJIT with the module of the source tree and the library of this build.
+pub fn luajit() -> Command {
+    let mut luajit = limited("luajit");
+    luajit
+        .env("LUA_PATH", root().join("lua/?.lua;;"))
+        .env("TIMELINE_LIBRARY", library_dir().join("libtimeline.so"));
+    luajit
+}
+
 /// A command that is killed when it hangs.
 pub fn limited(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new("timeout");

@@ -190,9 +190,9 @@ mod tests {
     use super::*;
     use crate::format::event::{RawDefinition, RawEvent};
     use crate::format::varint::put;
+    use crate::write::alike::{Alike, WordValues};
     use crate::write::interned::Interned;
     use crate::write::packer::{Packer, compress, pack};
-    use crate::write::words::{Alike, WordValues};
     use timeline::{AlikeEvents, Format, Layout};
 
     fn unpacked(packed: &[u8]) -> Vec<RawEvent> {

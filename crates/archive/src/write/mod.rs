@@ -2,11 +2,11 @@
 //!
 //! writer.rs frames records; packer.rs packs events into the columns of a block.
 
+pub(crate) mod alike;
 mod columns;
 pub(crate) mod event;
 pub(crate) mod interned;
 pub(crate) mod packer;
 pub(crate) mod positions;
 pub(crate) mod range;
-pub(crate) mod words;
 pub(crate) mod writer;

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
+use super::alike::{Alike, WordValues};
 use super::columns::Column;
 use super::event::InternedEvent;
 use super::interned::{DefinitionId, Interned, ThreadId};
-use super::words::{Alike, WordValues};
 use crate::format::block::{
     BACKTRACE, CODEC, CODEC_KINDS, CORE, FIXED, HAS_CORE, HAS_LANE, HAS_NUMBER, HAS_TICKS,
     HAS_TIME, LANE, MAX_ARGS, MAX_PAYLOAD, MOST_NUMBER, NUMBER, Pace, PreviousValues, SHAPE, Shape,

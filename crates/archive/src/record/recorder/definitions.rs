@@ -7,8 +7,8 @@ use timeline::{
 
 use super::{MAX_THREADS, RECENT, Recorder, Thread};
 use crate::format::event::{PRINTF, RawDefinition, RawThread};
+use crate::write::alike::WordValues;
 use crate::write::interned::{DefinitionId, ThreadId};
-use crate::write::words::WordValues;
 
 /// A definition that is written.
 pub(super) struct Known {

@@ -100,7 +100,7 @@ mod tests {
 
     use super::*;
     use crate::format::event::{RawDefinition, RawEvent, RawThread};
-    use crate::write::words::{Alike, WordValues};
+    use crate::write::alike::{Alike, WordValues};
     use timeline::{AlikeEvents, Format, Layout};
 
     fn word() -> impl Strategy<Value = u64> {

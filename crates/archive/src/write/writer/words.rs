@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::{BLOCK, Form, MOST_WEIGHT, Writer};
+use crate::write::alike::{Alike, WordValues, weight_of_words};
 use crate::write::event::InternedEvent;
-use crate::write::words::{Alike, WordValues, weight_of_words};
 
 impl<W: Write> Writer<W> {
     /// Whether events wait for others to fill a block.

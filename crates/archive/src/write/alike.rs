@@ -1,4 +1,4 @@
-//! Describes the words of events, which a recorder packs as they are in the ring.
+//! Describes events that are alike, whose words a recorder packs as they are in the ring.
 
 use crate::format::block::MOST_NUMBER;
 use timeline::{AlikeEvents, Layout, ValueKind};
