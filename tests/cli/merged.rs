@@ -1,6 +1,8 @@
 //! Dumps in other orders and columns, of several timelines, and of standard input.
 
 use std::fs::File;
+use std::io::Write;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 use timeline::{Priority, Timeline, event};
@@ -198,6 +200,22 @@ fn standard_input_is_read_like_a_file() {
         (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
         (Some(1), "", expected)
     );
+}
+
+#[test]
+fn standard_input_leaves_no_file_behind() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut child = command(&["dump", "-"])
+        .env("TMPDIR", directory.path())
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // More than a pipe holds, so it is being read.
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(&vec![0; 1 << 20]).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
 }
 
 #[test]

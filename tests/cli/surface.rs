@@ -256,6 +256,12 @@ fn completions_are_printed_for_each_shell() {
 
 /// What the verb writes where it takes standard output for a terminal.
 fn on_a_terminal(args: &[&str], environment: &[(&str, &str)]) -> String {
+    let output = script(args, environment).output().unwrap();
+    assert!(output.status.success(), "{args:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn script(args: &[&str], environment: &[(&str, &str)]) -> Command {
     let mut line = vec![env!("CARGO_BIN_EXE_timeline")];
     line.extend(args);
     // `script`, of util-linux, runs a command on a terminal of its own.
@@ -270,9 +276,22 @@ fn on_a_terminal(args: &[&str], environment: &[(&str, &str)]) -> String {
         .env_remove("CI")
         .env("TERM", "xterm")
         .env("PAGER", "cat");
-    let output = script.envs(environment.iter().copied()).output().unwrap();
-    assert!(output.status.success(), "{args:?}");
-    String::from_utf8(output.stdout).unwrap()
+    script.envs(environment.iter().copied());
+    script
+}
+
+#[test]
+fn a_terminal_is_not_read() {
+    let mut script = script(&["search", "-", "x"], &[]);
+    // Open, so that the terminal has no end.
+    let child = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let mut child = child.unwrap();
+    let input = child.stdin.take();
+    let output = child.wait_with_output().unwrap();
+    drop(input);
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("standard input is a terminal"), "{text}");
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! The timeline or archive of a verb: found by its name, or because it is the only one.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, IsTerminal, Read};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
 use timeline::dump::printable;
 use timeline::layout::MAGIC;
 use timeline::{Attached, Control, Error, ErrorKind as Kind, looks_like, name_before};
@@ -160,19 +160,22 @@ impl Target {
     }
 }
 
-/// Reads a snapshot or an archive from standard input, to its end. Its bytes lie in a file while it
-/// is opened, and then in one without a name.
+/// Reads a snapshot or an archive from standard input, to its end. Its bytes lie in a file without
+/// a name, so that none is left behind if this is interrupted.
 fn standard_input() -> Result<Opened> {
     let failed =
         |error: io::Error| Failure::Message(format!("cannot read standard input: {error}"));
-    let mut file = NamedTempFile::new().map_err(failed)?;
-    io::copy(&mut io::stdin().lock(), file.as_file_mut()).map_err(failed)?;
-    let target = Target::named(file.path().to_path_buf());
+    if io::stdin().is_terminal() {
+        let message = "standard input is a terminal; give - a snapshot or an archive, as in \
+                       `timeline dump - <flight.tla`";
+        return Err(Failure::Message(message.into()));
+    }
+    let mut file = tempfile::tempfile().map_err(failed)?;
+    io::copy(&mut io::stdin().lock(), &mut file).map_err(failed)?;
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let target = Target::named(PathBuf::from(&path));
     target.open().map_err(|failure| match failure {
-        Failure::Message(message) => {
-            let path = file.path().display().to_string();
-            Failure::Message(message.replace(&path, "standard input"))
-        }
+        Failure::Message(message) => Failure::Message(message.replace(&path, "standard input")),
         other => other,
     })
 }
