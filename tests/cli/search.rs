@@ -372,3 +372,40 @@ fn stats_count_events_and_the_bytes_of_their_values() {
     assert_eq!((&*none.stdout, &*none.stderr), ("", "timeline: 0 events\n"));
     fs::remove_dir_all(directory.path()).unwrap();
 }
+
+#[test]
+fn a_query_of_several_lines_is_refused() {
+    let name = Name::new("query-lines");
+    let _tl = name.create(256);
+    let ran = run(&["search", name.path(), "link\nsecond"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""));
+    assert!(ran.stderr.contains("a single line"), "{}", ran.stderr);
+}
+
+#[test]
+fn times_since_the_older_event_are_the_same_in_reverse() {
+    let name = Name::new("search-delta");
+    let tl = name.create(1024);
+    log_some(&tl);
+    for form in ["delta", "cycles"] {
+        for options in [&["link"][..], &["link", "-n", "-C1"], &["is", "-c"]] {
+            let words = [&["search", name.path(), "--time", form], options].concat();
+            let groups = |text: &str| -> Vec<Vec<String>> {
+                let lines: Vec<_> = text.lines().map(str::to_owned).collect();
+                lines
+                    .split(|line| line == "--")
+                    .map(<[_]>::to_vec)
+                    .collect()
+            };
+            let forward = groups(&succeed(&words).stdout).concat();
+            let reverse = succeed(&[&words[..], &["--reverse"]].concat()).stdout;
+            let mut reverse = groups(&reverse).concat();
+            // The important events come first in either order.
+            let important = |line: &String| line.contains("interface");
+            let first = reverse.iter().take_while(|line| important(line)).count();
+            reverse[..first].reverse();
+            reverse[first..].reverse();
+            assert_eq!(forward, reverse, "{words:?}");
+        }
+    }
+}

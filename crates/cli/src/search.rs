@@ -17,7 +17,7 @@ use crate::output;
 use crate::reading::Reading;
 use crate::style::Theme;
 use crate::target::Target;
-use crate::text_lines::TextLines;
+use crate::text_lines::{Moment, TextLines};
 
 /// Find events by the text of their messages, in timelines, snapshots and archives
 ///
@@ -128,6 +128,10 @@ pub fn run(args: &Args) -> Result {
             format!("QUERY must be UTF-8, got {wanted}"),
         ));
     };
+    if !args.regex && wanted.contains('\n') {
+        let message = "QUERY must be a single line, because no line of a message has several";
+        return Err(Failure::misuse("search", message));
+    }
     let needle = match args.regex {
         true => Needle::regex(wanted, case),
         false => Needle::text(wanted, case),
@@ -208,7 +212,18 @@ struct Search<'a> {
     has_printed: bool,
     before_most: usize,
     after_most: usize,
+    /// From newest to oldest, the event that is printed when the next older one is known.
+    waiting: Option<Printed>,
     line: Text,
+}
+
+/// An event to be printed as text.
+struct Printed {
+    event: Event,
+    first: u64,
+    is_found: bool,
+    /// Whether events were left out before it.
+    is_apart: bool,
 }
 
 enum Writer<'a> {
@@ -260,6 +275,7 @@ impl<'a> Search<'a> {
             has_printed: false,
             before_most: args.before_context.or(args.context).unwrap_or(0),
             after_most: args.after_context.or(args.context).unwrap_or(0),
+            waiting: None,
             line: Text::new(),
         }
     }
@@ -302,12 +318,12 @@ impl<'a> Search<'a> {
                 self.found_events += 1;
                 self.after = self.after_most;
                 for (first, event) in std::mem::take(&mut self.before) {
-                    self.print(&event, first, false, out)?;
+                    self.print(event, first, false, out)?;
                 }
-                self.print(&event, first, true, out)?;
+                self.print(event, first, true, out)?;
             } else if self.after > 0 {
                 self.after -= 1;
-                self.print(&event, first, false, out)?;
+                self.print(event, first, false, out)?;
             } else if is_done {
                 break;
             } else {
@@ -317,6 +333,9 @@ impl<'a> Search<'a> {
                     self.has_gap = true;
                 }
             }
+        }
+        if let Some(last) = self.waiting.take() {
+            self.print_text(&last, None, out)?;
         }
         if self.args.count {
             writeln!(out, "{}{}", self.path_shown, self.found)?;
@@ -341,35 +360,62 @@ impl<'a> Search<'a> {
     }
 
     /// Prints an event that was found, or stands beside one.
-    fn print(&mut self, event: &Event, first: u64, is_found: bool, out: &mut impl Write) -> Result {
+    fn print(&mut self, event: Event, first: u64, is_found: bool, out: &mut impl Write) -> Result {
         if self.args.count {
             return Ok(());
         }
-        self.line.clear();
-        match &mut self.writer {
-            Writer::Json(lines) => {
-                let message = self.messages.text(event, self.at.definition(event.id));
-                let count = message.lines().count().max(1) as u64;
-                lines.write(event, &message, first, count, &mut self.line);
-            }
-            Writer::Text(lines) => {
-                let has_context = self.before_most > 0 || self.after_most > 0;
-                if has_context && std::mem::take(&mut self.has_gap) && self.has_printed {
-                    self.line.push("--\n");
-                }
-                self.line.push(&self.path_shown);
-                if self.has_numbers {
-                    let dim = self.theme.dim;
-                    let sign = if is_found { ':' } else { '-' };
-                    self.line.push(&format!("{dim}{first}{sign}{dim:#}"));
-                }
-                let needle = Some(self.needle).filter(|_| is_found && self.theme.is_on());
-                lines
-                    .write(event, needle, &mut self.line)
-                    .expect(INFALLIBLE);
-            }
+        if let Writer::Json(lines) = &mut self.writer {
+            self.line.clear();
+            let message = self.messages.text(&event, self.at.definition(event.id));
+            let count = message.lines().count().max(1) as u64;
+            lines.write(&event, &message, first, count, &mut self.line);
+            return Ok(out.write_all(self.line.as_bytes())?);
         }
+        let has_context = self.before_most > 0 || self.after_most > 0;
+        let is_apart = has_context && std::mem::take(&mut self.has_gap) && self.has_printed;
         self.has_printed = true;
+        let older = Some(Moment::of(self.at, &event));
+        let printed = Printed {
+            event,
+            first,
+            is_found,
+            is_apart,
+        };
+        if !self.args.reverse {
+            return self.print_text(&printed, None, out);
+        }
+        match self.waiting.replace(printed) {
+            Some(newer) => self.print_text(&newer, older, out),
+            None => Ok(()),
+        }
+    }
+
+    fn print_text(
+        &mut self,
+        printed: &Printed,
+        older: Option<Moment>,
+        out: &mut impl Write,
+    ) -> Result {
+        let Writer::Text(lines) = &mut self.writer else {
+            return Ok(());
+        };
+        self.line.clear();
+        if printed.is_apart {
+            self.line.push("--\n");
+        }
+        self.line.push(&self.path_shown);
+        if self.has_numbers {
+            let (dim, first) = (self.theme.dim, printed.first);
+            let sign = if printed.is_found { ':' } else { '-' };
+            self.line.push(&format!("{dim}{first}{sign}{dim:#}"));
+        }
+        let needle = Some(self.needle).filter(|_| printed.is_found && self.theme.is_on());
+        if self.args.reverse {
+            lines.set_older(older);
+        }
+        lines
+            .write(&printed.event, needle, &mut self.line)
+            .expect(INFALLIBLE);
         Ok(out.write_all(self.line.as_bytes())?)
     }
 }
