@@ -156,6 +156,17 @@ fn several_timelines_are_merged_by_time() {
         let some = objects(&["--reverse", "--where", "number >= 4 && number < 8"]);
         assert_eq!(some, numbers(4..8));
         let text = lines(&["dump", one, other.path(), "-n", "1", "--priority", "info"]);
+        // Ticks of two timelines may be of two clocks.
+        let cycles = [
+            "--columns",
+            "time",
+            "--time",
+            "cycles",
+            "--where",
+            "number >= 18",
+        ];
+        let cycles = lines(&[&["dump", one, other.path()], &cycles[..]].concat());
+        assert_eq!(cycles[1].trim(), "", "{cycles:?}");
         assert!(
             text[0].starts_with("path         time             category"),
             "{text:?}"

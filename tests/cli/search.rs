@@ -250,6 +250,14 @@ fn context_limits_and_paths_are_those_of_grep() {
     );
     let both = found(&[path, name.path(), "number(7)"]);
     assert_eq!(both, [format!("{path}:7"), format!("{}:7", name.path())]);
+    // Nothing is printed of the first if there is no second.
+    let ran = run(&["search", path, "/nowhere-at-all", "number(7)"]);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (Some(2), ""),
+        "{}",
+        ran.stderr
+    );
     let counts = succeed(&["search", path, name.path(), "-c", "number(1"]).stdout;
     assert_eq!(counts, format!("{path}:11\n{}:11\n", name.path()));
 }

@@ -3,9 +3,10 @@
 use std::env;
 use std::fs::OpenOptions;
 use std::io;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
 
 use nix::unistd::dup2_stdout;
 use signal_hook::consts::SIGINT;
@@ -13,7 +14,7 @@ use signal_hook::consts::SIGINT;
 use crate::output;
 
 /// A pager that shows standard output, until it is dropped.
-pub struct Pager(Option<Child>);
+pub struct Pager(Option<JoinHandle<()>>);
 
 impl Pager {
     /// Starts TIMELINE_PAGER, PAGER or less, if standard output is a terminal. Whoever wants none
@@ -26,12 +27,12 @@ impl Pager {
         if !output::is_terminal() || ["", "cat"].contains(&command.trim()) {
             return Pager(None);
         }
-        // Without a pager, the output goes to the terminal as it is.
+        // Without less, the output goes to the terminal as it is.
         Pager(begin(&command).ok())
     }
 }
 
-fn begin(command: &str) -> io::Result<Child> {
+fn begin(command: &str) -> io::Result<JoinHandle<()>> {
     let mut pager = Command::new("sh");
     pager.args(["-c", command]).stdin(Stdio::piped());
     // Leaves at once if all fits on the screen, shows colours, and does not clear the screen.
@@ -51,18 +52,23 @@ fn begin(command: &str) -> io::Result<Child> {
     let mut child = pager.spawn()?;
     let input = child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
     dup2_stdout(&input)?;
-    // Ctrl-C is for the pager.
-    signal_hook::flag::register(SIGINT, Arc::new(AtomicBool::new(false)))?;
-    Ok(child)
+    // Ctrl-C is for the pager, as long as there is one.
+    let has_ended = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register_conditional_default(SIGINT, Arc::clone(&has_ended))?;
+    Ok(thread::spawn(move || {
+        let _ = child.wait();
+        // SeqCst, as signal_hook reads it; it guards nothing but itself.
+        has_ended.store(true, Ordering::SeqCst);
+    }))
 }
 
 impl Drop for Pager {
     fn drop(&mut self) {
-        let Some(child) = &mut self.0 else { return };
+        let Some(pager) = self.0.take() else { return };
         // The end of the input: nothing else holds the pipe.
         if let Ok(nothing) = OpenOptions::new().write(true).open("/dev/null") {
             let _ = dup2_stdout(&nothing);
         }
-        let _ = child.wait();
+        let _ = pager.join();
     }
 }

@@ -140,8 +140,11 @@ pub fn run(args: &Args) -> Result {
     let query = args.filters.query();
     let mut found = 0;
     let mut out = output::stdout();
-    for target in targets(paths)? {
-        found += search(args, &target, &needle, &query, &mut out)?;
+    // All are opened before anything is printed.
+    let targets = targets(paths)?;
+    let readings: Vec<Reading> = targets.iter().map(Reading::open).collect::<Result<_>>()?;
+    for reading in &readings {
+        found += search(args, reading, &needle, &query, &mut out)?;
         out.flush()?;
     }
     match found {
@@ -165,7 +168,7 @@ fn targets(paths: &[OsString]) -> Result<Vec<Target>> {
 /// Searches one timeline or archive. Returns how many lines were found.
 fn search(
     args: &Args,
-    target: &Target,
+    reading: &Reading,
     needle: &Needle,
     query: &Query,
     out: &mut impl Write,
@@ -174,8 +177,7 @@ fn search(
         true => Order::NewestFirst,
         false => Order::OldestFirst,
     };
-    let reading = Reading::open(target)?;
-    let mut search = Search::new(args, &reading, needle, query);
+    let mut search = Search::new(args, reading, needle, query);
     if search.has_numbers && args.reverse {
         search.number_lines(reading.events(Order::OldestFirst));
     }

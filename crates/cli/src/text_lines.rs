@@ -51,7 +51,8 @@ pub struct Moment {
     pub time: Option<u64>,
     /// Ticks of its clock; 0 if they are not known.
     pub ticks: u64,
-    important: bool,
+    /// Whether the event is an important one.
+    pub important: bool,
 }
 
 impl Moment {

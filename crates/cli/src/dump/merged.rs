@@ -234,15 +234,19 @@ impl<'a> Printer<'a> {
             true => self.last,
             false => older.map(|older| (older.part, older.moment)),
         };
+        // The ticks of two parts may be of two clocks.
+        let older = older.map(|(other, moment)| Moment {
+            ticks: if other == *part { moment.ticks } else { 0 },
+            ..moment
+        });
         self.line.clear();
         match &mut self.writers[*part] {
             Writer::Text(lines) => {
-                lines.set_older(older.map(|(_, moment)| moment));
+                lines.set_older(older);
                 lines.write(event, None, &mut self.line).expect(INFALLIBLE);
             }
             Writer::Json { lines, path, .. } => {
-                let older = older.filter(|(other, _)| other == part);
-                let cycles = older.and_then(|(_, older)| moment.cycles_since(older));
+                let cycles = older.and_then(|older| moment.cycles_since(older));
                 lines.write(event, cycles, &mut self.line);
                 if let Some(path) = path {
                     write!(out, "{{\"path\":{path},")?;
