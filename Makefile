@@ -39,7 +39,7 @@ lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) clippy -p timeline --no-default-features --lib -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps -p timeline -p timeline-archive --lib
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps -p timeline -p timeline-archive -p timeline-search --lib
 
 # Two tests for each CPU, as half of them wait for processes; not more than sixteen, as a process may have
 # sixty-four timelines.

@@ -11,8 +11,8 @@ use timeline_search::{
 use crate::format::things;
 use crate::output;
 
-/// Which events are wanted. All conditions must be met. Of an option that is given several times,
-/// one must be met; except --where, of which all must.
+/// Which events are wanted: those that meet all conditions. If an option is given several times, an
+/// event must meet one of its values. With several --where, it must meet all.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Filters")]
 pub struct Filters {

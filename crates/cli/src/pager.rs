@@ -17,8 +17,8 @@ use crate::output;
 pub struct Pager(Option<JoinHandle<()>>);
 
 impl Pager {
-    /// Starts TIMELINE_PAGER, PAGER or less, if standard output is a terminal. Whoever wants none
-    /// sets one of the variables to nothing or to cat.
+    /// Starts TIMELINE_PAGER, PAGER or less, if standard output is a terminal. If the variable is
+    /// empty or cat, there is no pager.
     pub fn start() -> Pager {
         let named = ["TIMELINE_PAGER", "PAGER"]
             .into_iter()

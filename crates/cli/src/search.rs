@@ -74,7 +74,7 @@ pub struct Args {
     #[arg(short, long, conflicts_with = "json")]
     count: bool,
 
-    /// Stop after N found events
+    /// Stop after N found events of each PATH
     #[arg(short = 'm', long, value_name = "N")]
     limit: Option<u64>,
 

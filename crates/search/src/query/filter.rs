@@ -1,4 +1,4 @@
-//! Decides about events.
+//! Decides which events of a source are wanted.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Questions: which events are wanted.
+//! Queries: which events are wanted.
 //!
 //! [`Query`] has the conditions as asked for. They are read by moment.rs (times), range.rs
 //! (priorities and numbers), needle.rs (a text or regular expression) and, for values, lexer.rs and
