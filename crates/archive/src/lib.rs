@@ -20,7 +20,7 @@ pub mod limits {
     };
     pub use crate::format::frame::MAX_RECORD;
     pub use crate::read::archive::SHOWN as SHOWN_SYMBOL;
-    pub use crate::read::decode::{ADDRESSES as SHOWN_ADDRESSES, PAYLOAD as SHOWN_PAYLOAD};
+    pub use crate::read::ordered::{ADDRESSES as SHOWN_ADDRESSES, PAYLOAD as SHOWN_PAYLOAD};
     pub use crate::write::writer::MOST_TEXT as MAX_TEXT;
 }
 
@@ -31,10 +31,13 @@ pub use format::preamble::Preamble;
 pub use format::record::Symbol;
 pub use read::archive::Archive;
 pub use read::bytes::Bytes;
+pub use read::columns::BlockColumns;
+pub use read::events::{ArchiveEvents, UnitReader};
 pub use read::follow::ArchiveFollow;
-pub use read::merge::ArchiveEvents;
 pub use read::recorded::{InFile, RecordedDefinition, RecordedEvent, RecordedThread, Text};
 pub use read::repair::CopyTotals;
+pub use read::select::{Places, Select};
+pub use read::unit::UnitInfo;
 pub use record::output::Change;
 pub use record::output::{Fsync, Keeping};
 pub use record::output::{Output, Trouble};

@@ -15,10 +15,13 @@ use crate::format::frame::{MAGIC, MARK, Part};
 use crate::format::preamble::Preamble;
 use crate::format::record::{self, Block, Record, Symbol};
 use crate::read::bytes::{Bytes, Found, files_of, sort_files};
-use crate::read::decode::{Decoded, Decoder, OrderedEvent, Unit};
+use crate::read::decode::Decoder;
+use crate::read::form::Decoded;
 use crate::read::gaps::Gaps;
 use crate::read::names::Names;
+use crate::read::ordered::OrderedEvent;
 use crate::read::seen::Seen;
+use crate::read::unit::Unit;
 
 /// Most single events that are read at once, and most bytes of their frames.
 const TOGETHER: u64 = 4096;
@@ -287,23 +290,26 @@ impl Archive {
     /// once.
     pub fn recoverable(&self) -> (u64, u64) {
         let (mut decoder, mut events) = (self.decoder::<()>(), Vec::new());
-        let (found, lost) = self.units().iter().fold((0, 0), |(found, lost), unit| {
-            events.clear();
-            let missing = decoder.decode(unit, &mut events);
-            (found + events.len() as u64, missing.saturating_add(lost))
-        });
+        let (found, lost) = self
+            .found_units()
+            .iter()
+            .fold((0, 0), |(found, lost), unit| {
+                events.clear();
+                let missing = decoder.decode(unit, &mut events);
+                (found + events.len() as u64, missing.saturating_add(lost))
+            });
         (found.saturating_sub(self.index.repeated), lost)
     }
 
     /// The number of events that the records promise, in the same way. [`Archive::recoverable`]
     /// counts those that can be read.
     pub fn count(&self) -> u64 {
-        let counts = self.units().iter().map(|unit| unit.count);
+        let counts = self.found_units().iter().map(|unit| unit.count);
         let count = counts.fold(0, u64::saturating_add);
         count.saturating_sub(self.index.repeated)
     }
 
-    pub(crate) fn units(&self) -> &[Unit] {
+    pub(crate) fn found_units(&self) -> &[Unit] {
         &self.index.units
     }
 
@@ -361,7 +367,9 @@ impl Source for Archive {
     fn definitions(&self) -> Box<dyn Iterator<Item = &Definition> + '_> {
         self.surveyed.call_once(|| {
             let mut decoder = self.decoder::<OrderedEvent>();
-            self.units().iter().for_each(|unit| decoder.survey(unit));
+            self.found_units()
+                .iter()
+                .for_each(|unit| decoder.survey(unit));
         });
         Box::new(self.names.definitions())
     }

@@ -18,9 +18,11 @@ use crate::format::frame::Part;
 use crate::format::record::{Record, decode};
 use crate::read::archive::Archive;
 use crate::read::bytes::{FRAME, Found, WINDOW, files_of, scan_while};
-use crate::read::decode::{Decoded, Decoder, OrderedEvent};
+use crate::read::decode::Decoder;
+use crate::read::form::Decoded;
 use crate::read::gaps::Gaps;
 use crate::read::names::Names;
+use crate::read::ordered::OrderedEvent;
 use crate::read::seen::Seen;
 
 /// About how many bytes of events are read at once.

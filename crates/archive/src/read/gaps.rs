@@ -14,6 +14,11 @@ pub struct Gap {
 }
 
 impl Gap {
+    /// How many entries are missing.
+    pub fn missed(&self) -> u64 {
+        self.missed
+    }
+
     /// How many entries are missing before the event at this place. It is 0 if the gap is before
     /// another event.
     pub fn before(&self, magic: u64, lane: u64, number: u64) -> u64 {

@@ -5,12 +5,15 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
+use timeline::Order;
 use timeline::layout::words::IMPORTANT_LANE;
-use timeline::{Event, Order};
 
 use crate::read::archive::Archive;
-use crate::read::decode::{Decoded, Decoder, Moment, OrderedEvent, Unit};
-use crate::read::recorded::RecordedEvent;
+use crate::read::chosen::Chosen;
+use crate::read::decode::Decoder;
+use crate::read::form::{Decoded, Moment};
+use crate::read::select::Select;
+use crate::read::unit::Unit;
 
 /// The key by which events are ordered. The first event has the least key.
 type Key = Moment;
@@ -58,6 +61,8 @@ pub struct ByTime<'a, T: Decoded> {
     lost: u64,
     /// The last important event.
     important: Option<Key>,
+    /// The events that are wanted.
+    chosen: Chosen<'a>,
 }
 
 /// Some events of a unit.
@@ -76,56 +81,13 @@ struct Batch<T> {
     bytes: usize,
 }
 
-impl Archive {
-    /// The events, the important ones first, each merged by time, in the form of events of a ring.
-    ///
-    /// For any archive, at most 128 MiB of events are in memory at once, and those of one block. If
-    /// blocks that overlap in time have more events than this, they are read several times. That
-    /// can happen if somebody joined hundreds of archives of the same time.
-    pub fn events_by_time(&self, order: Order) -> ArchiveEvents<'_> {
-        ArchiveEvents {
-            merged: ByTime::new(self, order),
-        }
-    }
-
-    /// The events, merged by time, with everything that the archive has about them. It uses as much
-    /// memory as [`Archive::events_by_time`].
-    pub fn by_time(&self, order: Order) -> impl Iterator<Item = RecordedEvent> {
-        ByTime::new(self, order)
-    }
-}
-
-/// The events of an archive, merged by time; see [`Archive::events_by_time`].
-///
-/// If an archive has several rings, events are ordered by wall-clock time, otherwise by ticks.
-pub struct ArchiveEvents<'a> {
-    merged: ByTime<'a, OrderedEvent>,
-}
-
-impl ArchiveEvents<'_> {
-    /// The number of events, up to now, that could not be read: their blocks are damaged inside, or
-    /// have a codec that this version does not know.
-    pub fn lost(&self) -> u64 {
-        self.merged.lost
-    }
-}
-
-impl Iterator for ArchiveEvents<'_> {
-    type Item = Event;
-
-    #[inline]
-    fn next(&mut self) -> Option<Event> {
-        self.merged.next().map(|ordered| ordered.event)
-    }
-}
-
 impl<'a, T: Decoded> ByTime<'a, T> {
     pub(crate) fn new(archive: &'a Archive, order: Order) -> ByTime<'a, T> {
         ByTime::with_room(archive, order, ROOM)
     }
 
-    fn with_room(archive: &'a Archive, order: Order, room: usize) -> ByTime<'a, T> {
-        let units = archive.units();
+    pub(crate) fn with_room(archive: &'a Archive, order: Order, room: usize) -> ByTime<'a, T> {
+        let units = archive.found_units();
         let mut merged = ByTime {
             units,
             decoder: archive.decoder(),
@@ -142,6 +104,7 @@ impl<'a, T: Decoded> ByTime<'a, T> {
             spared: 0,
             lost: 0,
             important: None,
+            chosen: Chosen::default(),
         };
         let waiting = units.iter().enumerate().map(|(i, unit)| {
             // The key of a unit must not be after any of its events, so the rest of the key is the
@@ -159,6 +122,22 @@ impl<'a, T: Decoded> ByTime<'a, T> {
         });
         merged.waiting = waiting.collect();
         merged
+    }
+
+    /// Gives only the events that `select` wants.
+    pub(crate) fn chosen_by(self, select: Box<dyn Select + 'a>) -> ByTime<'a, T> {
+        let chosen = Chosen::by(select);
+        ByTime { chosen, ..self }
+    }
+
+    /// How many events, up to now, could not be read.
+    pub(crate) fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// How many entries are missing, up to now, right before events that are not wanted.
+    pub(crate) fn missed(&self) -> u64 {
+        self.chosen.missed()
     }
 
     #[inline]
@@ -194,6 +173,10 @@ impl<'a, T: Decoded> ByTime<'a, T> {
 
     /// Reads a unit for the first time. Then its events wait.
     fn begin(&mut self, rank: usize) {
+        let number = self.rank(rank);
+        if !self.chosen.wants_unit(&self.units[number], number) {
+            return;
+        }
         let place = self.free.pop().unwrap_or(self.batches.len());
         let batch = Batch {
             events: Vec::new(),
@@ -207,20 +190,22 @@ impl<'a, T: Decoded> ByTime<'a, T> {
             Some(old) => *old = batch,
             None => self.batches.push(batch),
         }
-        self.fill(rank, place);
+        self.fill(rank, place, true);
         match self.next_of(place) {
             Some(key) => self.waiting.push(Reverse((key, true, rank, place))),
             None => self.release(place),
         }
     }
 
-    /// Reads events of a unit that were not taken yet. It keeps all of them if there is room.
-    fn fill(&mut self, rank: usize, place: usize) {
+    /// Reads wanted events of a unit that were not taken yet. It keeps all if there is room.
+    fn fill(&mut self, rank: usize, place: usize, is_first: bool) {
         self.empty(place);
-        let unit = &self.units[self.rank(rank)];
         let mut events = self.spare.pop().unwrap_or_default();
         self.spared -= events.capacity() * size_of::<T>();
-        let lost = self.decoder.decode(unit, &mut events);
+        let number = self.rank(rank);
+        let unit = (&self.units[number], number);
+        let (chosen, decoder) = (&mut self.chosen, &mut self.decoder);
+        let lost = chosen.read(decoder, unit, is_first, &mut events);
         let key = |event: &T| self.rising(event.moment());
         if !events.is_sorted_by_key(key) {
             events.sort_by_key(key);
@@ -378,7 +363,7 @@ impl<'a, T: Decoded> ByTime<'a, T> {
             .after
             .map(|key| (key, true, unit, place))
         {
-            Some(next) if next <= self.bound => self.fill(unit, place),
+            Some(next) if next <= self.bound => self.fill(unit, place, false),
             Some(next) => self.change(next),
             None => {
                 self.release(place);
@@ -418,7 +403,16 @@ impl<T: Decoded> Iterator for ByTime<'_, T> {
             if next.0.0 == 0 && self.important.replace(next.0) == Some(next.0) {
                 continue;
             }
-            return taken.map(|taken| batch.events[taken].take());
+            let taken = taken.map(|taken| batch.events[taken].take());
+            // Only now, because the file whose copy comes first says its time.
+            if next.0.0 == 0
+                && taken
+                    .as_ref()
+                    .is_some_and(|event| !self.chosen.wants(event))
+            {
+                continue;
+            }
+            return taken;
         }
     }
 }
@@ -427,6 +421,7 @@ impl<T: Decoded> Iterator for ByTime<'_, T> {
 mod tests {
     use super::*;
     use crate::format::event::{RawDefinition, RawEvent};
+    use crate::read::recorded::RecordedEvent;
     use crate::write::writer::{Form, Writer};
 
     /// An archive of one ring with blocks of 50 events. Each block overlaps the next, and its

@@ -3,13 +3,20 @@
 
 pub(crate) mod archive;
 pub(crate) mod bytes;
+pub(crate) mod chosen;
+pub(crate) mod columns;
 pub(crate) mod decode;
+pub(crate) mod events;
 pub(crate) mod follow;
+pub(crate) mod form;
 pub(crate) mod gaps;
 pub(crate) mod merge;
 pub(crate) mod names;
 pub(crate) mod newest;
+pub(crate) mod ordered;
 pub(crate) mod recorded;
 pub(crate) mod repair;
 pub(crate) mod seen;
+pub(crate) mod select;
+pub(crate) mod unit;
 pub(crate) mod unpack;

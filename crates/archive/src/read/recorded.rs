@@ -6,10 +6,12 @@ use timeline::Priority;
 
 use crate::format::event::{Event, RawDefinition, RawThread};
 use crate::read::archive::Archive;
-use crate::read::decode::{Decoded, Decoder, Moment, Ring, Unit};
+use crate::read::decode::Decoder;
+use crate::read::form::{Decoded, Moment, Ring};
 use crate::read::gaps::Gap;
 use crate::read::names::Names;
 use crate::read::seen::Seen;
+use crate::read::unit::Unit;
 use crate::read::unpack::IndexedEvent;
 
 /// A text of an event. If the string was lost, this is its number: `<string 0x1a40?>`.
@@ -151,7 +153,7 @@ impl Archive {
     /// The events in the order of the file. An important event that several files have comes once.
     pub fn events(&self) -> InFile<'_> {
         InFile {
-            units: self.units().iter(),
+            units: self.found_units().iter(),
             decoder: self.decoder(),
             ready: Vec::new(),
             seen: Seen::default(),

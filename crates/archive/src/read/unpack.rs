@@ -80,6 +80,16 @@ impl<'a> UnpackedEvents<'a> {
         })
     }
 
+    /// What is left of the columns, but for that of the payloads.
+    pub fn columns(&self) -> &[Cursor<'a>] {
+        &self.columns
+    }
+
+    /// How many events are left, if the block is not damaged.
+    pub fn left(&self) -> usize {
+        self.columns[SHAPE].numbers_left()
+    }
+
     /// Whether all events have been read.
     pub fn is_at_end(&self) -> bool {
         self.columns[SHAPE].0.is_empty()

@@ -1,0 +1,111 @@
+//! Gives the events of an archive by time or unit by unit, in the form of events of a ring.
+
+use timeline::{Event, Order};
+
+use crate::read::archive::Archive;
+use crate::read::decode::Decoder;
+use crate::read::merge::ByTime;
+use crate::read::ordered::OrderedEvent;
+use crate::read::recorded::RecordedEvent;
+use crate::read::select::Select;
+use crate::read::unit::{Unit, UnitInfo};
+
+impl Archive {
+    /// The events, the important ones first, each merged by time, in the form of events of a ring.
+    ///
+    /// For any archive, at most 128 MiB of events are in memory at once, and those of one block. If
+    /// blocks that overlap in time have more events than this, they are read several times. That
+    /// can happen if somebody joined hundreds of archives of the same time.
+    pub fn events_by_time(&self, order: Order) -> ArchiveEvents<'_> {
+        ArchiveEvents {
+            merged: ByTime::new(self, order),
+        }
+    }
+
+    /// The events that `select` wants, otherwise as [`Archive::events_by_time`]. What it does not
+    /// want is not made, and units without wanted events are not even read.
+    pub fn events_by_time_where<'a>(
+        &'a self,
+        order: Order,
+        select: Box<dyn Select + 'a>,
+    ) -> ArchiveEvents<'a> {
+        ArchiveEvents {
+            merged: ByTime::new(self, order).chosen_by(select),
+        }
+    }
+
+    /// The events, merged by time, with everything that the archive has about them. It uses as much
+    /// memory as [`Archive::events_by_time`].
+    pub fn by_time(&self, order: Order) -> impl Iterator<Item = RecordedEvent> {
+        ByTime::new(self, order)
+    }
+}
+
+/// The events of an archive, merged by time; see [`Archive::events_by_time`].
+///
+/// If an archive has several rings, events are ordered by wall-clock time, otherwise by ticks.
+pub struct ArchiveEvents<'a> {
+    merged: ByTime<'a, OrderedEvent>,
+}
+
+impl ArchiveEvents<'_> {
+    /// The number of events, up to now, that could not be read: their blocks are damaged inside, or
+    /// have a codec that this version does not know. Those of units that were not read do not
+    /// count.
+    pub fn lost(&self) -> u64 {
+        self.merged.lost()
+    }
+
+    /// How many entries of the ring are missing, up to now, right before events that are not
+    /// wanted: what [`Event::missed`] would say of these.
+    pub fn missed_before_others(&self) -> u64 {
+        self.merged.missed()
+    }
+}
+
+impl Iterator for ArchiveEvents<'_> {
+    type Item = Event;
+
+    #[inline]
+    fn next(&mut self) -> Option<Event> {
+        self.merged.next().map(|ordered| ordered.event)
+    }
+}
+
+impl Archive {
+    /// The units of the archive, in the order of the file. If a block says nothing of its ticks or
+    /// times, they may be any.
+    pub fn units(&self) -> impl ExactSizeIterator<Item = UnitInfo> {
+        let numbered = self.found_units().iter().enumerate();
+        numbered.map(|(number, unit)| unit.info(number))
+    }
+
+    /// Reads units one by one.
+    pub fn unit_reader(&self) -> UnitReader<'_> {
+        UnitReader {
+            units: self.found_units(),
+            decoder: self.decoder(),
+            ordered: Vec::new(),
+        }
+    }
+}
+
+/// Reads units of an archive one by one; see [`Archive::unit_reader`].
+pub struct UnitReader<'a> {
+    units: &'a [Unit],
+    decoder: Decoder<'a, OrderedEvent>,
+    ordered: Vec<OrderedEvent>,
+}
+
+impl UnitReader<'_> {
+    /// Appends the events of a unit, in the order in which it has them. Returns how many events it
+    /// promises that cannot be read. A unit that is not there has no events.
+    pub fn read(&mut self, number: usize, out: &mut Vec<Event>) -> u64 {
+        let Some(unit) = self.units.get(number) else {
+            return 0;
+        };
+        let lost = self.decoder.decode(unit, &mut self.ordered);
+        out.extend(self.ordered.drain(..).map(|ordered| ordered.event));
+        lost
+    }
+}

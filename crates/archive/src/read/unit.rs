@@ -1,0 +1,62 @@
+//! Units: the parts of an archive that are read at once.
+
+use std::ops::Range;
+
+use crate::read::gaps::Gap;
+
+/// Consecutive frames with events, and the ticks and times of the first and the last event.
+#[derive(Debug, Clone)]
+pub struct Unit {
+    /// The range of the record of a block, or of whole frames of single events and of the records
+    /// that these refer to.
+    pub place: Range<usize>,
+    /// Whether this is a block.
+    pub block: bool,
+    /// The number of events that the record promises.
+    pub count: u64,
+    pub ticks: (u64, u64),
+    pub unix: (u64, u64),
+    /// Whether these are important events. All or none are.
+    pub important: bool,
+    /// The gap before its first event.
+    pub gap: Option<Gap>,
+    /// The checksum of all of its bytes, as they were when its frames were found whole.
+    pub sum: Option<u32>,
+    /// The hint by which the kinds of all its records were found; all are events then.
+    pub hint: Option<usize>,
+}
+
+/// What is known of a unit before it is read: of a block, or of up to 4,096 single events that
+/// stand together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnitInfo {
+    /// How many units are before it.
+    pub number: usize,
+    /// Its bytes in the archive; of several files, as if they were joined.
+    pub place: Range<usize>,
+    /// How many events it promises.
+    pub count: u64,
+    /// The least and the most ticks of its events; 0 stands for those that are not known.
+    pub ticks: (u64, u64),
+    /// The first and the last time of its events, in nanoseconds since 1970; 0 stands for those
+    /// that are not known.
+    pub unix: (u64, u64),
+    /// Whether its events are important: all or none are.
+    pub important: bool,
+    /// Whether it is a block.
+    pub block: bool,
+}
+
+impl Unit {
+    pub fn info(&self, number: usize) -> UnitInfo {
+        UnitInfo {
+            number,
+            place: self.place.clone(),
+            count: self.count,
+            ticks: self.ticks,
+            unix: self.unix,
+            important: self.important,
+            block: self.block,
+        }
+    }
+}
