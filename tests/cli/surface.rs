@@ -10,9 +10,9 @@ use nix::unistd::Pid;
 use crate::command::*;
 use crate::support::Name;
 
-const VERBS: [&str; 18] = [
-    "list", "info", "dump", "tail", "search", "stats", "events", "save", "record", "verify",
-    "repair", "priority", "enable", "disable", "channel", "sample", "rm", "demo",
+const VERBS: [&str; 19] = [
+    "list", "info", "dump", "tail", "search", "index", "stats", "events", "save", "record",
+    "verify", "repair", "priority", "enable", "disable", "channel", "sample", "rm", "demo",
 ];
 
 /// The command lines under "Examples:", up to the first pipe.

@@ -24,6 +24,11 @@ pub mod limits {
     pub use crate::write::writer::MOST_TEXT as MAX_TEXT;
 }
 
+/// Numbers of few bytes, as in blocks.
+pub mod varint {
+    pub use crate::format::varint::{Cursor, put, put_difference};
+}
+
 pub use error::{Error, Result};
 pub use format::event::{Event, PRINTF, RawDefinition, RawEvent, RawThread};
 pub use format::frame::MAGIC;

@@ -12,7 +12,7 @@ use crate::failure::Result;
 use crate::pager::Pager;
 use crate::target::Target;
 use crate::{
-    channel, demo, dump, events, generate, info, list, output, priority, record, repair, rm,
+    channel, demo, dump, events, generate, index, info, list, output, priority, record, repair, rm,
     sample, save, search, stats, style, tail, verify,
 };
 
@@ -50,6 +50,7 @@ pub enum Verb {
     Dump(dump::Args),
     Tail(tail::Args),
     Search(search::Args),
+    Index(index::Args),
     Stats(stats::Args),
     Events(events::Args),
     Save(save::Args),
@@ -95,6 +96,7 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
     ("dump", dump::EXAMPLES),
     ("tail", tail::EXAMPLES),
     ("search", search::EXAMPLES),
+    ("index", index::EXAMPLES),
     ("stats", stats::EXAMPLES),
     ("events", events::EXAMPLES),
     ("save", save::EXAMPLES),

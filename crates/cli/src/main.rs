@@ -12,6 +12,8 @@ mod filters;
 mod format;
 mod generate;
 mod health;
+mod index;
+mod indexing;
 mod info;
 mod json;
 mod list;
@@ -72,6 +74,7 @@ fn run(verb: Verb) -> Result {
         Verb::Dump(args) => dump::run(&args),
         Verb::Tail(args) => tail::run(&args),
         Verb::Search(args) => search::run(&args),
+        Verb::Index(args) => index::run(&args),
         Verb::Stats(args) => stats::run(&args),
         Verb::Events(args) => events::run(&args),
         Verb::Save(args) => save::run(&args),

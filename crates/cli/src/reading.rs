@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use timeline::{Attached, Event, Order, Source};
-use timeline_archive::{Archive, ArchiveEvents};
+use timeline_archive::{Archive, ArchiveEvents, Select};
 
 use crate::failure::Result;
 use crate::health;
@@ -51,6 +51,25 @@ impl Reading {
         match &self.opened {
             Opened::Ring(_) => None,
             Opened::Archive(archive) => Some(Programs::of(archive)),
+        }
+    }
+
+    /// The archive, if it is one.
+    pub fn archive(&self) -> Option<&Archive> {
+        match &self.opened {
+            Opened::Ring(_) => None,
+            Opened::Archive(archive) => Some(archive),
+        }
+    }
+
+    /// Of an archive only the events that `select` wants; all events of a timeline.
+    pub fn events_where<'a>(&'a self, order: Order, select: impl Select + 'a) -> Events<'a> {
+        match &self.opened {
+            Opened::Ring(_) => self.events(order),
+            Opened::Archive(archive) => {
+                let events = Box::new(archive.events_by_time_where(order, Box::new(select)));
+                Events::Archive(&self.path, archive, events)
+            }
         }
     }
 

@@ -6,15 +6,16 @@ use std::io::Write;
 
 use timeline::dump::{Messages, Text, printable};
 use timeline::{Event, Order, Source};
-use timeline_search::{Case, Needle, Query};
+use timeline_search::{Case, Index, LineNumbers, Needle, Query, Selection, line_count};
 
 use crate::args::Example;
 use crate::columns::Shown;
 use crate::failure::{Failure, INFALLIBLE, Result};
 use crate::filters::{Filters, Wanted};
+use crate::indexing;
 use crate::json::LogLines;
 use crate::output;
-use crate::reading::Reading;
+use crate::reading::{Events, Reading};
 use crate::style::Theme;
 use crate::target::Target;
 use crate::text_lines::{Moment, TextLines};
@@ -31,6 +32,10 @@ use crate::text_lines::{Moment, TextLines};
 /// of the definition), message, format (the message with {name} in the places of values),
 /// properties (the values by name; category, file and line are objects with $type and $text),
 /// lineIndex and lineCount. If several PATHs are searched, path comes first.
+///
+/// An archive of more than 4 MiB gets an index, which lies beside it (flight.tla.idx) and can be
+/// removed at any time. With it, only the parts that may have QUERY are read. `timeline index`
+/// makes it as well.
 ///
 /// Exits with 0 if something was found, with 1 if nothing was, and with 2 after an error.
 #[derive(clap::Args)]
@@ -85,6 +90,10 @@ pub struct Args {
     /// Print one JSON object per line
     #[arg(long, conflicts_with_all = ["after_context", "before_context", "context"])]
     json: bool,
+
+    /// Read all events of archives, and neither use nor make an index
+    #[arg(long)]
+    no_index: bool,
 
     #[command(flatten)]
     shown: Shown,
@@ -178,13 +187,32 @@ fn search(
         false => Order::OldestFirst,
     };
     let mut search = Search::new(args, reading, needle, query);
+    let archive = reading.archive().filter(|_| search.can_use_index(query));
+    let mut index = archive.map(|archive| indexing::of(reading.path(), archive));
+    let selection = index.as_mut().map(|index| {
+        let selection = search.choose(index, order);
+        let is_mended = index.is_damaged() && indexing::update(index, reading.path()).is_ok();
+        match is_mended {
+            true => search.choose(index, order),
+            false => selection,
+        }
+    });
     if search.has_numbers && args.reverse {
-        search.number_lines(reading.events(Order::OldestFirst));
+        let rest = index.as_ref().map(Index::rest);
+        search.count_lines(events(reading, Order::OldestFirst, rest), index.as_ref());
     }
-    let mut events = reading.events(order);
+    let mut events = events(reading, order, selection);
     search.all(events.by_ref(), out)?;
     events.report()?;
     Ok(search.found)
+}
+
+/// The selected events; all if there is no selection.
+fn events(reading: &Reading, order: Order, selection: Option<Selection>) -> Events<'_> {
+    match selection {
+        Some(selection) => reading.events_where(order, selection),
+        None => reading.events(order),
+    }
 }
 
 /// Searches the events of one source.
@@ -199,9 +227,7 @@ struct Search<'a> {
     /// The path and a colon, if there are several.
     path_shown: String,
     has_numbers: bool,
-    /// The number of the next line. From newest to oldest, the number behind it: of important
-    /// events, and of the others.
-    next: [u64; 2],
+    numbers: LineNumbers,
     /// How many lines were found, and in how many events.
     found: u64,
     found_events: u64,
@@ -268,7 +294,10 @@ impl<'a> Search<'a> {
                 None => String::new(),
             },
             has_numbers: args.line_number || args.json,
-            next: [0; 2],
+            numbers: LineNumbers::new(match args.reverse {
+                true => Order::NewestFirst,
+                false => Order::OldestFirst,
+            }),
             found: 0,
             found_events: 0,
             before: VecDeque::new(),
@@ -282,20 +311,39 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Counts all lines, because from newest to oldest the last number comes first.
-    fn number_lines(&mut self, events: impl Iterator<Item = Event>) {
-        let mut next = 0;
+    /// Whether an index helps. With filters, nobody knows which events are beside a found one
+    /// before all are read.
+    fn can_use_index(&self, query: &Query) -> bool {
+        let has_context = self.before_most > 0 || self.after_most > 0;
+        !self.args.no_index && (query.is_empty() || !has_context)
+    }
+
+    /// The events that have to be read.
+    fn choose(&mut self, index: &mut Index, order: Order) -> Selection {
+        let context = self.before_most.max(self.after_most);
+        let context = (context > 0 || self.has_numbers).then_some(context);
+        let candidates = index.candidates(self.needle, order, context);
+        self.numbers = candidates.lines;
+        candidates.selection
+    }
+
+    /// Counts all lines, because from newest to oldest the last number comes first. Of an archive,
+    /// the events are those that are not indexed.
+    fn count_lines(&mut self, events: impl Iterator<Item = Event>, index: Option<&Index>) {
+        let (mut important, mut others) = (0, index.map_or(0, |index| index.coverage().lines));
         for event in events {
-            next += self.lines(&event);
-            self.next[usize::from(!event.important)] = next;
+            let lines = self.lines(&event);
+            match event.important {
+                true => important += lines,
+                false => others += lines,
+            }
         }
-        self.next[1] = next;
+        self.numbers.set_total(important, important + others);
     }
 
     /// How many lines the message of an event has.
     fn lines(&mut self, event: &Event) -> u64 {
-        let message = self.messages.text(event, self.at.definition(event.id));
-        message.lines().count().max(1) as u64
+        line_count(&self.messages.text(event, self.at.definition(event.id)))
     }
 
     /// Searches events, and prints those that are found.
@@ -348,17 +396,17 @@ impl<'a> Search<'a> {
 
     /// The number of the first line of an event, whose lines are counted.
     fn number(&mut self, event: &Event) -> u64 {
-        if !self.has_numbers {
-            return 0;
+        let count = match self.has_numbers {
+            true => self.lines(event),
+            false => 1,
+        };
+        let (first, is_behind_others) = self.numbers.next(event, count);
+        if is_behind_others {
+            self.has_gap = true;
+            self.before.clear();
+            self.after = 0;
         }
-        let count = self.lines(event);
-        if self.args.reverse {
-            let next = &mut self.next[usize::from(!event.important)];
-            *next = next.saturating_sub(count);
-            return *next;
-        }
-        self.next[0] += count;
-        self.next[0] - count
+        first
     }
 
     /// Prints an event that was found, or stands beside one.
@@ -369,7 +417,7 @@ impl<'a> Search<'a> {
         if let Writer::Json(lines) = &mut self.writer {
             self.line.clear();
             let message = self.messages.text(&event, self.at.definition(event.id));
-            let count = message.lines().count().max(1) as u64;
+            let count = line_count(&message);
             lines.write(&event, &message, first, count, &mut self.line);
             return Ok(out.write_all(self.line.as_bytes())?);
         }

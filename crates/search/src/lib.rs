@@ -27,7 +27,9 @@
 //! ```
 
 mod error;
+mod index;
 mod query;
 
 pub use error::{Error, Result};
+pub use index::{Candidates, Coverage, Index, LineNumbers, Selection, line_count};
 pub use query::{Case, Expression, Filter, Needle, Query, moment, numbers, priorities};

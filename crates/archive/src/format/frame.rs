@@ -60,6 +60,8 @@ pub enum Part<'a> {
         place: Range<usize>,
         /// Its record.
         record: &'a [u8],
+        /// The checksum of the record.
+        sum: u32,
     },
     /// Bytes that belong to no whole frame.
     Damage(Range<usize>),
@@ -79,7 +81,7 @@ pub struct Frames<'a> {
     bytes: &'a [u8],
     at: usize,
     /// A record that was found after damage. The damage is returned first.
-    next: Option<Range<usize>>,
+    next: Option<(Range<usize>, u32)>,
     sums: Sums,
     /// Whether all frames are known to be whole.
     is_whole: bool,
@@ -106,8 +108,8 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// The record of the frame at `at`, if a whole one is there.
-    fn record_at(&mut self, at: usize) -> Option<Range<usize>> {
+    /// The record of the frame at `at`, if a whole one is there, and its checksum.
+    fn record_at(&mut self, at: usize) -> Option<(Range<usize>, u32)> {
         let header = self.bytes.get(at..)?;
         let (&[MARK, UINT32, a, b, c, d, MARK, raw], rest) = header.split_first_chunk()? else {
             return None;
@@ -129,18 +131,17 @@ impl<'a> Frames<'a> {
         if length > MAX_RECORD || end > self.bytes.len() {
             return None;
         }
-        if self.is_whole {
-            return Some(start..end);
-        }
-        let sum = self.sums.of(self.bytes, start..end);
-        (sum == u32::from_be_bytes([a, b, c, d])).then_some(start..end)
+        let stated = u32::from_be_bytes([a, b, c, d]);
+        let is_whole = self.is_whole || self.sums.of(self.bytes, start..end) == stated;
+        is_whole.then_some((start..end, stated))
     }
 
-    fn frame(&mut self, start: usize, record: Range<usize>) -> Part<'a> {
+    fn frame(&mut self, start: usize, (record, sum): (Range<usize>, u32)) -> Part<'a> {
         self.at = record.end;
         Part::Frame {
             place: start..record.end,
             record: &self.bytes[record],
+            sum,
         }
     }
 }

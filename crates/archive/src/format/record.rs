@@ -21,7 +21,7 @@ pub struct StringDefinition {
 }
 
 /// The name of an address in a call stack.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Symbol {
     /// The magic of its program and ring.
     pub magic: Option<u64>,

@@ -1,20 +1,19 @@
 //! Opens an archive, and finds its whole frames.
 //! Frames with events are read again when a caller wants the events.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Once;
+use std::sync::{Arc, Once};
 
 use timeline::{Definition, Event, EventId, Frame, Source, Thread};
 
 use crate::error::{Error, Result};
-use crate::format::block;
-use crate::format::event::SingleEvent;
-use crate::format::frame::{MAGIC, MARK, Part};
+use crate::format::frame::{MAGIC, MARK};
 use crate::format::preamble::Preamble;
-use crate::format::record::{self, Block, Record, Symbol};
+use crate::format::record::Symbol;
 use crate::read::bytes::{Bytes, Found, files_of, sort_files};
+use crate::read::contents::Contents;
 use crate::read::decode::Decoder;
 use crate::read::form::Decoded;
 use crate::read::gaps::Gaps;
@@ -23,9 +22,6 @@ use crate::read::ordered::OrderedEvent;
 use crate::read::seen::Seen;
 use crate::read::unit::Unit;
 
-/// Most single events that are read at once, and most bytes of their frames.
-const TOGETHER: u64 = 4096;
-const TOGETHER_BYTES: usize = 1 << 20;
 /// Characters of a symbol that are shown with each address in a call stack.
 pub const SHOWN: usize = 16 << 10;
 
@@ -70,33 +66,7 @@ pub struct Archive {
     folder: Option<PathBuf>,
     names: Names,
     surveyed: Once,
-    index: Index,
-}
-
-/// The positions of all parts of an archive.
-#[derive(Default)]
-struct Index {
-    units: Vec<Unit>,
-    /// Whether another single event can be read with the last unit.
-    together: bool,
-    gaps: Gaps,
-    /// The important events, and how many of them come again.
-    seen: Seen,
-    repeated: u64,
-    damage: Vec<Range<usize>>,
-    frames: u64,
-    unknown: u64,
-    other_codecs: u64,
-    missed: u64,
-    missed_unknown: u64,
-    /// The magics of the events.
-    magics: BTreeSet<u64>,
-    /// The magic of the last single event.
-    last_magic: Option<u64>,
-    /// Where the last whole frame ends.
-    whole: usize,
-    /// Memory for an event, which is used again.
-    single: SingleEvent,
+    contents: Contents,
 }
 
 impl Archive {
@@ -115,7 +85,7 @@ impl Archive {
             bytes.add_file(path)?;
             Archive::of(bytes)?
         };
-        if archive.index.frames > 0 {
+        if archive.contents.frames > 0 {
             return Ok(archive);
         }
         let mut buffer = Vec::new();
@@ -172,22 +142,23 @@ impl Archive {
             folder: None,
             names: Names::default(),
             surveyed: Once::new(),
-            index: Index::default(),
+            contents: Contents::default(),
         }
     }
 
     fn of(bytes: Bytes) -> Result<Archive> {
-        let (names, mut index) = (Names::default(), Index::default());
+        let (names, mut contents) = (Names::default(), Contents::default());
         for section in bytes.sections() {
+            contents.begin_file(section.range().start);
             section.scan(|found| match found {
-                Found::Part(part) => index.take(part, &names),
-                Found::Bytes(start, bytes) => index.sum(start, bytes),
+                Found::Part(part) => contents.take(part, &names),
+                Found::Bytes(start, bytes) => contents.sum(start, bytes),
             })?;
         }
         Ok(Archive {
             bytes,
             names,
-            index,
+            contents,
             ..Archive::empty()
         })
     }
@@ -226,12 +197,33 @@ impl Archive {
 
     /// The magics of the events.
     pub fn magics(&self) -> impl Iterator<Item = u64> {
-        self.index.magics.iter().copied()
+        self.contents.magics.iter().copied()
     }
 
     /// The program and ring of this event.
     pub fn program(&self, event: &Event) -> Option<&Preamble> {
         self.preamble(self.names.ring(event.thread).0)
+    }
+
+    /// A string, unless it was lost.
+    pub fn string(&self, magic: u64, number: u64) -> Option<Arc<str>> {
+        self.names.string(magic, number)
+    }
+
+    /// The magic and the number of the string that is the message of a definition.
+    pub fn message_string(&self, id: EventId) -> Option<(u64, u64)> {
+        self.names.message_string(id)
+    }
+
+    /// A digest of all symbols. It does not depend on their order.
+    pub fn symbols_digest(&self) -> u64 {
+        self.names.symbols_digest()
+    }
+
+    /// Whether a definition or a thread has only the beginning of a string, because all copies
+    /// together would be too long. Which ones have depends on what was read first.
+    pub fn has_cut_names(&self) -> bool {
+        self.names.are_cut()
     }
 
     /// The name of an address in a call stack of a process.
@@ -241,7 +233,7 @@ impl Archive {
 
     /// The ranges of bytes that are damaged.
     pub fn damage(&self) -> &[Range<usize>] {
-        &self.index.damage
+        &self.contents.damage
     }
 
     /// The bytes of the archive.
@@ -252,37 +244,37 @@ impl Archive {
     /// The end of the last whole frame. If there are bytes after it, the writer was killed while it
     /// wrote them.
     pub fn whole(&self) -> usize {
-        self.index.whole
+        self.contents.whole
     }
 
     /// The number of whole frames.
     pub fn frames(&self) -> u64 {
-        self.index.frames
+        self.contents.frames
     }
 
     /// The number of records whose kind this version does not know.
     pub fn unknown(&self) -> u64 {
-        self.index.unknown
+        self.contents.unknown
     }
 
     /// The number of events in blocks of a codec that this version does not know. They are not
     /// damaged, and a later version may read them. [`Archive::recoverable`] counts them as events
     /// that cannot be read.
     pub fn other_codecs(&self) -> u64 {
-        self.index.other_codecs
+        self.contents.other_codecs
     }
 
     /// The number of entries of the ring that were overwritten before they could be recorded. An
     /// event with a payload has several entries.
     pub fn missed(&self) -> u64 {
-        self.index.missed
+        self.contents.missed
     }
 
     /// The number of places where runs of a program, or the end of a run, may be missing. The
     /// number of the missing runs is not known. The reason is that the program restarted, between
     /// two recorders, more often than its former timelines are kept.
     pub fn missed_unknown(&self) -> u64 {
-        self.index.missed_unknown
+        self.contents.missed_unknown
     }
 
     /// The number of events that can be read, and the number of events that the records promise but
@@ -298,7 +290,7 @@ impl Archive {
                 let missing = decoder.decode(unit, &mut events);
                 (found + events.len() as u64, missing.saturating_add(lost))
             });
-        (found.saturating_sub(self.index.repeated), lost)
+        (found.saturating_sub(self.contents.repeated), lost)
     }
 
     /// The number of events that the records promise, in the same way. [`Archive::recoverable`]
@@ -306,19 +298,19 @@ impl Archive {
     pub fn count(&self) -> u64 {
         let counts = self.found_units().iter().map(|unit| unit.count);
         let count = counts.fold(0, u64::saturating_add);
-        count.saturating_sub(self.index.repeated)
+        count.saturating_sub(self.contents.repeated)
     }
 
     pub(crate) fn found_units(&self) -> &[Unit] {
-        &self.index.units
+        &self.contents.units
     }
 
     pub(crate) fn gaps(&self) -> &Gaps {
-        &self.index.gaps
+        &self.contents.gaps
     }
 
     pub(crate) fn seen(&self) -> &Seen {
-        &self.index.seen
+        &self.contents.seen
     }
 
     pub(crate) fn names(&self) -> &Names {
@@ -330,7 +322,7 @@ impl Archive {
     }
 
     pub(crate) fn decoder<T: Decoded>(&self) -> Decoder<'_, T> {
-        Decoder::new(&self.bytes, &self.names, &self.index.single)
+        Decoder::new(&self.bytes, &self.names, &self.contents.single)
     }
 }
 
@@ -372,127 +364,5 @@ impl Source for Archive {
                 .for_each(|unit| decoder.survey(unit));
         });
         Box::new(self.names.definitions())
-    }
-}
-
-impl Index {
-    fn take(&mut self, part: Part, names: &Names) {
-        match part {
-            Part::Damage(place) => self.damaged(place),
-            Part::Frame { place, record } => {
-                let start = place.end - record.len();
-                self.whole = place.end;
-                self.frames += 1;
-                match record::decode_for_index(record, &mut self.single) {
-                    Some(Record::Event) => self.event(place),
-                    Some(other) => self.other(other, start..place.end, names),
-                    None => {
-                        self.frames -= 1;
-                        self.damaged(place);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Notes a damaged range, and joins it with the previous one if that ends where this one
-    /// begins.
-    fn damaged(&mut self, place: Range<usize>) {
-        self.together = false;
-        match self.damage.last_mut() {
-            Some(last) if last.end == place.start => last.end = place.end,
-            _ => self.damage.push(place),
-        }
-    }
-
-    fn other(&mut self, decoded: Record, place: Range<usize>, names: &Names) {
-        // Among events may be what looks like one, and was not found by a hint.
-        if let Some(unit) = self.units.last_mut() {
-            unit.hint = None;
-        }
-        match decoded {
-            Record::Block(block) => self.block(&block, place),
-            Record::Missed(missed) => {
-                self.gaps.take(&missed);
-                self.together &= !self.gaps.is_next();
-                match missed.count {
-                    Some(count) => self.missed = self.missed.saturating_add(count),
-                    None => self.missed_unknown += 1,
-                }
-            }
-            Record::Unknown => self.unknown += 1,
-            naming => names.take(naming),
-        }
-    }
-
-    fn event(&mut self, frame: Range<usize>) {
-        let event = &self.single.event;
-        let (ticks, unix) = (event.ticks.unwrap_or(0), event.unix_nanos.unwrap_or(0));
-        let (magic, important) = (self.single.magic(), self.single.important());
-        if self.last_magic != Some(magic) {
-            self.last_magic = Some(magic);
-            self.magics.insert(magic);
-        }
-        if let Some(number) = important {
-            self.repeated += u64::from(!self.seen.insert(magic, number));
-        }
-        if self.together
-            && let Some(unit) = self.units.last_mut()
-            && unit.important == important.is_some()
-            && unit.count < TOGETHER
-            && frame.end - unit.place.start <= TOGETHER_BYTES
-        {
-            unit.place.end = frame.end;
-            unit.count += 1;
-            unit.ticks = (unit.ticks.0.min(ticks), unit.ticks.1.max(ticks));
-            unit.unix = (unit.unix.0.min(unix), unit.unix.1.max(unix));
-            unit.hint = unit.hint.filter(|hint| self.single.hint() == Some(*hint));
-            return;
-        }
-        self.together = true;
-        self.units.push(Unit {
-            place: frame,
-            block: false,
-            important: important.is_some(),
-            count: 1,
-            ticks: (ticks, ticks),
-            unix: (unix, unix),
-            gap: self.gaps.next(),
-            sum: None,
-            hint: self.single.hint(),
-        });
-    }
-
-    /// Ends the units of the parts that begin here and have these bytes.
-    fn sum(&mut self, start: usize, bytes: &[u8]) {
-        self.together = false;
-        let new = self.units.iter_mut().rev();
-        let new = new.take_while(|unit| unit.place.start >= start);
-        for unit in new.filter(|unit| !unit.block) {
-            let place = unit.place.start - start..unit.place.end - start;
-            unit.sum = bytes.get(place).map(crc32fast::hash);
-        }
-    }
-
-    fn block(&mut self, block: &Block, record: Range<usize>) {
-        self.together = false;
-        self.magics.insert(block.magic.unwrap_or(0));
-        if block.codec.is_some_and(|codec| !block::is_known(codec)) {
-            let count = block.count.unwrap_or(0).max(1);
-            self.other_codecs = self.other_codecs.saturating_add(count);
-        }
-        let or_widest =
-            |least: Option<u64>, most: Option<u64>| (least.unwrap_or(0), most.unwrap_or(u64::MAX));
-        self.units.push(Unit {
-            place: record,
-            block: true,
-            important: false,
-            count: block.count.unwrap_or(0),
-            ticks: or_widest(block.first_ticks, block.last_ticks),
-            unix: or_widest(block.first_unix, block.last_unix),
-            gap: self.gaps.next(),
-            sum: None,
-            hint: None,
-        });
     }
 }

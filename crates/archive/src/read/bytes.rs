@@ -251,9 +251,10 @@ pub(crate) enum Found<'a> {
 fn moved(part: Part, by: usize) -> Part {
     let moved = |place: Range<usize>| place.start + by..place.end + by;
     match part {
-        Part::Frame { place, record } => Part::Frame {
+        Part::Frame { place, record, sum } => Part::Frame {
             place: moved(place),
             record,
+            sum,
         },
         Part::Damage(place) => Part::Damage(moved(place)),
     }
@@ -361,7 +362,7 @@ mod tests {
     fn parts(scan: impl FnOnce(&mut dyn FnMut(Part))) -> (Vec<(Range<usize>, usize)>, usize) {
         let (mut frames, mut damaged) = (Vec::new(), 0);
         scan(&mut |part: Part| match part {
-            Part::Frame { place, record } => frames.push((place, record.len())),
+            Part::Frame { place, record, .. } => frames.push((place, record.len())),
             Part::Damage(place) => damaged += place.len(),
         });
         (frames, damaged)

@@ -197,7 +197,7 @@ impl ArchiveFollow<'_> {
         let (gaps, seen) = (&mut self.gaps, &mut self.seen);
         let (mut bytes, mut unknown) = (0, 0);
         let each = |found: Found| {
-            let Found::Part(Part::Frame { place, record }) = found else {
+            let Found::Part(Part::Frame { place, record, .. }) = found else {
                 return true;
             };
             damaged += (place.start - at) as u64;

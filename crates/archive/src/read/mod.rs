@@ -5,6 +5,7 @@ pub(crate) mod archive;
 pub(crate) mod bytes;
 pub(crate) mod chosen;
 pub(crate) mod columns;
+pub(crate) mod contents;
 pub(crate) mod decode;
 pub(crate) mod events;
 pub(crate) mod follow;

@@ -5,6 +5,8 @@
 //! definition while it shows earlier events, and can follow an archive that grows.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use elsa::sync::{FrozenMap, FrozenVec};
@@ -37,6 +39,10 @@ pub struct Names {
     length: Mutex<usize>,
     /// By magic, process and address.
     symbols: FrozenMap<(u64, Option<u64>, u64), Box<Symbol>>,
+    /// The sum of the digests of all symbols.
+    symbols_digest: AtomicU64,
+    /// Whether a copy was cut because all are too long together.
+    are_cut: AtomicBool,
     definitions: FrozenMap<u32, Box<Definition>>,
     numbered: Mutex<Definitions>,
     threads: Mutex<Threads>,
@@ -47,6 +53,8 @@ pub struct Names {
 struct Definitions {
     numbers: HashMap<(u64, RawDefinition), u32>,
     taken: HashSet<u32>,
+    /// The magic and the number of the string of each message.
+    messages: HashMap<u32, (u64, u64)>,
     /// All numbers from [`OTHERS`] up to this one are taken.
     next: u32,
     /// The numbers of all definitions, in the order in which they were found.
@@ -68,6 +76,12 @@ struct ThreadOfRing {
     magic: u64,
     pid: Option<u64>,
     thread: Option<Thread>,
+}
+
+fn digest(symbol: &Symbol) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    symbol.hash(&mut hasher);
+    hasher.finish()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -96,6 +110,9 @@ impl Names {
             Record::Symbol(symbol) => {
                 if let Some(address) = symbol.address {
                     let key = (symbol.magic.unwrap_or(0), symbol.pid, address);
+                    // Relaxed: a count, which nobody reads before all are taken.
+                    self.symbols_digest
+                        .fetch_add(digest(&symbol), Ordering::Relaxed);
                     self.symbols.insert(key, Box::new(symbol));
                 }
             }
@@ -160,7 +177,29 @@ impl Names {
             *copied = copied.saturating_add(text.len());
             return Some(text.to_string());
         }
+        // Relaxed: a flag by itself.
+        self.are_cut.store(true, Ordering::Relaxed);
         Some(text.chars().take(CUT).chain(['…']).collect())
+    }
+
+    /// Whether a copy was cut because all are too long together.
+    pub fn are_cut(&self) -> bool {
+        self.are_cut.load(Ordering::Relaxed)
+    }
+
+    /// A digest of all symbols.
+    pub fn symbols_digest(&self) -> u64 {
+        self.symbols_digest.load(Ordering::Relaxed)
+    }
+
+    /// A string, unless it was lost.
+    pub fn string(&self, magic: u64, number: u64) -> Option<Arc<str>> {
+        self.strings.get(&(magic, number)).map(Arc::clone)
+    }
+
+    /// The magic and the number of the string that is the message of a definition.
+    pub fn message_string(&self, id: EventId) -> Option<(u64, u64)> {
+        lock(&self.numbered).messages.get(&id.0).copied()
     }
 
     /// The number of a definition of a ring. The same definition always gets the same number.
@@ -175,6 +214,8 @@ impl Names {
         let definition = self.define(magic, raw, &mut definitions.copied);
         self.definitions.insert(number, Box::new(definition));
         definitions.found.push(number);
+        let message = raw.format.map(|format| (number, (magic, format)));
+        definitions.messages.extend(message);
         EventId(number)
     }
 

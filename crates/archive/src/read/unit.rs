@@ -24,6 +24,8 @@ pub struct Unit {
     pub sum: Option<u32>,
     /// The hint by which the kinds of all its records were found; all are events then.
     pub hint: Option<usize>,
+    /// The digest of the frames of its file up to its end.
+    pub digest: u64,
 }
 
 /// What is known of a unit before it is read: of a block, or of up to 4,096 single events that
@@ -45,6 +47,9 @@ pub struct UnitInfo {
     pub important: bool,
     /// Whether it is a block.
     pub block: bool,
+    /// A digest of the frames of its file from the first to its last: of the place and the checksum
+    /// of each. Another file has another one.
+    pub digest: u64,
 }
 
 impl Unit {
@@ -57,6 +62,7 @@ impl Unit {
             unix: self.unix,
             important: self.important,
             block: self.block,
+            digest: self.digest,
         }
     }
 }

@@ -121,6 +121,8 @@ impl Files {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 other => other?,
             }
+            // Whoever searched the file may have made one.
+            let _ = fs::remove_file(self.path(*number).with_extension("tla.idx"));
             total -= size;
             self.finished.pop_front();
         }

@@ -53,7 +53,7 @@ impl Contents {
             ..Contents::default()
         };
         scan(file, 0..size as usize, (window, frame), |part| {
-            if let Part::Frame { place, record } = part {
+            if let Part::Frame { place, record, .. } = part {
                 found.frames += 1;
                 found.end = place.end as u64;
                 found.take(record);

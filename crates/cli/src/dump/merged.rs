@@ -79,10 +79,10 @@ struct Part<'a> {
 }
 
 /// An event, and the number of the part that it comes from.
-struct Found {
-    part: usize,
-    event: Event,
-    moment: Moment,
+pub struct Found {
+    pub part: usize,
+    pub event: Event,
+    pub moment: Moment,
 }
 
 /// Merges parts by time: all important events, and then at most so many others.
@@ -155,7 +155,7 @@ impl Iterator for Merged<'_, '_> {
 }
 
 /// Prints events of several parts.
-struct Printer<'a> {
+pub struct Printer<'a> {
     writers: Vec<Writer<'a>>,
     /// The event printed last, from which the times of the next one count if that is older.
     last: Option<(usize, Moment)>,
@@ -174,7 +174,7 @@ enum Writer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    fn new(args: &'a Args, readings: &'a [Reading]) -> Printer<'a> {
+    pub fn new(args: &'a Args, readings: &'a [Reading]) -> Printer<'a> {
         let several = readings.len() > 1;
         let mut columns = args.shown.columns.clone();
         if columns.is_empty() {
@@ -208,13 +208,13 @@ impl<'a> Printer<'a> {
         Printer {
             writers: readings.iter().map(writer).collect(),
             last: None,
-            reverse: args.reverse,
+            reverse: args.reverse || args.line.is_some(),
             has_printed: false,
             line: Text::new(),
         }
     }
 
-    fn heading(&self, out: &mut impl Write) -> Result {
+    pub fn heading(&self, out: &mut impl Write) -> Result {
         if let Some(Writer::Text(lines)) = self.writers.first() {
             let mut line = Text::new();
             lines.heading(&mut line);
@@ -224,7 +224,7 @@ impl<'a> Printer<'a> {
     }
 
     /// Prints an event. `older`: the one behind it, if they come newest first.
-    fn print(&mut self, found: &Found, older: Option<&Found>, out: &mut impl Write) -> Result {
+    pub fn print(&mut self, found: &Found, older: Option<&Found>, out: &mut impl Write) -> Result {
         let Found {
             part,
             event,

@@ -1,6 +1,7 @@
 //! `timeline dump`: the events of a timeline, newest to oldest, as a table.
-//! merged.rs dumps several, in either order and in any columns.
+//! merged.rs dumps several, in either order and in any columns; from_line.rs from a line on.
 
+mod from_line;
 mod merged;
 
 use std::io::Write;
@@ -71,6 +72,11 @@ pub struct Args {
     #[arg(short, long)]
     reverse: bool,
 
+    /// Print from this line on, oldest first. The lines of all events are numbered from 0 on, the
+    /// important ones first; a message with several lines has several numbers
+    #[arg(long, value_name = "N", conflicts_with_all = ["others", "reverse"])]
+    line: Option<u64>,
+
     #[command(flatten)]
     shown: Shown,
 
@@ -97,6 +103,10 @@ pub const EXAMPLES: &[Example] = &[
         "timeline dump flight.tla -n 20",
     ),
     (
+        "Twenty events from line 1,234,567 of an archive on",
+        "timeline dump flight.tla --line 1234567 -n 20",
+    ),
+    (
         "Messages of errors",
         "timeline dump /timeline --json | jq -r 'select(.priority == \"error\").message'",
     ),
@@ -113,6 +123,9 @@ impl Args {
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
     let query = args.filters.query();
+    if let Some(line) = args.line {
+        return from_line::run(args, line, &query);
+    }
     if args.is_merged() {
         return merged::run(args, &query);
     }

@@ -20,6 +20,7 @@ pub enum Case {
 #[derive(Debug, Clone)]
 pub struct Needle {
     regex: Regex,
+    insensitive: bool,
 }
 
 impl Needle {
@@ -48,7 +49,18 @@ impl Needle {
         };
         Ok(Needle {
             regex: compile(pattern, insensitive)?,
+            insensitive,
         })
+    }
+
+    /// The regular expression that finds it.
+    pub fn pattern(&self) -> &str {
+        self.regex.as_str()
+    }
+
+    /// Whether `a` finds `A`.
+    pub fn is_insensitive(&self) -> bool {
+        self.insensitive
     }
 
     /// Whether a line has it.

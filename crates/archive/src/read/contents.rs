@@ -1,0 +1,188 @@
+//! What opening an archive finds: the positions of all parts, and how many there are.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use crate::format::block;
+use crate::format::event::SingleEvent;
+use crate::format::frame::Part;
+use crate::format::record::{self, Block, Record};
+use crate::read::gaps::Gaps;
+use crate::read::names::Names;
+use crate::read::seen::Seen;
+use crate::read::unit::Unit;
+
+/// Most single events that are read at once, and most bytes of their frames.
+const TOGETHER: u64 = 4096;
+const TOGETHER_BYTES: usize = 1 << 20;
+
+/// The positions of all parts of an archive, and how many there are.
+#[derive(Default)]
+pub struct Contents {
+    pub units: Vec<Unit>,
+    /// Whether another single event can be read with the last unit.
+    together: bool,
+    pub gaps: Gaps,
+    /// The important events, and how many of them come again.
+    pub seen: Seen,
+    pub repeated: u64,
+    pub damage: Vec<Range<usize>>,
+    pub frames: u64,
+    pub unknown: u64,
+    pub other_codecs: u64,
+    pub missed: u64,
+    pub missed_unknown: u64,
+    /// The magics of the events.
+    pub magics: BTreeSet<u64>,
+    /// The magic of the last single event.
+    last_magic: Option<u64>,
+    /// Where the last whole frame ends.
+    pub whole: usize,
+    /// Where the present file begins, and the digest of its frames.
+    file: usize,
+    digest: u64,
+    /// Memory for an event, which is used again.
+    pub single: SingleEvent,
+}
+
+impl Contents {
+    /// Begins another file, at this place in all bytes.
+    pub fn begin_file(&mut self, start: usize) {
+        (self.file, self.digest) = (start, 0);
+    }
+
+    /// Takes the next part of the file.
+    pub fn take(&mut self, part: Part, names: &Names) {
+        match part {
+            Part::Damage(place) => self.damaged(place),
+            Part::Frame { place, record, sum } => {
+                let start = place.end - record.len();
+                self.whole = place.end;
+                self.frames += 1;
+                self.digest(place.start, sum);
+                match record::decode_for_index(record, &mut self.single) {
+                    Some(Record::Event) => self.event(place),
+                    Some(other) => self.other(other, start..place.end, names),
+                    None => {
+                        self.frames -= 1;
+                        self.damaged(place);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds a frame to the digest of its file: where it begins, and its checksum.
+    fn digest(&mut self, start: usize, sum: u32) {
+        /// An odd number of random bits (2^64 divided by the golden ratio).
+        const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+        let place = (start - self.file) as u64;
+        for word in [place, sum.into()] {
+            self.digest = (self.digest ^ word).wrapping_mul(FACTOR).rotate_left(29);
+        }
+    }
+
+    /// Notes a damaged range, and joins it with the previous one if that ends where this one
+    /// begins.
+    fn damaged(&mut self, place: Range<usize>) {
+        self.together = false;
+        match self.damage.last_mut() {
+            Some(last) if last.end == place.start => last.end = place.end,
+            _ => self.damage.push(place),
+        }
+    }
+
+    fn other(&mut self, decoded: Record, place: Range<usize>, names: &Names) {
+        // Among events may be what looks like one, and was not found by a hint.
+        if let Some(unit) = self.units.last_mut() {
+            unit.hint = None;
+        }
+        match decoded {
+            Record::Block(block) => self.block(&block, place),
+            Record::Missed(missed) => {
+                self.gaps.take(&missed);
+                self.together &= !self.gaps.is_next();
+                match missed.count {
+                    Some(count) => self.missed = self.missed.saturating_add(count),
+                    None => self.missed_unknown += 1,
+                }
+            }
+            Record::Unknown => self.unknown += 1,
+            naming => names.take(naming),
+        }
+    }
+
+    fn event(&mut self, frame: Range<usize>) {
+        let event = &self.single.event;
+        let (ticks, unix) = (event.ticks.unwrap_or(0), event.unix_nanos.unwrap_or(0));
+        let (magic, important) = (self.single.magic(), self.single.important());
+        if self.last_magic != Some(magic) {
+            self.last_magic = Some(magic);
+            self.magics.insert(magic);
+        }
+        if let Some(number) = important {
+            self.repeated += u64::from(!self.seen.insert(magic, number));
+        }
+        if self.together
+            && let Some(unit) = self.units.last_mut()
+            && unit.important == important.is_some()
+            && unit.count < TOGETHER
+            && frame.end - unit.place.start <= TOGETHER_BYTES
+        {
+            unit.place.end = frame.end;
+            unit.digest = self.digest;
+            unit.count += 1;
+            unit.ticks = (unit.ticks.0.min(ticks), unit.ticks.1.max(ticks));
+            unit.unix = (unit.unix.0.min(unix), unit.unix.1.max(unix));
+            unit.hint = unit.hint.filter(|hint| self.single.hint() == Some(*hint));
+            return;
+        }
+        self.together = true;
+        self.units.push(Unit {
+            place: frame,
+            block: false,
+            important: important.is_some(),
+            count: 1,
+            ticks: (ticks, ticks),
+            unix: (unix, unix),
+            gap: self.gaps.next(),
+            sum: None,
+            hint: self.single.hint(),
+            digest: self.digest,
+        });
+    }
+
+    /// Ends the units of the parts that begin here and have these bytes.
+    pub fn sum(&mut self, start: usize, bytes: &[u8]) {
+        self.together = false;
+        let new = self.units.iter_mut().rev();
+        let new = new.take_while(|unit| unit.place.start >= start);
+        for unit in new.filter(|unit| !unit.block) {
+            let place = unit.place.start - start..unit.place.end - start;
+            unit.sum = bytes.get(place).map(crc32fast::hash);
+        }
+    }
+
+    fn block(&mut self, block: &Block, record: Range<usize>) {
+        self.together = false;
+        self.magics.insert(block.magic.unwrap_or(0));
+        if block.codec.is_some_and(|codec| !block::is_known(codec)) {
+            let count = block.count.unwrap_or(0).max(1);
+            self.other_codecs = self.other_codecs.saturating_add(count);
+        }
+        let or_widest =
+            |least: Option<u64>, most: Option<u64>| (least.unwrap_or(0), most.unwrap_or(u64::MAX));
+        self.units.push(Unit {
+            place: record,
+            block: true,
+            important: false,
+            count: block.count.unwrap_or(0),
+            ticks: or_widest(block.first_ticks, block.last_ticks),
+            unix: or_widest(block.first_unix, block.last_unix),
+            gap: self.gaps.next(),
+            sum: None,
+            hint: None,
+            digest: self.digest,
+        });
+    }
+}

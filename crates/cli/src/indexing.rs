@@ -1,0 +1,52 @@
+//! Opens the index of an archive, and brings it up to date.
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use timeline_archive::Archive;
+use timeline_search::Index;
+
+use crate::format::{Bytes, percent};
+
+/// Bytes of an archive that are searched as fast as an index is read. A verb that reads an archive
+/// indexes what is missing only if there is more.
+const WORTHWHILE: u64 = 4 << 20;
+/// How often the progress is shown.
+const OFTEN: Duration = Duration::from_millis(100);
+
+/// The index of an archive. What is missing is indexed, if that is worthwhile. An index that cannot
+/// be written is no error: the archive is searched without it.
+pub fn of<'a>(path: &Path, archive: &'a Archive) -> Index<'a> {
+    let mut index = Index::open(archive);
+    if index.coverage().missing > WORTHWHILE {
+        let _ = update(&mut index, path);
+    }
+    index
+}
+
+/// Indexes what is missing, and shows the progress on a terminal.
+pub fn update(index: &mut Index, path: &Path) -> Result<(), (PathBuf, std::io::Error)> {
+    let (total, mut shown) = (index.coverage().bytes, None::<Instant>);
+    let begun = Instant::now();
+    let result = index.update(|done| {
+        if shown.unwrap_or(begun).elapsed() < OFTEN {
+            return;
+        }
+        let mut terminal = std::io::stderr().lock();
+        if terminal.is_terminal() {
+            shown = Some(Instant::now());
+            let (share, size) = (percent(done.min(total), total), Bytes(total));
+            // The work goes on if standard error is closed.
+            let _ = write!(
+                terminal,
+                "\r\x1b[Kindexing {}: {share} of {size}",
+                path.display()
+            );
+        }
+    });
+    if shown.is_some() {
+        let _ = write!(std::io::stderr().lock(), "\r\x1b[K");
+    }
+    result
+}

@@ -1,0 +1,362 @@
+//! The index of an archive: that of each of its files, and what queries and line numbers need.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::PathBuf;
+
+use timeline::Order;
+use timeline_archive::{Archive, UnitInfo};
+
+use super::file::{self, Writing};
+use super::file_index::FileIndex;
+use super::lines::{LineNumbers, Rank};
+use super::page::Page;
+use super::page_set::PageSet;
+use super::requirement::Requirement;
+use super::selection::Selection;
+use crate::query::Needle;
+
+/// The index of an archive: which pages of its events have which ngrams, and how many lines.
+///
+/// An index is derived from the archive. What it does not cover is searched as it is.
+pub struct Index<'a> {
+    archive: &'a Archive,
+    units: Vec<UnitInfo>,
+    rank: Rank,
+    files: Vec<FileIndex>,
+}
+
+/// How much of an archive is indexed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Coverage {
+    /// The bytes of the events of the archive.
+    pub bytes: u64,
+    /// The bytes of those that can be indexed but are not.
+    pub missing: u64,
+    /// How many lines are indexed.
+    pub lines: u64,
+    /// The bytes of these lines as text.
+    pub text: u64,
+    /// The bytes of the index.
+    pub index: u64,
+}
+
+/// Which events are to be read, and how their lines are numbered.
+pub struct Candidates {
+    /// The events: pages of the index, and all that is not indexed.
+    pub selection: Selection,
+    /// Numbers the lines of these events.
+    pub lines: LineNumbers,
+}
+
+/// A page of the archive.
+struct Place<'i> {
+    unit: usize,
+    page: &'i Page,
+    /// Where its first and its last event stand in the order.
+    first: u64,
+    last: u64,
+    /// Whether it may have a match.
+    is_candidate: bool,
+}
+
+impl<'a> Index<'a> {
+    /// The index that lies beside the files of an archive, as far as it is there and can be
+    /// believed.
+    pub fn open(archive: &'a Archive) -> Index<'a> {
+        let units: Vec<UnitInfo> = archive.units().collect();
+        let mut starts: Vec<(Option<PathBuf>, usize)> = archive
+            .bytes()
+            .files()
+            .map(|(path, start)| (Some(path.to_path_buf()), start))
+            .collect();
+        if starts.is_empty() {
+            starts.push((None, 0));
+        }
+        let ends = starts.iter().skip(1).map(|(_, start)| *start);
+        let ends: Vec<usize> = ends.chain([archive.bytes().len()]).collect();
+        let mut files = Vec::new();
+        for ((path, start), end) in starts.into_iter().zip(ends) {
+            let at = |place| units.partition_point(|unit| unit.place.start < place);
+            let mut file = FileIndex::new(path, start, at(start)..at(end));
+            let found = file.path.as_deref().and_then(file::open);
+            file.take(archive, &units, found);
+            files.push(file);
+        }
+        Index {
+            archive,
+            units,
+            rank: match archive.magics().count() {
+                0 | 1 => Rank::Ticks,
+                _ => Rank::Time,
+            },
+            files,
+        }
+    }
+
+    /// Whether a part of the index was found damaged. [`Index::update`] makes it again.
+    pub fn is_damaged(&self) -> bool {
+        self.files.iter().any(|file| file.is_damaged)
+    }
+
+    /// How much is indexed.
+    pub fn coverage(&self) -> Coverage {
+        let mut coverage = Coverage::default();
+        let bytes = |units: &[UnitInfo]| {
+            let bytes = units.iter().map(|unit| unit.place.len() as u64);
+            bytes.sum::<u64>()
+        };
+        for file in &self.files {
+            coverage.bytes += bytes(&self.units[file.units.clone()]);
+            coverage.missing += bytes(&self.units[file.missing(&self.units)]);
+            for part in &file.parts {
+                coverage.lines += part.entry.lines;
+                coverage.text += part.entry.text;
+                coverage.index += part.entry.bytes();
+            }
+        }
+        coverage
+    }
+
+    /// Indexes what is not indexed yet, and writes it beside the files. Calls `progress` with the
+    /// number of bytes of the archive that are done.
+    ///
+    /// # Errors
+    /// Those of writing, and the path of the index. What was written before is not lost.
+    pub fn update(&mut self, mut progress: impl FnMut(u64)) -> Result<(), (PathBuf, io::Error)> {
+        let mut done = 0;
+        for file in &mut self.files {
+            let Some(path) = file.path.clone() else {
+                continue;
+            };
+            if !file.missing(&self.units).is_empty() && !self.archive.has_cut_names() {
+                let failed = |error| (file::path_of(&path), error);
+                let (writing, found) = Writing::begin(&path).map_err(failed)?;
+                let storage = writing.storage().map_err(failed)?;
+                let found = found.filter(|_| !file.is_damaged);
+                let found = found.map(|root| (storage, root));
+                file.take(self.archive, &self.units, found);
+                file.go_on(self.archive, &self.units, writing, |bytes| {
+                    progress(done + bytes)
+                })
+                .map_err(failed)?;
+            }
+            done += self.units[file.units.clone()]
+                .last()
+                .map_or(0, |unit| unit.place.end as u64);
+        }
+        Ok(())
+    }
+
+    /// The events that may have a needle. If their lines are numbered, or `context` events around
+    /// each are needed, all events between the first and the last of these are among them.
+    ///
+    /// If a part of the index is damaged, it is forgotten, and its file is searched as it is.
+    pub fn candidates(
+        &mut self,
+        needle: &Needle,
+        order: Order,
+        context: Option<usize>,
+    ) -> Candidates {
+        let requirement = Requirement::of_pattern(needle.pattern(), needle.is_insensitive());
+        loop {
+            let found = |file: &FileIndex| -> Option<Vec<PageSet>> {
+                let parts = file.parts.iter();
+                let sets = parts.map(|part| {
+                    let (segment, storage) = part.segment()?;
+                    part.pages()?;
+                    segment.pages_with(&requirement, storage)
+                });
+                sets.collect()
+            };
+            let sets: Vec<Option<Vec<PageSet>>> = self.files.iter().map(found).collect();
+            let damaged: Vec<bool> = sets.iter().map(Option::is_none).collect();
+            if !damaged.contains(&true) {
+                let sets: Vec<Vec<PageSet>> = sets.into_iter().flatten().collect();
+                if let Some(candidates) = self.choose(&sets, order, context) {
+                    return candidates;
+                }
+                self.files.iter_mut().for_each(FileIndex::forget);
+                continue;
+            }
+            let damaged = self.files.iter_mut().zip(damaged).filter(|(_, is)| *is);
+            damaged.for_each(|(file, _)| file.forget());
+        }
+    }
+
+    /// The pages of the archive. `None` if one is of no unit: the index is damaged.
+    fn places(&self, sets: &[Vec<PageSet>]) -> Option<Vec<Place<'_>>> {
+        let mut places = Vec::new();
+        for (file, sets) in self.files.iter().zip(sets) {
+            for (part, set) in file.parts.iter().zip(sets) {
+                for (number, page) in part.pages()?.iter().enumerate() {
+                    let (first, last) = self.rank.range(page);
+                    places.push(Place {
+                        unit: file.unit(&self.units, page.unit)?,
+                        page,
+                        first,
+                        last,
+                        is_candidate: set.contains(number as u16),
+                    });
+                }
+            }
+        }
+        Some(places)
+    }
+
+    fn choose(
+        &self,
+        sets: &[Vec<PageSet>],
+        order: Order,
+        context: Option<usize>,
+    ) -> Option<Candidates> {
+        let is_any = sets.iter().flatten().any(|set| !set.is_empty());
+        let mut places = match is_any || context.is_some() {
+            true => self.places(sets)?,
+            false => Vec::new(),
+        };
+        if let Some(context) = context {
+            complete(&mut places, self.rest_ranges(), context);
+        }
+        Some(self.reading(&places, order))
+    }
+
+    /// Reads the candidates among these pages.
+    fn reading(&self, places: &[Place], order: Order) -> Candidates {
+        let (wanted, skipped): (Vec<&Place>, Vec<&Place>) =
+            places.iter().partition(|place| place.is_candidate);
+        let skipped: Vec<&Page> = skipped.into_iter().map(|place| place.page).collect();
+        Candidates {
+            lines: LineNumbers::skipping(order, self.rank, &skipped),
+            selection: self.selection(wanted.into_iter()),
+        }
+    }
+
+    fn selection<'p>(&self, wanted: impl Iterator<Item = &'p Place<'p>>) -> Selection {
+        let mut places: HashMap<usize, Vec<std::ops::Range<usize>>> = HashMap::new();
+        for place in wanted {
+            places
+                .entry(place.unit)
+                .or_default()
+                .push(place.page.places());
+        }
+        let mut indexed = vec![false; self.units.len()];
+        for file in &self.files {
+            indexed[file.indexed.clone()].fill(true);
+        }
+        Selection { places, indexed }
+    }
+
+    /// Where the events stand that are not indexed, but for important ones.
+    fn rest_ranges(&self) -> Vec<(u64, u64)> {
+        let indexed = self.rest().indexed;
+        let units = self.units.iter().zip(indexed);
+        let rest = units.filter(|(unit, is_indexed)| !is_indexed && !unit.important);
+        rest.map(|(unit, _)| match self.rank {
+            Rank::Ticks => unit.ticks,
+            Rank::Time => (unit.unix.0.max(1), unit.unix.1.max(1)),
+        })
+        .collect()
+    }
+
+    /// The events that are not indexed: important ones, and those that came last.
+    pub fn rest(&self) -> Selection {
+        self.selection([].into_iter())
+    }
+
+    /// The events from a line on, oldest first, and some before it. `rest`: how many lines the
+    /// events have that are not indexed. `None` if the index is damaged.
+    pub fn from_line(&self, line: u64, rest: u64) -> Option<Candidates> {
+        let none: Vec<Vec<PageSet>> = self
+            .files
+            .iter()
+            .map(|file| {
+                let parts = file.parts.iter();
+                parts.map(|part| PageSet::none(part.entry.pages)).collect()
+            })
+            .collect();
+        let mut places = self.places(&none)?;
+        // All of the rest may stand before the line.
+        let rank = start_rank(&places, line.saturating_sub(rest));
+        for place in &mut places {
+            place.is_candidate = place.last >= rank;
+        }
+        Some(self.reading(&places, Order::OldestFirst))
+    }
+}
+
+/// The greatest first rank of a page before which there cannot be more lines than these.
+fn start_rank(places: &[Place], line: u64) -> u64 {
+    let mut firsts: Vec<(u64, u64)> = places
+        .iter()
+        .map(|place| (place.first, place.page.lines))
+        .collect();
+    firsts.sort_unstable();
+    let (mut rank, mut lines, mut before) = (0, 0, 0);
+    for (first, more) in firsts {
+        // All pages that begin before this one count, also those that end behind it.
+        if first != rank {
+            before = lines;
+        }
+        if before > line {
+            break;
+        }
+        rank = first;
+        lines += more;
+    }
+    rank
+}
+
+/// Adds all pages that overlap a candidate, one of these ranges, or the `context` events before and
+/// behind it.
+fn complete(places: &mut [Place], mut ranges: Vec<(u64, u64)>, context: usize) {
+    let candidates = places.iter().filter(|place| place.is_candidate);
+    ranges.extend(candidates.map(|place| (place.first, place.last)));
+    if context > 0 {
+        // The events behind important ones.
+        ranges.extend([(0, 0), (u64::MAX, u64::MAX)]);
+        widen(&mut ranges, places, context as u64);
+    }
+    ranges.sort_unstable();
+    let mut joined: Vec<(u64, u64)> = Vec::new();
+    for (first, last) in ranges {
+        match joined.last_mut() {
+            Some(before) if first <= before.1 => before.1 = before.1.max(last),
+            _ => joined.push((first, last)),
+        }
+    }
+    for place in places {
+        // The first range that does not end before it.
+        let at = joined.partition_point(|range| range.1 < place.first);
+        place.is_candidate |= joined.get(at).is_some_and(|range| range.0 <= place.last);
+    }
+}
+
+/// Widens ranges by pages before and behind them that have at least so many events.
+fn widen(ranges: &mut [(u64, u64)], places: &[Place], context: u64) {
+    let mut by_last: Vec<&Place> = places.iter().collect();
+    by_last.sort_unstable_by_key(|place| place.last);
+    let mut by_first: Vec<&Place> = places.iter().collect();
+    by_first.sort_unstable_by_key(|place| place.first);
+    for (first, last) in ranges {
+        let (start, end) = (*first, *last);
+        let before = by_last.partition_point(|place| place.last < start);
+        let behind = by_first.partition_point(|place| place.first <= end);
+        let mut events = 0;
+        for place in by_last[..before].iter().rev() {
+            *first = (*first).min(place.first);
+            events += u64::from(place.page.events);
+            if events >= context {
+                break;
+            }
+        }
+        events = 0;
+        for place in &by_first[behind..] {
+            *last = (*last).max(place.last);
+            events += u64::from(place.page.events);
+            if events >= context {
+                break;
+            }
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! The index of a file of an archive, as far as it belongs to that file.
+
+use std::cell::OnceCell;
+use std::io;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use timeline_archive::{Archive, UnitInfo};
+
+use super::build::{Builder, digest_of_string};
+use super::file::{Entry, Root, Writing};
+use super::page::Page;
+use super::segment::{Segment, SegmentBuilder};
+use super::storage::Storage;
+
+/// The index of a file of an archive.
+pub struct FileIndex {
+    pub path: Option<PathBuf>,
+    /// Where the file begins in the bytes of the archive.
+    start: usize,
+    /// The units of the file, and those of them that are indexed.
+    pub units: Range<usize>,
+    pub indexed: Range<usize>,
+    root: Root,
+    pub parts: Vec<Part>,
+    /// Whether something in it was found damaged. Then it is made again.
+    pub is_damaged: bool,
+}
+
+/// A segment of the index and its pages, which are read when they are needed.
+pub struct Part {
+    pub entry: Entry,
+    storage: Rc<Storage>,
+    segment: OnceCell<Option<Segment>>,
+    pages: OnceCell<Option<Vec<Page>>>,
+}
+
+impl Part {
+    fn new(entry: Entry, storage: &Rc<Storage>) -> Part {
+        Part {
+            entry,
+            storage: Rc::clone(storage),
+            segment: OnceCell::new(),
+            pages: OnceCell::new(),
+        }
+    }
+
+    /// The ngrams, and the bytes that they are in. `None` if they are damaged.
+    pub fn segment(&self) -> Option<(&Segment, &Storage)> {
+        let read = || self.entry.segment(&self.storage);
+        let segment = self.segment.get_or_init(read).as_ref()?;
+        Some((segment, &self.storage))
+    }
+
+    /// The pages. `None` if they are damaged.
+    pub fn pages(&self) -> Option<&[Page]> {
+        let read = || self.entry.pages(&self.storage);
+        self.pages.get_or_init(read).as_deref()
+    }
+}
+
+impl FileIndex {
+    /// Of a file that begins at `start` in the archive and has these units. None are indexed.
+    pub fn new(path: Option<PathBuf>, start: usize, units: Range<usize>) -> FileIndex {
+        FileIndex {
+            path,
+            start,
+            indexed: units.start..units.start,
+            units,
+            root: Root::default(),
+            parts: Vec::new(),
+            is_damaged: false,
+        }
+    }
+
+    /// Drops everything, because something is damaged.
+    pub fn forget(&mut self) {
+        self.clear();
+        self.is_damaged = true;
+    }
+
+    fn clear(&mut self) {
+        let units = self.units.clone();
+        *self = FileIndex::new(self.path.take(), self.start, units);
+    }
+
+    /// Takes what was found beside the file, if it belongs to the file.
+    pub fn take(&mut self, archive: &Archive, units: &[UnitInfo], found: Option<(Storage, Root)>) {
+        self.clear();
+        let Some((storage, root)) = found else {
+            return;
+        };
+        let Some(indexed) = self.covered(archive, units, &root) else {
+            return;
+        };
+        let storage = Rc::new(storage);
+        let parts = root.segments.iter();
+        self.parts = parts
+            .map(|entry| Part::new(entry.clone(), &storage))
+            .collect();
+        (self.root, self.indexed) = (root, indexed);
+    }
+
+    /// The units that a root covers, if it is of these units.
+    fn covered(&self, archive: &Archive, units: &[UnitInfo], root: &Root) -> Option<Range<usize>> {
+        let own = &units[self.units.clone()];
+        let count = own.partition_point(|unit| self.end_of(unit) <= root.covered);
+        let last = own[..count].last()?;
+        let is_same = |(magic, number, digest): &(u64, u64, u64)| {
+            digest_of_string(archive, *magic, *number) == *digest
+        };
+        let is_ours = self.end_of(last) == root.covered
+            && last.digest == root.digest
+            && root.names.iter().all(is_same)
+            && root
+                .symbols
+                .is_none_or(|symbols| symbols == archive.symbols_digest());
+        is_ours.then_some(self.units.start..self.units.start + count)
+    }
+
+    fn start_of(&self, unit: &UnitInfo) -> u64 {
+        (unit.place.start - self.start) as u64
+    }
+
+    fn end_of(&self, unit: &UnitInfo) -> u64 {
+        (unit.place.end - self.start) as u64
+    }
+
+    /// The number of the indexed unit that begins here in the file.
+    pub fn unit(&self, units: &[UnitInfo], start: u64) -> Option<usize> {
+        let indexed = &units[self.indexed.clone()];
+        let at = indexed.binary_search_by_key(&start, |unit| self.start_of(unit));
+        at.ok().map(|at| self.indexed.start + at)
+    }
+
+    /// The units that can be indexed, but are not. Events may be appended to the last unit, unless
+    /// it is a block.
+    pub fn missing(&self, units: &[UnitInfo]) -> Range<usize> {
+        let last = units[self.units.clone()].last();
+        let open = usize::from(last.is_some_and(|unit| !unit.block));
+        self.indexed.end..(self.units.end - open).max(self.indexed.end)
+    }
+
+    /// Indexes the units that are missing. Calls `progress` with the bytes of the file that are
+    /// done.
+    ///
+    /// # Errors
+    /// Those of writing. What was written before stays.
+    pub fn go_on(
+        &mut self,
+        archive: &Archive,
+        units: &[UnitInfo],
+        mut writing: Writing,
+        mut progress: impl FnMut(u64),
+    ) -> io::Result<()> {
+        let (mut builder, mut root) = self.reopen(archive, &mut writing)?;
+        let (mut reader, mut events) = (archive.unit_reader(), Vec::new());
+        let missing = self.missing(units);
+        for number in missing.clone() {
+            let unit = &units[number];
+            if !unit.important {
+                events.clear();
+                reader.read(number, &mut events);
+                builder.add(self.start_of(unit), &events);
+            }
+            if archive.has_cut_names() {
+                // Messages depend on what was read before.
+                writing.clear()?;
+                return Ok(());
+            }
+            if builder.is_full() || number + 1 == missing.end {
+                (root.covered, root.digest) = (self.end_of(unit), unit.digest);
+                let (mut bytes, old) = (Vec::new(), root.segments.len());
+                if !builder.is_empty() {
+                    root.segments.push(builder.finish(&mut bytes));
+                }
+                builder.add_names(&mut root);
+                root = writing.append(&bytes, root, old)?;
+            }
+            progress(self.end_of(unit));
+        }
+        self.take(archive, units, Some((writing.storage()?, root)));
+        Ok(())
+    }
+
+    /// Goes on with the last segment, if it has room. Without a root, begins anew.
+    fn reopen<'a>(
+        &mut self,
+        archive: &'a Archive,
+        writing: &mut Writing,
+    ) -> io::Result<(Builder<'a>, Root)> {
+        let mut root = std::mem::take(&mut self.root);
+        if self.indexed.is_empty() {
+            writing.clear()?;
+            return Ok((Builder::new(archive), Root::default()));
+        }
+        if writing.is_wasteful(&root) {
+            root = writing.compact(root)?;
+        }
+        let last = self.parts.last().and_then(|part| {
+            let (segment, storage) = part.segment()?;
+            let pages = part.pages()?.to_vec();
+            let segment = SegmentBuilder::go_on(segment, storage)?;
+            Some((segment, pages, part.entry.text))
+        });
+        let mut builder = Builder::new(archive);
+        if let Some((segment, pages, text)) = last
+            && !segment.is_full()
+        {
+            builder.go_on(segment, pages, text);
+            root.segments.pop();
+        }
+        Ok((builder, root))
+    }
+}

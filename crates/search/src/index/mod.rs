@@ -1,0 +1,28 @@
+//! Finds the events of an archive whose text may have what is searched for, by ngrams.
+//!
+//! `ngrams` cuts the messages of events, and `requirement` cuts a needle in the same way. `build`
+//! collects the ngrams of each `page` of events in a `segment`, whose `postings` are sets of pages
+//! (`page_set`). `file` keeps segments beside a file of the archive (`storage` reads their bytes),
+//! `file_index` compares them with that file, and `archive_index` has those of all files. A query
+//! becomes a `selection` of the events that are read, and `lines` numbers these.
+
+mod archive_index;
+mod build;
+mod file;
+mod file_index;
+mod lines;
+mod ngrams;
+mod page;
+mod page_set;
+mod postings;
+mod requirement;
+mod segment;
+mod selection;
+mod storage;
+#[cfg(test)]
+mod tests;
+
+pub use archive_index::{Candidates, Coverage, Index};
+pub use build::line_count;
+pub use lines::LineNumbers;
+pub use selection::Selection;

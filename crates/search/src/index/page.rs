@@ -1,0 +1,81 @@
+//! Pages: runs of events as a unit of the archive stores them, each with its lines and times.
+
+use std::ops::Range;
+
+use timeline_archive::varint::{Cursor, put, put_difference};
+
+/// Most events of a page.
+pub const MOST_EVENTS: usize = 512;
+
+/// A run of events of a unit.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Page {
+    /// Where the unit begins in its file.
+    pub unit: u64,
+    /// The place of its first event in the unit.
+    pub first: u32,
+    /// How many events it has.
+    pub events: u32,
+    /// How many lines these have.
+    pub lines: u64,
+    /// The least and the most ticks.
+    pub ticks: (u64, u64),
+    /// The least and the most time, in nanoseconds since 1970.
+    pub time: (u64, u64),
+}
+
+impl Page {
+    /// The places of its events in the unit.
+    pub fn places(&self) -> Range<usize> {
+        self.first as usize..(self.first + self.events) as usize
+    }
+}
+
+/// Appends pages.
+pub fn encode(pages: &[Page], out: &mut Vec<u8>) {
+    let mut before = Page::default();
+    for page in pages {
+        put(out, page.unit - before.unit);
+        put(out, page.events.into());
+        put(out, page.lines - u64::from(page.events));
+        for ((low, high), (low_before, _)) in [(page.ticks, before.ticks), (page.time, before.time)]
+        {
+            put_difference(out, low, low_before);
+            put(out, high - low);
+        }
+        before = page.clone();
+    }
+}
+
+/// Reads so many pages. `None` if they are damaged.
+pub fn decode(bytes: &[u8], count: u16) -> Option<Vec<Page>> {
+    let (mut input, mut before) = (Cursor(bytes), Page::default());
+    let mut pages = Vec::new();
+    for _ in 0..count {
+        let unit = before.unit.checked_add(input.get()?)?;
+        let is_new = pages.is_empty() || unit != before.unit;
+        let first = match is_new {
+            true => 0,
+            false => before.first.checked_add(before.events)?,
+        };
+        let events = u32::try_from(input.get()?).ok()?;
+        first.checked_add(events)?;
+        let lines = input.get()?.checked_add(events.into())?;
+        let mut range = |before: u64| {
+            let low = input.difference(before)?;
+            Some((low, low.checked_add(input.get()?)?))
+        };
+        let ticks = range(before.ticks.0)?;
+        let time = range(before.time.0)?;
+        before = Page {
+            unit,
+            first,
+            events,
+            lines,
+            ticks,
+            time,
+        };
+        pages.push(before.clone());
+    }
+    input.0.is_empty().then_some(pages)
+}

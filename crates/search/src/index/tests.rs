@@ -1,0 +1,333 @@
+//! Tests of the whole index against reading everything: the same lines, always.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use timeline::dump::Messages;
+use timeline::{Event, Order, Source};
+use timeline_archive::{Archive, Form, PRINTF, RawEvent, Writer};
+
+use super::{Index, LineNumbers, file, line_count};
+use crate::{Case, Needle};
+
+/// An event to be written.
+#[derive(Debug, Clone)]
+struct Logged {
+    /// Which of two rings it is of.
+    ring: bool,
+    time: u64,
+    template: usize,
+    text: String,
+    is_important: bool,
+    /// Whether its block ends behind it.
+    ends: bool,
+}
+
+const TEMPLATES: [&str; 4] = ["%s", "took %s ms", "Id7%sf", "a\n%s\nKz"];
+
+fn events(texts: &'static str) -> impl Strategy<Value = Vec<Logged>> {
+    let event = (
+        proptest::bool::weighted(0.1),
+        0..400_u64,
+        0..TEMPLATES.len(),
+        texts,
+        proptest::bool::weighted(0.03),
+        proptest::bool::weighted(0.1),
+    );
+    let event = event.prop_map(|(ring, time, template, text, is_important, ends)| Logged {
+        ring,
+        time,
+        template,
+        text,
+        is_important,
+        ends,
+    });
+    proptest::collection::vec(event, 1..150)
+}
+
+/// Writes events behind those of a file, of which `before` were written. Later events have later
+/// times, but for a few that are late.
+fn append(path: &Path, events: &[Logged], before: usize, form: Form) {
+    let mut file = fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(path)
+        .unwrap();
+    for ring in [false, true] {
+        let mut bytes = Vec::new();
+        let mut writer = Writer::new(&mut bytes, 7 + u64::from(ring), form);
+        for (number, logged) in events.iter().enumerate() {
+            if logged.ring != ring {
+                continue;
+            }
+            let number = (before + number) as u64;
+            let mut event = RawEvent {
+                ticks: Some(100 * number + logged.time * 10),
+                unix_nanos: Some(1_000_000 + 50 * number + logged.time * 5),
+                lane: Some(number % 2),
+                number: Some(number),
+                ..RawEvent::default()
+            };
+            if logged.is_important {
+                event.lane = Some(32_768);
+            }
+            event.definition.syntax = Some(PRINTF);
+            event.definition.format = Some(writer.string(TEMPLATES[logged.template]));
+            let length = logged.text.len() as u8;
+            event.payload = [&[0xd9, length], logged.text.as_bytes()].concat();
+            writer.event(&event).unwrap();
+            if logged.ends {
+                writer.flush().unwrap();
+            }
+        }
+        writer.flush().unwrap();
+        file.write_all(&bytes).unwrap();
+    }
+}
+
+/// The numbers and texts of the messages with a needle.
+type Lines = Vec<(u64, String)>;
+
+fn found(
+    archive: &Archive,
+    needle: &Needle,
+    events: impl Iterator<Item = Event>,
+    mut numbers: LineNumbers,
+) -> Lines {
+    let mut messages = Messages::new(archive);
+    let mut found = Lines::new();
+    for event in events {
+        let text = messages.text(&event, archive.definition(event.id));
+        let (first, _) = numbers.next(&event, line_count(&text));
+        if text.lines().any(|line| needle.is_in(line)) {
+            found.push((first, text.into_owned()));
+        }
+    }
+    found
+}
+
+fn naive(archive: &Archive, needle: &Needle) -> Lines {
+    let events = archive.events_by_time(Order::OldestFirst);
+    found(
+        archive,
+        needle,
+        events,
+        LineNumbers::new(Order::OldestFirst),
+    )
+}
+
+/// Searches by index: without numbers, and with numbers in both orders.
+fn check(archive: &Archive, index: &mut Index, needle: &Needle) {
+    let expected = naive(archive, needle);
+    let texts = |lines: &Lines| {
+        lines
+            .iter()
+            .map(|(_, text)| text.clone())
+            .collect::<Vec<_>>()
+    };
+    for (order, context) in [
+        (Order::OldestFirst, None),
+        (Order::OldestFirst, Some(0)),
+        (Order::NewestFirst, Some(0)),
+        (Order::OldestFirst, Some(3)),
+    ] {
+        let rest = archive.events_by_time_where(Order::OldestFirst, Box::new(index.rest()));
+        let mut candidates = index.candidates(needle, order, context);
+        let mut total = [0, index.coverage().lines];
+        let mut messages = Messages::new(archive);
+        for event in rest {
+            let text = messages.text(&event, archive.definition(event.id));
+            total[usize::from(!event.important)] += line_count(&text);
+        }
+        candidates.lines.set_total(total[0], total[0] + total[1]);
+        let events = archive.events_by_time_where(order, Box::new(candidates.selection));
+        let mut lines = found(archive, needle, events, candidates.lines);
+        if order == Order::NewestFirst {
+            // Important events come first in each order.
+            lines.sort_unstable();
+        }
+        match context {
+            None => assert_eq!(texts(&lines), texts(&expected)),
+            Some(_) if order == Order::NewestFirst => {
+                let mut expected = expected.clone();
+                expected.sort_unstable();
+                assert_eq!(lines, expected);
+            }
+            Some(_) => assert_eq!(lines, expected),
+        }
+    }
+}
+
+/// From each line on, the same events come.
+fn check_lines(archive: &Archive, index: &Index, every: usize) {
+    let all = Needle::text("", Case::Sensitive).unwrap();
+    let expected = naive(archive, &all);
+    let mut messages = Messages::new(archive);
+    let rest = archive.events_by_time_where(Order::OldestFirst, Box::new(index.rest()));
+    let lines = rest.map(|event| {
+        let text = messages.text(&event, archive.definition(event.id));
+        line_count(&text)
+    });
+    let rest: u64 = lines.sum();
+    for (place, (line, _)) in expected.iter().enumerate().step_by(every) {
+        let candidates = index.from_line(*line, rest).expect("whole");
+        let selection = Box::new(candidates.selection);
+        let events = archive.events_by_time_where(Order::OldestFirst, selection);
+        let lines = found(archive, &all, events, candidates.lines);
+        let from = lines
+            .iter()
+            .position(|(first, _)| first >= line)
+            .expect("it is there");
+        assert_eq!(lines[from..], expected[place..]);
+    }
+}
+
+fn needles() -> impl Strategy<Value = (String, bool, bool)> {
+    let text = "[ab1 (AK\u{17f}ö]{1,6}|took [0-9]|7[0-9a-f]{3,9}f|[0-9]{5,12}|(a|Kz)|b+1?a";
+    (text, any::<bool>(), any::<bool>())
+}
+
+fn needle((text, insensitive, is_regex): &(String, bool, bool)) -> Option<Needle> {
+    let case = if *insensitive {
+        Case::Insensitive
+    } else {
+        Case::Sensitive
+    };
+    match is_regex {
+        true => Needle::regex(text, case).ok(),
+        false => Needle::text(text, case).ok(),
+    }
+}
+
+const TEXTS: &str = "[ab1 (\nAKs\u{17f}ö]{0,20}|[0-9]{5,12}|[0-9a-f]{4,12}";
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn the_same_lines_are_found(
+        first in events(TEXTS),
+        then in events(TEXTS),
+        wanted in proptest::collection::vec(needles(), 8),
+        is_plain: bool,
+        has_two_files: bool,
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let form = if is_plain { Form::Plain } else { Form::Blocks };
+        let path = folder.path().join("000001.tla");
+        append(&path, &first, 0, form);
+        Index::open(&Archive::open(&path).unwrap()).update(|_| ()).unwrap();
+        let second = match has_two_files {
+            true => folder.path().join("000002.tla"),
+            false => path.clone(),
+        };
+        append(&second, &then, first.len(), form);
+        let archive = Archive::open(folder.path()).unwrap();
+        for is_updated in [false, true] {
+            let mut index = Index::open(&archive);
+            if is_updated {
+                index.update(|_| ()).unwrap();
+                prop_assert_eq!(index.coverage().missing, 0);
+                // What was written is what is read.
+                index = Index::open(&archive);
+                prop_assert_eq!(index.coverage().missing, 0);
+            }
+            for needle in wanted.iter().filter_map(needle) {
+                check(&archive, &mut index, &needle);
+            }
+            check_lines(&archive, &index, 7);
+        }
+    }
+
+    #[test]
+    fn what_is_damaged_or_of_another_archive_is_not_believed(
+        own in events(TEXTS),
+        other in events(TEXTS),
+        wanted in proptest::collection::vec(needles(), 4),
+        at: usize,
+        bit in 0..8_u32,
+        harm in 0..4,
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("own.tla");
+        append(&path, &own, 0, Form::Blocks);
+        let archive = Archive::open(&path).unwrap();
+        Index::open(&archive).update(|_| ()).unwrap();
+        let beside = file::path_of(&path);
+        let mut bytes = fs::read(&beside).unwrap();
+        let at = at % bytes.len();
+        match harm {
+            0 => bytes[at] ^= 1 << bit,
+            1 => bytes.truncate(at),
+            2 => bytes.extend_from_within(at..),
+            _ => {
+                let path = folder.path().join("other.tla");
+                append(&path, &other, 0, Form::Blocks);
+                Index::open(&Archive::open(&path).unwrap()).update(|_| ()).unwrap();
+                bytes = fs::read(file::path_of(&path)).unwrap();
+            }
+        }
+        fs::write(&beside, bytes).unwrap();
+        for is_again in [false, true] {
+            let mut index = Index::open(&archive);
+            for needle in wanted.iter().filter_map(needle) {
+                check(&archive, &mut index, &needle);
+            }
+            index.update(|_| ()).unwrap();
+            prop_assert_eq!(index.coverage().missing, 0);
+            prop_assert!(!is_again || !index.is_damaged());
+        }
+    }
+}
+
+/// An archive of one event, and the place of its index.
+fn small(folder: &Path) -> (PathBuf, PathBuf) {
+    let path = folder.join("flight.tla");
+    let logged = Logged {
+        ring: false,
+        time: 0,
+        template: 1,
+        text: "12".into(),
+        is_important: false,
+        ends: true,
+    };
+    append(&path, &[logged], 0, Form::Blocks);
+    let beside = file::path_of(&path);
+    (path, beside)
+}
+
+#[test]
+fn a_file_that_is_no_index_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, beside) = small(folder.path());
+    let archive = Archive::open(&path).unwrap();
+    fs::write(&beside, "notes").unwrap();
+    assert!(Index::open(&archive).update(|_| ()).is_err());
+    assert_eq!(fs::read(&beside).unwrap(), b"notes");
+    fs::remove_file(&beside).unwrap();
+    let elsewhere = folder.path().join("elsewhere");
+    fs::write(&elsewhere, "").unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &beside).unwrap();
+    assert!(Index::open(&archive).update(|_| ()).is_err());
+    assert_eq!(fs::read(&elsewhere).unwrap(), b"");
+}
+
+#[test]
+fn an_index_that_others_can_write_is_not_believed() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let (path, beside) = small(folder.path());
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    let archive = Archive::open(&path).unwrap();
+    let mut index = Index::open(&archive);
+    index.update(|_| ()).unwrap();
+    assert_eq!(index.coverage().lines, 1);
+    let mode = |path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&beside), 0o644);
+    assert_eq!(Index::open(&archive).coverage().lines, 1);
+    fs::set_permissions(&beside, fs::Permissions::from_mode(0o666)).unwrap();
+    assert_eq!(Index::open(&archive).coverage().lines, 0);
+    assert!(Index::open(&archive).update(|_| ()).is_err());
+}
