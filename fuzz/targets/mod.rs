@@ -10,12 +10,18 @@ pub mod archive;
 pub mod archive_framed;
 /// Frames as the page says that they are, found without the library.
 pub mod frames;
+/// What lies where an archive has its index.
+pub mod index;
 /// A format, and what is to be filled in.
 pub mod printf;
+/// What people write to say which events they want.
+pub mod query;
 /// What a recorder finds where it is to go on.
 pub mod resume;
 /// A timeline, or changes to one.
 pub mod ring;
+/// A small archive to be searched.
+pub mod sample;
 /// Files in memory, for readers that want a path.
 pub mod scratch;
 /// A program's file, or a mangled name.

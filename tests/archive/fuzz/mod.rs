@@ -4,6 +4,7 @@
 
 mod elf;
 mod mutate;
+mod searching;
 mod seeds;
 #[path = "../../../fuzz/targets/mod.rs"]
 mod targets;
@@ -17,10 +18,12 @@ use crate::support::size;
 /// A target's name, what it does, and how many changed inputs it is tried with here by default.
 type Target = (&'static str, fn(&[u8]), usize);
 
-const TARGETS: [Target; 6] = [
+const TARGETS: [Target; 8] = [
     ("archive", targets::archive::run, 150),
     ("archive_framed", targets::archive_framed::run, 250),
+    ("index", targets::index::run, 100),
     ("printf", targets::printf::run, 2_000),
+    ("query", targets::query::run, 300),
     ("resume", targets::resume::run, 150),
     ("ring", targets::ring::run, 150),
     ("symbols", targets::symbols::run, 500),

@@ -9,8 +9,8 @@ use timeline::layout::Header;
 use timeline::{Attached, Frame, Module, Priority, Record, Timeline, Value, lay_out, values};
 use timeline_archive::{Archive, Form, Keeping, Output, Preamble, RawEvent, Recorder, Writer};
 
-use super::elf;
 use super::targets::{archive_framed, frames, ring, scratch::Scratch};
+use super::{elf, searching};
 use crate::samples::event_of;
 use crate::support::Name;
 
@@ -28,6 +28,12 @@ pub fn all() -> Vec<Seed> {
     add("archive_framed", "odd-blocks", odd_blocks());
     for (name, bytes) in formats() {
         add("printf", name, bytes);
+    }
+    for (name, bytes) in searching::indexes() {
+        add("index", name, bytes);
+    }
+    for (name, bytes) in searching::queries() {
+        add("query", name, bytes);
     }
     for (name, bytes) in continued() {
         add("resume", name, bytes);

@@ -110,9 +110,10 @@ impl<'a> Index<'a> {
             coverage.bytes += bytes(&self.units[file.units.clone()]);
             coverage.missing += bytes(&self.units[file.missing(&self.units)]);
             for part in &file.parts {
-                coverage.lines += part.entry.lines;
-                coverage.text += part.entry.text;
-                coverage.index += part.entry.bytes();
+                let entry = &part.entry;
+                coverage.lines = coverage.lines.saturating_add(entry.lines);
+                coverage.text = coverage.text.saturating_add(entry.text);
+                coverage.index = coverage.index.saturating_add(entry.bytes());
             }
         }
         coverage
@@ -302,7 +303,7 @@ fn start_rank(places: &[Place], line: u64) -> u64 {
             break;
         }
         rank = first;
-        lines += more;
+        lines = u64::saturating_add(lines, more);
     }
     rank
 }

@@ -65,9 +65,9 @@ impl LineNumbers {
         if order == Order::NewestFirst {
             skipped.reverse();
         }
-        let mut sum = 0;
+        let mut sum = 0_u64;
         for (_, lines) in &mut skipped {
-            sum += *lines;
+            sum = sum.saturating_add(*lines);
             *lines = sum;
         }
         LineNumbers {
