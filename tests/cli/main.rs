@@ -21,6 +21,7 @@ mod foreign;
 mod gaps;
 mod growing;
 mod guide;
+mod imported;
 mod indexed;
 mod install;
 mod languages;

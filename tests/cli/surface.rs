@@ -10,9 +10,10 @@ use nix::unistd::Pid;
 use crate::command::*;
 use crate::support::Name;
 
-const VERBS: [&str; 19] = [
+const VERBS: [&str; 21] = [
     "list", "info", "dump", "tail", "search", "index", "stats", "events", "save", "record",
-    "verify", "repair", "priority", "enable", "disable", "channel", "sample", "rm", "demo",
+    "import", "export", "verify", "repair", "priority", "enable", "disable", "channel", "sample",
+    "rm", "demo",
 ];
 
 /// The command lines under "Examples:", up to the first pipe.
@@ -74,6 +75,7 @@ fn run_example(verb: &str, number: usize, example: &[String]) {
     }
     let catalogue = "packet|got packet $len:bytes\nIt came.\n";
     fs::write(directory.path().join("engine.events"), catalogue).unwrap();
+    fs::write(directory.path().join("server.log"), "one line\n").unwrap();
     let mut args: Vec<String> = example
         .iter()
         .map(|word| match word.as_str() {

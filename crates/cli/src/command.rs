@@ -12,8 +12,8 @@ use crate::failure::Result;
 use crate::pager::Pager;
 use crate::target::Target;
 use crate::{
-    channel, demo, dump, events, generate, index, info, list, output, priority, record, repair, rm,
-    sample, save, search, stats, style, tail, verify,
+    channel, demo, dump, events, export, generate, import, index, info, list, output, priority,
+    record, repair, rm, sample, save, search, stats, style, tail, verify,
 };
 
 /// A flight recorder: read and control the timelines of programs, while they run and after they
@@ -55,6 +55,8 @@ pub enum Verb {
     Events(events::Args),
     Save(save::Args),
     Record(record::Args),
+    Import(import::Args),
+    Export(export::Args),
     Verify(verify::Args),
     Repair(repair::Args),
     Priority(priority::Args),
@@ -79,6 +81,7 @@ impl Verb {
             Verb::Stats(args) => Some(("stats", &mut args.target)),
             Verb::Save(args) => Some(("save", &mut args.target)),
             Verb::Record(args) => Some(("record", &mut args.target)),
+            Verb::Export(args) => Some(("export", &mut args.target)),
             Verb::Priority(args) => Some(("priority", args.target())),
             Verb::Enable(args) => Some(("enable", args.names.target())),
             Verb::Disable(args) => Some(("disable", args.names.target())),
@@ -101,6 +104,8 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
     ("events", events::EXAMPLES),
     ("save", save::EXAMPLES),
     ("record", record::EXAMPLES),
+    ("import", import::EXAMPLES),
+    ("export", export::EXAMPLES),
     ("verify", verify::EXAMPLES),
     ("repair", repair::EXAMPLES),
     ("priority", priority::EXAMPLES),

@@ -7,11 +7,13 @@ mod command;
 mod demo;
 mod dump;
 mod events;
+mod export;
 mod failure;
 mod filters;
 mod format;
 mod generate;
 mod health;
+mod import;
 mod index;
 mod indexing;
 mod info;
@@ -79,6 +81,8 @@ fn run(verb: Verb) -> Result {
         Verb::Events(args) => events::run(&args),
         Verb::Save(args) => save::run(&args),
         Verb::Record(args) => record::run(&args),
+        Verb::Import(args) => import::run(&args),
+        Verb::Export(args) => export::run(&args),
         Verb::Verify(args) => verify::run(&args),
         Verb::Repair(args) => repair::run(&args),
         Verb::Priority(args) => priority::run(&args),

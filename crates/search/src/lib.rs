@@ -27,6 +27,7 @@
 //! ```
 
 mod error;
+pub mod import;
 mod index;
 mod query;
 

@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 
 use crate::format::event::{RawDefinition, RawThread};
+use crate::format::stored::Stored;
 use crate::format::varint::{Cursor, put};
 use timeline::ValueKind;
 
@@ -15,6 +16,9 @@ use timeline::ValueKind;
 pub const CODEC: &str = "lz4";
 /// The name of the same compression, of a block with shapes that state the kinds of values.
 pub const CODEC_KINDS: &str = "lz4+kinds";
+/// The names of compressions of a block of imported lines: its shapes state how values are stored.
+pub const CODEC_COLUMNS: &str = "lz4+columns";
+pub const CODEC_ZSTD: &str = "zstd+columns";
 /// Most bytes that a block may expand to.
 pub const MAX_EXPANDED: usize = 16 << 20;
 /// The number of columns before those of the arguments.
@@ -60,6 +64,10 @@ pub struct Shape {
     pub payload: bool,
     /// The kinds of their values, if each has a column in place of arguments and payload.
     pub kinds: Vec<ValueKind>,
+    /// How each of these values is stored, if the shape says so.
+    pub stored: Vec<Stored>,
+    /// The number of columns of values before those of this shape.
+    pub first: usize,
 }
 
 pub(crate) const HAS_TICKS: u64 = 1 << 7;
@@ -72,6 +80,7 @@ const HAS_BACKTRACE: u64 = 1 << 4;
 const HAS_ARGS: u64 = 1 << 10;
 const HAS_PAYLOAD: u64 = 1 << 19;
 const HAS_KINDS: u64 = 1 << 21;
+const HAS_STORED: u64 = 1 << 25;
 /// The kinds of values by their numbers in a block.
 const KINDS: [ValueKind; 5] = [
     ValueKind::Int,
@@ -83,7 +92,8 @@ const KINDS: [ValueKind; 5] = [
 
 /// Whether the codec of a block is one of those above.
 pub fn is_known(codec: &[u8]) -> bool {
-    [CODEC.as_bytes(), CODEC_KINDS.as_bytes()].contains(&codec)
+    let known = [CODEC, CODEC_KINDS, CODEC_COLUMNS, CODEC_ZSTD];
+    known.iter().any(|known| known.as_bytes() == codec)
 }
 
 impl Shape {
@@ -116,6 +126,9 @@ impl Shape {
         if !self.kinds.is_empty() {
             mask |= HAS_KINDS;
         }
+        if !self.stored.is_empty() {
+            mask |= HAS_STORED;
+        }
         let counts = [self.backtrace, self.args];
         encode_row(mask, &mut self.fields(), out);
         for count in counts.into_iter().filter(|count| *count > 0) {
@@ -124,7 +137,15 @@ impl Shape {
         if !self.kinds.is_empty() {
             put(out, self.kinds.len() as u64);
             let number = |kind| KINDS.iter().position(|known| known == kind).unwrap_or(0);
-            out.extend(self.kinds.iter().map(|kind| number(kind) as u8));
+            let kinds = self.kinds.iter().map(|kind| number(kind) as u8);
+            match self.stored.is_empty() {
+                true => out.extend(kinds),
+                false => {
+                    let each = kinds.zip(&self.stored);
+                    each.for_each(|(kind, stored)| stored.encode(kind, out));
+                    put(out, self.first as u64);
+                }
+            }
         }
     }
 
@@ -140,17 +161,31 @@ impl Shape {
         }
         shape.payload = mask & HAS_PAYLOAD != 0;
         if mask & HAS_KINDS != 0 {
-            let count = input.count(MAX_ARGS)? as u64;
-            let kinds = input.take(count)?.0.iter();
-            shape.kinds = kinds
-                .map(|kind| KINDS.get(usize::from(*kind)).copied())
-                .collect::<Option<_>>()?;
+            shape.decode_kinds(mask & HAS_STORED != 0, input)?;
             // Its values stand in one place.
             if mask & (HAS_ARGS | HAS_PAYLOAD) != 0 {
                 return None;
             }
         }
         Some(shape)
+    }
+
+    fn decode_kinds(&mut self, are_stored: bool, input: &mut Cursor) -> Option<()> {
+        let kind = |number: u8| KINDS.get(usize::from(number)).copied();
+        let count = input.count(MAX_ARGS)?;
+        if !are_stored {
+            let kinds = input.take(count as u64)?.0.iter();
+            self.kinds = kinds.map(|number| kind(*number)).collect::<Option<_>>()?;
+            return Some(());
+        }
+        for _ in 0..count {
+            let number = input.take(1)?.0[0];
+            let kind = kind(number & 0xf)?;
+            self.kinds.push(kind);
+            self.stored.push(Stored::decode(number >> 4, kind, input)?);
+        }
+        self.first = input.count(MAX_COLUMNS)?;
+        Some(())
     }
 }
 
@@ -208,6 +243,22 @@ impl Pace {
             time_span: input.get()?,
         };
         (pace.time_span < MAX_SPAN).then_some(pace)
+    }
+
+    /// A pace at which each time is expected at that of the event before, and differences count
+    /// units of so many nanoseconds.
+    pub(crate) fn stepped(time: u64, unit: u64) -> Pace {
+        Pace {
+            time,
+            time_span: unit,
+            ..Pace::default()
+        }
+    }
+
+    /// The unit of differences to the time of the event before, if times are stored so, and the
+    /// time before the first.
+    pub(crate) fn steps(&self) -> Option<(u64, u64)> {
+        (self.ticks_span == 0 && self.time_span > 0).then_some((self.time_span, self.time))
     }
 
     /// The pace between the first and the last event that have both ticks and a time. The span of

@@ -9,5 +9,7 @@ pub(crate) mod kind;
 pub(crate) mod number_fields;
 pub(crate) mod preamble;
 pub(crate) mod record;
+pub(crate) mod stored;
 pub(crate) mod tag;
+pub(crate) mod time_text;
 pub(crate) mod varint;

@@ -313,8 +313,8 @@ fn lost(unit: &Unit, found: usize, whole: bool) -> u64 {
 
 /// The events of a block, if it can be expanded.
 fn unpack_block<'a>(block: &Block, expanded: &'a mut Vec<u8>) -> Option<UnpackedEvents<'a>> {
-    block.codec.filter(|codec| block::is_known(codec))?;
-    let expanded = unpack::expand(block.payload?, block.expanded?, expanded)?;
+    let codec = block.codec.filter(|codec| block::is_known(codec))?;
+    let expanded = unpack::expand(codec, block.payload?, block.expanded?, expanded)?;
     UnpackedEvents::new(expanded)
 }
 

@@ -19,5 +19,6 @@ pub(crate) mod recorded;
 pub(crate) mod repair;
 pub(crate) mod seen;
 pub(crate) mod select;
+pub(crate) mod stored;
 pub(crate) mod unit;
 pub(crate) mod unpack;

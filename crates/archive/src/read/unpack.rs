@@ -1,24 +1,33 @@
 //! Reads the events of a block, one after the other.
 
 use crate::format::block::{
-    BACKTRACE, CORE, FIXED, HAS_CORE, HAS_LANE, HAS_NUMBER, HAS_TICKS, HAS_TIME, LANE, MAX_COLUMNS,
-    MAX_EVENTS, MAX_EXPANDED, MAX_EXPANSION, NUMBER, Pace, PreviousValues, SHAPE, Shape, THREAD,
-    TICKS, TIME, decode_row, thread_fields,
+    BACKTRACE, CODEC_ZSTD, CORE, FIXED, HAS_CORE, HAS_LANE, HAS_NUMBER, HAS_TICKS, HAS_TIME, LANE,
+    MAX_COLUMNS, MAX_EVENTS, MAX_EXPANDED, MAX_EXPANSION, NUMBER, Pace, PreviousValues, SHAPE,
+    Shape, THREAD, TICKS, TIME, decode_row, thread_fields,
 };
 use crate::format::event::{Event, PRINTF, RawThread};
 use crate::format::varint::Cursor;
+use crate::read::stored::StoredValues;
 use timeline::msgpack::all_integers;
 use timeline::{Value, ValueKind};
 
 /// Expands a payload to the length that its record states, into a buffer that can be used again.
 /// Returns `None` if it is damaged.
-pub fn expand<'a>(payload: &[u8], length: u64, out: &'a mut Vec<u8>) -> Option<&'a [u8]> {
+pub fn expand<'a>(
+    codec: &[u8],
+    payload: &[u8],
+    length: u64,
+    out: &'a mut Vec<u8>,
+) -> Option<&'a [u8]> {
     let length = usize::try_from(length).ok()?;
     if length > MAX_EXPANDED || length / MAX_EXPANSION > payload.len() {
         return None;
     }
     out.resize(length, 0);
-    let expanded = lz4_flex::block::decompress_into(payload, out).ok()?;
+    let expanded = match codec == CODEC_ZSTD.as_bytes() {
+        true => zstd::bulk::decompress_to_buffer(payload, &mut out[..]).ok()?,
+        false => lz4_flex::block::decompress_into(payload, out).ok()?,
+    };
     (expanded == length).then_some(out)
 }
 
@@ -36,6 +45,9 @@ pub struct UnpackedEvents<'a> {
     /// The payloads. They are the last column, if any event has a payload.
     payloads: Cursor<'a>,
     previous: PreviousValues,
+    /// The time of the event before, if times count from there.
+    time: u64,
+    stored: StoredValues<'a>,
 }
 
 impl<'a> UnpackedEvents<'a> {
@@ -77,6 +89,8 @@ impl<'a> UnpackedEvents<'a> {
             columns,
             payloads,
             previous,
+            time: pace.steps().map_or(0, |(_, time)| time),
+            stored: StoredValues::default(),
         })
     }
 
@@ -99,7 +113,7 @@ impl<'a> UnpackedEvents<'a> {
     /// block is damaged.
     #[inline]
     pub fn next_event(&mut self, event: &mut IndexedEvent) -> Option<()> {
-        let (fixed, arguments) = self.columns.split_at_mut(FIXED);
+        let fixed = self.columns.get_mut(..FIXED)?;
         let shape_number = usize::try_from(fixed[SHAPE].get()?).ok()?;
         let shape = self.shapes.get(shape_number)?;
         let thread = usize::try_from(fixed[THREAD].get()?).ok()?;
@@ -114,7 +128,14 @@ impl<'a> UnpackedEvents<'a> {
             event.ticks = Some(previous.ticks);
         }
         if has & HAS_TIME != 0 {
-            event.unix_nanos = Some(fixed[TIME].difference(self.pace.expect(event.ticks))?);
+            event.unix_nanos = Some(match self.pace.steps() {
+                None => fixed[TIME].difference(self.pace.expect(event.ticks))?,
+                Some((unit, _)) => {
+                    let steps = fixed[TIME].difference(0)?;
+                    self.time = self.time.wrapping_add(steps.wrapping_mul(unit));
+                    self.time
+                }
+            });
         }
         if has & HAS_CORE != 0 {
             previous.core = fixed[CORE].difference(previous.core)?;
@@ -133,8 +154,34 @@ impl<'a> UnpackedEvents<'a> {
             previous.address = fixed[BACKTRACE].difference(previous.address)?;
             event.backtrace.push(previous.address);
         }
-        let before = &mut previous.args[shape_number];
-        if shape.kinds.is_empty() {
+        self.values(shape_number, event)?;
+        let shape = &self.shapes[shape_number];
+        if shape.payload {
+            let length = self.payloads.get()?;
+            event
+                .payload
+                .extend_from_slice(self.payloads.take(length)?.0);
+        }
+        if !event.payload.is_empty()
+            && shape.definition.syntax != Some(PRINTF)
+            && all_integers(&event.payload, &mut event.args)
+        {
+            event.payload.clear();
+        }
+        Some(())
+    }
+
+    /// Reads the values of an event that stand in columns of their own.
+    #[inline]
+    fn values(&mut self, shape_number: usize, event: &mut IndexedEvent) -> Option<()> {
+        let shape = &self.shapes[shape_number];
+        let arguments = self.columns.get_mut(FIXED..)?;
+        let before = &mut self.previous.args[shape_number];
+        if !shape.stored.is_empty() {
+            let (time, payload) = (event.unix_nanos, &mut event.payload);
+            let shape = (shape_number, shape);
+            (self.stored).next_event(shape, arguments, before, time, payload)?;
+        } else if shape.kinds.is_empty() {
             let count = usize::try_from(shape.args).ok()?;
             let columns = arguments.get_mut(..count)?;
             before.resize(count, 0);
@@ -148,18 +195,6 @@ impl<'a> UnpackedEvents<'a> {
             for ((kind, before), column) in shape.kinds.iter().zip(before).zip(columns) {
                 value(*kind, column, before)?.encode(&mut event.payload);
             }
-        }
-        if shape.payload {
-            let length = self.payloads.get()?;
-            event
-                .payload
-                .extend_from_slice(self.payloads.take(length)?.0);
-        }
-        if !event.payload.is_empty()
-            && shape.definition.syntax != Some(PRINTF)
-            && all_integers(&event.payload, &mut event.args)
-        {
-            event.payload.clear();
         }
         Some(())
     }
@@ -272,7 +307,7 @@ mod tests {
         let mut buffer = vec![7; 100_000];
         let mut compressed = Vec::new();
         let compressed = compress(&packed, &mut compressed);
-        let expanded = expand(compressed, packed.len() as u64, &mut buffer);
+        let expanded = expand(b"lz4", compressed, packed.len() as u64, &mut buffer);
         assert_eq!(unpacked(expanded.expect("LZ4")), events);
         assert_eq!(unpacked(&pack(&[])), []);
     }
@@ -452,8 +487,8 @@ mod tests {
             }
         }
         let mut buffer = Vec::new();
-        assert!(expand(&[0; 10], u64::MAX, &mut buffer).is_none());
+        assert!(expand(b"lz4", &[0; 10], u64::MAX, &mut buffer).is_none());
         assert!(buffer.is_empty());
-        assert!(expand(&[0; 10], 2_600, &mut buffer).is_none());
+        assert!(expand(b"lz4", &[0; 10], 2_600, &mut buffer).is_none());
     }
 }

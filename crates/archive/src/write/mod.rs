@@ -1,11 +1,13 @@
 //! Writes an archive: a frame for each event, or blocks of many.
 //!
-//! writer.rs frames records; packer.rs packs events into the columns of a block.
+//! writer.rs frames records; packer.rs packs events into the columns of a block, and
+//! lines.rs imported lines.
 
 pub(crate) mod alike;
 mod columns;
 pub(crate) mod event;
 pub(crate) mod interned;
+pub(crate) mod lines;
 pub(crate) mod packer;
 pub(crate) mod positions;
 pub(crate) mod range;

@@ -395,6 +395,7 @@ impl Packer {
                 args: if shape.kinds { 0 } else { shape.args as u64 },
                 payload: shape.payload,
                 kinds,
+                ..Shape::default()
             };
             shape.encode(out);
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use timeline::{Order, Source};
 use timeline_archive::{Archive, Preamble};
+use timeline_search::import::CLOCK;
 
 use super::spaced;
 use crate::failure::INFALLIBLE;
@@ -159,6 +160,9 @@ fn lines_of(program: &Preamble) -> Vec<(&'static str, String)> {
         None => "?".to_string(),
     };
     let pid = program.pid.map_or("?".to_string(), |pid| pid.to_string());
+    if program.clock.as_deref() == Some(CLOCK) {
+        return lines_of_log(program);
+    }
     let mut lines = vec![("program", format!("{} ({pid})", text(&program.path)))];
     let Some(_) = program.path.as_ref().or(program.timeline.as_ref()) else {
         let magic = program.magic.unwrap_or(0);
@@ -181,6 +185,17 @@ fn lines_of(program: &Preamble) -> Vec<(&'static str, String)> {
     if let (Some(sha1), Some(size)) = (fingerprint(program), program.size) {
         let size = things(size, "byte");
         lines.push(("  executable", format!("{size}, SHA-1 {sha1}")));
+    }
+    lines
+}
+
+/// What is known of imported logs: no program and no ring.
+fn lines_of_log(program: &Preamble) -> Vec<(&'static str, String)> {
+    let mut lines = vec![("log", program.timeline.clone().unwrap_or_default())];
+    if let Some(created) = program.created {
+        let mut clock = WallClock::new(Form::DateTime);
+        let created = clock.format(created).split('.').next().unwrap_or_default();
+        lines.push(("  imported", created.to_string()));
     }
     lines
 }

@@ -1,6 +1,7 @@
 //! Writes an archive: a frame for each event, or blocks of many.
 
 mod known;
+mod lines;
 mod room;
 mod words;
 

@@ -1,0 +1,147 @@
+//! Reads the values of imported lines, which are stored as their shapes state.
+
+use timeline::{Value, ValueKind};
+
+use crate::format::block::{MAX_EVENTS, Shape};
+use crate::format::stored::{ENTRY, MOST_REPEATED, Stored};
+use crate::format::varint::Cursor;
+
+/// What was read of a block before a value, and is needed to read it.
+#[derive(Default)]
+pub struct StoredValues<'a> {
+    /// The dictionaries of each shape, from its first event on.
+    shapes: Vec<Option<Vec<Dictionary<'a>>>>,
+    /// The bytes that dictionaries and times gave.
+    repeated: usize,
+    /// Memory for the text of a time.
+    time: Vec<u8>,
+}
+
+/// The values that a column has several times.
+#[derive(Default)]
+struct Dictionary<'a> {
+    texts: Vec<&'a [u8]>,
+    integers: Vec<u64>,
+}
+
+impl<'a> StoredValues<'a> {
+    /// Appends the values of the next event of a shape, which has this time. `before` is the
+    /// integers of the event before it. Returns `None` if the block is damaged.
+    pub fn next_event(
+        &mut self,
+        (number, shape): (usize, &Shape),
+        columns: &mut [Cursor<'a>],
+        before: &mut Vec<i64>,
+        unix_nanos: Option<u64>,
+        payload: &mut Vec<u8>,
+    ) -> Option<()> {
+        let columns = columns.get_mut(shape.first..)?;
+        let columns = columns.get_mut(..shape.kinds.len())?;
+        before.resize(shape.kinds.len(), 0);
+        if self.shapes.len() <= number {
+            self.shapes.resize_with(number + 1, || None);
+        }
+        if self.shapes[number].is_none() {
+            let dictionaries = self.dictionaries(shape, columns)?;
+            self.shapes[number] = Some(dictionaries);
+        }
+        let dictionaries = self.shapes[number].as_deref().unwrap_or_default();
+        let places = shape.kinds.iter().zip(&shape.stored).zip(dictionaries);
+        for (((kind, stored), dictionary), (column, before)) in
+            places.zip(columns.iter_mut().zip(before))
+        {
+            let is_text = *kind == ValueKind::Text;
+            match stored {
+                Stored::Time(form) => {
+                    self.time.clear();
+                    form.write(unix_nanos.unwrap_or(0), &mut self.time);
+                    self.repeated += self.time.len();
+                    text(&self.time).encode(payload);
+                }
+                Stored::Dictionary if is_text => {
+                    let bytes = dictionary.texts.get(column.count(MAX_EVENTS)?)?;
+                    self.repeated += bytes.len();
+                    text(bytes).encode(payload);
+                }
+                Stored::Fixed(size) if is_text => {
+                    text(column.take(*size as u64)?.0).encode(payload);
+                }
+                Stored::ByKind if is_text => match column.get()?.checked_sub(1) {
+                    None => Value::Nil.encode(payload),
+                    Some(number) => {
+                        let bytes = column.take(number >> 1)?.0;
+                        let cut = number & 1 == 1;
+                        Value::Text { bytes, cut }.encode(payload);
+                    }
+                },
+                Stored::Number => integer(*kind, column.get()?).encode(payload),
+                Stored::Dictionary => {
+                    let value = dictionary.integers.get(column.count(MAX_EVENTS)?)?;
+                    integer(*kind, *value).encode(payload);
+                }
+                Stored::Fixed(size) => {
+                    let (taken, mut bytes) = (column.take(*size as u64)?.0, [0; 8]);
+                    bytes.get_mut(..*size)?.copy_from_slice(taken);
+                    integer(*kind, u64::from_le_bytes(bytes)).encode(payload);
+                }
+                Stored::ByKind => other(*kind, column, before)?.encode(payload),
+            }
+        }
+        (self.repeated <= MOST_REPEATED).then_some(())
+    }
+
+    /// Reads the dictionaries of a shape, which stand before its first values.
+    fn dictionaries(
+        &mut self,
+        shape: &Shape,
+        columns: &mut [Cursor<'a>],
+    ) -> Option<Vec<Dictionary<'a>>> {
+        let mut dictionaries = Vec::new();
+        for ((kind, stored), column) in shape.kinds.iter().zip(&shape.stored).zip(columns) {
+            let mut dictionary = Dictionary::default();
+            if *stored == Stored::Dictionary {
+                for _ in 0..column.count(MAX_EVENTS)? {
+                    match kind {
+                        ValueKind::Text => {
+                            let length = column.get()?;
+                            dictionary.texts.push(column.take(length)?.0);
+                        }
+                        _ => dictionary.integers.push(column.get()?),
+                    }
+                }
+                self.repeated += ENTRY * (dictionary.texts.len() + dictionary.integers.len());
+            }
+            dictionaries.push(dictionary);
+        }
+        (self.repeated <= MOST_REPEATED).then_some(dictionaries)
+    }
+}
+
+fn text(bytes: &[u8]) -> Value<'_> {
+    Value::Text { bytes, cut: false }
+}
+
+fn integer(kind: ValueKind, value: u64) -> Value<'static> {
+    match kind {
+        ValueKind::Int => Value::Int(value as i64),
+        _ => Value::Uint(value),
+    }
+}
+
+/// The next value of a column, which is no text and is stored as in other blocks.
+fn other<'a>(kind: ValueKind, column: &mut Cursor, before: &mut i64) -> Option<Value<'a>> {
+    Some(match kind {
+        ValueKind::Float => {
+            let (bytes, _) = column.take(8)?.0.as_chunks();
+            Value::Float(f64::from_le_bytes(bytes[0]))
+        }
+        ValueKind::LongDouble => {
+            let (bytes, _) = column.take(16)?.0.as_chunks();
+            Value::LongDouble(bytes[0])
+        }
+        kind => {
+            *before = column.difference(*before as u64)? as i64;
+            integer(kind, *before as u64)
+        }
+    })
+}

@@ -1,0 +1,122 @@
+//! `timeline export`: writes the events of an archive in other formats.
+
+use std::io::Write;
+
+use clap::ValueEnum;
+use timeline::Order;
+use timeline::dump::{Messages, Text};
+use timeline_archive::Archive;
+use timeline_search::import::{CLOCK, LineWriter};
+
+use crate::args::Example;
+use crate::failure::Result;
+use crate::health;
+use crate::json::LogLines;
+use crate::output;
+use crate::reading::Reading;
+use crate::target::Target;
+
+/// Write events in another format, oldest first
+///
+/// As text, an event is its message. Of an archive of imported logs, these are the bytes of the
+/// logs.
+///
+/// As jsonl, each line is an object, as `timeline search --json` prints it.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    pub target: Target,
+
+    /// The format to write
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+}
+
+/// What is written.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// The messages
+    Text,
+    /// An object in each line
+    Jsonl,
+}
+
+/// Shown by `--help`.
+pub const EXAMPLES: &[Example] = &[
+    (
+        "Get back the log of which an archive was made",
+        "timeline export crash.tla --format text",
+    ),
+    (
+        "Events for programs that read JSON",
+        "timeline export flight.tla --format jsonl",
+    ),
+];
+
+/// Runs the verb.
+pub fn run(args: &Args) -> Result {
+    let reading = Reading::open(&args.target)?;
+    match (
+        args.format,
+        reading.archive().filter(|archive| is_imported(archive)),
+    ) {
+        (Format::Text, Some(archive)) => lines(archive, &reading),
+        (Format::Text, None) => messages(&reading),
+        (Format::Jsonl, _) => objects(&reading),
+    }
+}
+
+/// Whether all events of an archive are imported lines.
+fn is_imported(archive: &Archive) -> bool {
+    let mut magics = archive.magics().map(|magic| archive.preamble(magic));
+    magics.all(|preamble| preamble.is_some_and(|p| p.clock.as_deref() == Some(CLOCK)))
+}
+
+/// Writes imported lines as they were.
+fn lines(archive: &Archive, reading: &Reading) -> Result {
+    let mut out = output::stdout();
+    let (mut writer, mut count, mut line) = (LineWriter::default(), 0, Vec::new());
+    for event in archive.events() {
+        count += 1;
+        line.clear();
+        writer.write(&event, &mut line);
+        out.write_all(&line)?;
+    }
+    out.flush()?;
+    let lost = archive.count().saturating_sub(count);
+    health::report(reading.path(), archive, lost);
+    Ok(())
+}
+
+/// Writes the message of each event.
+fn messages(reading: &Reading) -> Result {
+    let mut out = output::stdout();
+    let mut messages = Messages::new(reading.source());
+    let mut events = reading.events(Order::OldestFirst);
+    for event in events.by_ref() {
+        let text = messages.text(&event, reading.source().definition(event.id));
+        out.write_all(text.as_bytes())?;
+        out.write_all(b"\n")?;
+    }
+    out.flush()?;
+    events.report()
+}
+
+/// Writes an object for each event.
+fn objects(reading: &Reading) -> Result {
+    let mut out = output::stdout();
+    let source = reading.source();
+    let mut messages = Messages::new(source);
+    let (mut lines, mut line) = (LogLines::new(source, None), Text::new());
+    let (mut events, mut next) = (reading.events(Order::OldestFirst), 0);
+    for event in events.by_ref() {
+        let message = messages.text(&event, source.definition(event.id));
+        let count = message.lines().count().max(1) as u64;
+        line.clear();
+        lines.write(&event, &message, next, count, &mut line);
+        next += count;
+        out.write_all(line.as_bytes())?;
+    }
+    out.flush()?;
+    events.report()
+}

@@ -1,0 +1,184 @@
+//! `timeline import`: makes an archive of text logs.
+
+mod progress;
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, IsTerminal, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use jiff::tz::TimeZone;
+use timeline_archive::Preamble;
+use timeline_search::import::{CLOCK, Failed, Importer, expanded};
+
+use crate::args::Example;
+use crate::failure::{Failure, Result};
+use crate::format::{Bytes, things};
+use crate::output;
+use crate::permission;
+use progress::Progress;
+
+/// Make an archive of text logs, from which export gives back the same bytes
+///
+/// Each line becomes an event, whose message is the whole line. What lines have in common becomes a
+/// definition; numbers, ids and other words that differ become its values. So all verbs that read
+/// archives read logs, and the archive takes less space than the compressed log.
+///
+/// The time and the priority of an event are those that its line says, in the shapes that are usual
+/// in logs. A line that says no time has that of the line before. Times without a zone are local
+/// ones (TZ); times without a year are of the last year before the file was changed.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Logs to read, also compressed ones (gzip, zstd, xz); - is standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+
+    /// Archive to write, which must not exist yet
+    #[arg(short, long, value_name = "OUT")]
+    output: PathBuf,
+}
+
+/// Shown by `--help`.
+pub const EXAMPLES: &[Example] = &[
+    (
+        "Keep a log in less space, and find things in it",
+        "timeline import server.log -o server.tla",
+    ),
+    (
+        "The output of a command",
+        "make 2>&1 | timeline import - -o build.tla",
+    ),
+];
+
+/// Runs the verb.
+pub fn run(args: &Args) -> Result {
+    // All are opened before anything is written.
+    let inputs: Vec<Input> = (args.files.iter())
+        .map(|path| Input::open(path))
+        .collect::<Result<_>>()?;
+    let out = create(&args.output)?;
+    let imported = import(args, inputs, out);
+    if imported.is_err() {
+        // This command created the file, and it is incomplete.
+        let _ = fs::remove_file(&args.output);
+    }
+    imported
+}
+
+/// A log that is read.
+struct Input {
+    path: PathBuf,
+    file: Box<dyn Read>,
+    written: SystemTime,
+}
+
+impl Input {
+    fn open(path: &Path) -> Result<Input> {
+        let failed = |error| Failure::Message(permission::failed("read", path, &error));
+        if path == Path::new("-") {
+            if io::stdin().is_terminal() {
+                let message = "standard input is a terminal; give - a log, as in `dmesg | timeline \
+                               import - -o dmesg.tla`";
+                return Err(Failure::Message(message.into()));
+            }
+            return Ok(Input {
+                path: path.into(),
+                file: expanded(io::stdin()).map_err(failed)?,
+                written: SystemTime::now(),
+            });
+        }
+        let file = File::open(path).map_err(failed)?;
+        let metadata = file.metadata().map_err(failed)?;
+        if metadata.is_dir() {
+            return Err(Failure::Message(format!(
+                "{} is a directory; name the logs in it",
+                path.display()
+            )));
+        }
+        Ok(Input {
+            path: path.into(),
+            file: expanded(file).map_err(failed)?,
+            written: written(&metadata),
+        })
+    }
+
+    /// The name that its lines have as that of their thread.
+    fn name(&self) -> String {
+        let name = self.path.file_name().unwrap_or(self.path.as_os_str());
+        name.to_string_lossy().into_owned()
+    }
+}
+
+/// When a file was changed last.
+fn written(metadata: &Metadata) -> SystemTime {
+    metadata.modified().unwrap_or_else(|_| SystemTime::now())
+}
+
+/// Creates the archive, which only its owner may read.
+fn create(path: &Path) -> Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600);
+    options.open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            let path = path.display();
+            let message = format!("{path} exists already; choose another file, or remove it first");
+            Failure::misuse("import", message)
+        }
+        _ => Failure::Message(permission::failed("create", path, &error)),
+    })
+}
+
+fn import(args: &Args, inputs: Vec<Input>, out: File) -> Result {
+    let failed = |error| Failure::Message(permission::failed("write", &args.output, &error));
+    let preamble = preamble(&inputs);
+    let mut importer = Importer::new(&out, preamble, TimeZone::system()).map_err(failed)?;
+    let (mut progress, mut bytes) = (Progress::new(), 0);
+    for mut input in inputs {
+        let mut file = importer.begin(&input.name(), input.written);
+        loop {
+            match importer.read(&mut file, &mut input.file) {
+                Ok(0) => break,
+                Ok(count) => bytes += count as u64,
+                Err(Failed::Write(error)) => return Err(failed(error)),
+                Err(Failed::Read(error)) => {
+                    let message = permission::failed("read", &input.path, &error);
+                    return Err(Failure::Message(message));
+                }
+            }
+            progress.show(bytes, importer.progress());
+        }
+        importer.end(&mut file).map_err(failed)?;
+    }
+    importer.flush().map_err(failed)?;
+    out.sync_all().map_err(failed)?;
+    progress.clear();
+    let (lines, written) = importer.progress();
+    output::say(format_args!(
+        "imported {} ({}) into {} ({})",
+        things(lines, "line"),
+        Bytes(bytes),
+        args.output.display(),
+        Bytes(written),
+    ));
+    Ok(())
+}
+
+/// What the archive says of itself.
+fn preamble(inputs: &[Input]) -> Preamble {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let created = now.map_or(0, |now| now.as_nanos() as u64);
+    let mut magic = DefaultHasher::new();
+    (created, std::process::id()).hash(&mut magic);
+    (inputs.iter()).for_each(|input| input.path.hash(&mut magic));
+    let names: Vec<_> = inputs.iter().map(Input::name).collect();
+    Preamble {
+        magic: Some(magic.finish()),
+        timeline: Some(names.join(", ")),
+        clock: Some(CLOCK.into()),
+        writer: Some(concat!("timeline ", env!("CARGO_PKG_VERSION")).into()),
+        created: Some(created),
+        ..Preamble::default()
+    }
+}

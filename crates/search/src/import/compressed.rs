@@ -1,0 +1,46 @@
+//! Reads compressed logs: gzip, Zstandard and xz, which their first bytes say.
+//!
+//! Everything is expanded as it is read. The memory for that is bounded, whatever a file asks for.
+
+use std::io::{self, BufReader, Chain, Cursor, Read};
+
+use flate2::bufread::MultiGzDecoder;
+use liblzma::bufread::XzDecoder;
+use liblzma::stream::{CONCATENATED, Stream};
+
+const GZIP: &[u8] = &[0x1f, 0x8b];
+const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+const XZ: &[u8] = &[0xfd, b'7', b'z', b'X', b'Z', 0];
+/// The most memory for expanding xz. Its highest level takes 65 MiB.
+const MOST_XZ: u64 = 256 << 20;
+/// The largest window of Zstandard: 128 MiB, as the command zstd has it.
+const MOST_WINDOW: u32 = 27;
+/// So much is read at once.
+const PIECE: usize = 1 << 16;
+
+/// Bytes that were read to see what they are, and all others.
+type Whole<R> = BufReader<Chain<Cursor<Vec<u8>>, R>>;
+
+/// The bytes of a log, expanded if they are compressed.
+///
+/// # Errors
+/// Those of the log.
+pub fn expanded<R: Read + 'static>(mut log: R) -> io::Result<Box<dyn Read>> {
+    let mut begin = Vec::new();
+    (&mut log).take(XZ.len() as u64).read_to_end(&mut begin)?;
+    let starts = |magic: &[u8]| begin.starts_with(magic);
+    let (is_gzip, is_zstd, is_xz) = (starts(GZIP), starts(ZSTD), starts(XZ));
+    let whole: Whole<R> = BufReader::with_capacity(PIECE, Cursor::new(begin).chain(log));
+    Ok(if is_gzip {
+        Box::new(MultiGzDecoder::new(whole))
+    } else if is_zstd {
+        let mut decoder = zstd::Decoder::with_buffer(whole)?;
+        decoder.window_log_max(MOST_WINDOW)?;
+        Box::new(decoder)
+    } else if is_xz {
+        let stream = Stream::new_stream_decoder(MOST_XZ, CONCATENATED)?;
+        Box::new(XzDecoder::new_stream(whole, stream))
+    } else {
+        Box::new(whole)
+    })
+}

@@ -1,0 +1,82 @@
+//! Keeps the definitions that an import has made.
+
+use std::collections::{HashMap, HashSet};
+
+use timeline::Priority;
+use timeline_archive::{PRINTF, RawDefinition};
+
+use super::skeleton::{Skeleton, SkeletonId};
+use super::template::{Conversion, format};
+
+/// Most definitions of an import. Further lines are one text behind their time.
+const MOST: usize = 4096;
+
+/// Writes a string, and returns its number.
+pub type PutString<'a> = &'a mut dyn FnMut(&str) -> u64;
+
+/// The definitions of an import.
+#[derive(Default)]
+pub struct Definitions {
+    /// The last one of each skeleton and priority.
+    made: HashMap<(SkeletonId, Option<Priority>), (Vec<Conversion>, RawDefinition)>,
+    skeletons: HashSet<SkeletonId>,
+    /// By format and priority, also those of skeletons that were forgotten.
+    all: HashMap<(String, Option<Priority>), RawDefinition>,
+}
+
+impl Definitions {
+    /// Whether more may be made.
+    pub fn have_room(&self) -> bool {
+        self.all.len() < MOST
+    }
+
+    /// Whether there is one of a skeleton.
+    pub fn has(&self, id: SkeletonId) -> bool {
+        self.skeletons.contains(&id)
+    }
+
+    /// The last conversions of a skeleton.
+    pub fn conversions(&self, id: SkeletonId, priority: Option<Priority>) -> Option<&[Conversion]> {
+        self.made
+            .get(&(id, priority))
+            .map(|(conversions, _)| &conversions[..])
+    }
+
+    /// Forgets the skeletons, because they get other numbers.
+    pub fn forget_skeletons(&mut self) {
+        self.made.clear();
+        self.skeletons.clear();
+    }
+
+    /// The definition of lines with this skeleton and these conversions.
+    pub fn define(
+        &mut self,
+        (id, skeleton): (SkeletonId, &Skeleton),
+        priority: Option<Priority>,
+        conversions: Vec<Conversion>,
+        put: PutString,
+    ) -> RawDefinition {
+        let key = (id, priority);
+        if let Some((known, definition)) = self.made.get(&key)
+            && *known == conversions
+        {
+            return definition.clone();
+        }
+        let format = format(skeleton, &conversions);
+        let number = self.all.len() as u64 + 1;
+        let definition = self
+            .all
+            .entry((format, priority))
+            .or_insert_with_key(|(format, _)| RawDefinition {
+                format: Some(put(format)),
+                level: priority.map(|priority| priority as u64),
+                event: Some(number),
+                syntax: Some(PRINTF),
+                ..RawDefinition::default()
+            });
+        let definition = definition.clone();
+        self.made.insert(key, (conversions, definition.clone()));
+        self.skeletons.insert(id);
+        definition
+    }
+}

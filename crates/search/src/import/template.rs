@@ -1,0 +1,157 @@
+//! Makes a format of printf of a skeleton.
+//!
+//! Each variable gets the conversion that writes its values again, byte for byte.
+
+use super::skeleton::Skeleton;
+
+/// How a variable is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Conversion {
+    /// `%lu`, or `%04lu` for four digits and more.
+    Decimal(u32),
+    /// `%lx` and `%08lx`.
+    Hex(u32),
+    /// `%lX` and `%08lX`.
+    UpperHex(u32),
+    /// `%s`.
+    Text,
+}
+
+/// Most digits of a number: all of so many fit in 64 bits.
+const MOST_DECIMAL: usize = 19;
+const MOST_HEX: usize = 16;
+
+impl Conversion {
+    /// The number that this conversion writes as `text`.
+    #[inline]
+    pub fn number(self, text: &[u8]) -> Option<u64> {
+        let (width, most, base) = match self {
+            Conversion::Decimal(width) => (width, MOST_DECIMAL, 10),
+            Conversion::Hex(width) | Conversion::UpperHex(width) => (width, MOST_HEX, 16),
+            Conversion::Text => return None,
+        };
+        let is_width = text.len() == width as usize
+            || text.len() > width as usize && text.first() != Some(&b'0');
+        if !is_width || text.len() > most {
+            return None;
+        }
+        text.iter().try_fold(0_u64, |number, byte| {
+            let digit = match (self, byte) {
+                (_, b'0'..=b'9') => byte - b'0',
+                (Conversion::Hex(_), b'a'..=b'f') => byte - b'a' + 10,
+                (Conversion::UpperHex(_), b'A'..=b'F') => byte - b'A' + 10,
+                _ => return None,
+            };
+            Some(number.wrapping_mul(base).wrapping_add(digit.into()))
+        })
+    }
+
+    /// The first conversion that writes all of these texts, and the numbers that it writes them of.
+    /// `before` is tried first.
+    pub fn of<'a>(
+        before: Option<Conversion>,
+        texts: impl Iterator<Item = &'a [u8]> + Clone,
+    ) -> (Conversion, Option<Vec<u64>>) {
+        let least = texts.clone().map(<[u8]>::len).min().unwrap_or(0) as u32;
+        if before == Some(Conversion::Text) || least == 0 {
+            return (Conversion::Text, None);
+        }
+        let ways = [
+            Conversion::Decimal(1),
+            Conversion::Decimal(least),
+            Conversion::Hex(least),
+            Conversion::Hex(1),
+            Conversion::UpperHex(least),
+            Conversion::UpperHex(1),
+        ];
+        for way in before.into_iter().chain(ways) {
+            let numbers = texts.clone().map(|text| way.number(text));
+            if let Some(numbers) = numbers.collect() {
+                return (way, Some(numbers));
+            }
+        }
+        (Conversion::Text, None)
+    }
+
+    fn put(self, out: &mut String) {
+        match self {
+            Conversion::Decimal(width) => put_number(width, "lu", out),
+            Conversion::Hex(width) => put_number(width, "lx", out),
+            Conversion::UpperHex(width) => put_number(width, "lX", out),
+            Conversion::Text => out.push_str("%s"),
+        }
+    }
+}
+
+fn put_number(width: u32, conversion: &str, out: &mut String) {
+    match width {
+        0 | 1 => *out += &format!("%{conversion}"),
+        width => *out += &format!("%0{width}{conversion}"),
+    }
+}
+
+/// The end of the format of a line that does not end with a line feed: `%n` writes nothing.
+pub const NO_END: &str = "%n";
+
+/// The format of lines with this skeleton. A piece that is not UTF-8 has no format.
+pub fn format(skeleton: &Skeleton, conversions: &[Conversion]) -> String {
+    let mut format = String::new();
+    let mut conversions = conversions.iter();
+    for piece in skeleton.pieces() {
+        format += &String::from_utf8_lossy(piece).replace('%', "%%");
+        if let Some(conversion) = conversions.next() {
+            conversion.put(&mut format);
+        }
+    }
+    if !skeleton.has_end {
+        format += NO_END;
+    }
+    format
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use timeline::{Format, Value};
+
+    use super::*;
+
+    fn of(texts: &[&str]) -> Conversion {
+        Conversion::of(None, texts.iter().map(|text| text.as_bytes())).0
+    }
+
+    #[test]
+    fn the_first_conversion_that_suits_is_taken() {
+        assert_eq!(of(&["5", "12", "0"]), Conversion::Decimal(1));
+        assert_eq!(of(&["05", "12", "123"]), Conversion::Decimal(2));
+        assert_eq!(of(&["05", "1"]), Conversion::Text);
+        assert_eq!(of(&["0a", "ff"]), Conversion::Hex(2));
+        assert_eq!(of(&["a", "12"]), Conversion::Hex(1));
+        assert_eq!(of(&["0A", "12"]), Conversion::UpperHex(2));
+        assert_eq!(of(&["0A", "a2"]), Conversion::Text);
+        assert_eq!(of(&["18446744073709551615"]), Conversion::Text);
+        assert_eq!(of(&["ffffffffffffffff"]), Conversion::Hex(16));
+        assert_eq!(of(&["", "1"]), Conversion::Text);
+    }
+
+    proptest! {
+        #[test]
+        fn a_conversion_writes_what_it_suits(
+            texts in proptest::collection::vec("[0-9]{1,20}|[0-9a-f]{1,17}|[0-9A-F]{4}", 1..4),
+        ) {
+            let (conversion, _) = Conversion::of(None, texts.iter().map(String::as_bytes));
+            let mut format = String::new();
+            conversion.put(&mut format);
+            let format = Format::parse(&format);
+            for text in &texts {
+                let value = match conversion.number(text.as_bytes()) {
+                    Some(number) => Value::Uint(number),
+                    None => Value::Text { bytes: text.as_bytes(), cut: false },
+                };
+                let mut written = Vec::new();
+                format.render([value].into_iter(), &mut written);
+                prop_assert_eq!(&written, text.as_bytes());
+            }
+        }
+    }
+}
