@@ -110,13 +110,15 @@ fn finish_example(args: &[String], directory: &Path, keep_busy: impl Fn()) {
     eventually("the example to show something", || {
         keep_busy();
         status = child.try_wait().unwrap();
-        let recording = args[0] == "record"
-            && ["flight.tla", "flights/timeline-000001.tla"]
+        let recording = (args[0] == "record" || args.contains(&"--follow"))
+            && ["flight.tla", "flights/timeline-000001.tla", "server.tla"]
                 .iter()
                 .any(|file| directory.join(file).exists());
         status.is_some() || recording || fs::metadata(&out).unwrap().len() > 0
     });
-    if status.is_none() && matches!(args[0], "tail" | "record" | "sample" | "demo") {
+    if status.is_none()
+        && (args.contains(&"--follow") || matches!(args[0], "tail" | "record" | "sample" | "demo"))
+    {
         kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
     }
     let status = child.wait().unwrap();

@@ -1,5 +1,7 @@
 //! `timeline import` and `timeline export`: logs become archives and come back byte for byte.
 
+mod followed;
+
 use std::fs::{self, Permissions};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;

@@ -1,5 +1,6 @@
 //! `timeline import`: makes an archive of text logs.
 
+mod follow;
 mod progress;
 
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -18,6 +19,8 @@ use crate::failure::{Failure, Result};
 use crate::format::{Bytes, things};
 use crate::output;
 use crate::permission;
+use crate::signals::Signals;
+use follow::Followed;
 use progress::Progress;
 
 /// Make an archive of text logs, from which export gives back the same bytes
@@ -38,6 +41,10 @@ pub struct Args {
     /// Archive to write, which must not exist yet
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
+
+    /// Go on with the lines that programs append, until interrupted, also when the logs are rotated
+    #[arg(short, long)]
+    follow: bool,
 }
 
 /// Shown by `--help`.
@@ -47,6 +54,10 @@ pub const EXAMPLES: &[Example] = &[
         "timeline import server.log -o server.tla",
     ),
     (
+        "Follow a log, even when it is rotated; Ctrl-C stops",
+        "timeline import server.log -o server.tla --follow",
+    ),
+    (
         "The output of a command",
         "make 2>&1 | timeline import - -o build.tla",
     ),
@@ -54,30 +65,47 @@ pub const EXAMPLES: &[Example] = &[
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
+    let signals = args.follow.then(Signals::catch).transpose()?;
     // All are opened before anything is written.
     let inputs: Vec<Input> = (args.files.iter())
-        .map(|path| Input::open(path))
+        .map(|path| Input::open(path, args.follow))
         .collect::<Result<_>>()?;
     let out = create(&args.output)?;
-    let imported = import(args, inputs, out);
-    if imported.is_err() {
+    let imported = import(args, inputs, &out, signals.as_ref());
+    if imported.is_err() && !args.follow {
         // This command created the file, and it is incomplete.
         let _ = fs::remove_file(&args.output);
     }
-    imported
+    let (bytes, lines, written) = imported?;
+    output::say(format_args!(
+        "imported {} ({}) into {} ({})",
+        things(lines, "line"),
+        Bytes(bytes),
+        args.output.display(),
+        Bytes(written),
+    ));
+    Ok(())
 }
 
 /// A log that is read.
 struct Input {
     path: PathBuf,
-    file: Box<dyn Read>,
+    file: Source,
     written: SystemTime,
 }
 
+/// Where the bytes of a log come from.
+enum Source {
+    /// To the end.
+    Whole(Box<dyn Read>),
+    /// And what will be appended.
+    Growing(File),
+}
+
 impl Input {
-    fn open(path: &Path) -> Result<Input> {
+    fn open(path: &Path, follow: bool) -> Result<Input> {
         let failed = |error| Failure::Message(permission::failed("read", path, &error));
-        if path == Path::new("-") {
+        if path == Path::new("-") && !follow {
             if io::stdin().is_terminal() {
                 let message = "standard input is a terminal; give - a log, as in `dmesg | timeline \
                                import - -o dmesg.tla`";
@@ -85,11 +113,11 @@ impl Input {
             }
             return Ok(Input {
                 path: path.into(),
-                file: expanded(io::stdin()).map_err(failed)?,
+                file: Source::Whole(expanded(io::stdin()).map_err(failed)?),
                 written: SystemTime::now(),
             });
         }
-        let file = File::open(path).map_err(failed)?;
+        let mut file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if metadata.is_dir() {
             return Err(Failure::Message(format!(
@@ -97,9 +125,16 @@ impl Input {
                 path.display()
             )));
         }
+        let file = match follow {
+            true => {
+                follow::refuse_what_stays(path, &mut file)?;
+                Source::Growing(file)
+            }
+            false => Source::Whole(expanded(file).map_err(failed)?),
+        };
         Ok(Input {
             path: path.into(),
-            file: expanded(file).map_err(failed)?,
+            file,
             written: written(&metadata),
         })
     }
@@ -130,15 +165,29 @@ fn create(path: &Path) -> Result<File> {
     })
 }
 
-fn import(args: &Args, inputs: Vec<Input>, out: File) -> Result {
+/// Imports logs. Returns how many bytes were read, and how many lines and bytes were written.
+fn import(
+    args: &Args,
+    inputs: Vec<Input>,
+    out: &File,
+    signals: Option<&Signals>,
+) -> Result<(u64, u64, u64)> {
     let failed = |error| Failure::Message(permission::failed("write", &args.output, &error));
     let preamble = preamble(&inputs);
-    let mut importer = Importer::new(&out, preamble, TimeZone::system()).map_err(failed)?;
+    let mut importer = Importer::new(out, preamble, TimeZone::system()).map_err(failed)?;
     let (mut progress, mut bytes) = (Progress::new(), 0);
-    for mut input in inputs {
+    let mut followed = Vec::new();
+    for input in inputs {
         let mut file = importer.begin(&input.name(), input.written);
+        let mut whole = match input.file {
+            Source::Growing(log) => {
+                followed.push(Followed::new(&input.path, log, file));
+                continue;
+            }
+            Source::Whole(whole) => whole,
+        };
         loop {
-            match importer.read(&mut file, &mut input.file) {
+            match importer.read(&mut file, &mut whole) {
                 Ok(0) => break,
                 Ok(count) => bytes += count as u64,
                 Err(Failed::Write(error)) => return Err(failed(error)),
@@ -151,18 +200,14 @@ fn import(args: &Args, inputs: Vec<Input>, out: File) -> Result {
         }
         importer.end(&mut file).map_err(failed)?;
     }
+    if let Some(signals) = signals {
+        bytes = follow::follow(&mut importer, &mut followed, signals, &args.output)?;
+    }
     importer.flush().map_err(failed)?;
     out.sync_all().map_err(failed)?;
     progress.clear();
     let (lines, written) = importer.progress();
-    output::say(format_args!(
-        "imported {} ({}) into {} ({})",
-        things(lines, "line"),
-        Bytes(bytes),
-        args.output.display(),
-        Bytes(written),
-    ));
-    Ok(())
+    Ok((bytes, lines, written))
 }
 
 /// What the archive says of itself.

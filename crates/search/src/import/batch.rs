@@ -15,7 +15,7 @@ use super::template::Conversion;
 use super::timestamp::{Found, Timestamps};
 use super::tokens::{Cut, Span, cut};
 
-/// So many lines of a block have a definition, or it is not made.
+/// So many lines have a definition, or it is not made.
 const LEAST: u32 = 16;
 /// So many definitions of one family of lines are made before words become variables.
 const MOST_OF_FAMILY: usize = 24;
@@ -170,14 +170,12 @@ impl Batch {
         block
     }
 
-    /// Counts the lines of each skeleton.
-    fn count(&self, lines: impl Iterator<Item = usize> + Clone, known: &mut Known) {
-        let skeletons = &mut known.skeletons;
-        for id in lines.clone().map(|line| self.lines[line].skeleton) {
-            skeletons.get_mut(id).count = 0;
-        }
-        for id in lines.map(|line| self.lines[line].skeleton) {
-            skeletons.get_mut(id).count += 1;
+    /// Counts the lines of each skeleton. Those of earlier blocks count as well: the blocks of a
+    /// log that is followed are small.
+    fn count(&self, lines: impl Iterator<Item = usize>, known: &mut Known) {
+        for line in lines {
+            let skeleton = known.skeletons.get_mut(self.lines[line].skeleton);
+            skeleton.count = skeleton.count.saturating_add(1);
         }
     }
 

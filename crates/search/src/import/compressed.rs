@@ -11,6 +11,7 @@ use liblzma::stream::{CONCATENATED, Stream};
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 const XZ: &[u8] = &[0xfd, b'7', b'z', b'X', b'Z', 0];
+const MAGICS: [&[u8]; 3] = [GZIP, ZSTD, XZ];
 /// The most memory for expanding xz. Its highest level takes 65 MiB.
 const MOST_XZ: u64 = 256 << 20;
 /// The largest window of Zstandard: 128 MiB, as the command zstd has it.
@@ -21,6 +22,11 @@ const PIECE: usize = 1 << 16;
 /// Bytes that were read to see what they are, and all others.
 type Whole<R> = BufReader<Chain<Cursor<Vec<u8>>, R>>;
 
+/// Whether a log that begins so is compressed.
+pub fn is_compressed(begin: &[u8]) -> bool {
+    MAGICS.iter().any(|magic| begin.starts_with(magic))
+}
+
 /// The bytes of a log, expanded if they are compressed.
 ///
 /// # Errors
@@ -28,8 +34,7 @@ type Whole<R> = BufReader<Chain<Cursor<Vec<u8>>, R>>;
 pub fn expanded<R: Read + 'static>(mut log: R) -> io::Result<Box<dyn Read>> {
     let mut begin = Vec::new();
     (&mut log).take(XZ.len() as u64).read_to_end(&mut begin)?;
-    let starts = |magic: &[u8]| begin.starts_with(magic);
-    let (is_gzip, is_zstd, is_xz) = (starts(GZIP), starts(ZSTD), starts(XZ));
+    let [is_gzip, is_zstd, is_xz] = MAGICS.map(|magic| begin.starts_with(magic));
     let whole: Whole<R> = BufReader::with_capacity(PIECE, Cursor::new(begin).chain(log));
     Ok(if is_gzip {
         Box::new(MultiGzDecoder::new(whole))

@@ -29,7 +29,7 @@ use definitions::Definitions;
 use lines::Lines;
 use timestamp::Timestamps;
 
-pub use compressed::expanded;
+pub use compressed::{expanded, is_compressed};
 pub use text::LineWriter;
 
 /// The clock of an archive of imported lines: its ticks are the numbers of the lines.
@@ -96,6 +96,12 @@ impl<W: Write> Importer<W> {
             thread: thread as u32,
             lines: Lines::new(),
         }
+    }
+
+    /// Says that the files were changed at this time.
+    pub fn written(&mut self, written: SystemTime) {
+        let written = written.duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.times.set_written(written.as_secs() as i64);
     }
 
     /// Reads on in a file, and takes its whole lines. Returns how many bytes there were; none at

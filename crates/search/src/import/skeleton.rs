@@ -31,7 +31,7 @@ pub struct Skeleton {
     pub family: Option<u32>,
     /// The hashes of the words without digits. A word for a priority has none.
     pub words: Box<[Option<u64>]>,
-    /// How many lines of the present block have it.
+    /// How many lines have had it so far.
     pub count: u32,
 }
 

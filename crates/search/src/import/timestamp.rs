@@ -80,6 +80,11 @@ impl Timestamps {
         self.last = None;
     }
 
+    /// The files were changed last at this time, in seconds since 1970.
+    pub fn set_written(&mut self, written: i64) {
+        self.written = written;
+    }
+
     /// The form with this number.
     pub fn form(&self, number: u32) -> &TimeForm {
         &self.forms[number as usize]

@@ -1,0 +1,86 @@
+//! `timeline import --follow`: lines that programs append, and logs that are rotated.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+
+use nix::sys::signal::Signal;
+
+use super::{Logs, export};
+use crate::command::*;
+
+fn append(path: &str, text: &[u8]) {
+    let mut file = OpenOptions::new().append(true).open(path).unwrap();
+    file.write_all(text).unwrap();
+}
+
+/// Waits until the archive has these lines.
+fn has(archive: &str, expected: &[u8]) {
+    eventually("the lines", || {
+        Path::new(archive).exists()
+            && fs::metadata(archive).unwrap().len() > 0
+            && export(archive) == expected
+    });
+}
+
+#[test]
+fn lines_come_as_they_are_appended_and_logs_may_be_rotated() {
+    let logs = Logs::new();
+    let (log, other) = (logs.write("a.log", "one\ntw"), logs.write("b.log", ""));
+    let archive = logs.path("a.tla");
+    let running = Running::start(&["import", &log, &other, "-o", &archive, "--follow"]);
+    // A line without an end waits for it.
+    has(&archive, b"one\n");
+    append(&log, b"o\n");
+    has(&archive, b"one\ntwo\n");
+    append(&other, b"other\n");
+    has(&archive, b"one\ntwo\nother\n");
+    // The old file may get lines until the new one is there.
+    let old = logs.path("a.log.1");
+    fs::rename(&log, &old).unwrap();
+    append(&old, b"last of the old");
+    fs::write(&log, b"first of the new\n").unwrap();
+    let mut all = b"one\ntwo\nother\nlast of the oldfirst of the new\n".to_vec();
+    has(&archive, &all);
+    // A file that is cut begins again.
+    fs::write(&log, b"short\n").unwrap();
+    all.extend(b"short\n");
+    has(&archive, &all);
+    let line = |number: usize| format!("2026-11-23 14:03:07 number {number}\n");
+    let many: String = (0..5000).map(line).collect();
+    append(&log, many.as_bytes());
+    append(&log, b"no end");
+    // What was appended before the signal is taken.
+    running.signal(Signal::SIGINT);
+    let (_, told) = running.succeed();
+    all.extend(many.bytes().chain(*b"no end"));
+    assert!(export(&archive) == all);
+    assert!(told[0].contains("imported 5,007 lines"), "{told:?}");
+    succeed(&["verify", &archive]);
+}
+
+#[test]
+fn a_follower_that_is_killed_leaves_whole_frames() {
+    let logs = Logs::new();
+    let (log, archive) = (logs.write("a.log", "one\n"), logs.path("a.tla"));
+    let running = Running::start(&["import", &log, "-o", &archive, "-f"]);
+    has(&archive, b"one\n");
+    running.signal(Signal::SIGKILL);
+    drop(running);
+    succeed(&["verify", &archive]);
+    assert_eq!(export(&archive), b"one\n");
+}
+
+#[test]
+fn what_does_not_grow_is_not_followed() {
+    let logs = Logs::new();
+    let (packed, archive) = (logs.write("a.gz", [0x1f, 0x8b, 8, 0]), logs.path("a.tla"));
+    for (input, expected) in [
+        (packed.as_str(), "is compressed"),
+        ("/dev/null", "no regular file"),
+    ] {
+        let message = fail(&["import", input, "-o", &archive, "--follow"]);
+        assert!(message.contains(expected), "{message}");
+        assert!(!Path::new(&archive).exists());
+    }
+}
