@@ -283,13 +283,13 @@ proptest! {
 }
 
 /// An archive of one event, and the place of its index.
-fn small(folder: &Path) -> (PathBuf, PathBuf) {
+fn small(folder: &Path, text: &str) -> (PathBuf, PathBuf) {
     let path = folder.join("flight.tla");
     let logged = Logged {
         ring: false,
         time: 0,
         template: 1,
-        text: "12".into(),
+        text: text.into(),
         is_important: false,
         ends: true,
     };
@@ -298,10 +298,61 @@ fn small(folder: &Path) -> (PathBuf, PathBuf) {
     (path, beside)
 }
 
+fn count(archive: &Archive, needle: &str) -> usize {
+    let needle = Needle::text(needle, Case::Smart).unwrap();
+    let mut index = Index::open(archive);
+    let candidates = index.candidates(&needle, Order::OldestFirst, None);
+    let selection = Box::new(candidates.selection);
+    let events = archive.events_by_time_where(Order::OldestFirst, selection);
+    found(archive, &needle, events, candidates.lines).len()
+}
+
+#[test]
+fn an_archive_that_was_replaced_by_a_similar_one_is_indexed_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, _) = small(folder.path(), "12");
+    let before = fs::metadata(&path).unwrap().len();
+    Index::open(&Archive::open(&path).unwrap())
+        .update(|_| ())
+        .unwrap();
+    fs::remove_file(&path).unwrap();
+    small(folder.path(), "34");
+    assert_eq!(fs::metadata(&path).unwrap().len(), before);
+    let archive = Archive::open(&path).unwrap();
+    assert_eq!(Index::open(&archive).coverage().lines, 0);
+    assert_eq!(count(&archive, "34"), 1);
+}
+
+#[test]
+fn an_index_of_messages_that_were_lost_is_made_again_when_they_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let [first, second] = ["1.tla", "2.tla"].map(|name| folder.path().join(name));
+    let (mut of_events, mut of_strings) = (Vec::new(), Vec::new());
+    let mut strings = Writer::new(&mut of_strings, 7, Form::Blocks);
+    let mut event = RawEvent {
+        ticks: Some(1),
+        args: vec![12],
+        ..RawEvent::default()
+    };
+    event.definition.format = Some(strings.string("gentle $wind"));
+    strings.flush().unwrap();
+    let mut writer = Writer::new(&mut of_events, 7, Form::Blocks);
+    writer.event(&event).unwrap();
+    writer.flush().unwrap();
+    drop((writer, strings));
+    fs::write(&first, of_events).unwrap();
+    Index::open(&Archive::open(&first).unwrap())
+        .update(|_| ())
+        .unwrap();
+    fs::write(&second, of_strings).unwrap();
+    let archive = Archive::open(folder.path()).unwrap();
+    assert_eq!(count(&archive, "gentle wind(12)"), 1);
+}
+
 #[test]
 fn a_file_that_is_no_index_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let (path, beside) = small(folder.path());
+    let (path, beside) = small(folder.path(), "12");
     let archive = Archive::open(&path).unwrap();
     fs::write(&beside, "notes").unwrap();
     assert!(Index::open(&archive).update(|_| ()).is_err());
@@ -318,7 +369,7 @@ fn a_file_that_is_no_index_is_left_alone() {
 fn an_index_that_others_can_write_is_not_believed() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
-    let (path, beside) = small(folder.path());
+    let (path, beside) = small(folder.path(), "12");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
     let archive = Archive::open(&path).unwrap();
     let mut index = Index::open(&archive);
@@ -327,6 +378,10 @@ fn an_index_that_others_can_write_is_not_believed() {
     let mode = |path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&beside), 0o644);
     assert_eq!(Index::open(&archive).coverage().lines, 1);
+    let elsewhere = folder.path().join("elsewhere");
+    fs::hard_link(&beside, &elsewhere).unwrap();
+    assert_eq!(Index::open(&archive).coverage().lines, 0);
+    fs::remove_file(&elsewhere).unwrap();
     fs::set_permissions(&beside, fs::Permissions::from_mode(0o666)).unwrap();
     assert_eq!(Index::open(&archive).coverage().lines, 0);
     assert!(Index::open(&archive).update(|_| ()).is_err());
