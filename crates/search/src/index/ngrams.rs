@@ -5,6 +5,9 @@
 //! big-endian; the last one is shifted left: `o` is 0x6f00_0000. The **tail** of a longer token,
 //! its last four bytes, is an ngram as well: `12345` has `1234`, `5` and `2345`.
 //!
+//! In logs with many numbers, each ngram of four digits is on many pages. So two successive ngrams
+//! of a number are a **pair**: a third ngram, made of a digest of both.
+//!
 //! An id such as `7f3a90c1` has only short tokens, which appear everywhere. So a **word** of
 //! letters and digits that has both is cut as a whole as well: `7f3a`, `90c1`.
 
@@ -87,6 +90,17 @@ pub fn pack(bytes: &[u8]) -> u32 {
     u32::from_be_bytes(packed)
 }
 
+/// The bits of the digest in a pair.
+const PAIR_BITS: u32 = 18;
+
+/// The ngram of two successive ngrams of digits. No text has its first byte.
+pub fn pair(first: u32, second: u32) -> u32 {
+    /// An odd number of random bits (2^64 divided by the golden ratio).
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let both = u64::from(first) << 32 | u64::from(second);
+    0xff00_0000 | (both.wrapping_mul(FACTOR) >> (64 - PAIR_BITS)) as u32
+}
+
 /// Passes each ngram of a text to `each`, some several times.
 pub fn each(text: &[u8], mut each: impl FnMut(u32)) {
     if memchr::memchr2(LONG_S[0], KELVIN[0], text).is_some() {
@@ -96,8 +110,8 @@ pub fn each(text: &[u8], mut each: impl FnMut(u32)) {
 }
 
 fn of_ascii(text: &[u8], each: &mut impl FnMut(u32)) {
-    // The last four bytes of the token, and how many bytes it has.
-    let (mut class, mut last, mut count) = (Class::Break, 0_u32, 0_usize);
+    // The last four bytes of the token, how many bytes it has, and its last ngram.
+    let (mut class, mut last, mut count, mut before) = (Class::Break, 0_u32, 0_usize, 0);
     // The word so far: where it begins, and whether it has letters and digits.
     let (mut word, mut has_letter, mut has_digit) = (0, false, false);
     for (at, byte) in text.iter().enumerate() {
@@ -121,6 +135,10 @@ fn of_ascii(text: &[u8], each: &mut impl FnMut(u32)) {
         count += 1;
         if count % LENGTH == 0 {
             each(last);
+            if count > LENGTH && class == Class::Digit {
+                each(pair(before, last));
+            }
+            before = last;
         }
     }
     end(last, count, each);
@@ -187,6 +205,23 @@ mod tests {
             ["took", " ", "1234", "56", "3456", " \t  ", "us"]
         );
         assert_eq!(of(""), [""; 0]);
+    }
+
+    #[test]
+    fn numbers_have_pairs() {
+        let pair = |a: &str, b: &str| pair(pack(a.as_bytes()), pack(b.as_bytes()));
+        let pairs = |text: &str| {
+            let mut all = Vec::new();
+            each(text.as_bytes(), |ngram| all.push(ngram));
+            all.retain(|ngram| ngram >> 24 == 0xff);
+            all
+        };
+        let expected = [pair("1234", "5678"), pair("5678", "9012")];
+        assert_eq!(pairs("(1234567890123)"), expected);
+        assert_eq!(
+            pairs("1234567 abcdefgh a1234567890"),
+            [pair("1234", "5678")]
+        );
     }
 
     #[test]

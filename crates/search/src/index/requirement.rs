@@ -7,7 +7,7 @@ use regex_syntax::ParserBuilder;
 use regex_syntax::hir::literal::{ExtractKind, Extractor};
 use regex_syntax::hir::{Class as CharClass, Hir, HirKind};
 
-use super::ngrams::{Class, LENGTH, fold, pack};
+use super::ngrams::{Class, LENGTH, fold, pack, pair};
 
 /// What a page must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -200,46 +200,68 @@ fn of_text(text: &[Option<u8>], parts: &mut Vec<Requirement>) {
             (start - run.len()..start, run)
         })
     };
-    let mut take = |at: &std::ops::Range<usize>, run: &[Option<u8>], letters: &[u8]| {
+    let mut take = |at: &std::ops::Range<usize>, run: &[Option<u8>], kind: Kind| {
         if let Some(bytes) = run.iter().copied().collect::<Option<Vec<u8>>>() {
             let is_whole = (at.start > 0, at.end < text.len());
-            parts.push(of_token(&bytes, is_whole, letters));
+            parts.push(of_token(&bytes, is_whole, kind));
         }
     };
     for (at, run) in runs(|a, b| class(a) == class(b)) {
-        let before: &[u8] = match class(run[0]) {
-            Class::Letter => b"abcdefghijklmnopqrstuvwxyz",
-            Class::Digit => b"0123456789",
-            _ => b"",
-        };
-        take(&at, run, before);
+        take(&at, run, Kind::Token(class(run[0])));
     }
     for (at, run) in runs(|a, b| class(a).is_of_word() == class(b).is_of_word()) {
         let has = |wanted| run.iter().any(|byte| class(*byte) == wanted);
         if has(Class::Letter) && has(Class::Digit) {
-            take(&at, run, b"abcdefghijklmnopqrstuvwxyz0123456789");
+            take(&at, run, Kind::Word);
         }
     }
 }
 
-/// What a page must have that has these bytes in a token: at its beginning, at its end, or
-/// anywhere. `before` are the bytes that may stand before them in the token, if they are few.
-fn of_token(bytes: &[u8], (begins, ends): (bool, bool), before: &[u8]) -> Requirement {
+/// What is cut into ngrams.
+#[derive(Clone, Copy)]
+enum Kind {
+    Token(Class),
+    /// A word of letters and digits.
+    Word,
+}
+
+impl Kind {
+    /// The bytes of which it is, if they are few.
+    fn alphabet(self) -> &'static [u8] {
+        match self {
+            Kind::Token(Class::Letter) => b"abcdefghijklmnopqrstuvwxyz",
+            Kind::Token(Class::Digit) => b"0123456789",
+            Kind::Token(_) => b"",
+            Kind::Word => b"abcdefghijklmnopqrstuvwxyz0123456789",
+        }
+    }
+
+    fn has_pairs(self) -> bool {
+        matches!(self, Kind::Token(Class::Digit))
+    }
+}
+
+/// What a page must have that has these bytes in a token or word: at its beginning, at its end, or
+/// anywhere.
+fn of_token(bytes: &[u8], (begins, ends): (bool, bool), kind: Kind) -> Requirement {
     let tail = match bytes.last_chunk::<LENGTH>() {
         Some(tail) if ends => Requirement::ngram(tail),
         _ => Requirement::Nothing,
     };
     if begins {
-        return Requirement::all(vec![aligned(bytes, ends), tail]);
+        return Requirement::all(vec![aligned(bytes, ends, kind), tail]);
     }
     let alternatives = (0..LENGTH).map(|skipped| {
         let Some((first, rest)) = bytes.split_at_checked(skipped) else {
             // They end within the ngram in which they begin.
             return Requirement::Nothing;
         };
-        let mut parts = vec![aligned(rest, ends)];
-        if skipped == LENGTH - 1 && !before.is_empty() {
-            let ngrams = before.iter().map(|byte| pack(&[&[*byte], first].concat()));
+        let mut parts = vec![aligned(rest, ends, kind)];
+        if skipped == LENGTH - 1 && !kind.alphabet().is_empty() {
+            let ngrams = kind
+                .alphabet()
+                .iter()
+                .map(|byte| pack(&[&[*byte], first].concat()));
             parts.push(Requirement::OneOf(ngrams.collect()));
         }
         Requirement::all(parts)
@@ -248,7 +270,12 @@ fn of_token(bytes: &[u8], (begins, ends): (bool, bool), before: &[u8]) -> Requir
 }
 
 /// What a page must have that has these bytes from a place on where an ngram begins.
-fn aligned(bytes: &[u8], ends: bool) -> Requirement {
+fn aligned(bytes: &[u8], ends: bool, kind: Kind) -> Requirement {
+    let (whole, _) = bytes.as_chunks::<LENGTH>();
+    let pairs = whole.windows(2).filter(|_| kind.has_pairs()).map(|two| {
+        let pair = pair(pack(&two[0]), pack(&two[1]));
+        Requirement::Ngrams(pair, pair)
+    });
     let chunks = bytes.chunks(LENGTH).map(|chunk| match chunk.len() {
         LENGTH => Requirement::ngram(chunk),
         _ if ends => Requirement::ngram(chunk),
@@ -256,7 +283,8 @@ fn aligned(bytes: &[u8], ends: bool) -> Requirement {
         3 => Requirement::Ngrams(pack(chunk), pack(chunk) | 0xff),
         _ => Requirement::Nothing,
     });
-    Requirement::all(chunks.collect())
+    // Pairs are the rarest: if one is missing, nothing else is looked for.
+    Requirement::all(pairs.chain(chunks).collect())
 }
 
 #[cfg(test)]
