@@ -10,6 +10,8 @@ pub mod archive;
 pub mod archive_framed;
 /// Frames as the page says that they are, found without the library.
 pub mod frames;
+/// A text log, which is imported.
+pub mod import;
 /// What lies where an archive has its index.
 pub mod index;
 /// A format, and what is to be filled in.

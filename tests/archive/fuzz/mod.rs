@@ -18,9 +18,10 @@ use crate::support::size;
 /// A target's name, what it does, and how many changed inputs it is tried with here by default.
 type Target = (&'static str, fn(&[u8]), usize);
 
-const TARGETS: [Target; 8] = [
+const TARGETS: [Target; 9] = [
     ("archive", targets::archive::run, 150),
     ("archive_framed", targets::archive_framed::run, 250),
+    ("import", targets::import::run, 300),
     ("index", targets::index::run, 100),
     ("printf", targets::printf::run, 2_000),
     ("query", targets::query::run, 300),

@@ -288,6 +288,32 @@ fn a_damaged_archive_gives_back_its_whole_blocks() {
 }
 
 #[test]
+fn json_lines_come_back_with_their_times_and_levels() {
+    let logs = Logs::new();
+    let name = crate::support::Name::new("jsonl");
+    let tl = name.create(256);
+    let events = Events::define(&tl);
+    log_sums(&tl, &events, 40);
+    tl.log(events.fail, [1, 2, 3]);
+    let mut log = succeed(&["export", name.path(), "--format", "jsonl"]).stdout;
+    log +=
+        "{\"__REALTIME_TIMESTAMP\":\"1795442587123456\",\"PRIORITY\":\"4\",\"MESSAGE\":\"slow\"}\n";
+    let archive = logs.import(&log);
+    assert!(export(&archive) == log.as_bytes());
+    let objects: Vec<Value> = log
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let imported = succeed(&["export", &archive, "--format", "jsonl"]).json();
+    assert_eq!(imported.len(), 42);
+    for (is, was) in imported.iter().zip(&objects[..41]) {
+        assert_eq!((&is["time"], &is["level"]), (&was["time"], &was["level"]));
+    }
+    assert_eq!(imported[41]["time"], "2026-11-23T14:03:07.123456000Z");
+    assert_eq!(imported[41]["level"], "Warning");
+}
+
+#[test]
 fn the_messages_of_a_ring_are_exported() {
     let name = crate::support::Name::new("export");
     let tl = name.create(256);
