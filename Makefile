@@ -5,12 +5,13 @@ PREFIX ?= /usr/local
 TARGET_DIR ?= $(or $(CARGO_TARGET_DIR),target)/release
 
 .DEFAULT_GOAL := all
-.PHONY: all build test lint unit loom fuzz demo bench install clean help
+.PHONY: all build test lint unit loom fuzz demo bench bench-search install clean help
 
 help:
 	@echo "make            build the command and the libraries: $(TARGET_DIR)"
 	@echo "make demo       a LuaJIT and a C program log to one timeline, which is dumped while they run"
 	@echo "make test       format, lints, documentation, layering, header, unit, property, loom, C, C++ and Lua tests"
+	@echo "make bench-search   what searching archives costs, beside ripgrep and others; QUICK=1 for a try"
 	@echo "make bench      what logging and reading cost, beside the clock and beside others; QUICK=1 for a try, SVG=FILE draws, PAGE=FILE fills"
 	@echo "make fuzz       feed each reader of bytes with a fuzzer; SECONDS=60 for each, TARGETS=\"archive ring\" for some"
 	@echo "make install    install what make has built under PREFIX (/usr/local); DESTDIR goes before it"
@@ -77,6 +78,13 @@ bench:
 	$(CARGO) build --release -p timeline-bench-programs
 	TARGET_DIR="$(TARGET_DIR)" benches/bench.py --json "$(TARGET_DIR)/../bench.json" $(if $(QUICK),--quick) $(if $(SVG),--svg "$(SVG)") \
 	  $(if $(PAGE),--page "$(PAGE)")
+
+# Its data take a minute to make: 20 million events, and a log of 500 MB.
+bench-search:
+	scripts/bootstrap.sh test
+	$(MAKE) build
+	$(CARGO) build --release -p timeline-bench-programs
+	TARGET_DIR="$(TARGET_DIR)" benches/search.py $(if $(QUICK),--quick)
 
 # Builds nothing: root, who often runs this, may have no cargo, and would own what it built.
 install:
