@@ -37,7 +37,7 @@ pub use format::record::Symbol;
 pub use format::time_text::{ReadTime, TimeForm};
 pub use read::archive::Archive;
 pub use read::bytes::Bytes;
-pub use read::columns::BlockColumns;
+pub use read::columns::{BlockColumns, ShapeValues, ValueColumn};
 pub use read::events::{ArchiveEvents, UnitReader};
 pub use read::follow::ArchiveFollow;
 pub use read::recorded::{InFile, RecordedDefinition, RecordedEvent, RecordedThread, Text};

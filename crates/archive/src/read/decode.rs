@@ -72,22 +72,24 @@ impl<'a, T: Decoded> Decoder<'a, T> {
 
     /// Appends the wanted events of a unit, likewise. What is behind the last one is not looked at.
     pub fn decode_chosen(&mut self, unit: &Unit, choice: &mut Choice, out: &mut Vec<T>) -> u64 {
-        let (mut found, mut whole) = (None, true);
+        let (mut found, mut whole) = (0, true);
         if !unit.block {
             choice.choose(usize::try_from(unit.count).unwrap_or(0), None);
         }
+        let mut next = choice.next();
         let is_read = self.read(unit, |decoder, block| match block {
             Some(block) => {
                 let (count, is_whole) = decoder.chosen_of_block(block, choice, out);
-                (found, whole) = (Some(count), is_whole);
+                (found, whole) = (count, is_whole);
             }
-            None if choice.turn() => {
-                let event = decoder.made();
-                choice.push(event, out);
+            None => {
+                if next == Some(found) {
+                    choice.push(decoder.made(), out);
+                    next = choice.next();
+                }
+                found += 1;
             }
-            None => {}
         });
-        let found = found.unwrap_or(choice.passed());
         lost(unit, found, whole && is_read)
     }
 
@@ -207,8 +209,8 @@ impl<'a, T: Decoded> Decoder<'a, T> {
         whole && block.count.is_none_or(|promised| promised == found)
     }
 
-    /// Appends the wanted events of a block. Returns how many events it has as far as it was looked
-    /// at, and whether that part is whole.
+    /// Appends the wanted events of a block. Returns how many events can be read as far as anybody
+    /// looked, and whether that is all.
     fn chosen_of_block(
         &mut self,
         block: &Block,
@@ -216,10 +218,16 @@ impl<'a, T: Decoded> Decoder<'a, T> {
         out: &mut Vec<T>,
     ) -> (usize, bool) {
         let mut expanded = std::mem::take(&mut self.expanded);
-        let found = unpack_block(block, &mut expanded)
-            .map(|unpacked| self.append_chosen(block.magic.unwrap_or(0), unpacked, choice, out));
+        let mut found = None;
+        if let Some(unpacked) = unpack_block(block, &mut expanded) {
+            found = self.append_chosen(block.magic.unwrap_or(0), unpacked, choice, out);
+        }
+        // Where the damage is, only the events one by one say.
+        let (found, whole) = match found {
+            Some(found) => (found, true),
+            None => (readable(block, &mut expanded), false),
+        };
         self.expanded = expanded;
-        let (found, whole) = found.unwrap_or((0, false));
         let is_promised = block.count.is_none_or(|promised| promised == found as u64);
         (found, whole && is_promised)
     }
@@ -230,29 +238,28 @@ impl<'a, T: Decoded> Decoder<'a, T> {
         mut unpacked: UnpackedEvents,
         choice: &mut Choice,
         out: &mut Vec<T>,
-    ) -> (usize, bool) {
+    ) -> Option<usize> {
         let (definitions, threads) = self.tables(magic, &unpacked);
-        let meanings = definitions
-            .iter()
-            .map(|number| T::meaning(self.definitions.get(*number)));
-        let loggers = threads
-            .iter()
-            .map(|number| T::logger(self.threads.get(*number)));
-        let mut columns = BlockColumns::of(&unpacked, meanings.collect(), loggers.collect());
+        let meanings = definitions.iter();
+        let meanings = meanings.map(|number| T::meaning(self.definitions.get(*number)));
+        let loggers = threads.iter();
+        let loggers = loggers.map(|number| T::logger(self.threads.get(*number)));
         let count = unpacked.left();
+        let mut columns = BlockColumns::of(&unpacked, meanings, loggers);
         choice.choose(count, Some(&mut columns));
-        let event = &mut self.event;
-        for passed in 0..choice.needed() {
-            if unpacked.next_event(event).is_none() {
-                return (passed, false);
+        let shapes = columns.into_shapes();
+        let (mut at, event) = (0, &mut self.event);
+        while let Some(place) = choice.next() {
+            if at < place {
+                unpacked.skip(shapes.get(at..place)?)?;
             }
-            if choice.turn() {
-                let definition = self.definitions.get(definitions[event.definition]);
-                let thread = self.threads.get(threads[event.thread]);
-                choice.push(T::make(&self.ring, definition, thread, event), out);
-            }
+            unpacked.next_event(event)?;
+            let definition = self.definitions.get(definitions[event.definition]);
+            let thread = self.threads.get(threads[event.thread]);
+            choice.push(T::make(&self.ring, definition, thread, event), out);
+            at = place + 1;
         }
-        (count, true)
+        Some(count)
     }
 
     /// Continues with a block of this ring. Returns the numbers of its definitions and threads.
@@ -303,6 +310,16 @@ impl<'a, T: Decoded> Decoder<'a, T> {
         let make = |raw: &RawThread| T::thread(self.names, magic, raw);
         self.threads.number(magic, raw, make)
     }
+}
+
+/// How many events of a block can be read.
+#[cold]
+fn readable(block: &Block, expanded: &mut Vec<u8>) -> usize {
+    let Some(mut unpacked) = unpack_block(block, expanded) else {
+        return 0;
+    };
+    let mut event = IndexedEvent::default();
+    std::iter::from_fn(|| unpacked.next_event(&mut event)).count()
 }
 
 /// How many events a unit promises that cannot be read, if so many were found.

@@ -27,9 +27,10 @@ pub trait Decoded: Sized {
         event: &mut IndexedEvent,
     ) -> Self;
     fn moment(&self) -> Moment;
-    /// The number of a definition, in the form of events of a ring.
-    fn meaning(_definition: &Self::Definition) -> EventId {
-        EventId::NEVER
+    /// The number of a definition, in the form of events of a ring, and whether its message was
+    /// lost.
+    fn meaning(_definition: &Self::Definition) -> (EventId, bool) {
+        (EventId::NEVER, true)
     }
     /// A thread in this form, with its id in the kernel.
     fn logger(_thread: &Self::Thread) -> (ThreadRef, u32) {

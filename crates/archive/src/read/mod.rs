@@ -19,6 +19,7 @@ pub(crate) mod recorded;
 pub(crate) mod repair;
 pub(crate) mod seen;
 pub(crate) mod select;
+pub(crate) mod skip;
 pub(crate) mod stored;
 pub(crate) mod unit;
 pub(crate) mod unpack;

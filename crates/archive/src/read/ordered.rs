@@ -28,7 +28,7 @@ pub struct Meaning {
 }
 
 /// The number of arguments in an event itself.
-const ARGUMENTS: usize = 4;
+pub const ARGUMENTS: usize = 4;
 /// Most return addresses of an event in the form of events of a ring. That is several times as many
 /// as an event of a ring has.
 pub const ADDRESSES: usize = 1024;
@@ -99,8 +99,8 @@ impl Decoded for OrderedEvent {
         (unix, self.event.ticks, self.magic, self.lane, self.number)
     }
 
-    fn meaning(means: &Meaning) -> EventId {
-        means.id
+    fn meaning(means: &Meaning) -> (EventId, bool) {
+        (means.id, means.is_lost)
     }
 
     fn logger(thread: &(ThreadRef, u32)) -> (ThreadRef, u32) {

@@ -110,6 +110,15 @@ impl Places {
         }
     }
 
+    /// As many places, none of which is wanted.
+    pub fn none_of(&self) -> Places {
+        Places {
+            count: self.count,
+            wanted: vec![0; self.wanted.len()],
+            asked: Vec::new(),
+        }
+    }
+
     /// How many places there are, wanted or not.
     pub fn len(&self) -> usize {
         self.count
@@ -125,6 +134,12 @@ impl Places {
         self.wanted.iter().any(|bits| *bits != 0)
     }
 
+    /// How many places are still wanted.
+    pub fn wanted(&self) -> usize {
+        let counts = self.wanted.iter().map(|bits| bits.count_ones() as usize);
+        counts.sum()
+    }
+
     /// Whether a place is still wanted.
     #[inline]
     pub fn has(&self, place: usize) -> bool {
@@ -133,21 +148,41 @@ impl Places {
 
     /// The places that are still wanted.
     pub fn iter(&self) -> impl Iterator<Item = usize> {
-        let words = self.wanted.iter().enumerate();
-        words.flat_map(|(word, bits)| {
-            let mut bits = *bits;
-            std::iter::from_fn(move || {
-                let first = bits.trailing_zeros() as usize;
-                bits &= bits.checked_sub(1)?;
-                Some(word * BITS + first)
-            })
+        let mut from = 0;
+        std::iter::from_fn(move || {
+            let next = self.next(from)?;
+            from = next + 1;
+            Some(next)
         })
     }
 
-    /// The last place that is still wanted.
-    pub fn last(&self) -> Option<usize> {
-        let word = self.wanted.iter().rposition(|bits| *bits != 0)?;
-        Some(word * BITS + self.wanted[word].ilog2() as usize)
+    /// The first wanted place from this one on.
+    #[inline]
+    pub fn next(&self, from: usize) -> Option<usize> {
+        let mut word = from / BITS;
+        let mut bits = self.wanted.get(word)? & u64::MAX << (from % BITS);
+        while bits == 0 {
+            word += 1;
+            bits = *self.wanted.get(word)?;
+        }
+        Some(word * BITS + bits.trailing_zeros() as usize)
+    }
+
+    /// The event at this place is wanted.
+    #[inline]
+    pub fn add(&mut self, place: usize) {
+        debug_assert!(place < self.count);
+        if let Some(bits) = self.wanted.get_mut(place / BITS) {
+            *bits |= 1 << (place % BITS);
+        }
+    }
+
+    /// Only events are wanted that the others want as well.
+    pub fn intersect(&mut self, others: &Places) {
+        let others = others.wanted.iter().chain(std::iter::repeat(&0));
+        for (bits, others) in self.wanted.iter_mut().zip(others) {
+            *bits &= others;
+        }
     }
 
     /// The event at this place is not wanted.
@@ -212,8 +247,8 @@ pub struct Choice<'s> {
     unit: UnitInfo,
     gap: Option<Gap>,
     places: Places,
-    /// The place of the next event.
-    at: usize,
+    /// The place of the event that is being made.
+    at: Option<usize>,
     /// How many entries are missing right before events that are not wanted.
     missed: u64,
 }
@@ -225,7 +260,7 @@ impl<'s> Choice<'s> {
             unit,
             gap,
             places: Places::default(),
-            at: 0,
+            at: None,
             missed: 0,
         }
     }
@@ -236,23 +271,14 @@ impl<'s> Choice<'s> {
         self.select.choose(&self.unit, columns, &mut self.places);
     }
 
-    /// The places of the events that have to be looked at: up to the last wanted one, and the one
-    /// behind a gap.
-    pub fn needed(&self) -> usize {
-        let last = self.places.last().map_or(0, |last| last + 1);
-        last.max(self.gap.is_some().into()).min(self.places.len())
-    }
-
-    /// Continues with the next event. Returns whether it has to be made.
+    /// The next event that has to be made: a wanted one, or the first one, if it is behind a gap.
+    /// [`Choice::push`] takes it.
     #[inline]
-    pub fn turn(&mut self) -> bool {
-        self.at += 1;
-        // The first one may be right behind the gap.
-        self.places.has(self.at - 1) || (self.at == 1 && self.gap.is_some())
-    }
-
-    /// How many events there were up to now.
-    pub fn passed(&self) -> usize {
+    pub fn next(&mut self) -> Option<usize> {
+        self.at = match self.gap {
+            Some(_) if !self.places.is_empty() => Some(0),
+            _ => self.places.next(self.at.map_or(0, |at| at + 1)),
+        };
         self.at
     }
 
@@ -264,8 +290,10 @@ impl<'s> Choice<'s> {
     /// Appends an event that was made, if it is wanted.
     #[inline]
     pub fn push<T: Decoded>(&mut self, mut event: T, out: &mut Vec<T>) {
-        let place = self.at - 1;
-        if let Some(gap) = self.gap.take_if(|_| place == 0) {
+        let Some(place) = self.at else {
+            return;
+        };
+        if let Some(gap) = self.gap.take() {
             event.miss(&gap);
         }
         let mut is_wanted = self.places.has(place);
@@ -304,10 +332,20 @@ mod tests {
             }
             let expected: Vec<_> = (0..count).filter(|place| naive[*place]).collect();
             prop_assert_eq!(places.iter().collect::<Vec<_>>(), expected.clone());
-            prop_assert_eq!(places.last(), expected.last().copied());
+            for from in 0..400 {
+                let next = expected.iter().find(|place| **place >= from);
+                prop_assert_eq!(places.next(from), next.copied());
+            }
             prop_assert_eq!(places.any(), !expected.is_empty());
+            prop_assert_eq!(places.wanted(), expected.len());
             prop_assert!((0..400).all(|place| places.has(place) == expected.contains(&place)));
             prop_assert_eq!((places.len(), places.is_empty()), (count, count == 0));
+            let mut others = places.none_of();
+            prop_assert!(!others.any() && others.len() == count);
+            (0..count).step_by(3).for_each(|place| others.add(place));
+            places.intersect(&others);
+            let both = expected.into_iter().filter(|place| place.is_multiple_of(3));
+            prop_assert!(places.iter().eq(both));
         }
 
         #[test]

@@ -41,10 +41,10 @@ pub struct UnpackedEvents<'a> {
     /// The table of threads.
     pub threads: Vec<RawThread>,
     pace: Pace,
-    columns: Vec<Cursor<'a>>,
+    pub(super) columns: Vec<Cursor<'a>>,
     /// The payloads. They are the last column, if any event has a payload.
-    payloads: Cursor<'a>,
-    previous: PreviousValues,
+    pub(super) payloads: Cursor<'a>,
+    pub(super) previous: PreviousValues,
     /// The time of the event before, if times count from there.
     time: u64,
     stored: StoredValues<'a>,
@@ -97,6 +97,11 @@ impl<'a> UnpackedEvents<'a> {
     /// What is left of the columns, but for that of the payloads.
     pub fn columns(&self) -> &[Cursor<'a>] {
         &self.columns
+    }
+
+    /// The expected times.
+    pub fn pace(&self) -> Pace {
+        self.pace
     }
 
     /// How many events are left, if the block is not damaged.
@@ -231,7 +236,7 @@ fn value<'a>(kind: ValueKind, column: &mut Cursor<'a>, before: &mut i64) -> Opti
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::format::event::{RawDefinition, RawEvent};
     use crate::format::varint::put;
@@ -264,7 +269,7 @@ mod tests {
         events
     }
 
-    fn event(i: u64) -> RawEvent {
+    pub fn event(i: u64) -> RawEvent {
         RawEvent {
             definition: RawDefinition {
                 format: Some(1),
@@ -363,7 +368,7 @@ mod tests {
     }
 
     /// A block of events with values of each kind, which take so many entries each.
-    fn of_kinds(count: u64, entries: u64) -> Vec<u8> {
+    pub fn of_kinds(count: u64, entries: u64) -> Vec<u8> {
         let layout = Layout::of_format(&Format::parse(FORMAT));
         let kinds: Vec<_> = layout.kinds().collect();
         let values = WordValues::Kinds(&layout, &kinds);
