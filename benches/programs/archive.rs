@@ -9,6 +9,10 @@
 //!     bench-archive --mode read --file FILE --order time|file --repeats R
 //!         reads all events of an archive: merged by time, as the command does, or in the order of
 //!         the file, with all fields of each
+//!     bench-archive --mode write --file FILE --events E
+//!         writes an archive of E events, of which each thread has chunks in turn
+//!     bench-archive --mode filter --file FILE --where CONDITION --repeats R
+//!         reads the events of an archive that meet a condition, as the command does with --where
 //!
 //! An event is that of the demo for each match of its compressor: four integers. In `fill` two
 //! threads log matches when they find them, so that times and arguments are those of real work.
@@ -20,23 +24,38 @@ mod lz;
 #[allow(dead_code, reason = "each program uses its part")]
 mod measure;
 
+use std::fs::File;
 use std::io::Read;
 use std::time::{Duration, Instant};
 
 use measure::{arguments, cpu_ns, fail, number, ring};
 use timeline::{DEFAULT_ENTRIES, EventId, Level, Order, Priority, Timeline};
-use timeline_archive::Archive;
+use timeline_archive::{Archive, Form, RawEvent, RawThread, Writer};
+use timeline_search::{Expression, Query};
 
 /// Threads that fill a ring.
 const WORKERS: u64 = 2;
 /// Bytes of a block of the demo.
 const BLOCK: usize = 16 * 1024;
+const MESSAGE: &str = "block $block: matched $bytes at $position, $distance back";
+/// Events that a thread has side by side in a file.
+const CHUNK: u64 = 64;
 /// How often a steady writer logs.
 const TURN: Duration = Duration::from_millis(1);
 
 fn main() {
-    let [mode, file, order, events, rate, threads, seconds, repeats] = arguments([
-        "mode", "file", "order", "events", "rate", "threads", "seconds", "repeats",
+    let [
+        mode,
+        file,
+        order,
+        events,
+        rate,
+        threads,
+        seconds,
+        repeats,
+        condition,
+    ] = arguments([
+        "mode", "file", "order", "events", "rate", "threads", "seconds", "repeats", "where",
     ]);
     match (mode.as_deref(), file) {
         (Some("fill"), _) => fill(number("events", events, DEFAULT_ENTRIES)),
@@ -46,7 +65,12 @@ fn main() {
             number("seconds", seconds, 60),
         ),
         (Some("read"), Some(file)) => read(&file, order.as_deref(), number("repeats", repeats, 5)),
-        _ => fail("--mode: expected fill, pace, or read with --file"),
+        (Some("write"), Some(file)) => write(&file, number("events", events, 20_000_000)),
+        (Some("filter"), Some(file)) => {
+            let condition = condition.unwrap_or("bytes > 1500".into());
+            filter(&file, &condition, number("repeats", repeats, 5));
+        }
+        _ => fail("--mode: expected fill, pace, or read, write or filter with --file"),
     }
 }
 
@@ -58,8 +82,7 @@ fn must<T>(result: Result<T, impl std::fmt::Display>) -> T {
 fn make() -> (Timeline, EventId) {
     let (path, _) = ring();
     let timeline = must(Timeline::new(path));
-    let message = "block $block: matched $bytes at $position, $distance back";
-    let event = must(timeline.define("lz", Priority::Library, message));
+    let event = must(timeline.define("lz", Priority::Library, MESSAGE));
     must(timeline.priority(Level::from(Priority::Library)));
     (timeline, event)
 }
@@ -163,6 +186,56 @@ fn read(file: &str, order: Option<&str>, repeats: u64) {
         println!(
             "{{\"repeat\":{repeat},\"events\":{events},\"seconds\":{seconds:.6},\
              \"cpu_seconds\":{cpu:.6}}}"
+        );
+    }
+}
+
+fn write(file: &str, events: u64) {
+    let mut matches = Vec::new();
+    compress(0, 1 << 16, |args| matches.push(args));
+    let mut writer = Writer::new(must(File::create(file)), 7, Form::Blocks);
+    let threads = ["worker-1", "worker-2"].map(|name| RawThread {
+        name: Some(writer.string(name)),
+        ..RawThread::default()
+    });
+    let mut event = RawEvent::default();
+    event.definition.format = Some(writer.string(MESSAGE));
+    event.definition.category = Some(writer.string("lz"));
+    event.definition.level = Some(Priority::Library as u64);
+    event.definition.event = Some(1);
+    for (i, args) in (0..events).zip(matches.iter().cycle()) {
+        let (chunk, worker) = (i / CHUNK / WORKERS, i / CHUNK % WORKERS);
+        event.thread = threads[worker as usize].clone();
+        (event.core, event.lane) = (Some(worker), Some(worker));
+        event.number = Some(chunk * CHUNK + i % CHUNK);
+        event.ticks = Some(1_000_000 + 650 * i + args[3] as u64 % 97);
+        event.unix_nanos = event
+            .ticks
+            .map(|ticks| 1_700_000_000_000_000_000 + ticks / 3);
+        event.args.clear();
+        event.args.extend(args);
+        must(writer.event(&event));
+    }
+    must(writer.flush());
+}
+
+fn filter(file: &str, condition: &str, repeats: u64) {
+    let query = Query {
+        expressions: vec![must(Expression::parse(condition))],
+        ..Query::default()
+    };
+    for repeat in 0..repeats {
+        let before = cpu_ns();
+        let archive = must(Archive::open(file));
+        let select = Box::new(query.on(&archive));
+        let found = archive.events_by_time_where(Order::OldestFirst, select);
+        let found = found.count();
+        let (cpu, events) = (cpu_ns() - before, archive.count() as f64);
+        println!(
+            "{{\"repeat\":{repeat},\"events\":{events},\"found\":{found},\
+             \"event_cpu_ns\":{:.2},\"events_per_cpu_us\":{:.1}}}",
+            cpu / events,
+            1e3 * events / cpu
         );
     }
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use timeline::dump::{Newest, Table, Text};
 use timeline::{Event, Order, Source};
 use timeline_archive::{Archive, RecordedEvent};
+use timeline_search::{Expression, Query};
 
 use super::frames::{self, Frame};
 
@@ -22,6 +23,7 @@ pub fn run(bytes: &[u8]) {
     each_event_is_of_its_frame(&archive, bytes, &frames, &events);
     texts_stand_in_the_file(bytes, &events);
     all_ways_of_reading_agree(&archive, &events);
+    chosen_events_are_those_that_are_left(&archive);
     if frames.iter().all(|frame| !is_block(bytes, frame)) {
         single_events_come_in_order(&archive, &events);
     }
@@ -172,6 +174,47 @@ fn all_ways_of_reading_agree(archive: &Archive, events: &[RecordedEvent]) {
                 .magics()
                 .any(|magic| magic == event.definition.magic)
         );
+    }
+}
+
+/// Filters on columns choose what is left when all events are made and filtered.
+fn chosen_events_are_those_that_are_left(archive: &Archive) {
+    let by = |text: &str| Query {
+        expressions: vec![Expression::parse(text).expect("a condition")],
+        ..Query::default()
+    };
+    let queries = [
+        by("$0 > 5 || $1 < 0 && !($2 == 0)"),
+        by("$1 == 'eth0' || bytes != 1500 || $0 >= $1"),
+        Query {
+            categories: vec!["*e*".into()],
+            threads: vec!["*r*".into(), "7".into()],
+            ..Query::default()
+        },
+        Query {
+            cores: vec![0..=2, 7..=7],
+            ..by("!$3")
+        },
+    ];
+    // Of a block that says it has important ones, these may be others: each comes once.
+    let all: Vec<Event> = archive.events_by_time(Order::OldestFirst).collect();
+    let is_usual = |event: &&Event| !event.important;
+    let as_text = |event: &Event| format!("{event:?}");
+    for query in queries {
+        let mut filter = query.on(archive);
+        let usual = all.iter().filter(is_usual);
+        let mut expected: Vec<_> = usual
+            .filter(|event| filter.matches(event))
+            .map(as_text)
+            .collect();
+        let select = Box::new(query.on(archive));
+        let mut chosen = archive.events_by_time_where(Order::OldestFirst, select);
+        let found: Vec<Event> = chosen.by_ref().collect();
+        let mut found: Vec<_> = found.iter().filter(is_usual).map(as_text).collect();
+        expected.sort_unstable();
+        found.sort_unstable();
+        assert!(found == expected, "{query:?}");
+        assert!(chosen.lost() <= archive.recoverable().1, "{query:?}");
     }
 }
 

@@ -3,7 +3,8 @@
 use std::ops::RangeInclusive;
 
 use jiff::Zoned;
-use timeline::{Event, Priority, Source};
+use timeline::{Event, Order, Priority, Source};
+use timeline_archive::{Archive, ArchiveEvents};
 use timeline_search::{
     Case, Error, Expression, Filter, Needle, Query, moment, numbers, priorities,
 };
@@ -97,6 +98,18 @@ impl Filters {
     }
 }
 
+/// The wanted events of an archive, by time.
+pub fn wanted_events<'a>(
+    archive: &'a Archive,
+    order: Order,
+    query: &'a Query,
+) -> ArchiveEvents<'a> {
+    match query.is_empty() {
+        true => archive.events_by_time(order),
+        false => archive.events_by_time_where(order, Box::new(query.on(archive))),
+    }
+}
+
 /// Lets the wanted events of a source through.
 pub struct Wanted<'a> {
     filter: Option<Filter<'a>>,
@@ -109,6 +122,14 @@ impl<'a> Wanted<'a> {
     pub fn new(query: &'a Query, source: &'a dyn Source) -> Wanted<'a> {
         Wanted {
             filter: (!query.is_empty()).then(|| query.on(source)),
+            missed: 0,
+        }
+    }
+
+    /// Of events all of which are wanted.
+    pub fn all() -> Wanted<'a> {
+        Wanted {
+            filter: None,
             missed: 0,
         }
     }
@@ -138,13 +159,23 @@ impl<'a> Wanted<'a> {
         }
     }
 
+    /// How many entries were overwritten right before events that are not wanted.
+    pub fn missed(&self) -> u64 {
+        self.missed
+    }
+
     /// Says how many entries were overwritten where no event is shown that could say it.
     pub fn report(&self) {
-        if self.missed > 0 {
-            let what = things(self.missed, "entry");
-            output::say(format_args!(
-                "{what} overwritten right before events that are not shown"
-            ));
-        }
+        report_missed(self.missed);
+    }
+}
+
+/// Says how many entries were overwritten where no event is shown that could say it.
+pub fn report_missed(missed: u64) {
+    if missed > 0 {
+        let what = things(missed, "entry");
+        output::say(format_args!(
+            "{what} overwritten right before events that are not shown"
+        ));
     }
 }

@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 
 use timeline::{Attached, Event, Order, Source};
 use timeline_archive::{Archive, ArchiveEvents, Select};
+use timeline_search::Query;
 
 use crate::failure::Result;
+use crate::filters::{Wanted, report_missed, wanted_events};
 use crate::health;
 use crate::programs::Programs;
 use crate::target::{Opened, Target};
@@ -16,10 +18,10 @@ pub struct Reading {
     opened: Opened,
 }
 
-/// Its events.
+/// Its events, or the wanted ones.
 pub enum Events<'a> {
     /// Of a timeline.
-    Ring(&'a Attached, Box<timeline::Events<'a>>),
+    Ring(&'a Attached, Box<timeline::Events<'a>>, Box<Wanted<'a>>),
     /// Of an archive.
     Archive(&'a Path, &'a Archive, Box<ArchiveEvents<'a>>),
 }
@@ -76,9 +78,26 @@ impl Reading {
     /// All its events, the important ones first.
     pub fn events(&self, order: Order) -> Events<'_> {
         match &self.opened {
-            Opened::Ring(at) => Events::Ring(at, Box::new(at.events(order))),
+            Opened::Ring(at) => {
+                let wanted = Box::new(Wanted::all());
+                Events::Ring(at, Box::new(at.events(order)), wanted)
+            }
             Opened::Archive(archive) => {
                 let events = Box::new(archive.events_by_time(order));
+                Events::Archive(&self.path, archive, events)
+            }
+        }
+    }
+
+    /// Those of its events that are wanted.
+    pub fn wanted<'a>(&'a self, order: Order, query: &'a Query) -> Events<'a> {
+        match &self.opened {
+            Opened::Ring(at) => {
+                let wanted = Box::new(Wanted::new(query, &**at));
+                Events::Ring(at, Box::new(at.events(order)), wanted)
+            }
+            Opened::Archive(archive) => {
+                let events = Box::new(wanted_events(archive, order, query));
                 Events::Archive(&self.path, archive, events)
             }
         }
@@ -90,18 +109,27 @@ impl Iterator for Events<'_> {
 
     fn next(&mut self) -> Option<Event> {
         match self {
-            Events::Ring(_, events) => events.next(),
+            Events::Ring(_, events, wanted) => events.find(|event| wanted.has(event)),
             Events::Archive(_, _, events) => events.next(),
         }
     }
 }
 
 impl Events<'_> {
+    /// Says on standard error how many entries were overwritten right before events that are not
+    /// wanted.
+    pub fn report_missed(&self) {
+        report_missed(match self {
+            Events::Ring(.., wanted) => wanted.missed(),
+            Events::Archive(_, _, events) => events.missed_before_others(),
+        });
+    }
+
     /// Says on standard error which events were missed. Fails if the timeline was damaged while it
     /// was read.
     pub fn report(&self) -> Result {
         match self {
-            Events::Ring(at, _) => at.intact()?,
+            Events::Ring(at, ..) => at.intact()?,
             Events::Archive(path, archive, events) => {
                 health::report(path, archive, events.lost());
             }

@@ -9,7 +9,7 @@ use timeline::{Definition, Event, EventId, Layout, Order, Source, Value};
 
 use crate::args::Example;
 use crate::failure::Result;
-use crate::filters::{Filters, Wanted};
+use crate::filters::Filters;
 use crate::format::{self, Align, Bytes, Cell, Count, Rate, things};
 use crate::json;
 use crate::output;
@@ -66,11 +66,9 @@ pub const EXAMPLES: &[Example] = &[
 pub fn run(args: &Args) -> Result {
     let query = args.filters.query();
     let reading = Reading::open(&args.target)?;
-    let mut wanted = Wanted::new(&query, reading.source());
     let mut stats = Stats::new(reading.source(), args.by);
-    let mut events = reading.events(Order::OldestFirst);
-    let found = events.by_ref().filter(|event| wanted.has(event));
-    found.for_each(|event| stats.add(&event));
+    let mut events = reading.wanted(Order::OldestFirst, &query);
+    events.by_ref().for_each(|event| stats.add(&event));
     stats.print(args.json)?;
     events.report()
 }

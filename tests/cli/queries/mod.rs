@@ -1,5 +1,6 @@
 //! Queries: a ring, its snapshot and its archives give the events that a naive twin gives.
 
+mod columns;
 mod made;
 mod naive;
 mod random;
@@ -9,7 +10,7 @@ mod unknown;
 mod values;
 
 use timeline::{Attached, Event, Layout, Order, Source, Value};
-use timeline_archive::{Archive, Form, Fsync, Keeping, Output, Recorder};
+use timeline_archive::{Archive, ArchiveEvents, Form, Fsync, Keeping, Output, Recorder};
 use timeline_search::Query;
 
 use self::made::Made;
@@ -46,6 +47,7 @@ fn recorded(at: &Attached, path: &str, form: Form) -> Archive {
 struct Held<'a> {
     what: &'static str,
     source: &'a dyn Source,
+    archive: Option<&'a Archive>,
     events: Vec<(usize, Event)>,
 }
 
@@ -60,7 +62,16 @@ impl<'a> Held<'a> {
         Held {
             what,
             source,
+            archive: None,
             events,
+        }
+    }
+
+    /// An archive, which chooses events before they are made.
+    fn archive(what: &'static str, archive: &'a Archive, order: Order) -> Held<'a> {
+        Held {
+            archive: Some(archive),
+            ..Held::new(what, archive, archive.events_by_time(order))
         }
     }
 }
@@ -83,9 +94,26 @@ fn found(query: &Query, held: &Held) -> Vec<usize> {
         .events
         .iter()
         .filter(|(_, event)| filter.matches(event));
-    let mut numbers: Vec<_> = wanted.map(|(number, _)| *number).collect();
+    let wanted: Vec<_> = wanted.map(|(number, _)| *number).collect();
+    if let Some(archive) = held.archive {
+        for order in [Order::OldestFirst, Order::NewestFirst] {
+            let mut chosen: Vec<_> = chosen(query, archive, order)
+                .map(|event| number(archive, &event))
+                .collect();
+            chosen.sort_unstable();
+            let mut wanted = wanted.clone();
+            wanted.sort_unstable();
+            assert_eq!(chosen, wanted, "{} by {query:?}", held.what);
+        }
+    }
+    let mut numbers = wanted;
     numbers.sort_unstable();
     numbers
+}
+
+/// The events of an archive that are wanted, chosen before they are made.
+fn chosen<'a>(query: &'a Query, archive: &'a Archive, order: Order) -> ArchiveEvents<'a> {
+    archive.events_by_time_where(order, Box::new(query.on(archive)))
 }
 
 fn agree(asked: &Asked, held: &[Held], made: &Made) -> usize {
@@ -125,8 +153,8 @@ fn all_kinds_of_places_give_the_events_that_the_naive_twin_gives() {
     let held = [
         Held::new("ring", &at, at.events(Order::OldestFirst)),
         Held::new("snapshot", &saved, saved.events(Order::NewestFirst)),
-        Held::new("blocks", &blocks, blocks.events_by_time(Order::OldestFirst)),
-        Held::new("plain", &plain, plain.events_by_time(Order::NewestFirst)),
+        Held::archive("blocks", &blocks, Order::OldestFirst),
+        Held::archive("plain", &plain, Order::NewestFirst),
     ];
     for held in &held {
         assert_eq!(held.events.len(), made.events.len(), "{}", held.what);

@@ -9,7 +9,6 @@ use timeline_search::Query;
 use super::Args;
 use crate::columns::{Column, TimeForm};
 use crate::failure::{INFALLIBLE, Result};
-use crate::filters::Wanted;
 use crate::json::{self, Lines};
 use crate::output;
 use crate::reading::{Events, Reading};
@@ -61,7 +60,7 @@ pub fn run(args: &Args, query: &Query) -> Result {
     }
     out.flush()?;
     for part in &parts {
-        part.wanted.report();
+        part.events.report_missed();
         part.events.report()?;
     }
     Ok(())
@@ -71,7 +70,6 @@ pub fn run(args: &Args, query: &Query) -> Result {
 struct Part<'a> {
     reading: &'a Reading,
     events: Events<'a>,
-    wanted: Wanted<'a>,
     /// Whether the ticks of all events are of one clock.
     has_one_clock: bool,
     /// The next one, and when it was logged.
@@ -96,8 +94,7 @@ impl<'a> Part<'a> {
     fn new(reading: &'a Reading, query: &'a Query, order: Order) -> Part<'a> {
         let mut part = Part {
             reading,
-            events: reading.events(order),
-            wanted: Wanted::new(query, reading.source()),
+            events: reading.wanted(order, query),
             has_one_clock: reading
                 .programs()
                 .is_none_or(|programs| programs.share_a_clock()),
@@ -109,8 +106,7 @@ impl<'a> Part<'a> {
 
     /// Takes the next event, and looks for the one behind it.
     fn turn(&mut self) -> Option<(Event, Moment)> {
-        let wanted = &mut self.wanted;
-        let next = self.events.find(|event| wanted.has(event));
+        let next = self.events.next();
         let source = self.reading.source();
         let next = next.map(|event| {
             let mut moment = Moment::of(source, &event);

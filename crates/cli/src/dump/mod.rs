@@ -15,7 +15,7 @@ use timeline::{
 use crate::args::Example;
 use crate::columns::Shown;
 use crate::failure::Result;
-use crate::filters::{Filters, Wanted};
+use crate::filters::{Filters, Wanted, report_missed, wanted_events};
 use crate::health;
 use crate::json::Lines;
 use crate::output;
@@ -143,11 +143,16 @@ pub fn run(args: &Args) -> Result {
             Ok(at.intact()?)
         }
         Opened::Archive(archive) => {
-            let mut wanted = Wanted::new(&query, &*archive);
-            let mut events = archive.events_by_time(Order::NewestFirst);
+            let mut events = wanted_events(&archive, Order::NewestFirst, &query);
             let programs = Some(Programs::of(&archive));
-            show(&*archive, programs, events.by_ref(), &mut wanted, args)?;
-            wanted.report();
+            show(
+                &*archive,
+                programs,
+                events.by_ref(),
+                &mut Wanted::all(),
+                args,
+            )?;
+            report_missed(events.missed_before_others());
             health::report(args.target.path(), &archive, events.lost());
             Ok(())
         }

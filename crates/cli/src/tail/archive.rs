@@ -9,7 +9,7 @@ use timeline_search::Query;
 use super::Args;
 use super::printer::Printer;
 use crate::failure::{Failure, Result};
-use crate::filters::Wanted;
+use crate::filters::{Wanted, wanted_events};
 use crate::format::{agree, things};
 use crate::health;
 use crate::output;
@@ -26,7 +26,7 @@ pub fn follow(
     out: &mut SignalledOutput,
 ) -> Result<u64> {
     let path = args.target.path();
-    let mut events = archive.events_by_time(Order::NewestFirst);
+    let mut events = wanted_events(archive, Order::NewestFirst, query);
     let mut wanted = Wanted::new(query, archive);
     let mut left = args.max_entries;
     let mut is_among_newest = |event: &Event| {
@@ -34,7 +34,7 @@ pub fn follow(
         left -= usize::from(is_among_newest && !event.important);
         is_among_newest
     };
-    let newest = events.by_ref().filter(|event| wanted.has(event));
+    let newest = events.by_ref();
     let mut batch: Vec<Event> = newest.take_while(|event| is_among_newest(event)).collect();
     let first = batch.iter().take_while(|event| event.important).count();
     batch[..first].reverse();

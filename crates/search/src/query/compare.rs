@@ -284,7 +284,7 @@ fn mixed(integer: i128, float: f64) -> Option<Ordering> {
 }
 
 impl Comparison {
-    fn accepts(self, order: Ordering) -> bool {
+    pub fn accepts(self, order: Ordering) -> bool {
         match self {
             Comparison::Equal => order.is_eq(),
             Comparison::Unequal => order.is_ne(),

@@ -4,13 +4,12 @@ use std::collections::HashMap;
 
 use timeline::dump::Messages;
 use timeline::{
-    Definition, Event, Field, FieldType, Interpolation, Layout, Source, ThreadRef, Value,
-    matches_pattern,
+    Definition, Event, EventId, Interpolation, Layout, Source, ThreadRef, matches_pattern,
 };
 
 use super::Query;
-use super::compare::{Known, compare, show};
-use super::condition::{Condition, Operand};
+use super::fields::Fields;
+use super::program::Programs;
 
 /// Threads whose decisions are kept, of all that come and go.
 const MOST_THREADS: usize = 1 << 20;
@@ -20,13 +19,15 @@ const MOST_THREADS: usize = 1 << 20;
 /// Category, priority and name are looked at once for each definition, and names once for each
 /// thread. Values are looked at only if all of that allows the event, and a message is made last.
 pub struct Filter<'a> {
-    query: &'a Query,
-    source: &'a dyn Source,
+    pub(super) query: &'a Query,
+    pub(super) source: &'a dyn Source,
     interpolation: Option<Interpolation>,
     /// By the number of the event, of those that are defined.
     definitions: Vec<Option<Decision<'a>>>,
     /// Of events without a definition, or with one whose message was lost.
-    unknown: Fields<'a>,
+    pub(super) unknown: Fields<'a>,
+    /// What the conditions are on the columns of blocks.
+    pub(super) programs: Programs<'a>,
     /// By the record of the thread, and its id: in damaged memory a record may be of another.
     threads: HashMap<(ThreadRef, u32), bool>,
     renames: u64,
@@ -34,7 +35,7 @@ pub struct Filter<'a> {
 }
 
 /// What the conditions say about the events of a definition.
-enum Decision<'a> {
+pub(super) enum Decision<'a> {
     Never,
     /// The values do not matter.
     Always,
@@ -42,22 +43,6 @@ enum Decision<'a> {
     Perhaps(Fields<'a>),
     /// Likewise, but nothing says what the values are.
     PerhapsUnknown,
-}
-
-/// The fields of a definition that expressions name.
-struct Fields<'a> {
-    layout: Layout,
-    /// By name.
-    found: Vec<Found<'a>>,
-    /// How many values have to be read.
-    count: usize,
-}
-
-struct Found<'a> {
-    name: &'a str,
-    position: usize,
-    /// `None` for a value of a format of printf.
-    kind: Option<FieldType<'a>>,
 }
 
 impl<'a> Filter<'a> {
@@ -68,6 +53,7 @@ impl<'a> Filter<'a> {
             interpolation: None,
             definitions: Vec::new(),
             unknown: Fields::of(query, Layout::unknown(), &[]),
+            programs: Programs::default(),
             threads: HashMap::new(),
             renames: source.renames(),
             messages: Messages::new(source),
@@ -94,20 +80,26 @@ impl<'a> Filter<'a> {
     }
 
     fn is_on_core(&self, event: &Event) -> bool {
+        self.has_core(event.core)
+    }
+
+    pub(super) fn has_core(&self, core: u16) -> bool {
         let cores = &self.query.cores;
         // 0xffff is an unknown one.
-        let is_in = || cores.iter().any(|range| range.contains(&event.core.into()));
-        cores.is_empty() || (event.core != 0xffff && is_in())
+        let is_in = || cores.iter().any(|range| range.contains(&core.into()));
+        cores.is_empty() || (core != 0xffff && is_in())
     }
 
     fn is_in_time(&mut self, event: &Event) -> bool {
-        let Query { since, until, .. } = *self.query;
-        if since.is_none() && until.is_none() {
+        if self.query.since.is_none() && self.query.until.is_none() {
             return true;
         }
-        self.time(event).is_some_and(|time| {
-            since.is_none_or(|since| since <= time) && until.is_none_or(|until| time < until)
-        })
+        self.time(event).is_some_and(|time| self.has_time(time))
+    }
+
+    pub(super) fn has_time(&self, time: u64) -> bool {
+        let Query { since, until, .. } = *self.query;
+        since.is_none_or(|since| since <= time) && until.is_none_or(|until| time < until)
     }
 
     fn time(&mut self, event: &Event) -> Option<u64> {
@@ -119,7 +111,7 @@ impl<'a> Filter<'a> {
         })
     }
 
-    fn is_of_thread(&mut self, event: &Event) -> bool {
+    pub(super) fn is_of_thread(&mut self, event: &Event) -> bool {
         let Query { threads, pids, .. } = self.query;
         if threads.is_empty() && pids.is_empty() {
             return true;
@@ -149,24 +141,34 @@ impl<'a> Filter<'a> {
 
     /// Whether its definition and its values meet the conditions.
     fn is_of_definition(&mut self, event: &Event) -> bool {
-        let place = event.id.0 as usize;
-        if !matches!(self.definitions.get(place), Some(Some(_))) {
-            let Some(definition) = self.source.definition(event.id) else {
-                return self.is_wanted_without_definition(event);
-            };
-            let decision = decide(self.query, definition);
+        self.decide(event.id);
+        match self.decision(event.id) {
+            Some(Decision::Always) => true,
+            Some(Decision::Perhaps(fields)) => fields.meet(self.query, event),
+            Some(Decision::PerhapsUnknown) => self.unknown.meet(self.query, event),
+            Some(Decision::Never) => false,
+            None => self.is_wanted_without_definition(event),
+        }
+    }
+
+    /// Decides about a definition, if there is one and nobody has yet.
+    pub(super) fn decide(&mut self, id: EventId) {
+        if self.decision(id).is_some() {
+            return;
+        }
+        if let Some(definition) = self.source.definition(id) {
+            let (place, decision) = (id.0 as usize, decide(self.query, definition));
             // Only defined events make this longer.
             if self.definitions.len() <= place {
                 self.definitions.resize_with(place + 1, || None);
             }
             self.definitions[place] = Some(decision);
         }
-        match &self.definitions[place] {
-            Some(Decision::Always) => true,
-            Some(Decision::Perhaps(fields)) => fields.meet(self.query, event),
-            Some(Decision::PerhapsUnknown) => self.unknown.meet(self.query, event),
-            Some(Decision::Never) | None => false,
-        }
+    }
+
+    /// What was decided about a definition.
+    pub(super) fn decision(&self, id: EventId) -> Option<&Decision<'a>> {
+        self.definitions.get(id.0 as usize)?.as_ref()
     }
 
     /// Whether an event is wanted of which nothing is known but its values.
@@ -213,94 +215,4 @@ fn decide<'a>(query: &'a Query, definition: &'a Definition) -> Decision<'a> {
     let layout = Layout::of(definition);
     let fields: Vec<_> = definition.fields().collect();
     Decision::Perhaps(Fields::of(query, layout, &fields))
-}
-
-impl<'a> Fields<'a> {
-    fn of(query: &'a Query, layout: Layout, fields: &[Field<'a>]) -> Fields<'a> {
-        let mut names = Vec::new();
-        for expression in &query.expressions {
-            expression.root.fields(&mut names);
-        }
-        names.sort_unstable();
-        names.dedup();
-        let find = |name: &'a str| {
-            let named = fields.iter().position(|field| field.name == name);
-            let position = named.or_else(|| name.parse().ok())?;
-            let kind = fields.get(position).map(|field| field.kind);
-            Some(Found {
-                name,
-                position,
-                kind,
-            })
-        };
-        let found: Vec<_> = names.into_iter().filter_map(find).collect();
-        let most = found.iter().map(|found| found.position.saturating_add(1));
-        Fields {
-            layout,
-            count: most.max().unwrap_or(0),
-            found,
-        }
-    }
-
-    fn meet(&self, query: &Query, event: &Event) -> bool {
-        if query.expressions.is_empty() {
-            return true;
-        }
-        let values: Vec<Value> = event.values(&self.layout).take(self.count).collect();
-        let mut conditions = query.expressions.iter();
-        conditions.all(|expression| self.holds(&expression.root, &values))
-    }
-
-    fn holds(&self, condition: &Condition, values: &[Value]) -> bool {
-        match condition {
-            Condition::All(parts) => parts.iter().all(|part| self.holds(part, values)),
-            Condition::Any(parts) => parts.iter().any(|part| self.holds(part, values)),
-            Condition::Not(part) => !self.holds(part, values),
-            Condition::Compare(left, how, right) => {
-                let sides = (self.known(left, values), self.known(right, values));
-                matches!(sides, (Some(left), Some(right)) if compare(&left, *how, &right))
-            }
-            Condition::Match(operand, regex, expected) => {
-                let text = self.shown(operand, values);
-                text.is_some_and(|text| regex.is_match(&text) == *expected)
-            }
-            Condition::Holds(operand) => self
-                .known(operand, values)
-                .is_some_and(|value| value.holds()),
-        }
-    }
-
-    fn value<'v>(
-        &self,
-        name: &str,
-        values: &'v [Value<'v>],
-    ) -> Option<(&Found<'a>, &'v Value<'v>)> {
-        let place = self.found.binary_search_by(|found| found.name.cmp(name));
-        let found = &self.found[place.ok()?];
-        Some((found, values.get(found.position)?))
-    }
-
-    fn known<'v>(&'v self, operand: &'v Operand, values: &'v [Value<'v>]) -> Option<Known<'v>> {
-        match operand {
-            Operand::Literal(literal) => Some(Known::literal(literal)),
-            Operand::Field(name) => {
-                let (found, value) = self.value(name, values)?;
-                Known::of(found.kind, value)
-            }
-        }
-    }
-
-    /// A value as it is shown in a message.
-    fn shown(&self, operand: &Operand, values: &[Value]) -> Option<String> {
-        let Operand::Field(name) = operand else {
-            return None;
-        };
-        let (found, value) = self.value(name, values)?;
-        let mut text = String::new();
-        if *value == Value::Nil {
-            return None;
-        }
-        show(found.kind, value, &mut text);
-        Some(text)
-    }
 }

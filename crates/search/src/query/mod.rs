@@ -3,17 +3,23 @@
 //! [`Query`] has the conditions as asked for. They are read by moment.rs (times), range.rs
 //! (priorities and numbers), needle.rs (a text or regular expression) and, for values, lexer.rs and
 //! parse.rs, which make an [`Expression`] of conditions (condition.rs). filter.rs decides about
-//! events: once for each definition and thread as far as it can, and by the values, which
-//! compare.rs compares, where it must.
+//! events: once for each definition and thread as far as it can, and by the values, which fields.rs
+//! finds and compare.rs compares, where it must. Of archives, columns.rs chooses events before they
+//! are made: program.rs has the conditions on the columns of a block, and bounds.rs those on
+//! numbers.
 
+mod bounds;
+mod columns;
 mod compare;
 mod condition;
 mod expression;
+mod fields;
 mod filter;
 mod lexer;
 mod moment;
 mod needle;
 mod parse;
+mod program;
 mod range;
 
 pub use expression::Expression;

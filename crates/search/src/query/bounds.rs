@@ -1,0 +1,271 @@
+//! Conditions on the bits of a number: where they hold, as ranges, so that most need no comparison.
+//!
+//! A comparison of a number with a literal holds up to some number, or from one on, or between two.
+//! These are found by asking the comparison itself. So it cannot say anything else.
+
+use timeline::{FieldType, ValueKind};
+
+/// How bits are ordered as numbers.
+#[derive(Clone, Copy, PartialEq)]
+enum Order {
+    Signed,
+    Unsigned,
+    Double,
+    /// In the lower half; the upper half means nothing.
+    Single,
+}
+
+/// The bits of a type that are numbers, in their order. Others mean something else, or nothing.
+#[derive(Clone, Copy)]
+pub struct Numbers {
+    order: Order,
+    first: i64,
+    last: i64,
+    /// Whether all other bits are NaN.
+    is_float: bool,
+}
+
+impl Numbers {
+    /// The numbers of a field, whose values are of this kind. `None` if comparisons with them are
+    /// no ranges, as with names.
+    pub fn of(field: Option<FieldType>, kind: ValueKind) -> Option<Numbers> {
+        let whole = |order| Numbers::between(order, i64::MIN, i64::MAX);
+        let up_to = |last: u32| Some(Numbers::between(Order::Signed, 0, last.into()));
+        let around = |first: i32, last: i32| {
+            Some(Numbers::between(Order::Signed, first.into(), last.into()))
+        };
+        let Some(field) = field.filter(|_| kind != ValueKind::Float) else {
+            return Some(match kind {
+                ValueKind::Int => whole(Order::Signed),
+                ValueKind::Uint => whole(Order::Unsigned),
+                ValueKind::Float => Numbers::doubles(),
+                ValueKind::LongDouble | ValueKind::Text => return None,
+            });
+        };
+        if !matches!(kind, ValueKind::Int | ValueKind::Uint) {
+            return None;
+        }
+        match field {
+            FieldType::I64 | FieldType::Ns | FieldType::Time => Some(whole(Order::Signed)),
+            FieldType::I8 => around(i8::MIN.into(), i8::MAX.into()),
+            FieldType::I16 => around(i16::MIN.into(), i16::MAX.into()),
+            FieldType::I32 => around(i32::MIN, i32::MAX),
+            FieldType::U8 => up_to(u8::MAX.into()),
+            FieldType::U16 => up_to(u16::MAX.into()),
+            FieldType::U32 => up_to(u32::MAX),
+            FieldType::U64 | FieldType::Hex | FieldType::Ptr | FieldType::Bytes => {
+                Some(whole(Order::Unsigned))
+            }
+            FieldType::F64 => Some(Numbers::doubles()),
+            FieldType::F32 => Some(Numbers::singles()),
+            _ => None,
+        }
+    }
+
+    fn between(order: Order, first: i64, last: i64) -> Numbers {
+        Numbers {
+            order,
+            first,
+            last,
+            is_float: matches!(order, Order::Double | Order::Single),
+        }
+    }
+
+    fn doubles() -> Numbers {
+        let [first, last] = [f64::NEG_INFINITY, f64::INFINITY].map(f64::to_bits);
+        let order = Order::Double;
+        Numbers::between(order, place(order, first), place(order, last))
+    }
+
+    fn singles() -> Numbers {
+        let [first, last] = [f32::NEG_INFINITY, f32::INFINITY].map(|end| end.to_bits().into());
+        let order = Order::Single;
+        Numbers::between(order, place(order, first), place(order, last))
+    }
+
+    /// Whether these are whole numbers.
+    pub fn are_whole(&self) -> bool {
+        !self.is_float
+    }
+
+    /// The number that these bits are, if they are a whole one.
+    #[inline]
+    pub fn whole(&self, raw: u64) -> Option<i128> {
+        let place = place(self.order, raw);
+        let is_number = self.first <= place && place <= self.last;
+        match self.order {
+            Order::Signed if is_number => Some((raw as i64).into()),
+            Order::Unsigned => Some(raw.into()),
+            _ => None,
+        }
+    }
+
+    /// The range in which `holds`, which is asked about bits, is true from some number on, or up to
+    /// one.
+    fn range(&self, holds: &mut impl FnMut(u64) -> bool) -> Option<(i64, i64)> {
+        let mut holds = |place| holds(bits(self.order, place));
+        match (holds(self.first), holds(self.last)) {
+            (true, true) => Some((self.first, self.last)),
+            (false, false) => None,
+            (of_first, _) => {
+                // The first that says the same as the last one.
+                let (mut first, mut last) = (i128::from(self.first), i128::from(self.last));
+                while last - first > 1 {
+                    let middle = (first + last) / 2;
+                    match holds(middle as i64) == of_first {
+                        true => first = middle,
+                        false => last = middle,
+                    }
+                }
+                Some(match of_first {
+                    true => (self.first, first as i64),
+                    false => (last as i64, self.last),
+                })
+            }
+        }
+    }
+}
+
+/// The place of a number among all that are ordered like this.
+#[inline(always)]
+fn place(order: Order, bits: u64) -> i64 {
+    match order {
+        Order::Signed => bits as i64,
+        Order::Unsigned => (bits ^ 1 << 63) as i64,
+        Order::Double => bits as i64 ^ ((bits as i64 >> 63) as u64 >> 1) as i64,
+        Order::Single => {
+            let bits = bits as u32 as i32;
+            (bits ^ ((bits >> 31) as u32 >> 1) as i32).into()
+        }
+    }
+}
+
+/// The number at a place.
+fn bits(order: Order, place: i64) -> u64 {
+    match order {
+        Order::Signed => place as u64,
+        Order::Unsigned => place as u64 ^ 1 << 63,
+        Order::Double => (place ^ ((place >> 63) as u64 >> 1) as i64) as u64,
+        Order::Single => {
+            let place = place as i32;
+            ((place ^ ((place >> 31) as u32 >> 1) as i32) as u32).into()
+        }
+    }
+}
+
+/// The numbers for which a comparison is true.
+pub struct Bounds {
+    numbers: Numbers,
+    /// The first, and how many come behind it. If `is_outside`, those that are not in this range.
+    first: i64,
+    behind: u64,
+    is_outside: bool,
+}
+
+impl Bounds {
+    /// Those that are at least, and at most, as asked; or all others that can be compared.
+    pub fn new(
+        numbers: Numbers,
+        mut at_least: impl FnMut(u64) -> bool,
+        mut at_most: impl FnMut(u64) -> bool,
+        is_outside: bool,
+    ) -> Option<Bounds> {
+        let (above, below) = (numbers.range(&mut at_least), numbers.range(&mut at_most));
+        let (first, last) = match (above, below) {
+            // They cannot be compared.
+            (None, None) => return None,
+            (Some(above), Some(below)) => (above.0.max(below.0), above.1.min(below.1)),
+            // No number is both: it is between two, or behind them all.
+            _ => (1, 0),
+        };
+        match (first <= last, is_outside) {
+            (true, _) => Some(Bounds {
+                numbers,
+                first,
+                behind: last.wrapping_sub(first) as u64,
+                is_outside,
+            }),
+            (false, false) => None,
+            (false, true) => Bounds::all(numbers),
+        }
+    }
+
+    /// The comparison is true for no number.
+    pub fn none(numbers: Numbers) -> Bounds {
+        Bounds {
+            numbers,
+            first: numbers.first,
+            behind: numbers.last.wrapping_sub(numbers.first) as u64,
+            is_outside: true,
+        }
+    }
+
+    fn all(numbers: Numbers) -> Option<Bounds> {
+        Some(Bounds {
+            numbers,
+            first: numbers.first,
+            behind: numbers.last.wrapping_sub(numbers.first) as u64,
+            is_outside: false,
+        })
+    }
+
+    /// Whether the comparison is true for a number. `None` if these bits are none.
+    #[inline(always)]
+    fn has(&self, order: Order, raw: u64) -> (bool, bool) {
+        let place = place(order, raw);
+        let is_in = place.wrapping_sub(self.first) as u64 <= self.behind;
+        let is_number = self.numbers.first <= place && place <= self.numbers.last;
+        (is_in != self.is_outside && is_number, is_number)
+    }
+
+    /// Appends those of the rows for whose bits the comparison is true. Rows are in order. Asks
+    /// `other` about bits that are no number.
+    pub fn filter(
+        &self,
+        raw: &[u64],
+        rows: &[u16],
+        out: &mut Vec<u16>,
+        other: impl FnMut(u64) -> bool,
+    ) {
+        match self.numbers.order {
+            Order::Signed => self.filter_by(Order::Signed, raw, rows, out, other),
+            Order::Unsigned => self.filter_by(Order::Unsigned, raw, rows, out, other),
+            Order::Double => self.filter_by(Order::Double, raw, rows, out, other),
+            Order::Single => self.filter_by(Order::Single, raw, rows, out, other),
+        }
+    }
+
+    #[inline(always)]
+    fn filter_by(
+        &self,
+        order: Order,
+        raw: &[u64],
+        rows: &[u16],
+        out: &mut Vec<u16>,
+        mut other: impl FnMut(u64) -> bool,
+    ) {
+        /// Rows that are looked at together: often none of them is wanted.
+        const TOGETHER: usize = 32;
+        let is_float = self.numbers.is_float;
+        for rows in rows.chunks(TOGETHER) {
+            let (first, last) = (usize::from(rows[0]), usize::from(rows[rows.len() - 1]));
+            if last - first < rows.len() {
+                let side_by_side = raw[first..=last].iter();
+                let none = side_by_side.fold(true, |none, raw| {
+                    let (has, is_number) = self.has(order, *raw);
+                    none & !has & (is_number | is_float)
+                });
+                if none {
+                    continue;
+                }
+            }
+            for row in rows {
+                let raw = raw[usize::from(*row)];
+                let (has, is_number) = self.has(order, raw);
+                if has || (!is_number && !is_float && other(raw)) {
+                    out.push(*row);
+                }
+            }
+        }
+    }
+}

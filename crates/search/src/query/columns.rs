@@ -1,0 +1,220 @@
+//! Chooses the wanted events of archives by the columns of blocks, before they are made.
+//!
+//! What a query says about a definition, a thread or a core is looked up once, and only the columns
+//! of values are read that its conditions name. What columns do not tell, such as the text of a
+//! message, is asked about the events when they are made.
+
+use timeline::{Event, EventId, Syntax};
+use timeline_archive::{BlockColumns, Places, Select, UnitInfo};
+
+use super::filter::{Decision, Filter};
+use super::program::{Program, Programs};
+
+/// What is known of the events of a shape.
+#[derive(Clone, Copy)]
+enum Plan {
+    No,
+    Yes,
+    Ask,
+    /// The conditions on columns tell, of the rows in the list with this number.
+    Run(usize),
+}
+
+impl Select for Filter<'_> {
+    fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
+        let (first, last) = unit.unix;
+        self.query.since.is_none_or(|since| since <= last)
+            && self.query.until.is_none_or(|until| first < until)
+    }
+
+    fn choose(
+        &mut self,
+        unit: &UnitInfo,
+        columns: Option<&mut BlockColumns<'_>>,
+        places: &mut Places,
+    ) {
+        let read = columns.and_then(|columns| self.read(unit, columns, places));
+        // Only the events themselves say which of a damaged block are there.
+        if read.is_none() || self.query.text.is_some() {
+            places.ask_all();
+        }
+    }
+
+    fn wants(&mut self, event: &Event) -> bool {
+        self.matches(event)
+    }
+}
+
+impl<'a> Filter<'a> {
+    /// Clears the places of events that are not wanted. `None` if a column is damaged.
+    fn read(
+        &mut self,
+        unit: &UnitInfo,
+        columns: &mut BlockColumns<'_>,
+        places: &mut Places,
+    ) -> Option<()> {
+        if columns.shapes().len() < places.len() {
+            return None;
+        }
+        let mut programs = std::mem::take(&mut self.programs);
+        self.by_values(columns, places, &mut programs);
+        self.programs = programs;
+        if places.any() {
+            self.by_thread(columns, places)?;
+        }
+        if places.any() && !self.query.cores.is_empty() {
+            let cores = columns.cores()?;
+            keep(places, |place| self.has_core(cores[place]));
+        }
+        let (first, last) = unit.unix;
+        // No event of a unit without an unknown time has 0.
+        let are_in_time = first > 0 && self.has_time(first) && self.has_time(last);
+        let has_times = self.query.since.is_some() || self.query.until.is_some();
+        if places.any() && has_times && !are_in_time {
+            let times = columns.times()?;
+            keep(places, |place| {
+                times[place] != 0 && self.has_time(times[place])
+            });
+        }
+        Some(())
+    }
+
+    fn by_thread(&mut self, columns: &BlockColumns<'_>, places: &mut Places) -> Option<()> {
+        if self.query.threads.is_empty() && self.query.pids.is_empty() {
+            return Some(());
+        }
+        let threads = columns.threads().iter();
+        let are_wanted: Vec<bool> = threads
+            .map(|(thread, tid)| {
+                self.is_of_thread(&Event {
+                    ticks: 0,
+                    id: EventId::NEVER,
+                    core: u16::MAX,
+                    node: u16::MAX,
+                    thread: *thread,
+                    tid: *tid,
+                    args: [0; 4],
+                    payload: None,
+                    time: None,
+                    missed: 0,
+                    important: false,
+                })
+            })
+            .collect();
+        if !are_wanted.contains(&true) {
+            places.clear_range(0..places.len());
+        } else if are_wanted.contains(&false) {
+            let numbers = columns.thread_numbers()?;
+            keep(places, |place| are_wanted[usize::from(numbers[place])]);
+        }
+        Some(())
+    }
+
+    /// Clears the places of events whose definition or values are not wanted.
+    fn by_values(
+        &mut self,
+        columns: &mut BlockColumns<'_>,
+        places: &mut Places,
+        programs: &mut Programs<'a>,
+    ) {
+        let mut shapes = Vec::new();
+        let plans: Vec<Plan> = (0..columns.definitions().len())
+            .map(|shape| {
+                let plan = self.plan(shape, columns, programs);
+                match plan {
+                    Plan::Run(_) => {
+                        shapes.push(shape);
+                        Plan::Run(shapes.len() - 1)
+                    }
+                    plan => plan,
+                }
+            })
+            .collect();
+        let mut wanted = places.none_of();
+        let mut lists = vec![Vec::new(); shapes.len()];
+        match plans[..] {
+            // A block has at most 2^16 events.
+            [Plan::Run(list)] if places.wanted() == places.len() => {
+                lists[list].extend((0..places.len()).map(|place| place as u16));
+            }
+            [Plan::Run(list)] => lists[list].extend(places.iter().map(|place| place as u16)),
+            [Plan::No] => {}
+            _ => {
+                let numbers = columns.shapes();
+                for place in 0..places.len() {
+                    match plans[usize::from(numbers[place])] {
+                        Plan::No => {}
+                        Plan::Yes => wanted.add(place),
+                        Plan::Ask => {
+                            wanted.add(place);
+                            places.ask(place);
+                        }
+                        Plan::Run(list) if places.has(place) => lists[list].push(place as u16),
+                        Plan::Run(_) => {}
+                    }
+                }
+            }
+        }
+        for (shape, rows) in shapes.into_iter().zip(lists) {
+            let id = columns.definitions()[shape];
+            let fields = match self.decision(id) {
+                Some(Decision::Perhaps(fields)) => fields,
+                _ => &self.unknown,
+            };
+            if let Some(program) = programs.get(id, columns.shape_values(shape)) {
+                let accepted = program.accepted(fields, columns, rows);
+                accepted.into_iter().for_each(|row| wanted.add(row.into()));
+            }
+        }
+        places.intersect(&wanted);
+    }
+
+    fn plan(
+        &mut self,
+        shape: usize,
+        columns: &mut BlockColumns<'_>,
+        programs: &mut Programs<'a>,
+    ) -> Plan {
+        let id = columns.definitions()[shape];
+        self.decide(id);
+        let fields = match self.decision(id) {
+            Some(Decision::Never) => return Plan::No,
+            Some(Decision::Always) => return Plan::Yes,
+            Some(Decision::Perhaps(fields)) => fields,
+            Some(Decision::PerhapsUnknown) => &self.unknown,
+            None => return Plan::Ask,
+        };
+        let values = columns.shape_values(shape);
+        if !programs.has(id, values) {
+            let conditions = self.query.expressions.iter();
+            let conditions = conditions.map(|expression| &expression.root);
+            let definition = self.source.definition(id);
+            let is_template = definition.is_some_and(|known| known.syntax == Syntax::Template);
+            let program = Program::new(conditions, fields, values, is_template);
+            programs.keep(id, values, program);
+        }
+        let values = values.clone();
+        let Some(program) = programs.get(id, &values) else {
+            return Plan::Ask;
+        };
+        let are_read = program.positions.iter().all(|position| {
+            columns.read_values(*position).is_some()
+                && columns.are_shown(shape, *position) == Some(true)
+        });
+        match are_read {
+            true => Plan::Run(0),
+            false => Plan::Ask,
+        }
+    }
+}
+
+/// Clears the places that are not to be kept.
+fn keep(places: &mut Places, mut is_kept: impl FnMut(usize) -> bool) {
+    let mut next = places.next(0);
+    while let Some(place) = next {
+        if !is_kept(place) {
+            places.clear(place);
+        }
+        next = places.next(place + 1);
+    }
+}
