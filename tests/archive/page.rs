@@ -37,6 +37,10 @@ fn the_limits_of_the_page_are_those_of_the_source() {
         ("rows in a table of a block", limits::MAX_EVENTS),
         ("columns of a block", limits::MAX_COLUMNS),
         (
+            "bytes that dictionaries and times of a block give",
+            limits::MAX_REPEATED,
+        ),
+        (
             "integers as arguments of an event in a block",
             limits::MAX_ARGS,
         ),

@@ -19,6 +19,7 @@ pub mod limits {
         MAX_ARGS, MAX_COLUMNS, MAX_EVENTS, MAX_EXPANDED, MAX_EXPANSION, MAX_PAYLOAD,
     };
     pub use crate::format::frame::MAX_RECORD;
+    pub use crate::format::stored::MOST_REPEATED as MAX_REPEATED;
     pub use crate::read::archive::SHOWN as SHOWN_SYMBOL;
     pub use crate::read::ordered::{ADDRESSES as SHOWN_ADDRESSES, PAYLOAD as SHOWN_PAYLOAD};
     pub use crate::write::writer::MOST_TEXT as MAX_TEXT;

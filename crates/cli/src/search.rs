@@ -201,8 +201,19 @@ fn search(
         let rest = index.as_ref().map(Index::rest);
         search.count_lines(events(reading, Order::OldestFirst, rest), index.as_ref());
     }
-    let mut events = events(reading, order, selection);
+    let mut events = match (search.is_filtered(), selection) {
+        (false, selection) => events(reading, order, selection),
+        (true, None) => reading.wanted(order, query),
+        (true, Some(selection)) => {
+            reading.events_where(order, (selection, query.on(reading.source())))
+        }
+    };
     search.all(events.by_ref(), out)?;
+    if search.is_filtered() {
+        events.report_missed();
+    } else {
+        search.wanted.report();
+    }
     events.report()?;
     Ok(search.found)
 }
@@ -227,6 +238,7 @@ struct Search<'a> {
     /// The path and a colon, if there are several.
     path_shown: String,
     has_numbers: bool,
+    has_filters: bool,
     numbers: LineNumbers,
     /// How many lines were found, and in how many events.
     found: u64,
@@ -270,6 +282,7 @@ impl<'a> Search<'a> {
         let path = (args.words.len() > 2).then_some(path);
         let theme = output::theme();
         let name = theme.name;
+        let has_numbers = args.line_number || args.json;
         let writer = match args.json {
             true => Writer::Json(LogLines::new(at, path.as_deref())),
             false => {
@@ -285,7 +298,11 @@ impl<'a> Search<'a> {
             args,
             at,
             needle,
-            wanted: Wanted::new(query, at),
+            // Lines are numbered before events are left out.
+            wanted: match has_numbers || reading.archive().is_none() {
+                true => Wanted::new(query, at),
+                false => Wanted::all(),
+            },
             messages: Messages::new(at),
             writer,
             theme,
@@ -293,7 +310,8 @@ impl<'a> Search<'a> {
                 Some(path) => format!("{name}{}{name:#}:", printable(path)),
                 None => String::new(),
             },
-            has_numbers: args.line_number || args.json,
+            has_numbers,
+            has_filters: !query.is_empty(),
             numbers: LineNumbers::new(match args.reverse {
                 true => Order::NewestFirst,
                 false => Order::OldestFirst,
@@ -316,6 +334,11 @@ impl<'a> Search<'a> {
     fn can_use_index(&self, query: &Query) -> bool {
         let has_context = self.before_most > 0 || self.after_most > 0;
         !self.args.no_index && (query.is_empty() || !has_context)
+    }
+
+    /// Whether unwanted events are left out before they come here.
+    fn is_filtered(&self) -> bool {
+        self.has_filters && self.wanted.are_all()
     }
 
     /// The events that have to be read.
@@ -390,7 +413,6 @@ impl<'a> Search<'a> {
         if self.args.count {
             writeln!(out, "{}{}", self.path_shown, self.found)?;
         }
-        self.wanted.report();
         Ok(())
     }
 
