@@ -11,7 +11,7 @@ use crate::format::varint::{Cursor, put};
 /// Most bytes of a text of fixed size.
 pub const MOST_FIXED: usize = u16::MAX as usize;
 /// Most bytes that the texts of dictionaries and times of a block may have in all its events. Each
-/// entry of a dictionary counts as [`ENTRY`] bytes more.
+/// entry of a dictionary counts as `ENTRY` bytes more.
 pub const MOST_REPEATED: usize = 64 << 20;
 pub const ENTRY: usize = 16;
 
