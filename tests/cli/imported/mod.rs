@@ -261,6 +261,16 @@ fn what_cannot_be_imported_is_refused() {
         assert!(message.contains(expected), "{message}");
         assert!(!Path::new(&archive).exists());
     }
+    for (words, expected) in [
+        (&["-", "-", "-o", &*archive][..], "- can be given once"),
+        (&["--follow", "-", "-o", &archive], "--follow needs files"),
+        (&[&log, "-o", "-"], "OUT must be a file"),
+    ] {
+        let ran = run(&[&["import"], words].concat());
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(ran.stderr.contains(expected), "{ran:?}");
+        assert!(!Path::new(&archive).exists());
+    }
     let ran = run(&["import", &log, "-o", &log]);
     assert_eq!(ran.code, Some(2), "{ran:?}");
     assert!(ran.stderr.contains("exists already"), "{ran:?}");

@@ -147,7 +147,9 @@ impl LineBlock {
         let mut left = &UNITS[..];
         for pair in self.times.windows(2) {
             let difference = pair[1].abs_diff(pair[0]);
-            while left.len() > 1 && !difference.is_multiple_of(left[0]) {
+            // A greater one is no signed number, of which a unit could be a divisor.
+            let is_signed = i64::try_from(difference).is_ok();
+            while left.len() > 1 && !(is_signed && difference.is_multiple_of(left[0])) {
                 left = &left[1..];
             }
         }

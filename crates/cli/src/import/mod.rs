@@ -65,6 +65,7 @@ pub const EXAMPLES: &[Example] = &[
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
+    refuse_dashes(args)?;
     let signals = args.follow.then(Signals::catch).transpose()?;
     // All are opened before anything is written.
     let inputs: Vec<Input> = (args.files.iter())
@@ -85,6 +86,21 @@ pub fn run(args: &Args) -> Result {
         Bytes(written),
     ));
     Ok(())
+}
+
+/// Refuses `-` where it cannot be standard input.
+fn refuse_dashes(args: &Args) -> Result {
+    let is_dash = |path: &PathBuf| path == Path::new("-");
+    let count = args.files.iter().filter(|path| is_dash(path)).count();
+    let message = match count {
+        _ if is_dash(&args.output) => "OUT must be a file, got -; an archive is written to a file",
+        1.. if args.follow => {
+            "--follow needs files; leave it out to read standard input to its end"
+        }
+        2.. => "- can be given once, because standard input is read once",
+        _ => return Ok(()),
+    };
+    Err(Failure::misuse("import", message))
 }
 
 /// A log that is read.

@@ -91,7 +91,14 @@ fn put_number(width: u32, conversion: &str, out: &mut String) {
 }
 
 /// The end of the format of a line that does not end with a line feed: `%n` writes nothing.
-pub const NO_END: &str = "%n";
+const NO_END: &str = "%n";
+
+/// Whether no line feed ends the lines of a format. A line that ends with `%n` itself has `%%n`.
+pub fn has_no_end(format: &str) -> bool {
+    let before = format.strip_suffix('n').unwrap_or_default();
+    let percents = before.bytes().rev().take_while(|byte| *byte == b'%');
+    percents.count() % 2 == 1
+}
 
 /// The format of lines with this skeleton. A piece that is not UTF-8 has no format.
 pub fn format(skeleton: &Skeleton, conversions: &[Conversion]) -> String {

@@ -75,6 +75,8 @@ fn log() -> impl Strategy<Value = Vec<u8>> {
         "[EWIF]1123 14:03:07\\.[0-9]{6} [0-9]{1,2} main.c:[0-9]{1,3}\\] x",
         "10\\.0\\.[0-9]{1,3}\\.[0-9]{1,4} - \\[23/Nov/2026:14:03:0[0-9] \\+0000\\] \"GET /[a-c]\"",
         "1795442587(\\.[0-9]{1,9}|[0-9]{3})? up",
+        "usage: %{1,3}n",
+        "(9999999999|18000000000|0|\\[    0\\.000000\\]|2354-07-21T23:39:33Z) far",
         "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}( [0-9]){0,40}",
     ];
     let line = prop_oneof![
@@ -88,6 +90,30 @@ fn log() -> impl Strategy<Value = Vec<u8>> {
         let picked: Vec<_> = order.iter().map(|at| at.get(&lines).clone()).collect();
         [picked.join(&b"\n"[..]), end.to_vec()].concat()
     })
+}
+
+#[test]
+fn lines_that_end_like_a_conversion_come_back() {
+    for ending in ["%n", "%%n", "%%%n", "n", "%"] {
+        let log = format!("usage: {ending}\n").repeat(20);
+        assert_eq!(exported(&import(log.as_bytes(), 4096)), log.as_bytes());
+    }
+}
+
+#[test]
+fn times_that_are_centuries_apart_come_back() {
+    for (first, second) in [
+        ("2354-07-21T23:39:33Z a", "2026-11-23T14:03:07Z b"),
+        ("9999999999 a", "[    0.000000] b"),
+        ("1970-01-01T00:00:00Z a", "2554-07-21T23:34:33Z b"),
+    ] {
+        for log in [
+            format!("{first}\n{second}\n"),
+            format!("{second}\n{first}\n"),
+        ] {
+            assert_eq!(exported(&import(log.as_bytes(), 4096)), log.as_bytes());
+        }
+    }
 }
 
 proptest! {

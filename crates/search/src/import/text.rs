@@ -6,7 +6,7 @@ use std::sync::Arc;
 use timeline::{Format, values};
 use timeline_archive::{RecordedDefinition, RecordedEvent};
 
-use super::template::NO_END;
+use super::template::has_no_end;
 
 /// Gives back imported lines as they were.
 #[derive(Default)]
@@ -22,7 +22,7 @@ impl LineWriter {
         let known = self.formats.entry(key).or_insert_with(|| {
             let text = event.definition.message.as_deref().unwrap_or_default();
             let definition = Arc::clone(&event.definition);
-            (definition, Format::parse(text), !text.ends_with(NO_END))
+            (definition, Format::parse(text), !has_no_end(text))
         });
         let (_, format, has_end) = known;
         format.render(values(&event.payload), out);
