@@ -6,10 +6,10 @@
 //! writes costs what it was writing. docs/index.md states every byte.
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io;
 use std::ops::Range;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use nix::fcntl::{Flock, FlockArg};
@@ -322,6 +322,10 @@ impl Writing {
         let is_index = HEADER.starts_with(&beginning[..count]);
         if !is_index && last_root(&file).is_none() {
             return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        // The archive may have been closed to others since.
+        if file.metadata()?.mode() & 0o777 & !mode != 0 {
+            file.set_permissions(Permissions::from_mode(mode))?;
         }
         let found = read_root(&file);
         let end = found.as_ref().map_or(0, |(_, end)| *end);

@@ -366,6 +366,27 @@ fn a_file_that_is_no_index_is_left_alone() {
 }
 
 #[test]
+fn an_index_is_closed_to_others_when_its_archive_is() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let (path, beside) = small(folder.path(), "12");
+    let close = |mode| fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+    close(0o644);
+    Index::open(&Archive::open(&path).unwrap())
+        .update(|_| ())
+        .unwrap();
+    close(0o600);
+    small(folder.path(), "34");
+    Index::open(&Archive::open(&path).unwrap())
+        .update(|_| ())
+        .unwrap();
+    assert_eq!(
+        fs::metadata(&beside).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+}
+
+#[test]
 fn an_index_that_others_can_write_is_not_believed() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
