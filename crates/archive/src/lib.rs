@@ -41,6 +41,7 @@ pub use read::bytes::Bytes;
 pub use read::columns::{BlockColumns, ShapeValues, ValueColumn};
 pub use read::events::{ArchiveEvents, UnitReader};
 pub use read::follow::ArchiveFollow;
+pub use read::outline::Outline;
 pub use read::recorded::{InFile, RecordedDefinition, RecordedEvent, RecordedThread, Text};
 pub use read::repair::CopyTotals;
 pub use read::select::{Places, Select};

@@ -12,13 +12,14 @@ use crate::error::{Error, Result};
 use crate::format::frame::{MAGIC, MARK};
 use crate::format::preamble::Preamble;
 use crate::format::record::Symbol;
-use crate::read::bytes::{Bytes, Found, files_of, sort_files};
+use crate::read::bytes::{Bytes, Section, files_of, sort_files};
 use crate::read::contents::Contents;
 use crate::read::decode::Decoder;
 use crate::read::form::Decoded;
 use crate::read::gaps::Gaps;
 use crate::read::names::Names;
 use crate::read::ordered::OrderedEvent;
+use crate::read::outline::Outline;
 use crate::read::seen::Seen;
 use crate::read::unit::Unit;
 
@@ -67,6 +68,8 @@ pub struct Archive {
     names: Names,
     surveyed: Once,
     contents: Contents,
+    /// Whether all of each file was read to open it.
+    scanned: Vec<bool>,
 }
 
 impl Archive {
@@ -77,13 +80,29 @@ impl Archive {
     /// # Errors
     /// `Io`; `NotFound` if there is no archive; `NotATimeline` if the file is something else.
     pub fn open(path: impl AsRef<Path>) -> Result<Archive> {
+        Archive::open_with(path, &|_| None)
+    }
+
+    /// Opens the archive at `path` like [`Archive::open`], but reads only a small part of each file
+    /// of which `outline_of` has the outline. If a file was changed since, all of it is read.
+    ///
+    /// # Errors
+    /// Those of [`Archive::open`].
+    pub fn open_with(
+        path: impl AsRef<Path>,
+        outline_of: &dyn Fn(&Path) -> Option<Outline>,
+    ) -> Result<Archive> {
         let path = path.as_ref();
+        let outline_of = |section: &Section| {
+            let (path, stamp) = section.stamped()?;
+            outline_of(path).filter(|outline| outline.is_of(stamp))
+        };
         let archive = if path.is_dir() {
-            Archive::of_files(path, &mut files_of(path)?)?
+            Archive::of_files(path, &mut files_of(path)?, &outline_of)?
         } else {
             let mut bytes = Bytes::default();
             bytes.add_file(path)?;
-            Archive::of(bytes)?
+            Archive::of(bytes, &outline_of)?
         };
         if archive.contents.frames > 0 {
             return Ok(archive);
@@ -99,7 +118,11 @@ impl Archive {
     }
 
     /// Opens these files of a directory, and sorts them.
-    pub(crate) fn of_files(folder: &Path, files: &mut [PathBuf]) -> Result<Archive> {
+    pub(crate) fn of_files(
+        folder: &Path,
+        files: &mut [PathBuf],
+        outline_of: &dyn Fn(&Section) -> Option<Outline>,
+    ) -> Result<Archive> {
         sort_files(files);
         let mut bytes = Bytes::default();
         for file in files {
@@ -113,7 +136,7 @@ impl Archive {
             let path = folder.to_path_buf();
             return Err(Error::NoArchive { path });
         }
-        let mut archive = Archive::of(bytes)?;
+        let mut archive = Archive::of(bytes, outline_of)?;
         archive.folder = Some(folder.to_path_buf());
         Ok(archive)
     }
@@ -133,7 +156,7 @@ impl Archive {
     /// are read.
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Archive {
         // Reading from memory does not fail.
-        Archive::of(Bytes::of(bytes.into())).unwrap_or_else(|_| Archive::empty())
+        Archive::of(Bytes::of(bytes.into()), &|_| None).unwrap_or_else(|_| Archive::empty())
     }
 
     fn empty() -> Archive {
@@ -143,24 +166,53 @@ impl Archive {
             names: Names::default(),
             surveyed: Once::new(),
             contents: Contents::default(),
+            scanned: Vec::new(),
         }
     }
 
-    fn of(bytes: Bytes) -> Result<Archive> {
+    /// Reads these bytes. `outline_of` knows the outlines of some sections.
+    pub(crate) fn of(
+        bytes: Bytes,
+        outline_of: &dyn Fn(&Section) -> Option<Outline>,
+    ) -> Result<Archive> {
         let (names, mut contents) = (Names::default(), Contents::default());
+        let mut scanned = Vec::new();
         for section in bytes.sections() {
-            contents.begin_file(section.range().start);
-            section.scan(|found| match found {
-                Found::Part(part) => contents.take(part, &names),
-                Found::Bytes(start, bytes) => contents.sum(start, bytes),
-            })?;
+            let range = section.range();
+            contents.begin_file(range.start);
+            let known = outline_of(section);
+            scanned.push(known.is_none());
+            match known {
+                Some(outline) => outline.replay(section, &mut contents, &names)?,
+                None => contents.scan(section, range, &names)?,
+            }
         }
         Ok(Archive {
             bytes,
             names,
             contents,
+            scanned,
             ..Archive::empty()
         })
+    }
+
+    /// Whether [`Archive::new_outline`] returns one.
+    pub fn has_new_outline(&self, file: usize) -> bool {
+        let section = self.bytes.sections().get(file);
+        let is_stamped = section.is_some_and(|section| section.stamped().is_some());
+        is_stamped && self.scanned[file] && self.contents.other_codecs == 0
+    }
+
+    /// The outline of a file, by its number among [`Bytes::files`](crate::Bytes::files). `None` if
+    /// it was opened by one, or was changed in the last two seconds before that, or has blocks that
+    /// only a later version can read.
+    pub fn new_outline(&self, file: usize) -> Option<Outline> {
+        if !self.has_new_outline(file) {
+            return None;
+        }
+        let section = self.bytes.sections().get(file)?;
+        let (_, stamp) = section.stamped()?;
+        Some(Outline::of(&self.contents, &section.range(), stamp.clone()))
     }
 
     /// The programs and rings whose events the archive has, as far as they are known.
@@ -303,6 +355,11 @@ impl Archive {
 
     pub(crate) fn found_units(&self) -> &[Unit] {
         &self.contents.units
+    }
+
+    #[cfg(test)]
+    pub(crate) fn contents(&self) -> &Contents {
+        &self.contents
     }
 
     pub(crate) fn gaps(&self) -> &Gaps {

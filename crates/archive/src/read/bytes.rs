@@ -11,6 +11,7 @@ use timeline::files;
 
 use crate::error::{Error, Result};
 use crate::format::frame::{Frames, MAX_RECORD, Part};
+use crate::read::stamp::Stamp;
 
 /// Most bytes of a file in memory at once: several times the longest frame.
 pub(crate) const WINDOW: usize = 64 << 20;
@@ -41,7 +42,12 @@ pub(crate) struct Section {
 
 enum Origin {
     Memory(Vec<u8>),
-    File { path: PathBuf, file: Option<File> },
+    File {
+        path: PathBuf,
+        file: Option<File>,
+        /// Its state when it was opened, if that says whether it was changed since.
+        stamp: Option<Stamp>,
+    },
 }
 
 /// Opens a file for reading. It refuses pipes, because reading one would wait for a writer.
@@ -76,23 +82,27 @@ fn room(buffer: &mut Vec<u8>, length: usize) -> &mut [u8] {
 impl Bytes {
     pub(crate) fn of(bytes: Vec<u8>) -> Bytes {
         let mut all = Bytes::default();
-        all.add(bytes.len(), Origin::Memory(bytes));
+        all.add_bytes(bytes);
         all
+    }
+
+    /// Appends bytes that are in memory.
+    pub(crate) fn add_bytes(&mut self, bytes: Vec<u8>) {
+        self.add(bytes.len(), Origin::Memory(bytes));
     }
 
     /// Appends a file, up to its present length.
     pub(crate) fn add_file(&mut self, path: &Path) -> Result<()> {
         let file = open(path)?;
         let metadata = file.metadata();
-        let length = metadata
-            .map_err(|error| Error::io("read", path, error))?
-            .len();
-        let length = usize::try_from(length).unwrap_or(usize::MAX);
-        let (path, file) = (
-            path.to_path_buf(),
-            (self.sections.len() < OPEN).then_some(file),
-        );
-        self.add(length, Origin::File { path, file });
+        let metadata = metadata.map_err(|error| Error::io("read", path, error))?;
+        let length = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
+        let origin = Origin::File {
+            path: path.to_path_buf(),
+            file: (self.sections.len() < OPEN).then_some(file),
+            stamp: Stamp::of(&metadata),
+        };
+        self.add(length, origin);
         Ok(())
     }
 
@@ -131,10 +141,13 @@ impl Bytes {
         let last = self.sections.last()?;
         match &last.origin {
             Origin::Memory(_) => None,
-            Origin::File { path, file: None } => Some((path, open(path), last.start)),
+            Origin::File {
+                path, file: None, ..
+            } => Some((path, open(path), last.start)),
             Origin::File {
                 path,
                 file: Some(file),
+                ..
             } => {
                 let file = file
                     .try_clone()
@@ -172,7 +185,7 @@ impl Bytes {
         }
         match &section.origin {
             Origin::Memory(bytes) => Ok(&bytes[from..to]),
-            Origin::File { path, file } => {
+            Origin::File { path, file, .. } => {
                 let bytes = room(buffer, to - from);
                 match file {
                     Some(file) => file.read_exact_at(bytes, from as u64)?,
@@ -209,20 +222,30 @@ impl Section {
         self.start..self.start.saturating_add(self.length)
     }
 
-    /// Finds the frames, and passes what it finds to `each`, with its range in all bytes. One
-    /// damaged range may be passed in several parts.
-    pub fn scan(&self, mut each: impl FnMut(Found)) -> Result<()> {
+    /// The path of the file and its state, if that says whether it was changed since.
+    pub fn stamped(&self) -> Option<(&Path, &Stamp)> {
+        match &self.origin {
+            Origin::Memory(_) => None,
+            Origin::File { path, stamp, .. } => Some((path, stamp.as_ref()?)),
+        }
+    }
+
+    /// Finds the frames in a range of all bytes, which is within the section, and passes what it
+    /// finds to `each`, with its range in all bytes. One damaged range may be passed in several
+    /// parts.
+    pub fn scan(&self, range: Range<usize>, mut each: impl FnMut(Found)) -> Result<()> {
+        let within = range.start - self.start..range.end - self.start;
         match &self.origin {
             Origin::Memory(bytes) => {
+                let bytes = &bytes[within];
                 for part in Frames::new(bytes) {
-                    each(Found::Part(moved(part, self.start)));
+                    each(Found::Part(moved(part, range.start)));
                 }
-                each(Found::Bytes(self.start, bytes));
+                each(Found::Bytes(range.start, bytes));
                 Ok(())
             }
-            Origin::File { path, file } => {
+            Origin::File { path, file, .. } => {
                 let sizes = (WINDOW, FRAME);
-                let range = 0..self.length;
                 let each = |found: Found| {
                     each(match found {
                         Found::Part(part) => Found::Part(moved(part, self.start)),
@@ -231,8 +254,8 @@ impl Section {
                     true
                 };
                 let scanned = match file {
-                    Some(file) => scan_while(file, range, sizes, each),
-                    None => scan_while(&open(path)?, range, sizes, each),
+                    Some(file) => scan_while(file, within, sizes, each),
+                    None => scan_while(&open(path)?, within, sizes, each),
                 };
                 scanned.map_err(|error| Error::io("read", path, error))
             }

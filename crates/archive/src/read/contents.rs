@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use crate::error::Result;
 use crate::format::block;
 use crate::format::event::SingleEvent;
 use crate::format::frame::Part;
 use crate::format::record::{self, Block, Record};
+use crate::read::bytes::{Found, Section};
 use crate::read::gaps::Gaps;
 use crate::read::names::Names;
 use crate::read::seen::Seen;
@@ -27,6 +29,8 @@ pub struct Contents {
     pub seen: Seen,
     pub repeated: u64,
     pub damage: Vec<Range<usize>>,
+    /// The frames of other records among single events.
+    pub among: Vec<Range<usize>>,
     pub frames: u64,
     pub unknown: u64,
     pub other_codecs: u64,
@@ -51,8 +55,16 @@ impl Contents {
         (self.file, self.digest) = (start, 0);
     }
 
+    /// Takes what is in a range of all bytes, which is within the section.
+    pub fn scan(&mut self, section: &Section, range: Range<usize>, names: &Names) -> Result<()> {
+        section.scan(range, |found| match found {
+            Found::Part(part) => self.take(part, names),
+            Found::Bytes(start, bytes) => self.sum(start, bytes),
+        })
+    }
+
     /// Takes the next part of the file.
-    pub fn take(&mut self, part: Part, names: &Names) {
+    fn take(&mut self, part: Part, names: &Names) {
         match part {
             Part::Damage(place) => self.damaged(place),
             Part::Frame { place, record, sum } => {
@@ -62,7 +74,11 @@ impl Contents {
                 self.digest(place.start, sum);
                 match record::decode_for_index(record, &mut self.single) {
                     Some(Record::Event) => self.event(place),
-                    Some(other) => self.other(other, start..place.end, names),
+                    Some(Record::Block(block)) => {
+                        let head = (start - place.start) as u8;
+                        self.block(&block, (start..place.end, head, sum));
+                    }
+                    Some(other) => self.other(other, place, names),
                     None => {
                         self.frames -= 1;
                         self.damaged(place);
@@ -97,8 +113,10 @@ impl Contents {
         if let Some(unit) = self.units.last_mut() {
             unit.hint = None;
         }
+        if self.together {
+            self.among.push(place);
+        }
         match decoded {
-            Record::Block(block) => self.block(&block, place),
             Record::Missed(missed) => {
                 self.gaps.take(&missed);
                 self.together &= !self.gaps.is_next();
@@ -140,6 +158,7 @@ impl Contents {
         self.together = true;
         self.units.push(Unit {
             place: frame,
+            head: 0,
             block: false,
             important: important.is_some(),
             count: 1,
@@ -147,13 +166,14 @@ impl Contents {
             unix: (unix, unix),
             gap: self.gaps.next(),
             sum: None,
+            passed: false,
             hint: self.single.hint(),
             digest: self.digest,
         });
     }
 
     /// Ends the units of the parts that begin here and have these bytes.
-    pub fn sum(&mut self, start: usize, bytes: &[u8]) {
+    fn sum(&mut self, start: usize, bytes: &[u8]) {
         self.together = false;
         let new = self.units.iter_mut().rev();
         let new = new.take_while(|unit| unit.place.start >= start);
@@ -163,7 +183,24 @@ impl Contents {
         }
     }
 
-    fn block(&mut self, block: &Block, record: Range<usize>) {
+    /// Takes the next unit of the file, whose frames are whole and are not read.
+    pub fn pass(&mut self, unit: Unit) {
+        self.together = false;
+        self.whole = unit.place.end;
+        self.frames += if unit.block { 1 } else { unit.count };
+        self.digest = unit.digest;
+        let gap = self.gaps.next();
+        self.units.push(Unit { gap, ..unit });
+    }
+
+    /// Ends a unit that was passed, after the frames of other records in it were taken.
+    pub fn end_passed(&mut self) {
+        if let Some(unit) = self.units.last() {
+            (self.whole, self.digest) = (unit.place.end, unit.digest);
+        }
+    }
+
+    fn block(&mut self, block: &Block, (record, head, sum): (Range<usize>, u8, u32)) {
         self.together = false;
         self.magics.insert(block.magic.unwrap_or(0));
         if block.codec.is_some_and(|codec| !block::is_known(codec)) {
@@ -174,13 +211,15 @@ impl Contents {
             |least: Option<u64>, most: Option<u64>| (least.unwrap_or(0), most.unwrap_or(u64::MAX));
         self.units.push(Unit {
             place: record,
+            head,
             block: true,
             important: false,
             count: block.count.unwrap_or(0),
             ticks: or_widest(block.first_ticks, block.last_ticks),
             unix: or_widest(block.first_unix, block.last_unix),
             gap: self.gaps.next(),
-            sum: None,
+            sum: Some(sum),
+            passed: false,
             hint: None,
             digest: self.digest,
         });

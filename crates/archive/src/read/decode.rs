@@ -99,7 +99,7 @@ impl<'a, T: Decoded> Decoder<'a, T> {
     fn read(&mut self, unit: &Unit, each: impl FnMut(&mut Self, Option<&Block>)) -> bool {
         let mut buffer = std::mem::take(&mut self.buffer);
         let read = self.bytes.read(unit.place.clone(), &mut buffer);
-        let is_read = read.map(|bytes| self.unit(unit, bytes, each)).is_ok();
+        let is_read = read.is_ok_and(|bytes| self.unit(unit, bytes, each));
         self.buffer = buffer;
         is_read
     }
@@ -124,18 +124,27 @@ impl<'a, T: Decoded> Decoder<'a, T> {
     }
 
     /// Passes the block of a unit to `each`, or calls it for each single event, which is then in
-    /// `single`.
+    /// `single`. Returns false if its bytes are not those that an outline promised.
     #[inline]
-    fn unit(&mut self, unit: &Unit, bytes: &[u8], mut each: impl FnMut(&mut Self, Option<&Block>)) {
+    fn unit(
+        &mut self,
+        unit: &Unit,
+        bytes: &[u8],
+        mut each: impl FnMut(&mut Self, Option<&Block>),
+    ) -> bool {
+        let is_same = || unit.sum == Some(crc32fast::hash(bytes));
         if unit.block {
+            if unit.passed && !is_same() {
+                return false;
+            }
             if let Some(Record::Block(block)) = record::decode(bytes, &mut self.single) {
                 each(self, Some(&block));
             }
-            return;
+            return true;
         }
         // A file may be changed after it was opened. One checksum of all bytes takes less time than
         // those of the frames.
-        let (frames, hint) = match unit.sum == Some(crc32fast::hash(bytes)) {
+        let (frames, hint) = match is_same() {
             true => (Frames::whole(bytes), unit.hint),
             false => (Frames::new(bytes), None),
         };
@@ -148,6 +157,7 @@ impl<'a, T: Decoded> Decoder<'a, T> {
             }
         }
         self.single.trust(None);
+        true
     }
 
     /// The memory for a single event. [`Decoder::record`] takes the event from there.

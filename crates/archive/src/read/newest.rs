@@ -64,7 +64,7 @@ fn newest(folder: &Path, count: usize) -> Result<Option<Archive>> {
     rest.sort_unstable();
     let mut taken = vec![last];
     loop {
-        let archive = match Archive::of_files(folder, &mut taken) {
+        let archive = match Archive::of_files(folder, &mut taken, &|_| None) {
             // The recorder has removed it meanwhile, to keep the size of the archive in its limit.
             Err(Error::NoArchive { .. }) => return Ok(None),
             other => other?,

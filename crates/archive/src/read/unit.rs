@@ -5,11 +5,13 @@ use std::ops::Range;
 use crate::read::gaps::Gap;
 
 /// Consecutive frames with events, and the ticks and times of the first and the last event.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unit {
     /// The range of the record of a block, or of whole frames of single events and of the records
     /// that these refer to.
     pub place: Range<usize>,
+    /// How many bytes of the frame of a block are before the record; else 0.
+    pub head: u8,
     /// Whether this is a block.
     pub block: bool,
     /// The number of events that the record promises.
@@ -22,6 +24,8 @@ pub struct Unit {
     pub gap: Option<Gap>,
     /// The checksum of all of its bytes, as they were when its frames were found whole.
     pub sum: Option<u32>,
+    /// Whether its bytes were not read when the archive was opened: an outline said what they are.
+    pub passed: bool,
     /// The hint by which the kinds of all its records were found; all are events then.
     pub hint: Option<usize>,
     /// The digest of the frames of its file up to its end.
@@ -53,6 +57,11 @@ pub struct UnitInfo {
 }
 
 impl Unit {
+    /// The range of its frames.
+    pub fn frames(&self) -> Range<usize> {
+        self.place.start - usize::from(self.head)..self.place.end
+    }
+
     pub fn info(&self, number: usize) -> UnitInfo {
         UnitInfo {
             number,

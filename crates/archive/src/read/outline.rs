@@ -1,0 +1,423 @@
+//! Outlines: what opening a file of an archive found, so that it can be opened again at once.
+//!
+//! An outline lists the units of a file. A later reader passes over these, and scans only the bytes
+//! between them, and the frames of other records in them: names, gaps, important events, damage. So
+//! it finds what it would find in the whole file. The bytes of a unit are compared with its
+//! checksum when they are read.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use crate::error::Result;
+use crate::format::varint::{Cursor, put, put_difference};
+use crate::read::bytes::Section;
+use crate::read::contents::Contents;
+use crate::read::names::Names;
+use crate::read::stamp::Stamp;
+use crate::read::unit::Unit;
+
+/// What opening a file of an archive found; see [`Archive::open_with`](crate::Archive::open_with).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outline {
+    stamp: Stamp,
+    /// The magics of the events of the units.
+    magics: Vec<u64>,
+    passed: Vec<Passed>,
+}
+
+/// A unit whose frames need not be read, at its place in the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Passed {
+    unit: Unit,
+    /// The frames of other records in it.
+    among: Vec<Range<usize>>,
+}
+
+/// The range, moved from all bytes to a file that begins there.
+fn in_file(range: &Range<usize>, file: usize) -> Range<usize> {
+    range.start - file..range.end - file
+}
+
+fn in_all(range: &Range<usize>, file: usize) -> Range<usize> {
+    range.start + file..range.end + file
+}
+
+impl Outline {
+    /// Of a file that has this range of all bytes.
+    pub(crate) fn of(contents: &Contents, file: &Range<usize>, stamp: Stamp) -> Outline {
+        let mut among = contents.among.iter().peekable();
+        let units = contents.units.iter();
+        let units = units.filter(|unit| file.contains(&unit.place.start) && !unit.important);
+        let passed = units.map(|unit| {
+            while among
+                .next_if(|range| range.start < unit.place.start)
+                .is_some()
+            {}
+            let inner = std::iter::from_fn(|| among.next_if(|range| range.end <= unit.place.end));
+            Passed {
+                among: inner.map(|range| in_file(range, file.start)).collect(),
+                unit: Unit {
+                    place: in_file(&unit.place, file.start),
+                    gap: None,
+                    hint: None,
+                    passed: true,
+                    ..unit.clone()
+                },
+            }
+        });
+        Outline {
+            stamp,
+            passed: passed.collect(),
+            magics: contents.magics.iter().copied().collect(),
+        }
+    }
+
+    /// Whether the file has not changed since.
+    pub(crate) fn is_of(&self, stamp: &Stamp) -> bool {
+        self.stamp == *stamp
+    }
+
+    /// Takes the contents of the file, of which only the bytes are read that the outline does not
+    /// pass over.
+    pub(crate) fn replay(
+        &self,
+        section: &Section,
+        contents: &mut Contents,
+        names: &Names,
+    ) -> Result<()> {
+        let Range { start: file, end } = section.range();
+        let scan = |range: Range<usize>, contents: &mut Contents| match range.is_empty() {
+            true => Ok(()),
+            false => contents.scan(section, range, names),
+        };
+        contents.magics.extend(&self.magics);
+        let mut at = file;
+        for Passed { unit, among } in &self.passed {
+            let frames = in_all(&unit.frames(), file);
+            scan(at..frames.start, contents)?;
+            at = frames.end;
+            contents.pass(Unit {
+                place: in_all(&unit.place, file),
+                ..unit.clone()
+            });
+            for range in among {
+                scan(in_all(range, file), contents)?;
+            }
+            contents.end_passed();
+        }
+        scan(at..end, contents)
+    }
+
+    /// Appends its bytes.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        self.stamp.encode(out);
+        put(out, self.magics.len() as u64);
+        self.magics.iter().for_each(|magic| put(out, *magic));
+        put(out, self.passed.len() as u64);
+        let mut at = Before::default();
+        for Passed { unit, among } in &self.passed {
+            at.put(unit, out);
+            put(out, among.len() as u64);
+            let mut end = unit.place.start;
+            for range in among {
+                put_range(out, &mut end, range);
+            }
+        }
+    }
+
+    /// An outline of these bytes. `None` if they are none.
+    pub fn decode(bytes: &[u8]) -> Option<Outline> {
+        let mut input = Cursor(bytes);
+        let stamp = Stamp::decode(&mut input)?;
+        let length = usize::try_from(stamp.length()).ok()?;
+        let mut magics = BTreeSet::new();
+        for _ in 0..input.get()? {
+            magics.insert(input.get()?);
+        }
+        let mut passed = Vec::<Passed>::new();
+        let mut at = Before::default();
+        for _ in 0..input.get()? {
+            let unit = at.unit(&mut input, length)?;
+            let (mut end, mut among) = (unit.place.start, Vec::new());
+            for _ in 0..input.get()? {
+                among.push(range(&mut input, &mut end, unit.place.end)?);
+            }
+            passed.push(Passed { unit, among });
+        }
+        Some(Outline {
+            stamp,
+            magics: magics.into_iter().collect(),
+            passed,
+        })
+    }
+}
+
+/// The unit before: where its frames end, and its least ticks and time.
+#[derive(Default)]
+struct Before {
+    end: usize,
+    ticks: u64,
+    unix: u64,
+}
+
+impl Before {
+    fn put(&mut self, unit: &Unit, out: &mut Vec<u8>) {
+        put_range(out, &mut self.end, &unit.frames());
+        put(out, unit.head.into());
+        put(out, unit.count);
+        for (before, range) in [(&mut self.ticks, unit.ticks), (&mut self.unix, unit.unix)] {
+            put_difference(out, range.0, *before);
+            put(out, range.1.wrapping_sub(range.0));
+            *before = range.0;
+        }
+        put(out, unit.sum.unwrap_or(0).into());
+        put(out, unit.digest);
+    }
+
+    fn unit(&mut self, input: &mut Cursor, length: usize) -> Option<Unit> {
+        let frames = range(input, &mut self.end, length)?;
+        let head = input.count(frames.len())?;
+        let count = input.get()?;
+        let mut times = |before: &mut u64| {
+            *before = input.difference(*before)?;
+            Some((*before, before.wrapping_add(input.get()?)))
+        };
+        let (ticks, unix) = (times(&mut self.ticks)?, times(&mut self.unix)?);
+        Some(Unit {
+            place: frames.start + head..frames.end,
+            head: u8::try_from(head).ok()?,
+            block: head > 0,
+            count,
+            ticks,
+            unix,
+            important: false,
+            gap: None,
+            sum: Some(u32::try_from(input.get()?).ok()?),
+            passed: true,
+            hint: None,
+            digest: input.get()?,
+        })
+    }
+}
+
+/// Appends a range behind another one that ended at `end`.
+fn put_range(out: &mut Vec<u8>, end: &mut usize, range: &Range<usize>) {
+    put(out, (range.start - *end) as u64);
+    put(out, range.len() as u64);
+    *end = range.end;
+}
+
+/// The next range, from `end` on, which ends at `most` at the latest.
+fn range(input: &mut Cursor, end: &mut usize, most: usize) -> Option<Range<usize>> {
+    let start = *end + input.count(most.checked_sub(*end)?)?;
+    *end = start + input.count(most - start)?;
+    Some(start..*end)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use timeline::Order;
+
+    use super::*;
+    use crate::format::event::RawEvent;
+    use crate::read::archive::Archive;
+    use crate::read::bytes::Bytes;
+    use crate::write::writer::{Form, Writer};
+
+    /// What is written next.
+    #[derive(Debug, Clone)]
+    enum Step {
+        Events(u8),
+        Important,
+        Text,
+        Missed(bool),
+        Gap,
+        Flush,
+        /// Bytes of no frame.
+        Noise(Vec<u8>),
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let step = prop_oneof![
+            4 => (1..40_u8).prop_map(Step::Events),
+            1 => Just(Step::Important),
+            2 => Just(Step::Text),
+            1 => any::<bool>().prop_map(Step::Missed),
+            1 => Just(Step::Gap),
+            1 => Just(Step::Flush),
+            1 => prop::collection::vec(any::<u8>(), 1..30).prop_map(Step::Noise),
+        ];
+        prop::collection::vec(step, 0..40)
+    }
+
+    fn event(number: u64) -> RawEvent {
+        let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50;
+        let mut event = RawEvent {
+            ticks: Some(1_000 * number + mixed),
+            unix_nanos: Some(5_000_000 + 400 * number + mixed),
+            lane: Some(number % 3),
+            number: Some(number / 3),
+            args: vec![mixed as i64; (mixed % 3) as usize],
+            ..RawEvent::default()
+        };
+        event.definition.format = Some(number % 5);
+        event.thread.tid = Some(number % 2);
+        event
+    }
+
+    /// A file, which begins with the event of this number.
+    fn file(steps: &[Step], form: Form, number: &mut u64) -> Vec<u8> {
+        let mut all = Vec::new();
+        for steps in steps.split_inclusive(|step| matches!(step, Step::Noise(_))) {
+            let mut writer = Writer::new(&mut all, 7 + *number % 2, form);
+            for step in steps {
+                write(step, &mut writer, number);
+            }
+            writer.flush().unwrap();
+            if let Some(Step::Noise(bytes)) = steps.last() {
+                all.extend_from_slice(bytes);
+            }
+        }
+        all
+    }
+
+    fn write(step: &Step, writer: &mut Writer<&mut Vec<u8>>, number: &mut u64) {
+        match step {
+            Step::Events(count) => {
+                for _ in 0..*count {
+                    writer.event(&event(*number)).unwrap();
+                    *number += 1;
+                }
+            }
+            Step::Important => {
+                let mut important = event(*number / 2);
+                important.lane = Some(32_768);
+                writer.event(&important).unwrap();
+            }
+            Step::Text => drop(writer.string(&format!("text {number}"))),
+            Step::Missed(true) => writer.missed(*number, None, &[]).unwrap(),
+            Step::Missed(false) => writer.missed_unknown(),
+            Step::Gap => writer.gap(&event(*number), 3, 0).unwrap(),
+            Step::Flush => writer.flush().unwrap(),
+            Step::Noise(_) => {}
+        }
+    }
+
+    fn joined(files: &[Vec<u8>]) -> Bytes {
+        let mut bytes = Bytes::default();
+        files.iter().for_each(|file| bytes.add_bytes(file.clone()));
+        bytes
+    }
+
+    /// All that an archive says, but for how important events are grouped.
+    fn said(archive: &Archive) -> String {
+        let mut units: Vec<_> = archive.units().filter(|unit| !unit.important).collect();
+        units.iter_mut().for_each(|unit| unit.number = 0);
+        let mut events: Vec<String> = Vec::new();
+        for order in [Order::OldestFirst, Order::NewestFirst] {
+            events.extend(archive.by_time(order).map(|event| format!("{event:?}")));
+        }
+        format!(
+            "{units:?}\n{events:?}\n{:?} {:?} {} {} {} {} {} {} {:?}",
+            archive.damage(),
+            archive.magics().collect::<Vec<_>>(),
+            archive.frames(),
+            archive.unknown(),
+            archive.whole(),
+            archive.missed(),
+            archive.missed_unknown(),
+            archive.count(),
+            archive.recoverable(),
+        )
+    }
+
+    fn outlines(archive: &Archive, bytes: &Bytes) -> Vec<Outline> {
+        let outlines = bytes.sections().iter().map(|section| {
+            let stamp = Stamp::of_length(section.range().len());
+            let outline = Outline::of(archive.contents(), &section.range(), stamp);
+            let mut encoded = Vec::new();
+            outline.encode(&mut encoded);
+            assert_eq!(Outline::decode(&encoded).as_ref(), Some(&outline));
+            outline
+        });
+        outlines.collect()
+    }
+
+    fn open(bytes: Bytes, outlines: &[Outline]) -> Archive {
+        let ranges: Vec<Range<usize>> = bytes.sections().iter().map(Section::range).collect();
+        let number = |range| ranges.iter().position(|other| *other == range);
+        let of = |section: &Section| outlines.get(number(section.range())?).cloned();
+        Archive::of(bytes, &of).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn an_archive_is_the_same_whether_it_is_read_or_outlined(
+            parts in prop::collection::vec((steps(), any::<bool>()), 1..4),
+            flips in prop::collection::vec((any::<prop::sample::Index>(), 0..8_u32), 0..4),
+        ) {
+            let mut number = 0;
+            let form = |plain| if plain { Form::Plain } else { Form::Blocks };
+            let files = parts.iter().map(|(steps, plain)| file(steps, form(*plain), &mut number));
+            let mut files: Vec<Vec<u8>> = files.collect();
+            let count = files.len();
+            for (at, bit) in flips {
+                let file = &mut files[at.index(count)];
+                if !file.is_empty() {
+                    let at = at.index(file.len());
+                    file[at] ^= 1 << bit;
+                }
+            }
+            let read = Archive::of(joined(&files), &|_| None).unwrap();
+            let outlines = outlines(&read, &joined(&files));
+            let outlined = open(joined(&files), &outlines);
+            prop_assert_eq!(said(&outlined), said(&read));
+        }
+
+        #[test]
+        fn bytes_that_were_changed_are_noticed(
+            steps in steps(),
+            plain: bool,
+            at: prop::sample::Index,
+            bit in 0..8_u32,
+        ) {
+            let form = if plain { Form::Plain } else { Form::Blocks };
+            let mut bytes = file(&steps, form, &mut 0);
+            prop_assume!(!bytes.is_empty());
+            let read = Archive::from_bytes(bytes.clone());
+            let outlines = outlines(&read, &joined(&[bytes.clone()]));
+            let all: Vec<_> = read.by_time(Order::OldestFirst).collect();
+            let at = at.index(bytes.len());
+            bytes[at] ^= 1 << bit;
+            let changed = open(joined(&[bytes]), &outlines);
+            let left: Vec<_> = changed.by_time(Order::OldestFirst).collect();
+            prop_assert!(left.len() <= all.len());
+            let (found, lost) = changed.recoverable();
+            let is_passed = outlines[0].passed.iter().any(|p| p.unit.place.contains(&at));
+            if is_passed && left != all {
+                prop_assert!(lost > 0 && found + lost >= read.count());
+            }
+        }
+
+        #[test]
+        fn no_bytes_are_believed_beyond_the_file(
+            steps in steps(),
+            noise in prop::collection::vec(any::<u8>(), 0..60),
+            at: prop::sample::Index,
+        ) {
+            let bytes = file(&steps, Form::Blocks, &mut 0);
+            let read = Archive::from_bytes(bytes.clone());
+            let mut encoded = Vec::new();
+            outlines(&read, &joined(&[bytes.clone()]))[0].encode(&mut encoded);
+            let at = at.index(encoded.len());
+            encoded.splice(at..(at + noise.len()).min(encoded.len()), noise);
+            if let Some(outline) = Outline::decode(&encoded)
+                && outline.stamp.length() == bytes.len() as u64
+            {
+                let archive = open(joined(&[bytes]), &[outline]);
+                archive.by_time(Order::OldestFirst).for_each(drop);
+            }
+        }
+    }
+}
