@@ -117,7 +117,8 @@ fn searches_give_the_same_with_and_without_an_index() {
     fs::write(&beside, bytes).unwrap();
     assert_eq!(succeed(&["search", &path, "-c", "second"]).stdout, before);
     succeed(&["index", &path]);
-    assert_eq!(fs::read(&beside).unwrap(), whole);
+    // Meanwhile, it may have got an outline of the archive, too.
+    assert!(fs::read(&beside).unwrap().starts_with(&whole));
 }
 
 #[test]

@@ -19,7 +19,9 @@ const OFTEN: Duration = Duration::from_millis(100);
 /// be written is no error: the archive is searched without it.
 pub fn of<'a>(path: &Path, archive: &'a Archive) -> Index<'a> {
     let mut index = Index::open(archive);
-    if index.coverage().missing > WORTHWHILE {
+    let coverage = index.coverage();
+    let is_outlined = coverage.bytes <= WORTHWHILE || !index.lacks_outlines();
+    if coverage.missing > WORTHWHILE || !is_outlined {
         let _ = update(&mut index, path);
     }
     index

@@ -27,8 +27,16 @@ pub enum Events<'a> {
 }
 
 impl Reading {
-    /// Opens it.
+    /// Opens it. Of an archive that has an index, only a small part is read.
     pub fn open(target: &Target) -> Result<Reading> {
+        Ok(Reading {
+            path: target.path().into(),
+            opened: target.open_indexed()?,
+        })
+    }
+
+    /// Opens it, and reads all of an archive.
+    pub fn open_whole(target: &Target) -> Result<Reading> {
         Ok(Reading {
             path: target.path().into(),
             opened: target.open()?,

@@ -151,7 +151,12 @@ pub fn run(args: &Args) -> Result {
     let mut out = output::stdout();
     // All are opened before anything is printed.
     let targets = targets(paths)?;
-    let readings: Vec<Reading> = targets.iter().map(Reading::open).collect::<Result<_>>()?;
+    let open = if args.no_index {
+        Reading::open_whole
+    } else {
+        Reading::open
+    };
+    let readings: Vec<Reading> = targets.iter().map(open).collect::<Result<_>>()?;
     for reading in &readings {
         found += search(args, reading, &needle, &query, &mut out)?;
         out.flush()?;

@@ -9,6 +9,7 @@ use timeline::dump::printable;
 use timeline::layout::MAGIC;
 use timeline::{Attached, Control, Error, ErrorKind as Kind, looks_like, name_before};
 use timeline_archive::Archive;
+use timeline_search::open_archive;
 
 use crate::failure::{Failure, Result};
 use crate::output;
@@ -115,14 +116,27 @@ impl Target {
     }
 
     /// Opens it for reading. A file that does not begin like a timeline is an archive, if any part
-    /// of one is in it.
+    /// of one is in it. All of an archive is read.
     pub fn open(&self) -> Result<Opened> {
-        self.open_newest(usize::MAX)
+        self.open_by(&|path| Archive::open(path))
     }
 
-    /// Like `open`, for the newest `count` events only: it reads no more of a rotated archive than
-    /// they need.
+    /// Like `open`, but reads only a small part of an archive that has an index.
+    pub fn open_indexed(&self) -> Result<Opened> {
+        self.open_by(&|path| open_archive(path))
+    }
+
+    /// Like `open_indexed`, for the newest `count` events only: it reads no more of a rotated
+    /// archive than they need.
     pub fn open_newest(&self, count: usize) -> Result<Opened> {
+        self.open_by(&|path| match count {
+            usize::MAX => open_archive(path),
+            _ if path.is_dir() => Archive::open_newest(path, count),
+            _ => open_archive(path),
+        })
+    }
+
+    fn open_by(&self, open: &dyn Fn(&Path) -> timeline_archive::Result<Archive>) -> Result<Opened> {
         if self.path() == Path::new("-") {
             return standard_input();
         }
@@ -133,10 +147,7 @@ impl Target {
             Err(error) => error,
         };
         if path.is_dir() {
-            return archive(match count {
-                usize::MAX => Archive::open(path)?,
-                _ => Archive::open_newest(path, count)?,
-            });
+            return archive(open(path)?);
         }
         if !matches!(
             error.kind(),
@@ -144,7 +155,7 @@ impl Target {
         ) {
             return Err(explain(path, error));
         }
-        match Archive::open(path) {
+        match open(path) {
             Ok(found) if !begins_with(path, &MAGIC) => archive(found),
             Err(timeline_archive::Error::NotAnArchive { found, .. })
                 if !found.starts_with(&MAGIC) =>

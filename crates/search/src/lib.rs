@@ -32,5 +32,5 @@ mod index;
 mod query;
 
 pub use error::{Error, Result};
-pub use index::{Candidates, Coverage, Index, LineNumbers, Selection, line_count};
+pub use index::{Candidates, Coverage, Index, LineNumbers, Selection, line_count, open_archive};
 pub use query::{Case, Expression, Filter, Needle, Query, moment, numbers, priorities};

@@ -186,9 +186,7 @@ impl Contents {
     /// Takes the next unit of the file, whose frames are whole and are not read.
     pub fn pass(&mut self, unit: Unit) {
         self.together = false;
-        self.whole = unit.place.end;
         self.frames += if unit.block { 1 } else { unit.count };
-        self.digest = unit.digest;
         let gap = self.gaps.next();
         self.units.push(Unit { gap, ..unit });
     }

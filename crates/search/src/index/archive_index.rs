@@ -99,6 +99,16 @@ impl<'a> Index<'a> {
         self.files.iter().any(|file| file.is_damaged)
     }
 
+    /// Whether [`Index::update`] would make it possible to open the archive without reading all of
+    /// it.
+    pub fn lacks_outlines(&self) -> bool {
+        let lacks = |number| self.archive.has_new_outline(number);
+        let files = self.files.iter().enumerate();
+        files
+            .filter(|(_, file)| !file.is_outlined && !file.parts.is_empty())
+            .any(|(number, _)| lacks(number))
+    }
+
     /// How much is indexed.
     pub fn coverage(&self) -> Coverage {
         let mut coverage = Coverage::default();
@@ -119,26 +129,30 @@ impl<'a> Index<'a> {
         coverage
     }
 
-    /// Indexes what is not indexed yet, and writes it beside the files. Calls `progress` with the
-    /// number of bytes of the archive that are done.
+    /// Indexes what is not indexed yet, and writes it and outlines of the files beside them. Calls
+    /// `progress` with the number of bytes of the archive that are done.
     ///
     /// # Errors
     /// Those of writing, and the path of the index. What was written before is not lost.
     pub fn update(&mut self, mut progress: impl FnMut(u64)) -> Result<(), (PathBuf, io::Error)> {
         let mut done = 0;
-        for file in &mut self.files {
+        for (number, file) in self.files.iter_mut().enumerate() {
             let Some(path) = file.path.clone() else {
                 continue;
             };
-            if !file.missing(&self.units).is_empty() && !self.archive.has_cut_names() {
+            let lacks_outline = !file.is_outlined && self.archive.has_new_outline(number);
+            let is_complete = file.missing(&self.units).is_empty() && !lacks_outline;
+            if !is_complete && !self.archive.has_cut_names() {
                 let failed = |error| (file::path_of(&path), error);
                 let (writing, found) = Writing::begin(&path).map_err(failed)?;
                 let storage = writing.storage().map_err(failed)?;
                 let found = found.filter(|_| !file.is_damaged);
                 let found = found.map(|root| (storage, root));
                 file.take(self.archive, &self.units, found);
-                file.go_on(self.archive, &self.units, writing, |bytes| {
-                    progress(done + bytes)
+                let outline = self.archive.new_outline(number).filter(|_| lacks_outline);
+                let beside = (writing, outline);
+                file.go_on(self.archive, &self.units, beside, |bytes| {
+                    progress(done + bytes);
                 })
                 .map_err(failed)?;
             }
@@ -165,13 +179,20 @@ impl<'a> Index<'a> {
                 let parts = file.parts.iter();
                 let sets = parts.map(|part| {
                     let (segment, storage) = part.segment()?;
-                    part.pages()?;
                     segment.pages_with(&requirement, storage)
                 });
                 sets.collect()
             };
             let sets: Vec<Option<Vec<PageSet>>> = self.files.iter().map(found).collect();
-            let damaged: Vec<bool> = sets.iter().map(Option::is_none).collect();
+            let is_empty = |sets: &Vec<PageSet>| sets.iter().all(PageSet::is_empty);
+            let needs_pages = context.is_some() || !sets.iter().flatten().all(is_empty);
+            let is_whole = |file: &FileIndex| file.parts.iter().all(|part| part.pages().is_some());
+            let damaged: Vec<bool> = self
+                .files
+                .iter()
+                .zip(&sets)
+                .map(|(file, sets)| sets.is_none() || needs_pages && !is_whole(file))
+                .collect();
             if !damaged.contains(&true) {
                 let sets: Vec<Vec<PageSet>> = sets.into_iter().flatten().collect();
                 if let Some(candidates) = self.choose(&sets, order, context) {
@@ -189,11 +210,18 @@ impl<'a> Index<'a> {
     fn places(&self, sets: &[Vec<PageSet>]) -> Option<Vec<Place<'_>>> {
         let mut places = Vec::new();
         for (file, sets) in self.files.iter().zip(sets) {
+            // Pages of a unit follow one another.
+            let mut last = None;
             for (part, set) in file.parts.iter().zip(sets) {
                 for (number, page) in part.pages()?.iter().enumerate() {
+                    let unit = match last {
+                        Some((start, unit)) if start == page.unit => unit,
+                        _ => file.unit(&self.units, page.unit)?,
+                    };
+                    last = Some((page.unit, unit));
                     let (first, last) = self.rank.range(page);
                     places.push(Place {
-                        unit: file.unit(&self.units, page.unit)?,
+                        unit,
                         page,
                         first,
                         last,

@@ -13,6 +13,7 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use nix::fcntl::{Flock, FlockArg};
+use timeline_archive::Outline;
 use timeline_archive::varint::{Cursor, put};
 
 use super::page::{self, Page};
@@ -26,7 +27,7 @@ const FOOTER: &[u8; 16] = b"timeline root  1";
 const FOOTER_BYTES: usize = 32;
 /// The ending of its name.
 const ENDING: &str = ".idx";
-/// Most bytes of a root, and of the pages of a segment.
+/// Most bytes of a root, of an outline, and of the pages of a segment.
 const MOST_ROOT: u64 = 64 << 20;
 /// Bytes that are searched for a footer at once.
 const WINDOW: u64 = 1 << 20;
@@ -44,6 +45,8 @@ pub struct Root {
     /// The digest of all symbols, if the indexed events show some.
     pub symbols: Option<u64>,
     pub segments: Vec<Entry>,
+    /// Where the outline of the archive's file is, and its checksum.
+    outline: Option<(Range<u64>, u32)>,
 }
 
 /// A segment, as a root names it.
@@ -111,9 +114,12 @@ impl Entry {
 
     /// The bytes that it and its pages take.
     pub fn bytes(&self) -> u64 {
-        let length = |place: &Range<u64>| place.end.saturating_sub(place.start);
         length(&self.place) + length(&self.table)
     }
+}
+
+fn length(place: &Range<u64>) -> u64 {
+    place.end.saturating_sub(place.start)
 }
 
 impl Root {
@@ -135,6 +141,10 @@ impl Root {
             for value in entry.fields() {
                 put(out, value);
             }
+        }
+        let (place, sum) = self.outline.clone().unwrap_or_default();
+        for value in [place.start, length(&place), sum.into()] {
+            put(out, value);
         }
     }
 
@@ -159,6 +169,11 @@ impl Root {
                 *field = input.get()?;
             }
             root.segments.push(Entry::from_fields(fields)?);
+        }
+        let (start, length, sum) = (input.get()?, input.get()?, input.get()?);
+        if length > 0 {
+            (length <= MOST_ROOT).then_some(())?;
+            root.outline = Some((start..start.checked_add(length)?, u32::try_from(sum).ok()?));
         }
         Some(root)
     }
@@ -231,6 +246,17 @@ pub fn open(archive: &Path) -> Option<(Storage, Root)> {
     let file = open_own(archive, &mut options).ok()?;
     let (root, _) = read_root(&file)?;
     Some((Storage(file), root))
+}
+
+/// The outline of a file of an archive, if its index has one. It may be of an earlier state of that
+/// file.
+pub fn outline(archive: &Path) -> Option<Outline> {
+    let (storage, root) = open(archive)?;
+    let (place, sum) = root.outline?;
+    let mut buffer = Vec::new();
+    let bytes = storage.read(place, &mut buffer).ok()?;
+    (crc32fast::hash(bytes) == sum).then_some(())?;
+    Outline::decode(bytes)
 }
 
 /// Opens the file, if only its user and those who could change the archive can change it.
@@ -356,7 +382,22 @@ impl Writing {
             }
         }
         self.clear()?;
+        root.outline = None;
         self.append(&all, root, 0)
+    }
+
+    /// Appends an outline, and a root that has it. Returns the root as it stands in the file.
+    ///
+    /// # Errors
+    /// Those of [`Writing::append`].
+    pub fn append_outline(&mut self, outline: &Outline, mut root: Root) -> io::Result<Root> {
+        let mut bytes = Vec::new();
+        outline.encode(&mut bytes);
+        let start = self.end.max(HEADER.len() as u64);
+        let place = start..start + bytes.len() as u64;
+        root.outline = Some((place, crc32fast::hash(&bytes)));
+        let old = root.segments.len();
+        self.append(&bytes, root, old)
     }
 
     /// Appends bytes, and a root whose segments from `old` on are in them. Returns the root as it
@@ -396,7 +437,8 @@ impl Writing {
 
     /// Whether more than half of the file is of no use any more.
     pub fn is_wasteful(&self, root: &Root) -> bool {
-        let used: u64 = root.segments.iter().map(Entry::bytes).sum();
+        let outline = root.outline.as_ref().map_or(0, |(place, _)| length(place));
+        let used = root.segments.iter().map(Entry::bytes).sum::<u64>() + outline;
         self.end > 2 * used + WINDOW
     }
 

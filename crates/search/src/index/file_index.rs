@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use timeline_archive::{Archive, UnitInfo};
+use timeline_archive::{Archive, Outline, UnitInfo};
 
 use super::build::{Builder, digest_of_string};
 use super::file::{Entry, Root, Writing};
@@ -26,6 +26,8 @@ pub struct FileIndex {
     pub parts: Vec<Part>,
     /// Whether something in it was found damaged. Then it is made again.
     pub is_damaged: bool,
+    /// Whether it has an outline of the file as it was when the archive was opened.
+    pub is_outlined: bool,
 }
 
 /// A segment of the index and its pages, which are read when they are needed.
@@ -71,6 +73,7 @@ impl FileIndex {
             root: Root::default(),
             parts: Vec::new(),
             is_damaged: false,
+            is_outlined: false,
         }
     }
 
@@ -142,8 +145,8 @@ impl FileIndex {
         self.indexed.end..(self.units.end - open).max(self.indexed.end)
     }
 
-    /// Indexes the units that are missing. Calls `progress` with the bytes of the file that are
-    /// done.
+    /// Indexes the units that are missing, and adds a new outline. Calls `progress` with the bytes
+    /// of the file that are done.
     ///
     /// # Errors
     /// Those of writing. What was written before stays.
@@ -151,10 +154,35 @@ impl FileIndex {
         &mut self,
         archive: &Archive,
         units: &[UnitInfo],
-        mut writing: Writing,
-        mut progress: impl FnMut(u64),
+        (mut writing, outline): (Writing, Option<Outline>),
+        progress: impl FnMut(u64),
     ) -> io::Result<()> {
-        let (mut builder, mut root) = self.reopen(archive, &mut writing)?;
+        let root = match self.missing(units).is_empty() {
+            true => Some(std::mem::take(&mut self.root)),
+            false => self.add_missing(archive, units, &mut writing, progress)?,
+        };
+        let Some(mut root) = root else {
+            return Ok(());
+        };
+        let is_outlined = outline.is_some() && !root.segments.is_empty();
+        if let Some(outline) = outline.filter(|_| is_outlined) {
+            root = writing.append_outline(&outline, root)?;
+        }
+        self.take(archive, units, Some((writing.storage()?, root)));
+        self.is_outlined = is_outlined;
+        Ok(())
+    }
+
+    /// Indexes the units that are missing. Returns the root, or nothing if the archive cannot be
+    /// indexed.
+    fn add_missing(
+        &mut self,
+        archive: &Archive,
+        units: &[UnitInfo],
+        writing: &mut Writing,
+        mut progress: impl FnMut(u64),
+    ) -> io::Result<Option<Root>> {
+        let (mut builder, mut root) = self.reopen(archive, writing)?;
         let (mut reader, mut events) = (archive.unit_reader(), Vec::new());
         let missing = self.missing(units);
         for number in missing.clone() {
@@ -167,7 +195,7 @@ impl FileIndex {
             if archive.has_cut_names() {
                 // Messages depend on what was read before.
                 writing.clear()?;
-                return Ok(());
+                return Ok(None);
             }
             if builder.is_full() || number + 1 == missing.end {
                 (root.covered, root.digest) = (self.end_of(unit), unit.digest);
@@ -180,8 +208,7 @@ impl FileIndex {
             }
             progress(self.end_of(unit));
         }
-        self.take(archive, units, Some((writing.storage()?, root)));
-        Ok(())
+        Ok(Some(root))
     }
 
     /// Goes on with the last segment, if it has room. Without a root, begins anew.

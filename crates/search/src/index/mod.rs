@@ -22,7 +22,20 @@ mod storage;
 #[cfg(test)]
 mod tests;
 
+use std::path::Path;
+
+use timeline_archive::{Archive, Result};
+
 pub use archive_index::{Candidates, Coverage, Index};
 pub use build::line_count;
 pub use lines::LineNumbers;
 pub use selection::Selection;
+
+/// Opens the archive at `path`. Of a file that has not changed since it was indexed, only a small
+/// part is read.
+///
+/// # Errors
+/// Those of [`Archive::open`].
+pub fn open_archive(path: impl AsRef<Path>) -> Result<Archive> {
+    Archive::open_with(path, &file::outline)
+}

@@ -1,5 +1,7 @@
 //! Tests of the whole index against reading everything: the same lines, always.
 
+mod opening;
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
