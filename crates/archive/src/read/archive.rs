@@ -29,9 +29,8 @@ pub const SHOWN: usize = 16 << 10;
 /// An archive: a file, or the files of a directory as if they were joined.
 ///
 /// Opening an archive reads all of it, to find the whole frames, unless there is an [`Outline`] of
-/// it: see [`Archive::open_with`]. The places of the events, their
-/// strings and their programs stay in memory. The events themselves are read when a caller wants
-/// them.
+/// it: see [`Archive::open_with`]. The places of the events, their strings and their programs stay
+/// in memory. The events themselves are read when a caller wants them.
 ///
 /// As a [`Source`], an archive returns copies of strings with definitions and threads. No copy is
 /// longer than [`Definition::LONGEST_TEXT`]. All copies together may have 8 MiB and six times the
