@@ -409,7 +409,7 @@ mod tests {
             let bytes = file(&steps, Form::Blocks, &mut 0);
             let read = Archive::from_bytes(bytes.clone());
             let mut encoded = Vec::new();
-            outlines(&read, &joined(&[bytes.clone()]))[0].encode(&mut encoded);
+            outlines(&read, &joined(std::slice::from_ref(&bytes)))[0].encode(&mut encoded);
             let at = at.index(encoded.len());
             encoded.splice(at..(at + noise.len()).min(encoded.len()), noise);
             if let Some(outline) = Outline::decode(&encoded)
