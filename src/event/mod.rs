@@ -15,6 +15,7 @@ mod interned;
 mod lay_out;
 mod module;
 mod name;
+mod object;
 mod payload;
 mod printf;
 mod priority;
@@ -42,6 +43,7 @@ pub use glob::matches as matches_pattern;
 pub(crate) use interned::{bring_in, intern, words_of};
 pub use lay_out::lay_out;
 pub use module::Module;
+pub use object::{Object, ObjectPart, ObjectValue};
 pub(crate) use payload::{CUT, NULL};
 pub use payload::{Layout, Values};
 pub use printf::Format;
@@ -84,6 +86,9 @@ pub struct Definition {
     pub line: Option<u32>,
     /// Its channels, with `|` between: `itv|bbc`. It is logged only while all of them are on.
     pub channels: String,
+    /// How its events stand in JSON, if an archive was made of that. Then the values have names,
+    /// although the message is a format of printf.
+    pub object: Option<Box<Object>>,
 }
 
 /// What a definition says besides category, priority and message.
@@ -144,6 +149,7 @@ impl Definition {
             file: None,
             line: None,
             channels: String::new(),
+            object: None,
         }
     }
 
@@ -177,13 +183,15 @@ impl Definition {
         name::event_name(&self.category, &self.message, self.syntax)
     }
 
-    /// The arguments, in order, with their types. A format of printf and a lost message have none.
+    /// The arguments, in order, with their types. A format of printf has none, unless there are
+    /// objects that name them, and a lost message has none.
     pub fn fields(&self) -> impl Iterator<Item = Field<'_>> {
         let message = match self.syntax {
             Syntax::Template if !self.is_lost => &self.message,
             _ => "",
         };
-        fields(message)
+        let object = self.object.iter().filter(|_| !self.is_lost);
+        fields(message).chain(object.flat_map(|object| object.fields()))
     }
 
     /// The names of the arguments, in order, without the `$`.

@@ -162,6 +162,7 @@ impl Definitions {
                 let bits = record.field(|definition| &definition.channels);
                 self.channels.text(bits.load(Ordering::Relaxed))
             },
+            object: None,
         })
     }
 

@@ -385,7 +385,7 @@ def arguments(fields):
     values = fields.get(10)
     if not isinstance(values, Arguments) or not values:
         return {"arguments": []}
-    if number(fields.get(20)) != 2 and all(is_integer(value) for value in values):
+    if number(fields.get(20)) not in (2, 3) and all(is_integer(value) for value in values):
         return {"arguments": [(value + (1 << 63)) % (1 << 64) - (1 << 63) for value in values]}
     return {"arguments": shown(values), "payload": values.raw.hex()}
 

@@ -31,7 +31,7 @@ pub mod varint {
 }
 
 pub use error::{Error, Result};
-pub use format::event::{Event, PRINTF, RawDefinition, RawEvent, RawThread};
+pub use format::event::{Event, OBJECT, PRINTF, RawDefinition, RawEvent, RawThread};
 pub use format::frame::MAGIC;
 pub use format::preamble::Preamble;
 pub use format::record::Symbol;

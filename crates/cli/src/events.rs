@@ -169,6 +169,18 @@ fn place(definition: &Definition) -> Option<String> {
 
 /// The arguments: their names, and their types as the message has them.
 fn fields(definition: &Definition) -> Vec<(String, String)> {
+    if let Some(object) = &definition.object {
+        let kind = |kind| match kind {
+            FieldType::I64 => "i64",
+            FieldType::U64 => "u64",
+            FieldType::F64 => "f64",
+            FieldType::Bool => "bool",
+            _ => "str",
+        };
+        let fields = object.fields();
+        let typed = fields.map(|field| (field.name.to_owned(), kind(field.kind).to_owned()));
+        return typed.collect();
+    }
     let mut rest = definition.summary();
     let mut fields = Vec::new();
     for field in definition.fields() {

@@ -18,10 +18,11 @@ use crate::target::Target;
 
 /// Write events in another format, oldest first
 ///
-/// As text, an event is its message. Of an archive of imported logs, these are the bytes of the
-/// logs.
+/// As text, an event is its message. Of an archive of imported logs, this is the log: the same
+/// bytes for lines of text, and equal objects for lines of JSON.
 ///
-/// As jsonl, each line is an object, as `timeline search --json` prints it.
+/// As jsonl, each line is an object, as `timeline search --json` prints it. An event that was
+/// imported from JSON is an object that is equal to the one that it was.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -35,7 +36,7 @@ pub struct Args {
 /// What is written.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// The messages
+    /// The messages, or the lines of imported logs
     Text,
     /// An object in each line
     Jsonl,

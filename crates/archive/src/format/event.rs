@@ -74,11 +74,11 @@ impl<D, T> Event<D, T> {
         self.missed = 0;
     }
 
-    /// Takes these items as payload, unless they are integers already and the syntax is not that
-    /// of `printf`.
+    /// Takes these items as payload, unless they are integers already and the syntax does not tell
+    /// their types apart.
     #[inline]
     fn take_arguments(&mut self, items: &[u8], syntax: Option<u64>) {
-        if self.args.is_empty() || syntax == Some(PRINTF) {
+        if self.args.is_empty() || has_payload(syntax) {
             self.args.clear();
             self.payload.extend_from_slice(items);
         }
@@ -100,7 +100,8 @@ pub struct RawDefinition {
     pub category: Option<u64>,
     /// The number of the event in its ring.
     pub event: Option<u64>,
-    /// The syntax of the message: [`PRINTF`], or names of arguments (`$name`) if this is missing.
+    /// The syntax of the message: [`PRINTF`], [`OBJECT`], or names of arguments (`$name`) if this
+    /// is missing.
     pub syntax: Option<u64>,
     /// The channels of the event, with `|` between.
     pub channels: Option<u64>,
@@ -108,6 +109,14 @@ pub struct RawDefinition {
 
 /// The syntax of a message that is a `printf` format.
 pub const PRINTF: u64 = 2;
+/// The syntax of a message that is a format of objects: [`timeline::Object`].
+pub const OBJECT: u64 = 3;
+
+/// Whether the events of a syntax keep the types of their values, also if all are integers.
+#[inline]
+pub(crate) fn has_payload(syntax: Option<u64>) -> bool {
+    matches!(syntax, Some(PRINTF | OBJECT))
+}
 
 /// A thread that logs events, which refers to its strings by number.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]

@@ -8,7 +8,7 @@ use timeline::{EventId, ThreadRef, Value, ValueKind};
 use crate::format::block::{
     CORE, FIXED, HAS_CORE, HAS_TICKS, HAS_TIME, MAX_ARGS, Pace, SHAPE, Shape, THREAD, TICKS, TIME,
 };
-use crate::format::event::PRINTF;
+use crate::format::event::has_payload;
 use crate::format::varint::{Cursor, signed};
 use crate::read::ordered::{ARGUMENTS, PAYLOAD};
 use crate::read::unpack::UnpackedEvents;
@@ -286,7 +286,7 @@ impl ShapeValues {
             _ if shape.payload || !shape.stored.is_empty() => return ShapeValues::Payload,
             0 => usize::try_from(shape.args).unwrap_or(usize::MAX),
             count
-                if shape.definition.syntax != Some(PRINTF)
+                if !has_payload(shape.definition.syntax)
                     && shape.kinds.iter().copied().all(is_integer) =>
             {
                 count

@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use elsa::sync::{FrozenMap, FrozenVec};
-use timeline::{Definition, EventId, Priority, Syntax, Thread, ThreadRef, bounded};
+use timeline::{Definition, EventId, Object, Priority, Syntax, Thread, ThreadRef, bounded};
 
-use crate::format::event::{PRINTF, RawDefinition, RawThread};
+use crate::format::event::{OBJECT, PRINTF, RawDefinition, RawThread};
 use crate::format::preamble::Preamble;
 use crate::format::record::{Record, Symbol};
 
@@ -224,20 +224,26 @@ impl Names {
         let level = raw.level.and_then(|level| u8::try_from(level).ok());
         let own = raw.event.and_then(|event| u32::try_from(event).ok());
         let is_there = |id| self.strings.get(&(magic, id)).is_some();
+        let message = text(raw.format).unwrap_or_default();
+        let is_object = raw.syntax == Some(OBJECT);
+        let object = is_object.then(|| Object::parse(&message)).flatten();
+        let is_damaged = is_object && object.is_none();
+        let format = object.as_ref().map(|object| object.format().to_owned());
         Definition {
             id: own.map_or(EventId::NEVER, EventId),
             category: text(raw.category).unwrap_or_default(),
             priority: level.and_then(Priority::from_u8),
-            message: text(raw.format).unwrap_or_default(),
-            is_lost: !raw.format.is_some_and(is_there),
+            message: format.unwrap_or(message),
+            is_lost: is_damaged || !raw.format.is_some_and(is_there),
             important: None,
             syntax: match raw.syntax {
-                Some(PRINTF) => Syntax::Printf,
+                Some(PRINTF | OBJECT) => Syntax::Printf,
                 _ => Syntax::Template,
             },
             file: text(raw.file),
             line: raw.line.and_then(|line| u32::try_from(line).ok()),
             channels: text(raw.channels).unwrap_or_default(),
+            object: object.map(Box::new),
         }
     }
 

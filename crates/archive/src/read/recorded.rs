@@ -34,8 +34,8 @@ pub struct RecordedDefinition {
     pub line: Option<u64>,
     /// The number of the event in its ring.
     pub event: Option<u64>,
-    /// The syntax of the message: [`PRINTF`](crate::PRINTF), or names of arguments (`$name`) if
-    /// this is missing.
+    /// The syntax of the message: [`PRINTF`](crate::PRINTF), [`OBJECT`](crate::OBJECT), or names of
+    /// arguments (`$name`) if this is missing.
     pub syntax: Option<u64>,
     /// The channels of the event, with `|` between.
     pub channels: Option<Text>,

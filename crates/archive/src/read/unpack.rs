@@ -5,7 +5,7 @@ use crate::format::block::{
     MAX_COLUMNS, MAX_EVENTS, MAX_EXPANDED, MAX_EXPANSION, NUMBER, Pace, PreviousValues, SHAPE,
     Shape, THREAD, TICKS, TIME, decode_row, thread_fields,
 };
-use crate::format::event::{Event, PRINTF, RawThread};
+use crate::format::event::{Event, RawThread, has_payload};
 use crate::format::varint::Cursor;
 use crate::read::stored::StoredValues;
 use timeline::msgpack::all_integers;
@@ -168,7 +168,7 @@ impl<'a> UnpackedEvents<'a> {
                 .extend_from_slice(self.payloads.take(length)?.0);
         }
         if !event.payload.is_empty()
-            && shape.definition.syntax != Some(PRINTF)
+            && !has_payload(shape.definition.syntax)
             && all_integers(&event.payload, &mut event.args)
         {
             event.payload.clear();
@@ -238,7 +238,7 @@ fn value<'a>(kind: ValueKind, column: &mut Cursor<'a>, before: &mut i64) -> Opti
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::format::event::{RawDefinition, RawEvent};
+    use crate::format::event::{PRINTF, RawDefinition, RawEvent};
     use crate::format::varint::put;
     use crate::write::alike::{Alike, WordValues};
     use crate::write::interned::Interned;

@@ -67,8 +67,8 @@ pub struct LineShape {
 pub enum LineValues {
     /// The time of the line as text.
     Time(TimeForm),
-    /// Unsigned integers.
-    Integers(Vec<u64>),
+    /// Integers, signed or not, or the bits of numbers of type `double`.
+    Numbers(ValueKind, Vec<u64>),
     /// Texts.
     Texts(LineTexts),
 }
@@ -242,11 +242,14 @@ impl Packed<'_> {
         match (self.values, &self.stored) {
             (_, Stored::Time(_)) => {}
             (_, Stored::Dictionary) => put(column, self.entries[number].into()),
-            (LineValues::Integers(values), Stored::Fixed(size)) => {
+            (LineValues::Numbers(ValueKind::Float, values), _) => {
+                column.extend_from_slice(&values[number].to_le_bytes());
+            }
+            (LineValues::Numbers(_, values), Stored::Fixed(size)) => {
                 column.extend_from_slice(&values[number].to_le_bytes()[..*size]);
             }
-            (LineValues::Integers(values), Stored::Number) => put(column, values[number]),
-            (LineValues::Integers(values), _) => {
+            (LineValues::Numbers(_, values), Stored::Number) => put(column, values[number]),
+            (LineValues::Numbers(_, values), _) => {
                 put_difference(column, values[number], *before);
                 *before = values[number];
             }
@@ -266,7 +269,7 @@ impl Packed<'_> {
 fn pack(values: &LineValues) -> Packed<'_> {
     let (kind, stored) = match values {
         LineValues::Time(form) => (ValueKind::Text, Stored::Time(form.clone())),
-        LineValues::Integers(_) => (ValueKind::Uint, Stored::ByKind),
+        LineValues::Numbers(kind, _) => (*kind, Stored::ByKind),
         LineValues::Texts(texts) => (ValueKind::Text, size_of(texts)),
     };
     let mut packed = Packed {
@@ -277,8 +280,8 @@ fn pack(values: &LineValues) -> Packed<'_> {
         entries: Vec::new(),
     };
     match values {
-        LineValues::Time(_) => {}
-        LineValues::Integers(values) => {
+        LineValues::Time(_) | LineValues::Numbers(ValueKind::Float, _) => {}
+        LineValues::Numbers(_, values) => {
             packed.choose_integers(values);
             let plain = packed.cost(values.len());
             let put_entry = |value, out: &mut Vec<u8>| put(out, value);

@@ -10,6 +10,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use clap::ValueEnum;
 use jiff::tz::TimeZone;
 use timeline_archive::Preamble;
 use timeline_search::import::{CLOCK, Failed, Importer, expanded};
@@ -25,9 +26,14 @@ use progress::Progress;
 
 /// Make an archive of text logs, from which export gives back the same bytes
 ///
-/// Each line becomes an event, whose message is the whole line. What lines have in common becomes a
-/// definition; numbers, ids and other words that differ become its values. So all verbs that read
-/// archives read logs, and the archive takes less space than the compressed log.
+/// A line of JSON with a message, as `timeline export --format jsonl` and Horde write it, becomes
+/// an event with that message, its level, and its properties as named values. From these, export
+/// gives back equal objects, perhaps with other spaces. With --format text they are lines as any
+/// others.
+///
+/// Each other line becomes an event, whose message is the whole line. What lines have in common
+/// becomes a definition; numbers, ids and other words that differ become its values. So all verbs
+/// that read archives read logs, and the archive takes less space than the compressed log.
 ///
 /// The time and the priority of an event are those that its line says, in the shapes that are usual
 /// in logs. A line that says no time has that of the line before. Times without a zone are local
@@ -42,9 +48,22 @@ pub struct Args {
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
 
+    /// What the lines are
+    #[arg(long, value_name = "FORMAT", default_value = "auto")]
+    format: Format,
+
     /// Go on with the lines that programs append, until interrupted, also when the logs are rotated
     #[arg(short, long)]
     follow: bool,
+}
+
+/// What lines are taken for.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Lines of JSON with a message are events with named values, and all others are text
+    Auto,
+    /// Text, so that export gives back the same bytes
+    Text,
 }
 
 /// Shown by `--help`.
@@ -191,6 +210,9 @@ fn import(
     let failed = |error| Failure::Message(permission::failed("write", &args.output, &error));
     let preamble = preamble(&inputs);
     let mut importer = Importer::new(out, preamble, TimeZone::system()).map_err(failed)?;
+    if args.format == Format::Text {
+        importer = importer.only_text();
+    }
     let (mut progress, mut bytes) = (Progress::new(), 0);
     let mut followed = Vec::new();
     for input in inputs {

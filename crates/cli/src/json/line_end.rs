@@ -47,7 +47,8 @@ impl<'a> LineEnd<'a> {
     /// Of the events of this number.
     pub fn new(event: u32, definition: Option<&'a Definition>) -> LineEnd<'a> {
         let is_lost = definition.is_none_or(|definition| definition.is_lost);
-        let is_printf = definition.is_some_and(|d| d.syntax == Syntax::Printf);
+        let is_printf =
+            definition.is_some_and(|d| d.syntax == Syntax::Printf && d.object.is_none());
         // If a message was lost, it is null, unless its text is still known.
         let known = definition.filter(|definition| !is_lost || !definition.message.is_empty());
         let template = or_null(known.map(|definition| &definition.message));

@@ -1,7 +1,8 @@
 //! Writes events as lines of a log in JSON, in the form of Horde's log service.
 
 use timeline::dump::Text;
-use timeline::{Definition, Event, Piece, Priority, Source, Syntax, pieces};
+use timeline::{Definition, Event, Layout, Object, Piece, Priority, Source, Syntax, Value, pieces};
+use timeline_search::import::write_object;
 
 use super::line_end::{LineEnd, push_quoted};
 use super::{or_null, quoted};
@@ -13,16 +14,21 @@ use crate::time::{Form, WallClock};
 /// UTC; level; id, the number of the definition; message; format, the message with `{name}` in the
 /// places of values, if it has names; properties, the values by name (or "0", "1" and so on), and
 /// category, file and line, as objects with a $type; lineIndex and lineCount, the number of the
-/// event's first line, counted from 0, and how many it has.
+/// event's first line, counted from 0, and how many it has. An event that was imported from JSON is
+/// the object that it was.
 pub struct LogLines<'a> {
     at: &'a dyn Source,
     clock: WallClock,
-    path: Option<String>,
+    /// The field with the path and a comma, if there is one.
+    path: String,
     /// By the number of the event, of those that are defined.
     known: Vec<Option<Known<'a>>>,
+    /// Memory for objects that were imported.
+    objects: String,
 }
 
 struct Known<'a> {
+    object: Option<(&'a Object, Layout)>,
     values: LineEnd<'a>,
     /// Level and number.
     head: String,
@@ -38,19 +44,19 @@ impl<'a> LogLines<'a> {
         LogLines {
             at,
             clock: WallClock::new(Form::Rfc3339),
-            path: path.map(quoted),
+            path: path.map_or(String::new(), |path| format!("\"path\":{},", quoted(path))),
             known: Vec::new(),
+            objects: String::new(),
         }
     }
 
     /// Appends an event with this message, whose first line has the number `first`.
     pub fn write(&mut self, event: &Event, message: &str, first: u64, count: u64, out: &mut Text) {
-        out.push("{");
-        if let Some(path) = &self.path {
-            out.push("\"path\":");
-            out.push(path);
-            out.push(",");
+        if self.write_imported(event, message, out) {
+            return;
         }
+        out.push("{");
+        out.push(&self.path);
         out.push("\"time\":");
         match self.at.time(event) {
             Some(nanos) => {
@@ -80,6 +86,22 @@ impl<'a> LogLines<'a> {
         out.push(",\"lineCount\":");
         out.number(count);
         out.push("}\n");
+    }
+
+    /// Appends the objects of an event that was imported. Returns whether it was.
+    fn write_imported(&mut self, event: &Event, message: &str, out: &mut Text) -> bool {
+        let mut objects = std::mem::take(&mut self.objects);
+        let path = std::mem::take(&mut self.path);
+        let object = self.known(event).and_then(|known| known.object.as_ref());
+        let is_imported = object.is_some();
+        if let Some((object, layout)) = object {
+            let values: Vec<Value> = event.values(layout).collect();
+            objects.clear();
+            write_object(object, message, &values, &path, &mut objects);
+            out.push(&objects);
+        }
+        (self.objects, self.path) = (objects, path);
+        is_imported
     }
 
     fn known(&mut self, event: &Event) -> Option<&Known<'a>> {
@@ -118,7 +140,13 @@ impl<'a> Known<'a> {
             add("line", "LineNumber", line);
         }
         place += "}";
+        let object = definition.and_then(|definition| {
+            let object = definition.object.as_deref();
+            let object = object.filter(|_| !definition.is_lost);
+            Some((object?, Layout::of(definition)))
+        });
         Known {
+            object,
             head: format!(",\"level\":{},\"id\":{event},\"message\":", or_null(level)),
             format: match format {
                 Some(format) => format!(",\"format\":{},\"properties\":{{", quoted(&format)),

@@ -6,10 +6,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use timeline::Priority;
+use timeline::{Priority, ValueKind};
 use timeline_archive::{Line, LineBlock, LineShape, LineTexts, LineValues};
 
-use super::definitions::{Definitions, PutString};
+use super::definitions::{Definitions, PutString, next};
+use super::json::{Kept, KnownObject, ObjectId, Objects};
 use super::skeleton::{CutLine, Skeleton, SkeletonId, Skeletons};
 use super::template::Conversion;
 use super::timestamp::{Found, Timestamps};
@@ -30,6 +31,8 @@ pub struct Batch {
     text: Vec<u8>,
     lines: Vec<Waiting>,
     spans: Vec<Span>,
+    /// How many values of JSON there are: each takes a byte, also an empty text.
+    values: usize,
 }
 
 /// A line of a batch.
@@ -41,9 +44,20 @@ struct Waiting {
     /// The places of its variables among all of the batch.
     first_span: u32,
     spans: u32,
+    /// Of a line of text.
     skeleton: SkeletonId,
     found: Option<Found>,
+    /// Of an event that was made of JSON, whose variables are its values.
+    object: Option<ObjectId>,
+    time: Option<u64>,
     place: Place,
+}
+
+/// What the lines of a shape have in common.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Common {
+    Text(SkeletonId, Option<Priority>),
+    Object(ObjectId),
 }
 
 /// Where a line is from.
@@ -76,7 +90,7 @@ impl Batch {
 
     /// Whether a block of these lines is large enough.
     pub fn is_full(&self) -> bool {
-        self.lines.len() >= MOST_LINES || self.text.len() >= MOST_BYTES
+        self.lines.len() >= MOST_LINES || self.text.len() + self.values >= MOST_BYTES
     }
 
     /// Appends a line.
@@ -98,12 +112,44 @@ impl Batch {
             spans: self.spans.len() as u32 - first_span,
             skeleton: 0,
             found,
+            object: None,
+            time: found.map(|found| found.unix_nanos),
             place,
         };
         let skeleton = known.skeletons.of(&self.cut_line(&waiting), true);
         self.lines.push(Waiting {
             skeleton,
             ..waiting
+        });
+    }
+
+    /// Appends an event that was made of JSON.
+    pub fn push_object<'a>(
+        &mut self,
+        object: ObjectId,
+        time: Option<u64>,
+        place: Place,
+        values: impl Iterator<Item = &'a [u8]>,
+    ) {
+        let (from, first_span) = (self.text.len(), self.spans.len() as u32);
+        for value in values {
+            let begin = self.text.len() - from;
+            self.text.extend_from_slice(value);
+            self.spans
+                .push((begin as u32, (self.text.len() - from) as u32));
+        }
+        let spans = self.spans.len() as u32 - first_span;
+        self.values += spans as usize;
+        self.lines.push(Waiting {
+            from,
+            to: self.text.len(),
+            first_span,
+            spans,
+            skeleton: 0,
+            found: None,
+            object: Some(object),
+            time,
+            place,
         });
     }
 
@@ -126,21 +172,24 @@ impl Batch {
         &mut self,
         known: &mut Known,
         times: &Timestamps,
-        definitions: &mut Definitions,
+        (definitions, objects): (&mut Definitions, &mut Objects),
         put: PutString,
     ) -> LineBlock {
         let fine: Vec<_> = self.lines.iter().map(|line| line.skeleton).collect();
-        self.count(0..self.lines.len(), known);
-        known.find_masks(&fine);
-        self.cut_again(known, definitions);
+        let is_text = |place: &usize| self.lines[*place].object.is_none();
+        let text: Vec<_> = (0..self.lines.len()).filter(is_text).collect();
+        self.count(text.iter().copied(), known);
+        known.find_masks(text.iter().map(|place| fine[*place]));
+        self.cut_again(text, known, definitions);
         let mut block = LineBlock::default();
-        let mut shapes: HashMap<(SkeletonId, Option<Priority>), usize> = HashMap::new();
+        let mut shapes: HashMap<Common, usize> = HashMap::new();
         let mut members: Vec<Vec<u32>> = Vec::new();
         for ((place, line), fine) in self.lines.iter().enumerate().zip(&fine) {
-            let priority = known.skeletons.get(*fine).priority;
-            let shape = *shapes
-                .entry((line.skeleton, priority))
-                .or_insert(members.len());
+            let common = match line.object {
+                Some(object) => Common::Object(object),
+                None => Common::Text(line.skeleton, known.skeletons.get(*fine).priority),
+            };
+            let shape = *shapes.entry(common).or_insert(members.len());
             if shape == members.len() {
                 members.push(Vec::new());
             }
@@ -154,19 +203,30 @@ impl Batch {
         }
         let mut keys: Vec<_> = shapes.into_iter().collect();
         keys.sort_by_key(|(_, shape)| *shape);
-        for (((id, priority), _), members) in keys.iter().zip(&members) {
-            let skeleton = known.skeletons.get(*id);
+        for ((common, _), members) in keys.iter().zip(&members) {
+            let (id, priority) = match *common {
+                Common::Text(id, priority) => (id, priority),
+                Common::Object(id) => {
+                    let values = self.object_values(objects.get(id), members, times);
+                    let number = || next(&mut definitions.numbers);
+                    let definition = objects.definition(id, number, put);
+                    block.shapes.push(LineShape { definition, values });
+                    continue;
+                }
+            };
+            let skeleton = known.skeletons.get(id);
             let (values, conversions) = {
-                let before = definitions.conversions(*id, *priority);
+                let before = definitions.conversions(id, priority);
                 self.values(skeleton, members, times, before)
             };
-            let definition = definitions.define((*id, skeleton), *priority, conversions, put);
+            let definition = definitions.define((id, skeleton), priority, conversions, put);
             block.shapes.push(LineShape { definition, values });
         }
         block.times = self.times(known);
         self.text.clear();
         self.lines.clear();
         self.spans.clear();
+        self.values = 0;
         block
     }
 
@@ -180,8 +240,7 @@ impl Batch {
     }
 
     /// Gives each line a skeleton that has a definition, or is to have one.
-    fn cut_again(&mut self, known: &mut Known, definitions: &Definitions) {
-        let mut left: Vec<usize> = (0..self.lines.len()).collect();
+    fn cut_again(&mut self, mut left: Vec<usize>, known: &mut Known, definitions: &Definitions) {
         for step in [Step::Masked, Step::Coarse, Step::Whole] {
             let mut cut = Vec::new();
             for line in left {
@@ -252,27 +311,58 @@ impl Batch {
             }
             let before = before.and_then(|before| before.get(place).copied());
             let (conversion, numbers) = Conversion::of(before, texts(place));
-            let values = numbers.map(LineValues::Integers).unwrap_or_else(|| {
-                let mut all = LineTexts::default();
-                texts(place).for_each(|text| all.push(text));
-                LineValues::Texts(all)
-            });
+            let values = numbers
+                .map(|all| LineValues::Numbers(ValueKind::Uint, all))
+                .unwrap_or_else(|| {
+                    let mut all = LineTexts::default();
+                    texts(place).for_each(|text| all.push(text));
+                    LineValues::Texts(all)
+                });
             (values, conversion)
         });
         each.unzip()
     }
 
+    /// The values of the events that were made of JSON and have this in common.
+    fn object_values(
+        &self,
+        common: &KnownObject,
+        members: &[u32],
+        times: &Timestamps,
+    ) -> Vec<LineValues> {
+        let of_place = |(place, kept): (usize, &Kept)| {
+            let values = members.iter().map(|line| {
+                let line = &self.lines[*line as usize];
+                let (from, to) = self.spans[line.first_span as usize + place];
+                &self.text[line.from + from as usize..line.from + to as usize]
+            });
+            match kept {
+                Kept::Time(form) => LineValues::Time(times.form(*form).clone()),
+                Kept::Numbers(kind) => {
+                    let number = |bytes: &[u8]| bytes.first_chunk().copied().unwrap_or_default();
+                    let numbers = values.map(|bytes| u64::from_le_bytes(number(bytes)));
+                    LineValues::Numbers(*kind, numbers.collect())
+                }
+                Kept::Texts => {
+                    let mut all = LineTexts::default();
+                    values.for_each(|text| all.push(text));
+                    LineValues::Texts(all)
+                }
+            }
+        };
+        common.kept.iter().enumerate().map(of_place).collect()
+    }
+
     /// The times of the lines. One without a time has that of the line before.
     fn times(&self, known: &mut Known) -> Vec<u64> {
-        let found = |line: &Waiting| line.found.map(|found| found.unix_nanos);
         let first = known
             .last_time
-            .or_else(|| self.lines.iter().find_map(found));
+            .or_else(|| self.lines.iter().find_map(|line| line.time));
         let Some(mut last) = first else {
             return Vec::new();
         };
         let times = self.lines.iter().map(|line| {
-            last = found(line).unwrap_or(last);
+            last = line.time.unwrap_or(last);
             last
         });
         let times = times.collect();
@@ -297,11 +387,11 @@ impl Known {
     }
 
     /// Finds the words that differ among the lines of large families.
-    fn find_masks(&mut self, used: &[SkeletonId]) {
+    fn find_masks(&mut self, used: impl Iterator<Item = SkeletonId>) {
         let mut families: HashMap<u32, HashSet<SkeletonId>> = HashMap::new();
         for id in used {
-            if let Some(family) = self.skeletons.get(*id).family {
-                families.entry(family).or_default().insert(*id);
+            if let Some(family) = self.skeletons.get(id).family {
+                families.entry(family).or_default().insert(id);
             }
         }
         for (family, members) in families {
@@ -346,5 +436,26 @@ fn mask(members: &[&[Option<u64>]], mut mask: u64) -> u64 {
             Some(place) => mask |= 1 << place,
             None => return mask,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_without_bytes_fill_a_batch_as_well() {
+        let (mut batch, mut count) = (Batch::default(), 0);
+        let place = Place {
+            thread: 0,
+            lane: 0,
+            number: 0,
+            has_end: true,
+        };
+        while !batch.is_full() {
+            batch.push_object(0, None, place, std::iter::repeat_n(&b""[..], 256));
+            count += 256;
+        }
+        assert_eq!(count, MOST_BYTES);
     }
 }

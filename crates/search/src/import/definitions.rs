@@ -22,6 +22,14 @@ pub struct Definitions {
     skeletons: HashSet<SkeletonId>,
     /// By format and priority, also those of skeletons that were forgotten.
     all: HashMap<(String, Option<Priority>), RawDefinition>,
+    /// How many definitions have numbers, also those of JSON.
+    pub numbers: u64,
+}
+
+/// The number of the next definition.
+pub fn next(numbers: &mut u64) -> u64 {
+    *numbers += 1;
+    *numbers
 }
 
 impl Definitions {
@@ -63,14 +71,14 @@ impl Definitions {
             return definition.clone();
         }
         let format = format(skeleton, &conversions);
-        let number = self.all.len() as u64 + 1;
+        let numbers = &mut self.numbers;
         let definition = self
             .all
             .entry((format, priority))
             .or_insert_with_key(|(format, _)| RawDefinition {
                 format: Some(put(format)),
                 level: priority.map(|priority| priority as u64),
-                event: Some(number),
+                event: Some(next(numbers)),
                 syntax: Some(PRINTF),
                 ..RawDefinition::default()
             });

@@ -39,9 +39,26 @@ pub fn level(text: &[u8], time: Option<usize>) -> Option<Priority> {
 
 /// Whether this word may say a priority.
 pub fn is_level(word: &[u8]) -> bool {
-    WORDS
-        .iter()
-        .any(|(name, _)| word.eq_ignore_ascii_case(name.as_bytes()))
+    of_word(word).is_some()
+}
+
+/// The priority that a word says, in capitals or not.
+pub fn of_word(word: &[u8]) -> Option<Priority> {
+    let mut words = WORDS.iter();
+    let found = words.find(|(name, _)| word.eq_ignore_ascii_case(name.as_bytes()));
+    found.map(|(_, priority)| *priority)
+}
+
+/// The levels of bunyan and pino.
+pub fn of_number(number: u64) -> Option<Priority> {
+    Some(match number {
+        10 => Priority::Packet,
+        20 => Priority::Trace,
+        30 => Priority::Info,
+        40 => Priority::Warning,
+        50 | 60 => Priority::Error,
+        _ => return None,
+    })
 }
 
 /// The severities of syslog, from 0 (emergency) to 7 (debug).
@@ -77,14 +94,7 @@ fn journald(text: &[u8]) -> Option<Priority> {
 /// `"level":30`, as bunyan and pino write it.
 fn bunyan(text: &[u8]) -> Option<Priority> {
     let at = memchr::memmem::find(text, b"\"level\":")?;
-    Some(match number(&text[at + 8..])? {
-        10 => Priority::Packet,
-        20 => Priority::Trace,
-        30 => Priority::Info,
-        40 => Priority::Warning,
-        50 | 60 => Priority::Error,
-        _ => return None,
-    })
+    of_number(number(&text[at + 8..])?)
 }
 
 /// A letter right before the time at the beginning of a line.
@@ -105,15 +115,13 @@ fn word(text: &[u8]) -> Option<Priority> {
     while at < text.len() {
         let length = text[at..].iter().take_while(|byte| is_letter(byte)).count();
         let word = &text[at..at + length];
-        if let Some((_, priority)) = WORDS.iter().find(|(name, _)| {
-            name.len() == word.len() && word.eq_ignore_ascii_case(name.as_bytes())
-        }) {
+        if let Some(priority) = of_word(word) {
             let before = at.checked_sub(1).map(|at| text[at]);
             let behind = text.get(at + length);
             let is_marked = before.is_some_and(|byte| b"[<(\"=|".contains(&byte))
                 || behind.is_some_and(|byte| b":]".contains(byte));
             if is_marked || word.iter().all(u8::is_ascii_uppercase) {
-                return Some(*priority);
+                return Some(priority);
             }
         }
         at += length.max(1);

@@ -3,11 +3,12 @@
 //! compressed.rs expands logs, lines.rs cuts a stream into lines, timestamp.rs finds their times,
 //! tokens.rs their variables, and skeleton.rs the lines that differ in these only. batch.rs decides
 //! for a block of lines which definitions they have; template.rs makes these formats of printf.
-//! text.rs gives the lines back.
+//! json/ makes events with named values of lines of JSON. text.rs gives the lines back.
 
 mod batch;
 mod compressed;
 mod definitions;
+mod json;
 mod level;
 mod lines;
 mod skeleton;
@@ -26,10 +27,12 @@ use timeline_archive::{Form, LineBlock, Preamble, RawThread, Writer};
 
 use batch::{Batch, Known, Place};
 use definitions::Definitions;
+use json::{Group, Member, Objects};
 use lines::Lines;
 use timestamp::Timestamps;
 
 pub use compressed::{expanded, is_compressed};
+pub use json::write_object;
 pub use text::LineWriter;
 
 /// The clock of an archive of imported lines: its ticks are the numbers of the lines.
@@ -47,15 +50,24 @@ pub struct Importer<W> {
     definitions: Definitions,
     times: Timestamps,
     threads: Vec<RawThread>,
-    /// The number of the next line of each lane, and of all.
+    /// The number of the next event of each lane, and of all.
     numbers: Vec<u64>,
-    line: u64,
+    event: u64,
+    /// Whether lines of JSON become events with named values.
+    reads_json: bool,
+    objects: Objects,
+    /// The lines of an event that others may follow.
+    group: Group,
+    /// How many lines were taken.
+    lines: u64,
 }
 
 /// A file whose lines are imported.
 pub struct ImportedFile {
     thread: u32,
     lines: Lines,
+    /// Whether the next bytes belong to a line of which a part was taken.
+    is_inside: bool,
 }
 
 impl<W: Write> Importer<W> {
@@ -75,8 +87,18 @@ impl<W: Write> Importer<W> {
             times: Timestamps::new(local),
             threads: Vec::new(),
             numbers: Vec::new(),
-            line: 0,
+            event: 0,
+            reads_json: true,
+            objects: Objects::default(),
+            group: Group::default(),
+            lines: 0,
         })
+    }
+
+    /// Leaves lines of JSON as they are.
+    pub fn only_text(mut self) -> Importer<W> {
+        self.reads_json = false;
+        self
     }
 
     /// Begins a file of this name, which was changed last at this time.
@@ -95,6 +117,7 @@ impl<W: Write> Importer<W> {
         ImportedFile {
             thread: thread as u32,
             lines: Lines::new(),
+            is_inside: false,
         }
     }
 
@@ -112,7 +135,11 @@ impl<W: Write> Importer<W> {
     pub fn read(&mut self, file: &mut ImportedFile, from: &mut impl Read) -> Result<usize, Failed> {
         let count = file.lines.read(from).map_err(Failed::Read)?;
         while let Some((line, has_end)) = file.lines.next_line() {
-            self.line(line, has_end, file.thread)
+            // A line that is too long has parts, which are no JSON by themselves.
+            let is_whole = has_end && !file.is_inside;
+            self.lines += u64::from(!file.is_inside);
+            file.is_inside = !has_end;
+            self.line(line, has_end, is_whole, file.thread)
                 .map_err(Failed::Write)?;
         }
         Ok(count)
@@ -124,43 +151,109 @@ impl<W: Write> Importer<W> {
     /// Those of the output.
     pub fn end(&mut self, file: &mut ImportedFile) -> io::Result<()> {
         if !file.lines.rest().is_empty() {
-            self.line(file.lines.rest(), false, file.thread)?;
+            let is_whole = !file.is_inside;
+            self.lines += u64::from(is_whole);
+            self.line(file.lines.rest(), false, is_whole, file.thread)?;
             file.lines.take_rest();
+        }
+        file.is_inside = false;
+        self.end_group()
+    }
+
+    #[inline]
+    fn line(&mut self, line: &[u8], has_end: bool, is_whole: bool, thread: u32) -> io::Result<()> {
+        let is_json = self.reads_json && is_whole && line.first() == Some(&b'{');
+        if is_json && self.group.read(line) {
+            return self.json(line, has_end, thread);
+        }
+        self.end_group()?;
+        self.text(line, has_end, thread)
+    }
+
+    /// Takes a line of JSON that was read.
+    fn json(&mut self, line: &[u8], has_end: bool, thread: u32) -> io::Result<()> {
+        if !self.group.goes_on(thread) {
+            self.emit_group()?;
+            self.group.restart();
+        }
+        match self.group.take(line, has_end, thread) {
+            true => Ok(()),
+            false => self.end_group(),
+        }
+    }
+
+    /// Makes an event of the lines of JSON that wait for others.
+    fn end_group(&mut self) -> io::Result<()> {
+        let result = self.emit_group();
+        self.group.clear();
+        result
+    }
+
+    fn emit_group(&mut self) -> io::Result<()> {
+        let group = std::mem::take(&mut self.group);
+        let result = self.emit(&group);
+        self.group = group;
+        result
+    }
+
+    fn emit(&mut self, group: &Group) -> io::Result<()> {
+        let lines = group.lines();
+        if lines.is_empty() || self.object(lines, group.thread)? {
+            return Ok(());
+        }
+        for line in lines {
+            if lines.len() == 1 || !self.object(std::slice::from_ref(line), group.thread)? {
+                self.text(&line.line, line.has_end, group.thread)?;
+            }
         }
         Ok(())
     }
 
-    #[inline]
-    fn line(&mut self, line: &[u8], has_end: bool, thread: u32) -> io::Result<()> {
-        let lane = u64::from(thread) % LANES;
-        let number = &mut self.numbers[lane as usize];
-        let place = Place {
-            thread,
-            lane,
-            number: *number,
-            has_end,
+    /// Takes the lines of an event. Returns whether it can be one.
+    fn object(&mut self, lines: &[Member], thread: u32) -> io::Result<bool> {
+        let Some(first) = lines.first() else {
+            return Ok(true);
         };
-        *number += 1;
+        let found = first.time(&mut self.times);
+        let Some(id) = self.objects.of(lines, found.and_then(|(_, form)| form)) else {
+            return Ok(false);
+        };
+        let place = place(&mut self.numbers, thread, true);
+        let time = found.map(|(unix_nanos, _)| unix_nanos);
+        let values = self.objects.values(id, lines);
+        self.batch.push_object(id, time, place, values);
+        self.put_full_block()?;
+        Ok(true)
+    }
+
+    fn text(&mut self, line: &[u8], has_end: bool, thread: u32) -> io::Result<()> {
+        let place = place(&mut self.numbers, thread, has_end);
         let found = self.times.find(line);
         self.batch.push(line, found, place, &mut self.known);
-        if self.batch.is_full() {
-            self.put_block()?;
+        self.put_full_block()
+    }
+
+    #[inline]
+    fn put_full_block(&mut self) -> io::Result<()> {
+        match self.batch.is_full() {
+            true => self.put_block(),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     fn put_block(&mut self) -> io::Result<()> {
         let writer = &mut self.writer;
         let mut put = |text: &str| writer.string(text);
         let (known, definitions) = (&mut self.known, &mut self.definitions);
-        let block = self.batch.finish(known, &self.times, definitions, &mut put);
-        let lines = block.lines.len() as u64;
+        let definitions = (definitions, &mut self.objects);
+        let block = (self.batch).finish(known, &self.times, definitions, &mut put);
+        let events = block.lines.len() as u64;
         let block = LineBlock {
             threads: self.threads.clone(),
-            first_ticks: self.line,
+            first_ticks: self.event,
             ..block
         };
-        self.line += lines;
+        self.event += events;
         self.writer.lines(&block)?;
         if self.known.skeletons.len() > MOST_SKELETONS {
             self.known.forget_skeletons();
@@ -174,6 +267,7 @@ impl<W: Write> Importer<W> {
     /// # Errors
     /// Those of the output.
     pub fn flush(&mut self) -> io::Result<()> {
+        self.end_group()?;
         if !self.batch.is_empty() {
             self.put_block()?;
         }
@@ -182,7 +276,21 @@ impl<W: Write> Importer<W> {
 
     /// How many lines were taken, and how many bytes were written.
     pub fn progress(&self) -> (u64, u64) {
-        (self.numbers.iter().sum(), self.writer.written())
+        (self.lines, self.writer.written())
+    }
+}
+
+/// The place of the next event of a thread.
+#[inline]
+fn place(numbers: &mut [u64], thread: u32, has_end: bool) -> Place {
+    let lane = u64::from(thread) % LANES;
+    let number = &mut numbers[lane as usize];
+    *number += 1;
+    Place {
+        thread,
+        lane,
+        number: *number - 1,
+        has_end,
     }
 }
 

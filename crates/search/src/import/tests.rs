@@ -24,7 +24,7 @@ fn preamble() -> Preamble {
 }
 
 /// The archive of a log, of which so many bytes are read at once.
-fn import(log: &[u8], most: usize) -> Archive {
+pub fn import(log: &[u8], most: usize) -> Archive {
     let mut file = Vec::new();
     let zone = TimeZone::fixed(jiff::tz::offset(1));
     let mut importer = Importer::new(&mut file, preamble(), zone).unwrap();
@@ -39,7 +39,7 @@ fn import(log: &[u8], most: usize) -> Archive {
     Archive::from_bytes(file)
 }
 
-fn exported(archive: &Archive) -> Vec<u8> {
+pub fn exported(archive: &Archive) -> Vec<u8> {
     let (mut writer, mut out) = (LineWriter::default(), Vec::new());
     for event in archive.events() {
         writer.write(&event, &mut out);

@@ -3,31 +3,64 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use timeline::{Format, values};
-use timeline_archive::{RecordedDefinition, RecordedEvent};
+use timeline::{Format, Object, Value, values};
+use timeline_archive::{OBJECT, RecordedDefinition, RecordedEvent};
 
+use super::json::write_object;
 use super::template::has_no_end;
 
-/// Gives back imported lines as they were.
+/// Gives back imported lines: of text byte for byte, of JSON as equal objects.
 #[derive(Default)]
 pub struct LineWriter {
     /// By the address of a definition, which is kept so that no other one gets it.
-    formats: HashMap<*const RecordedDefinition, (Arc<RecordedDefinition>, Format, bool)>,
+    formats: HashMap<*const RecordedDefinition, (Arc<RecordedDefinition>, Lines)>,
+    /// Memory for messages and objects.
+    message: Vec<u8>,
+    objects: String,
+}
+
+/// How events become lines.
+struct Lines {
+    format: Format,
+    has_end: bool,
+    object: Option<Object>,
+}
+
+impl Lines {
+    fn of(definition: &RecordedDefinition) -> Lines {
+        let text = definition.message.as_deref().unwrap_or_default();
+        let is_object = definition.syntax == Some(OBJECT);
+        let object = is_object.then(|| Object::parse(text)).flatten();
+        Lines {
+            format: Format::parse(object.as_ref().map_or(text, Object::format)),
+            has_end: object.is_some() || !has_no_end(text),
+            object,
+        }
+    }
 }
 
 impl LineWriter {
-    /// Appends the line of an event.
+    /// Appends the line of an event, or its lines.
     pub fn write(&mut self, event: &RecordedEvent, out: &mut Vec<u8>) {
         let key = Arc::as_ptr(&event.definition);
-        let known = self.formats.entry(key).or_insert_with(|| {
-            let text = event.definition.message.as_deref().unwrap_or_default();
+        let (_, lines) = self.formats.entry(key).or_insert_with(|| {
             let definition = Arc::clone(&event.definition);
-            (definition, Format::parse(text), !has_no_end(text))
+            let lines = Lines::of(&definition);
+            (definition, lines)
         });
-        let (_, format, has_end) = known;
-        format.render(values(&event.payload), out);
-        if *has_end {
-            out.push(b'\n');
-        }
+        let Some(object) = &lines.object else {
+            lines.format.render(values(&event.payload), out);
+            if lines.has_end {
+                out.push(b'\n');
+            }
+            return;
+        };
+        let all: Vec<Value> = values(&event.payload).collect();
+        self.message.clear();
+        (lines.format).render(all.iter().cloned(), &mut self.message);
+        self.objects.clear();
+        let message = String::from_utf8_lossy(&self.message);
+        write_object(object, &message, &all, "", &mut self.objects);
+        out.extend_from_slice(self.objects.as_bytes());
     }
 }

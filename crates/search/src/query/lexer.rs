@@ -102,7 +102,15 @@ fn first(text: &str, rest: &str) -> Result<(Token, usize)> {
         return number(text, rest);
     }
     let word = &rest[usize::from(c == '$')..];
-    let end = word.find(|c: char| !is_in_name(c)).unwrap_or(word.len());
+    if let Some(quote) = word.chars().next().filter(|c| "\"'".contains(*c)) {
+        let (token, length) = quoted(text, word, quote)?;
+        let name = match token {
+            Token::Text(name) => Token::Word(name),
+            other => other,
+        };
+        return Ok((name, length + 1));
+    }
+    let end = end_of_name(word);
     if end == 0 {
         return Err(Error::Expression {
             expected: "a field, a number, a text in quotes or a comparison",
@@ -115,6 +123,19 @@ fn first(text: &str, rest: &str) -> Result<(Token, usize)> {
         Token::Word(word[..end].into()),
         rest.len() - word.len() + end,
     ))
+}
+
+/// The length of a name, whose parts have a dot between them: `user.id`.
+fn end_of_name(word: &str) -> usize {
+    let mut end = 0;
+    loop {
+        let rest = &word[end..];
+        end += rest.find(|c| !is_in_name(c)).unwrap_or(rest.len());
+        match word[end..].strip_prefix('.') {
+            Some(behind) if end > 0 && behind.starts_with(is_in_name) => end += 1,
+            _ => return end,
+        }
+    }
 }
 
 fn is_in_name(c: char) -> bool {
@@ -249,6 +270,26 @@ mod tests {
                 Token::End
             ]
         );
+    }
+
+    #[test]
+    fn names_have_parts_and_quotes() {
+        let word = |name: &str| Token::Word(name.into());
+        assert_eq!(
+            all("user.id>$a.b&&$'x-y'=$\"and\""),
+            [
+                word("user.id"),
+                Token::Sign(">"),
+                word("a.b"),
+                Token::Sign("&&"),
+                word("x-y"),
+                Token::Sign("="),
+                word("and"),
+                Token::End
+            ]
+        );
+        assert!(tokens("a. > 1").is_err());
+        assert!(tokens("$.a").is_err());
     }
 
     #[test]

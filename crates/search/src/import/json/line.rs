@@ -1,0 +1,345 @@
+//! Takes a line of JSON apart: what lines have in common, and the values in which they differ.
+
+use timeline::{ObjectValue, Priority};
+
+use super::super::level::{of_number, of_word};
+use super::super::tokens::Span;
+use super::scan::{Input, number, unescape};
+use super::write::push_quoted;
+
+/// Objects in the properties and around. Deeper ones are values as a whole.
+const MOST_DEEP: usize = 8;
+/// Longer texts are no levels.
+const MOST_LEVEL: usize = 64;
+
+/// A line that is taken apart. Its memory is used again for the next line.
+#[derive(Default)]
+pub struct JsonLine {
+    /// The line as JSON without spaces. In the places of values it has `$` and their types.
+    pub shape: String,
+    /// In the order of the line.
+    pub values: Vec<JsonValue>,
+    /// The bytes of the values.
+    pub bytes: Vec<u8>,
+    pub message: Option<Span>,
+    pub format: Option<Span>,
+    pub level: Option<Priority>,
+    pub category: Option<Span>,
+    pub file: Option<Span>,
+    pub file_line: Option<u64>,
+    /// The values of these names.
+    pub time: Option<usize>,
+    pub id: Option<usize>,
+    /// Which line of its event this is, and how many there are.
+    pub index: Option<u64>,
+    pub count: Option<u64>,
+    has_properties: bool,
+    /// Whether the properties are being read.
+    is_inside: bool,
+    has_level: bool,
+}
+
+/// A value of a line.
+#[derive(Debug, Clone, Copy)]
+pub struct JsonValue {
+    pub kind: ObjectValue,
+    /// Its place in the shape.
+    pub at: usize,
+    /// Its bytes; of a number the 64 bits, little-endian.
+    pub bytes: Span,
+    /// The key of the text or number, or of the object that stands for it with a `$text`.
+    key: Span,
+    pub is_property: bool,
+}
+
+/// Where a member of an object stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Top,
+    Properties,
+    Below,
+}
+
+impl JsonLine {
+    /// Takes a line apart. Returns whether it is of the schema.
+    pub fn read(&mut self, line: &[u8]) -> bool {
+        if line.first() != Some(&b'{') {
+            return false;
+        }
+        let (mut shape, mut bytes) = (String::new(), Vec::new());
+        let mut values = Vec::new();
+        std::mem::swap(&mut shape, &mut self.shape);
+        std::mem::swap(&mut bytes, &mut self.bytes);
+        std::mem::swap(&mut values, &mut self.values);
+        shape.clear();
+        bytes.clear();
+        values.clear();
+        *self = JsonLine {
+            shape,
+            bytes,
+            values,
+            ..JsonLine::default()
+        };
+        let Ok(text) = std::str::from_utf8(line) else {
+            return false;
+        };
+        let mut input = Input::new(text);
+        let is_read = self.object(&mut input, Place::Top, (0, 0), 0).is_some();
+        let is_event = self.message.is_some() || self.format.is_some() && self.has_properties;
+        is_read && input.peek().is_none() && is_event
+    }
+
+    /// The bytes at a place.
+    pub fn span(&self, (from, to): Span) -> &[u8] {
+        &self.bytes[from as usize..to as usize]
+    }
+
+    /// The text at a place. A text of JSON is UTF-8.
+    pub fn text(&self, span: Span) -> &str {
+        std::str::from_utf8(self.span(span)).unwrap_or_default()
+    }
+
+    /// The value that a format means with a name: a property, or else a field beside them.
+    pub fn named(&self, name: &str) -> Option<usize> {
+        let is = |value: &JsonValue| !name.is_empty() && self.span(value.key) == name.as_bytes();
+        let mut all = self.values.iter();
+        let property = all.position(|value| value.is_property && is(value));
+        property.or_else(|| self.values.iter().position(is))
+    }
+
+    fn since(&self, from: usize) -> Span {
+        (from as u32, self.bytes.len() as u32)
+    }
+
+    /// Appends a text of JSON without its quotes.
+    fn put_string(&mut self, (string, has_escapes): (&str, bool)) -> Option<Span> {
+        let from = self.bytes.len();
+        match has_escapes {
+            true => unescape(string, &mut self.bytes)?,
+            false => self.bytes.extend_from_slice(string.as_bytes()),
+        }
+        Some(self.since(from))
+    }
+
+    fn object(&mut self, input: &mut Input, place: Place, around: Span, deep: usize) -> Option<()> {
+        let mut separator = '{';
+        input.peek();
+        input.list(b'}', |input| {
+            input.peek();
+            let key = input.string()?;
+            let key = self.put_string(key)?;
+            input.take(b':')?;
+            self.shape.push(separator);
+            separator = ',';
+            self.put_quoted(key);
+            self.shape.push(':');
+            match (place, self.text(key)) {
+                (Place::Top, _) => self.top(input, key)?,
+                (Place::Properties, _) => self.property(input, key)?,
+                (Place::Below, "$type") if input.peek() == Some(b'"') => {
+                    let text = input.string()?;
+                    self.put_constant(text)?;
+                }
+                (Place::Below, "$text") => self.value(input, around, deep)?,
+                (Place::Below, _) => self.value(input, (0, 0), deep)?,
+            }
+            Some(())
+        })?;
+        self.shape += if separator == '{' { "{}" } else { "}" };
+        Some(())
+    }
+
+    fn put_quoted(&mut self, (from, to): Span) {
+        let text = std::str::from_utf8(&self.bytes[from as usize..to as usize]);
+        push_quoted(text.unwrap_or_default(), &mut self.shape);
+    }
+
+    /// A text that is the same in all lines of an event.
+    fn put_constant(&mut self, string: (&str, bool)) -> Option<Span> {
+        let text = self.put_string(string)?;
+        self.put_quoted(text);
+        Some(text)
+    }
+
+    /// A field beside the properties.
+    fn top(&mut self, input: &mut Input, key: Span) -> Option<()> {
+        let is_text = input.peek()? == b'"';
+        let before = self.values.len();
+        match self.text(key) {
+            "message" if is_text => {
+                let string = input.string()?;
+                let text = self.put_string(string)?;
+                self.shape += "$message";
+                return self.message.replace(text).is_none().then_some(());
+            }
+            "format" if is_text => {
+                let string = input.string()?;
+                let text = self.put_constant(string)?;
+                return self.format.replace(text).is_none().then_some(());
+            }
+            "level" => {
+                let is_first = !std::mem::replace(&mut self.has_level, true);
+                return is_first.then_some(()).and(self.level(input, key));
+            }
+            "properties" if input.peek() == Some(b'{') => {
+                let is_first = !std::mem::replace(&mut self.has_properties, true);
+                is_first.then_some(())?;
+                self.is_inside = true;
+                self.object(input, Place::Properties, (0, 0), 1)?;
+                self.is_inside = false;
+                return Some(());
+            }
+            "category" if is_text => {
+                let string = input.string()?;
+                self.category = Some(self.put_constant(string)?);
+                return Some(());
+            }
+            _ => self.value(input, key, 1)?,
+        }
+        let found = (self.values.len() > before).then_some(before);
+        let number = found.filter(|at| self.values[*at].kind == ObjectValue::Int);
+        let number = number.and_then(|at| u64::try_from(self.number(at) as i64).ok());
+        match self.text(key) {
+            "time" => {
+                return found.map_or(Some(()), |at| self.time.replace(at).is_none().then_some(()));
+            }
+            "timestamp" | "@timestamp" | "ts" if self.time.is_none() => self.time = found,
+            "id" => self.id = found,
+            "lineIndex" | "line" => self.index = number,
+            "lineCount" => self.count = number,
+            _ => {}
+        }
+        Some(())
+    }
+
+    /// The 64 bits of a number.
+    pub fn number(&self, value: usize) -> u64 {
+        let bytes = self.span(self.values[value].bytes).first_chunk();
+        bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
+    }
+
+    fn level(&mut self, input: &mut Input, key: Span) -> Option<()> {
+        let mut ahead = *input;
+        match ahead.peek()? {
+            b'"' => {
+                let string = ahead.string()?;
+                if string.0.len() > MOST_LEVEL {
+                    return self.value(input, key, 1);
+                }
+                *input = ahead;
+                let text = self.put_constant(string)?;
+                self.level = of_word(self.span(text));
+            }
+            b'0'..=b'9' => {
+                let number = ahead.number()?;
+                let Ok(known) = number.parse().map(of_number) else {
+                    return self.value(input, key, 1);
+                };
+                *input = ahead;
+                self.shape += number;
+                self.level = known;
+            }
+            _ => return self.value(input, key, 1),
+        }
+        Some(())
+    }
+
+    fn property(&mut self, input: &mut Input, key: Span) -> Option<()> {
+        let kind = match self.text(key) {
+            "category" => "Channel",
+            "file" => "SourceFile",
+            "line" => "LineNumber",
+            _ => return self.value(input, key, 1),
+        };
+        let mut ahead = *input;
+        let Some(string) = labelled(&mut ahead, kind) else {
+            return self.value(input, key, 1);
+        };
+        *input = ahead;
+        self.shape += &format!("{{\"$type\":\"{kind}\",\"$text\":");
+        let text = self.put_constant(string)?;
+        self.shape.push('}');
+        match kind {
+            "Channel" => self.category = Some(text),
+            "SourceFile" => self.file = Some(text),
+            _ => self.file_line = self.text(text).parse().ok(),
+        }
+        Some(())
+    }
+
+    /// A value of any type. In a format, it is known by `name`.
+    fn value(&mut self, input: &mut Input, name: Span, deep: usize) -> Option<()> {
+        let from = self.bytes.len();
+        let kind = match input.peek()? {
+            b'{' if deep < MOST_DEEP => {
+                return self.object(input, Place::Below, name, deep + 1);
+            }
+            b'"' => {
+                let begin = input.at;
+                let string = input.string()?;
+                match self.put_string(string) {
+                    Some(_) => ObjectValue::Text,
+                    None => {
+                        self.bytes.truncate(from);
+                        self.bytes
+                            .extend_from_slice(&input.text.as_bytes()[begin..input.at]);
+                        ObjectValue::Json
+                    }
+                }
+            }
+            b'{' | b'[' => {
+                self.bytes.extend_from_slice(input.any()?.as_bytes());
+                ObjectValue::Json
+            }
+            b'-' | b'0'..=b'9' => {
+                let text = input.number()?;
+                let (kind, bits) = number(text);
+                match kind {
+                    ObjectValue::Json => self.bytes.extend_from_slice(text.as_bytes()),
+                    _ => self.bytes.extend_from_slice(&bits.to_le_bytes()),
+                }
+                kind
+            }
+            _ => match input.word()? {
+                "null" => {
+                    self.shape += "null";
+                    return Some(());
+                }
+                word => {
+                    let bits = u64::from(word == "true");
+                    self.bytes.extend_from_slice(&bits.to_le_bytes());
+                    ObjectValue::Bool
+                }
+            },
+        };
+        self.values.push(JsonValue {
+            kind,
+            at: self.shape.len(),
+            bytes: self.since(from),
+            key: name,
+            is_property: self.is_inside,
+        });
+        self.shape.push('$');
+        self.shape += kind.name();
+        Some(())
+    }
+}
+
+/// The text of an object that has a `$type` of this name, a `$text`, and nothing else.
+fn labelled<'a>(input: &mut Input<'a>, kind: &str) -> Option<(&'a str, bool)> {
+    input.take(b'{')?;
+    let mut text = None;
+    for (key, separator) in [("$type", b','), ("$text", b'}')] {
+        input.peek();
+        (input.string()?.0 == key).then_some(())?;
+        input.take(b':')?;
+        input.peek();
+        let string = input.string()?;
+        match key {
+            "$type" => (string.0 == kind).then_some(())?,
+            _ => text = Some(string),
+        }
+        input.take(separator)?;
+    }
+    text
+}

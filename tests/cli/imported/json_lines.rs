@@ -1,0 +1,172 @@
+//! Lines of JSON become events with named values, and come back as equal objects.
+
+use serde_json::{Value, json};
+use timeline::{Bytes, Nanoseconds, Priority, event};
+
+use super::{Logs, export};
+use crate::command::*;
+use crate::support::Name;
+
+/// What `export --format jsonl` writes of an archive.
+fn objects(archive: &str) -> String {
+    succeed(&["export", archive, "--format", "jsonl"]).stdout
+}
+
+fn parsed(lines: &str) -> Vec<Value> {
+    (lines.lines())
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn what_export_writes_comes_back_as_the_same_lines() {
+    let logs = Logs::new();
+    let name = Name::new("again");
+    let tl = name.create(4096);
+    log_sums(&tl, &Events::define(&tl), 40);
+    for number in 0..100_i64 {
+        let (size, took) = (Bytes(1500 << (number % 40)), Nanoseconds(number * 12_345));
+        let host = ["eth0", "größe", "a \"b\"\\\n\u{202e}{}%s"][number as usize % 3];
+        let ratio = number as f64 / 7.0 * 10_f64.powi(number as i32 % 30 - 15);
+        let is_late = number % 2 == 0;
+        event!(
+            tl,
+            Priority::Warning,
+            "net",
+            "sent {size} to {host} {{in}} {took} at {ratio}, {is_late}; {number}",
+            size,
+            host,
+            took,
+            ratio,
+            is_late,
+            number
+        );
+    }
+    let lines = objects(name.path());
+    assert_eq!(lines.lines().count(), 140);
+    let archive = logs.import(&lines);
+    assert_eq!(objects(&archive), lines);
+    assert_eq!(String::from_utf8(export(&archive)).unwrap(), lines);
+    for (condition, count) in [
+        ("number >= 90 && host == \"eth0\"", 4),
+        ("is_late && number < 50", 25),
+        ("tcp = 7 || tcp = 8", 2),
+        ("ratio > 1e10", 30),
+        ("size = 1500", 3),
+    ] {
+        let found = succeed(&["dump", &archive, "--json", "--where", condition]).json();
+        let wanted = succeed(&["dump", name.path(), "--json", "--where", condition]).json();
+        assert_eq!(found.len(), wanted.len(), "{condition}");
+        if condition != "ratio > 1e10" {
+            assert_eq!(found.len(), count, "{condition}");
+        }
+        let same = |of: &Value, other: &Value| of["message"] == other["message"];
+        assert!(
+            found.iter().zip(&wanted).all(|(a, b)| same(a, b)),
+            "{condition}"
+        );
+    }
+    let warnings = [
+        "dump",
+        &archive,
+        "--json",
+        "--priority",
+        "warning",
+        "--category",
+        "net",
+    ];
+    assert_eq!(succeed(&warnings).json().len(), 100);
+    // The same bytes come back of text as well.
+    let (log, text) = (logs.path("a.log"), logs.path("text.tla"));
+    succeed(&["import", &log, "-o", &text, "--format", "text"]);
+    assert_eq!(export(&text), lines.as_bytes());
+    assert_eq!(
+        parsed(&objects(&text))[0]["message"],
+        lines.lines().next().unwrap()
+    );
+}
+
+/// A line of each kind that is of the schema or nearly.
+const MIXED: &str = include_str!("../../data/mixed.jsonl");
+
+#[test]
+fn files_of_lines_of_json_and_of_text_are_in_order() {
+    let logs = Logs::new();
+    let archive = logs.import(MIXED);
+    let lines = String::from_utf8(export(&archive)).unwrap();
+    let expected = MIXED
+        .replace("\": ", "\":")
+        .replace(", \"", ",\"")
+        .replace("\\u00e9", "é");
+    assert_eq!(lines, expected);
+    let events = succeed(&["dump", &archive, "--json", "--reverse"]).json();
+    assert_eq!(events.len(), 6);
+    let first = &events[0];
+    assert_eq!(first["message"], "got 1500 bytes from eth0");
+    assert_eq!(first["time"], "2026-11-23T14:03:07.100000000Z");
+    assert_eq!(
+        (
+            &first["priority"],
+            &first["category"],
+            &first["file"],
+            &first["line"]
+        ),
+        (&json!("info"), &json!("net"), &json!("a.c"), &json!(12))
+    );
+    assert_eq!(
+        first["args"],
+        json!({
+            "bytes": 1500, "host": "eth0", "user": "bob", "user.user-id": 7,
+            "time": "2026-11-23T14:03:07.1Z", "id": "Net",
+        })
+    );
+    assert_eq!(events[2]["priority"], "error");
+    assert_eq!(events[3]["priority"], Value::Null);
+    assert_eq!(events[3]["message"], "café 1.20");
+    let found = |condition: &str| {
+        let found = succeed(&["dump", &archive, "--json", "--where", condition]).json();
+        let number = |event: &Value| event["ticks"].as_u64().unwrap_or(0);
+        found.iter().map(number).collect::<Vec<_>>()
+    };
+    assert_eq!(found("user == 'bob' && $\"user.user-id\" > 6"), [0]);
+    assert_eq!(found("id == \"Net\""), [0]);
+    assert_eq!(found("n == 1"), [2]);
+    assert_eq!(found("bytes < 1500"), [0; 0]);
+    let search = succeed(&["search", &archive, "--json", "eth0"]).json();
+    assert_eq!(search, parsed(MIXED.lines().next().unwrap()));
+    let names = succeed(&["events", &archive, "--json"]).json();
+    let mut named = names.iter();
+    let got = named.find(|event| event["name"] == "net.got").unwrap();
+    assert_eq!(got["fields"][1], json!({"name": "host", "type": "str"}));
+    // Both lines of the event at second 9 are searched, and are written as two objects.
+    let found = succeed(&["search", &archive, "--json", "second"]).stdout;
+    assert_eq!(
+        found.lines().collect::<Vec<_>>(),
+        MIXED.lines().collect::<Vec<_>>()[2..4]
+    );
+    let both = succeed(&["search", &archive, &archive, "--json", "second"]).json();
+    assert_eq!(both.len(), 4);
+    assert!(both.iter().all(|line| line["path"] == *archive));
+}
+
+#[test]
+fn an_index_finds_messages_of_lines_of_json() {
+    let logs = Logs::new();
+    let line = |n: usize| {
+        format!(
+            "{{\"time\":\"2026-11-23T14:03:07Z\",\"message\":\"needle{n} of {}\",\"format\":\
+             \"needle{{n}} of {{x}}\",\"properties\":{{\"n\":{n},\"x\":\"{:x}\"}}}}\n",
+            n * 7919 % 65_536,
+            n * 104_729
+        )
+    };
+    let archive = logs.import((0..200_000).map(line).collect::<String>());
+    for needle in ["needle77777 of", "no such"] {
+        let with = run(&["search", &archive, "--json", needle]).stdout;
+        assert_eq!(
+            with,
+            run(&["search", &archive, "--json", "--no-index", needle]).stdout
+        );
+        assert_eq!(with.lines().count(), usize::from(needle != "no such"));
+    }
+}
