@@ -48,7 +48,7 @@ pub fn run(bytes: &[u8]) {
     for case in [Case::Smart, Case::Insensitive, Case::Sensitive] {
         let needles = [Needle::text(&pattern, case), Needle::regex(&pattern, case)];
         for needle in needles.into_iter().flatten() {
-            query.text = Some(needle);
+            query.texts = vec![needle];
             assert!(count(&query) <= all);
         }
     }

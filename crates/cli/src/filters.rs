@@ -93,7 +93,7 @@ impl Filters {
             since: self.since,
             until: self.until,
             expressions: self.conditions.clone(),
-            text: self.grep.clone(),
+            texts: self.grep.iter().cloned().collect(),
         }
     }
 }

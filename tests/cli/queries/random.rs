@@ -43,7 +43,7 @@ impl Asked {
             since: self.since,
             until: self.until,
             expressions: self.spelled.iter().map(read).collect(),
-            text: self.text.as_ref().map(needle),
+            texts: self.text.iter().map(needle).collect(),
         }
     }
 }

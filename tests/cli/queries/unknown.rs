@@ -47,7 +47,7 @@ fn asked() -> Vec<(Query, &'static [i64])> {
         (by("a == 5 || a != 5 || $99 == 0"), &[]),
         (by("!(a == 5)"), &[5, 6]),
         (
-            is(|query| query.text = Needle::text("(6, 8", Case::Smart).ok()),
+            is(|query| query.texts.extend(Needle::text("(6, 8", Case::Smart))),
             &[6],
         ),
         (is(|query| query.events = vec!["*".into()]), &[]),

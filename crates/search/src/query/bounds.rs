@@ -6,7 +6,7 @@
 use timeline::{FieldType, ValueKind};
 
 /// How bits are ordered as numbers.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 enum Order {
     Signed,
     Unsigned,
@@ -16,7 +16,7 @@ enum Order {
 }
 
 /// The bits of a type that are numbers, in their order. Others mean something else, or nothing.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct Numbers {
     order: Order,
     first: i64,

@@ -4,11 +4,14 @@
 //! of values are read that its conditions name. What columns do not tell, such as the text of a
 //! message, is asked about the events when they are made.
 
+use std::rc::Rc;
+
 use timeline::{Event, EventId, Syntax};
 use timeline_archive::{BlockColumns, Places, Select, UnitInfo};
 
 use super::filter::{Decision, Filter};
-use super::program::{Program, Programs};
+use super::program::{MOST_FORMS, Program, Programs};
+use super::template_text::TextPlan;
 
 /// What is known of the events of a shape.
 #[derive(Clone, Copy)]
@@ -35,7 +38,7 @@ impl Select for Filter<'_> {
     ) {
         let read = columns.and_then(|columns| self.read(unit, columns, places));
         // Only the events themselves say which of a damaged block are there.
-        if read.is_none() || self.query.text.is_some() {
+        if read.is_none() || !self.query.texts.is_empty() {
             places.ask_all();
         }
     }
@@ -59,6 +62,9 @@ impl<'a> Filter<'a> {
         let mut programs = std::mem::take(&mut self.programs);
         self.by_values(columns, places, &mut programs);
         self.programs = programs;
+        if places.any() && !self.query.texts.is_empty() {
+            self.by_text(columns, places);
+        }
         if places.any() {
             self.by_thread(columns, places)?;
         }
@@ -167,6 +173,52 @@ impl<'a> Filter<'a> {
             }
         }
         places.intersect(&wanted);
+    }
+
+    /// Clears the places of events whose messages cannot have the texts.
+    fn by_text(&mut self, columns: &mut BlockColumns<'_>, places: &mut Places) {
+        let texts: Vec<Rc<TextPlan>> = (0..columns.definitions().len())
+            .map(|shape| self.text_plan(shape, columns))
+            .collect();
+        let is_each = |plan: fn(&TextPlan) -> bool| texts.iter().all(|text| plan(text));
+        if is_each(|text| matches!(text, TextPlan::Never)) {
+            places.clear_range(0..places.len());
+        } else if !is_each(|text| matches!(text, TextPlan::Ask)) {
+            let (shapes, columns) = (columns.shapes(), &*columns);
+            keep(places, |place| {
+                let raw = |position| Some(columns.values(position)?.raw()[place]);
+                texts[usize::from(shapes[place])].may_be(raw)
+            });
+        }
+    }
+
+    /// What the texts say about the values of a shape, whose columns are then read.
+    fn text_plan(&mut self, shape: usize, columns: &mut BlockColumns<'_>) -> Rc<TextPlan> {
+        let (id, values) = (columns.definitions()[shape], columns.shape_values(shape));
+        let known = self.text_plans.entry(id).or_default();
+        let plan = match known.iter().find(|(form, _)| form == values) {
+            Some((_, plan)) => Rc::clone(plan),
+            None => {
+                let definition = self.source.definition(id);
+                let plan = definition.map_or(TextPlan::Ask, |definition| {
+                    TextPlan::new(&self.query.texts, definition, values)
+                });
+                let plan = Rc::new(plan);
+                if known.len() < MOST_FORMS {
+                    known.push((values.clone(), Rc::clone(&plan)));
+                }
+                plan
+            }
+        };
+        let are_read = plan.positions().all(|position| {
+            columns.read_values(position).is_some()
+                && columns.are_shown(shape, position) == Some(true)
+        });
+        if are_read {
+            plan
+        } else {
+            Rc::new(TextPlan::Ask)
+        }
     }
 
     fn plan(

@@ -1,15 +1,18 @@
 //! Decides which events of a source are wanted.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use timeline::dump::Messages;
 use timeline::{
     Definition, Event, EventId, Interpolation, Layout, Source, ThreadRef, matches_pattern,
 };
+use timeline_archive::ShapeValues;
 
-use super::Query;
 use super::fields::Fields;
 use super::program::Programs;
+use super::template_text::TextPlan;
+use super::{Needle, Query};
 
 /// Threads whose decisions are kept, of all that come and go.
 const MOST_THREADS: usize = 1 << 20;
@@ -28,6 +31,8 @@ pub struct Filter<'a> {
     pub(super) unknown: Fields<'a>,
     /// What the conditions are on the columns of blocks.
     pub(super) programs: Programs<'a>,
+    /// What the texts say about the values of definitions, by the form in which events have them.
+    pub(super) text_plans: HashMap<EventId, Vec<(ShapeValues, Rc<TextPlan>)>>,
     /// By the record of the thread, and its id: in damaged memory a record may be of another.
     threads: HashMap<(ThreadRef, u32), bool>,
     renames: u64,
@@ -54,6 +59,7 @@ impl<'a> Filter<'a> {
             definitions: Vec::new(),
             unknown: Fields::of(query, Layout::unknown(), &[]),
             programs: Programs::default(),
+            text_plans: HashMap::new(),
             threads: HashMap::new(),
             renames: source.renames(),
             messages: Messages::new(source),
@@ -181,12 +187,15 @@ impl<'a> Filter<'a> {
     }
 
     fn has_text(&mut self, event: &Event) -> bool {
-        let Some(needle) = &self.query.text else {
+        if self.query.texts.is_empty() {
             return true;
-        };
+        }
         let definition = self.source.definition(event.id);
         let message = self.messages.text(event, definition);
-        message.is_empty() && needle.is_in("") || message.lines().any(|line| needle.is_in(line))
+        let has = |needle: &Needle| {
+            message.is_empty() && needle.is_in("") || message.lines().any(|line| needle.is_in(line))
+        };
+        self.query.texts.iter().all(has)
     }
 }
 

@@ -6,7 +6,7 @@
 //! events: once for each definition and thread as far as it can, and by the values, which fields.rs
 //! finds and compare.rs compares, where it must. Of archives, columns.rs chooses events before they
 //! are made: program.rs has the conditions on the columns of a block, and bounds.rs those on
-//! numbers.
+//! numbers; template_text.rs says which values a message has if a text is in it.
 
 mod bounds;
 mod columns;
@@ -21,6 +21,7 @@ mod needle;
 mod parse;
 mod program;
 mod range;
+mod template_text;
 
 pub use expression::Expression;
 pub use filter::Filter;
@@ -54,8 +55,8 @@ pub struct Query {
     pub until: Option<u64>,
     /// Conditions on the values of events. All must be met.
     pub expressions: Vec<Expression>,
-    /// What one line of the message has.
-    pub text: Option<Needle>,
+    /// Texts. Each must be in a line of the message.
+    pub texts: Vec<Needle>,
 }
 
 impl Query {
@@ -70,7 +71,7 @@ impl Query {
             && self.since.is_none()
             && self.until.is_none()
             && self.expressions.is_empty()
-            && self.text.is_none()
+            && self.texts.is_empty()
     }
 
     /// Decides about the events of a source.

@@ -20,6 +20,8 @@ pub enum Case {
 #[derive(Debug, Clone)]
 pub struct Needle {
     regex: Regex,
+    /// The text, unless it is a regular expression.
+    text: Option<String>,
     insensitive: bool,
 }
 
@@ -30,7 +32,11 @@ impl Needle {
     /// `Regex`, if it is longer than some megabytes.
     pub fn text(text: &str, case: Case) -> Result<Needle> {
         let has_capital = text.chars().any(char::is_uppercase);
-        Needle::new(&regex::escape(text), has_capital, case)
+        let needle = Needle::new(&regex::escape(text), has_capital, case)?;
+        Ok(Needle {
+            text: Some(text.into()),
+            ..needle
+        })
     }
 
     /// A regular expression, in the syntax of the crate `regex`: it matches anywhere in a line.
@@ -49,6 +55,7 @@ impl Needle {
         };
         Ok(Needle {
             regex: compile(pattern, insensitive)?,
+            text: None,
             insensitive,
         })
     }
@@ -56,6 +63,11 @@ impl Needle {
     /// The regular expression that finds it.
     pub fn pattern(&self) -> &str {
         self.regex.as_str()
+    }
+
+    /// The text, unless it is a regular expression.
+    pub(crate) fn as_text(&self) -> Option<&str> {
+        self.text.as_deref()
     }
 
     /// Whether `a` finds `A`.

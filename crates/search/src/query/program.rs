@@ -28,7 +28,7 @@ pub struct Program<'a> {
 }
 
 /// Most forms of the values of a definition for which there are programs. Writers have one or two.
-const MOST_FORMS: usize = 16;
+pub const MOST_FORMS: usize = 16;
 
 /// The programs of definitions, by the form in which events have their values. `None` where only
 /// the events tell.

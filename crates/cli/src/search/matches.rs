@@ -1,252 +1,37 @@
-//! `timeline search`: finds events by the text of their messages.
+//! Searches the events of one source, and prints those that are found.
 
 use std::collections::VecDeque;
-use std::ffi::OsString;
 use std::io::Write;
 
 use timeline::dump::{Messages, Text, printable};
 use timeline::{Event, Order, Source};
-use timeline_search::{Case, Index, LineNumbers, Needle, Query, Selection, line_count};
+use timeline_search::{Index, LineNumbers, Needle, Query, Selection, line_count};
 
-use crate::args::Example;
-use crate::columns::Shown;
-use crate::failure::{Failure, INFALLIBLE, Result};
-use crate::filters::{Filters, Wanted};
-use crate::indexing;
+use super::Args;
+use crate::failure::{INFALLIBLE, Result};
+use crate::filters::Wanted;
 use crate::json::LogLines;
 use crate::output;
-use crate::reading::{Events, Reading};
+use crate::reading::Reading;
 use crate::style::Theme;
-use crate::target::Target;
 use crate::text_lines::{Moment, TextLines};
 
-/// Find events by the text of their messages, in timelines, snapshots and archives
-///
-/// Prints each event whose message has QUERY in one of its lines, oldest first: time, category and
-/// message. Capitals in QUERY count only if it has some.
-///
-/// The lines of all events have numbers, beginning with 0: the important events come first, then
-/// the others by time. A message with several lines has several numbers.
-///
-/// With --json, each line is an object with the fields time (RFC 3339, UTC), level, id (the number
-/// of the definition), message, format (the message with {name} in the places of values),
-/// properties (the values by name; category, file and line are objects with $type and $text),
-/// lineIndex and lineCount. If several PATHs are searched, path comes first.
-///
-/// An archive of more than 4 MiB gets an index, which lies beside it (flight.tla.idx) and can be
-/// removed at any time. With it, only the parts that may have QUERY are read. `timeline index`
-/// makes it as well.
-///
-/// Exits with 0 if something was found, with 1 if nothing was, and with 2 after an error.
-#[derive(clap::Args)]
-#[command(override_usage = "timeline search [OPTIONS] [PATH]... <QUERY>")]
-pub struct Args {
-    /// The text to find, behind names in shared memory, snapshots and archives. PATH can be omitted
-    /// if there is exactly one timeline in shared memory
-    // One list, because options may stand between PATH and QUERY.
-    #[arg(value_name = "WORD", required = true, num_args = 1..)]
-    words: Vec<OsString>,
-
-    /// QUERY is a regular expression
-    #[arg(short = 'E', long)]
-    regex: bool,
-
-    /// Capitals never count
-    #[arg(short, long, conflicts_with = "case_sensitive")]
-    ignore_case: bool,
-
-    /// Capitals always count
-    #[arg(short = 's', long)]
-    case_sensitive: bool,
-
-    /// Print the number of the first line of each event
-    #[arg(short = 'n', long)]
-    line_number: bool,
-
-    /// Print N events after each found one
-    #[arg(short = 'A', long, value_name = "N")]
-    after_context: Option<usize>,
-
-    /// Print N events before each found one
-    #[arg(short = 'B', long, value_name = "N")]
-    before_context: Option<usize>,
-
-    /// Print N events before and after each found one
-    #[arg(short = 'C', long, value_name = "N")]
-    context: Option<usize>,
-
-    /// Print only how many lines have QUERY
-    #[arg(short, long, conflicts_with = "json")]
-    count: bool,
-
-    /// Stop after N found events of each PATH
-    #[arg(short = 'm', long, value_name = "N")]
-    limit: Option<u64>,
-
-    /// Print the newest event first
-    #[arg(short, long)]
-    reverse: bool,
-
-    /// Print one JSON object per line
-    #[arg(long, conflicts_with_all = ["after_context", "before_context", "context"])]
-    json: bool,
-
-    /// Read all events of archives, and neither use nor make an index
-    #[arg(long)]
-    no_index: bool,
-
-    #[command(flatten)]
-    shown: Shown,
-
-    #[command(flatten)]
-    filters: Filters,
-}
-
-/// Shown by `--help`.
-pub const EXAMPLES: &[Example] = &[
-    (
-        "Where a request appears in what was recorded",
-        "timeline search flights/ 7f3a90c1",
-    ),
-    (
-        "Timeouts of the last ten minutes, with what happened around them",
-        "timeline search /timeline -C 5 --since '10m ago' timeout",
-    ),
-    (
-        "The newest five events that match, as JSON",
-        "timeline search flight.tla --regex 'eth[01] (up|down)' --reverse -m 5 --json",
-    ),
-    (
-        "How often each of two archives says it",
-        "timeline search flight.tla crash.tla -c 'link down'",
-    ),
-];
-
-/// Runs the verb.
-pub fn run(args: &Args) -> Result {
-    let case = match (args.ignore_case, args.case_sensitive) {
-        (true, _) => Case::Insensitive,
-        (_, true) => Case::Sensitive,
-        _ => Case::Smart,
-    };
-    let (wanted, paths) = args.words.split_last().expect("clap asks for one word");
-    let Some(wanted) = wanted.to_str() else {
-        let wanted = wanted.display();
-        return Err(Failure::misuse(
-            "search",
-            format!("QUERY must be UTF-8, got {wanted}"),
-        ));
-    };
-    if !args.regex && wanted.contains('\n') {
-        let message = "QUERY must be a single line, because no line of a message has several";
-        return Err(Failure::misuse("search", message));
-    }
-    let needle = match args.regex {
-        true => Needle::regex(wanted, case),
-        false => Needle::text(wanted, case),
-    };
-    let needle = needle.map_err(|error| Failure::misuse("search", error.to_string()))?;
-    let query = args.filters.query();
-    let mut found = 0;
-    let mut out = output::stdout();
-    // All are opened before anything is printed.
-    let targets = targets(paths)?;
-    let open = if args.no_index {
-        Reading::open_whole
-    } else {
-        Reading::open
-    };
-    let readings: Vec<Reading> = targets.iter().map(open).collect::<Result<_>>()?;
-    for reading in &readings {
-        found += search(args, reading, &needle, &query, &mut out)?;
-        out.flush()?;
-    }
-    match found {
-        0 => Err(Failure::NothingFound),
-        _ => Ok(()),
-    }
-}
-
-fn targets(paths: &[OsString]) -> Result<Vec<Target>> {
-    if paths.is_empty() {
-        let mut only = Target::default();
-        only.choose("search")?;
-        return Ok(vec![only]);
-    }
-    Ok(paths
-        .iter()
-        .map(|path| Target::named(path.into()))
-        .collect())
-}
-
-/// Searches one timeline or archive. Returns how many lines were found.
-fn search(
-    args: &Args,
-    reading: &Reading,
-    needle: &Needle,
-    query: &Query,
-    out: &mut impl Write,
-) -> Result<u64> {
-    let order = match args.reverse {
-        true => Order::NewestFirst,
-        false => Order::OldestFirst,
-    };
-    let mut search = Search::new(args, reading, needle, query);
-    let archive = reading.archive().filter(|_| search.can_use_index(query));
-    let mut index = archive.map(|archive| indexing::of(reading.path(), archive));
-    let selection = index.as_mut().map(|index| {
-        let selection = search.choose(index, order);
-        let is_mended = index.is_damaged() && indexing::update(index, reading.path()).is_ok();
-        match is_mended {
-            true => search.choose(index, order),
-            false => selection,
-        }
-    });
-    if search.has_numbers && args.reverse {
-        let rest = index.as_ref().map(Index::rest);
-        search.count_lines(events(reading, Order::OldestFirst, rest), index.as_ref());
-    }
-    let mut events = match (search.is_filtered(), selection) {
-        (false, selection) => events(reading, order, selection),
-        (true, None) => reading.wanted(order, query),
-        (true, Some(selection)) => {
-            reading.events_where(order, (selection, query.on(reading.source())))
-        }
-    };
-    search.all(events.by_ref(), out)?;
-    if search.is_filtered() {
-        events.report_missed();
-    } else {
-        search.wanted.report();
-    }
-    events.report()?;
-    Ok(search.found)
-}
-
-/// The selected events; all if there is no selection.
-fn events(reading: &Reading, order: Order, selection: Option<Selection>) -> Events<'_> {
-    match selection {
-        Some(selection) => reading.events_where(order, selection),
-        None => reading.events(order),
-    }
-}
-
 /// Searches the events of one source.
-struct Search<'a> {
+pub struct Search<'a> {
     args: &'a Args,
     at: &'a dyn Source,
     needle: &'a Needle,
-    wanted: Wanted<'a>,
+    pub wanted: Wanted<'a>,
     messages: Messages<'a>,
     writer: Writer<'a>,
     theme: Theme,
     /// The path and a colon, if there are several.
     path_shown: String,
-    has_numbers: bool,
-    has_filters: bool,
+    pub has_numbers: bool,
+    pub has_filters: bool,
     numbers: LineNumbers,
     /// How many lines were found, and in how many events.
-    found: u64,
+    pub found: u64,
     found_events: u64,
     /// The events that may be printed before a found one, with their numbers.
     before: VecDeque<(u64, Event)>,
@@ -277,7 +62,7 @@ enum Writer<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(
+    pub fn new(
         args: &'a Args,
         reading: &'a Reading,
         needle: &'a Needle,
@@ -336,18 +121,26 @@ impl<'a> Search<'a> {
 
     /// Whether an index helps. With filters, nobody knows which events are beside a found one
     /// before all are read.
-    fn can_use_index(&self, query: &Query) -> bool {
+    pub fn can_use_index(&self, query: &Query) -> bool {
         let has_context = self.before_most > 0 || self.after_most > 0;
         !self.args.no_index && (query.is_empty() || !has_context)
     }
 
-    /// Whether unwanted events are left out before they come here.
-    fn is_filtered(&self) -> bool {
-        self.has_filters && self.wanted.are_all()
+    /// By which query an archive leaves events out before they come here: if no others are printed,
+    /// also those without the needle.
+    pub fn chosen(&self, reading: &Reading, query: &Query) -> Option<Query> {
+        if self.has_numbers || reading.archive().is_none() {
+            return None;
+        }
+        let mut chosen = query.clone();
+        if self.before_most == 0 && self.after_most == 0 {
+            chosen.texts.push(self.needle.clone());
+        }
+        (!chosen.is_empty()).then_some(chosen)
     }
 
     /// The events that have to be read.
-    fn choose(&mut self, index: &mut Index, order: Order) -> Selection {
+    pub fn choose(&mut self, index: &mut Index, order: Order) -> Selection {
         let context = self.before_most.max(self.after_most);
         let context = (context > 0 || self.has_numbers).then_some(context);
         let candidates = index.candidates(self.needle, order, context);
@@ -357,7 +150,7 @@ impl<'a> Search<'a> {
 
     /// Counts all lines, because from newest to oldest the last number comes first. Of an archive,
     /// the events are those that are not indexed.
-    fn count_lines(&mut self, events: impl Iterator<Item = Event>, index: Option<&Index>) {
+    pub fn count_lines(&mut self, events: impl Iterator<Item = Event>, index: Option<&Index>) {
         let (mut important, mut others) = (0, index.map_or(0, |index| index.coverage().lines));
         for event in events {
             let lines = self.lines(&event);
@@ -375,7 +168,7 @@ impl<'a> Search<'a> {
     }
 
     /// Searches events, and prints those that are found.
-    fn all(&mut self, events: impl Iterator<Item = Event>, out: &mut impl Write) -> Result {
+    pub fn all(&mut self, events: impl Iterator<Item = Event>, out: &mut impl Write) -> Result {
         for event in events {
             let first = self.number(&event);
             if !self.wanted.has(&event) {
