@@ -114,7 +114,7 @@ fn known<'k, 'a>(
 }
 
 /// What a pointer leads to, if its name is known: `main`, or `main+0x4`.
-fn symbol(source: &dyn Source, event: &Event, address: u64) -> Option<String> {
+pub fn symbol(source: &dyn Source, event: &Event, address: u64) -> Option<String> {
     let found = source.pointee(event, address);
     let (name, start) = (found.name?, found.start?);
     let name = demangled(&name);

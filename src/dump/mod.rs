@@ -5,7 +5,7 @@ mod printable;
 mod template;
 mod text;
 
-pub use messages::{Messages, STACK, SYMBOLS, stack};
+pub use messages::{Messages, STACK, SYMBOLS, stack, symbol};
 pub use printable::{is_printable, printable, printable_line};
 pub use template::Template;
 pub use text::Text;

@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use timeline::{Attached, Event, Format, Layout, Order, Source as _};
 
@@ -366,6 +366,39 @@ fn a_handler_that_is_not_known_for_one_takes_no_locks() {
     }
 }
 
+/// The call stacks in lines of a log.
+fn logged_stacks(ring: &Path) -> Vec<Value> {
+    let mut command = limited(env!("CARGO_BIN_EXE_timeline"));
+    let output = succeed(
+        command.args(["export", "--format", "jsonl"]).arg(ring),
+        "nothing",
+    );
+    let text = String::from_utf8(output.stdout).unwrap();
+    let rows = text
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    rows.map(|row| row["properties"]["backtrace"].clone())
+        .collect()
+}
+
+/// The same as the library names their addresses.
+fn stacks(at: &Attached, events: &[Event]) -> Vec<Value> {
+    let frame = |event: &Event, address: u64| {
+        let frame = at.frame(event, address);
+        match frame.name {
+            Some(_) => {
+                json!({"$type": "Symbol", "$text": frame.to_string(), "address": address})
+            }
+            None => json!(address),
+        }
+    };
+    let stack = |event: &Event| {
+        let addresses = event.backtrace().iter();
+        addresses.map(|address| frame(event, *address)).collect()
+    };
+    events.iter().map(stack).collect()
+}
+
 #[test]
 fn a_library_in_the_place_of_another_lends_it_no_name() {
     let dir = TempDir::new().unwrap();
@@ -389,6 +422,10 @@ fn a_library_in_the_place_of_another_lends_it_no_name() {
     assert_eq!(addresses.len(), 2);
     let events: Vec<_> = at.events(Order::OldestFirst).collect();
     assert_eq!(events.len(), 2);
+    assert_eq!(
+        logged_stacks(&dir.path().join("ring")),
+        stacks(&at, &events)
+    );
     // Both are there to be told of, and claim the same place.
     for library in [first, second] {
         assert!(

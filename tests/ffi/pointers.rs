@@ -26,6 +26,23 @@ fn messages(path: &Path) -> Vec<(String, u64)> {
     rows.map(row).collect()
 }
 
+/// The pointer `a` of each event in lines of a log, the oldest first: its name, if it has one, and
+/// its address.
+fn logged(path: &Path) -> Vec<(String, u64)> {
+    let text = timeline(&["export", "--format", "jsonl", path.to_str().unwrap()]);
+    let rows = text.lines();
+    let rows = rows.map(|line| serde_json::from_str::<Json>(line).unwrap());
+    let row = |row: Json| match &row["properties"]["a"] {
+        Json::Object(object) => {
+            assert_eq!(object["$type"], "Symbol");
+            let name = object["$text"].as_str().unwrap().to_owned();
+            (name, object["address"].as_u64().unwrap())
+        }
+        number => (String::new(), number.as_u64().unwrap()),
+    };
+    rows.map(row).collect()
+}
+
 #[test]
 fn a_pointer_is_shown_with_the_symbol_that_it_leads_to() {
     let folder = TempDir::new().unwrap();
@@ -58,6 +75,11 @@ fn a_pointer_is_shown_with_the_symbol_that_it_leads_to() {
     let shown: Vec<&String> = found.iter().map(|(message, _)| message).collect();
     assert_eq!(shown, wanted.iter().collect::<Vec<_>>());
     assert_eq!(found[9].1, 0);
+    let names = ["exported_handler", "exported_counter+0x5", "", ""];
+    let pointers =
+        |(place, (_, pointer)): (usize, &(String, u64))| (names[place / 3].to_owned(), *pointer);
+    let wanted: Vec<_> = found.iter().enumerate().map(pointers).collect();
+    assert_eq!(logged(&ring), wanted);
 
     // An archive needs the program no more.
     for (file, options) in [("blocks.tla", &[][..]), ("plain.tla", &["--plain"])] {
@@ -68,5 +90,6 @@ fn a_pointer_is_shown_with_the_symbol_that_it_leads_to() {
     std::fs::remove_file(&program).unwrap();
     for file in ["blocks.tla", "plain.tla"] {
         assert_eq!(messages(&folder.path().join(file)), found, "{file}");
+        assert_eq!(logged(&folder.path().join(file)), wanted, "{file}");
     }
 }

@@ -6,6 +6,7 @@ use serde_json::json;
 use timeline::dump::{STACK, Template, Text};
 use timeline::{Definition, Event, FieldType, Format, Frame, Layout, Source, Syntax, Value};
 
+use super::symbols::Symbols;
 use super::{category, escaped, or_null, own_number, priority, quoted, unique_names, unquoted};
 use crate::failure::INFALLIBLE;
 
@@ -113,7 +114,7 @@ impl<'a> LineEnd<'a> {
             false => out.push("null"),
         }
         out.push(&self.middle);
-        let cut = self.write_values(event, self.has_names, out);
+        let cut = self.write_values(event, self.has_names, None, out);
         out.push(&self.tail);
         if !cut.is_empty() {
             out.push(&format!(",\"cut\":[{cut}]"));
@@ -128,8 +129,15 @@ impl<'a> LineEnd<'a> {
 
 impl LineEnd<'_> {
     /// Appends the values of an event, with commas between: by name, or by "0", "1" and so on, or
-    /// without. Returns the names of those that were cut.
-    pub fn write_values(&self, event: &Event, has_names: bool, out: &mut Text) -> String {
+    /// without. Pointers are objects, if there are symbols. Returns the names of those that were
+    /// cut.
+    pub fn write_values(
+        &self,
+        event: &Event,
+        has_names: bool,
+        mut symbols: Option<Symbols>,
+        out: &mut Text,
+    ) -> String {
         let mut cut = String::new();
         for (place, found) in event.values(&self.layout).enumerate() {
             if place > 0 {
@@ -149,7 +157,12 @@ impl LineEnd<'_> {
                 cut += &format!("{}{name}", if cut.is_empty() { "" } else { "," });
             }
             match field {
-                Some((_, kind)) => typed(*kind, &found, out),
+                Some((_, kind)) => {
+                    let symbols = symbols.as_mut();
+                    if !symbols.is_some_and(|symbols| symbols.write(*kind, &found, out)) {
+                        typed(*kind, &found, out);
+                    }
+                }
                 None => value(&found, out),
             }
         }

@@ -5,6 +5,7 @@ use timeline::{Definition, Event, Layout, Object, Piece, Priority, Source, Synta
 use timeline_search::import::write_object;
 
 use super::line_end::{LineEnd, push_quoted};
+use super::symbols::Symbols;
 use super::{or_null, quoted};
 use crate::time::{Form, WallClock};
 
@@ -12,8 +13,9 @@ use crate::time::{Form, WallClock};
 ///
 /// The fields, in this order: path, if several are searched; time, in RFC 3339 with nanoseconds, in
 /// UTC; level; id, the number of the definition; message; format, the message with `{name}` in the
-/// places of values, if it has names; properties, the values by name (or "0", "1" and so on), and
-/// category, file and line, as objects with a $type; lineIndex and lineCount, the number of the
+/// places of values, if it has names; properties, the values by name (or "0", "1" and so on),
+/// backtrace, and category, file and line as objects with a $type, as are addresses whose symbols
+/// are known; lineIndex and lineCount, the number of the
 /// event's first line, counted from 0, and how many it has. An event that was imported from JSON is
 /// the object that it was.
 pub struct LogLines<'a> {
@@ -66,6 +68,7 @@ impl<'a> LogLines<'a> {
             }
             None => out.push("null"),
         }
+        let at = self.at;
         let mut unknown = None;
         let known = match self.known(event) {
             Some(known) => known,
@@ -75,7 +78,14 @@ impl<'a> LogLines<'a> {
         push_quoted(message, out);
         out.push(&known.format);
         let before = out.len();
-        known.values.write_values(event, true, out);
+        let symbols = Symbols::new(at, event);
+        known.values.write_values(event, true, Some(symbols), out);
+        if !event.backtrace().is_empty() && !known.values.has("backtrace") {
+            let is_first = out.len() == before;
+            out.push(if is_first { "" } else { "," });
+            out.push("\"backtrace\":");
+            Symbols::new(at, event).write_stack(out);
+        }
         let is_empty = out.len() == before;
         out.push(match is_empty {
             true => known.place.trim_start_matches(','),

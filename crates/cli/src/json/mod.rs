@@ -3,6 +3,7 @@
 pub mod escaped;
 mod line_end;
 mod log_lines;
+mod symbols;
 
 use std::collections::{HashMap, HashSet};
 
