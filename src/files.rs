@@ -1,8 +1,8 @@
-//! Files outside of shared memory: open them above the standard streams, and replace them whole.
+//! Files outside of shared memory: open them above the standard streams, and write them whole.
 
 use std::fs::{File, symlink_metadata};
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::lifecycle;
@@ -70,6 +70,83 @@ impl Replacement {
             match shm::create(&path) {
                 Err(e) if e.kind() == ErrorKind::AlreadyExists => continue,
                 other => return Ok((Temporary::new(path), other?)),
+            }
+        }
+    }
+}
+
+/// A file that gets its name once it is whole. Until then it has none, and is gone if the process
+/// is killed. Where the file system has no such files, it has a temporary name beside the final
+/// one. Only its owner may read it.
+///
+/// ```
+/// use std::io::Write;
+/// use timeline::files::NewFile;
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("report");
+///
+/// let file = NewFile::at(&path)?;
+/// file.file().write_all(b"whole")?;
+/// assert!(!path.exists());
+/// file.keep()?;
+/// assert_eq!(std::fs::read(&path)?, b"whole");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct NewFile {
+    path: PathBuf,
+    file: File,
+    temporary: Option<Temporary>,
+}
+
+impl NewFile {
+    /// A file that will be at `path`.
+    ///
+    /// # Errors
+    ///
+    /// There is a file of this name already (`AlreadyExists`), or none can be created.
+    pub fn at(path: &Path) -> io::Result<NewFile> {
+        if symlink_metadata(path).is_ok() {
+            return Err(ErrorKind::AlreadyExists.into());
+        }
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        if let Some(file) = shm::create_unnamed(folder).filter(|_| path.file_name().is_some()) {
+            return Ok(NewFile {
+                path: path.into(),
+                file,
+                temporary: None,
+            });
+        }
+        let mut name = path.as_os_str().to_owned();
+        name.push(shm::numbered(".tmp-"));
+        let file = shm::create(name.as_ref())?;
+        Ok(NewFile {
+            path: path.into(),
+            file,
+            temporary: Some(Temporary::new(name.into())),
+        })
+    }
+
+    /// The file, to write to.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Flushes the file to the disk, and gives it its name.
+    ///
+    /// # Errors
+    ///
+    /// Those of the disk. There is a file of this name by now (`AlreadyExists`); it stays.
+    pub fn keep(self) -> io::Result<()> {
+        self.file.sync_all()?;
+        match self.temporary {
+            None => shm::name_new(&self.file, &self.path),
+            Some(temporary) => {
+                shm::rename_new(temporary.path(), &self.path)?;
+                temporary.keep();
+                Ok(())
             }
         }
     }

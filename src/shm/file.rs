@@ -4,6 +4,7 @@ use std::ffi::CString;
 use std::fs::{File, Permissions};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -53,6 +54,34 @@ pub fn create(path: &Path) -> io::Result<File> {
     )?;
     file.set_permissions(Permissions::from_mode(0o600))?;
     Ok(file)
+}
+
+/// Creates a file without a name, which only its owner may use. `None` where the system cannot do
+/// that, or cannot name the file later.
+pub fn create_unnamed(folder: &Path) -> Option<File> {
+    let mut options = File::options();
+    let options = options.read(true).write(true).mode(0o600);
+    let options = options.custom_flags(libc::O_CLOEXEC | libc::O_TMPFILE);
+    let file = open_as(options, folder).ok()?;
+    file.set_permissions(Permissions::from_mode(0o600)).ok()?;
+    is_at(&file, &by_number(&file)).then_some(file)
+}
+
+/// Gives a name to a file without one. Fails if the name exists.
+pub fn name_new(file: &File, path: &Path) -> io::Result<()> {
+    use nix::fcntl::{AT_FDCWD, AtFlags};
+    let follow = AtFlags::AT_SYMLINK_FOLLOW;
+    Ok(nix::unistd::linkat(
+        AT_FDCWD,
+        &by_number(file),
+        AT_FDCWD,
+        path,
+        follow,
+    )?)
+}
+
+fn by_number(file: &File) -> PathBuf {
+    format!("/proc/self/fd/{}", file.as_raw_fd()).into()
 }
 
 /// The path of a file that is removed when this is dropped, unless `keep` was called.

@@ -15,8 +15,8 @@ mod trust;
 pub use cancel::{unnoticed, without_cancellation};
 pub use descriptor::{open_as, open_regular, open_to_read, read_dir, read_to_string};
 pub use file::{
-    Temporary, create, file_size_limit, is_at, is_in_memory, open, open_nofollow, rename_new,
-    reserve, unguessable,
+    Temporary, create, create_unnamed, file_size_limit, is_at, is_in_memory, name_new, open,
+    open_nofollow, rename_new, reserve, unguessable,
 };
 pub use inherited::prepare as prepare_for_forks;
 pub use lock::{Lock, LockFile, Opening, Patience, slots_locked};

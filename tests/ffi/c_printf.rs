@@ -8,10 +8,11 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tempfile::TempDir;
 use timeline::{Attached, Event, Format, Layout, Order, Source as _};
 
+use crate::pointers::{logged_stacks, stacks};
 use crate::support::toolchain::programs::{Link, compile, execute};
 use crate::support::toolchain::{C99, CPP17, cc, cxx, limited, root, run, succeed};
 
@@ -364,39 +365,6 @@ fn a_handler_that_is_not_known_for_one_takes_no_locks() {
     for event in at.events(Order::OldestFirst) {
         assert_eq!(event.backtrace().len(), 1, "the walk goes on");
     }
-}
-
-/// The call stacks in lines of a log.
-fn logged_stacks(ring: &Path) -> Vec<Value> {
-    let mut command = limited(env!("CARGO_BIN_EXE_timeline"));
-    let output = succeed(
-        command.args(["export", "--format", "jsonl"]).arg(ring),
-        "nothing",
-    );
-    let text = String::from_utf8(output.stdout).unwrap();
-    let rows = text
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap());
-    rows.map(|row| row["properties"]["backtrace"].clone())
-        .collect()
-}
-
-/// The same as the library names their addresses.
-fn stacks(at: &Attached, events: &[Event]) -> Vec<Value> {
-    let frame = |event: &Event, address: u64| {
-        let frame = at.frame(event, address);
-        match frame.name {
-            Some(_) => {
-                json!({"$type": "Symbol", "$text": frame.to_string(), "address": address})
-            }
-            None => json!(address),
-        }
-    };
-    let stack = |event: &Event| {
-        let addresses = event.backtrace().iter();
-        addresses.map(|address| frame(event, *address)).collect()
-    };
-    events.iter().map(stack).collect()
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 use tempfile::TempDir;
+use timeline::{Attached, Event, Source as _};
 
 use crate::support::toolchain::programs::{Link, compile, execute};
 use crate::support::toolchain::{C99, cc, limited, succeed};
@@ -41,6 +42,39 @@ fn logged(path: &Path) -> Vec<(String, u64)> {
         number => (String::new(), number.as_u64().unwrap()),
     };
     rows.map(row).collect()
+}
+
+/// The call stacks in lines of a log.
+pub fn logged_stacks(ring: &Path) -> Vec<Json> {
+    let mut command = limited(env!("CARGO_BIN_EXE_timeline"));
+    let output = succeed(
+        command.args(["export", "--format", "jsonl"]).arg(ring),
+        "nothing",
+    );
+    let text = String::from_utf8(output.stdout).unwrap();
+    let rows = text
+        .lines()
+        .map(|line| serde_json::from_str::<Json>(line).unwrap());
+    rows.map(|row| row["properties"]["backtrace"].clone())
+        .collect()
+}
+
+/// The same as the library names their addresses.
+pub fn stacks(at: &Attached, events: &[Event]) -> Vec<Json> {
+    let frame = |event: &Event, address: u64| {
+        let frame = at.frame(event, address);
+        match frame.name {
+            Some(_) => {
+                json!({"$type": "Symbol", "$text": frame.to_string(), "address": address})
+            }
+            None => json!(address),
+        }
+    };
+    let stack = |event: &Event| {
+        let addresses = event.backtrace().iter();
+        addresses.map(|address| frame(event, *address)).collect()
+    };
+    events.iter().map(stack).collect()
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
 use signal_hook::flag::{self, register_conditional_shutdown};
 use signal_hook::low_level::pipe;
 use timeline::dump::FRAME;
@@ -50,6 +50,14 @@ pub enum Woken {
     Interrupted,
     /// The reader of standard output has closed it.
     OutputClosed,
+}
+
+/// Makes a file that has reached its limit like a full disk. The signal would kill the command.
+pub fn take_limits_for_errors() -> Result {
+    let ignored = Arc::new(AtomicBool::new(false));
+    let registered = flag::register(SIGXFSZ, ignored);
+    registered.map_err(|error| Failure::Message(format!("cannot catch signals: {error}")))?;
+    Ok(())
 }
 
 /// The time in which a signal that comes again counts as the same. `timeout` sends each signal

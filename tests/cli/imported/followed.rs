@@ -8,6 +8,7 @@ use nix::sys::signal::Signal;
 
 use super::{Logs, export};
 use crate::command::*;
+use crate::support::toolchain::limited;
 
 fn append(path: &str, text: &[u8]) {
     let mut file = OpenOptions::new().append(true).open(path).unwrap();
@@ -69,6 +70,50 @@ fn a_follower_that_is_killed_leaves_whole_frames() {
     drop(running);
     succeed(&["verify", &archive]);
     assert_eq!(export(&archive), b"one\n");
+}
+
+#[test]
+fn an_archive_that_may_not_grow_ends_with_a_whole_frame() {
+    let logs = Logs::new();
+    // Numbers that no difference makes smaller.
+    let line = |number: u64| {
+        let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        format!("{:x}\n", (mixed ^ mixed >> 29).wrapping_mul(mixed | 1))
+    };
+    let lines: String = (0..100_000).map(line).collect();
+    let archive = logs.path("a.tla");
+    let mut kept = Vec::new();
+    // The limit is in a frame: all lines are more than one, and each block is larger.
+    for (limit, follow) in [(100 << 10, true), (700 << 10, true), (100 << 10, false)] {
+        let log = logs.write("a.log", &lines);
+        let mut command = limited("prlimit");
+        command.arg(format!("--fsize={limit}"));
+        command.args([
+            env!("CARGO_BIN_EXE_timeline"),
+            "import",
+            &log,
+            "-o",
+            &archive,
+        ]);
+        let output = command.args(follow.then_some("--follow")).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            told.contains("cannot write") && told.contains("File too large"),
+            "{told}"
+        );
+        assert_eq!(Path::new(&archive).exists(), follow);
+        if follow {
+            let size = fs::metadata(&archive).unwrap().len();
+            assert!(size < limit, "{size}");
+            let verified = run(&["verify", &archive]);
+            assert_eq!(verified.code, Some(0), "{verified:?}");
+            let back = export(&archive);
+            assert!(lines.as_bytes().starts_with(&back));
+            kept.push(back.len());
+            fs::remove_file(&archive).unwrap();
+        }
+    }
+    assert!(kept[0] < kept[1], "{kept:?}");
 }
 
 #[test]

@@ -6,9 +6,12 @@ mod json_lines;
 use std::fs::{self, Permissions};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::{Value, json};
 
 use crate::command::*;
@@ -222,6 +225,48 @@ fn standard_input_is_read() {
 }
 
 #[test]
+fn an_import_that_a_signal_ends_leaves_nothing() {
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGKILL] {
+        let logs = Logs::new();
+        let archive = logs.path("a.tla");
+        let mut child = command(&["import", "-", "-o", &archive])
+            .stdin(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        // More than a pipe holds: the archive is begun when all is written.
+        input.write_all(&generated()).unwrap();
+        assert!(!Path::new(&archive).exists());
+        kill(Pid::from_raw(child.id() as i32), signal).unwrap();
+        assert_eq!(child.wait().unwrap().signal(), Some(signal as i32));
+        assert_eq!(fs::read_dir(logs.0.path()).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn a_file_that_came_in_between_stays() {
+    let logs = Logs::new();
+    let archive = logs.path("a.tla");
+    let mut child = command(&["import", "-", "-o", &archive])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(&generated()).unwrap();
+    fs::write(&archive, "of another").unwrap();
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        !output.status.success() && told.contains("exists already"),
+        "{told}"
+    );
+    assert_eq!(fs::read(&archive).unwrap(), b"of another");
+}
+
+#[test]
 fn compressed_logs_are_expanded() {
     let logs = Logs::new();
     let log = generated();
@@ -238,7 +283,17 @@ fn compressed_logs_are_expanded() {
         let cut = logs.write("cut", &packed[..packed.len() / 2]);
         let archive = logs.path("cut.tla");
         let message = fail(&["import", &cut, "-o", &archive]);
-        assert!(message.contains("cannot read"), "{message}");
+        let asked = format!("import what there is by `{program} -dc FILE | timeline import");
+        assert!(
+            message.contains("data is cut off: expected its end after"),
+            "{message}"
+        );
+        assert!(message.contains(&asked), "{message}");
+        let (begin, end) = packed.split_at(packed.len() / 2);
+        let other = end.iter().map(|byte| byte ^ 0x55).collect::<Vec<_>>();
+        let damaged = logs.write("damaged", [begin, &other].concat());
+        let message = fail(&["import", &damaged, "-o", &archive]);
+        assert!(message.contains("data is damaged after"), "{message}");
         assert!(!PathBuf::from(archive).exists());
     }
 }

@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
+use timeline_archive::Archive;
 use timeline_search::import::{Failed, ImportedFile, Importer};
 
 use crate::failure::{Failure, Result};
@@ -124,6 +125,14 @@ pub fn follow<W: Write>(
         if signals.wait_for_signal(pause.after(found)) == Woken::OutputClosed {
             return Ok(bytes);
         }
+    }
+}
+
+/// Removes the part of a frame that a failure, such as a full disk, left at the end of an archive.
+pub fn remove_torn_frame(path: &Path, out: &File) {
+    // What cannot be read or cut stays: readers pass over it.
+    if let Ok(archive) = Archive::open(path) {
+        let _ = out.set_len(archive.whole() as u64);
     }
 }
 

@@ -3,7 +3,7 @@
 mod follow;
 mod progress;
 
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, IsTerminal, Read};
 use std::os::unix::fs::OpenOptionsExt;
@@ -12,6 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::ValueEnum;
 use jiff::tz::TimeZone;
+use timeline::files::NewFile;
 use timeline_archive::Preamble;
 use timeline_search::import::{CLOCK, Failed, Importer, expanded};
 
@@ -20,7 +21,7 @@ use crate::failure::{Failure, Result};
 use crate::format::{Bytes, things};
 use crate::output;
 use crate::permission;
-use crate::signals::Signals;
+use crate::signals::{self, Signals};
 use follow::Followed;
 use progress::Progress;
 
@@ -86,16 +87,29 @@ pub const EXAMPLES: &[Example] = &[
 pub fn run(args: &Args) -> Result {
     refuse_dashes(args)?;
     let signals = args.follow.then(Signals::catch).transpose()?;
+    signals::take_limits_for_errors()?;
     // All are opened before anything is written.
     let inputs: Vec<Input> = (args.files.iter())
         .map(|path| Input::open(path, args.follow))
         .collect::<Result<_>>()?;
-    let out = create(&args.output)?;
-    let imported = import(args, inputs, &out, signals.as_ref());
-    if imported.is_err() && !args.follow {
-        // This command created the file, and it is incomplete.
-        let _ = fs::remove_file(&args.output);
-    }
+    let imported = match &signals {
+        Some(signals) => {
+            let out = create(&args.output).map_err(|error| cannot_create(args, &error))?;
+            let imported = import(args, inputs, &out, Some(signals));
+            if imported.is_err() {
+                follow::remove_torn_frame(&args.output, &out);
+            }
+            imported
+        }
+        None => {
+            let out = NewFile::at(&args.output).map_err(|error| cannot_create(args, &error))?;
+            let imported = import(args, inputs, out.file(), None);
+            imported.and_then(|imported| match out.keep() {
+                Ok(()) => Ok(imported),
+                Err(error) => Err(cannot_create(args, &error)),
+            })
+        }
+    };
     let (bytes, lines, written) = imported?;
     output::say(format_args!(
         "imported {} ({}) into {} ({})",
@@ -186,18 +200,24 @@ fn written(metadata: &Metadata) -> SystemTime {
     metadata.modified().unwrap_or_else(|_| SystemTime::now())
 }
 
-/// Creates the archive, which only its owner may read.
-fn create(path: &Path) -> Result<File> {
+/// Creates the archive of logs that are followed, which only its owner may read. It has its name
+/// at once, because others read it while it grows.
+fn create(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(0o600);
-    options.open(path).map_err(|error| match error.kind() {
+    options.open(path)
+}
+
+fn cannot_create(args: &Args, error: &io::Error) -> Failure {
+    let path = &args.output;
+    match error.kind() {
         io::ErrorKind::AlreadyExists => {
             let path = path.display();
             let message = format!("{path} exists already; choose another file, or remove it first");
             Failure::misuse("import", message)
         }
-        _ => Failure::Message(permission::failed("create", path, &error)),
-    })
+        _ => Failure::Message(permission::failed("create", path, error)),
+    }
 }
 
 /// Imports logs. Returns how many bytes were read, and how many lines and bytes were written.
@@ -242,7 +262,9 @@ fn import(
         bytes = follow::follow(&mut importer, &mut followed, signals, &args.output)?;
     }
     importer.flush().map_err(failed)?;
-    out.sync_all().map_err(failed)?;
+    if signals.is_some() {
+        out.sync_all().map_err(failed)?;
+    }
     progress.clear();
     let (lines, written) = importer.progress();
     Ok((bytes, lines, written))

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
-use timeline::dump::is_printable;
+use timeline::dump::{Text, is_printable};
 
 use crate::failure::INFALLIBLE;
 
@@ -15,6 +15,22 @@ pub fn to_string(value: &(impl Serialize + ?Sized)) -> String {
     let mut text = Vec::new();
     write(value, &mut text).expect(INFALLIBLE);
     String::from_utf8(text).expect("JSON is UTF-8")
+}
+
+/// Appends a text in quotes.
+pub fn push_quoted(text: &str, out: &mut Text) {
+    let stays = |byte: &u8| matches!(byte, b' '..=b'~') & (*byte != b'"') & (*byte != b'\\');
+    // All bytes of a block, so that the compiler looks at them side by side.
+    let (blocks, rest) = text.as_bytes().as_chunks::<16>();
+    let all = |block: &[u8; 16]| block.iter().fold(true, |all, byte| all & stays(byte));
+    match blocks.iter().all(all) && rest.iter().all(stays) {
+        true => {
+            out.push("\"");
+            out.push(text);
+            out.push("\"");
+        }
+        false => out.push(&to_string(text)),
+    }
 }
 
 /// Writes the value as one line.

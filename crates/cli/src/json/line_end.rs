@@ -6,6 +6,7 @@ use serde_json::json;
 use timeline::dump::{STACK, Template, Text};
 use timeline::{Definition, Event, FieldType, Format, Frame, Layout, Source, Syntax, Value};
 
+use super::escaped::push_quoted;
 use super::symbols::Symbols;
 use super::{category, escaped, or_null, own_number, priority, quoted, unique_names, unquoted};
 use crate::failure::INFALLIBLE;
@@ -314,22 +315,6 @@ fn printed(format: &str, value: &Value) -> String {
     let mut text = Vec::new();
     Format::parse(format).render(std::iter::once(value.clone()), &mut text);
     String::from_utf8_lossy(&text).into_owned()
-}
-
-/// Appends a text in quotes.
-pub fn push_quoted(text: &str, out: &mut Text) {
-    let stays = |byte: &u8| matches!(byte, b' '..=b'~') & (*byte != b'"') & (*byte != b'\\');
-    // All bytes of a block, so that the compiler looks at them side by side.
-    let (blocks, rest) = text.as_bytes().as_chunks::<16>();
-    let all = |block: &[u8; 16]| block.iter().fold(true, |all, byte| all & stays(byte));
-    match blocks.iter().all(all) && rest.iter().all(stays) {
-        true => {
-            out.push("\"");
-            out.push(text);
-            out.push("\"");
-        }
-        false => out.push(&quoted(text)),
-    }
 }
 
 /// Takes the bytes of JSON that serde writes.

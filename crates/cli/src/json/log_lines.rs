@@ -4,7 +4,8 @@ use timeline::dump::Text;
 use timeline::{Definition, Event, Layout, Object, Piece, Priority, Source, Syntax, Value, pieces};
 use timeline_search::import::write_object;
 
-use super::line_end::{LineEnd, push_quoted};
+use super::escaped::push_quoted;
+use super::line_end::LineEnd;
 use super::symbols::Symbols;
 use super::{or_null, quoted};
 use crate::time::{Form, WallClock};

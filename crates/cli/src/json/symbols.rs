@@ -3,7 +3,7 @@
 use timeline::dump::{STACK, SYMBOLS, Text, symbol};
 use timeline::{Event, FieldType, Source, Value};
 
-use super::line_end::push_quoted;
+use super::escaped::push_quoted;
 
 /// The symbols of an event, as many as there is room for.
 pub struct Symbols<'a> {

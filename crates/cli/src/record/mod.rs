@@ -6,12 +6,9 @@ mod report;
 mod size;
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use signal_hook::consts::SIGXFSZ;
 use timeline::{Attached, ErrorKind, name_before};
 use timeline_archive::{Form, Fsync, Keeping, Output, Recorder, Totals};
 use timeline_search::Query;
@@ -23,7 +20,7 @@ use crate::format::{Bytes, Count, things};
 use crate::output;
 use crate::permission;
 use crate::restart::{self, Ended, Restart};
-use crate::signals::{Pause, Signals, Woken};
+use crate::signals::{self, Pause, Signals, Woken};
 use crate::target::{Target, lacks_slash, meant};
 use crate::time::parse_duration;
 use progress::{Progress, State};
@@ -176,10 +173,7 @@ pub fn run(args: &Args) -> Result {
         core::pin(core)?;
     }
     let signals = Signals::catch()?;
-    // A file that has reached its limit is like a full disk. The signal would kill the recorder.
-    let ignored = Arc::new(AtomicBool::new(false));
-    signal_hook::flag::register(SIGXFSZ, ignored)
-        .map_err(|error| Failure::Message(format!("cannot catch signals: {error}")))?;
+    signals::take_limits_for_errors()?;
     // Before the output is opened: a name that can never be recorded leaves no file.
     open_if_there(&args.target)?;
     let query = args.filters.query();

@@ -37,15 +37,63 @@ pub fn expanded<R: Read + 'static>(mut log: R) -> io::Result<Box<dyn Read>> {
     let [is_gzip, is_zstd, is_xz] = MAGICS.map(|magic| begin.starts_with(magic));
     let whole: Whole<R> = BufReader::with_capacity(PIECE, Cursor::new(begin).chain(log));
     Ok(if is_gzip {
-        Box::new(MultiGzDecoder::new(whole))
+        Expanding::of(MultiGzDecoder::new(whole), "gzip", "gzip -dc")
     } else if is_zstd {
         let mut decoder = zstd::Decoder::with_buffer(whole)?;
         decoder.window_log_max(MOST_WINDOW)?;
-        Box::new(decoder)
+        Expanding::of(decoder, "Zstandard", "zstd -dc")
     } else if is_xz {
         let stream = Stream::new_stream_decoder(MOST_XZ, CONCATENATED)?;
-        Box::new(XzDecoder::new_stream(whole, stream))
+        Expanding::of(XzDecoder::new_stream(whole, stream), "xz", "xz -dc")
     } else {
         Box::new(whole)
     })
+}
+
+/// Bytes that are expanded, with errors that say what came and what to do.
+struct Expanding<R> {
+    from: R,
+    format: &'static str,
+    command: &'static str,
+    count: u64,
+}
+
+impl<R: Read + 'static> Expanding<R> {
+    fn of(from: R, format: &'static str, command: &'static str) -> Box<dyn Read> {
+        Box::new(Expanding {
+            from,
+            format,
+            command,
+            count: 0,
+        })
+    }
+}
+
+impl<R: Read> Read for Expanding<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let (format, command) = (self.format, self.command);
+        match self.from.read(out) {
+            Ok(count) => {
+                self.count += count as u64;
+                Ok(count)
+            }
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                let message = format!(
+                    "its {format} data is cut off: expected its end after {} expanded bytes, got \
+                     the end of the file; get the whole file, or import what there is by \
+                     `{command} FILE | timeline import - -o OUT`",
+                    self.count
+                );
+                Err(io::Error::new(error.kind(), message))
+            }
+            Err(error) if error.raw_os_error().is_some() => Err(error),
+            Err(error) => {
+                let message = format!(
+                    "its {format} data is damaged after {} expanded bytes: {error}",
+                    self.count
+                );
+                Err(io::Error::new(error.kind(), message))
+            }
+        }
+    }
 }
