@@ -40,6 +40,7 @@ pub use read::archive::Archive;
 pub use read::bytes::Bytes;
 pub use read::columns::{BlockColumns, ShapeValues, ValueColumn};
 pub use read::events::{ArchiveEvents, UnitReader};
+pub use read::filtered::FilteredTotals;
 pub use read::follow::ArchiveFollow;
 pub use read::outline::Outline;
 pub use read::recorded::{InFile, RecordedDefinition, RecordedEvent, RecordedThread, Text};

@@ -20,8 +20,8 @@ use crate::target::{Opened, Target};
 ///
 /// If PATH is an archive or a directory of files, FILE is one archive without the damaged frames.
 ///
-/// Filters are for timelines and snapshots: FILE then has only the wanted events. The others are
-/// not missing in it, and the gaps between events are those of PATH.
+/// With filters, FILE has only the wanted events. The others are not missing in it, and the gaps
+/// between events are those of PATH.
 #[derive(clap::Args)]
 #[command(allow_missing_positional = true)]
 pub struct Args {
@@ -49,6 +49,10 @@ pub const EXAMPLES: &[Example] = &[
     (
         "Keep only errors and warnings",
         "timeline save /timeline errors.timeline --priority ..warning",
+    ),
+    (
+        "The minute before the crash, to send it to somebody",
+        "timeline save flights/ crash.tla --since 14:02 --until 14:03",
     ),
     (
         "All events recorded until now, as one file",
@@ -86,16 +90,6 @@ pub fn run(args: &Args) -> Result {
             }
             tell(args, saved.events, saved.bytes, &lost);
         }
-        Opened::Archive(_) if !args.filters.query().is_empty() => {
-            let name = args.target.path().display();
-            return Err(Failure::misuse(
-                "save",
-                format!(
-                    "filters are for timelines and snapshots, and {name} is an archive; `timeline \
-                     dump` takes them for archives as well"
-                ),
-            ));
-        }
         Opened::Archive(archive) => save(&archive, args)?,
     }
     Ok(())
@@ -104,6 +98,15 @@ pub fn run(args: &Args) -> Result {
 fn save(archive: &Archive, args: &Args) -> Result {
     health::refuse_own_file(args.target.path(), &args.file)?;
     health::refuse_empty(args.target.path(), archive)?;
+    let query = args.filters.query();
+    if !query.is_empty() {
+        let saved = archive.save_where(&args.file, &mut query.on(archive))?;
+        let left_out = things(saved.left_out, "event");
+        let lost = format!("; {left_out} left out by the filter");
+        tell(args, saved.events, saved.bytes, &lost);
+        health::report(args.target.path(), archive, saved.lost);
+        return Ok(());
+    }
     let saved = archive.save(&args.file)?;
     let left_out = match saved.left_out {
         0 => String::new(),

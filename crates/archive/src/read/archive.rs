@@ -362,6 +362,11 @@ impl Archive {
         &self.contents
     }
 
+    /// The frames of other records among single events.
+    pub(crate) fn among(&self) -> &[Range<usize>] {
+        &self.contents.among
+    }
+
     pub(crate) fn gaps(&self) -> &Gaps {
         &self.contents.gaps
     }

@@ -8,6 +8,7 @@ pub(crate) mod columns;
 pub(crate) mod contents;
 pub(crate) mod decode;
 pub(crate) mod events;
+pub(crate) mod filtered;
 pub(crate) mod follow;
 pub(crate) mod form;
 pub(crate) mod gaps;

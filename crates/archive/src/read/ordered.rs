@@ -14,7 +14,7 @@ use crate::read::unpack::IndexedEvent;
 /// An event in the form of events of a ring, and the numbers by which it is ordered.
 pub struct OrderedEvent {
     pub event: Event,
-    magic: u64,
+    pub magic: u64,
     lane: u64,
     number: u64,
 }

@@ -215,7 +215,7 @@ fn range(input: &mut Cursor, end: &mut usize, most: usize) -> Option<Range<usize
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use proptest::prelude::*;
     use timeline::Order;
 
@@ -227,7 +227,7 @@ mod tests {
 
     /// What is written next.
     #[derive(Debug, Clone)]
-    enum Step {
+    pub enum Step {
         Events(u8),
         Important,
         Text,
@@ -238,7 +238,7 @@ mod tests {
         Noise(Vec<u8>),
     }
 
-    fn steps() -> impl Strategy<Value = Vec<Step>> {
+    pub fn steps() -> impl Strategy<Value = Vec<Step>> {
         let step = prop_oneof![
             4 => (1..40_u8).prop_map(Step::Events),
             1 => Just(Step::Important),
@@ -267,7 +267,7 @@ mod tests {
     }
 
     /// A file, which begins with the event of this number.
-    fn file(steps: &[Step], form: Form, number: &mut u64) -> Vec<u8> {
+    pub fn file(steps: &[Step], form: Form, number: &mut u64) -> Vec<u8> {
         let mut all = Vec::new();
         for steps in steps.split_inclusive(|step| matches!(step, Step::Noise(_))) {
             let mut writer = Writer::new(&mut all, 7 + *number % 2, form);
@@ -293,6 +293,7 @@ mod tests {
             Step::Important => {
                 let mut important = event(*number / 2);
                 important.lane = Some(32_768);
+                important.number = Some(*number / 2);
                 writer.event(&important).unwrap();
             }
             Step::Text => drop(writer.string(&format!("text {number}"))),

@@ -1,0 +1,416 @@
+//! Writes the wanted events of an archive to another file.
+//!
+//! Frames without events are copied as they are, and so are units all of whose events are wanted.
+//! Of other units, the wanted events are written anew. What is left out is not missing: the numbers
+//! of lanes go on behind it, and the records of gaps stay.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufWriter, Write};
+use std::ops::Range;
+use std::path::Path;
+
+use timeline::files::{Replacement, open_to_read};
+use timeline::{Event, EventId, ThreadRef};
+
+use crate::error::{Error, Result};
+use crate::format::event::{RawDefinition, RawEvent, RawThread};
+use crate::format::record::{self, Record};
+use crate::read::archive::Archive;
+use crate::read::decode::Decoder;
+use crate::read::follow::is_recorded;
+use crate::read::form::{Decoded, Moment, Ring};
+use crate::read::gaps::Gap;
+use crate::read::names::Names;
+use crate::read::ordered::OrderedEvent;
+use crate::read::select::{Choice, Places, Select};
+use crate::read::unit::Unit;
+use crate::read::unpack::IndexedEvent;
+use crate::write::writer::{Form, Writer};
+
+/// How much of an archive was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FilteredTotals {
+    /// The events that were written.
+    pub events: u64,
+    /// The events that were not wanted.
+    pub left_out: u64,
+    /// The events that could not be read, as far as their number is known.
+    pub lost: u64,
+    /// The bytes that were written.
+    pub bytes: u64,
+}
+
+/// An event in two forms: to be chosen, and to be written.
+struct CopiedEvent {
+    ordered: OrderedEvent,
+    raw: RawEvent,
+}
+
+impl Decoded for CopiedEvent {
+    type Definition = (<OrderedEvent as Decoded>::Definition, RawDefinition);
+    type Thread = (<OrderedEvent as Decoded>::Thread, RawThread);
+
+    fn definition(names: &Names, magic: u64, raw: &RawDefinition) -> Self::Definition {
+        (OrderedEvent::definition(names, magic, raw), raw.clone())
+    }
+
+    fn thread(names: &Names, magic: u64, raw: &RawThread) -> Self::Thread {
+        (OrderedEvent::thread(names, magic, raw), raw.clone())
+    }
+
+    fn make(
+        ring: &Ring,
+        definition: &Self::Definition,
+        thread: &Self::Thread,
+        event: &mut IndexedEvent,
+    ) -> CopiedEvent {
+        let raw = RawEvent {
+            definition: definition.1.clone(),
+            thread: thread.1.clone(),
+            ticks: event.ticks,
+            unix_nanos: event.unix_nanos,
+            core: event.core,
+            lane: event.lane,
+            number: event.number,
+            args: event.args.clone(),
+            payload: event.payload.clone(),
+            backtrace: event.backtrace.clone(),
+            next: event.next,
+            missed: 0,
+        };
+        let ordered = OrderedEvent::make(ring, &definition.0, &thread.0, event);
+        CopiedEvent { ordered, raw }
+    }
+
+    fn moment(&self) -> Moment {
+        self.ordered.moment()
+    }
+
+    fn meaning(definition: &Self::Definition) -> (EventId, bool) {
+        OrderedEvent::meaning(&definition.0)
+    }
+
+    fn logger(thread: &Self::Thread) -> (ThreadRef, u32) {
+        OrderedEvent::logger(&thread.0)
+    }
+
+    fn event(&self) -> Option<&Event> {
+        self.ordered.event()
+    }
+
+    fn miss(&mut self, gap: &Gap) {
+        self.ordered.miss(gap);
+    }
+
+    fn take(&mut self) -> CopiedEvent {
+        CopiedEvent {
+            ordered: self.ordered.take(),
+            raw: std::mem::take(&mut self.raw),
+        }
+    }
+
+    fn heap(&self) -> usize {
+        let words = self.raw.args.capacity() + self.raw.backtrace.capacity();
+        self.ordered.heap() + size_of::<u64>() * words + self.raw.payload.capacity()
+    }
+}
+
+impl Archive {
+    /// Saves the events that `select` wants as one file, as [`Archive::save`] saves all. The names
+    /// of definitions and threads, and the symbols of addresses, stay in the file, also of events
+    /// that are left out.
+    ///
+    /// # Errors
+    /// Those of [`Archive::save`].
+    pub fn save_where(
+        &self,
+        file: impl AsRef<Path>,
+        select: &mut dyn Select,
+    ) -> Result<FilteredTotals> {
+        let file = file.as_ref();
+        let replacement = Replacement::of(file)?;
+        if open_to_read(replacement.path()).is_ok_and(|there| is_recorded(&there)) {
+            return Err(Error::RecorderBusy { path: file.into() });
+        }
+        Ok(replacement.write(|out| {
+            let mut copy = FilteredCopy {
+                archive: self,
+                decoder: self.decoder(),
+                select,
+                out: Counted {
+                    out: BufWriter::new(out),
+                    bytes: 0,
+                },
+                totals: FilteredTotals::default(),
+                positions: BTreeMap::new(),
+            };
+            copy.all()?;
+            copy.out.flush()?;
+            Ok(FilteredTotals {
+                bytes: copy.out.bytes,
+                ..copy.totals
+            })
+        })?)
+    }
+}
+
+/// An output that counts its bytes.
+struct Counted<W> {
+    out: W,
+    bytes: u64,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.out.write(bytes)?;
+        self.bytes += count as u64;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+struct FilteredCopy<'a, W> {
+    archive: &'a Archive,
+    decoder: Decoder<'a, CopiedEvent>,
+    select: &'a mut dyn Select,
+    out: Counted<W>,
+    totals: FilteredTotals,
+    /// The lanes of each magic, and the number of the next event behind those that were left out.
+    positions: BTreeMap<u64, BTreeMap<u64, u64>>,
+}
+
+impl<W: Write> FilteredCopy<'_, W> {
+    fn all(&mut self) -> io::Result<()> {
+        let (mut at, mut events) = (0, Vec::new());
+        for (number, unit) in self.archive.found_units().iter().enumerate() {
+            let frames = unit.frames();
+            self.frames(at..frames.start)?;
+            at = frames.end;
+            events.clear();
+            let lost = self.choose(number, unit, &mut events);
+            let found = events.len() as u64;
+            self.totals.lost += lost;
+            self.totals.events += found;
+            if lost == 0 && found == unit.count {
+                self.archive.bytes().copy(frames, &mut self.out)?;
+                continue;
+            }
+            self.totals.left_out += unit.count.saturating_sub(found + lost);
+            if unit.block {
+                self.note(unit);
+            }
+            self.among(&frames)?;
+            self.write(unit, &events)?;
+        }
+        self.frames(at..self.archive.bytes().len())?;
+        self.reached()
+    }
+
+    /// Appends the wanted events of a unit. Returns how many cannot be read.
+    fn choose(&mut self, number: usize, unit: &Unit, events: &mut Vec<CopiedEvent>) -> u64 {
+        let info = unit.info(number);
+        if unit.block {
+            if !self.select.wants_unit(&info) {
+                return 0;
+            }
+            let mut choice = Choice::new(self.select, info, unit.gap);
+            return self.decoder.decode_chosen(unit, &mut choice, events);
+        }
+        let lost = self.decoder.decode(unit, events);
+        if unit.important {
+            events.retain(|event| self.select.wants(&event.ordered.event));
+            return lost;
+        }
+        let behind = |CopiedEvent { ordered, raw }: &CopiedEvent| {
+            Some((ordered.magic, raw.lane?, raw.number_behind()?))
+        };
+        let positions: Vec<_> = events.iter().filter_map(behind).collect();
+        let mut places = Places::all(events.len());
+        match self.select.wants_unit(&info) {
+            true => self.select.choose(&info, None, &mut places),
+            false => places.clear_range(0..events.len()),
+        }
+        let mut place = 0;
+        events.retain(|event| {
+            let at = place;
+            place += 1;
+            places.has(at) && (!places.asks(at) || self.select.wants(&event.ordered.event))
+        });
+        if events.len() < place {
+            for (magic, lane, next) in positions {
+                self.positions.entry(magic).or_default().insert(lane, next);
+            }
+        }
+        lost
+    }
+
+    /// Copies the whole frames in a range.
+    fn frames(&mut self, range: Range<usize>) -> io::Result<()> {
+        let (archive, mut at) = (self.archive, range.start);
+        for place in archive.damage() {
+            if place.start >= range.end {
+                break;
+            }
+            if place.end > at {
+                archive
+                    .bytes()
+                    .copy(at..place.start.max(at), &mut self.out)?;
+                at = place.end;
+            }
+        }
+        archive.bytes().copy(at..range.end.max(at), &mut self.out)
+    }
+
+    /// Copies the frames of other records among single events.
+    fn among(&mut self, frames: &Range<usize>) -> io::Result<()> {
+        let among = self.archive.among();
+        let first = among.partition_point(|range| range.start < frames.start);
+        for range in &among[first..] {
+            if range.end > frames.end {
+                break;
+            }
+            self.archive.bytes().copy(range.clone(), &mut self.out)?;
+        }
+        Ok(())
+    }
+
+    /// Notes how far the lanes are behind a unit.
+    fn note(&mut self, unit: &Unit) {
+        let mut buffer = Vec::new();
+        if let Ok(bytes) = self.archive.bytes().read(unit.place.clone(), &mut buffer)
+            && let Some(Record::Block(block)) = record::decode(bytes, self.decoder.single())
+        {
+            let lanes = self.positions.entry(block.magic.unwrap_or(0)).or_default();
+            lanes.extend(block.positions);
+        }
+    }
+
+    /// Writes the wanted events of a unit anew.
+    fn write(&mut self, unit: &Unit, events: &[CopiedEvent]) -> io::Result<()> {
+        let form = if unit.block {
+            Form::Blocks
+        } else {
+            Form::Plain
+        };
+        for events in events.chunk_by(|a, b| a.ordered.magic == b.ordered.magic) {
+            let magic = events[0].ordered.magic;
+            let mut writer = Writer::new(&mut self.out, magic, form);
+            for event in events {
+                writer.event(&event.raw)?;
+            }
+            for (lane, next) in self.positions.get(&magic).into_iter().flatten() {
+                writer.note_position(*lane, *next);
+            }
+            writer.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Writes how far all lanes are, so that nobody takes what was left out at the end for missing.
+    fn reached(&mut self) -> io::Result<()> {
+        for (magic, lanes) in &self.positions {
+            let lanes: Vec<(u64, u64)> = lanes.iter().map(|(lane, next)| (*lane, *next)).collect();
+            let mut writer = Writer::new(&mut self.out, *magic, Form::Blocks);
+            writer.missed(0, None, &lanes)?;
+            writer.flush()?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use timeline::Order;
+
+    use super::*;
+    use crate::read::columns::BlockColumns;
+    use crate::read::outline::tests::{file, steps};
+    use crate::read::recorded::RecordedEvent;
+    use crate::read::unit::UnitInfo;
+
+    /// Wants some events, and none from some ticks on.
+    struct Some {
+        every: u64,
+        until: u64,
+    }
+
+    impl Some {
+        fn has(&self, ticks: u64) -> bool {
+            ticks < self.until && (ticks % 7).is_multiple_of(self.every)
+        }
+    }
+
+    impl Select for Some {
+        fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
+            unit.ticks.0 < self.until
+        }
+
+        fn choose(&mut self, _: &UnitInfo, _: Option<&mut BlockColumns<'_>>, places: &mut Places) {
+            places.ask_all();
+        }
+
+        fn wants(&mut self, event: &Event) -> bool {
+            self.has(event.ticks)
+        }
+    }
+
+    fn saved(archive: &Archive, every: u64, until: u64) -> (Archive, FilteredTotals) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("saved.tla");
+        let totals = archive
+            .save_where(&path, &mut Some { every, until })
+            .unwrap();
+        let bytes = std::fs::read(path).unwrap();
+        assert_eq!(bytes.len() as u64, totals.bytes);
+        (Archive::from_bytes(bytes), totals)
+    }
+
+    /// The events, whatever their order is: it is another one if all are of the same program.
+    fn events(archive: &Archive) -> Vec<RecordedEvent> {
+        let events = archive.by_time(Order::OldestFirst);
+        // How many are missing before an event is told by what is left before it.
+        let events = events.map(|event| RecordedEvent { missed: 0, ..event });
+        let mut events: Vec<RecordedEvent> = events.collect();
+        events.sort_by_cached_key(|event| format!("{event:?}"));
+        events
+    }
+
+    proptest! {
+        #[test]
+        fn the_wanted_events_are_there_and_no_others(
+            parts in prop::collection::vec((steps(), any::<bool>()), 1..3),
+            every in 1_u64..4,
+            until in prop_oneof![Just(u64::MAX), 0..200_000_u64],
+            flips in prop::collection::vec((any::<prop::sample::Index>(), 0..8_u32), 0..3),
+        ) {
+            let (mut number, mut bytes) = (0, Vec::new());
+            for (steps, plain) in &parts {
+                let form = if *plain { Form::Plain } else { Form::Blocks };
+                bytes.extend(file(steps, form, &mut number));
+            }
+            for (at, bit) in flips.iter().filter(|_| !bytes.is_empty()).collect::<Vec<_>>() {
+                let at = at.index(bytes.len());
+                bytes[at] ^= 1 << bit;
+            }
+            let archive = Archive::from_bytes(bytes);
+            let (saved, totals) = saved(&archive, every, until);
+            let mut expected = events(&archive);
+            let all = expected.len();
+            let some = Some { every, until };
+            expected.retain(|event| some.has(event.ticks.unwrap_or(0)));
+            prop_assert_eq!(events(&saved), expected);
+            prop_assert!(saved.damage().is_empty());
+            prop_assert_eq!(saved.missed(), archive.missed());
+            prop_assert_eq!(saved.missed_unknown(), archive.missed_unknown());
+            prop_assert!(totals.events + totals.left_out >= all as u64);
+            // A recorder goes on where it would have gone on.
+            if every == 1 && until == u64::MAX && flips.is_empty() {
+                prop_assert_eq!(saved.frames(), archive.frames());
+            }
+        }
+    }
+}
