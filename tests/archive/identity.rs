@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use timeline::Order;
 use timeline_archive::{
-    Archive, Form, PRINTF, RawDefinition, RawEvent, RawThread, RecordedEvent, Writer,
+    Archive, Form, OBJECT, PRINTF, RawDefinition, RawEvent, RawThread, RecordedEvent, Writer,
 };
 
 fn number() -> impl Strategy<Value = Option<u64>> {
@@ -24,7 +24,12 @@ fn definition() -> impl Strategy<Value = RawDefinition> {
         strings.clone(),
         strings.clone(),
         number(),
-        prop_oneof![3 => Just(None), 3 => Just(Some(PRINTF)), 1 => number()],
+        prop_oneof![
+            3 => Just(None),
+            3 => Just(Some(PRINTF)),
+            1 => Just(Some(OBJECT)),
+            1 => number()
+        ],
         strings,
     )
         .prop_map(
@@ -100,8 +105,8 @@ fn data() -> impl Strategy<Value = RawEvent> {
     (definition(), thread(), numbers, lists).prop_map(|(definition, thread, numbers, lists)| {
         let (ticks, unix_nanos, core, lane, number) = numbers;
         let (mut args, payload, backtrace) = lists;
-        if definition.syntax == Some(PRINTF) {
-            // Those of `printf` are always a payload.
+        if keeps_types(&definition) {
+            // Their values are always a payload.
             args.clear();
         }
         RawEvent {
@@ -186,6 +191,11 @@ fn write(plan: &Plan) -> (Vec<u8>, Vec<(u64, RawEvent)>) {
     (files.concat(), expected)
 }
 
+/// Whether values keep their types, also if all are integers.
+fn keeps_types(definition: &RawDefinition) -> bool {
+    [Some(PRINTF), Some(OBJECT)].contains(&definition.syntax)
+}
+
 /// The first value of a payload, and whether it is an integer. Knows only what `value` makes.
 fn first_value(payload: &[u8]) -> Option<(usize, Option<i64>)> {
     let be = |from: usize, to: usize| {
@@ -222,7 +232,7 @@ fn arguments(event: &RawEvent) -> (Vec<i64>, Vec<u8>) {
         });
     }
     match integers {
-        Some(integers) if event.definition.syntax != Some(PRINTF) => (integers, Vec::new()),
+        Some(integers) if !keeps_types(&event.definition) => (integers, Vec::new()),
         _ => (Vec::new(), event.payload[..at].to_vec()),
     }
 }
