@@ -40,6 +40,7 @@ mod reading;
 mod refused;
 mod save_filtered;
 mod search;
+mod search_stats;
 mod sharing;
 mod surface;
 mod terminal;

@@ -15,16 +15,16 @@ const WORTHWHILE: u64 = 4 << 20;
 /// How often the progress is shown.
 const OFTEN: Duration = Duration::from_millis(100);
 
-/// The index of an archive. What is missing is indexed, if that is worthwhile. An index that cannot
-/// be written is no error: the archive is searched without it.
-pub fn of<'a>(path: &Path, archive: &'a Archive) -> Index<'a> {
+/// The index of an archive, and whether it was made or completed now: what is missing is indexed if
+/// that is worthwhile. An index that cannot be written is no error: the archive is searched without
+/// it.
+pub fn of<'a>(path: &Path, archive: &'a Archive) -> (Index<'a>, bool) {
     let mut index = Index::open(archive);
     let coverage = index.coverage();
     let is_outlined = coverage.bytes <= WORTHWHILE || !index.lacks_outlines();
-    if coverage.missing > WORTHWHILE || !is_outlined {
-        let _ = update(&mut index, path);
-    }
-    index
+    let is_worthwhile = coverage.missing > WORTHWHILE || !is_outlined;
+    let is_made = is_worthwhile && update(&mut index, path).is_ok();
+    (index, is_made)
 }
 
 /// Indexes what is missing, and shows the progress on a terminal.

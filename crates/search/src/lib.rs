@@ -32,5 +32,7 @@ mod index;
 mod query;
 
 pub use error::{Error, Result};
-pub use index::{Candidates, Coverage, Index, LineNumbers, Selection, line_count, open_archive};
+pub use index::{
+    Candidates, Counted, Counts, Coverage, Index, LineNumbers, Selection, line_count, open_archive,
+};
 pub use query::{Case, Expression, Filter, Needle, Query, moment, numbers, priorities};

@@ -22,7 +22,7 @@ pub fn run(args: &Args, line: u64, query: &Query) -> Result {
     let [reading] = &readings;
     let index = reading
         .archive()
-        .map(|archive| indexing::of(reading.path(), archive));
+        .map(|archive| indexing::of(reading.path(), archive).0);
     let (at, mut printer) = (reading.source(), Printer::new(args, &readings));
     let mut messages = Messages::new(at);
     let mut count = |event: &Event| {
@@ -34,9 +34,9 @@ pub fn run(args: &Args, line: u64, query: &Query) -> Result {
         index.from_line(line, rest.map(|event| count(&event)).sum())
     });
     let (mut events, mut numbers) = match candidates {
-        Some(Candidates { selection, lines }) => {
-            (reading.events_where(Order::OldestFirst, selection), lines)
-        }
+        Some(Candidates {
+            selection, lines, ..
+        }) => (reading.events_where(Order::OldestFirst, selection), lines),
         None => (
             reading.events(Order::OldestFirst),
             LineNumbers::new(Order::OldestFirst),

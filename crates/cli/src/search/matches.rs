@@ -8,6 +8,7 @@ use timeline::{Event, Order, Source};
 use timeline_search::{Index, LineNumbers, Needle, Query, Selection, line_count};
 
 use super::Args;
+use super::stats::Stats;
 use crate::failure::{INFALLIBLE, Result};
 use crate::filters::Wanted;
 use crate::json::LogLines;
@@ -28,11 +29,15 @@ pub struct Search<'a> {
     /// The path and a colon, if there are several.
     path_shown: String,
     pub has_numbers: bool,
-    pub has_filters: bool,
+    /// Whether an archive leaves events out that meet not all conditions.
+    pub are_left_out: bool,
     numbers: LineNumbers,
     /// How many lines were found, and in how many events.
     pub found: u64,
-    found_events: u64,
+    pub found_events: u64,
+    /// How many events came, and of how many of these the message was made.
+    pub looked_at: u64,
+    pub made: u64,
     /// The events that may be printed before a found one, with their numbers.
     before: VecDeque<(u64, Event)>,
     /// How many events are still to be printed after a found one.
@@ -101,13 +106,15 @@ impl<'a> Search<'a> {
                 None => String::new(),
             },
             has_numbers,
-            has_filters: !query.is_empty(),
+            are_left_out: !has_numbers && reading.archive().is_some() && !query.is_empty(),
             numbers: LineNumbers::new(match args.reverse {
                 true => Order::NewestFirst,
                 false => Order::OldestFirst,
             }),
             found: 0,
             found_events: 0,
+            looked_at: 0,
+            made: 0,
             before: VecDeque::new(),
             after: 0,
             has_gap: false,
@@ -132,19 +139,27 @@ impl<'a> Search<'a> {
         if self.has_numbers || reading.archive().is_none() {
             return None;
         }
-        let mut chosen = query.clone();
-        if self.before_most == 0 && self.after_most == 0 {
-            chosen.texts.push(self.needle.clone());
-        }
+        let chosen = match self.before_most == 0 && self.after_most == 0 {
+            true => self.all_conditions(query),
+            false => query.clone(),
+        };
         (!chosen.is_empty()).then_some(chosen)
     }
 
+    /// What an event meets that is found.
+    pub fn all_conditions(&self, query: &Query) -> Query {
+        let mut all = query.clone();
+        all.texts.push(self.needle.clone());
+        all
+    }
+
     /// The events that have to be read.
-    pub fn choose(&mut self, index: &mut Index, order: Order) -> Selection {
+    pub fn choose(&mut self, index: &mut Index, order: Order, stats: &mut Stats) -> Selection {
         let context = self.before_most.max(self.after_most);
         let context = (context > 0 || self.has_numbers).then_some(context);
         let candidates = index.candidates(self.needle, order, context);
         self.numbers = candidates.lines;
+        stats.candidates = candidates.pages;
         candidates.selection
     }
 
@@ -170,10 +185,12 @@ impl<'a> Search<'a> {
     /// Searches events, and prints those that are found.
     pub fn all(&mut self, events: impl Iterator<Item = Event>, out: &mut impl Write) -> Result {
         for event in events {
+            self.looked_at += 1;
             let first = self.number(&event);
             if !self.wanted.has(&event) {
                 continue;
             }
+            self.made += 1;
             let message = self.messages.text(&event, self.at.definition(event.id));
             let lines = message
                 .lines()

@@ -3,12 +3,14 @@
 //! Here are its options, and which events are read; matches.rs searches these.
 
 mod matches;
+mod stats;
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::time::Instant;
 
 use timeline::Order;
-use timeline_search::{Case, Index, Needle, Query, Selection};
+use timeline_search::{Case, Counted, Index, Needle, Query, Selection};
 
 use crate::args::Example;
 use crate::columns::Shown;
@@ -19,6 +21,7 @@ use crate::output;
 use crate::reading::{Events, Reading};
 use crate::target::Target;
 use matches::Search;
+use stats::{IndexUse, Stats, nanos};
 
 /// Find events by the text of their messages, in timelines, snapshots and archives
 ///
@@ -36,6 +39,11 @@ use matches::Search;
 /// An archive of more than 4 MiB gets an index, which lies beside it (flight.tla.idx) and can be
 /// removed at any time. With it, only the parts that may have QUERY are read. `timeline index`
 /// makes it as well.
+///
+/// --stats says what was found and read: how many pages the index has, how many of these may have
+/// QUERY, and how many were read in vain, because nothing in them was found; the bytes of what was
+/// read, how many events are in it, and how many of these were made, because nothing spoke against
+/// them before; the time for opening, for the index and for searching.
 ///
 /// Exits with 0 if something was found, with 1 if nothing was, and with 2 after an error.
 #[derive(clap::Args)]
@@ -94,6 +102,11 @@ pub struct Args {
     /// Read all events of archives, and neither use nor make an index
     #[arg(long)]
     no_index: bool,
+
+    /// Say on standard error what was read of each PATH, and how long it took. With --json, as an
+    /// object
+    #[arg(long)]
+    stats: bool,
 
     #[command(flatten)]
     shown: Shown,
@@ -156,10 +169,18 @@ pub fn run(args: &Args) -> Result {
     } else {
         Reading::open
     };
-    let readings: Vec<Reading> = targets.iter().map(open).collect::<Result<_>>()?;
-    for reading in &readings {
-        found += search(args, reading, &needle, &query, &mut out)?;
+    let readings = targets.iter().map(|target| {
+        let begun = Instant::now();
+        open(target).map(|reading| (reading, begun.elapsed()))
+    });
+    let readings: Vec<_> = readings.collect::<Result<_>>()?;
+    for (reading, opened) in &readings {
+        let mut stats = Stats::of(reading.path(), *opened);
+        found += search(args, reading, &needle, &query, &mut stats, &mut out)?;
         out.flush()?;
+        if args.stats {
+            stats.say(args.json);
+        }
     }
     match found {
         0 => Err(Failure::NothingFound),
@@ -185,6 +206,7 @@ fn search(
     reading: &Reading,
     needle: &Needle,
     query: &Query,
+    stats: &mut Stats,
     out: &mut impl Write,
 ) -> Result<u64> {
     let order = match args.reverse {
@@ -192,36 +214,70 @@ fn search(
         false => Order::OldestFirst,
     };
     let mut search = Search::new(args, reading, needle, query);
+    let begun = Instant::now();
     let archive = reading.archive().filter(|_| search.can_use_index(query));
     let mut index = archive.map(|archive| indexing::of(reading.path(), archive));
-    let selection = index.as_mut().map(|index| {
-        let selection = search.choose(index, order);
-        let is_mended = index.is_damaged() && indexing::update(index, reading.path()).is_ok();
-        match is_mended {
-            true => search.choose(index, order),
-            false => selection,
+    let selection = index.as_mut().map(|(index, is_made)| {
+        let selection = search.choose(index, order, stats);
+        if index.is_damaged() && indexing::update(index, reading.path()).is_ok() {
+            *is_made = true;
+            return search.choose(index, order, stats);
         }
+        selection
     });
+    if let Some((index, is_made)) = index.as_ref().filter(|_| args.stats) {
+        stats.pages = index.coverage().pages;
+        stats.index = match (stats.pages, is_made) {
+            (0, _) => IndexUse::None,
+            (_, true) => IndexUse::Made,
+            (_, false) => IndexUse::Used,
+        };
+    }
+    stats.index_ns = nanos(begun.elapsed());
+    let begun = Instant::now();
     if search.has_numbers && args.reverse {
-        let rest = index.as_ref().map(Index::rest);
-        search.count_lines(events(reading, Order::OldestFirst, rest), index.as_ref());
+        let index = index.as_ref().map(|(index, _)| index);
+        let rest = index.map(Index::rest);
+        search.count_lines(events(reading, Order::OldestFirst, rest), index);
     }
     let chosen = search.chosen(reading, query);
-    let mut events = match (&chosen, selection) {
-        (None, selection) => events(reading, order, selection),
-        (Some(chosen), None) => reading.wanted(order, chosen),
-        (Some(chosen), Some(selection)) => {
-            reading.events_where(order, (selection, chosen.on(reading.source())))
+    match reading.archive().filter(|_| args.stats) {
+        Some(archive) => {
+            let all = search.all_conditions(query);
+            let has_text = |chosen: &Query| chosen.texts.len() == all.texts.len();
+            let found = (!chosen.as_ref().is_some_and(has_text)).then(|| all.on(archive));
+            let chosen = chosen.as_ref().map(|chosen| chosen.on(archive));
+            let mut counted = Counted::new(archive, selection, chosen, found);
+            report(&mut search, reading.events_where(order, &mut counted), out)?;
+            stats.take(counted.counts());
+            stats.bytes_of_all = archive.units().map(|unit| unit.place.len() as u64).sum();
         }
-    };
+        None => {
+            let events = match (&chosen, selection) {
+                (None, selection) => events(reading, order, selection),
+                (Some(chosen), None) => reading.wanted(order, chosen),
+                (Some(chosen), Some(selection)) => {
+                    reading.events_where(order, (selection, chosen.on(reading.source())))
+                }
+            };
+            report(&mut search, events, out)?;
+            (stats.looked_at, stats.made) = (search.looked_at, search.made);
+        }
+    }
+    (stats.lines, stats.events) = (search.found, search.found_events);
+    stats.search_ns = nanos(begun.elapsed());
+    Ok(search.found)
+}
+
+/// Prints what is found among these events, and says what was missed.
+fn report(search: &mut Search, mut events: Events, out: &mut impl Write) -> Result {
     search.all(events.by_ref(), out)?;
-    if chosen.is_some() && search.has_filters {
+    if search.are_left_out {
         events.report_missed();
     } else {
         search.wanted.report();
     }
-    events.report()?;
-    Ok(search.found)
+    events.report()
 }
 
 /// The selected events; all if there is no selection.

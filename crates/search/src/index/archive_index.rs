@@ -13,7 +13,7 @@ use super::lines::{LineNumbers, Rank};
 use super::page::Page;
 use super::page_set::PageSet;
 use super::requirement::Requirement;
-use super::selection::Selection;
+use super::selection::{SelectedPage, Selection};
 use crate::query::Needle;
 
 /// The index of an archive: which pages of its events have which ngrams, and how many lines.
@@ -35,6 +35,8 @@ pub struct Coverage {
     pub missing: u64,
     /// How many lines are indexed.
     pub lines: u64,
+    /// In how many pages they are.
+    pub pages: u64,
     /// The bytes of these lines as text.
     pub text: u64,
     /// The bytes of the index.
@@ -47,6 +49,8 @@ pub struct Candidates {
     pub selection: Selection,
     /// Numbers the lines of these events.
     pub lines: LineNumbers,
+    /// How many pages may have what is searched for.
+    pub pages: u64,
 }
 
 /// A page of the archive.
@@ -57,7 +61,9 @@ struct Place<'i> {
     first: u64,
     last: u64,
     /// Whether it may have a match.
-    is_candidate: bool,
+    may_match: bool,
+    /// Whether it is read: because it may, or because of its lines or its neighbours.
+    is_read: bool,
 }
 
 impl<'a> Index<'a> {
@@ -122,6 +128,7 @@ impl<'a> Index<'a> {
             for part in &file.parts {
                 let entry = &part.entry;
                 coverage.lines = coverage.lines.saturating_add(entry.lines);
+                coverage.pages += u64::from(entry.pages);
                 coverage.text = coverage.text.saturating_add(entry.text);
                 coverage.index = coverage.index.saturating_add(entry.bytes());
             }
@@ -220,12 +227,14 @@ impl<'a> Index<'a> {
                     };
                     last = Some((page.unit, unit));
                     let (first, last) = self.rank.range(page);
+                    let may_match = set.contains(number as u16);
                     places.push(Place {
                         unit,
                         page,
                         first,
                         last,
-                        is_candidate: set.contains(number as u16),
+                        may_match,
+                        is_read: may_match,
                     });
                 }
             }
@@ -239,41 +248,42 @@ impl<'a> Index<'a> {
         order: Order,
         context: Option<usize>,
     ) -> Option<Candidates> {
-        let is_any = sets.iter().flatten().any(|set| !set.is_empty());
-        let mut places = match is_any || context.is_some() {
+        let pages = sets.iter().flatten().map(|set| set.len() as u64).sum();
+        let mut places = match pages > 0 || context.is_some() {
             true => self.places(sets)?,
             false => Vec::new(),
         };
         if let Some(context) = context {
             complete(&mut places, self.rest_ranges(), context);
         }
-        Some(self.reading(&places, order))
+        Some(self.reading(&places, order, pages))
     }
 
-    /// Reads the candidates among these pages.
-    fn reading(&self, places: &[Place], order: Order) -> Candidates {
+    /// Reads some of these pages, of which so many may have what is searched for.
+    fn reading(&self, places: &[Place], order: Order, pages: u64) -> Candidates {
         let (wanted, skipped): (Vec<&Place>, Vec<&Place>) =
-            places.iter().partition(|place| place.is_candidate);
+            places.iter().partition(|place| place.is_read);
         let skipped: Vec<&Page> = skipped.into_iter().map(|place| place.page).collect();
         Candidates {
             lines: LineNumbers::skipping(order, self.rank, &skipped),
             selection: self.selection(wanted.into_iter()),
+            pages,
         }
     }
 
     fn selection<'p>(&self, wanted: impl Iterator<Item = &'p Place<'p>>) -> Selection {
-        let mut places: HashMap<usize, Vec<std::ops::Range<usize>>> = HashMap::new();
+        let mut pages: HashMap<usize, Vec<SelectedPage>> = HashMap::new();
         for place in wanted {
-            places
-                .entry(place.unit)
-                .or_default()
-                .push(place.page.places());
+            pages.entry(place.unit).or_default().push(SelectedPage {
+                places: place.page.places(),
+                may_match: place.may_match,
+            });
         }
         let mut indexed = vec![false; self.units.len()];
         for file in &self.files {
             indexed[file.indexed.clone()].fill(true);
         }
-        Selection { places, indexed }
+        Selection { pages, indexed }
     }
 
     /// Where the events stand that are not indexed, but for important ones.
@@ -308,9 +318,9 @@ impl<'a> Index<'a> {
         // All of the rest may stand before the line.
         let rank = start_rank(&places, line.saturating_sub(rest));
         for place in &mut places {
-            place.is_candidate = place.last >= rank;
+            place.is_read = place.last >= rank;
         }
-        Some(self.reading(&places, Order::OldestFirst))
+        Some(self.reading(&places, Order::OldestFirst, 0))
     }
 }
 
@@ -339,7 +349,7 @@ fn start_rank(places: &[Place], line: u64) -> u64 {
 /// Adds all pages that overlap a candidate, one of these ranges, or the `context` events before and
 /// behind it.
 fn complete(places: &mut [Place], mut ranges: Vec<(u64, u64)>, context: usize) {
-    let candidates = places.iter().filter(|place| place.is_candidate);
+    let candidates = places.iter().filter(|place| place.may_match);
     ranges.extend(candidates.map(|place| (place.first, place.last)));
     if context > 0 {
         // The events behind important ones.
@@ -357,7 +367,7 @@ fn complete(places: &mut [Place], mut ranges: Vec<(u64, u64)>, context: usize) {
     for place in places {
         // The first range that does not end before it.
         let at = joined.partition_point(|range| range.1 < place.first);
-        place.is_candidate |= joined.get(at).is_some_and(|range| range.0 <= place.last);
+        place.is_read |= joined.get(at).is_some_and(|range| range.0 <= place.last);
     }
 }
 

@@ -4,10 +4,12 @@
 //! collects the ngrams of each `page` of events in a `segment`, whose `postings` are sets of pages
 //! (`page_set`). `file` keeps segments beside a file of the archive (`storage` reads their bytes),
 //! `file_index` compares them with that file, and `archive_index` has those of all files. A query
-//! becomes a `selection` of the events that are read, and `lines` numbers these.
+//! becomes a `selection` of the events that are read, `lines` numbers these, and `counted` counts
+//! what is read.
 
 mod archive_index;
 mod build;
+mod counted;
 mod file;
 mod file_index;
 mod lines;
@@ -28,6 +30,7 @@ use timeline_archive::{Archive, Result};
 
 pub use archive_index::{Candidates, Coverage, Index};
 pub use build::line_count;
+pub use counted::{Counted, Counts};
 pub use lines::LineNumbers;
 pub use selection::Selection;
 

@@ -1,0 +1,161 @@
+//! Counts what is read of an archive to search it, and which pages are read in vain.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use timeline::Event;
+use timeline_archive::{Archive, BlockColumns, Places, Select, UnitInfo};
+
+use super::selection::Selection;
+use crate::query::Filter;
+
+/// What was read of an archive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// How many pages were read that might have what was searched for.
+    pub pages: u64,
+    /// How many of these have nothing that was found.
+    pub vain: u64,
+    /// How many events are in the pages that were read, and in what is not indexed.
+    pub events: u64,
+    /// How many of these were made, because nothing spoke against them before.
+    pub made: u64,
+    /// The bytes of the blocks that were read, and of other events. A block that is read again
+    /// counts once.
+    pub bytes: u64,
+}
+
+/// Says which events are wanted, and counts what is read for them.
+pub struct Counted<'a> {
+    selection: Option<Selection>,
+    /// Leaves other events out.
+    chosen: Option<Filter<'a>>,
+    /// Which events are found, if it is not those that are chosen.
+    found: Option<Filter<'a>>,
+    counts: Counts,
+    /// The units that were read.
+    units: HashSet<usize>,
+    /// The pages with something that was found: unit and first place.
+    matched: HashSet<(usize, usize)>,
+    /// The present unit: its number, its candidates, and the places that are made.
+    unit: usize,
+    candidates: Vec<Range<usize>>,
+    places: Places,
+    /// Those that the filter asks about.
+    asked: Places,
+    /// The first place that nobody was asked about.
+    next: usize,
+}
+
+impl<'a> Counted<'a> {
+    /// Reads only what is selected, if anything is, and of it only what is `chosen`. If that is not
+    /// what is found, `found` says what is.
+    pub fn new(
+        archive: &Archive,
+        selection: Option<Selection>,
+        chosen: Option<Filter<'a>>,
+        found: Option<Filter<'a>>,
+    ) -> Counted<'a> {
+        // They are read before all others, without a question.
+        let important = archive.units().filter(|unit| unit.important);
+        let bytes = important.map(|unit| unit.place.len() as u64).sum();
+        Counted {
+            selection,
+            chosen,
+            found,
+            counts: Counts {
+                bytes,
+                ..Counts::default()
+            },
+            units: HashSet::new(),
+            matched: HashSet::new(),
+            unit: 0,
+            candidates: Vec::new(),
+            places: Places::default(),
+            asked: Places::default(),
+            next: 0,
+        }
+    }
+
+    /// What was read up to now.
+    pub fn counts(&self) -> Counts {
+        Counts {
+            vain: self.counts.pages - self.matched.len() as u64,
+            ..self.counts
+        }
+    }
+
+    /// Whether an event is chosen that was made, and notes the page of one that is found. Events
+    /// of a unit come in the order of their places.
+    fn decide(&mut self, event: &Event) -> bool {
+        let Some(place) = self.places.next(self.next) else {
+            return true;
+        };
+        self.next = place + 1;
+        let is_chosen = match &mut self.chosen {
+            Some(chosen) if self.asked.asks(place) => chosen.wants(event),
+            _ => true,
+        };
+        let after = self.candidates.partition_point(|page| page.end <= place);
+        let page = self.candidates.get(after);
+        if is_chosen
+            && let Some(page) = page.filter(|page| page.contains(&place))
+            && self.found.as_mut().is_none_or(|found| found.matches(event))
+        {
+            self.matched.insert((self.unit, page.start));
+        }
+        is_chosen
+    }
+}
+
+impl Select for &mut Counted<'_> {
+    fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
+        let selected = self.selection.as_mut();
+        let chosen = self.chosen.as_mut();
+        selected.is_none_or(|selected| selected.wants_unit(unit))
+            && chosen.is_none_or(|chosen| chosen.wants_unit(unit))
+    }
+
+    fn choose(
+        &mut self,
+        unit: &UnitInfo,
+        columns: Option<&mut BlockColumns<'_>>,
+        places: &mut Places,
+    ) {
+        let counted = &mut **self;
+        counted.candidates.clear();
+        if let Some(selection) = &mut counted.selection {
+            selection.choose(unit, None, places);
+            counted.candidates.extend(selection.candidates(unit.number));
+        }
+        let events = places.wanted() as u64;
+        if let Some(chosen) = &mut counted.chosen
+            && places.any()
+        {
+            chosen.choose(unit, columns, places);
+        }
+        if counted.units.insert(unit.number) {
+            let counts = &mut counted.counts;
+            counts.bytes += unit.place.len() as u64;
+            counts.pages += counted.candidates.len() as u64;
+            counts.events += events;
+            counts.made += places.wanted() as u64;
+        }
+        counted.unit = unit.number;
+        counted.next = 0;
+        counted.asked = places.clone();
+        places.ask_all();
+        counted.places = places.clone();
+    }
+
+    fn wants(&mut self, event: &Event) -> bool {
+        if !event.important {
+            return self.decide(event);
+        }
+        self.counts.events += 1;
+        self.counts.made += 1;
+        self.chosen
+            .as_mut()
+            .is_none_or(|chosen| chosen.wants(event))
+    }
+}
