@@ -2,11 +2,18 @@
 """Measures searching beside others: `make bench-search`. Tables on standard output; what it is doing on standard error.
 
 An archive of demo events, and a generated text log with ids of high entropy, imported. Each command is run in turn with
-the others, after one run that is not counted; the files are in the page cache. Wall time; median and quartiles."""
+the others, after one run that is not counted; the files are in the page cache. Wall time; median and quartiles. What
+takes long is repeated less often.
+
+Peers: rg, ugrep, zstd and lnav (apt-get install ripgrep ugrep zstd lnav), DuckDB and chDB (pip install duckdb chdb). What
+is not installed is left out. Commands are measured from their start to their end; databases are queried in this process,
+when they have read the log. lnav reads the log at each start."""
 
 import argparse
 import json
+import os
 import random
+import re
 import shlex
 import shutil
 import subprocess
@@ -17,12 +24,17 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 
+from harness import databases
 from harness.figures import spread
 from harness.programs import Failed, Programs, run, say
 
 HERE = Path(__file__).resolve().parent
-# Events a second that the writers of the archive log.
-RATE = 2_000_000
+# Seconds of all repeats of a command from which on it is not repeated.
+LONG = 10
+# What `timeline search --stats` says: pages, and times.
+PAGES = re.compile(r"([\d,]+) of them candidates; ([\d,]+) read, ([\d,]+) in vain")
+TIMES = re.compile(r"index asked in ([\d.]+)(\S+), searched in ([\d.]+)(\S+)")
+UNITS = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1}
 
 
 def parse():
@@ -38,20 +50,32 @@ def words(argv):
     return " ".join(shlex.quote(str(word)) for word in argv)
 
 
-def seconds(line):
-    """The wall time of a command line whose output nobody reads. A search may find nothing."""
-    start = time.perf_counter()
-    done = subprocess.run(["sh", "-c", line], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False)
+def run_shell(line, **more):
+    """Runs a command line, which may find nothing."""
+    done = subprocess.run(["sh", "-c", line], stdin=subprocess.DEVNULL, check=False, **more)
     if done.returncode not in (0, 1):
         raise Failed(f"{line} ended with status {done.returncode}")
+    return done
+
+
+def seconds(what):
+    """The wall time of a command line, or of a query of a database. Its output is read: ugrep stops at the first match if
+    it goes to /dev/null."""
+    start = time.perf_counter()
+    if callable(what):
+        what()
+    else:
+        run_shell(what, stdout=subprocess.PIPE)
     return time.perf_counter() - start
 
 
 def in_turn(lines, repeats):
-    """Seconds of command lines by name: quartiles."""
+    """Seconds of command lines and queries by name: quartiles."""
     taken = {name: [] for name in lines}
     for number in range(repeats + 1):
         for name, line in lines.items():
+            if sum(taken[name]) > LONG:
+                continue
             used = seconds(line)
             if number > 0:
                 taken[name].append(used)
@@ -60,16 +84,33 @@ def in_turn(lines, repeats):
 
 def counted(line):
     """How many lines a command counts."""
-    done = subprocess.run(["sh", "-c", line], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False)
-    return int(done.stdout.strip() or 0)
+    return int(run_shell(line, stdout=subprocess.PIPE, text=True).stdout.strip() or 0)
 
 
-def demo(programs, folder, count):
-    """An archive of demo events: recorded while two threads log them at a steady rate."""
+def agree(needle, counts):
+    """All must find as many lines."""
+    if len(set(counts.values())) != 1:
+        raise Failed(f"the counts of {needle} differ: {counts}")
+
+
+def what_was_read(tool, archive, needle, repeats):
+    """The pages that a search reads, and the time behind opening."""
+    line, behind = words([tool, "search", "-c", "--stats", archive, needle]), []
+    for _ in range(repeats + 1):
+        said = run_shell(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        times = TIMES.search(said.stderr)
+        behind.append(float(times[1]) * UNITS[times[2]] + float(times[3]) * UNITS[times[4]])
+    candidates, read, vain = (int(number.replace(",", "")) for number in PAGES.search(said.stderr).groups())
+    return {"lines": int(said.stdout), "candidates": candidates, "read": read, "vain": vain,
+            "behind": spread(behind[1:])}
+
+
+def demo(programs, folder, rate, length):
+    """An archive of demo events: recorded while two threads log them at a steady rate, for so many seconds."""
     archive = folder / "demo.tla"
-    say(f"an archive of {count:,} events")
-    writer = subprocess.Popen([programs.archive, "--mode", "pace", "--rate", str(RATE), "--threads", "2", "--seconds",
-                               str(count // RATE)], env=programs.environment(), stdin=subprocess.PIPE,
+    say(f"an archive of {rate * length:,} events")
+    writer = subprocess.Popen([programs.archive, "--mode", "pace", "--rate", str(rate), "--threads", "2", "--seconds",
+                               str(length)], env=programs.environment(), stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, text=True)
     if writer.stdout.readline() != "ready\n":
         raise Failed("bench-archive --mode pace: expected \"ready\"")
@@ -103,61 +144,114 @@ def message(programs, archive, line):
 
 
 def events(programs, archive, made, repeats):
-    """Searches of the archive of events."""
+    """Searches of the archive of events: needles with what is read for them, and other commands."""
     tool, lines = programs.command, made["lines"]
     # The end of a message, whose values are rare together.
     rare = message(programs, archive, lines // 2).split(": ")[-1]
-    absent = "no such text"
-    found = {
-        "a rare text": words([tool, "search", archive, rare]),
-        "an absent text": words([tool, "search", archive, absent]),
+    needles = {"an exact value": "position(12745)", "a rare text": rare, "an absent text": "no such text",
+               "an absent number": "812345678912"}
+    found = {}
+    for what, needle in needles.items():
+        say(f"searches of events: {what}")
+        read = what_was_read(tool, archive, needle, repeats)
+        agree(needle, {"with the index": read["lines"],
+                       "without": counted(words([tool, "search", "-c", "--no-index", archive, needle]))})
+        whole = in_turn({what: words([tool, "search", archive, needle])}, repeats)[what]
+        found[what] = {"needle": needle, "whole": whole, **read}
+    others = {
         "a line in the middle": words([tool, "dump", archive, "--line", lines // 2, "-n", 20]),
         "the archive is opened": words([tool, "dump", archive, "--line", lines, "-n", 1]),
         "values: bytes > 1500": words([tool, "stats", archive, "--where", "bytes > 1500"]),
     }
     if shutil.which("rg"):
-        found["a rare text: dump | rg"] = f"{words([tool, 'dump', '--no-pager', archive])} | rg -F {shlex.quote(rare)}"
-    say("searches of events")
-    return in_turn(found, repeats)
+        others["a rare text: dump | rg"] = f"{words([tool, 'dump', '--no-pager', archive])} | rg -F {shlex.quote(rare)}"
+    return {"needles": found, "others": in_turn(others, repeats)}
 
 
-def texts(programs, archive, log, repeats):
-    """Searches of the imported log, and of the log itself by others. All must find as many lines."""
-    tool, packed = programs.command, log.with_name(log.name + ".zst")
-    run(["zstd", "-q", "-f", "-3", log, "-o", packed], "zstd")
+def needles_of(log):
+    """Texts of the log to search for."""
     chosen = random.Random(7)
     with log.open("rb") as file:
         file.seek(log.stat().st_size // 2)
         sample = file.read(1 << 20).decode().splitlines()[1:-1]
-    ids = [word for line in sample for word in line.replace("=", " ").split() if len(word) in (12, 16)
-           and all(c in "0123456789abcdef" for c in word)]
-    needles = {"an id": chosen.choice(ids), "an absent id": "812345678912"}
+    each = [word.strip(",:") for line in sample for word in line.replace("=", " ").replace(":", " ").split()]
+    ids = [word for word in each if len(word) == 16 and all(c in "0123456789abcdef" for c in word)]
+    numbers = [word for word in each if len(word) == 12 and word.isdecimal()]
+    return {"an id": chosen.choice(ids), "a number of 12 digits": chosen.choice(numbers),
+            "words that are rare together": "attempt 2 from 10.1", "an absent number": "812345678912"}
+
+
+def texts(programs, archive, log, repeats):
+    """Searches of the imported log, and of the log itself by others. All must find as many lines."""
+    tool, packed, folder = programs.command, log.with_name(log.name + ".zst"), log.parent
+    run(["zstd", "-q", "-f", "-3", log, "-o", packed], "zstd")
+    there = {name for name in ["rg", "ugrep", "lnav"] if shutil.which(name)}
+    for name in sorted({"rg", "ugrep", "lnav"} - there):
+        say(f"{name} is not measured: it is not installed")
+    # lnav would keep what it has seen.
+    os.environ["HOME"] = str(folder)
+    peers = databases.loaded(log, folder)
     found = {}
-    for what, needle in needles.items():
+    for what, needle in needles_of(log).items():
         say(f"searches of the log: {what}")
+        quoted = shlex.quote(needle)
         readers = {"timeline search": words([tool, "search", archive, needle])}
-        counts = {"timeline": counted(words([tool, "search", "-c", archive, needle]))}
-        if shutil.which("rg"):
+        read = what_was_read(tool, archive, needle, repeats)
+        counts = {"timeline": read["lines"]}
+        if "rg" in there:
             readers["rg"] = words(["rg", "-F", needle, log])
-            readers["zstd -dc | rg"] = f"{words(['zstd', '-dc', packed])} | rg -F {needle}"
+            readers["zstd -dc | rg"] = f"{words(['zstd', '-dc', packed])} | rg -F {quoted}"
             counts["rg"] = counted(words(["rg", "-cF", needle, log]))
-        if shutil.which("ugrep"):
+        if "ugrep" in there:
             readers["ugrep"] = words(["ugrep", "-F", needle, log])
             counts["ugrep"] = counted(words(["ugrep", "-cF", needle, log]))
-        if len(set(counts.values())) != 1:
-            raise Failed(f"the counts of {needle} differ: {counts}")
-        found[what] = in_turn(readers, repeats)
-    return found, packed.stat().st_size
+        if "lnav" in there:
+            readers["lnav"] = words(["lnav", "-n", "-c", f":filter-in {re.escape(needle)}", log])
+            counts["lnav"] = counted(f"{readers['lnav']} | wc -l")
+        for peer in peers:
+            readers[peer.name] = lambda peer=peer, needle=needle: peer.count(needle)
+            counts[peer.name] = peer.count(needle)
+        agree(needle, counts)
+        found[what] = {"needle": needle, **read, "readers": in_turn(readers, repeats)}
+    loads = {peer.name: {"seconds": taken, "bytes": peer.size()} for peer, taken in peers.items()}
+    for peer in peers:
+        peer.close()
+    return {"needles": found, "loads": loads}, packed.stat().st_size
 
 
 def row(name, quartiles):
     """A line of a table, in milliseconds."""
     low, middle, high = (1000 * value for value in quartiles)
+    name = name.replace("|", "\\|")
     return f"| {name} | {middle:.1f} | {low:.1f}–{high:.1f} |"
 
 
+def show_events(found):
+    """The tables of the archive of events."""
+    print("| events | lines | pages read | in vain | ms behind opening | ms | quartiles |\n|---|" + "---:|" * 6)
+    for what, of in found["needles"].items():
+        behind, (low, middle, high) = 1000 * of["behind"][1], (1000 * value for value in of["whole"])
+        print(f"| {what}: `{of['needle']}` | {of['lines']:,} | {of['read']:,} | {of['vain']:,} | {behind:.2f} | "
+              f"{middle:.1f} | {low:.1f}–{high:.1f} |")
+    print("\n| other commands on events | ms | quartiles |\n|---|---:|---:|")
+    for name, quartiles in found["others"].items():
+        print(row(name, quartiles))
+
+
+def show_texts(found):
+    """The tables of the log."""
+    for name, load in found["loads"].items():
+        print(f"\n{name}: reads the log in {load['seconds']:.1f} s, and keeps it in {load['bytes'] / 1e6:.0f} MB")
+    for what, of in found["needles"].items():
+        print(f"\n`{of['needle']}`: lines: {of['lines']:,}; pages: {of['read']:,} read, {of['vain']:,} in vain; "
+              f"{1000 * of['behind'][1]:.2f} ms behind opening\n")
+        print(f"| {what} in the log | ms | quartiles |\n|---|---:|---:|")
+        for name, quartiles in of["readers"].items():
+            print(row(name, quartiles))
+
+
 def show(found):
-    """Prints the tables."""
+    """Prints all."""
     for what in ["demo", "log"]:
         made = found[what]
         share = 100 * made["index"] / made["text"]
@@ -166,23 +260,18 @@ def show(found):
               f"{made['seconds']:.1f} s")
     imported = found["import"]
     print(f"import: {imported['seconds']:.1f} s; the archive has {imported['of_zstd']:.2f} of the size of zstd -3\n")
-    print("| events | ms | quartiles |\n|---|---:|---:|")
-    for name, quartiles in found["events"].items():
-        print(row(name, quartiles))
-    for what, readers in found["texts"].items():
-        print(f"\n| {what} in the log | ms | quartiles |\n|---|---:|---:|")
-        for name, quartiles in readers.items():
-            print(row(name, quartiles))
+    show_events(found["events"])
+    show_texts(found["texts"])
 
 
 def main():
     """Measures, and prints."""
     options = parse()
-    count, megabytes, repeats = (2_000_000, 8, 1) if options.quick else (20_000_000, 500, 5)
+    rate, length, megabytes, repeats = (50_000, 1, 1, 1) if options.quick else (2_000_000, 10, 500, 5)
     with tempfile.TemporaryDirectory(prefix="timeline-bench-") as outdir:
         folder = Path(outdir)
-        programs = Programs(folder, 0)
-        archive = demo(programs, folder, count)
+        programs = Programs(folder, 0, compiled=False)
+        archive = demo(programs, folder, rate, length)
         found = {"demo": indexed(programs, archive)}
         found["events"] = events(programs, archive, found["demo"], repeats)
         log, imported = folder / "log", folder / "log.tla"

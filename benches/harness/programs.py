@@ -34,7 +34,8 @@ def run(argv, what, **more):
 class Programs:
     """The programs that `make` and this file have built. Each run has a timeline of its own, and removes it."""
 
-    def __init__(self, outdir, warm_up):
+    def __init__(self, outdir, warm_up, compiled=True):
+        """With those in C and for Lua only if `compiled`: that takes seconds."""
         self.outdir, self.warm_up = Path(outdir), warm_up
         self.target = (ROOT / os.environ.get("TARGET_DIR", "target/release")).resolve()
         self.command = self.target / "timeline"
@@ -45,7 +46,9 @@ class Programs:
             if not needed.exists():
                 raise Failed(f"there is no {needed}: run \"make bench\", which builds it")
         self.name = f"/timeline-bench-{os.getpid()}"
-        self._compile()
+        self.clock = self.outdir / "clock.so"
+        if compiled:
+            self._compile()
 
     def _compile(self):
         compiler = os.environ.get("CC", "cc").split() + ["-std=gnu11", "-O2"]
@@ -55,7 +58,6 @@ class Programs:
             run([*compiler, "-pthread", f"-DVARIANT={number}", f"-I{ROOT}/include", HERE / "programs/log.c",
                  "-o", self.outdir / f"log-{variant}", f"-L{self.target}", "-ltimeline", f"-Wl,-rpath,{self.outdir}"],
                 "the C program")
-        self.clock = self.outdir / "clock.so"
         run([*compiler, "-shared", "-fPIC", HERE / "programs/clock.c", "-o", self.clock], "the clock for Lua")
 
     def argv(self, program, variant):

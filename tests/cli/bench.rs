@@ -12,14 +12,14 @@ use crate::support::toolchain::{cargo_build, library_dir, root, run, succeed};
 
 /// The programs that measure, in the profile of this test: `cargo test --test cli` builds no
 /// examples.
-fn build_programs() {
+pub fn build_programs() {
     let mut build = cargo_build("timeline-bench-programs", "--bins", library_dir());
     succeed(&mut build, "cargo itself");
 }
 
-/// The bench, on what lies in `target`, with a folder of its own for what it builds. Prints its
-/// process id first.
-fn bench(target: &Path, temporary: &Path) -> Command {
+/// A script in benches/, on what lies in `target`, with a folder of its own for what it builds.
+/// Prints its process id first.
+pub fn bench(script: &str, target: &Path, temporary: &Path) -> Command {
     let mut bench = Command::new("timeout");
     bench
         // It runs dozens of programs, and never waits for long.
@@ -30,7 +30,7 @@ fn bench(target: &Path, temporary: &Path) -> Command {
             "-c",
             "echo $$; exec \"$0\" \"$@\"",
         ])
-        .arg(root().join("benches/bench.py"))
+        .arg(root().join("benches").join(script))
         .env("TARGET_DIR", target)
         .env("TMPDIR", temporary)
         .current_dir("/");
@@ -38,7 +38,7 @@ fn bench(target: &Path, temporary: &Path) -> Command {
 }
 
 /// What it printed, after its process id; nothing of that number is left in shared memory.
-fn printed(output: Output) -> String {
+pub fn printed(output: Output) -> String {
     let printed = String::from_utf8(output.stdout).unwrap();
     let (pid, printed) = printed.split_once('\n').unwrap();
     let name = format!("timeline-bench-{pid}");
@@ -108,13 +108,13 @@ fn expected() -> Vec<String> {
     expected
 }
 
-fn text<'a>(object: &'a Value, key: &str) -> &'a str {
+pub fn text<'a>(object: &'a Value, key: &str) -> &'a str {
     object[key]
         .as_str()
         .unwrap_or_else(|| panic!("{key} in {object}"))
 }
 
-fn assert_positive(object: &Value, keys: &[&str]) {
+pub fn assert_positive(object: &Value, keys: &[&str]) {
     for key in keys {
         let positive = object[key].as_f64().is_some_and(|number| number > 0.0);
         assert!(positive, "{key} in {object}");
@@ -122,7 +122,7 @@ fn assert_positive(object: &Value, keys: &[&str]) {
 }
 
 /// Lower quartile, median and upper quartile.
-fn assert_spread(object: &Value, key: &str) {
+pub fn assert_spread(object: &Value, key: &str) {
     let numbers: Vec<f64> = object[key]
         .as_array()
         .into_iter()
@@ -301,7 +301,7 @@ fn every_figure_is_there_beside_the_clock() {
     );
     fs::copy(root().join("docs/performance.md"), &page).unwrap();
     fs::create_dir(&temporary).unwrap();
-    let mut command = bench(library_dir(), &temporary);
+    let mut command = bench("bench.py", library_dir(), &temporary);
     command
         .args(["--quick", "--no-peers", "--json"])
         .arg(&json)
@@ -384,7 +384,7 @@ fn assert_page(page: &str, found: &Value) {
 #[test]
 fn it_says_which_file_is_missing() {
     let empty = TempDir::new().unwrap();
-    let mut command = bench(empty.path(), empty.path());
+    let mut command = bench("bench.py", empty.path(), empty.path());
     let output = run(command.args(["--quick", "--no-peers"]), "coreutils");
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
