@@ -12,7 +12,10 @@ cd "$(dirname "$0")/.."
 # The space needed in /dev/shm, in MiB.
 case ${1:-} in
   demo) wanted="cc luajit" space=16 ;;
-  test) wanted="cc c++ luajit pkg-config cmake python3 python3-msgpack sqlite3 bash zsh fish git gdb valgrind" space=384 ;;
+  test)
+    wanted="cc c++ luajit pkg-config cmake python3 python3-msgpack sqlite3 bash zsh fish git gdb valgrind zstd"
+    wanted="$wanted rg ugrep lnav" space=384
+    ;;
   *)
     echo "usage: scripts/bootstrap.sh demo|test" >&2
     exit 2
@@ -23,6 +26,7 @@ package_of() {
   case $1 in
     cc) echo gcc libc6-dev ;;
     c++) echo g++ ;;
+    rg) echo ripgrep ;;
     *) echo "$1" ;;
   esac
 }

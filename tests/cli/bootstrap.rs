@@ -23,10 +23,9 @@ impl Machine {
             let found = found.unwrap_or_else(|| panic!("there is no {real}: install coreutils"));
             symlink(found, machine.0.path().join(real)).unwrap();
         }
-        for there in
-            "cargo cc c++ luajit pkg-config cmake python3 sqlite3 bash zsh fish git gdb valgrind"
-                .split(' ')
-        {
+        let programs = "cargo cc c++ luajit pkg-config cmake python3 sqlite3 bash zsh fish git gdb \
+                        valgrind zstd rg ugrep lnav";
+        for there in programs.split(' ') {
             machine.has(there, "");
         }
         machine.has("rustc", "echo 'rustc 1.95.0 (59807616e 2026-04-14)'");
@@ -150,6 +149,12 @@ fn where_there_is_no_apt_get_it_is_told_what_to_install() {
     machine.lacks("apt-get");
     machine.lacks("luajit");
     machine.refuses("demo", &["missing: luajit", "not a Debian-like system"]);
+    // Its package has another name.
+    machine.lacks("rg");
+    machine.refuses(
+        "test",
+        &["missing: luajit rg", "apt-get install luajit ripgrep"],
+    );
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod followed;
 mod json_lines;
+mod peers;
 
 use std::fs::{self, Permissions};
 use std::io::Write;
