@@ -226,3 +226,54 @@ fn a_ring_has_no_index() {
     let said = fail(&["index", name.path()]);
     assert!(said.contains("only archives have an index"), "{said}");
 }
+
+#[test]
+fn where_no_index_can_be_written_a_terminal_says_why() {
+    let (name, directory) = (Name::new("indexed-foreign"), tempfile::tempdir().unwrap());
+    let tl = name.create(1 << 17);
+    // More bytes than are searched without an index anyway.
+    for number in 0..6000_u32 {
+        let text = number.to_string().repeat(250);
+        event!(tl, Priority::Info, "net", "said {text}", text);
+    }
+    let file = snapshot(&name, directory.path());
+    let path = directory.path().join("flight.tla").display().to_string();
+    succeed(&["record", &file, "-o", &path, "--plain", "--fsync", "never"]);
+    assert!(fs::metadata(&path).unwrap().len() > 5 << 20);
+    let beside = format!("{path}.idx");
+    fs::write(&beside, "my diary").unwrap();
+    let reason = format!("cannot write {beside}: there is a file that is no index; remove it");
+    let said = fail(&["index", &path]);
+    assert!(said.contains(&reason), "{said}");
+
+    let on_terminal = |options: &str| {
+        let program = env!("CARGO_BIN_EXE_timeline");
+        let line = format!("{program} search {path} 5999 -c {options}");
+        // `script`, of util-linux, runs a command on a terminal of its own.
+        let mut script = std::process::Command::new("script");
+        script.args(["-qec", &line, "/dev/null"]);
+        script
+            .env("TIMELINE_PAGER", "")
+            .stdin(std::process::Stdio::null());
+        let output = script.output().unwrap();
+        anstream::adapter::strip_str(&String::from_utf8(output.stdout).unwrap()).to_string()
+    };
+    let shown = on_terminal("");
+    assert!(
+        shown.contains(&format!("searching without an index: {reason}")),
+        "{shown}"
+    );
+    assert_eq!(shown.lines().count(), 2, "{shown}");
+    assert_eq!(on_terminal("--no-index").lines().count(), 1);
+    // Programs do not need to know, and a directory is in its way as well.
+    let quiet = succeed(&["search", &path, "5999", "-c"]);
+    assert_eq!((quiet.stdout.as_str(), quiet.stderr.as_str()), ("1\n", ""));
+    assert_eq!(fs::read(&beside).unwrap(), b"my diary");
+    fs::remove_file(&beside).unwrap();
+    fs::create_dir(&beside).unwrap();
+    let said = fail(&["index", &path]);
+    assert!(said.contains("Is a directory"), "{said}");
+    fs::remove_dir(&beside).unwrap();
+    assert!(on_terminal("").ends_with("1\r\n"));
+    assert!(fs::metadata(&beside).unwrap().is_file());
+}

@@ -48,17 +48,8 @@ pub fn run(args: &Args) -> Result {
         )));
     };
     let mut index = Index::open(&archive);
-    indexing::update(&mut index, path).map_err(|(path, error)| {
-        let reason = match error.kind() {
-            std::io::ErrorKind::WouldBlock => "another process is writing it".into(),
-            std::io::ErrorKind::AlreadyExists => "there is a file that is no index".into(),
-            std::io::ErrorKind::PermissionDenied => "others could have written it, or it is not \
-                                                     yours"
-                .into(),
-            _ => error.to_string(),
-        };
-        Failure::Message(format!("cannot write {}: {reason}", path.display()))
-    })?;
+    indexing::update(&mut index, path)
+        .map_err(|failed| Failure::Message(indexing::told(&failed)))?;
     let covered = index.coverage();
     let mut out = output::stdout();
     if args.json {

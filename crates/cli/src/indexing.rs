@@ -8,6 +8,7 @@ use timeline_archive::Archive;
 use timeline_search::Index;
 
 use crate::format::{Bytes, percent};
+use crate::output;
 
 /// Bytes of an archive that are searched as fast as an index is read. A verb that reads an archive
 /// indexes what is missing only if there is more.
@@ -17,14 +18,39 @@ const OFTEN: Duration = Duration::from_millis(100);
 
 /// The index of an archive, and whether it was made or completed now: what is missing is indexed if
 /// that is worthwhile. An index that cannot be written is no error: the archive is searched without
-/// it.
+/// it, and a person learns why that takes so long.
 pub fn of<'a>(path: &Path, archive: &'a Archive) -> (Index<'a>, bool) {
     let mut index = Index::open(archive);
     let coverage = index.coverage();
     let is_outlined = coverage.bytes <= WORTHWHILE || !index.lacks_outlines();
     let is_worthwhile = coverage.missing > WORTHWHILE || !is_outlined;
-    let is_made = is_worthwhile && update(&mut index, path).is_ok();
-    (index, is_made)
+    if !is_worthwhile {
+        return (index, false);
+    }
+    let failed = update(&mut index, path).err();
+    if let Some(failed) = &failed
+        && index.coverage().missing > WORTHWHILE
+        && std::io::stderr().is_terminal()
+    {
+        output::say(format_args!("searching without an index: {}", told(failed)));
+    }
+    (index, failed.is_none())
+}
+
+/// What a person can do about an index that could not be written.
+pub fn told((path, error): &(PathBuf, std::io::Error)) -> String {
+    // Without a number, it is not of the system: the file was refused.
+    let reason = match (error.kind(), error.raw_os_error()) {
+        (std::io::ErrorKind::WouldBlock, _) => "another process is writing it".into(),
+        (std::io::ErrorKind::AlreadyExists, _) => {
+            "there is a file that is no index; remove it, or give it another name".into()
+        }
+        (std::io::ErrorKind::PermissionDenied, None) => {
+            "others could have written it, or it is not yours; remove it".into()
+        }
+        _ => error.to_string(),
+    };
+    format!("cannot write {}: {reason}", path.display())
 }
 
 /// Indexes what is missing, and shows the progress on a terminal.
