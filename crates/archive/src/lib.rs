@@ -37,6 +37,7 @@ pub use format::preamble::Preamble;
 pub use format::record::Symbol;
 pub use format::time_text::{ReadTime, TimeForm};
 pub use read::archive::Archive;
+pub use read::block_ranges::BlockRanges;
 pub use read::bytes::Bytes;
 pub use read::columns::{BlockColumns, ShapeValues, ValueColumn};
 pub use read::events::{ArchiveEvents, UnitReader};

@@ -1,180 +1,17 @@
 //! Columns: events of an archive are chosen by them, and are those left when all are filtered.
 
-use std::cell::Cell;
 use std::fs;
-use std::rc::Rc;
 use std::time::SystemTime;
 
 use jiff::tz::TimeZone;
-use timeline::{Attributes, Event, Order, Priority, Value, lay_out};
-use timeline_archive::{
-    Archive, BlockColumns, Form, Places, Preamble, RawEvent, RawThread, Select, UnitInfo, Writer,
-};
+use timeline::{Attributes, Priority, Value, lay_out};
+use timeline_archive::{Archive, Form, Preamble, RawEvent, RawThread, Writer};
 use timeline_search::import::Importer;
-use timeline_search::{Expression, Filter, Query, numbers, priorities};
+use timeline_search::{Query, numbers, priorities};
 
+use super::chosen::{Chosen, HOW, KINDS, LITERALS, by, edges};
 use super::recorded;
 use crate::support::{Name, Random};
-
-/// A filter, and how many events it was asked about.
-pub struct Counted<'a> {
-    filter: Filter<'a>,
-    asked: Rc<Cell<usize>>,
-}
-
-impl<'a> Counted<'a> {
-    pub fn new(filter: Filter<'a>, asked: &Rc<Cell<usize>>) -> Counted<'a> {
-        let asked = Rc::clone(asked);
-        Counted { filter, asked }
-    }
-}
-
-impl Select for Counted<'_> {
-    fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
-        self.filter.wants_unit(unit)
-    }
-
-    fn choose(
-        &mut self,
-        unit: &UnitInfo,
-        columns: Option<&mut BlockColumns<'_>>,
-        places: &mut Places,
-    ) {
-        self.filter.choose(unit, columns, places);
-    }
-
-    fn wants(&mut self, event: &Event) -> bool {
-        self.asked.set(self.asked.get() + 1);
-        self.filter.wants(event)
-    }
-}
-
-/// An archive, and all its events.
-struct Made<'a> {
-    archive: &'a Archive,
-    events: [(Order, Vec<Event>); 2],
-}
-
-impl Made<'_> {
-    fn of(archive: &Archive) -> Made<'_> {
-        let events = [Order::OldestFirst, Order::NewestFirst]
-            .map(|order| (order, archive.events_by_time(order).collect()));
-        Made { archive, events }
-    }
-
-    /// How many events a query finds, after the events that it chooses were compared with those
-    /// that are left of all; and about how many events it was asked.
-    fn agree(&self, query: &Query) -> (usize, usize) {
-        let (asked, mut count) = (Rc::new(Cell::new(0)), 0);
-        for (order, all) in &self.events {
-            asked.set(0);
-            let mut filter = query.on(self.archive);
-            let (expected, others): (Vec<_>, Vec<_>) =
-                all.iter().partition(|event| filter.matches(event));
-            let select = Counted::new(query.on(self.archive), &asked);
-            let mut chosen = self.archive.events_by_time_where(*order, Box::new(select));
-            let found: Vec<_> = chosen.by_ref().collect();
-            if !found.iter().eq(expected.iter().copied()) {
-                let apart = expected.iter().find(|event| !found.contains(event));
-                let more = found.iter().find(|event| !expected.contains(event));
-                panic!("{query:?}, {order:?}: without {apart:?}, with {more:?}");
-            }
-            let missed: u64 = others.iter().map(|event| event.missed).sum();
-            assert_eq!(chosen.missed_before_others(), missed, "{query:?}");
-            assert_eq!(chosen.lost(), 0);
-            count = found.len();
-        }
-        (count, asked.get())
-    }
-}
-
-fn by(text: &str) -> Query {
-    Query {
-        expressions: vec![Expression::parse(text).unwrap()],
-        ..Query::default()
-    }
-}
-
-const KINDS: [&str; 21] = [
-    "i64",
-    "i8",
-    "i16",
-    "i32",
-    "u8",
-    "u16",
-    "u32",
-    "u64",
-    "f32",
-    "f64",
-    "bool",
-    "char",
-    "hex",
-    "ptr",
-    "ns",
-    "time",
-    "bytes",
-    "str",
-    "u8[]",
-    "enum(red=1,rouge=1,most=-3)",
-    "flags(r=1,w=2)",
-];
-
-/// The bits of numbers at whose sides something changes, in some type.
-fn edges() -> Vec<u64> {
-    let mut edges = vec![0, 1, 2, 3, 5, 7, 65, 100];
-    for bits in [7, 8, 15, 16, 31, 32, 53, 63] {
-        edges.extend([(1 << bits) - 1, 1 << bits, (1 << bits) + 1]);
-    }
-    let doubles = [0.1, 1.5, -2.0, 1e19, 1e300, f64::INFINITY, f64::NAN, 5e-324];
-    edges.extend(doubles.map(f64::to_bits));
-    let singles = [0.1, 1.5, -2.0, f32::MAX, f32::INFINITY, f32::NAN, 1e-45];
-    edges.extend(singles.map(|single| u64::from(single.to_bits())));
-    let negative: Vec<_> = edges.iter().map(|bits| bits.wrapping_neg()).collect();
-    edges.extend(negative);
-    edges.extend([f64::NAN, 0.0, f64::INFINITY].map(|of| of.to_bits() | 1 << 63));
-    edges
-}
-
-const LITERALS: [&str; 36] = [
-    "0",
-    "1",
-    "-1",
-    "2",
-    "3",
-    "-3",
-    "127",
-    "128",
-    "-128",
-    "-129",
-    "255",
-    "256",
-    "65535",
-    "65536",
-    "4294967295",
-    "4294967296",
-    "-2147483648",
-    "9223372036854775807",
-    "-9223372036854775808",
-    "9223372036854775808",
-    "18446744073709551615",
-    "18446744073709551616",
-    "-9223372036854775809",
-    "0.1",
-    "-0.0",
-    "1.5",
-    "1e19",
-    "-1e19",
-    "1e300",
-    "true",
-    "'red'",
-    "'A'",
-    "'r'",
-    "'2026-11-23'",
-    "9007199254740993",
-    "1e-45",
-];
-
-const HOW: [&str; 6] = ["==", "!=", "<", "<=", ">", ">="];
 
 /// What else is asked about a number: with other fields, and with parts of any kind.
 const OTHERS: [&str; 15] = [
@@ -238,7 +75,7 @@ fn numbers_at_all_edges_are_chosen_as_they_are_compared() {
     }
     let path = folder.path().join("flight.tla").display().to_string();
     let archive = recorded(&name.attach(), &path, Form::Blocks);
-    let made = Made::of(&archive);
+    let made = Chosen::of(&archive);
     let all = made.events[0].1.len();
     let compared = LITERALS.iter().flat_map(|literal| {
         let both = |how: &&str| [format!("v {how} {literal}"), format!("{literal} {how} v")];
@@ -302,7 +139,7 @@ fn varied() -> Archive {
 #[test]
 fn threads_cores_times_and_names_are_chosen_by_columns() {
     let archive = varied();
-    let made = Made::of(&archive);
+    let made = Chosen::of(&archive);
     let middle = 5_000_000 + 3 * 1_000;
     for query in [
         Query {
@@ -367,7 +204,7 @@ fn important_events_are_asked_about_and_what_is_missing_is_counted() {
     let path = folder.path().join("flight.tla");
     let path = path.display().to_string();
     let archive = recorded_with_losses(&name, &path);
-    let made = Made::of(&archive);
+    let made = Chosen::of(&archive);
     let missed: u64 = made.events[0].1.iter().map(|event| event.missed).sum();
     assert!(missed > 1_000);
     let (found, asked) = made.agree(&by("n >= 3000"));
@@ -407,7 +244,7 @@ fn lines_of_imported_logs_are_chosen_by_times_and_priorities() {
     importer.flush().unwrap();
     drop(importer);
     let archive = Archive::from_bytes(file);
-    let made = Made::of(&archive);
+    let made = Chosen::of(&archive);
     assert_eq!(made.events[0].1.len(), 3_000);
     let middle = made.events[0].1[1_500].time.map(Into::into);
     for (query, most_asked) in [

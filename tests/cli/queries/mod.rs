@@ -1,9 +1,11 @@
 //! Queries: a ring, its snapshot and its archives give the events that a naive twin gives.
 
+mod chosen;
 mod columns;
 mod made;
 mod naive;
 mod random;
+mod ranges;
 mod spelled;
 mod texts;
 mod unknown;

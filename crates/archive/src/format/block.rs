@@ -112,6 +112,15 @@ impl Shape {
         ]
     }
 
+    /// The shape of events with the same values, each of which is stored by its kind.
+    pub(crate) fn without_storage(&self) -> Shape {
+        Shape {
+            stored: Vec::new(),
+            first: 0,
+            ..self.clone()
+        }
+    }
+
     pub(crate) fn encode(mut self, out: &mut Vec<u8>) {
         let mut mask = self.has;
         if self.backtrace > 0 {

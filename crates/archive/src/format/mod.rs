@@ -8,6 +8,7 @@ pub(crate) mod frame;
 pub(crate) mod kind;
 pub(crate) mod number_fields;
 pub(crate) mod preamble;
+pub(crate) mod ranges;
 pub(crate) mod record;
 pub(crate) mod stored;
 pub(crate) mod tag;

@@ -58,6 +58,8 @@ pub struct Block<'a> {
     pub first_unix: Option<u64>,
     /// The latest time.
     pub last_unix: Option<u64>,
+    /// The ranges of the values, as ranges.rs defines them.
+    pub ranges: Option<&'a [u8]>,
     /// The compressed events.
     pub payload: Option<&'a [u8]>,
     /// Lanes, and the number of the next event of each.
@@ -190,6 +192,8 @@ impl<'a> Block<'a> {
         fields.number(6, self.last_ticks);
         fields.number(7, self.first_unix);
         fields.number(8, self.last_unix);
+        // Before the payload, so that a reader need not have it to read them.
+        fields.bytes(11, self.ranges);
         fields.bytes(9, self.payload);
         fields.numbers(10, &flat(&self.positions));
         fields.finish(tag::BLOCK, out);
@@ -207,6 +211,7 @@ impl<'a> Block<'a> {
             8 => self.last_unix = input.number()?,
             9 => self.payload = input.bytes()?,
             10 => self.positions = paired(input)?,
+            11 => self.ranges = input.bytes()?,
             _ => input.skip()?,
         }
         Some(())
@@ -275,6 +280,26 @@ pub(crate) fn decode_for_index<'a>(
         true => Some(Record::Event),
         false => decode_fields(record, event),
     }
+}
+
+/// The magic and the ranges of a block, of whose record these are the first bytes. `None` if there
+/// are too few.
+#[allow(clippy::option_option, reason = "too few bytes, or no ranges")]
+pub(crate) fn ranges(bytes: &[u8]) -> Option<(u64, Option<&[u8]>)> {
+    let (mut input, mut block) = (Input(bytes), Block::default());
+    let (tag, fields) = input.tag()?;
+    if tag != Some(tag::BLOCK) {
+        return Some((0, None));
+    }
+    for _ in 0..fields {
+        let key = input.key()?;
+        // The others stand behind the payload.
+        if key == 9 {
+            break;
+        }
+        block.field(key, &mut input)?;
+    }
+    Some((block.magic.unwrap_or(0), block.ranges))
 }
 
 /// Reads a record if it is an event. Returns whether it is.

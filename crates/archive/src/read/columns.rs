@@ -280,7 +280,7 @@ fn kind(shape: &Shape, position: usize) -> Option<ValueKind> {
 impl ShapeValues {
     /// What events of a ring have that are made of events of a shape. With any call stack, or if
     /// the message was lost, they have a payload.
-    fn of(shape: &Shape, is_lost: bool) -> ShapeValues {
+    pub(crate) fn of(shape: &Shape, is_lost: bool) -> ShapeValues {
         let is_integer = |kind| matches!(kind, ValueKind::Int | ValueKind::Uint);
         let count = match shape.kinds.len() {
             _ if shape.payload || !shape.stored.is_empty() => return ShapeValues::Payload,

@@ -7,6 +7,7 @@ use crate::format::block;
 use crate::format::event::{RawDefinition, RawThread, SingleEvent};
 use crate::format::frame::{Frames, Part};
 use crate::format::record::{self, Block, Record};
+use crate::read::block_ranges::{self, BlockRanges};
 use crate::read::bytes::Bytes;
 use crate::read::columns::BlockColumns;
 use crate::read::form::{Decoded, Ring};
@@ -75,6 +76,10 @@ impl<'a, T: Decoded> Decoder<'a, T> {
         let (mut found, mut whole) = (0, true);
         if !unit.block {
             choice.choose(usize::try_from(unit.count).unwrap_or(0), None);
+        } else if let Some(ranges) = self.ranges(unit)
+            && !choice.wants_block(&ranges)
+        {
+            return 0;
         }
         let mut next = choice.next();
         let is_read = self.read(unit, |decoder, block| match block {
@@ -93,6 +98,18 @@ impl<'a, T: Decoded> Decoder<'a, T> {
         lost(unit, found, whole && is_read)
     }
 
+    /// What a block says about its values, if it does.
+    fn ranges(&mut self, unit: &Unit) -> Option<BlockRanges> {
+        let (magic, shapes) = block_ranges::read(self.bytes, unit, &mut self.buffer)?;
+        self.enter_ring(magic);
+        let definitions = shapes.iter().map(|of| {
+            let number = self.definition(magic, &of.shape.definition);
+            T::meaning(self.definitions.get(number))
+        });
+        let definitions: Vec<_> = definitions.collect();
+        Some(BlockRanges::new(shapes, definitions.into_iter()))
+    }
+
     /// Reads a unit, and passes its block to `each`, or calls it for each single event, which is
     /// then in `single`. Returns whether the unit could be read.
     #[inline]
@@ -106,6 +123,10 @@ impl<'a, T: Decoded> Decoder<'a, T> {
 
     /// Reads all definitions of a unit, and gives them to `names`.
     pub fn survey(&mut self, unit: &Unit) {
+        // Those of a block with ranges stand there as well.
+        if unit.block && self.ranges(unit).is_some() {
+            return;
+        }
         self.read(unit, |decoder, block| match block {
             Some(block) => {
                 let mut expanded = std::mem::take(&mut decoder.expanded);

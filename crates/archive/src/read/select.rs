@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use timeline::Event;
 
+use crate::read::block_ranges::BlockRanges;
 use crate::read::columns::BlockColumns;
 use crate::read::form::Decoded;
 use crate::read::gaps::Gap;
@@ -22,6 +23,11 @@ pub trait Select {
     /// Whether a unit may have wanted events. If not, it is not read. Nobody asks this about
     /// important events.
     fn wants_unit(&mut self, _unit: &UnitInfo) -> bool {
+        true
+    }
+
+    /// Whether a block may have wanted events, whose ranges are known. If not, it is not expanded.
+    fn wants_block(&mut self, _unit: &UnitInfo, _ranges: &BlockRanges) -> bool {
         true
     }
 
@@ -46,6 +52,10 @@ impl Select for Box<dyn Select + '_> {
         (**self).wants_unit(unit)
     }
 
+    fn wants_block(&mut self, unit: &UnitInfo, ranges: &BlockRanges) -> bool {
+        (**self).wants_block(unit, ranges)
+    }
+
     fn choose(
         &mut self,
         unit: &UnitInfo,
@@ -64,6 +74,10 @@ impl Select for Box<dyn Select + '_> {
 impl<A: Select, B: Select> Select for (A, B) {
     fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
         self.0.wants_unit(unit) && self.1.wants_unit(unit)
+    }
+
+    fn wants_block(&mut self, unit: &UnitInfo, ranges: &BlockRanges) -> bool {
+        self.0.wants_block(unit, ranges) && self.1.wants_block(unit, ranges)
     }
 
     fn choose(
@@ -263,6 +277,15 @@ impl<'s> Choice<'s> {
             at: None,
             missed: 0,
         }
+    }
+
+    /// Whether a block may have wanted events. If not, its events count as not wanted.
+    pub fn wants_block(&mut self, ranges: &BlockRanges) -> bool {
+        let is_wanted = self.select.wants_block(&self.unit, ranges);
+        if !is_wanted {
+            self.missed += self.gap.take().map_or(0, |gap| gap.missed());
+        }
+        is_wanted
     }
 
     /// Chooses among so many events.

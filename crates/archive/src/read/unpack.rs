@@ -404,7 +404,7 @@ pub(crate) mod tests {
             from += ticks.len() as u64;
         }
         assert_eq!(packer.codec(), "lz4+kinds");
-        packer.finish(&interned, &mut out);
+        packer.finish(&interned, &mut out, &mut Vec::new());
         out
     }
 

@@ -1,30 +1,43 @@
 //! Writes the values of events into a column of a block.
 
+use super::range::ValueRange;
+use crate::format::ranges::place;
 use crate::format::varint::{put, put_difference};
-use timeline::ValueSink;
+use timeline::{ValueKind, ValueSink};
 
 /// The column of one of the values of events.
 pub struct Column<'a> {
     pub bytes: &'a mut Vec<u8>,
     /// The integer of the previous event of the same shape.
     pub before: &'a mut i64,
+    /// The range of the values of that shape.
+    pub range: &'a mut ValueRange,
+}
+
+impl Column<'_> {
+    #[inline]
+    fn integer(&mut self, kind: ValueKind, value: u64) {
+        put_difference(self.bytes, value, *self.before as u64);
+        *self.before = value as i64;
+        self.range.add(place(kind, value));
+    }
 }
 
 impl ValueSink for Column<'_> {
     #[inline]
     fn int(&mut self, value: i64) {
-        put_difference(self.bytes, value as u64, *self.before as u64);
-        *self.before = value;
+        self.integer(ValueKind::Int, value as u64);
     }
 
     #[inline]
     fn uint(&mut self, value: u64) {
-        self.int(value as i64);
+        self.integer(ValueKind::Uint, value);
     }
 
     #[inline]
     fn float(&mut self, value: f64) {
         self.bytes.extend_from_slice(&value.to_le_bytes());
+        self.range.add(place(ValueKind::Float, value.to_bits()));
     }
 
     fn long_double(&mut self, bytes: &[u8; 16]) {
@@ -35,9 +48,11 @@ impl ValueSink for Column<'_> {
     fn text(&mut self, bytes: &[u8], cut: bool) {
         put(self.bytes, 1 + 2 * bytes.len() as u64 + u64::from(cut));
         self.bytes.extend_from_slice(bytes);
+        self.range.add(Some(bytes.len() as u64));
     }
 
     fn nil(&mut self) {
         put(self.bytes, 0);
+        self.range.add(Some(0));
     }
 }

@@ -5,12 +5,15 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::ops::RangeInclusive;
 
+use super::range::ValueRange;
 use crate::format::block::{
     FIXED, HAS_LANE, HAS_NUMBER, HAS_TICKS, HAS_TIME, LANE, MAX_COLUMNS, NUMBER, Pace,
     PreviousValues, SHAPE, Shape, THREAD, TICKS, TIME, encode_row, thread_fields,
 };
 use crate::format::event::{RawDefinition, RawThread};
+use crate::format::ranges::{self, ShapeRanges, place};
 use crate::format::stored::{MOST_FIXED, Stored};
 use crate::format::time_text::TimeForm;
 use crate::format::varint::{put, put_difference};
@@ -22,6 +25,8 @@ const OWN: usize = 64;
 const USES: usize = 2;
 /// So many values are looked at to choose an encoding.
 const SAMPLE: usize = 4096;
+/// More bytes than a time has as text.
+const MOST_TIME: u64 = 1024;
 /// Units of times, in nanoseconds.
 const UNITS: [u64; 4] = [1_000_000_000, 1_000_000, 1_000, 1];
 
@@ -107,9 +112,31 @@ struct Packed<'a> {
     entries: Vec<u32>,
 }
 
+impl LineValues {
+    /// The range of the values, as blocks state it.
+    fn range(&self) -> Option<RangeInclusive<u64>> {
+        let mut range = ValueRange::new();
+        match self {
+            LineValues::Time(_) => return Some(0..=MOST_TIME),
+            LineValues::Numbers(kind, values) => {
+                values
+                    .iter()
+                    .for_each(|value| range.add(place(*kind, *value)));
+            }
+            LineValues::Texts(texts) => {
+                texts
+                    .iter()
+                    .for_each(|text| range.add(Some(text.len() as u64)));
+            }
+        }
+        range.range()
+    }
+}
+
 impl LineBlock {
-    /// Replaces the contents of `out` by the block, which is not compressed yet.
-    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+    /// Replaces the contents of `out` by the block, which is not compressed yet, and those of
+    /// `ranges` by its ranges.
+    pub(super) fn encode(&self, out: &mut Vec<u8>, ranges: &mut Vec<u8>) {
         out.clear();
         let unit = self.unit();
         let mut pace = Pace::stepped(self.times.first().copied().unwrap_or(0), unit);
@@ -125,9 +152,17 @@ impl LineBlock {
         let packed: Vec<_> = order.iter().map(|shape| self.pack(*shape)).collect();
         let (firsts, most) = own_columns(&packed, order.iter().map(|shape| counts[*shape]));
         put(out, order.len() as u64);
-        for ((shape, packed), first) in order.iter().zip(&packed).zip(&firsts) {
-            self.encode_shape(*shape, packed, *first, out);
+        let mut shapes = Vec::new();
+        for ((number, packed), first) in order.iter().zip(&packed).zip(&firsts) {
+            let shape = self.shape(*number, packed, *first);
+            let values = self.shapes[*number].values.iter().map(LineValues::range);
+            shapes.push(ShapeRanges {
+                values: values.collect(),
+                shape: shape.without_storage(),
+            });
+            shape.encode(out);
         }
+        ranges::encode(&shapes, ranges);
         put(out, self.threads.len() as u64);
         for thread in &self.threads {
             encode_row(0, &mut thread_fields(&mut thread.clone()), out);
@@ -156,17 +191,16 @@ impl LineBlock {
         left[0]
     }
 
-    fn encode_shape(&self, shape: usize, packed: &[Packed], first: usize, out: &mut Vec<u8>) {
+    fn shape(&self, shape: usize, packed: &[Packed], first: usize) -> Shape {
         let timed = if self.times.is_empty() { 0 } else { HAS_TIME };
-        let shape = Shape {
+        Shape {
             definition: self.shapes[shape].definition.clone(),
             has: HAS_TICKS | HAS_LANE | HAS_NUMBER | timed,
             kinds: packed.iter().map(|packed| packed.kind).collect(),
             stored: packed.iter().map(|packed| packed.stored.clone()).collect(),
             first,
             ..Shape::default()
-        };
-        shape.encode(out);
+        }
     }
 
     fn fixed_columns(&self, rows: &[u64], unit: u64) -> Vec<Vec<u8>> {

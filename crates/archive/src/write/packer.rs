@@ -6,11 +6,13 @@ use super::alike::{Alike, WordValues};
 use super::columns::Column;
 use super::event::InternedEvent;
 use super::interned::{DefinitionId, Interned, ThreadId};
+use super::range::ValueRange;
 use crate::format::block::{
     BACKTRACE, CODEC, CODEC_KINDS, CORE, FIXED, HAS_CORE, HAS_LANE, HAS_NUMBER, HAS_TICKS,
     HAS_TIME, LANE, MAX_ARGS, MAX_PAYLOAD, MOST_NUMBER, NUMBER, Pace, PreviousValues, SHAPE, Shape,
     THREAD, TICKS, TIME, encode_row, thread_fields,
 };
+use crate::format::ranges::{self, ShapeRanges};
 use crate::format::varint::{put, put_difference, repeat, repeat_difference};
 use timeline::{Layout, ValueKind, ValueSink as _};
 
@@ -100,6 +102,8 @@ pub struct Packer {
     last_thread: Vec<Option<Found<()>>>,
     columns: [Vec<u8>; FIXED],
     args: Vec<Vec<u8>>,
+    /// Those of the values of each shape.
+    ranges: Vec<Vec<ValueRange>>,
     payloads: Vec<u8>,
     previous: PreviousValues,
     run: Option<Run>,
@@ -123,6 +127,7 @@ impl Packer {
             last_thread: Vec::new(),
             columns: Default::default(),
             args: Vec::new(),
+            ranges: Vec::new(),
             payloads: Vec::new(),
             previous: PreviousValues::default(),
             run: None,
@@ -204,12 +209,18 @@ impl Packer {
     fn put_words(&mut self, shape: usize, alike: &Alike, values: &WordValues) {
         let size = alike.size();
         let previous = &mut self.previous.args[shape];
+        let ranges = &mut self.ranges[shape];
         for words in alike.events.words.chunks(Layout::MOST_ROWS * size.max(1)) {
             let columns = self.args.iter_mut().zip(previous.iter_mut());
+            let columns = columns.zip(ranges.iter_mut());
+            let columns = columns.map(|((bytes, before), range)| Column {
+                bytes,
+                before,
+                range,
+            });
             match values {
                 WordValues::Integers(count) => {
-                    for (place, (bytes, before)) in columns.take(*count).enumerate() {
-                        let mut column = Column { bytes, before };
+                    for (place, mut column) in columns.take(*count).enumerate() {
                         for words in words.chunks_exact(size) {
                             let (words, _) = words.as_chunks();
                             column.int(i64::from_le_bytes(words[place]));
@@ -218,9 +229,7 @@ impl Packer {
                 }
                 WordValues::Kinds(layout, _) => {
                     let mut values = layout.columns(words, size);
-                    columns.for_each(|(bytes, before)| {
-                        values.give_next(&mut Column { bytes, before });
-                    });
+                    columns.for_each(|mut column| values.give_next(&mut column));
                 }
             }
         }
@@ -306,8 +315,14 @@ impl Packer {
     #[inline]
     fn put_integers(&mut self, shape: usize, integers: &[i64]) {
         let columns = self.args.iter_mut().zip(&mut self.previous.args[shape]);
-        for ((bytes, before), integer) in columns.zip(integers) {
-            Column { bytes, before }.int(*integer);
+        let columns = columns.zip(&mut self.ranges[shape]);
+        for (((bytes, before), range), integer) in columns.zip(integers) {
+            let mut column = Column {
+                bytes,
+                before,
+                range,
+            };
+            column.int(*integer);
         }
     }
 
@@ -327,6 +342,7 @@ impl Packer {
         if row == next {
             self.shapes.push((shape, kinds));
             self.previous.args.push(vec![0; shape.args]);
+            self.ranges.push(vec![ValueRange::new(); shape.args]);
             if self.args.len() < shape.args {
                 self.args.resize_with(shape.args, Vec::new);
             }
@@ -376,9 +392,9 @@ impl Packer {
         }
     }
 
-    /// Replaces the contents of `out` by the block of these events, which is not compressed yet.
-    /// Begins another block.
-    pub fn finish(&mut self, interned: &Interned, out: &mut Vec<u8>) {
+    /// Replaces the contents of `out` by the block of these events, which is not compressed yet,
+    /// and those of `ranges` by its ranges. Begins another block.
+    pub fn finish(&mut self, interned: &Interned, out: &mut Vec<u8>, ranges: &mut Vec<u8>) {
         self.end_run();
         out.clear();
         let pace = self.pace();
@@ -387,7 +403,8 @@ impl Packer {
             put_difference(&mut self.columns[TIME], time, pace.expect(ticks));
         }
         put(out, self.shapes.len() as u64);
-        for (shape, kinds) in self.shapes.drain(..) {
+        let mut shapes = Vec::new();
+        for ((shape, kinds), values) in self.shapes.drain(..).zip(self.ranges.drain(..)) {
             let shape = Shape {
                 definition: interned.raw_definition(shape.definition).clone(),
                 has: shape.has,
@@ -397,8 +414,11 @@ impl Packer {
                 kinds,
                 ..Shape::default()
             };
-            shape.encode(out);
+            shape.clone().encode(out);
+            let values = values.iter().map(ValueRange::range).collect();
+            shapes.push(ShapeRanges { shape, values });
         }
+        ranges::encode(&shapes, ranges);
         put(out, self.threads.len() as u64);
         for thread in self.threads.drain(..) {
             let mut thread = interned.raw_thread(thread).clone();
@@ -466,6 +486,6 @@ pub fn pack(events: &[crate::format::event::RawEvent]) -> Vec<u8> {
     for event in events {
         packer.push(&interned.event(event));
     }
-    packer.finish(&interned, &mut out);
+    packer.finish(&interned, &mut out, &mut Vec::new());
     out
 }

@@ -1,7 +1,10 @@
 //! Finds the least and the greatest of values, as blocks state them.
 
+use std::ops::RangeInclusive;
+
 /// The least and the greatest of values. If a value is missing, neither is known, because the
 /// missing value could be any.
+#[derive(Clone)]
 pub struct ValueRange {
     least: u64,
     most: u64,
@@ -37,6 +40,12 @@ impl ValueRange {
         for value in values {
             self.add(Some(*value));
         }
+    }
+
+    /// From the least to the greatest value. `None` if there are none, or one is missing.
+    pub fn range(&self) -> Option<RangeInclusive<u64>> {
+        let is_known = !self.missing && self.least <= self.most;
+        is_known.then_some(self.least..=self.most)
     }
 
     /// Returns the least and the greatest value, and removes all values.

@@ -3,6 +3,8 @@
 //! A comparison of a number with a literal holds up to some number, or from one on, or between two.
 //! These are found by asking the comparison itself. So it cannot say anything else.
 
+use std::ops::RangeInclusive;
+
 use timeline::{FieldType, ValueKind};
 
 /// How bits are ordered as numbers.
@@ -98,6 +100,23 @@ impl Numbers {
             Order::Unsigned => Some(raw.into()),
             _ => None,
         }
+    }
+
+    /// The places of the least and the greatest of bits of a kind, if all between are numbers.
+    fn places(&self, kind: ValueKind, bits: &RangeInclusive<u64>) -> Option<(i64, i64)> {
+        let ends = (*bits.start(), *bits.end());
+        let (least, most) = (place(self.order, ends.0), place(self.order, ends.1));
+        let is_same = match (kind, self.order) {
+            (ValueKind::Int, Order::Signed)
+            | (ValueKind::Uint, Order::Unsigned)
+            | (ValueKind::Float, Order::Double) => true,
+            // Positive numbers have the same order everywhere.
+            (_, Order::Single) => false,
+            (ValueKind::Int | ValueKind::Uint, _) => (ends.0 | ends.1) & 1 << 63 == 0,
+            _ => false,
+        };
+        let are_numbers = self.first <= least && most <= self.last;
+        (is_same && least <= most && are_numbers).then_some((least, most))
     }
 
     /// The range in which `holds`, which is asked about bits, is true from some number on, or up to
@@ -216,6 +235,23 @@ impl Bounds {
         let is_in = place.wrapping_sub(self.first) as u64 <= self.behind;
         let is_number = self.numbers.first <= place && place <= self.numbers.last;
         (is_in != self.is_outside && is_number, is_number)
+    }
+
+    /// For which answers there are numbers from the least to the greatest of these bits of a kind:
+    /// true, and false. Both, if some of the bits may be no numbers.
+    pub fn over(&self, kind: ValueKind, bits: &RangeInclusive<u64>) -> (bool, bool) {
+        let Some((least, most)) = self.numbers.places(kind, bits) else {
+            return (true, true);
+        };
+        let last = self.first.wrapping_add(self.behind as i64);
+        let (some_in, all_in) = (
+            least <= last && self.first <= most,
+            self.first <= least && most <= last,
+        );
+        match self.is_outside {
+            false => (some_in, !all_in),
+            true => (!all_in, some_in),
+        }
     }
 
     /// Appends those of the rows for whose bits the comparison is true. Rows are in order. Asks

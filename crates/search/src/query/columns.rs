@@ -7,7 +7,7 @@
 use std::rc::Rc;
 
 use timeline::{Event, EventId, Syntax};
-use timeline_archive::{BlockColumns, Places, Select, UnitInfo};
+use timeline_archive::{BlockColumns, BlockRanges, Places, Select, ShapeValues, UnitInfo};
 
 use super::filter::{Decision, Filter};
 use super::program::{MOST_FORMS, Program, Programs};
@@ -28,6 +28,10 @@ impl Select for Filter<'_> {
         let (first, last) = unit.unix;
         self.query.since.is_none_or(|since| since <= last)
             && self.query.until.is_none_or(|until| first < until)
+    }
+
+    fn wants_block(&mut self, _: &UnitInfo, ranges: &BlockRanges) -> bool {
+        self.may_want_of(ranges)
     }
 
     fn choose(
@@ -221,22 +225,18 @@ impl<'a> Filter<'a> {
         }
     }
 
-    fn plan(
-        &mut self,
-        shape: usize,
-        columns: &mut BlockColumns<'_>,
-        programs: &mut Programs<'a>,
-    ) -> Plan {
-        let id = columns.definitions()[shape];
-        self.decide(id);
-        let fields = match self.decision(id) {
-            Some(Decision::Never) => return Plan::No,
-            Some(Decision::Always) => return Plan::Yes,
-            Some(Decision::Perhaps(fields)) => fields,
-            Some(Decision::PerhapsUnknown) => &self.unknown,
-            None => return Plan::Ask,
+    /// The conditions on events of a definition, or of none, whose values are in this form. `None`
+    /// if only the events tell.
+    pub(super) fn program<'p>(
+        &self,
+        id: EventId,
+        values: &ShapeValues,
+        programs: &'p mut Programs<'a>,
+    ) -> Option<&'p mut Program<'a>> {
+        let fields = match self.decision(id)? {
+            Decision::Perhaps(fields) => fields,
+            _ => &self.unknown,
         };
-        let values = columns.shape_values(shape);
         if !programs.has(id, values) {
             let conditions = self.query.expressions.iter();
             let conditions = conditions.map(|expression| &expression.root);
@@ -245,8 +245,23 @@ impl<'a> Filter<'a> {
             let program = Program::new(conditions, fields, values, is_template);
             programs.keep(id, values, program);
         }
-        let values = values.clone();
-        let Some(program) = programs.get(id, &values) else {
+        programs.get(id, values)
+    }
+
+    fn plan(
+        &mut self,
+        shape: usize,
+        columns: &mut BlockColumns<'_>,
+        programs: &mut Programs<'a>,
+    ) -> Plan {
+        let id = columns.definitions()[shape];
+        self.decide(id);
+        let program = match self.decision(id) {
+            Some(Decision::Never) => return Plan::No,
+            Some(Decision::Always) => return Plan::Yes,
+            _ => self.program(id, columns.shape_values(shape), programs),
+        };
+        let Some(program) = program else {
             return Plan::Ask;
         };
         let are_read = program.positions.iter().all(|position| {

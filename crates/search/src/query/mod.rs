@@ -21,6 +21,7 @@ mod needle;
 mod parse;
 mod program;
 mod range;
+mod ranges;
 mod template_text;
 
 pub use expression::Expression;

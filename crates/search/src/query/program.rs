@@ -21,7 +21,7 @@ const TOP: u64 = 1 << 63;
 
 /// What the conditions of a query are on the columns of events.
 pub struct Program<'a> {
-    parts: Vec<Test<'a>>,
+    pub(super) parts: Vec<Test<'a>>,
     cells: Cells,
     /// The positions of the columns that it reads.
     pub positions: Vec<usize>,
@@ -59,7 +59,7 @@ impl<'a> Programs<'a> {
 }
 
 /// A condition on columns.
-enum Test<'a> {
+pub(super) enum Test<'a> {
     All(Vec<Test<'a>>),
     Any(Vec<Test<'a>>),
     Not(Box<Test<'a>>),
@@ -74,7 +74,7 @@ enum Test<'a> {
 
 /// Where events have a value.
 #[derive(Clone, Copy, PartialEq)]
-enum Cell {
+pub(super) enum Cell {
     /// They have none.
     Nowhere,
     /// In a column, as this kind.
@@ -89,7 +89,7 @@ enum Cell {
 struct Cells(Vec<Cell>);
 
 /// A condition on a number, with some of its answers by the number.
-struct Kept<'a> {
+pub(super) struct Kept<'a> {
     condition: &'a Condition,
     answers: Vec<Option<(u64, bool)>>,
 }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::Writer;
 use crate::format::block::{CODEC_COLUMNS, CODEC_ZSTD, MAX_EXPANDED, MAX_EXPANSION};
+use crate::format::ranges;
 use crate::format::record::Block;
 use crate::write::lines::LineBlock;
 use crate::write::packer;
@@ -25,7 +26,7 @@ impl<W: Write> Writer<W> {
         for line in [first, last] {
             self.positions.note(line.lane, line.number + 1);
         }
-        block.encode(&mut self.packed);
+        block.encode(&mut self.packed, &mut self.ranges);
         if self.packed.len() > MAX_EXPANDED {
             let message = "a block of imported lines has at most 16 MiB";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
@@ -48,6 +49,7 @@ impl<W: Write> Writer<W> {
             last_ticks: Some(block.first_ticks + block.lines.len() as u64 - 1),
             first_unix: block.times.iter().min().copied(),
             last_unix: block.times.iter().max().copied(),
+            ranges: ranges::worth(&self.ranges, payload),
             payload: Some(payload),
             positions: self.positions.all().to_vec(),
         };

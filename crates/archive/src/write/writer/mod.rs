@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use crate::format::event::{RawDefinition, RawEvent, RawThread};
 use crate::format::frame;
 use crate::format::preamble::Preamble;
+use crate::format::ranges;
 use crate::format::record::{Block, Missed};
 use crate::write::event::{EventRecord, InternedEvent};
 use crate::write::interned::{DefinitionId, Interned, ThreadId};
@@ -58,8 +59,9 @@ pub struct Writer<W> {
     /// The ranges of their ticks and of their times.
     ticks: ValueRange,
     unix: ValueRange,
-    /// The buffers for packed events, and for the same compressed.
+    /// The buffers for packed events, for their ranges, and for the events compressed.
     packed: Vec<u8>,
+    ranges: Vec<u8>,
     compressed: Vec<u8>,
     /// Bytes that the output has room for, at least, in addition to all that waits. If it is 0, the
     /// output is asked again.
@@ -87,6 +89,7 @@ impl<W: Write> Writer<W> {
             ticks: ValueRange::new(),
             unix: ValueRange::new(),
             packed: Vec::new(),
+            ranges: Vec::new(),
             compressed: Vec::new(),
             room: 0,
             positions: Positions::default(),
@@ -354,7 +357,8 @@ impl<W: Write> Writer<W> {
             return;
         }
         let codec = self.packer.codec();
-        self.packer.finish(&self.interned, &mut self.packed);
+        let (packed, ranges) = (&mut self.packed, &mut self.ranges);
+        self.packer.finish(&self.interned, packed, ranges);
         let payload = packer::compress(&self.packed, &mut self.compressed);
         let (first_ticks, last_ticks) = self.ticks.take();
         let (first_unix, last_unix) = self.unix.take();
@@ -367,6 +371,7 @@ impl<W: Write> Writer<W> {
             last_ticks,
             first_unix,
             last_unix,
+            ranges: ranges::worth(&self.ranges, payload),
             payload: Some(payload),
             positions: self.positions.all().to_vec(),
         };

@@ -3,6 +3,7 @@
 
 use super::{Form, Writer};
 use crate::format::block::MOST_NUMBER;
+use crate::format::ranges;
 use crate::write::event::InternedEvent;
 use crate::write::packer::most_compressed;
 
@@ -25,7 +26,10 @@ impl<W> Writer<W> {
     pub(crate) fn most(&self) -> u64 {
         let block = match self.form {
             Form::Plain => 0,
-            Form::Blocks => most_compressed(self.packer.most()) + self.most_of_positions(),
+            Form::Blocks => {
+                let payload = most_compressed(self.packer.most());
+                payload + ranges::most(payload) + self.most_of_positions()
+            }
         };
         (self.frames.len() + block) as u64
     }
