@@ -3,9 +3,12 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::SystemTime;
 
+use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 use timeline_archive::{Archive, Form, PRINTF, Preamble, RawEvent, RecordedEvent, Writer};
+use timeline_search::import::Importer;
 
 use crate::samples::{all_values, archive, frames};
 use crate::support::root;
@@ -180,6 +183,52 @@ fn an_independent_reader_agrees_field_by_field() {
         assert!(found.iter().any(|event| event.get("payload").is_some()));
         assert_eq!(found[0]["damage"] != json!([]), damaged);
     }
+}
+
+/// Lines with times of several forms, and with numbers and texts that are stored in several ways.
+fn log() -> String {
+    let mut log = String::new();
+    for i in 0_u64..3_000 {
+        let (minute, second) = (i / 60 % 60, i % 60);
+        let mixed = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let host = ["eth0", "eth1", "größe"][(mixed >> 62) as usize % 3];
+        let (low, high) = (mixed >> 48, mixed >> 20);
+        log += &match i % 5 {
+            0 => format!(
+                "2026-11-23T14:{minute:02}:{second:02}.{:03}+01:00 INFO {high} to {host}\n",
+                i % 1_000
+            ),
+            1 => format!(
+                "Nov  3 14:{minute:02}:{second:02} {host} sshd[{low}]: session {high:x} of -{i}\n"
+            ),
+            2 => format!("{}.{:06} {host} took {low}.5 s\n", 1_790_000_000 + i, i),
+            3 => format!("<6>[{:5}.{:06}] usb {}-{low}: {host}\n", i / 9, i, i % 4),
+            _ => format!(
+                "10.0.{}.1 - [23/Nov/2026:14:{minute:02}:{second:02} +0000] \"GET /{host}\" 200\n",
+                i % 256
+            ),
+        };
+    }
+    log
+}
+
+#[test]
+fn an_independent_reader_agrees_on_imported_lines() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("log.tla");
+    let (log, mut file) = (log(), Vec::new());
+    let mut importer = Importer::new(&mut file, Preamble::default(), TimeZone::UTC).unwrap();
+    let mut lines = importer.begin("server.log", SystemTime::now());
+    let mut bytes = log.as_bytes();
+    while importer.read(&mut lines, &mut bytes).unwrap() > 0 {}
+    importer.end(&mut lines).unwrap();
+    importer.flush().unwrap();
+    drop(importer);
+    std::fs::write(&path, &file).unwrap();
+    let found = agree(&path);
+    assert_eq!(found.len(), 1 + 3_000);
+    let is_timed = |event: &&Value| event["time"].is_u64();
+    assert!(found.iter().filter(is_timed).count() > 2_000);
 }
 
 #[test]

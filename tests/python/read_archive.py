@@ -2,11 +2,14 @@
 """Reads an archive by docs/archive.md alone: prints its damage, and then each event as one line of JSON. With --names
 also each program, string and symbol, before the events.
 
-Needs nothing but Python. Where the module msgpack is installed, it has to find the same in every record.
+Needs nothing but Python, and the command zstd for imported logs. Where the module msgpack is installed, it has to find the same in every record.
 """
 
+import datetime
 import json
+import re
 import struct
+import subprocess
 import sys
 import zlib
 
@@ -246,6 +249,13 @@ def expand(data, length):
     return bytes(out)
 
 
+def zstd(data, length):
+    """Zstandard, by its command: Python before 3.14 has no module for it."""
+    out = subprocess.run(["zstd", "-dc"], input=data, capture_output=True, check=True).stdout
+    assert len(out) == length, "a block of another length than told"
+    return out
+
+
 class Numbers:
     """Numbers of seven bits a byte."""
 
@@ -267,25 +277,20 @@ class Numbers:
         return (expected + (number >> 1 ^ -(number & 1))) % (1 << 64)
 
     def value(self, kind, before, i):
-        """A value of a kind, as it stands in a payload."""
+        """A value of a kind: a number, bytes, None for a null pointer, or a text that was cut in a list."""
         if kind <= 1:
             before[i] = value = self.difference(before[i])
-            if kind == 0:
-                value -= value >> 63 << 64
-            size = 4 if (-1 << 31 <= value < 1 << 31 if kind == 0 else value < 1 << 32) else 8
-            return bytes([{0: 0xD0, 1: 0xCC}[kind] + (2 if size == 4 else 3)]) + value.to_bytes(size, "big", signed=kind == 0)
+            return signed(value) if kind == 0 else value
         if kind == 2:
-            return b"\xcb" + self.take(8)[::-1]
+            return struct.unpack("<d", self.take(8))[0]
         if kind == 3:
-            return b"\xd8\x02" + self.take(16)
+            return self.take(16)
         assert kind == 4, "a kind that is not known"
         length = self.number() - 1
         if length < 0:
-            return b"\xc0"
+            return None
         text = self.take(length >> 1)
-        if length & 1:
-            return b"\xc8" + len(text).to_bytes(2, "big") + b"\x01" + text
-        return (bytes([0xD9, len(text)]) if len(text) < 256 else b"\xda" + len(text).to_bytes(2, "big")) + text
+        return [text] if length & 1 else text
 
     def take(self, length):
         self.at += length
@@ -298,30 +303,142 @@ class Numbers:
         return self.data[self.at - length:self.at]
 
 
+def signed(value):
+    return value - (value >> 63 << 64)
+
+
+def payload(kind, value):
+    """A value of a kind, as it stands in a payload."""
+    if kind <= 1:
+        size = 4 if (-1 << 31 <= value < 1 << 31 if kind == 0 else value < 1 << 32) else 8
+        return bytes([{0: 0xD0, 1: 0xCC}[kind] + (2 if size == 4 else 3)]) + value.to_bytes(size, "big", signed=kind == 0)
+    if kind == 2:
+        return b"\xcb" + struct.pack(">d", value)
+    if kind == 3:
+        return b"\xd8\x02" + value
+    if value is None:
+        return b"\xc0"
+    if isinstance(value, list):
+        return b"\xc8" + len(value[0]).to_bytes(2, "big") + b"\x01" + value[0]
+    return (bytes([0xD9, len(value)]) if len(value) < 256 else b"\xda" + len(value).to_bytes(2, "big")) + value
+
+
+class Stored:
+    """How the values of imported lines stand in their columns."""
+
+    def __init__(self, numbers):
+        byte = numbers.take(1)[0]
+        self.kind, self.way, self.entries = byte & 15, byte >> 4, None
+        assert self.way <= 4
+        if self.way == 2:
+            self.size = numbers.number()
+        if self.way == 4:
+            offset = numbers.difference(0)
+            self.offset, self.form = signed(offset), numbers.bytes().decode()
+
+    def value(self, column, before, i, time):
+        if self.way == 0:
+            return column.value(self.kind, before, i)
+        if self.way == 4:
+            return time_text(self.form, time, self.offset)
+        if self.way == 3:
+            if self.entries is None:
+                self.entries = [column.bytes() if self.kind == 4 else column.number() for _ in range(column.number())]
+            value = self.entries[column.number()]
+        elif self.kind == 4:
+            value = column.take(self.size)
+        else:
+            value = column.number() if self.way == 1 else int.from_bytes(column.take(self.size), "little")
+        return signed(value) if self.kind == 0 else value
+
+
+def time_text(form, time, offset):
+    second, nanos = divmod(time, 10 ** 9)
+    date = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=second + offset)
+    months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+    parts = {"Y": f"{date.year:04}", "m": f"{date.month:02}", "d": f"{date.day:02}", "H": f"{date.hour:02}",
+             "M": f"{date.minute:02}", "S": f"{date.second:02}", "e": f"{date.day:2}", "b": months[date.month - 1],
+             "a": "Mon Tue Wed Thu Fri Sat Sun".split()[date.weekday()], "s": f"{second:010}", "k": f"{second:5}", "%": "%"}
+
+    def part(found):
+        return f"{nanos:09}"[:int(found[1][0])] if len(found[1]) == 2 else parts[found[1]]
+    return re.sub("%([1-9]f|.)", part, form).encode()
+
+
 def row(numbers, bits):
     mask = numbers.number()
     return mask, {bit: numbers.number() for bit in bits if mask >> bit & 1}
+
+
+def shape_of(numbers):
+    """What the events of a shape share: fields, and how their values stand in which columns."""
+    mask, fields = row(numbers, (2, 3, 6, 9, 11, 18, 20, 22))
+    backtrace = numbers.number() if mask >> 4 & 1 else 0
+    arguments = numbers.number() if mask >> 10 & 1 else 0
+    kinds, first = [], 0
+    if mask >> 21 & 1:
+        count = numbers.number()
+        kinds = [Stored(numbers) if mask >> 25 & 1 else numbers.take(1)[0] for _ in range(count)]
+        first = numbers.number() if mask >> 25 & 1 else 0
+    assert max(arguments, len(kinds)) <= MAX_ARGUMENTS
+    return mask, fields, backtrace, [0] * (arguments or len(kinds)), kinds, first
+
+
+def ranges_of(data):
+    """The ranges of a block, by the fields that a shape has of its definition: the kind, the least and the greatest of
+    each of its values."""
+    assert zlib.crc32(data[4:]) == int.from_bytes(data[:4], "little"), "ranges with a wrong checksum"
+    numbers, found = Numbers(data[4:]), {}
+    for _ in range(numbers.number()):
+        mask, fields, _, before, kinds, _ = shape_of(numbers)
+        ranges = []
+        for kind in kinds or [0] * len(before):
+            if kind == 2:
+                ranges.append((kind, *struct.unpack("<dd", numbers.take(16))))
+            elif kind != 3:
+                least = signed(numbers.difference(0)) if kind == 0 else numbers.number()
+                ranges.append((kind, least, least + numbers.number()))
+            else:
+                ranges.append((kind, None, None))
+        found.setdefault(tuple(sorted(fields.items())), []).append(ranges)
+    assert numbers.at == len(numbers.data)
+    return found
+
+
+def check_ranges(data, events):
+    """Compares the ranges with the events: of some shape with these values, all are in the ranges."""
+    found, least_used = ranges_of(data), set()
+    for event in events:
+        fields = tuple(sorted((key, event[key]) for key in (2, 3, 6, 9, 11, 18, 20, 22) if key in event))
+        if "values" in event:
+            assert any(holds(ranges, event["values"]) for ranges in found[fields]), "a value that is in no range"
+        assert fields in found, "a definition that is not told"
+        least_used.add(fields)
+    assert least_used == set(found), "a definition without events"
+
+
+def holds(ranges, values):
+    def is_in(range, value):
+        kind, least, most = range
+        if kind == 4:
+            return least <= len(value[0] if isinstance(value, list) else value or b"") <= most
+        return kind == 3 or not least <= most or least <= value <= most
+    return [kind for kind, _ in values] == [kind for kind, *_ in ranges] and all(
+        is_in(range, value) for range, (_, value) in zip(ranges, values))
 
 
 def events_of(block):
     """The events of an expanded block, each as the fields of a record of its own."""
     numbers = Numbers(block)
     base_ticks, ticks_span, base_time, time_span = (numbers.number() for _ in range(4))
-    shapes = []
-    for _ in range(numbers.number()):
-        mask, fields = row(numbers, (2, 3, 6, 9, 11, 18, 20, 22))
-        backtrace = numbers.number() if mask >> 4 & 1 else 0
-        arguments = numbers.number() if mask >> 10 & 1 else 0
-        kinds = numbers.bytes() if mask >> 21 & 1 else b""
-        assert max(arguments, len(kinds)) <= MAX_ARGUMENTS
-        shapes.append((mask, fields, backtrace, [0] * (arguments or len(kinds)), kinds))
+    shapes = [shape_of(numbers) for _ in range(numbers.number())]
     sources = [row(numbers, (5, 13, 14, 15, 23, 24))[1] for _ in range(numbers.number())]
     columns = [Numbers(numbers.bytes()) for _ in range(numbers.number())]
     assert max(len(shapes), len(sources)) <= MAX_EVENTS and len(columns) <= MAX_COLUMNS
-    last = {7: base_ticks, 12: 0, 4: 0}
+    last = {7: base_ticks, 8: base_time, 12: 0, 4: 0}
     lanes = {}
     while columns[0].at < len(columns[0].data):
-        mask, fields, backtrace, before, kinds = shapes[columns[0].number()]
+        mask, fields, backtrace, before, kinds, first = shapes[columns[0].number()]
         event = {**fields, **sources[columns[1].number()]}
         if mask >> 7 & 1:
             event[7] = last[7] = columns[2].difference(last[7])
@@ -329,7 +446,10 @@ def events_of(block):
             expected = base_time
             if ticks_span and 7 in event:
                 expected += (event[7] - base_ticks) * time_span // ticks_span
-            event[8] = columns[3].difference(expected)
+            if time_span and not ticks_span:
+                last[8] = event[8] = (last[8] + signed(columns[3].difference(0)) * time_span) % (1 << 64)
+            else:
+                event[8] = columns[3].difference(expected)
         if mask >> 12 & 1:
             event[12] = last[12] = columns[4].difference(last[12])
         if mask >> 16 & 1:
@@ -342,13 +462,18 @@ def events_of(block):
             last[4] = columns[7].difference(last[4])
             event.setdefault(4, []).append(last[4])
         if kinds:
-            raw = b"".join(column.value(kind, before, i) for i, (kind, column) in enumerate(zip(kinds, columns[8:])))
-            event[10] = Msgpack(raw).values()
+            its = enumerate(zip(kinds, columns[8 + first:]))
+            values = [way.value(column, before, i, event.get(8)) if isinstance(way, Stored)
+                      else column.value(way, before, i) for i, (way, column) in its]
+            each = [way.kind if isinstance(way, Stored) else way for way in kinds]
+            event[10] = Msgpack(b"".join(map(payload, each, values))).values()
+            event["values"] = list(zip(each, values))
         for i, value in enumerate(before if not kinds else ()):
             value = columns[8 + i].difference(value % (1 << 64))
             before[i] = value - (1 << 64) if value >> 63 else value
         if before and not kinds:
             event[10] = Arguments(before, b"")
+            event["values"] = [(0, value) for value in before]
         if mask >> 19 & 1:
             event[10] = Msgpack(columns[-1].bytes()).values()
         yield event
@@ -421,10 +546,13 @@ def main(path, with_names):
         elif tag == 2:
             symbols.append(named(SYMBOL, fields))
         elif tag == 16:
-            if fields[2] == b"zstd+columns":
-                sys.exit("a block of imported lines is compressed by Zstandard, which Python 3.11 cannot expand")
-            assert fields[2] in (b"lz4", b"lz4+kinds")
-            inside = list(events_of(expand(fields[9], fields[3])))
+            assert fields[2] in (b"lz4", b"lz4+kinds", b"lz4+columns", b"zstd+columns")
+            block = zstd(fields[9], fields[3]) if fields[2].startswith(b"zstd") else expand(fields[9], fields[3])
+            inside = list(events_of(block))
+            if 11 in fields:
+                check_ranges(fields[11], inside)
+            for event in inside:
+                event.pop("values", None)
             assert len(inside) == fields[4] <= MAX_EVENTS and fields[3] <= MAX
             for first, most, field in ((5, 6, 7), (7, 8, 8)):
                 values = [event.get(field) for event in inside]

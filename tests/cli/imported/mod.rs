@@ -274,9 +274,7 @@ fn compressed_logs_are_expanded() {
     for (program, ending) in [("gzip", "gz"), ("zstd", "zst"), ("xz", "xz")] {
         let plain = logs.write("a.log", &log);
         // Two streams, one behind the other.
-        let Some(packed) = output_of(program, &["-c", &plain]) else {
-            continue;
-        };
+        let packed = output_of(program, &["-c", &plain]).expect(program);
         let file = logs.write(&format!("a.log.{ending}"), [&packed[..], &packed].concat());
         let archive = logs.path(&format!("{ending}.tla"));
         succeed(&["import", &file, "-o", &archive]);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use timeline::Event;
-use timeline_archive::{Archive, BlockColumns, Places, Select, UnitInfo};
+use timeline_archive::{Archive, BlockColumns, BlockRanges, Places, Select, UnitInfo};
 
 use super::selection::Selection;
 use crate::query::Filter;
@@ -114,6 +114,11 @@ impl Select for &mut Counted<'_> {
         let chosen = self.chosen.as_mut();
         selected.is_none_or(|selected| selected.wants_unit(unit))
             && chosen.is_none_or(|chosen| chosen.wants_unit(unit))
+    }
+
+    fn wants_block(&mut self, unit: &UnitInfo, ranges: &BlockRanges) -> bool {
+        let chosen = self.chosen.as_mut();
+        chosen.is_none_or(|chosen| chosen.wants_block(unit, ranges))
     }
 
     fn choose(
