@@ -23,6 +23,7 @@ mod gaps;
 mod growing;
 mod guide;
 mod imported;
+mod index_follow;
 mod indexed;
 mod install;
 mod languages;

@@ -1,14 +1,18 @@
 //! `timeline index`: makes or completes the index of an archive.
 
-use std::io::Write;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
-use timeline_search::Index;
+use timeline_archive::Archive;
+use timeline_search::{Coverage, Index};
 
 use crate::args::Example;
 use crate::failure::{Failure, Result};
 use crate::format::{Bytes, percent, things};
 use crate::indexing;
 use crate::output;
+use crate::signals::{Signals, Woken};
 use crate::target::{Opened, Target};
 
 /// Index the lines of an archive, so that `search` and `dump --line` read only the parts they need
@@ -16,10 +20,17 @@ use crate::target::{Opened, Target};
 /// The index lies beside each file of the archive: flight.tla.idx. It can be removed at any time.
 /// `search` makes or completes it when there is much to index. An index that is damaged, or that
 /// belongs to another archive, is noticed and made again.
+///
+/// With --follow, it indexes what a recorder appends, whenever that is much, until the recorder has
+/// ended or a signal comes. So the first search of a long recording need not wait.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     target: Target,
+
+    /// Go on while the archive is recorded
+    #[arg(short, long)]
+    follow: bool,
 
     /// Print one JSON object
     #[arg(long)]
@@ -36,21 +47,26 @@ pub const EXAMPLES: &[Example] = &[
         "Index all files of a rotated archive",
         "timeline index flights/",
     ),
+    (
+        "Index an archive while it is recorded",
+        "timeline index --follow flight.tla",
+    ),
 ];
+
+/// How long nothing is done after the archive was looked at.
+const PAUSE: Duration = Duration::from_millis(250);
+/// Nor for so many times as long as it took to open it: the more there is, the longer that takes.
+const SHARE: u32 = 4;
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
-    let path = args.target.path();
-    let Opened::Archive(archive) = args.target.open()? else {
-        return Err(Failure::Message(format!(
-            "{} is a timeline; only archives have an index, because a ring changes all the time",
-            path.display()
-        )));
+    let (archive, covered) = if args.follow {
+        follow(args)?
+    } else {
+        let archive = open(args)?;
+        let covered = complete(args, &archive)?;
+        (archive, covered)
     };
-    let mut index = Index::open(&archive);
-    indexing::update(&mut index, path)
-        .map_err(|failed| Failure::Message(indexing::told(&failed)))?;
-    let covered = index.coverage();
     let mut out = output::stdout();
     if args.json {
         writeln!(
@@ -70,4 +86,59 @@ pub fn run(args: &Args) -> Result {
         output::say("the texts of its definitions are too long to be indexed");
     }
     Ok(())
+}
+
+fn open(args: &Args) -> Result<Archive> {
+    match args.target.open()? {
+        Opened::Archive(archive) => Ok(*archive),
+        Opened::Ring(_) => Err(Failure::Message(format!(
+            "{} is a timeline; only archives have an index, because a ring changes all the time",
+            args.target.path().display()
+        ))),
+    }
+}
+
+/// Indexes what is missing.
+fn complete(args: &Args, archive: &Archive) -> Result<Coverage> {
+    let covered = complete_unless_busy(args, archive)?;
+    covered.map_err(|busy| Failure::Message(indexing::told(&busy)))
+}
+
+/// Likewise. The second error is that another process writes the index.
+fn complete_unless_busy(
+    args: &Args,
+    archive: &Archive,
+) -> Result<std::result::Result<Coverage, (PathBuf, io::Error)>> {
+    let mut index = Index::open(archive);
+    match indexing::update(&mut index, args.target.path()) {
+        Ok(()) => Ok(Ok(index.coverage())),
+        Err(busy) if busy.1.kind() == io::ErrorKind::WouldBlock => Ok(Err(busy)),
+        Err(failed) => Err(Failure::Message(indexing::told(&failed))),
+    }
+}
+
+/// Indexes an archive again and again when it has grown, until nobody records it any more, or a
+/// signal comes. A search may index it at the same time.
+fn follow(args: &Args) -> Result<(Archive, Coverage)> {
+    let signals = Signals::catch()?;
+    let mut is_last = false;
+    loop {
+        let begun = Instant::now();
+        let archive = open(args)?;
+        let is_worthwhile = indexing::is_worthwhile(&Index::open(&archive));
+        let pause = PAUSE.max(SHARE * begun.elapsed());
+        if is_last || is_worthwhile {
+            let covered = complete_unless_busy(args, &archive)?;
+            if let Some(covered) = covered.ok().filter(|_| is_last) {
+                return Ok((archive, covered));
+            }
+        }
+        // More may have been recorded since it was opened: it is looked at once more.
+        is_last |= !archive.is_recorded();
+        match signals.wait(pause) {
+            Woken::Timeout => {}
+            Woken::Interrupted => is_last = true,
+            Woken::OutputClosed => return Err(Failure::ClosedPipe),
+        }
+    }
 }

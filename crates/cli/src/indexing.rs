@@ -21,10 +21,7 @@ const OFTEN: Duration = Duration::from_millis(100);
 /// it, and a person learns why that takes so long.
 pub fn of<'a>(path: &Path, archive: &'a Archive) -> (Index<'a>, bool) {
     let mut index = Index::open(archive);
-    let coverage = index.coverage();
-    let is_outlined = coverage.bytes <= WORTHWHILE || !index.lacks_outlines();
-    let is_worthwhile = coverage.missing > WORTHWHILE || !is_outlined;
-    if !is_worthwhile {
+    if !is_worthwhile(&index) {
         return (index, false);
     }
     let failed = update(&mut index, path).err();
@@ -35,6 +32,13 @@ pub fn of<'a>(path: &Path, archive: &'a Archive) -> (Index<'a>, bool) {
         output::say(format_args!("searching without an index: {}", told(failed)));
     }
     (index, failed.is_none())
+}
+
+/// Whether so much is missing that it is worthwhile to index it.
+pub fn is_worthwhile(index: &Index) -> bool {
+    let coverage = index.coverage();
+    let is_outlined = coverage.bytes <= WORTHWHILE || !index.lacks_outlines();
+    coverage.missing > WORTHWHILE || !is_outlined
 }
 
 /// What a person can do about an index that could not be written.
