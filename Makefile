@@ -33,12 +33,12 @@ test:
 	cat "$$said"; \
 	exit $$((tests || models))
 
-# The header first: every build regenerates it. The documentation of the C ABI is its header; rustdoc would put it
-# in the place of the library's.
+# The header is compared around the first command that builds. A build for the header alone would compile
+# what no other command needs. The documentation of the C ABI is its header;
+# rustdoc would put it in the place of the library's.
 lint:
-	CARGO="$(CARGO)" scripts/check-header.sh
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	scripts/check-header.sh $(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) clippy -p timeline --no-default-features --lib -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps -p timeline -p timeline-archive -p timeline-search --lib
 

@@ -8,6 +8,11 @@ use tempfile::TempDir;
 
 /// Runs the script in a tree without git's knowledge, where building does this.
 fn check(build: &str) -> Output {
+    check_around(build, &[])
+}
+
+/// The same, where the header is compared around that command.
+fn check_around(build: &str, command: &[&str]) -> Output {
     let tree = TempDir::new().unwrap();
     let root = crate::support::root();
     for file in ["scripts/check-header.sh", "include/timeline.h"] {
@@ -21,6 +26,7 @@ fn check(build: &str) -> Output {
     // writing.
     Command::new("sh")
         .arg(tree.path().join("scripts/check-header.sh"))
+        .args(command)
         .env("CARGO", format!("sh {}", cargo.display()))
         .env("GIT_CEILING_DIRECTORIES", tree.path())
         .output()
@@ -40,6 +46,15 @@ fn a_header_that_the_build_changes_is_blamed() {
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("commit it with the change"), "{said}");
+    let difference = String::from_utf8_lossy(&output.stdout);
+    assert!(difference.contains("+/* new */"), "{difference}");
+}
+
+#[test]
+fn the_header_is_compared_around_the_command_that_is_named() {
+    let change = "echo '/* new */' >>include/timeline.h";
+    let output = check_around("exit 101", &["sh", "-c", change]);
+    assert_eq!(output.status.code(), Some(1));
     let difference = String::from_utf8_lossy(&output.stdout);
     assert!(difference.contains("+/* new */"), "{difference}");
 }
