@@ -97,6 +97,8 @@ fn run_example(verb: &str, number: usize, example: &[String]) {
 /// Runs to the end, or until it has shown something and goes on: then interrupts it.
 fn finish_example(args: &[String], directory: &Path, keep_busy: impl Fn()) {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    // Other verbs that follow end by themselves here: nobody records any more.
+    let is_import = args[0] == "import" && args.contains(&"--follow");
     let out = directory.join("out");
     let file = fs::File::create(&out).unwrap();
     let mut child = command(&args)
@@ -110,15 +112,13 @@ fn finish_example(args: &[String], directory: &Path, keep_busy: impl Fn()) {
     eventually("the example to show something", || {
         keep_busy();
         status = child.try_wait().unwrap();
-        let recording = (args[0] == "record" || args.contains(&"--follow"))
+        let recording = (args[0] == "record" || is_import)
             && ["flight.tla", "flights/timeline-000001.tla", "server.tla"]
                 .iter()
                 .any(|file| directory.join(file).exists());
         status.is_some() || recording || fs::metadata(&out).unwrap().len() > 0
     });
-    if status.is_none()
-        && (args.contains(&"--follow") || matches!(args[0], "tail" | "record" | "sample" | "demo"))
-    {
+    if status.is_none() && (is_import || matches!(args[0], "tail" | "record" | "sample" | "demo")) {
         kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
     }
     let status = child.wait().unwrap();
