@@ -263,7 +263,7 @@ fn lines_of_imported_logs_are_chosen_by_times_and_priorities() {
             },
             0,
         ),
-        // Values of such lines are stored in ways that only the events tell.
+        // Its first value is the time, which stands in no column: only the events tell.
         (
             Query {
                 since: middle,

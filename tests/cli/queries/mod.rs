@@ -2,6 +2,7 @@
 
 mod chosen;
 mod columns;
+mod imported;
 mod made;
 mod naive;
 mod random;

@@ -164,8 +164,8 @@ impl Select for Compared {
             let Some(kind) = kind.filter(|kind| *kind != ValueKind::Text) else {
                 continue;
             };
-            columns.read_values(position).unwrap();
-            let raw = columns.values(position).unwrap().raw().iter().copied();
+            columns.read_values(0, position).unwrap();
+            let raw = columns.values(0, position).unwrap().raw().iter().copied();
             let least = raw.clone().min_by(|a, b| cmp(kind, *a, *b)).unwrap();
             let most = raw.clone().max_by(|a, b| cmp(kind, *a, *b)).unwrap();
             let is_nan = |bits| kind == ValueKind::Float && f64::from_bits(bits).is_nan();

@@ -10,6 +10,8 @@ use crate::format::varint::{Cursor, put};
 
 /// Most bytes of a text of fixed size.
 pub const MOST_FIXED: usize = u16::MAX as usize;
+/// More bytes than a time has as text.
+pub const MOST_TIME: usize = 1024;
 /// Most bytes that the texts of dictionaries and times of a block may have in all its events. Each
 /// entry of a dictionary counts as `ENTRY` bytes more.
 pub const MOST_REPEATED: usize = 64 << 20;

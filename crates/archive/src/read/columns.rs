@@ -3,12 +3,16 @@
 //! A column is read as a whole when somebody asks for it. If it ends too early, the block is
 //! damaged, and only reading the events one by one tells which of them are there.
 
+use std::cell::OnceCell;
+
 use timeline::{EventId, ThreadRef, Value, ValueKind};
 
 use crate::format::block::{
-    CORE, FIXED, HAS_CORE, HAS_TICKS, HAS_TIME, MAX_ARGS, Pace, SHAPE, Shape, THREAD, TICKS, TIME,
+    CORE, FIXED, HAS_CORE, HAS_TICKS, HAS_TIME, MAX_ARGS, MAX_EVENTS, Pace, SHAPE, Shape, THREAD,
+    TICKS, TIME,
 };
 use crate::format::event::has_payload;
+use crate::format::stored::{ENTRY, MOST_REPEATED, MOST_TIME, Stored};
 use crate::format::varint::{Cursor, signed};
 use crate::read::ordered::{ARGUMENTS, PAYLOAD};
 use crate::read::unpack::UnpackedEvents;
@@ -24,7 +28,8 @@ pub struct BlockColumns<'a> {
     forms: Vec<ShapeValues>,
     threads: Vec<(ThreadRef, u32)>,
     shapes: Vec<u16>,
-    /// Those columns of values that were read.
+    places: OnceCell<Vec<Vec<u16>>>,
+    /// Those columns of values that were read, by their numbers.
     values: Vec<Option<Option<ValueColumn<'a>>>>,
 }
 
@@ -36,7 +41,7 @@ pub enum ShapeValues {
     Words(usize),
     /// Values of these kinds, each from its column.
     Kinds(Vec<ValueKind>),
-    /// A payload, which is in no column of its own, or values of imported lines.
+    /// A payload, which is in no column of its own.
     Payload,
 }
 
@@ -74,6 +79,7 @@ impl<'a> BlockColumns<'a> {
             forms,
             threads: threads.collect(),
             shapes: shapes_of(unpacked.columns()[SHAPE], unpacked.left(), table.len()),
+            places: OnceCell::new(),
             values: Vec::new(),
         }
     }
@@ -150,28 +156,50 @@ impl<'a> BlockColumns<'a> {
         times.collect()
     }
 
+    /// The places of the events of each shape.
+    fn places(&self) -> &[Vec<u16>] {
+        self.places.get_or_init(|| {
+            let mut places = vec![Vec::new(); self.table.len()];
+            // A block has at most 2^16 events.
+            for (place, shape) in self.shapes.iter().enumerate() {
+                places[usize::from(*shape)].push(place as u16);
+            }
+            places
+        })
+    }
+
     /// Which fields each event has.
     fn masks(&self) -> impl Iterator<Item = u64> {
         let shapes = self.shapes.iter();
         shapes.map(|shape| self.table[usize::from(*shape)].has)
     }
 
-    /// Reads the column of the values at a position, for [`BlockColumns::values`].
-    pub fn read_values(&mut self, position: usize) -> Option<()> {
-        if self.values.len() <= position {
-            self.columns.get(FIXED.checked_add(position)?)?;
-            self.values.resize_with(position + 1, || None);
+    /// Reads the column of the values of a shape at a position, for [`BlockColumns::values`].
+    pub fn read_values(&mut self, shape: usize, position: usize) -> Option<()> {
+        let number = self.number_of(shape, position)?;
+        if self.values.len() <= number {
+            self.columns.get(FIXED.checked_add(number)?)?;
+            self.values.resize_with(number + 1, || None);
         }
-        if self.values[position].is_none() {
-            self.values[position] = Some(self.read(position));
+        if self.values[number].is_none() {
+            self.values[number] = Some(self.read(number));
         }
-        self.values(position).map(|_| ())
+        self.values(shape, position).map(|_| ())
     }
 
-    /// The column of the values at a position, if it was read. Events that have none there have any
-    /// value.
-    pub fn values(&self, position: usize) -> Option<&ValueColumn<'a>> {
-        self.values.get(position)?.as_ref()?.as_ref()
+    /// The column of the values of a shape at a position, if it was read. Events of other shapes
+    /// have any value.
+    pub fn values(&self, shape: usize, position: usize) -> Option<&ValueColumn<'a>> {
+        let number = self.number_of(shape, position)?;
+        self.values.get(number)?.as_ref()?.as_ref()
+    }
+
+    /// The number of the column of values that has those of a shape at a position. `None` if they
+    /// stand in no column.
+    fn number_of(&self, shape: usize, position: usize) -> Option<usize> {
+        let shape = &self.table[shape];
+        let is_time = matches!(shape.stored.get(position), Some(Stored::Time(_)));
+        (!is_time).then_some(shape.first.checked_add(position)?)
     }
 
     /// Whether the values of a shape up to a position are all shown. Of an event with more than 64
@@ -186,35 +214,36 @@ impl<'a> BlockColumns<'a> {
         let texts = up_to.enumerate();
         let texts = texts.filter(|(_, kind)| **kind == ValueKind::Text);
         for text in texts.map(|(text, _)| text).collect::<Vec<_>>() {
-            let all = self.columns.get(FIXED + text)?.0.len();
+            let Some(number) = self.number_of(shape, text) else {
+                bytes += MOST_TIME;
+                continue;
+            };
+            let all = self.columns.get(FIXED.checked_add(number)?)?.0.len();
             bytes += match all < PAYLOAD / 4 {
                 true => all,
                 false => {
-                    self.read_values(text)?;
-                    self.values(text)?.longest
+                    self.read_values(shape, text)?;
+                    self.values(shape, text)?.longest
                 }
             };
         }
         Some(bytes < PAYLOAD)
     }
 
-    fn read(&self, position: usize) -> Option<ValueColumn<'a>> {
-        // Values of imported lines stand in other columns, in other ways.
-        if self.table.iter().any(|shape| !shape.stored.is_empty()) {
-            return None;
-        }
-        let mut column = *self.columns.get(FIXED.checked_add(position)?)?;
+    /// Reads the column of values with this number, in which several shapes may have values.
+    fn read(&self, number: usize) -> Option<ValueColumn<'a>> {
+        let mut column = *self.columns.get(FIXED.checked_add(number)?)?;
         let mut read = ValueColumn {
             raw: vec![0; self.shapes.len()],
             bytes: column.0,
             longest: 0,
         };
-        let kinds: Vec<_> = self
-            .table
-            .iter()
-            .map(|shape| kind(shape, position))
-            .collect();
-        if let [Some(ValueKind::Int | ValueKind::Uint)] = kinds[..] {
+        let table = self.table.iter();
+        let mut there: Vec<_> = table.map(|shape| StoredColumn::of(shape, number)).collect();
+        if let [Some(values)] = &there[..]
+            && matches!(values.kind, ValueKind::Int | ValueKind::Uint)
+            && *values.stored == Stored::ByKind
+        {
             let (mut before, mut places) = (0_u64, read.raw.iter_mut());
             column.each(self.shapes.len(), |number| {
                 before = before.wrapping_add(signed(number));
@@ -224,35 +253,115 @@ impl<'a> BlockColumns<'a> {
             })?;
             return Some(read);
         }
-        let mut before = vec![0; kinds.len()];
-        for (place, shape) in read.raw.iter_mut().zip(&self.shapes) {
-            let shape = usize::from(*shape);
-            match kinds[shape] {
-                None => continue,
-                Some(ValueKind::Int | ValueKind::Uint) => {
-                    before[shape] = column.difference(before[shape])?;
-                    *place = before[shape];
-                }
-                Some(ValueKind::Float) => {
-                    let (bytes, _) = column.take(8)?.0.as_chunks();
-                    *place = u64::from_le_bytes(bytes[0]);
-                }
-                Some(ValueKind::LongDouble) => {
-                    *place = (read.bytes.len() - column.0.len()) as u64;
-                    column.take(16)?;
-                }
-                Some(ValueKind::Text) => {
-                    if let Some(number) = column.get()?.checked_sub(1) {
-                        let (at, length) = (read.bytes.len() - column.0.len(), number >> 1);
-                        column.take(length)?;
-                        let cut = if number & 1 == 1 { IS_CUT } else { 0 };
-                        *place = IS_TEXT | cut | (at as u64) << LENGTH_BITS | length;
-                        read.longest = read.longest.max(length as usize);
-                    }
-                }
+        let mut most = MOST_REPEATED / ENTRY;
+        let mut next = |place: usize, values: &mut StoredColumn| {
+            let raw = values.next(&mut column, read.bytes, &mut most)?;
+            if values.kind == ValueKind::Text {
+                let length = raw & ((1 << LENGTH_BITS) - 1);
+                read.longest = read.longest.max(length as usize);
+            }
+            read.raw[place] = raw;
+            Some(())
+        };
+        let mut users = there
+            .iter()
+            .enumerate()
+            .filter(|(_, values)| values.is_some());
+        if let (Some((only, _)), None) = (users.next(), users.next()) {
+            let values = there[only].as_mut()?;
+            for place in &self.places()[only] {
+                next(usize::from(*place), values)?;
+            }
+            return Some(read);
+        }
+        for (place, shape) in self.shapes.iter().enumerate() {
+            if let Some(values) = &mut there[usize::from(*shape)] {
+                next(place, values)?;
             }
         }
         Some(read)
+    }
+}
+
+/// The values that events of one shape have in a column.
+struct StoredColumn<'s> {
+    kind: ValueKind,
+    stored: &'s Stored,
+    /// The integer of the event before.
+    before: u64,
+    /// The values of a dictionary, once the first value was read.
+    entries: Option<Vec<u64>>,
+}
+
+impl<'s> StoredColumn<'s> {
+    /// Those of a shape, if it has values in the column with this number.
+    fn of(shape: &'s Shape, number: usize) -> Option<StoredColumn<'s>> {
+        let position = number.checked_sub(shape.first)?;
+        Some(StoredColumn {
+            kind: kind(shape, position)?,
+            stored: shape.stored.get(position).unwrap_or(&Stored::ByKind),
+            before: 0,
+            entries: None,
+        })
+    }
+
+    /// The next value of the shape, from a column that has these bytes. Its dictionaries have at
+    /// most so many entries.
+    fn next(&mut self, column: &mut Cursor, bytes: &[u8], most: &mut usize) -> Option<u64> {
+        let is_text = self.kind == ValueKind::Text;
+        let text = |column: &mut Cursor, length: u64, cut| {
+            let at = bytes.len() - column.0.len();
+            column.take(length)?;
+            Some(IS_TEXT | cut | (at as u64) << LENGTH_BITS | length)
+        };
+        Some(match (self.stored, self.kind) {
+            // It stands in no column.
+            (Stored::Time(_), _) => 0,
+            (Stored::Number, _) => column.get()?,
+            (Stored::Fixed(size), _) if is_text => text(column, *size as u64, 0)?,
+            (Stored::Fixed(size), _) => {
+                let (taken, mut bytes) = (column.take(*size as u64)?.0, [0; 8]);
+                bytes.get_mut(..*size)?.copy_from_slice(taken);
+                u64::from_le_bytes(bytes)
+            }
+            (Stored::Dictionary, _) => {
+                if self.entries.is_none() {
+                    let mut entries = Vec::new();
+                    let count = column.count(MAX_EVENTS)?;
+                    *most = most.checked_sub(count)?;
+                    for _ in 0..count {
+                        let number = column.get()?;
+                        entries.push(match is_text {
+                            true => text(column, number, 0)?,
+                            false => number,
+                        });
+                    }
+                    self.entries = Some(entries);
+                }
+                let place = column.count(MAX_EVENTS)?;
+                *self.entries.as_ref()?.get(place)?
+            }
+            (Stored::ByKind, ValueKind::Int | ValueKind::Uint) => {
+                self.before = column.difference(self.before)?;
+                self.before
+            }
+            (Stored::ByKind, ValueKind::Float) => {
+                let (bytes, _) = column.take(8)?.0.as_chunks();
+                u64::from_le_bytes(bytes[0])
+            }
+            (Stored::ByKind, ValueKind::LongDouble) => {
+                let at = bytes.len() - column.0.len();
+                column.take(16)?;
+                at as u64
+            }
+            (Stored::ByKind, ValueKind::Text) => match column.get()?.checked_sub(1) {
+                None => 0,
+                Some(number) => {
+                    let cut = if number & 1 == 1 { IS_CUT } else { 0 };
+                    text(column, number >> 1, cut)?
+                }
+            },
+        })
     }
 }
 
@@ -283,7 +392,10 @@ impl ShapeValues {
     pub(crate) fn of(shape: &Shape, is_lost: bool) -> ShapeValues {
         let is_integer = |kind| matches!(kind, ValueKind::Int | ValueKind::Uint);
         let count = match shape.kinds.len() {
-            _ if shape.payload || !shape.stored.is_empty() => return ShapeValues::Payload,
+            _ if shape.payload => return ShapeValues::Payload,
+            0 if shape.args == 0 && has_payload(shape.definition.syntax) => {
+                return ShapeValues::Kinds(Vec::new());
+            }
             0 => usize::try_from(shape.args).unwrap_or(usize::MAX),
             count
                 if !has_payload(shape.definition.syntax)

@@ -14,7 +14,7 @@ use crate::format::block::{
 };
 use crate::format::event::{RawDefinition, RawThread};
 use crate::format::ranges::{self, ShapeRanges, place};
-use crate::format::stored::{MOST_FIXED, Stored};
+use crate::format::stored::{MOST_FIXED, MOST_TIME, Stored};
 use crate::format::time_text::TimeForm;
 use crate::format::varint::{put, put_difference};
 use timeline::ValueKind;
@@ -25,8 +25,6 @@ const OWN: usize = 64;
 const USES: usize = 2;
 /// So many values are looked at to choose an encoding.
 const SAMPLE: usize = 4096;
-/// More bytes than a time has as text.
-const MOST_TIME: u64 = 1024;
 /// Units of times, in nanoseconds.
 const UNITS: [u64; 4] = [1_000_000_000, 1_000_000, 1_000, 1];
 
@@ -117,7 +115,7 @@ impl LineValues {
     fn range(&self) -> Option<RangeInclusive<u64>> {
         let mut range = ValueRange::new();
         match self {
-            LineValues::Time(_) => return Some(0..=MOST_TIME),
+            LineValues::Time(_) => return Some(0..=MOST_TIME as u64),
             LineValues::Numbers(kind, values) => {
                 values
                     .iter()

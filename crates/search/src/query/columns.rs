@@ -172,7 +172,7 @@ impl<'a> Filter<'a> {
                 _ => &self.unknown,
             };
             if let Some(program) = programs.get(id, columns.shape_values(shape)) {
-                let accepted = program.accepted(fields, columns, rows);
+                let accepted = program.accepted(fields, (columns, shape), rows);
                 accepted.into_iter().for_each(|row| wanted.add(row.into()));
             }
         }
@@ -190,8 +190,9 @@ impl<'a> Filter<'a> {
         } else if !is_each(|text| matches!(text, TextPlan::Ask)) {
             let (shapes, columns) = (columns.shapes(), &*columns);
             keep(places, |place| {
-                let raw = |position| Some(columns.values(position)?.raw()[place]);
-                texts[usize::from(shapes[place])].may_be(raw)
+                let shape = usize::from(shapes[place]);
+                let raw = |position| Some(columns.values(shape, position)?.raw()[place]);
+                texts[shape].may_be(raw)
             });
         }
     }
@@ -215,7 +216,7 @@ impl<'a> Filter<'a> {
             }
         };
         let are_read = plan.positions().all(|position| {
-            columns.read_values(position).is_some()
+            columns.read_values(shape, position).is_some()
                 && columns.are_shown(shape, position) == Some(true)
         });
         if are_read {
@@ -265,7 +266,7 @@ impl<'a> Filter<'a> {
             return Plan::Ask;
         };
         let are_read = program.positions.iter().all(|position| {
-            columns.read_values(*position).is_some()
+            columns.read_values(shape, *position).is_some()
                 && columns.are_shown(shape, *position) == Some(true)
         });
         match are_read {

@@ -285,18 +285,19 @@ impl<'a> Program<'a> {
         )
     }
 
-    /// Which of these rows, in order, meet all conditions. The columns of [`Program::positions`]
-    /// are read.
+    /// Which of these rows of a shape, in order, meet all conditions. The columns of
+    /// [`Program::positions`] are read.
     pub fn accepted(
         &mut self,
         fields: &Fields,
-        columns: &BlockColumns<'_>,
+        (columns, shape): (&BlockColumns<'_>, usize),
         mut rows: Vec<u16>,
     ) -> Vec<u16> {
         let on = On {
             fields,
             cells: &self.cells,
             columns,
+            shape,
         };
         for part in &mut self.parts {
             rows = on.accepted(part, rows);
@@ -374,6 +375,8 @@ struct On<'r, 'f> {
     fields: &'r Fields<'f>,
     cells: &'r Cells,
     columns: &'r BlockColumns<'r>,
+    /// That of the rows.
+    shape: usize,
 }
 
 impl On<'_, '_> {
@@ -403,7 +406,7 @@ impl On<'_, '_> {
             Test::Constant(false) => Vec::new(),
             Test::Number(position, cell, bounds, kept) => {
                 let of = (*position, *cell);
-                let column = self.columns.values(*position);
+                let column = self.columns.values(self.shape, *position);
                 let raw = column.map_or(&[][..], ValueColumn::raw);
                 let mut ask = |raw| kept.ask(self.fields, self.cells, of, raw);
                 let Some(bounds) = bounds else {
@@ -426,7 +429,7 @@ impl On<'_, '_> {
                 let mut values = self.cells.values();
                 rows.retain(|row| {
                     for (position, cell) in cells.iter() {
-                        let column = self.columns.values(*position);
+                        let column = self.columns.values(self.shape, *position);
                         let raw = column.map_or(0, |column| column.raw()[usize::from(*row)]);
                         let value = value(self.fields, (*position, *cell), raw, column);
                         values[*position] = value.unwrap_or(Value::Nil);
@@ -446,7 +449,7 @@ impl On<'_, '_> {
         rows: &[u16],
     ) -> (Vec<u16>, Vec<u16>) {
         let raw = |(position, _): (usize, Numbers)| {
-            let column = self.columns.values(position);
+            let column = self.columns.values(self.shape, position);
             column.map_or(&[][..], ValueColumn::raw)
         };
         let [left, right] = sides.map(raw);
