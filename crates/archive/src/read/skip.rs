@@ -3,13 +3,13 @@
 //! It takes a fraction of the time of reading them one by one, because most numbers of a column are
 //! small, and eight of them are added at once.
 
-use timeline::ValueKind;
-
 use crate::format::block::{
     BACKTRACE, CORE, FIXED, HAS_CORE, HAS_LANE, HAS_NUMBER, HAS_TICKS, HAS_TIME, LANE, NUMBER,
     PreviousValues, SHAPE, Shape, THREAD, TICKS, TIME,
 };
+use crate::format::stored::Stored;
 use crate::format::varint::{Cursor, WORD};
+use crate::read::stored::skip_by_kind;
 use crate::read::unpack::{IndexedEvent, UnpackedEvents};
 
 impl UnpackedEvents<'_> {
@@ -17,12 +17,12 @@ impl UnpackedEvents<'_> {
     /// nobody can say what is left.
     pub fn skip(&mut self, shapes: &[u16]) -> Option<()> {
         let first = self.shapes.first()?.has;
-        let is_other = |shape: &Shape| shape.has != first || !shape.stored.is_empty();
-        if self.pace().steps().is_some() || self.shapes.iter().any(is_other) {
+        let is_other = |shape: &Shape| shape.has != first || has_counts(shape);
+        if self.shapes.iter().any(is_other) {
             let mut event = IndexedEvent::default();
             return shapes.iter().try_for_each(|_| self.next_event(&mut event));
         }
-        let count = shapes.len();
+        let (count, steps) = (shapes.len(), self.pace().steps());
         let (fixed, arguments) = self.columns.split_at_mut(FIXED);
         let previous = &mut self.previous;
         fixed[SHAPE].skip(count)?;
@@ -31,8 +31,13 @@ impl UnpackedEvents<'_> {
         if first & HAS_TICKS != 0 {
             previous.ticks = fixed[TICKS].last_difference(count, previous.ticks)?;
         }
-        if first & HAS_TIME != 0 {
-            fixed[TIME].skip(count)?;
+        match steps {
+            _ if first & HAS_TIME == 0 => {}
+            Some((unit, _)) => {
+                let passed = fixed[TIME].last_difference(count, 0)?;
+                self.time = self.time.wrapping_add(passed.wrapping_mul(unit));
+            }
+            None => fixed[TIME].skip(count)?,
         }
         if first & HAS_CORE != 0 {
             previous.core = fixed[CORE].last_difference(count, previous.core)?;
@@ -52,7 +57,11 @@ impl UnpackedEvents<'_> {
                 let addresses = usize::try_from(shape.backtrace).ok()?.checked_mul(count)?;
                 previous.address = fixed[BACKTRACE].last_difference(addresses, previous.address)?;
             }
-            skip_values(shape, count, arguments, &mut previous.args[number])?;
+            let before = &mut previous.args[number];
+            match shape.stored.is_empty() {
+                true => skip_values(shape, count, arguments, before)?,
+                false => (self.stored).skip((number, shape), count, arguments, before)?,
+            }
             if shape.payload {
                 for _ in 0..count {
                     let length = self.payloads.get()?;
@@ -122,23 +131,17 @@ fn skip_values(
     }
     let columns = columns.get_mut(..shape.kinds.len())?;
     before.resize(shape.kinds.len(), 0);
-    for ((kind, before), column) in shape.kinds.iter().zip(before).zip(columns) {
-        match kind {
-            ValueKind::Int | ValueKind::Uint => {
-                *before = column.last_difference(count, *before as u64)? as i64;
-            }
-            ValueKind::Float => drop(column.take(8 * count as u64)?),
-            ValueKind::LongDouble => drop(column.take(16 * count as u64)?),
-            ValueKind::Text => {
-                for _ in 0..count {
-                    if let Some(number) = column.get()?.checked_sub(1) {
-                        column.take(number >> 1)?;
-                    }
-                }
-            }
-        }
+    let places = shape.kinds.iter().zip(before).zip(columns);
+    for ((kind, before), column) in places {
+        skip_by_kind(*kind, count, column, before)?;
     }
     Some(())
+}
+
+/// Whether the text of a time has a count in it, whose length depends on the time.
+fn has_counts(shape: &Shape) -> bool {
+    let is_count = |stored: &Stored| matches!(stored, Stored::Time(form) if form.is_count());
+    shape.stored.iter().any(is_count)
 }
 
 #[cfg(test)]
@@ -146,9 +149,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::format::event::RawEvent;
+    use crate::format::event::{PRINTF, RawDefinition, RawEvent, RawThread};
+    use crate::format::time_text::TimeForm;
     use crate::read::unpack::tests::{event, of_kinds};
+    use crate::write::lines::{Line, LineBlock, LineShape, LineTexts, LineValues};
     use crate::write::packer::pack;
+    use timeline::ValueKind;
 
     /// A block of events that differ in everything. `alike`: but not in which fields they have.
     fn block(alike: bool, seed: u64) -> Vec<u8> {
@@ -177,6 +183,63 @@ mod tests {
             event
         });
         pack(&events.collect::<Vec<_>>())
+    }
+
+    /// A block of imported lines, whose values are stored in all ways, some in columns together.
+    fn of_lines(count: u64, seed: u64) -> Vec<u8> {
+        let form = TimeForm::new("%b %d %H:%M:%S.%3f", 3600).unwrap();
+        let mut values: Vec<Vec<LineValues>> = (0..6).map(|_| Vec::new()).collect();
+        let mut block = LineBlock {
+            threads: vec![RawThread::default(); 2],
+            first_ticks: seed,
+            ..LineBlock::default()
+        };
+        let mixed = |i: u64| (i ^ seed << 20).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24;
+        let shape_of = |i: u64| [0, 0, 1, 1, 2, 2, 3, 4, 5][mixed(i) as usize % 9];
+        for (shape, values) in values.iter_mut().enumerate() {
+            let lines: Vec<u64> = (0..count).filter(|i| shape_of(*i) == shape).collect();
+            let numbers = |kind, number: &dyn Fn(u64) -> u64| {
+                LineValues::Numbers(kind, lines.iter().map(|i| number(*i)).collect())
+            };
+            let texts = |text: &dyn Fn(u64) -> String| {
+                let mut texts = LineTexts::default();
+                (lines.iter()).for_each(|i| texts.push(text(*i).as_bytes()));
+                LineValues::Texts(texts)
+            };
+            if shape % 2 == 0 {
+                values.push(LineValues::Time(form.clone()));
+            }
+            values.push(numbers(ValueKind::Int, &|i| (7 * i).wrapping_neg()));
+            // Most are small, and some are not.
+            let seldom = |i| mixed(i) % [90, u64::MAX][usize::from(mixed(i) % 16 == 0)];
+            values.push(numbers(ValueKind::Uint, &seldom));
+            values.push(texts(&|i| format!("{:04x}", mixed(i) as u16)));
+            values.push(numbers(ValueKind::Uint, &|i| (mixed(i) % 3) << 40));
+            values.push(texts(&|i| ["a", "", "größe"][mixed(i) as usize % 3].into()));
+            values.push(numbers(ValueKind::Float, &|i| (i as f64).to_bits()));
+            values.push(numbers(ValueKind::Uint, &mixed));
+            values.push(texts(&|i| "x".repeat(mixed(i) as usize % 9 + i as usize)));
+            values.truncate(shape + 3);
+        }
+        for (number, values) in values.into_iter().enumerate() {
+            let mut definition = RawDefinition::default();
+            (definition.format, definition.syntax) = (Some(number as u64), Some(PRINTF));
+            block.shapes.push(LineShape { definition, values });
+        }
+        for i in 0..count {
+            let (lane, thread) = (mixed(i) % 2, mixed(i) as u32 % 2);
+            let shape = shape_of(i) as u32;
+            block.lines.push(Line {
+                shape,
+                thread,
+                lane,
+                number: i + seed,
+            });
+            block.times.push(1_000_000 * (seed + 3 * i) + 5);
+        }
+        let mut packed = Vec::new();
+        block.encode(&mut packed, &mut Vec::new());
+        packed
     }
 
     /// The shape of each event, as far as they are known.
@@ -225,7 +288,8 @@ mod tests {
             seed in 0_u64..1_000,
             entries in 1_u64..4,
         ) {
-            for packed in [block(true, seed), block(false, seed), of_kinds(120, entries)] {
+            let blocks = [block(true, seed), block(false, seed), of_kinds(120, entries)];
+            for packed in blocks.into_iter().chain([of_lines(400, seed)]) {
                 agree(&packed, &gaps);
             }
             // Of one shape and one lane.
@@ -238,7 +302,8 @@ mod tests {
             (seed, at, bit) in (0_u64..20, any::<prop::sample::Index>(), 0_u32..8),
             cut: bool,
         ) {
-            for mut packed in [block(true, seed), block(false, seed), of_kinds(60, 1)] {
+            let blocks = [block(true, seed), block(false, seed), of_kinds(60, 1)];
+            for mut packed in blocks.into_iter().chain([of_lines(100, seed)]) {
                 let at = at.index(packed.len());
                 packed[at] ^= 1_u8 << bit;
                 agree(&packed, &gaps);

@@ -35,16 +35,7 @@ impl<'a> StoredValues<'a> {
         unix_nanos: Option<u64>,
         payload: &mut Vec<u8>,
     ) -> Option<()> {
-        let columns = columns.get_mut(shape.first..)?;
-        let columns = columns.get_mut(..shape.kinds.len())?;
-        before.resize(shape.kinds.len(), 0);
-        if self.shapes.len() <= number {
-            self.shapes.resize_with(number + 1, || None);
-        }
-        if self.shapes[number].is_none() {
-            let dictionaries = self.dictionaries(shape, columns)?;
-            self.shapes[number] = Some(dictionaries);
-        }
+        let columns = self.begin((number, shape), columns, before)?;
         let dictionaries = self.shapes[number].as_deref().unwrap_or_default();
         let places = shape.kinds.iter().zip(&shape.stored).zip(dictionaries);
         for (((kind, stored), dictionary), (column, before)) in
@@ -90,6 +81,67 @@ impl<'a> StoredValues<'a> {
         (self.repeated <= MOST_REPEATED).then_some(())
     }
 
+    /// Passes over the values of so many events of a shape, the texts of whose times all have one
+    /// length.
+    pub fn skip(
+        &mut self,
+        (number, shape): (usize, &Shape),
+        count: usize,
+        columns: &mut [Cursor<'a>],
+        before: &mut Vec<i64>,
+    ) -> Option<()> {
+        let columns = self.begin((number, shape), columns, before)?;
+        let dictionaries = self.shapes[number].as_deref().unwrap_or_default();
+        let places = shape.kinds.iter().zip(&shape.stored).zip(dictionaries);
+        for (((kind, stored), dictionary), (column, before)) in
+            places.zip(columns.iter_mut().zip(before))
+        {
+            let is_text = *kind == ValueKind::Text;
+            match stored {
+                Stored::Time(form) => {
+                    self.time.clear();
+                    form.write(0, &mut self.time);
+                    self.repeated = self.repeated.saturating_add(count * self.time.len());
+                }
+                Stored::Dictionary if is_text => {
+                    for _ in 0..count {
+                        let text = dictionary.texts.get(column.count(MAX_EVENTS)?)?;
+                        self.repeated += text.len();
+                    }
+                }
+                Stored::Dictionary => {
+                    for _ in 0..count {
+                        dictionary.integers.get(column.count(MAX_EVENTS)?)?;
+                    }
+                }
+                Stored::Fixed(size) => drop(column.take((size * count) as u64)?),
+                Stored::Number => column.skip(count)?,
+                Stored::ByKind => skip_by_kind(*kind, count, column, before)?,
+            }
+        }
+        (self.repeated <= MOST_REPEATED).then_some(())
+    }
+
+    /// The columns of a shape, behind its dictionaries.
+    fn begin<'c>(
+        &mut self,
+        (number, shape): (usize, &Shape),
+        columns: &'c mut [Cursor<'a>],
+        before: &mut Vec<i64>,
+    ) -> Option<&'c mut [Cursor<'a>]> {
+        let columns = columns.get_mut(shape.first..)?;
+        let columns = columns.get_mut(..shape.kinds.len())?;
+        before.resize(shape.kinds.len(), 0);
+        if self.shapes.len() <= number {
+            self.shapes.resize_with(number + 1, || None);
+        }
+        if self.shapes[number].is_none() {
+            let dictionaries = self.dictionaries(shape, columns)?;
+            self.shapes[number] = Some(dictionaries);
+        }
+        Some(columns)
+    }
+
     /// Reads the dictionaries of a shape, which stand before its first values.
     fn dictionaries(
         &mut self,
@@ -115,6 +167,31 @@ impl<'a> StoredValues<'a> {
         }
         (self.repeated <= MOST_REPEATED).then_some(dictionaries)
     }
+}
+
+/// Passes over the values of one column that are stored by their kind. `before` is the integer of
+/// the event before.
+pub fn skip_by_kind(
+    kind: ValueKind,
+    count: usize,
+    column: &mut Cursor,
+    before: &mut i64,
+) -> Option<()> {
+    match kind {
+        ValueKind::Int | ValueKind::Uint => {
+            *before = column.last_difference(count, *before as u64)? as i64;
+        }
+        ValueKind::Float => drop(column.take(8 * count as u64)?),
+        ValueKind::LongDouble => drop(column.take(16 * count as u64)?),
+        ValueKind::Text => {
+            for _ in 0..count {
+                if let Some(number) = column.get()?.checked_sub(1) {
+                    column.take(number >> 1)?;
+                }
+            }
+        }
+    }
+    Some(())
 }
 
 fn text(bytes: &[u8]) -> Value<'_> {

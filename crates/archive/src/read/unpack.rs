@@ -46,8 +46,8 @@ pub struct UnpackedEvents<'a> {
     pub(super) payloads: Cursor<'a>,
     pub(super) previous: PreviousValues,
     /// The time of the event before, if times count from there.
-    time: u64,
-    stored: StoredValues<'a>,
+    pub(super) time: u64,
+    pub(super) stored: StoredValues<'a>,
 }
 
 impl<'a> UnpackedEvents<'a> {

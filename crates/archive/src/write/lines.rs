@@ -134,7 +134,7 @@ impl LineValues {
 impl LineBlock {
     /// Replaces the contents of `out` by the block, which is not compressed yet, and those of
     /// `ranges` by its ranges.
-    pub(super) fn encode(&self, out: &mut Vec<u8>, ranges: &mut Vec<u8>) {
+    pub(crate) fn encode(&self, out: &mut Vec<u8>, ranges: &mut Vec<u8>) {
         out.clear();
         let unit = self.unit();
         let mut pace = Pace::stepped(self.times.first().copied().unwrap_or(0), unit);
