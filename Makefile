@@ -3,6 +3,7 @@ CARGO ?= cargo
 PREFIX ?= /usr/local
 # Where cargo leaves what it builds.
 TARGET_DIR ?= $(or $(CARGO_TARGET_DIR),target)/release
+NPM_PACKAGES = tests/browser/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := all
 .PHONY: all build test lint unit loom fuzz demo bench bench-search install clean help
@@ -25,6 +26,7 @@ build:
 # The models need processors all the time, and half of the tests wait for processes: so they run side by side.
 test:
 	scripts/bootstrap.sh test
+	$(MAKE) $(NPM_PACKAGES)
 	$(MAKE) lint
 	said=$$(mktemp); trap 'rm -f "$$said"' EXIT; \
 	$(MAKE) loom >"$$said" 2>&1 & models=$$!; \
@@ -32,6 +34,11 @@ test:
 	wait $$models; models=$$?; \
 	cat "$$said"; \
 	exit $$((tests || models))
+
+# What the tests of the page need of npm.
+$(NPM_PACKAGES): tests/browser/package-lock.json
+	npm ci --prefix tests/browser --no-audit --no-fund
+	touch $@
 
 # The header is compared around the first command that builds. A build for the header alone would compile
 # what no other command needs. The documentation of the C ABI is its header;

@@ -14,7 +14,7 @@ case ${1:-} in
   demo) wanted="cc luajit" space=16 ;;
   test)
     wanted="cc c++ luajit pkg-config cmake python3 python3-msgpack sqlite3 bash zsh fish git gdb valgrind zstd"
-    wanted="$wanted xz rg ugrep lnav" space=384
+    wanted="$wanted xz rg ugrep lnav node npm chromium" space=384
     ;;
   *)
     echo "usage: scripts/bootstrap.sh demo|test" >&2
@@ -26,6 +26,7 @@ package_of() {
   case $1 in
     cc) echo gcc libc6-dev ;;
     c++) echo g++ ;;
+    node) echo nodejs ;;
     rg) echo ripgrep ;;
     xz) echo xz-utils ;;
     *) echo "$1" ;;

@@ -19,7 +19,7 @@ use crate::sync::{AtomicU8, AtomicU32, Ordering, fence};
 const LAST_GENERATION: u16 = 0xffff;
 
 /// A thread that logged.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Thread {
     /// The number that no other thread of its timeline ever has, whatever its name; 0 if it is not
     /// known.

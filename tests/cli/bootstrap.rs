@@ -24,7 +24,7 @@ impl Machine {
             symlink(found, machine.0.path().join(real)).unwrap();
         }
         let programs = "cargo cc c++ luajit pkg-config cmake python3 sqlite3 bash zsh fish git gdb \
-                        valgrind zstd xz rg ugrep lnav";
+                        valgrind zstd xz rg ugrep lnav node npm chromium";
         for there in programs.split(' ') {
             machine.has(there, "");
         }

@@ -182,9 +182,21 @@ impl Running {
         running
     }
 
+    /// Likewise, with a directory of its own for temporary files.
+    pub fn start_in(folder: &Path, args: &[&str]) -> Running {
+        let mut command = command(args);
+        command.env("TMPDIR", folder);
+        let mut running = Running::start_command(command);
+        running.stdout = running.child.stdout.take().map(Lines::of);
+        running
+    }
+
     /// Starts the command and does not touch its standard output yet.
     pub fn start_unread(args: &[&str]) -> Running {
-        let mut command = command(args);
+        Running::start_command(command(args))
+    }
+
+    fn start_command(mut command: Command) -> Running {
         let child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -43,6 +43,7 @@ mod refused;
 mod save_filtered;
 mod search;
 mod search_stats;
+mod serve;
 mod sharing;
 mod surface;
 mod terminal;

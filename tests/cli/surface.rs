@@ -10,10 +10,10 @@ use nix::unistd::Pid;
 use crate::command::*;
 use crate::support::Name;
 
-const VERBS: [&str; 21] = [
-    "list", "info", "dump", "tail", "search", "index", "stats", "events", "save", "record",
-    "import", "export", "verify", "repair", "priority", "enable", "disable", "channel", "sample",
-    "rm", "demo",
+const VERBS: [&str; 22] = [
+    "list", "info", "dump", "tail", "search", "index", "stats", "events", "serve", "save",
+    "record", "import", "export", "verify", "repair", "priority", "enable", "disable", "channel",
+    "sample", "rm", "demo",
 ];
 
 /// The command lines under "Examples:", up to the first pipe.
@@ -101,7 +101,12 @@ fn finish_example(args: &[String], directory: &Path, keep_busy: impl Fn()) {
     let is_import = args[0] == "import" && args.contains(&"--follow");
     let out = directory.join("out");
     let file = fs::File::create(&out).unwrap();
-    let mut child = command(&args)
+    let mut command = command(&args);
+    if args[0] == "serve" {
+        // No browser of the person who tests is opened.
+        command.env("PATH", directory);
+    }
+    let mut child = command
         .current_dir(directory)
         .stdout(file.try_clone().unwrap())
         .stderr(file)
@@ -118,7 +123,8 @@ fn finish_example(args: &[String], directory: &Path, keep_busy: impl Fn()) {
                 .any(|file| directory.join(file).exists());
         status.is_some() || recording || fs::metadata(&out).unwrap().len() > 0
     });
-    if status.is_none() && (is_import || matches!(args[0], "tail" | "record" | "sample" | "demo")) {
+    let is_endless = matches!(args[0], "tail" | "record" | "sample" | "serve" | "demo");
+    if status.is_none() && (is_import || is_endless) {
         kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
     }
     let status = child.wait().unwrap();

@@ -13,7 +13,7 @@ use crate::pager::Pager;
 use crate::target::Target;
 use crate::{
     channel, demo, dump, events, export, generate, import, index, info, list, output, priority,
-    record, repair, rm, sample, save, search, stats, style, tail, verify,
+    record, repair, rm, sample, save, search, serve, stats, style, tail, verify,
 };
 
 /// A flight recorder: read and control the timelines of programs, while they run and after they
@@ -53,6 +53,7 @@ pub enum Verb {
     Index(index::Args),
     Stats(stats::Args),
     Events(events::Args),
+    Serve(serve::Args),
     Save(save::Args),
     Record(record::Args),
     Import(import::Args),
@@ -102,6 +103,7 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
     ("index", index::EXAMPLES),
     ("stats", stats::EXAMPLES),
     ("events", events::EXAMPLES),
+    ("serve", serve::EXAMPLES),
     ("save", save::EXAMPLES),
     ("record", record::EXAMPLES),
     ("import", import::EXAMPLES),

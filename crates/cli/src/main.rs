@@ -32,6 +32,7 @@ mod rm;
 mod sample;
 mod save;
 mod search;
+mod serve;
 mod signals;
 mod stats;
 mod style;
@@ -79,6 +80,7 @@ fn run(verb: Verb) -> Result {
         Verb::Index(args) => index::run(&args),
         Verb::Stats(args) => stats::run(&args),
         Verb::Events(args) => events::run(&args),
+        Verb::Serve(args) => serve::run(&args),
         Verb::Save(args) => save::run(&args),
         Verb::Record(args) => record::run(&args),
         Verb::Import(args) => import::run(&args),

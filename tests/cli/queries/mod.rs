@@ -24,7 +24,7 @@ use crate::support::{Name, Random};
 const QUERIES: usize = 250;
 
 /// Any number, which is said, so that the same can be done again.
-fn seed() -> u64 {
+pub fn seed() -> u64 {
     let seed = match std::env::var("TIMELINE_TEST_SEED") {
         Ok(seed) => seed.parse().expect("a number"),
         Err(_) => u64::from(std::process::id()),

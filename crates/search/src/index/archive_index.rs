@@ -306,21 +306,37 @@ impl<'a> Index<'a> {
     /// The events from a line on, oldest first, and some before it. `rest`: how many lines the
     /// events have that are not indexed. `None` if the index is damaged.
     pub fn from_line(&self, line: u64, rest: u64) -> Option<Candidates> {
-        let none: Vec<Vec<PageSet>> = self
-            .files
-            .iter()
-            .map(|file| {
-                let parts = file.parts.iter();
-                parts.map(|part| PageSet::none(part.entry.pages)).collect()
-            })
-            .collect();
-        let mut places = self.places(&none)?;
+        let mut places = self.places(&self.no_pages())?;
         // All of the rest may stand before the line.
         let rank = start_rank(&places, line.saturating_sub(rest));
         for place in &mut places {
             place.is_read = place.last >= rank;
         }
         Some(self.reading(&places, Order::OldestFirst, 0))
+    }
+
+    /// The events from a time on, oldest first, and some before it: in nanoseconds since 1970.
+    /// `None` if the index is damaged.
+    pub fn from_time(&self, time: u64) -> Option<Candidates> {
+        let mut places = self.places(&self.no_pages())?;
+        let behind = places.iter().filter(|place| place.page.time.1 >= time);
+        let Some(rank) = behind.map(|place| place.first).min() else {
+            return Some(self.reading(&places, Order::OldestFirst, 0));
+        };
+        // All that may stand among them, so that their lines can be counted.
+        for place in &mut places {
+            place.is_read = place.last >= rank;
+        }
+        Some(self.reading(&places, Order::OldestFirst, 0))
+    }
+
+    /// No page of any segment.
+    fn no_pages(&self) -> Vec<Vec<PageSet>> {
+        let none = |file: &FileIndex| {
+            let parts = file.parts.iter();
+            parts.map(|part| PageSet::none(part.entry.pages)).collect()
+        };
+        self.files.iter().map(none).collect()
     }
 }
 

@@ -1,0 +1,147 @@
+//! `timeline serve`: shows timelines, snapshots and archives in a browser.
+
+use std::io::Write;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use timeline::dump::printable;
+use timeline_serve::{Error, Options, Server};
+
+use crate::args::Example;
+use crate::failure::{Failure, Result};
+use crate::output;
+use crate::signals::{Signals, Woken};
+
+/// The port, if none is given.
+const PORT: u16 = 4280;
+
+/// Show timelines, snapshots and archives in a browser
+///
+/// Prints the address of a page, and answers its requests until it is interrupted. The page shows
+/// the lines of a log of any size, searches and filters them, draws them by time, and follows what
+/// is being logged. Nothing is loaded from elsewhere.
+///
+/// Of a directory, all archives and snapshots in it and below it are served. Links are not
+/// followed. An archive gets an index, which lies beside it (flight.tla.idx) and can be removed at
+/// any time. A live timeline is recorded into a directory for temporary files while somebody reads
+/// it, and for 30 seconds after.
+///
+/// Only this machine can connect, unless --listen names another address. Then, and with --token,
+/// each request needs a token, which is made anew at each start, and is in the printed address.
+/// Whoever has it can read all that is served. The connection is not encrypted: use an address
+/// beyond this machine only behind a proxy that encrypts it, or connect through ssh (ssh -L
+/// 4280:localhost:4280 HOST).
+#[derive(clap::Args)]
+pub struct Args {
+    /// Names in shared memory (/timeline), snapshots, archives, and directories of them. All
+    /// timelines in shared memory if none is given
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+
+    /// The address to listen on. Port 0 is any that is free
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4280", value_parser = address)]
+    listen: SocketAddr,
+
+    /// Ask for a token on this machine, too, so that its other users can read nothing
+    #[arg(long)]
+    token: bool,
+
+    /// Let the page change the level and the channels of live timelines
+    #[arg(long)]
+    allow_control: bool,
+
+    /// Open the page in a browser
+    #[arg(long)]
+    open: bool,
+}
+
+/// Shown by `--help`.
+pub const EXAMPLES: &[Example] = &[
+    ("All that is logged on this machine now", "timeline serve"),
+    (
+        "The archives of a directory, in a browser",
+        "timeline serve flights/ --open",
+    ),
+    (
+        "One archive, on a port of its own",
+        "timeline serve flight.tla --listen 127.0.0.1:8000",
+    ),
+];
+
+/// Reads an address with a port, or a host alone.
+fn address(text: &str) -> std::result::Result<SocketAddr, String> {
+    let found = text
+        .to_socket_addrs()
+        .or_else(|_| (text, PORT).to_socket_addrs());
+    let first = found.ok().and_then(|mut found| found.next());
+    first.ok_or_else(|| {
+        format!(
+            "expected an address such as 127.0.0.1:{PORT} or localhost, got {}",
+            printable(text)
+        )
+    })
+}
+
+/// Runs the verb.
+pub fn run(args: &Args) -> Result {
+    let signals = Signals::catch()?;
+    let server = Server::bind(&Options {
+        paths: args.paths.clone(),
+        listen: args.listen,
+        needs_token: args.token,
+        allow_control: args.allow_control,
+    });
+    let server = server.map_err(told)?;
+    let token = server.token().map(|token| format!("#token={token}"));
+    let url = format!("http://{}/{}", server.address(), token.unwrap_or_default());
+    let mut out = output::stdout();
+    writeln!(out, "{url}")?;
+    out.flush()?;
+    if !server.address().ip().is_loopback() {
+        output::say(
+            "other machines can connect; each request needs the token in this address, and the \
+             connection is not encrypted",
+        );
+    }
+    if args.open {
+        open(&url);
+    }
+    let handle = server.handle();
+    let running = thread::spawn(move || server.run());
+    while !running.is_finished() {
+        if signals.wait_for_signal(Duration::from_millis(200)) == Woken::Interrupted {
+            handle.stop();
+            break;
+        }
+    }
+    match running.join() {
+        Ok(result) => result.map_err(told),
+        Err(_) => Err(Failure::Message("the server failed".into())),
+    }
+}
+
+fn told(error: Error) -> Failure {
+    match error {
+        Error::Timeline(error) => error.into(),
+        Error::Archive(error) => error.into(),
+        other => Failure::Message(other.to_string()),
+    }
+}
+
+/// Has the desktop open the page. Without one, the printed address is enough.
+fn open(url: &str) {
+    let started = Command::new("xdg-open")
+        .arg(url)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    if let Err(error) = started {
+        output::say(format_args!(
+            "cannot start xdg-open: {error}; open the address yourself"
+        ));
+    }
+}

@@ -1,0 +1,98 @@
+// Asks the server: JSON and event streams, with the token if there is one.
+
+import { eventsOf } from "./sse.js";
+
+/** What the server answered instead of what was asked for; `status` is 0 if it did not. */
+export class ApiError extends Error {
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+let token = "";
+
+/** Takes the token out of the address, where it could be seen, and keeps it for this tab. */
+export function takeToken() {
+  const fragment = new URLSearchParams(location.hash.slice(1));
+  try {
+    if (fragment.has("token")) sessionStorage.setItem("token", fragment.get("token"));
+    token = sessionStorage.getItem("token") ?? "";
+  } catch {
+    token = fragment.get("token") ?? token;
+  }
+  if (!fragment.has("token")) return;
+  fragment.delete("token");
+  const rest = fragment.toString();
+  history.replaceState(null, "", location.pathname + (rest ? "#" + rest : ""));
+}
+
+/** Whether a request was ended by the page itself, which is no error. */
+export function isAbort(error) {
+  return error?.name === "AbortError";
+}
+
+/** The path of something of a log. */
+export function ofLog(id, rest = "") {
+  return `logs/${encodeURIComponent(id)}${rest ? "/" + rest : ""}`;
+}
+
+/** The answer to a question as JSON. `params` is an object or a list of pairs. */
+export async function getJson(path, params = {}, signal = undefined) {
+  const response = await ask(path, params, { signal });
+  return response.json();
+}
+
+/** Posts an object; the answer is the response. */
+export async function post(path, object) {
+  const headers = { "Content-Type": "application/json" };
+  return ask(path, {}, { method: "POST", headers, body: JSON.stringify(object) });
+}
+
+/** Calls `take(event, object)` for each event of a stream, until it ends. */
+export async function readStream(path, params, signal, take) {
+  const headers = { Accept: "text/event-stream" };
+  const response = await ask(path, params, { signal, headers });
+  for await (const { event, data } of eventsOf(response.body)) {
+    if (signal.aborted) return;
+    take(event, JSON.parse(data));
+  }
+}
+
+async function ask(path, params, options, tries = 3) {
+  const query = new URLSearchParams(params).toString();
+  const headers = { ...options.headers };
+  if (token) headers.Authorization = `Bearer ${token}`;
+  let response;
+  try {
+    response = await fetch(`api/${path}${query ? "?" + query : ""}`,
+      { cache: "no-store", redirect: "error", ...options, headers });
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    throw new ApiError(0, "The server does not answer");
+  }
+  if (response.ok) return response;
+  if (response.status === 503 && tries > 0) {
+    const wait = Math.min(5, Number(response.headers.get("Retry-After")) || 1);
+    await pause(wait * 1000, options.signal);
+    return ask(path, params, options, tries - 1);
+  }
+  throw new ApiError(response.status, await complaint(response));
+}
+
+async function complaint(response) {
+  const object = await response.json().catch(() => ({}));
+  if (typeof object?.error === "string") return object.error;
+  if (response.status === 401) return "The server needs the token of the address that it printed";
+  return `The server answered ${response.status}`;
+}
+
+function pause(ms, signal) {
+  return new Promise((done, failed) => {
+    const timer = setTimeout(done, ms);
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      failed(signal.reason);
+    }, { once: true });
+  });
+}

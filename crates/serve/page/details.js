@@ -1,0 +1,216 @@
+// The panel with everything that is known of one event.
+
+import { getJson, isAbort, ofLog } from "./api.js";
+import { byId, debounced, make } from "./dom.js";
+import { sourceLink } from "./editor.js";
+import { fieldRows, filterButton, propertyRows } from "./fields.js";
+import { onPrefs, prefs } from "./prefs.js";
+import { set, state } from "./state.js";
+import { showError, showMessage } from "./status.js";
+import { number, visible } from "./text.js";
+import { categoryRank, levelClass } from "./theme.js";
+import { dateAndTime, duration } from "./time.js";
+
+/** Events that are passed faster than this, in ms, are not asked for. */
+const PAUSE = 40;
+
+export class Details {
+  #asked = null;
+  #shown = null;
+
+  /** `known(line)` is the event of a line, if the list has it; `filter` adds a filter. */
+  constructor({ known, filter }) {
+    Object.assign(this, { known, filter });
+    this.panel = byId("details");
+    this.log = null;
+    this.mark = null;
+    this.read = debounced(PAUSE, () => this.#read());
+    onPrefs((name) => { if (name !== "theme") this.draw(); });
+    this.#resizable();
+  }
+
+  open(log) {
+    this.log = log;
+    this.mark = null;
+    this.#shown = null;
+    this.draw();
+  }
+
+  /** Whether the panel is open. */
+  get isOpen() {
+    return !this.panel.hidden;
+  }
+
+  toggle() {
+    prefs.details = !prefs.details || state.line === null;
+  }
+
+  /** Shows the event of the line of the state: at once what the list has, then all. */
+  draw() {
+    const wanted = prefs.details && state.line !== null && this.log !== null
+      && (state.view === "lines" || state.view === "tracks");
+    this.panel.hidden = !wanted;
+    byId("grip").hidden = !wanted;
+    this.panel.style.setProperty("--wide", `${prefs.detailsWidth}px`);
+    this.#asked?.abort();
+    if (!wanted) {
+      this.read.cancel();
+      return;
+    }
+    const shown = this.#shown;
+    if (shown && shown.line <= state.line && state.line < shown.line + shown.lines) {
+      this.#fill(shown);
+      return;
+    }
+    const known = this.known(state.line);
+    if (known) this.#fill(known);
+    this.panel.setAttribute("aria-busy", "true");
+    this.read();
+  }
+
+  async #read() {
+    const asked = new AbortController();
+    this.#asked = asked;
+    try {
+      const event = await getJson(ofLog(this.log.id, `lines/${state.line}`), {}, asked.signal);
+      this.#shown = event;
+      this.#fill(event);
+    } catch (error) {
+      if (isAbort(error)) return;
+      showError(error, "Details");
+    }
+    this.panel.setAttribute("aria-busy", "false");
+  }
+
+  /** Remembers the selected event, or forgets it; details then tell the time from it. */
+  setMark() {
+    const event = this.#shown;
+    this.mark = event && this.mark?.line !== event.line ? event : null;
+    showMessage(this.mark ? `Times are told from line ${number(event.line)} on` : "No mark");
+    this.draw();
+  }
+
+  #fill(event) {
+    const top = this.panel.scrollTop;
+    this.panel.replaceChildren(
+      this.#head(event),
+      make("pre", { class: `whole ${levelClass(event.priority)}`, text: visible(event.message) }),
+      this.#facts(event),
+      section("Values", event.fields?.length
+        && make("table", {}, make("tbody", {}, fieldRows(event.fields, this.filter)))),
+      section("Properties", event.properties
+        && make("table", {}, make("tbody", {}, propertyRows(event.properties, this.filter)))),
+      stack(event.backtrace),
+      this.#definition(event),
+    );
+    this.panel.scrollTop = event.line === this.filled ? top : 0;
+    this.filled = event.line;
+  }
+
+  #head(event) {
+    const link = () => copy(location.href, "The address of this line is copied");
+    return make("div", { class: "details-head" },
+      make("h2", { text: event.event ?? event.category ?? "Event" }),
+      make("button", { type: "button", class: "bare", text: "Copy link", onclick: link }),
+      make("button", { type: "button", class: "bare", text: "Copy text",
+        onclick: () => copy(event.message, "The message is copied") }),
+      make("button", { type: "button", class: "bare", text: "✕", "aria-label": "Close the details",
+        title: "Close (Esc)", onclick: () => { prefs.details = false; } }));
+  }
+
+  #facts(event) {
+    const rows = [];
+    const fact = (name, ...what) => rows.push(make("dt", { text: name }), make("dd", {}, what));
+    const by = (name, value, text = value) => filterButton(visible(String(text)),
+      () => this.filter(name, String(value)), `${name} ${value}`);
+    const lines = event.lines > 1 ? ` to ${number(event.line + event.lines - 1)}` : "";
+    fact("line", number(event.line) + lines);
+    if (event.unix_ns) fact("time", dateAndTime(BigInt(event.unix_ns)), this.#distance(event));
+    if (event.time) fact("UTC", event.time);
+    if (event.ticks) fact("ticks", event.ticks);
+    if (event.priority) fact("priority", by("priority", event.priority));
+    if (event.category) {
+      const value = by("category", event.category);
+      value.classList.add(`k${categoryRank(event.category)}`);
+      fact("category", value);
+    }
+    if (event.event) fact("event", by("event", event.event));
+    if (event.tid !== null || event.thread !== null) {
+      const tid = event.tid === null ? null : by("thread", event.tid);
+      fact("thread", event.thread && by("thread", event.thread), event.thread && tid && " ", tid);
+    }
+    if (event.pid !== null) {
+      fact("process", event.process && `${visible(event.process)} `, by("pid", event.pid));
+    }
+    if (event.core !== null) fact("core", by("core", event.core));
+    if (event.node !== null && event.node !== undefined) fact("node", String(event.node));
+    if (event.important) fact("important", "kept when the ring is overwritten");
+    if (event.missed) fact("missed", `${number(event.missed)} entries right before this one`);
+    return make("dl", { class: "facts" }, rows);
+  }
+
+  #distance(event) {
+    if (!this.mark?.unix_ns || this.mark.line === event.line) return null;
+    const distance = BigInt(event.unix_ns) - BigInt(this.mark.unix_ns);
+    return make("span", { class: "words",
+      text: ` ${distance < 0n ? "" : "+"}${duration(distance)} from the mark` });
+  }
+
+  #definition(event) {
+    if (!event.template && !event.prose && !event.file) return null;
+    const channels = event.channels ?? [];
+    return section("Definition", [
+      event.template && make("pre", { class: "template", text: visible(event.template) }),
+      event.prose && make("p", { class: "prose", text: visible(event.prose) }),
+      event.file && make("p", {}, sourceLink(event.file, event.source_line)),
+      channels.length > 0 && make("p", { text: `channels: ${visible(channels.join(", "))}` }),
+      make("p", { class: "words", text: `definition ${event.definition}` }),
+    ]);
+  }
+
+  #resizable() {
+    const grip = byId("grip");
+    const wide = (width) => Math.round(Math.max(240, Math.min(innerWidth - 240, width)));
+    grip.addEventListener("pointerdown", (down) => {
+      grip.setPointerCapture(down.pointerId);
+      const move = (event) => {
+        this.panel.style.setProperty("--wide", `${wide(innerWidth - event.clientX)}px`);
+      };
+      grip.addEventListener("pointermove", move);
+      grip.addEventListener("lostpointercapture", (event) => {
+        grip.removeEventListener("pointermove", move);
+        prefs.detailsWidth = wide(innerWidth - event.clientX);
+      }, { once: true });
+    });
+    grip.addEventListener("keydown", ({ key }) => {
+      const step = { ArrowLeft: 20, ArrowRight: -20 }[key];
+      if (step) prefs.detailsWidth = wide(prefs.detailsWidth + step);
+    });
+  }
+}
+
+function section(title, content) {
+  if (!content || content.length === 0) return null;
+  return make("section", {}, make("h3", { text: title }), content);
+}
+
+function stack(frames) {
+  if (!frames?.length) return null;
+  return make("details", { class: "stack" },
+    make("summary", { text: `Call stack, ${frames.length} calls` }),
+    make("ol", {}, frames.map(({ address, function: name, offset, object }) => make("li", {},
+      make("span", { class: name ? "function" : "", text: visible(name ?? address) }),
+      offset !== null && offset !== undefined && name && ` +0x${Number(offset).toString(16)}`,
+      make("span", { class: "words",
+        text: ` ${[name && address, object && visible(object)].filter(Boolean).join(" ")}` })))));
+}
+
+function copy(text, said) {
+  navigator.clipboard.writeText(text).then(() => showMessage(said),
+    () => showError("The browser does not let this page copy"));
+}
+
+/** Looks away from the event that is selected. */
+export function deselect() {
+  set({ line: null });
+}

@@ -1,0 +1,175 @@
+// The lines that meet the query and the filters: found one after the other, kept in rising order.
+
+import { isAbort, ofLog, readStream } from "./api.js";
+import { showError } from "./status.js";
+import { asFilter } from "./time.js";
+
+/** So many hits are asked for at first, and ten times as many each time more are wanted. */
+const FIRST_LIMIT = 100_000;
+
+/**
+ * Events: `start` when a search has its first answer, so that former hits are gone; `more` when
+ * hits or counts have come; `end` when there is nothing more to come.
+ */
+export class Hits extends EventTarget {
+  #asked = null;
+  #extended = null;
+  #question = null;
+  #growing = false;
+
+  constructor() {
+    super();
+    this.clear();
+  }
+
+  /** Forgets all hits; then there is no query and no filter. */
+  clear() {
+    this.#asked?.abort();
+    this.#extended?.abort();
+    this.#growing = false;
+    this.active = false;
+    this.running = false;
+    this.limited = false;
+    this.lines = [];
+    this.found = 0;
+    this.done = 0;
+    this.density = null;
+    this.limit = FIRST_LIMIT;
+    this.dispatchEvent(new Event("start"));
+  }
+
+  /** Searches a log; a search that runs is ended. `parameters` are those of the server. */
+  async search(log, parameters, limit = FIRST_LIMIT) {
+    this.#asked?.abort();
+    this.#extended?.abort();
+    const asked = new AbortController();
+    this.#asked = asked;
+    this.#question = { log, parameters, last: log.last?.unix_ns ?? null, version: log.version };
+    this.active = true;
+    this.running = true;
+    this.limit = limit;
+    // Former hits are shown until the first answer, so that nothing flickers while one types.
+    let fresh = false;
+    const begin = () => {
+      if (fresh) return;
+      fresh = true;
+      this.lines = [];
+      this.found = 0;
+      this.done = 0;
+      this.density = null;
+      this.limited = false;
+      this.dispatchEvent(new Event("start"));
+    };
+    try {
+      const all = [...parameters, ["limit", limit]];
+      await readStream(ofLog(log.id, "search"), all, asked.signal, (event, said) => {
+        begin();
+        this.#take(event, said);
+      });
+      begin();
+      if (this.running) this.#ended();
+    } catch (error) {
+      if (isAbort(error) || asked !== this.#asked) return;
+      begin();
+      showError(error, "Search");
+      this.#ended();
+    }
+  }
+
+  #take(event, said) {
+    if (event === "hits") {
+      this.#add(said.lines);
+      this.found = Math.max(this.found, this.lines.length);
+    } else if (event === "progress") {
+      Object.assign(this, { found: said.found, done: said.done, density: said.density });
+    } else if (event === "end") {
+      Object.assign(this, { found: said.found, density: said.density, limited: said.limited });
+      this.#ended();
+      return;
+    } else if (event === "error") {
+      showError(said.error, "Search");
+      this.#ended();
+      return;
+    }
+    this.dispatchEvent(new Event("more"));
+  }
+
+  #add(lines) {
+    const last = this.lines.at(-1) ?? -1;
+    for (const line of lines) this.lines.push(line);
+    if (lines[0] <= last) {
+      this.lines = [...new Set(this.lines)].sort((one, other) => one - other);
+    }
+  }
+
+  #ended() {
+    this.running = false;
+    this.done = 1;
+    this.dispatchEvent(new Event("more"));
+    this.dispatchEvent(new Event("end"));
+  }
+
+  /** Ends the search that runs, and keeps what it found. */
+  stop() {
+    if (!this.running) return;
+    this.#asked.abort();
+    this.limited = true;
+    this.#ended();
+  }
+
+  /** Searches again, for more hits than before. */
+  more() {
+    const { log, parameters } = this.#question;
+    this.search(log, parameters, this.limit * 10);
+  }
+
+  /** Searches what came since the last search, while a log grows. */
+  async extend() {
+    if (!this.active || this.running || this.limited) return;
+    if (this.#growing) return;
+    const question = this.#question;
+    const { log, parameters, last } = question;
+    if (last === null || log.version !== question.version) {
+      this.search(log, parameters, this.limit);
+      return;
+    }
+    // Of several times to begin with, one would be enough for an event, so the last one replaces.
+    const since = parameters.filter(([name]) => name !== "since");
+    since.push(["since", asFilter(BigInt(last))]);
+    const next = log.last?.unix_ns ?? last;
+    const known = this.lines.at(-1) ?? -1;
+    this.#extended = new AbortController();
+    this.#growing = true;
+    try {
+      const all = [...since, ["limit", this.limit]];
+      await readStream(ofLog(log.id, "search"), all, this.#extended.signal, (event, said) => {
+        if (event !== "hits") return;
+        const added = said.lines.filter((line) => line > known);
+        this.#add(added);
+        this.found += added.length;
+        this.density = null;
+        this.dispatchEvent(new Event("more"));
+      });
+      question.last = next;
+    } catch (error) {
+      if (!isAbort(error)) showError(error, "Search");
+    } finally {
+      this.#growing = false;
+    }
+  }
+
+  /** The place of the first hit at or behind a line. */
+  placeOf(line) {
+    let [low, high] = [0, this.lines.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.lines[middle] < line) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  has(line) {
+    return this.lines[this.placeOf(line)] === line;
+  }
+}

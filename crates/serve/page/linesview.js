@@ -1,0 +1,408 @@
+// The lines of a log, or those of them that are hits: draws what is seen of a list of any length.
+
+import { chosen, startColumns, Widths } from "./columns.js";
+import { byId, debounced, eachFrame, make, setText } from "./dom.js";
+import { onPrefs } from "./prefs.js";
+import { fillRow, makeRow, patternOf } from "./row.js";
+import { Scrollbar } from "./scrollbar.js";
+import { Scroller } from "./scroller.js";
+import { AllLines, OnlyHits } from "./sources.js";
+import { set, state } from "./state.js";
+import { showPart } from "./status.js";
+import { number } from "./text.js";
+import { onColours } from "./theme.js";
+import { dateAndTime } from "./time.js";
+
+export class LinesView {
+  #nodes = new Map();
+  #spare = [];
+  #aim = null;
+
+  /** `filter(name, value)` is called for a click on a value, `left()` when the end is left. */
+  constructor({ hits, filter, left, opened }) {
+    Object.assign(this, { hits, filter, left, opened });
+    this.section = byId("lines");
+    this.grid = byId("grid");
+    this.head = byId("head");
+    this.rows = byId("rows");
+    this.log = null;
+    this.filtered = false;
+    this.hitsOnly = state.only;
+    this.selected = null;
+    this.widths = new Widths(this.grid);
+    this.draw = eachFrame(() => this.#draw());
+    this.ahead = debounced(80, () => this.#ahead());
+    this.scroller = new Scroller(this.grid, {
+      rowHeight: 18, heightOf: (row) => this.#heightOf(row), moved: (own) => this.#moved(own) });
+    this.scrollbar = new Scrollbar({ bar: byId("bar"), map: byId("map"), label: byId("bar-label"),
+      jump: (row) => this.scroller.toRow(row), pick: (share) => this.#pick(share) });
+    new ResizeObserver(() => this.#resize()).observe(this.grid);
+    this.rows.addEventListener("click", (event) => this.#click(event));
+    this.rows.addEventListener("dblclick", () => this.opened());
+    hits.addEventListener("start", () => this.#restart());
+    hits.addEventListener("more", () => this.#more());
+    hits.addEventListener("end", () => this.#reach(true));
+    onColours(() => this.#afresh());
+    onPrefs((name) => { if (name !== "details") this.#columns(); });
+    startColumns();
+  }
+
+  /** Shows the lines of a log from its beginning, or around the line of the state. */
+  open(log) {
+    this.log = log;
+    this.all = new AllLines(log, this.draw);
+    this.only = new OnlyHits(log, this.hits, this.draw);
+    this.filtered = false;
+    this.selected = null;
+    this.#afresh();
+    Object.assign(this.scroller, { row: 0, px: 0, stick: false });
+    this.#columns();
+    // The first lines are asked for before it is known how many there are.
+    this.all.chunks.want(state.line ?? 0, state.line ?? 0, Infinity);
+  }
+
+  /** The number of lines has become known, or has changed. */
+  resized() {
+    if (this.all.count === 0) {
+      this.all.count = this.log.lines;
+      this.widths.clear(this.log.lines);
+      if (state.line !== null) this.show(state.line);
+    }
+    this.all.count = this.log.lines;
+    this.draw();
+  }
+
+  /** Waits for the last lines before they are said to be there, so that none is shown empty. */
+  async advance() {
+    const page = this.scroller.page;
+    const goal = this.log.lines;
+    await this.all.chunks.wait(goal - page, goal - 1, goal);
+    this.all.count = Math.max(this.all.count, Math.min(goal, this.log.lines));
+    this.draw();
+  }
+
+  /** The numbers of lines have started anew: finds what was seen by its time. */
+  async anew(following) {
+    const top = this.source.get(this.scroller.row);
+    const selected = this.selected;
+    this.all.chunks.clear();
+    this.all.count = this.log.lines;
+    this.draw();
+    if (selected?.unix_ns) set({ line: await this.log.lineOf(selected) });
+    if (!following && top?.unix_ns && this.source === this.all) {
+      this.scroller.toRow(await this.log.lineOf(top));
+    }
+  }
+
+  get source() {
+    return this.filtered && this.hitsOnly ? this.only : this.all;
+  }
+
+  /** The event of a line, if it is here. */
+  eventOf(line) {
+    const event = this.source.get(this.source.rowOf(line));
+    return event && event.line <= line && line < event.line + event.lines ? event : null;
+  }
+
+  /** The line that is at the top. */
+  get topLine() {
+    return this.source.lineOf(this.scroller.row) ?? 0;
+  }
+
+  #heightOf(row) {
+    const event = this.source.get(row);
+    const gap = event?.missed && event.line === this.source.lineOf(row);
+    return this.scroller.rowHeight * (gap ? 2 : 1);
+  }
+
+  #moved(own) {
+    if (own) this.#aim = null;
+    if (own && !this.scroller.stick) this.left();
+    this.draw();
+  }
+
+  #resize() {
+    const style = getComputedStyle(this.grid);
+    this.scroller.rowHeight = parseFloat(style.getPropertyValue("--row")) || 18;
+    this.scroller.height = Math.max(0, this.grid.clientHeight - this.head.offsetHeight);
+    const columns = chosen().map((column) => column.id).join();
+    if (columns !== this.columnIds) this.#columns();
+    this.draw();
+  }
+
+  #columns() {
+    this.columns = chosen();
+    this.columnIds = this.columns.map((column) => column.id).join();
+    this.head.replaceChildren(...this.columns.map((column) => make("span", {
+      class: `cell c-${column.id}`, role: "columnheader", title: column.title,
+      text: column.label })));
+    for (const node of this.#nodes.values()) node.root.remove();
+    this.#nodes.clear();
+    this.#spare = [];
+    if (this.log) this.widths.clear(this.log.lines);
+    this.draw();
+  }
+
+  #afresh() {
+    for (const node of this.#nodes.values()) node.key = "";
+    this.draw();
+  }
+
+  // A search has its first answer, or was given up: the list is another one now.
+  #restart() {
+    if (!this.log) return;
+    const line = this.#kept();
+    this.filtered = this.hits.active;
+    this.only.chunks.clear();
+    this.only.count = 0;
+    this.#afresh();
+    if (this.source === this.only) {
+      Object.assign(this.scroller, { row: 0, px: 0 });
+      this.#aim = line;
+    } else {
+      this.#place(line);
+    }
+    this.#map();
+  }
+
+  #more() {
+    if (!this.log) return;
+    this.#grow();
+    if (!this.hits.has(state.line) || this.source === this.all) this.#afresh();
+    this.#reach(false);
+    this.#map();
+    this.draw();
+  }
+
+  // New hits at the end are shown when their lines are here; while one searches, at once.
+  async #grow() {
+    const count = this.hits.lines.length;
+    const { only, scroller } = this;
+    if (scroller.stick && !this.hits.running && this.source === only) {
+      await only.chunks.wait(count - scroller.page, count - 1, count);
+    }
+    only.count = Math.min(count, this.hits.lines.length);
+    this.draw();
+  }
+
+  // Goes to where one was before a search, as soon as its hits have come so far.
+  #reach(ended) {
+    if (this.#aim === null || this.source !== this.only) return;
+    if (!ended && (this.hits.lines.at(-1) ?? -1) < this.#aim) return;
+    const line = this.#aim;
+    this.#aim = null;
+    if (line !== 0 && this.only.count) this.#place(line);
+  }
+
+  /** The line that stays in its place when the list changes: the selected one if it is seen. */
+  #kept() {
+    if (state.line === null) return this.topLine;
+    const row = this.source.rowOf(state.line);
+    const seen = row >= this.scroller.row && row < this.scroller.row + this.scroller.page;
+    return seen || this.#aim !== null ? state.line : this.topLine;
+  }
+
+  #place(line) {
+    const stick = this.scroller.stick;
+    const where = line === state.line ? "middle" : "top";
+    this.scroller.count = this.source.count;
+    this.scroller.toRow(this.source.rowOf(line), where, false);
+    this.scroller.stick = stick;
+  }
+
+  /** Shows all lines, or only the hits, and keeps the place. */
+  switched() {
+    const line = this.log ? this.#kept() : 0;
+    this.hitsOnly = state.only;
+    this.#afresh();
+    if (this.filtered) this.#place(line);
+  }
+
+  /** Brings a line into sight. */
+  show(line) {
+    const row = this.source.rowOf(line);
+    this.scroller.count = this.source.count;
+    const seen = row > this.scroller.row && row < this.scroller.row + this.scroller.page - 1;
+    if (!seen) this.scroller.toRow(row, "middle");
+    this.draw();
+  }
+
+  #draw() {
+    if (!this.log || this.section.hidden) return;
+    const { source, scroller } = this;
+    scroller.count = source.count;
+    scroller.settle();
+    const context = this.#context();
+    const nodes = new Map();
+    let waiting = false;
+    let row = scroller.row;
+    for (let y = -scroller.px; y < scroller.height && row < source.count; row += 1) {
+      const event = source.get(row);
+      waiting ||= !event;
+      nodes.set(row, this.#node(row, event, context));
+      y += this.#heightOf(row);
+    }
+    this.#arrange(nodes);
+    this.rows.style.transform = `translateY(${-scroller.px}px)`;
+    source.chunks.want(scroller.row, row - 1, source.count);
+    if (!waiting) this.ahead();
+    this.#around(waiting);
+  }
+
+  #context() {
+    const { source } = this;
+    if (this.patternFor !== state.q + state.regex + state.case) {
+      this.patternFor = state.q + state.regex + state.case;
+      this.pattern = patternOf(state);
+      this.#afresh();
+    }
+    return {
+      pattern: this.pattern, widths: this.widths, whole: source === this.only,
+      first: this.log.range?.from, before: null,
+    };
+  }
+
+  #node(row, event, context) {
+    let node = this.#nodes.get(row);
+    if (node) this.#nodes.delete(row);
+    else node = this.#spare.pop() ?? makeRow(this.columns);
+    const line = this.source.lineOf(row);
+    const first = event?.line ?? line;
+    const selected = state.line !== null && event !== undefined
+      && state.line >= first && state.line < first + event.lines;
+    if (selected) this.selected = event;
+    const hit = this.filtered && this.source === this.all && this.hits.has(first);
+    const important = line < this.log.important;
+    const key = `${row} ${line} ${selected} ${hit} ${important}`;
+    if (node.key === key && node.event === (event ?? null)) return node;
+    node.key = key;
+    node.row = row;
+    node.line.id = `row-${row}`;
+    node.line.setAttribute("aria-rowindex", String(row + 2));
+    Object.assign(context, { selected, hit, important, before: this.source.get(row - 1) });
+    fillRow(node, event, line, context);
+    return node;
+  }
+
+  #arrange(nodes) {
+    for (const node of this.#nodes.values()) {
+      node.root.remove();
+      if (this.#spare.length < 200) this.#spare.push(node);
+    }
+    this.#nodes = nodes;
+    let next = this.rows.firstChild;
+    for (const { root } of nodes.values()) {
+      if (root === next) next = next.nextSibling;
+      else this.rows.insertBefore(root, next);
+    }
+  }
+
+  #around(waiting) {
+    const { source, scroller } = this;
+    this.grid.setAttribute("aria-busy", String(waiting));
+    this.grid.setAttribute("aria-rowcount", String(source.count + 1));
+    const selected = [...this.#nodes.values()].find((node) => node.line.ariaSelected === "true");
+    if (selected) this.grid.setAttribute("aria-activedescendant", selected.line.id);
+    else this.grid.removeAttribute("aria-activedescendant");
+    const top = source.get(scroller.row);
+    const at = top?.unix_ns ? dateAndTime(BigInt(top.unix_ns)) : "";
+    const line = source.lineOf(scroller.row) ?? 0;
+    this.scrollbar.draw({ count: source.count, row: scroller.row, page: scroller.page,
+      text: `${number(line)}  ${at}` });
+    const seen = `line ${number(line)} of ${number(this.log.lines)}`;
+    showPart("place", this.log.lines ? seen : "");
+    const empty = byId("empty");
+    empty.hidden = source.count > 0;
+    setText(empty, this.#emptyText());
+    if (this.mapLine !== line) this.#map();
+  }
+
+  #emptyText() {
+    if (this.source === this.only) return this.hits.running ? "Searching…" : "No line meets this.";
+    return this.log.info ? "There are no events yet." : "Opening…";
+  }
+
+  #map() {
+    this.mapLine = this.topLine;
+    if (!this.filtered || !this.log.lines) {
+      this.scrollbar.drawMap(null);
+      return;
+    }
+    const density = this.hits.density ?? this.#density();
+    this.scrollbar.drawMap({ density, at: this.mapLine / this.log.lines });
+  }
+
+  #density() {
+    const density = new Array(256).fill(0);
+    for (const line of this.hits.lines) {
+      density[Math.min(255, Math.floor((line / this.log.lines) * 256))] += 1;
+    }
+    return density;
+  }
+
+  #ahead() {
+    const { source, scroller } = this;
+    if (this.section.hidden || !source.count) return;
+    source.chunks.want(scroller.row, scroller.row + scroller.page, source.count, 1);
+  }
+
+  #pick(share) {
+    const line = Math.floor(share * this.log.lines);
+    if (!this.hits.lines.length) return;
+    const place = Math.min(this.hits.placeOf(line), this.hits.lines.length - 1);
+    const below = this.hits.lines[Math.max(0, place - 1)];
+    const above = this.hits.lines[place];
+    set({ line: Math.abs(below - line) < Math.abs(above - line) ? below : above });
+  }
+
+  #click(event) {
+    const row = event.target.closest(".row");
+    const node = [...this.#nodes.values()].find((other) => other.line === row);
+    if (!node?.event || String(getSelection())) return;
+    const cell = event.target.closest(".filters");
+    const column = this.columns.find((other) => other.id === cell?.dataset.column);
+    const field = column?.id === "level" ? "priority" : column?.id;
+    if (column) this.filter(column.filter, String(node.event[field] ?? node.event.tid));
+    else set({ line: node.event.line });
+  }
+
+  /** Selects the event after (1) or before (-1) the selected one. */
+  step(direction) {
+    const { source } = this;
+    if (!source.count) return;
+    let row = state.line === null ? this.scroller.row : source.rowOf(state.line);
+    if (state.line !== null) {
+      const event = source.get(row);
+      if (source === this.all && event) {
+        row = direction > 0 ? event.line + event.lines : event.line - 1;
+      } else {
+        row += direction;
+      }
+    }
+    row = Math.max(0, Math.min(source.count - 1, row));
+    const line = source.get(row)?.line ?? source.lineOf(row);
+    this.scroller.count = source.count;
+    this.scroller.toRow(source.rowOf(line), "near");
+    set({ line });
+  }
+
+  /** Handles a key; says whether it was one of this view. */
+  key({ key }) {
+    const { scroller } = this;
+    const line = scroller.rowHeight;
+    const actions = {
+      j: () => this.step(1), k: () => this.step(-1),
+      ArrowDown: () => this.step(1), ArrowUp: () => this.step(-1),
+      PageDown: () => scroller.moveBy(scroller.height - line),
+      PageUp: () => scroller.moveBy(line - scroller.height),
+      " ": () => scroller.moveBy(scroller.height - line),
+      Home: () => scroller.toRow(0), End: () => scroller.toEnd(),
+      ArrowLeft: () => { this.grid.scrollLeft -= 80; },
+      ArrowRight: () => { this.grid.scrollLeft += 80; },
+      Enter: () => this.opened(),
+    };
+    const action = actions[key];
+    action?.();
+    return action !== undefined;
+  }
+}

@@ -1,0 +1,237 @@
+// Starts the page, and has its parts follow what the address says is looked at.
+
+import { getJson, isAbort, takeToken } from "./api.js";
+import { Chips } from "./chips.js";
+import { Details } from "./details.js";
+import { byId, setText } from "./dom.js";
+import { Follow } from "./follow.js";
+import { GoTo } from "./goto.js";
+import { openHelp, startHelp } from "./help.js";
+import { Hits } from "./hits.js";
+import { focusView, startKeys } from "./keys.js";
+import { LinesView } from "./linesview.js";
+import { Log } from "./log.js";
+import { LogsView } from "./logsview.js";
+import { Overview } from "./overview.js";
+import { prefs } from "./prefs.js";
+import { parametersOf, SearchBox } from "./searchbox.js";
+import { addFilter, load, onState, set, state } from "./state.js";
+import { showError, showMessage } from "./status.js";
+import { nextTheme, rankCategories, startTheme } from "./theme.js";
+import { asFilter } from "./time.js";
+import { TracksView } from "./tracksview.js";
+
+const VIEWS = ["logs", "lines", "tracks", "overview"];
+
+let log = null;
+const leave = () => focusView(state.view);
+const filter = (name, value) => {
+  if (state.view === "overview") set({ view: "lines" }, true);
+  addFilter(name, value);
+};
+
+const hits = new Hits();
+const lines = new LinesView({ hits, filter, left: () => follow.pause(), opened: toggleDetails });
+const tracks = new TracksView({ lines: (from, to) => {
+  const rest = state.filters.filter(([name]) => name !== "since" && name !== "until");
+  const range = [["since", asFilter(from)], ["until", asFilter(to)]];
+  set({ view: "lines", only: true, filters: [...rest, ...range] }, true);
+} });
+const overview = new Overview({ filter, range: (from, to) => {
+  set({ view: "tracks", from: String(from), to: String(to) }, true);
+} });
+const logs = new LogsView();
+const details = new Details({ known: (line) => lines.all && lines.eventOf(line), filter });
+const follow = new Follow({ toEnd: () => lines.scroller.toEnd() });
+const search = new SearchBox({ hits, step, leave });
+const chips = new Chips({ hits, leave });
+const goTo = new GoTo({ eventOf: (line) => lines.eventOf(line), topLine: () => lines.topLine,
+  went: () => { if (state.view === "overview" || state.view === "logs") set({ view: "lines" }); } });
+
+const viewOf = { logs, lines, tracks, overview };
+
+/** Selects the next (1) or previous (-1) hit. */
+function step(direction) {
+  if (!hits.active) return;
+  if (!hits.lines.length) {
+    if (!hits.running) showMessage("Nothing was found");
+    return;
+  }
+  const from = state.line ?? lines.topLine - (direction > 0 ? 1 : 0);
+  let place = direction > 0 ? hits.placeOf(from + 1) : hits.placeOf(from) - 1;
+  if (place >= hits.lines.length) {
+    if (hits.running || hits.limited) {
+      showMessage("There may be more hits behind these");
+      return;
+    }
+    place = 0;
+    showMessage("From the first hit again");
+  } else if (place < 0) {
+    place = hits.lines.length - 1;
+    showMessage("From the last hit again");
+  }
+  set({ line: hits.lines[place] });
+}
+
+function toggleDetails() {
+  if (state.line === null) lines.step(1);
+  else prefs.details = !prefs.details;
+}
+
+/** Closes what is open, one thing after the other. */
+function escape() {
+  const open = document.querySelector(":popover-open");
+  if (open) open.hidePopover();
+  else if (state.view === "tracks" && tracks.escape()) return;
+  else if (details.isOpen) set({ line: null });
+  else if (state.q) set({ q: "" }, true);
+  else if (state.filters.length) set({ filters: [] }, true);
+  else if (state.view === "logs" && state.log !== null) set({ view: "lines" });
+}
+
+const show = (view) => () => {
+  if (state.log !== null || view === "logs") set({ view }, true);
+};
+
+function keys() {
+  return {
+    "/": () => search.focus(), g: () => goTo.open(), f: () => follow.toggle(), "?": openHelp,
+    n: () => step(1), N: () => step(-1), F: () => chips.add(), t: nextTheme,
+    h: () => set({ only: !state.only }), m: () => details.setMark(), Escape: escape,
+    c: () => byId("columns").togglePopover(),
+    1: show("lines"), 2: show("tracks"), 3: show("overview"), 0: show("logs"),
+    End: (event) => {
+      if (state.view !== "lines") return viewOf[state.view].key(event);
+      if (log?.growing) follow.start();
+      return lines.key(event);
+    },
+  };
+}
+
+async function open(id) {
+  log?.close();
+  hits.clear();
+  const opened = new Log(id);
+  log = opened;
+  for (const part of [lines, tracks, overview, details, chips]) part.open(log);
+  goTo.log = log;
+  document.title = `${id} · timeline`;
+  setText(byId("log-name"), id);
+  log.addEventListener("info", () => { if (log === opened) known(); });
+  log.addEventListener("grown", () => { if (log === opened) grown(); });
+  log.addEventListener("anew", () => { if (log === opened) anew(); });
+  log.addEventListener("definitions", () => {
+    rankCategories(opened.definitions.map((one) => one.category).filter(Boolean));
+    overview.draw();
+  });
+  const asked = state.line;
+  if (parametersOf(state).length) find();
+  try {
+    await log.open();
+    follow.open(opened, asked);
+  } catch (error) {
+    if (!isAbort(error)) showError(error, id);
+  }
+}
+
+function known() {
+  const { kind, growing } = log;
+  const badge = byId("log-kind");
+  badge.className = `kind kind-${kind}`;
+  setText(badge, growing ? `${kind} ●` : kind);
+  if (lines.all.count === 0 || !growing) lines.resized();
+  follow.draw();
+  tracks.draw();
+  overview.draw();
+}
+
+let extending = 0;
+
+function grown() {
+  if (follow.on) lines.advance();
+  else lines.resized();
+  follow.draw();
+  tracks.grown(follow.on);
+  extending ||= setTimeout(() => { extending = 0; hits.extend(); }, follow.on ? 60 : 500);
+}
+
+async function anew() {
+  try {
+    await lines.anew(follow.on);
+  } catch (error) {
+    if (!isAbort(error)) showError(error);
+  }
+  tracks.grown(follow.on);
+  hits.extend();
+}
+
+function find() {
+  const parameters = parametersOf(state);
+  if (parameters.length) hits.search(log, parameters);
+  else hits.clear();
+}
+
+function showView() {
+  for (const name of VIEWS) {
+    byId(name).hidden = name !== state.view;
+    byId(`tab-${name}`)?.setAttribute("aria-selected", String(name === state.view));
+  }
+  document.body.dataset.view = state.view;
+  if (state.view === "logs") logs.read();
+  else if (state.view === "overview" && log) overview.read();
+  else viewOf[state.view].draw();
+  if (!document.querySelector("dialog[open]") && document.activeElement === document.body) leave();
+}
+
+function changed(what) {
+  const has = (...names) => names.some((name) => what.has(name));
+  if (has("log") && state.log !== null) open(state.log);
+  else if (log && has("q", "regex", "case", "filters")) find();
+  if (has("only")) lines.switched();
+  if (has("view", "log")) showView();
+  if (has("line", "log", "view")) {
+    if (state.line !== null && log && has("line")) lines.show(state.line);
+    lines.draw();
+    if (state.view === "tracks" && log) tracks.select(state.line);
+    details.draw();
+  }
+  if (log && has("by", "filters")) tracks.asked();
+  if (log && has("from", "to")) tracks.moved();
+  search.draw();
+  chips.draw();
+}
+
+function draw() {
+  byId("log-name").addEventListener("click", show("logs"));
+  for (const name of VIEWS) byId(`tab-${name}`)?.addEventListener("click", show(name));
+  byId("details").addEventListener("keydown", (event) => {
+    if (event.key === "Escape") leave();
+  });
+  startTheme();
+  startHelp();
+  startKeys(keys(), () => viewOf[state.view]);
+}
+
+async function start() {
+  takeToken();
+  draw();
+  onState(changed);
+  load();
+  if (state.log === null) set({ view: "logs" });
+  showView();
+  try {
+    const server = await getJson("server");
+    overview.server = server;
+    setText(byId("version"), server.version ?? "");
+    if (state.view === "overview" && log) overview.read();
+  } catch (error) {
+    showError(error);
+  }
+  if (state.log !== null) return;
+  await logs.read();
+  if (logs.logs?.length === 1 && state.log === null) {
+    set({ log: logs.logs[0].id, view: "lines" });
+  }
+}
+
+start();

@@ -1,0 +1,130 @@
+// One line of the list: makes its elements, and shows an event in them.
+
+import { make, setText } from "./dom.js";
+import { number, visible } from "./text.js";
+import { categoryRank, levelClass } from "./theme.js";
+
+/** Characters of a line that the list shows; the details show all. */
+const LONGEST = 2_000;
+
+/** Characters of a line in which occurrences of the query are marked. */
+const MARKED = 1_000;
+
+/** The elements of a line with these columns. */
+export function makeRow(columns) {
+  const cells = columns.map((column) => make("span", {
+    class: `cell c-${column.id}`, role: "gridcell", "data-column": column.id }));
+  const gap = make("div", { class: "gap", hidden: true });
+  const line = make("div", { class: "row", role: "row" }, cells);
+  const root = make("div", { role: "presentation" }, gap, line);
+  return { root, gap, line, cells, columns, row: -1, event: null, key: "" };
+}
+
+/**
+ * Shows an event, or a place for it while it is on its way. `context` has what else a line
+ * depends on: `pattern`, `selected`, `hit`, `important`, `widths`, and what columns use.
+ */
+export function fillRow(node, event, line, context) {
+  node.event = event ?? null;
+  const { selected, hit, important } = context;
+  node.line.className = `row ${event ? levelClass(event.priority) : "waiting"}`
+    + (selected ? " selected" : "") + (hit ? " hit" : "") + (important ? " important" : "");
+  node.line.setAttribute("aria-selected", String(selected));
+  const missed = event?.missed && line === event.line ? event.missed : 0;
+  node.gap.hidden = !missed;
+  if (missed) {
+    setText(node.gap, `${number(missed)} ${missed === 1 ? "entry was" : "entries were"} `
+      + "overwritten here before anyone read them");
+  }
+  if (!event) {
+    node.cells.forEach((cell, place) => {
+      setText(cell, node.columns[place].id === "line" && line !== undefined ? number(line) : "");
+    });
+    return;
+  }
+  const further = line > event.line;
+  node.cells.forEach((cell, place) => {
+    const column = node.columns[place];
+    if (column.id === "message") {
+      fillMessage(cell, event, line, context);
+      return;
+    }
+    const text = further && column.once ? "" : column.text(event, line, context);
+    context.widths.hold(column.id, text);
+    setText(cell, text);
+    const filters = column.filter !== undefined && text !== "";
+    const rank = column.id === "category" ? categoryRank(event.category) : -1;
+    const names = ["cell", `c-${column.id}`, filters && "filters", rank >= 0 && `k${rank}`];
+    cell.className = names.filter(Boolean).join(" ");
+    if (filters) cell.title = `Show only ${column.title.toLowerCase()} ${text}`;
+    else cell.removeAttribute("title");
+  });
+}
+
+/** The text of a line of the message of an event. */
+export function lineOfMessage(event, line) {
+  if (event.lines <= 1) return event.message;
+  event.parts ??= event.message.split(/\r?\n/);
+  return event.parts[line - event.line] ?? "";
+}
+
+function fillMessage(cell, event, line, { pattern, whole }) {
+  let text = lineOfMessage(event, line);
+  let more = "";
+  if (whole && event.lines > 1) {
+    // Of an event of several lines, a list of hits shows the line that has the query.
+    const place = pattern ? event.parts.findIndex((part) => pattern.test(reset(pattern, part))) : 0;
+    text = event.parts[Math.max(0, place)];
+    more = ` +${event.lines - 1} lines`;
+  }
+  if (text.length > LONGEST) {
+    more += ` … ${number(text.length - LONGEST)} more characters`;
+    text = text.slice(0, LONGEST);
+  }
+  text = visible(text);
+  if (!pattern && !more) {
+    setText(cell, text);
+    return;
+  }
+  cell.replaceChildren(...marked(text, pattern));
+  if (more) cell.append(make("span", { class: "more", text: more }));
+}
+
+function reset(pattern, text) {
+  pattern.lastIndex = 0;
+  return text;
+}
+
+/** The text as nodes, in which what the pattern matches is marked. */
+export function marked(text, pattern) {
+  if (!pattern) return [document.createTextNode(text)];
+  const nodes = [];
+  let from = 0;
+  pattern.lastIndex = 0;
+  const part = text.slice(0, MARKED);
+  for (let match = pattern.exec(part); match; match = pattern.exec(part)) {
+    if (match[0] === "") {
+      pattern.lastIndex += 1;
+      continue;
+    }
+    if (match.index > from) nodes.push(document.createTextNode(text.slice(from, match.index)));
+    nodes.push(make("mark", { text: match[0] }));
+    from = match.index + match[0].length;
+  }
+  if (from < text.length) nodes.push(document.createTextNode(text.slice(from)));
+  return nodes;
+}
+
+/** The pattern that marks what a query finds, or null. */
+export function patternOf({ q, regex, case: how }) {
+  if (!q) return null;
+  const small = how === "smart" && q === q.toLowerCase();
+  if (!regex) return new RegExp(q.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), small ? "gi" : "g");
+  // A repeated group that repeats can take the browser, unlike the server, for ever.
+  if (/[+*}?][^(]*\)[+*{?]/.test(q)) return null;
+  try {
+    return new RegExp(q, small ? "giu" : "gu");
+  } catch {
+    return null;
+  }
+}

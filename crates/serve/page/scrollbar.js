@@ -1,0 +1,94 @@
+// The bar beside the lines: a thumb to drag, and a map of where in the log the hits are.
+
+import { colour, onColours } from "./theme.js";
+import { number } from "./text.js";
+
+const SMALLEST_THUMB = 28;
+
+export class Scrollbar {
+  /** `jump(row)` goes to a row, `pick(share)` to the hit next to this share of the log. */
+  constructor({ bar, map, label, jump, pick }) {
+    Object.assign(this, { bar, map, label, jump, pick });
+    this.thumb = bar.querySelector(".thumb");
+    this.shown = { count: 0, row: 0, page: 1 };
+    this.dragging = false;
+    bar.addEventListener("pointerdown", (event) => this.#drag(event));
+    map.addEventListener("pointerdown", (event) => {
+      const box = map.getBoundingClientRect();
+      this.pick((event.clientY - box.top) / box.height);
+    });
+    onColours(() => this.drawMap(this.mapped));
+  }
+
+  /** Shows that of `count` rows those from `row` on are seen, `page` of them. */
+  draw({ count, row, page, text }) {
+    this.shown = { count, row, page };
+    const height = this.bar.clientHeight;
+    const all = Math.max(count, page);
+    const size = Math.min(height, Math.max(SMALLEST_THUMB, height * (page / all)));
+    const top = (height - size) * Math.min(1, row / Math.max(1, all - page));
+    this.thumb.style.height = `${size}px`;
+    this.thumb.style.transform = `translateY(${top}px)`;
+    this.thumb.hidden = count <= page;
+    this.bar.setAttribute("aria-valuemax", String(Math.max(0, count - page)));
+    this.bar.setAttribute("aria-valuenow", String(Math.max(0, Math.min(row, count - page))));
+    this.bar.setAttribute("aria-valuetext", `row ${number(row)} of ${number(count)}`);
+    this.label.hidden = !this.dragging;
+    if (this.dragging) {
+      this.label.textContent = text;
+      this.label.style.transform = `translateY(${Math.max(0, top)}px)`;
+    }
+  }
+
+  #drag(down) {
+    if (down.button !== 0) return;
+    down.preventDefault();
+    const bar = this.bar.getBoundingClientRect();
+    const thumb = this.thumb.getBoundingClientRect();
+    const onThumb = down.clientY >= thumb.top && down.clientY <= thumb.bottom;
+    const grip = onThumb ? down.clientY - thumb.top : thumb.height / 2;
+    const move = (event) => {
+      const { count, page } = this.shown;
+      const share = (event.clientY - bar.top - grip) / Math.max(1, bar.height - thumb.height);
+      this.jump(Math.round(Math.max(0, Math.min(1, share)) * Math.max(0, count - page)));
+    };
+    const end = () => {
+      this.dragging = false;
+      this.label.hidden = true;
+      this.bar.removeEventListener("pointermove", move);
+    };
+    this.bar.setPointerCapture(down.pointerId);
+    this.dragging = true;
+    this.bar.addEventListener("pointermove", move);
+    this.bar.addEventListener("lostpointercapture", end, { once: true });
+    move(down);
+  }
+
+  /** Shows the hits, and where the lines that are seen are; nothing hides the map. */
+  drawMap(mapped) {
+    this.mapped = mapped;
+    this.map.hidden = !mapped;
+    if (!mapped) return;
+    const { density, at } = mapped;
+    const scale = devicePixelRatio || 1;
+    const [width, height] = [this.map.clientWidth, this.map.clientHeight];
+    if (!width || !height) return;
+    this.map.width = Math.round(width * scale);
+    this.map.height = Math.round(height * scale);
+    const context = this.map.getContext("2d");
+    context.scale(scale, scale);
+    const most = Math.log1p(Math.max(1, ...density));
+    const step = height / density.length;
+    context.fillStyle = colour("--hit");
+    density.forEach((count, place) => {
+      if (!count) return;
+      const share = Math.log1p(count) / most;
+      const wide = Math.max(3, width * share);
+      context.globalAlpha = 0.35 + 0.65 * share;
+      context.fillRect(width - wide, place * step, wide, Math.max(1.5, step));
+    });
+    context.globalAlpha = 1;
+    context.fillStyle = colour("--text");
+    context.fillRect(0, Math.min(height - 2, at * height), width, 2);
+  }
+}

@@ -1,0 +1,86 @@
+// The search field: searches as one types, counts hits, and goes to the next and previous one.
+
+import { byId, debounced, make, setText } from "./dom.js";
+import { set, state } from "./state.js";
+import { counted, number, percent } from "./text.js";
+
+/** The pause in typing, in ms, after which the search begins. */
+const PAUSE = 120;
+
+export class SearchBox {
+  /** `step(direction)` goes to another hit, `leave()` back to the lines. */
+  constructor({ hits, step, leave }) {
+    this.hits = hits;
+    this.input = byId("q");
+    const typed = debounced(PAUSE, () => set({ q: this.input.value }));
+    this.input.addEventListener("input", typed);
+    this.input.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") {
+        event.preventDefault();
+        typed.flush();
+        step(event.shiftKey ? -1 : 1);
+      } else if (event.key === "Escape" || event.key === "ArrowDown") {
+        event.preventDefault();
+        typed.flush();
+        leave();
+      }
+    });
+    byId("search").addEventListener("submit", (event) => event.preventDefault());
+    byId("case").addEventListener("click", () => {
+      set({ case: state.case === "smart" ? "sensitive" : "smart" });
+    });
+    byId("regex").addEventListener("click", () => set({ regex: !state.regex }));
+    byId("next").addEventListener("click", () => step(1));
+    byId("previous").addEventListener("click", () => step(-1));
+    for (const event of ["start", "more", "end"]) hits.addEventListener(event, () => this.draw());
+  }
+
+  focus() {
+    this.input.focus();
+    this.input.select();
+  }
+
+  /** Shows the query of the state and how far the search is. */
+  draw() {
+    const { hits } = this;
+    if (document.activeElement !== this.input && this.input.value !== state.q) {
+      this.input.value = state.q;
+    }
+    byId("case").setAttribute("aria-pressed", String(state.case === "sensitive"));
+    byId("regex").setAttribute("aria-pressed", String(state.regex));
+    for (const id of ["next", "previous"]) byId(id).disabled = !hits.active;
+    const output = byId("count");
+    output.hidden = !hits.active;
+    setText(byId("count-text"), this.#text());
+    byId("progress").hidden = !hits.running;
+    byId("progress").value = hits.done;
+    const more = byId("more");
+    more.hidden = !hits.running && !hits.limited;
+    setText(more, hits.running ? "Stop" : "More");
+    more.onclick = () => (hits.running ? hits.stop() : hits.more());
+  }
+
+  #text() {
+    const { hits } = this;
+    const place = state.line === null ? -1 : hits.placeOf(state.line);
+    const here = hits.lines[place] === state.line && place >= 0 ? `${number(place + 1)} of ` : "";
+    if (hits.running) return `${here}${number(hits.found)} · ${percent(hits.done)}`;
+    if (hits.limited) return `${here}first ${counted(hits.found, "hit")}`;
+    return here ? here + number(hits.found) : counted(hits.found, "hit");
+  }
+}
+
+/** The parameters of the server for the query and the filters of a state; none if it has none. */
+export function parametersOf({ q, regex, case: how, filters }) {
+  const asked = [...filters];
+  if (!q) return asked;
+  asked.push(["q", q], ["case", how]);
+  if (regex) asked.push(["regex", "true"]);
+  return asked;
+}
+
+/** A button that leads to the search, for places that have none. */
+export function searchFor(text) {
+  return make("button", { type: "button", class: "link", text: "Search this text",
+    onclick: () => set({ q: text, regex: false }, true) });
+}

@@ -1,0 +1,96 @@
+// The two lists that the lines view can show: all lines of a log, and only the hits.
+
+import { getJson, ofLog } from "./api.js";
+import { Chunks } from "./chunks.js";
+import { showError } from "./status.js";
+
+/** Characters of messages that each list keeps, with some for the rest of an event. */
+const BOUND = 24_000_000;
+
+const weightOf = (events) => events.reduce((sum, event) => sum + event.message.length + 300, 0);
+
+/** All lines: row n is line n. */
+export class AllLines {
+  constructor(log, changed) {
+    this.log = log;
+    this.count = 0;
+    this.chunks = new Chunks({
+      size: 250, bound: BOUND, changed, load: (start, signal) => this.#load(start, signal),
+      failed: (error) => showError(error, "Lines"),
+    });
+  }
+
+  async #load(start, signal) {
+    const asked = { from: start, count: this.chunks.size };
+    const answer = await getJson(ofLog(this.log.id, "lines"), asked, signal);
+    this.log.heard(answer.version, answer.total);
+    const rows = [];
+    for (const event of answer.lines) {
+      const from = Math.max(event.line, start);
+      const to = Math.min(event.line + event.lines, start + this.chunks.size);
+      for (let line = from; line < to; line += 1) rows[line - start] = event;
+    }
+    return { rows, weight: weightOf(answer.lines) };
+  }
+
+  get(row) {
+    return this.chunks.get(row);
+  }
+
+  lineOf(row) {
+    return row;
+  }
+
+  rowOf(line) {
+    return Math.min(line, Math.max(0, this.count - 1));
+  }
+}
+
+/** Only the hits: row n is the first line of hit n. */
+export class OnlyHits {
+  constructor(log, hits, changed) {
+    this.log = log;
+    this.hits = hits;
+    this.count = 0;
+    this.chunks = new Chunks({
+      size: 100, bound: BOUND, changed, load: (start, signal) => this.#load(start, signal),
+      failed: (error) => showError(error, "Lines"),
+    });
+  }
+
+  async #load(start, signal) {
+    const lines = this.hits.lines.slice(start, start + this.chunks.size);
+    const answer = await getJson(ofLog(this.log.id, "lines"), { at: lines.join(",") }, signal);
+    this.log.heard(answer.version, answer.total);
+    const rows = [];
+    let next = 0;
+    for (const line of lines) {
+      while (next < answer.lines.length - 1 && !covers(answer.lines[next], line)) next += 1;
+      const event = answer.lines[next];
+      rows.push(event && covers(event, line) ? event : unknown(line));
+    }
+    return { rows, weight: weightOf(answer.lines) };
+  }
+
+  get(row) {
+    return this.chunks.get(row);
+  }
+
+  lineOf(row) {
+    return this.hits.lines[row];
+  }
+
+  rowOf(line) {
+    const place = this.hits.placeOf(line);
+    return Math.max(0, Math.min(place, this.count - 1));
+  }
+}
+
+function covers(event, line) {
+  return event.line <= line && line < event.line + event.lines;
+}
+
+function unknown(line) {
+  return { line, lines: 1, time: null, unix_ns: null, category: null, priority: null, event: null,
+    thread: null, tid: null, pid: null, process: null, core: null, message: "" };
+}

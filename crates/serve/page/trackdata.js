@@ -1,0 +1,250 @@
+// What the server has told of tracks: a few answers of different windows, and what to ask next.
+
+import { getJson, isAbort, ofLog } from "./api.js";
+import { showError } from "./status.js";
+import { endOf } from "./window.js";
+
+/** So many answers are kept beside that of the whole log. */
+const KEPT = 12;
+const MOST_BUCKETS = 4096;
+
+/** A request for a window that has been left may run for so many ms before it is given up. */
+const PATIENCE = 150;
+
+/** One answer, with its cells as columns. Offsets are in ns from `from`. */
+class Answer {
+  constructor(said, question) {
+    this.from = BigInt(said.from);
+    this.to = BigInt(said.to);
+    this.width = Math.max(1, Number(this.to - this.from) / said.buckets);
+    this.exact = said.exact;
+    this.categories = said.categories;
+    this.question = question;
+    // The server's keys are numbers that another answer may give to another row.
+    this.rows = new Map();
+    for (const row of said.rows) {
+      const { name, tid, pid, process, core } = row;
+      let key = JSON.stringify([process, pid, tid, name, core]);
+      while (this.rows.has(key)) key += "+";
+      this.rows.set(key, columnsOf(row));
+    }
+  }
+
+  covers(from, to) {
+    return this.from <= from && this.to >= to;
+  }
+
+  /** Whether every cell that is seen is one event, so that a shorter window shows no more. */
+  isSettled(from, to) {
+    if (!this.exact) return false;
+    const [first, last] = [Number(from - this.from), Number(to - this.from)];
+    for (const { firsts, lasts, counts } of this.rows.values()) {
+      for (let cell = firstBehind(lasts, first); cell < counts.length; cell += 1) {
+        if (firsts[cell] > last) break;
+        if (counts[cell] > 1) return false;
+      }
+    }
+    return true;
+  }
+}
+
+function columnsOf(row) {
+  const size = row.cells.length;
+  const columns = { counts: new Uint32Array(size), categories: new Int16Array(size),
+    firsts: new Float64Array(size), lasts: new Float64Array(size) };
+  row.cells.forEach(([, count, category, first, last], cell) => {
+    columns.counts[cell] = count;
+    columns.categories[cell] = category;
+    columns.firsts[cell] = first;
+    columns.lasts[cell] = last;
+  });
+  const { cells, ...rest } = row;
+  return { ...rest, ...columns };
+}
+
+/** The place of the first cell that ends at or behind an offset. */
+export function firstBehind(lasts, offset) {
+  let [low, high] = [0, lasts.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (lasts[middle] < offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Calls `changed` when there is another answer. */
+export class TrackData {
+  #answers = [];
+  #whole = null;
+  #running = null;
+  #runningWhole = null;
+
+  constructor(changed) {
+    this.changed = changed;
+    this.log = null;
+    this.question = { by: "thread", filters: [] };
+    this.rows = new Map();
+  }
+
+  /** Begins with another log. */
+  open(log) {
+    this.stop();
+    this.log = log;
+    this.#answers = [];
+    this.#whole = null;
+    this.rows = new Map();
+  }
+
+  /** Asks for something else from now on. Former answers are shown until there are others. */
+  ask(by, filters) {
+    this.stop();
+    this.question = { by, filters };
+  }
+
+  /** The log has grown, so all has to be asked again. */
+  refresh() {
+    this.question = { ...this.question };
+  }
+
+  stop() {
+    this.#running?.controller.abort();
+    this.#runningWhole?.abort();
+    this.#running = null;
+    this.#runningWhole = null;
+  }
+
+  get busy() {
+    return this.#running !== null;
+  }
+
+  /** The answer of the whole log, if it is there. */
+  get whole() {
+    return this.#whole;
+  }
+
+  /** Whether an answer is one to what is asked now. */
+  isFresh(answer) {
+    return answer.question === this.question;
+  }
+
+  /** The best answer for a window: one that has all of it, with the shortest buckets. */
+  best(view) {
+    const [from, to] = this.#needed(view);
+    const all = this.#whole ? [...this.#answers, this.#whole] : this.#answers;
+    let best = null;
+    for (const answer of all) {
+      if (!best || this.#betterThan(best, answer, from, to)) best = answer;
+    }
+    return best;
+  }
+
+  #betterThan(best, answer, from, to) {
+    const [a, b] = [answer.covers(from, to), best.covers(from, to)];
+    if (a !== b) return a;
+    if (!a) return answer.width > best.width;
+    if (answer.width !== best.width) return answer.width < best.width;
+    return this.isFresh(answer);
+  }
+
+  // The part of a window in which there can be events.
+  #needed(view) {
+    const range = this.log.range;
+    const end = endOf(view);
+    return [view.from > range.from ? view.from : range.from,
+      end < range.to + 1n ? end : range.to + 1n];
+  }
+
+  /** Asks for what is missing to draw a window that is so many pixels wide. */
+  want(view, pixels) {
+    const [from, to] = this.#needed(view);
+    if (!this.#whole || !this.isFresh(this.#whole)) this.#readWhole(pixels);
+    if (from >= to) return;
+    const wide = view.span / Math.max(1, pixels);
+    const best = this.best(view);
+    if (best && this.isFresh(best) && best.covers(from, to)
+      && (best.width <= wide * 1.5 || best.isSettled(from, to))) return;
+    const running = this.#running;
+    if (running) {
+      const useful = running.from <= from && running.to >= to && running.wide <= wide * 1.5;
+      if (useful && running.question === this.question) return;
+      const near = running.from < to && running.to > from;
+      if (near && performance.now() - running.began < PATIENCE) return;
+      running.controller.abort();
+    }
+    this.#read(view, from, to, wide);
+  }
+
+  async #read(view, from, to, wide) {
+    const margin = BigInt(Math.round(view.span / 4));
+    const range = this.log.range;
+    const asked = {
+      from: from - margin > range.from ? from - margin : range.from,
+      to: to + margin < range.to + 1n ? to + margin : range.to + 1n,
+      wide, began: performance.now(), controller: new AbortController(), question: this.question,
+    };
+    this.#running = asked;
+    const span = Number(asked.to - asked.from);
+    const buckets = Math.max(1, Math.min(MOST_BUCKETS, span, Math.ceil(span / wide)));
+    try {
+      const said = await this.#ask(asked, buckets, asked.controller.signal);
+      if (this.#running !== asked) return;
+      this.#take(new Answer(said, asked.question));
+    } catch (error) {
+      if (isAbort(error)) return;
+      showError(error, "Tracks");
+      // An error is not asked for again until the window is another one.
+      await new Promise((done) => setTimeout(done, 2000));
+    }
+    if (this.#running === asked) {
+      this.#running = null;
+      this.changed();
+    }
+  }
+
+  async #readWhole(pixels) {
+    if (this.#runningWhole) return;
+    const controller = new AbortController();
+    this.#runningWhole = controller;
+    const range = this.log.range;
+    const question = this.question;
+    const asked = { from: range.from, to: range.to + 1n };
+    try {
+      const buckets = Math.max(1, Math.min(1500, Math.round(pixels) || 1000));
+      const said = await this.#ask(asked, Math.min(buckets, Number(asked.to - asked.from)),
+        controller.signal);
+      this.#whole = new Answer(said, question);
+      this.#answers = this.#answers.filter((answer) => answer.question.by === question.by);
+      this.rows = new Map([...this.#whole.rows].map(([key, row]) => [key, row]));
+    } catch (error) {
+      if (isAbort(error)) return;
+      showError(error, "Tracks");
+      await new Promise((done) => setTimeout(done, 2000));
+    }
+    if (this.#runningWhole === controller) {
+      this.#runningWhole = null;
+      this.changed();
+    }
+  }
+
+  #ask({ from, to }, buckets, signal) {
+    const { by, filters } = this.question;
+    const asked = [["by", by], ["from", from], ["to", to], ["buckets", buckets], ...filters];
+    return getJson(ofLog(this.log.id, "tracks"), asked, signal);
+  }
+
+  #take(answer) {
+    this.#answers = this.#answers.filter((old) => this.isFresh(old)
+      || !answer.covers(old.from, old.to));
+    this.#answers.push(answer);
+    if (this.#answers.length > KEPT) this.#answers.shift();
+    for (const [key, row] of answer.rows) if (!this.rows.has(key)) this.rows.set(key, row);
+  }
+
+  /** How many events there are in a range, from the server. */
+  async count(from, to, signal) {
+    const said = await this.#ask({ from, to }, 1, signal);
+    const count = said.rows.reduce((sum, row) => sum + row.count, 0);
+    return { count, exact: said.exact };
+  }
+}

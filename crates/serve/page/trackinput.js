@@ -1,0 +1,86 @@
+// Turns what is done with pointer, wheel and fingers on the tracks into moves of the window.
+
+/** A press that moves by fewer pixels is a click. */
+const CLICK = 4;
+
+/**
+ * Listens on the canvas. `target` has `gutter()`, `strip`, and what is called: `zoom(factor, x)`,
+ * `pan(pixels)`, `rows(pixels)`, `brush(x, x, done)`, `strip(x)`, `hover(x, y)`, `leave()`,
+ * `click(x, y)` and `isBrushing()`. All x and y are pixels of the canvas.
+ */
+export function listen(canvas, target) {
+  const fingers = new Map();
+  let drag = null;
+  const place = (event) => {
+    const box = canvas.getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  };
+
+  canvas.addEventListener("wheel", (event) => {
+    event.preventDefault();
+    const unit = [1, 18, 400][event.deltaMode];
+    const { x } = place(event);
+    if (event.shiftKey) target.rows((event.deltaY || event.deltaX) * unit);
+    else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) target.pan(event.deltaX * unit);
+    else target.zoom(Math.exp(event.deltaY * unit * (event.ctrlKey ? 0.01 : 0.0018)), x);
+  }, { passive: false });
+
+  canvas.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    const at = place(event);
+    fingers.set(event.pointerId, at);
+    canvas.setPointerCapture(event.pointerId);
+    const kind = at.y < target.strip ? "strip"
+      : event.shiftKey || target.isBrushing() ? "brush" : "pan";
+    drag = { kind, begin: at, last: at, far: false };
+    if (kind === "strip") target.jump(at.x);
+  });
+
+  canvas.addEventListener("pointermove", (event) => {
+    const at = place(event);
+    if (!fingers.has(event.pointerId)) {
+      if (event.pointerType !== "touch") target.hover(at.x, at.y);
+      return;
+    }
+    const before = fingers.get(event.pointerId);
+    fingers.set(event.pointerId, at);
+    if (fingers.size === 2) {
+      pinch(fingers, event.pointerId, before, target);
+      drag = null;
+    } else if (drag) {
+      move(drag, at, target);
+    }
+  });
+
+  const end = (event) => {
+    if (!fingers.delete(event.pointerId) || !drag) return;
+    const at = place(event);
+    if (event.type === "pointerup" && !drag.far && drag.kind !== "strip") target.click(at.x, at.y);
+    else if (drag.kind === "brush" && drag.far) target.brush(drag.begin.x, at.x, true);
+    drag = null;
+  };
+  canvas.addEventListener("pointerup", end);
+  canvas.addEventListener("pointercancel", end);
+  canvas.addEventListener("pointerleave", () => target.leave());
+  canvas.addEventListener("dblclick", (event) => target.zoom(0.25, place(event).x));
+}
+
+function move(drag, at, target) {
+  drag.far ||= Math.hypot(at.x - drag.begin.x, at.y - drag.begin.y) >= CLICK;
+  if (drag.kind === "strip") target.jump(at.x);
+  else if (!drag.far) return;
+  else if (drag.kind === "brush") target.brush(drag.begin.x, at.x, false);
+  else {
+    target.pan(drag.last.x - at.x);
+    target.rows(drag.last.y - at.y);
+  }
+  drag.last = at;
+}
+
+function pinch(fingers, id, before, target) {
+  const now = fingers.get(id);
+  const other = [...fingers].find(([key]) => key !== id)[1];
+  const distance = (one) => Math.max(10, Math.abs(one.x - other.x));
+  target.zoom(distance(before) / distance(now), (now.x + other.x) / 2);
+  target.pan((before.x - now.x) / 2);
+}

@@ -1,0 +1,426 @@
+//! Answers requests: a function for each.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use axum::Json;
+use axum::extract::{Path, Request, State as Shared};
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use timeline_archive::Preamble;
+use timeline_search::Index;
+use tower_http::services::ServeFile;
+use utoipa::ToSchema;
+
+use super::failure::{ErrorObject, Failure};
+use super::params::{FilterParams, LogPath, Params};
+use super::state::State;
+use crate::error::{Error, Result};
+use crate::logs::{Found, Kind, Log};
+use crate::read::{
+    DefinitionObject, Details, Lines, Moment, Overview, Page, ThreadObject, TrackQuery, Tracks,
+    at_time, definitions, details, lines_at, lines_from, overview, page, threads, tracks,
+};
+
+/// Most lines and events of one answer.
+const MOST_LINES: u64 = 1_000;
+const MOST_NUMBERS: usize = 200;
+
+type Answer<T> = std::result::Result<Json<T>, Failure>;
+type Server = Shared<Arc<State>>;
+
+/// What the server is.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ServerObject {
+    /// Its version.
+    pub version: &'static str,
+    /// Whether levels and channels of live timelines can be changed.
+    pub control: bool,
+    /// Whether requests need a token.
+    pub token: bool,
+}
+
+/// All logs.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct LogList {
+    /// By name.
+    pub logs: Vec<LogObject>,
+}
+
+/// A log that can be opened.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct LogObject {
+    /// Its name in requests.
+    pub id: String,
+    /// The last part of the name.
+    pub name: String,
+    /// What holds its events.
+    pub kind: Kind,
+    /// Where it is.
+    pub path: String,
+    /// The bytes of its files.
+    pub bytes: Option<u64>,
+    /// When it was written last, in RFC 3339.
+    pub modified: Option<String>,
+}
+
+/// What is known of a log.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct LogState {
+    /// What the list says of it.
+    #[serde(flatten)]
+    pub log: LogObject,
+    /// Whether more events may come.
+    pub growing: bool,
+    /// Changes when lines are numbered anew.
+    pub version: u64,
+    /// How many lines it has; null while it is being indexed.
+    pub lines: Option<u64>,
+    /// How many of these are of important events, which come first.
+    pub important: Option<u64>,
+    /// How many events it has.
+    pub events: u64,
+    /// The time of the first event.
+    pub first: Option<Moment>,
+    /// The time of the last event.
+    pub last: Option<Moment>,
+    /// How many entries are known to be missing.
+    pub missed: u64,
+    /// How many bytes are damaged.
+    pub damaged: u64,
+    /// The programs that wrote it.
+    pub programs: Vec<Program>,
+    /// Its index.
+    pub index: IndexState,
+}
+
+/// A program that wrote a log.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Program {
+    /// The machine.
+    pub host: Option<String>,
+    /// The timeline.
+    pub timeline: Option<String>,
+}
+
+/// The index of a log.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct IndexState {
+    /// Whether it is being made, is there, or is not worthwhile.
+    pub state: &'static str,
+    /// The share that is done.
+    pub done: f64,
+}
+
+/// The number of a line.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct LineObject {
+    /// The number, from 0.
+    pub line: u64,
+}
+
+/// All definitions of a log.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DefinitionList {
+    /// By their numbers.
+    pub definitions: Vec<DefinitionObject>,
+}
+
+/// All threads of a log.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ThreadList {
+    /// The busiest first.
+    pub threads: Vec<ThreadObject>,
+}
+
+fn object(found: &Found) -> LogObject {
+    let modified = found.modified.and_then(|time: SystemTime| {
+        let since = time.duration_since(UNIX_EPOCH).ok()?;
+        Some(Moment::of(u64::try_from(since.as_nanos()).ok()?).time)
+    });
+    LogObject {
+        id: found.id.clone(),
+        name: found.name().to_string(),
+        kind: found.kind,
+        path: found.path.display().to_string(),
+        bytes: found.bytes,
+        modified,
+    }
+}
+
+/// The server: its version, and what it allows.
+#[utoipa::path(get, path = "/api/server", responses((status = 200, body = ServerObject)))]
+pub async fn server(Shared(state): Server) -> Json<ServerObject> {
+    Json(ServerObject {
+        version: env!("CARGO_PKG_VERSION"),
+        control: state.allow_control,
+        token: state.token.is_some(),
+    })
+}
+
+/// All logs that are served.
+#[utoipa::path(get, path = "/api/logs", responses((status = 200, body = LogList)))]
+pub async fn logs(Shared(state): Server) -> Answer<LogList> {
+    let work = move || state.logs.list().iter().map(object).collect();
+    let listed = tokio::task::spawn_blocking(work).await;
+    listed
+        .map(|logs| Json(LogList { logs }))
+        .map_err(|_| Failure::broken())
+}
+
+/// What is known of a log.
+#[utoipa::path(get, path = "/api/logs/{log}",
+    params(LogPath),
+    responses((status = 200, body = LogState), (status = 404, body = ErrorObject)))]
+pub async fn log(Shared(state): Server, Path(id): Path<String>) -> Answer<LogState> {
+    state.read(id, log_state).await.map(Json)
+}
+
+/// What is known of a log.
+pub fn log_state(log: &Log) -> Result<LogState> {
+    let version = log.version()?;
+    let archive = &version.archive;
+    let (mut first, mut last, mut events) = (None::<u64>, None::<u64>, 0);
+    for unit in archive.units() {
+        events += unit.count;
+        let known = |time: u64| (time > 0).then_some(time);
+        first = known(unit.unix.0).map_or(first, |time| Some(first.map_or(time, |f| f.min(time))));
+        last = known(unit.unix.1).map_or(last, |time| Some(last.map_or(time, |l| l.max(time))));
+    }
+    let share = log.indexing();
+    let is_ready = log.ready().is_ok();
+    let lines = is_ready.then(|| version.lines(&Index::open(archive)));
+    let program = |preamble: &Preamble| Program {
+        host: preamble.host.clone(),
+        timeline: preamble.timeline.clone(),
+    };
+    Ok(LogState {
+        log: object(&log.found),
+        growing: version.growing,
+        version: version.number,
+        lines: lines.map(|lines| lines.total),
+        important: lines.map(|lines| lines.important),
+        events,
+        first: first.map(Moment::of),
+        last: last.map(Moment::of),
+        missed: archive.missed(),
+        damaged: archive
+            .damage()
+            .iter()
+            .map(|range| range.len() as u64)
+            .sum(),
+        programs: archive.programs().iter().map(program).collect(),
+        index: IndexState {
+            state: match (share, Index::open(archive).coverage().pages) {
+                (Some(_), _) => "building",
+                (None, 0) => "none",
+                (None, _) => "ready",
+            },
+            done: share.unwrap_or(1.0),
+        },
+    })
+}
+
+/// Events by the numbers of their lines: from one on, or those with some numbers.
+#[utoipa::path(get, path = "/api/logs/{log}/lines",
+    params(LogPath,
+        ("from" = Option<u64>, Query, description = "The first line"),
+        ("count" = Option<u64>, Query, description = "How many lines, at most 1,000"),
+        ("at" = Option<String>, Query, description = "At most 200 numbers, rising: 5,9,70")),
+    responses((status = 200, body = Lines), (status = 400, body = ErrorObject)))]
+pub async fn lines(Shared(state): Server, Path(id): Path<String>, params: Params) -> Answer<Lines> {
+    params.only(&["from", "count", "at"], false)?;
+    let (from, count) = (params.number("from")?, params.number("count")?);
+    let at = params.one("at")?.map(numbers).transpose()?;
+    let count: u64 = count.unwrap_or(100);
+    if count > MOST_LINES {
+        let message = format!("expected count to be at most {MOST_LINES}, got {count}");
+        return Err(Error::request(message).into());
+    }
+    let read = move |log: &Log| match at {
+        Some(at) => lines_at(&*log.ready()?, &at),
+        None => lines_from(&*log.ready()?, from.unwrap_or(0), count),
+    };
+    state.read(id, read).await.map(Json)
+}
+
+fn numbers(text: &str) -> Result<Vec<u64>> {
+    let wrong = || {
+        let message =
+            format!("expected at to be rising numbers, at most {MOST_NUMBERS}, got {text:?}");
+        Error::request(message)
+    };
+    let numbers = text
+        .split(',')
+        .map(|number| number.parse().map_err(|_| wrong()));
+    let numbers: Vec<u64> = numbers.collect::<Result<_>>()?;
+    let is_rising = numbers.windows(2).all(|pair| pair[0] < pair[1]);
+    match is_rising && numbers.len() <= MOST_NUMBERS {
+        true => Ok(numbers),
+        false => Err(wrong()),
+    }
+}
+
+/// All that is known of the event with a line.
+#[utoipa::path(get, path = "/api/logs/{log}/lines/{line}",
+    params(LogPath,
+        ("line" = u64, Path, description = "The number of the line")),
+    responses((status = 200, body = Details), (status = 400, body = ErrorObject)))]
+pub async fn line(Shared(state): Server, Path((id, line)): Path<(String, u64)>) -> Answer<Details> {
+    state
+        .read(id, move |log| details(&*log.ready()?, line))
+        .await
+        .map(Json)
+}
+
+/// The first line at or behind a time. Important events do not count.
+#[utoipa::path(get, path = "/api/logs/{log}/at",
+    params(LogPath,
+        ("time" = u64, Query, description = "In nanoseconds since 1970")),
+    responses((status = 200, body = LineObject), (status = 400, body = ErrorObject)))]
+pub async fn at(
+    Shared(state): Server,
+    Path(id): Path<String>,
+    params: Params,
+) -> Answer<LineObject> {
+    params.only(&["time"], false)?;
+    let time = params.number("time")?;
+    let time: u64 = time.ok_or_else(|| Error::request("expected the parameter time"))?;
+    let read = move |log: &Log| {
+        Ok(LineObject {
+            line: at_time(&*log.ready()?, time)?,
+        })
+    };
+    state.read(id, read).await.map(Json)
+}
+
+/// Wanted events by time, in pages.
+#[utoipa::path(get, path = "/api/logs/{log}/events",
+    params(LogPath,
+        ("limit" = Option<usize>, Query, description = "Events of a page, at most 1,000"),
+        ("after" = Option<String>, Query, description = "`next` of the page before"), FilterParams),
+    responses((status = 200, body = Page), (status = 400, body = ErrorObject)))]
+pub async fn events(Shared(state): Server, Path(id): Path<String>, params: Params) -> Answer<Page> {
+    params.only(&["limit", "after"], true)?;
+    let limit = params
+        .number("limit")?
+        .unwrap_or(100)
+        .min(MOST_LINES as usize);
+    let (query, after) = (params.query()?, params.one("after")?.map(String::from));
+    let read = move |log: &Log| page(&*log.version()?, &query, after.as_deref(), limit);
+    state.read(id, read).await.map(Json)
+}
+
+/// Counts of events by thread or core, in equal parts of a range of time.
+#[utoipa::path(get, path = "/api/logs/{log}/tracks",
+    params(LogPath,
+        ("by" = Option<String>, Query, description = "thread or core"),
+        ("from" = Option<u64>, Query, description = "In nanoseconds since 1970"),
+        ("to" = Option<u64>, Query, description = "Likewise, behind the range"),
+        ("buckets" = Option<u64>, Query, description = "Parts of the range, at most 4,096"),
+        FilterParams),
+    responses((status = 200, body = Tracks), (status = 400, body = ErrorObject)))]
+pub async fn track_counts(
+    Shared(state): Server,
+    Path(id): Path<String>,
+    params: Params,
+) -> Answer<Tracks> {
+    params.only(&["by", "from", "to", "buckets"], true)?;
+    let by_core = match params.one("by")? {
+        None | Some("thread") => false,
+        Some("core") => true,
+        Some(other) => {
+            let message = format!("expected by to be thread or core, got {other:?}");
+            return Err(Error::request(message).into());
+        }
+    };
+    let range = match (params.number("from")?, params.number("to")?) {
+        (Some(from), Some(to)) => Some((from, to)),
+        (None, None) => None,
+        _ => return Err(Error::request("expected both from and to, or none").into()),
+    };
+    let asked = TrackQuery {
+        by_core,
+        range,
+        buckets: params.number("buckets")?.unwrap_or(1_000),
+        query: params.query()?,
+        key: params.key(),
+    };
+    state
+        .read(id, move |log| tracks(&*log.version()?, &asked))
+        .await
+        .map(Json)
+}
+
+/// Counts of the events of a log.
+#[utoipa::path(get, path = "/api/logs/{log}/overview",
+    params(LogPath),
+    responses((status = 200, body = Overview)))]
+pub async fn counts(Shared(state): Server, Path(id): Path<String>) -> Answer<Overview> {
+    state
+        .read(id, |log| Ok(overview(&*log.version()?)))
+        .await
+        .map(Json)
+}
+
+/// The definitions of a log.
+#[utoipa::path(get, path = "/api/logs/{log}/definitions",
+    params(LogPath),
+    responses((status = 200, body = DefinitionList)))]
+pub async fn all_definitions(
+    Shared(state): Server,
+    Path(id): Path<String>,
+) -> Answer<DefinitionList> {
+    let read = |log: &Log| {
+        let definitions = definitions(&*log.version()?);
+        Ok(DefinitionList { definitions })
+    };
+    state.read(id, read).await.map(Json)
+}
+
+/// The threads of a log.
+#[utoipa::path(get, path = "/api/logs/{log}/threads",
+    params(LogPath),
+    responses((status = 200, body = ThreadList)))]
+pub async fn all_threads(Shared(state): Server, Path(id): Path<String>) -> Answer<ThreadList> {
+    let read = |log: &Log| {
+        let threads = threads(&*log.version()?);
+        Ok(ThreadList { threads })
+    };
+    state.read(id, read).await.map(Json)
+}
+
+/// The bytes of an archive or a snapshot that is one file. Ranges can be asked for.
+#[utoipa::path(get, path = "/api/logs/{log}/file",
+    params(LogPath),
+    responses((status = 200, content_type = "application/octet-stream"), (status = 206)))]
+pub async fn file(
+    Shared(state): Server,
+    Path(id): Path<String>,
+    request: Request,
+) -> std::result::Result<Response, Failure> {
+    let (file, name) = state
+        .read(id, |log| Ok((log.file()?, log.found.name().to_string())))
+        .await?;
+    // The file that was checked is read, whatever has its name meanwhile.
+    let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&file));
+    let served = ServeFile::new(path).try_call(request).await;
+    drop(file);
+    let mut response = served
+        .map_err(|error| Failure::from(Error::io("read the file", error)))?
+        .into_response();
+    let plain: String = name
+        .chars()
+        .filter(|c| c.is_ascii_alphanumeric() || "._-".contains(*c))
+        .collect();
+    let headers = response.headers_mut();
+    headers.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("application/octet-stream"),
+    );
+    if let Ok(value) = HeaderValue::from_str(&format!("attachment; filename=\"{plain}\"")) {
+        headers.insert(header::CONTENT_DISPOSITION, value);
+    }
+    Ok(response)
+}

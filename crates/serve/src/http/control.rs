@@ -1,0 +1,165 @@
+//! Changes a live timeline: its level and channels; and copies it.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State as Shared};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use timeline::{Attached, Control, Level};
+use tokio_util::io::ReaderStream;
+use utoipa::ToSchema;
+
+use super::failure::{ErrorObject, Failure};
+use super::params::LogPath;
+use super::state::State;
+use crate::error::{Error, Result};
+use crate::logs::{Kind, Log};
+
+type Server = Shared<Arc<State>>;
+
+/// What can be changed of a live timeline.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ControlState {
+    /// Which events are logged: the level, and rules behind it.
+    pub level: String,
+    /// The channels.
+    pub channels: Vec<ChannelObject>,
+}
+
+/// A channel.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ChannelObject {
+    /// Its name.
+    pub name: String,
+    /// Whether it is on.
+    pub on: bool,
+}
+
+/// A level to set.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct LevelRequest {
+    /// The name of a priority, or none, or all.
+    pub level: String,
+}
+
+/// A channel to switch.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct ChannelRequest {
+    /// Its name.
+    pub name: String,
+    /// Whether it shall be on.
+    pub on: bool,
+}
+
+/// Which events of a live timeline are logged.
+#[utoipa::path(get, path = "/api/logs/{log}/control",
+    params(LogPath),
+    responses((status = 200, body = ControlState), (status = 400, body = ErrorObject)))]
+pub async fn state(
+    Shared(state): Server,
+    Path(id): Path<String>,
+) -> std::result::Result<Json<ControlState>, Failure> {
+    state.read(id, control_state).await.map(Json)
+}
+
+fn control_state(log: &Log) -> Result<ControlState> {
+    let info = Attached::open(live(log)?)?.info();
+    let channels = info.channels.into_iter().map(|channel| ChannelObject {
+        name: channel.name,
+        on: channel.on,
+    });
+    Ok(ControlState {
+        level: info.rules.to_string(),
+        channels: channels.collect(),
+    })
+}
+
+fn live(log: &Log) -> Result<&std::path::Path> {
+    match log.found.kind {
+        Kind::Live => Ok(&log.found.path),
+        _ => Err(Error::request("only live timelines can be changed")),
+    }
+}
+
+fn refused(error: timeline::Error) -> Error {
+    Error::request(error.to_string())
+}
+
+fn allowed(state: &State) -> std::result::Result<(), Failure> {
+    let message = "changes are not allowed: start `timeline serve` with --allow-control";
+    match state.allow_control {
+        true => Ok(()),
+        false => Err(Failure::new(StatusCode::FORBIDDEN, message)),
+    }
+}
+
+/// Changes the level of a live timeline.
+#[utoipa::path(post, path = "/api/logs/{log}/level", request_body = LevelRequest,
+    params(LogPath),
+    responses((status = 200, body = ControlState), (status = 403, body = ErrorObject)))]
+pub async fn set_level(
+    Shared(state): Server,
+    Path(id): Path<String>,
+    Json(asked): Json<LevelRequest>,
+) -> std::result::Result<Json<ControlState>, Failure> {
+    allowed(&state)?;
+    let change = move |log: &Log| {
+        let level: Level = asked.level.parse().map_err(refused)?;
+        Control::open(live(log)?)
+            .map_err(refused)?
+            .priority(level)
+            .map_err(refused)?;
+        control_state(log)
+    };
+    state.read(id, change).await.map(Json)
+}
+
+/// Switches a channel of a live timeline.
+#[utoipa::path(post, path = "/api/logs/{log}/channels", request_body = ChannelRequest,
+    params(LogPath),
+    responses((status = 200, body = ControlState), (status = 403, body = ErrorObject)))]
+pub async fn switch_channel(
+    Shared(state): Server,
+    Path(id): Path<String>,
+    Json(asked): Json<ChannelRequest>,
+) -> std::result::Result<Json<ControlState>, Failure> {
+    allowed(&state)?;
+    let change = move |log: &Log| {
+        let control = Control::open(live(log)?).map_err(refused)?;
+        control.channel(&asked.name, asked.on).map_err(refused)?;
+        control_state(log)
+    };
+    state.read(id, change).await.map(Json)
+}
+
+/// Copies a live timeline: the answer is a snapshot.
+#[utoipa::path(post, path = "/api/logs/{log}/snapshot",
+    params(LogPath),
+    responses((status = 200, content_type = "application/octet-stream"),
+        (status = 403, body = ErrorObject)))]
+pub async fn snapshot(
+    Shared(state): Server,
+    Path(id): Path<String>,
+) -> std::result::Result<Response, Failure> {
+    allowed(&state)?;
+    let save = |log: &Log| {
+        let failed = |error| Error::io("make a snapshot", error);
+        let folder = tempfile::tempdir().map_err(failed)?;
+        let path = folder.path().join("snapshot.timeline");
+        Attached::open(live(log)?)?.save(&path)?;
+        // It stays readable after its directory is removed.
+        std::fs::File::open(path).map_err(failed)
+    };
+    let file = state.read(id, save).await?;
+    let headers = [
+        (header::CONTENT_TYPE, "application/octet-stream"),
+        (
+            header::CONTENT_DISPOSITION,
+            "attachment; filename=\"snapshot.timeline\"",
+        ),
+    ];
+    let stream = ReaderStream::new(tokio::fs::File::from_std(file));
+    Ok((headers, axum::body::Body::from_stream(stream)).into_response())
+}

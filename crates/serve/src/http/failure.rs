@@ -1,0 +1,82 @@
+//! Makes answers of errors: an object with one sentence.
+
+use axum::Json;
+use axum::http::{HeaderName, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::error::Error;
+
+/// The answer to a request that failed.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ErrorObject {
+    /// What was expected, what came, and what to do.
+    pub error: String,
+}
+
+/// A request that failed.
+#[derive(Debug)]
+pub struct Failure {
+    status: StatusCode,
+    message: String,
+}
+
+impl Failure {
+    pub fn new(status: StatusCode, message: impl Into<String>) -> Failure {
+        Failure {
+            status,
+            message: message.into(),
+        }
+    }
+
+    /// Too much goes on at once.
+    pub fn busy() -> Failure {
+        let message = "the server is busy; try again in a moment";
+        Failure::new(StatusCode::SERVICE_UNAVAILABLE, message)
+    }
+
+    /// A defect of the server.
+    pub fn broken() -> Failure {
+        let message = "the server failed; its standard error says why";
+        Failure::new(StatusCode::INTERNAL_SERVER_ERROR, message)
+    }
+
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        let status = match &error {
+            Error::NoLog { .. } => StatusCode::NOT_FOUND,
+            Error::Request { .. } | Error::Query(_) => StatusCode::BAD_REQUEST,
+            Error::Indexing { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        Failure::new(status, error.to_string())
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let wait: &[(HeaderName, &str)] = match self.status {
+            StatusCode::SERVICE_UNAVAILABLE => &[(header::RETRY_AFTER, "1")],
+            _ => &[],
+        };
+        let mut response = (
+            self.status,
+            Json(ErrorObject {
+                error: self.message,
+            }),
+        )
+            .into_response();
+        for (name, value) in wait {
+            response
+                .headers_mut()
+                .insert(name, axum::http::HeaderValue::from_static(value));
+        }
+        response
+    }
+}

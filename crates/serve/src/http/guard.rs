@@ -1,0 +1,161 @@
+//! Refuses requests that must not be answered, and says in each answer what a browser may do.
+//!
+//! A page of another site can have a browser send requests to this machine. It cannot choose the
+//! headers Host and Origin: so a request for another host is refused, which a name that was bound
+//! to this address anew would be (DNS rebinding), and so is one that comes from another site.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State as Shared};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use subtle::ConstantTimeEq;
+
+use super::failure::Failure;
+use super::state::State;
+
+/// Which hosts a request may name.
+#[derive(Debug, Clone)]
+pub struct Hosts {
+    /// The port that is listened on.
+    pub port: u16,
+    /// The address, if it is not that of this machine only. Then any host may be named, because
+    /// nobody knows by which name this machine is reached; the token protects instead.
+    pub is_open: bool,
+}
+
+impl Hosts {
+    fn allow(&self, host: &str) -> bool {
+        if self.is_open {
+            return true;
+        }
+        let (name, port) = match host.rsplit_once(':') {
+            Some((name, port)) if !port.ends_with(']') => (name, port),
+            _ => (host, "80"),
+        };
+        let is_local = ["127.0.0.1", "localhost", "[::1]"].contains(&name);
+        is_local && port == self.port.to_string()
+    }
+}
+
+const SECURITY: [(HeaderName, HeaderValue); 5] = [
+    (
+        header::CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static(
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+             connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        ),
+    ),
+    (
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    ),
+    (
+        header::REFERRER_POLICY,
+        HeaderValue::from_static("no-referrer"),
+    ),
+    (
+        HeaderName::from_static("cross-origin-resource-policy"),
+        HeaderValue::from_static("same-origin"),
+    ),
+    (
+        HeaderName::from_static("cross-origin-opener-policy"),
+        HeaderValue::from_static("same-origin"),
+    ),
+];
+
+/// Lets a request through, or refuses it.
+pub async fn guard(
+    Shared((state, hosts)): Shared<(Arc<State>, Hosts)>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let mut response = match refusal(&state, &hosts, &request) {
+        Some(failure) => failure.into_response(),
+        None => next.run(request).await,
+    };
+    for (name, value) in SECURITY {
+        response.headers_mut().insert(name, value);
+    }
+    response
+        .headers_mut()
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+fn refusal(state: &State, hosts: &Hosts, request: &Request) -> Option<Failure> {
+    let headers = request.headers();
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let host = text(header::HOST);
+    if headers.get_all(header::HOST).iter().count() > 1 || !host.is_some_and(|h| hosts.allow(h)) {
+        let message = "expected the header Host to name this server";
+        return Some(Failure::new(StatusCode::MISDIRECTED_REQUEST, message));
+    }
+    if !is_own_origin(headers, host.unwrap_or("")) {
+        let message = "requests of other sites are refused";
+        return Some(Failure::new(StatusCode::FORBIDDEN, message));
+    }
+    let is_reading = request.method() == Method::GET || request.method() == Method::HEAD;
+    if !is_reading && request.method() != Method::POST {
+        let message = "expected GET, HEAD or POST";
+        return Some(Failure::new(StatusCode::METHOD_NOT_ALLOWED, message));
+    }
+    // The page itself holds nothing, and is what sends the token.
+    let needs_token = request.uri().path().starts_with("/api/");
+    if let Some(token) = state.token.as_deref().filter(|_| needs_token) {
+        let given = text(header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
+        if !given.is_some_and(|given| bool::from(given.as_bytes().ct_eq(token.as_bytes()))) {
+            let message = "expected the token that `timeline serve` showed when it began";
+            return Some(Failure::new(StatusCode::UNAUTHORIZED, message));
+        }
+    }
+    None
+}
+
+/// Whether a request comes from the page, or from no site at all.
+fn is_own_origin(headers: &HeaderMap, host: &str) -> bool {
+    let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    if let Some(origin) = headers.get(header::ORIGIN) {
+        return origin.to_str().is_ok_and(|origin| {
+            origin
+                .strip_prefix("http://")
+                .or(origin.strip_prefix("https://"))
+                == Some(host)
+        });
+    }
+    // A browser says so about requests without an Origin. A link on another site may lead here.
+    let site = text(&HeaderName::from_static("sec-fetch-site"));
+    let mode = text(&HeaderName::from_static("sec-fetch-mode"));
+    matches!(site, None | Some("same-origin" | "none")) || mode == Some("navigate")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_this_machine_are_hosts() {
+        let hosts = Hosts {
+            port: 4280,
+            is_open: false,
+        };
+        for host in ["127.0.0.1:4280", "localhost:4280", "[::1]:4280"] {
+            assert!(hosts.allow(host), "{host}");
+        }
+        for host in [
+            "",
+            "evil.example:4280",
+            "127.0.0.1",
+            "127.0.0.1:80",
+            "localhost:42800",
+            "127.0.0.1.evil.example:4280",
+            "127.0.0.1:4280:4280",
+            "[::1]",
+            "localhost:+4280",
+        ] {
+            assert!(!hosts.allow(host), "{host}");
+        }
+    }
+}

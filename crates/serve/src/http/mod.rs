@@ -1,0 +1,19 @@
+//! Takes requests and answers them.
+//!
+//! `server` listens and has connections; `guard` refuses requests that must not be answered.
+//! `api` has a function for each request, whose `params` are read first; `streams` are answers
+//! that go on, and `control` changes live timelines. `failure` makes answers of errors, `page` has
+//! the files of the page, `openapi` describes all requests, and `state` is what they share.
+
+mod api;
+mod control;
+mod failure;
+mod guard;
+mod openapi;
+mod page;
+mod params;
+mod server;
+mod state;
+mod streams;
+
+pub use server::{Handle, Options, Server};

@@ -1,0 +1,203 @@
+//! Reads the parameters of requests: the same filters as the command line has.
+
+use std::str::FromStr;
+
+use axum::extract::{FromRequestParts, RawQuery};
+use axum::http::request::Parts;
+use jiff::Zoned;
+use timeline_search::{Case, Expression, Needle, Query, moment, numbers, priorities};
+use utoipa::IntoParams;
+
+use super::failure::Failure;
+use crate::error::{Error, Result};
+
+/// Most bytes of all parameters.
+const LONGEST: usize = 16 << 10;
+
+/// The parameters of a request, in their order.
+#[derive(Debug, Clone, Default)]
+pub struct Params(Vec<(String, String)>);
+
+impl<S: Send + Sync> FromRequestParts<S> for Params {
+    type Rejection = Failure;
+
+    async fn from_request_parts(
+        parts: &mut Parts,
+        state: &S,
+    ) -> std::result::Result<Params, Failure> {
+        let RawQuery(query) = RawQuery::from_request_parts(parts, state)
+            .await
+            .unwrap_or(RawQuery(None));
+        Ok(Params::parse(query.as_deref().unwrap_or(""))?)
+    }
+}
+
+/// The log of a request, for its description.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Path)]
+#[expect(dead_code, reason = "axum takes the path apart")]
+pub struct LogPath {
+    /// The id of the log.
+    log: String,
+}
+
+/// The filters of a request, for its description. They are those of the command line.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(
+    dead_code,
+    reason = "`Params` reads them, because they may come several times"
+)]
+pub struct FilterParams {
+    /// Patterns of categories: * is any text and ? any one character.
+    category: Option<Vec<String>>,
+    /// Patterns of names of events, such as `engine.*`.
+    event: Option<Vec<String>>,
+    /// A priority, or a range: ..info, warning..trace.
+    priority: Option<String>,
+    /// Names of threads (patterns), or numbers of the kernel.
+    thread: Option<Vec<String>>,
+    /// Numbers of processes.
+    pid: Option<Vec<u32>>,
+    /// Cores: 0-3,8.
+    core: Option<Vec<String>>,
+    /// The first time: 2026-11-23T14:03:07Z, 5m ago, @1763906587.
+    since: Option<String>,
+    /// The first time behind the wanted events.
+    until: Option<String>,
+    /// Conditions on values: bytes > 1.5KiB && tcp == 10.
+    #[param(rename = "where")]
+    conditions: Option<Vec<String>>,
+    /// Texts of messages.
+    grep: Option<Vec<String>>,
+}
+
+/// The names of filters.
+const FILTERS: [&str; 10] = [
+    "category", "event", "priority", "thread", "pid", "core", "since", "until", "where", "grep",
+];
+
+impl Params {
+    fn parse(query: &str) -> Result<Params> {
+        if query.len() > LONGEST {
+            return Err(Error::request(format!(
+                "the parameters have more than {LONGEST} bytes"
+            )));
+        }
+        let parsed = serde_urlencoded::from_str(query);
+        let parsed = parsed.map_err(|error| Error::request(format!("bad parameters: {error}")))?;
+        Ok(Params(parsed))
+    }
+
+    /// The values of a parameter.
+    fn all<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a str> {
+        let of_name = self.0.iter().filter(move |(known, _)| known == name);
+        of_name.map(|(_, value)| value.as_str())
+    }
+
+    /// The value of a parameter that may come once.
+    pub fn one<'a>(&'a self, name: &str) -> Result<Option<&'a str>> {
+        let mut all = self.all(name);
+        let first = all.next();
+        match all.next() {
+            Some(_) => Err(Error::request(format!("{name} came several times"))),
+            None => Ok(first),
+        }
+    }
+
+    /// The value of a parameter that is a number.
+    pub fn number<T: FromStr>(&self, name: &str) -> Result<Option<T>> {
+        let read = |text: &str| {
+            let wrong = || Error::request(format!("expected {name} to be a number, got {text:?}"));
+            text.parse().map_err(|_| wrong())
+        };
+        self.one(name)?.map(read).transpose()
+    }
+
+    /// Fails if there is a parameter that is neither a filter nor among these.
+    pub fn only(&self, known: &[&str], has_filters: bool) -> Result<()> {
+        let is_known = |name: &str| known.contains(&name) || has_filters && FILTERS.contains(&name);
+        match self.0.iter().find(|(name, _)| !is_known(name)) {
+            Some((name, _)) => Err(Error::request(format!(
+                "there is no parameter {name:?} here"
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Which events are wanted.
+    pub fn query(&self) -> Result<Query> {
+        let now = Zoned::now();
+        let time = |name: &str| -> Result<Option<u64>> {
+            Ok(self.one(name)?.map(|text| moment(text, &now)).transpose()?)
+        };
+        let texts = |name| self.all(name).map(String::from).collect::<Vec<_>>();
+        let mut cores = Vec::new();
+        for list in self.all("core") {
+            cores.extend(numbers(list)?);
+        }
+        let pid = |text: &str| {
+            let wrong = || Error::request(format!("expected pid to be a number, got {text:?}"));
+            text.parse().map_err(|_| wrong())
+        };
+        Ok(Query {
+            categories: texts("category"),
+            events: texts("event"),
+            priorities: self.one("priority")?.map(priorities).transpose()?,
+            threads: texts("thread"),
+            pids: self.all("pid").map(pid).collect::<Result<_>>()?,
+            cores,
+            since: time("since")?,
+            until: time("until")?,
+            expressions: self
+                .all("where")
+                .map(Expression::parse)
+                .collect::<std::result::Result<_, _>>()?,
+            texts: self
+                .all("grep")
+                .map(|text| Needle::text(text, Case::Smart))
+                .collect::<std::result::Result<_, _>>()?,
+        })
+    }
+
+    /// A text that tells these filters from all others.
+    pub fn key(&self) -> String {
+        let filters = self
+            .0
+            .iter()
+            .filter(|(name, _)| FILTERS.contains(&name.as_str()));
+        let shown = filters.map(|(name, value)| format!("{name}={value:?};"));
+        shown.collect()
+    }
+
+    /// The text or regular expression to search for.
+    pub fn needle(&self) -> Result<Option<Needle>> {
+        let case = match self.one("case")? {
+            None | Some("smart") => Case::Smart,
+            Some("sensitive") => Case::Sensitive,
+            Some("insensitive") => Case::Insensitive,
+            Some(other) => {
+                let expected = "smart, sensitive or insensitive";
+                return Err(Error::request(format!(
+                    "expected case to be {expected}, got {other:?}"
+                )));
+            }
+        };
+        let needle = match (self.one("q")?, self.flag("regex")?) {
+            (None | Some(""), _) => return Ok(None),
+            (Some(text), true) => Needle::regex(text, case),
+            (Some(text), false) => Needle::text(text, case),
+        };
+        Ok(Some(needle?))
+    }
+
+    fn flag(&self, name: &str) -> Result<bool> {
+        match self.one(name)? {
+            None | Some("false") => Ok(false),
+            Some("true") => Ok(true),
+            Some(other) => Err(Error::request(format!(
+                "expected {name} to be true or false, got {other:?}"
+            ))),
+        }
+    }
+}

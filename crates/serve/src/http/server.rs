@@ -1,0 +1,215 @@
+//! Listens, and has connections.
+
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{get, post};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::sync::{Semaphore, watch};
+use tokio::time::{interval, sleep};
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+
+use super::guard::{Hosts, guard};
+use super::state::State;
+use super::{api, control, openapi, page, streams};
+use crate::error::{Error, Result};
+use crate::logs::Logs;
+
+/// Connections at once. Others wait.
+const CONNECTIONS: usize = 512;
+/// How long a client may take for the head of a request, or be silent between two requests.
+const HEAD: Duration = Duration::from_secs(30);
+/// Most bytes of a head.
+const HEAD_BYTES: usize = 64 << 10;
+/// Most bytes of a body.
+const MOST_BODY: usize = 64 << 10;
+/// How often logs are closed that nobody reads.
+const TIDY: Duration = Duration::from_secs(5);
+/// How long answers may go on after the server was stopped.
+const END: Duration = Duration::from_millis(500);
+
+/// What is served, and where.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Timelines, snapshots, archives, and directories of them. All timelines in shared memory if
+    /// there are none.
+    pub paths: Vec<PathBuf>,
+    /// The address. If it is not one of this machine only, requests need a token.
+    pub listen: SocketAddr,
+    /// Whether requests need a token, also at an address of this machine only.
+    pub needs_token: bool,
+    /// Whether requests may change the level and the channels of live timelines.
+    pub allow_control: bool,
+}
+
+/// A server that listens already.
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    state: Arc<State>,
+    stop: watch::Sender<bool>,
+}
+
+/// Stops a server.
+#[derive(Clone)]
+pub struct Handle(watch::Sender<bool>);
+
+impl Handle {
+    /// Has the server end. Answers that go on are cut off.
+    pub fn stop(&self) {
+        self.0.send_replace(true);
+    }
+}
+
+impl Server {
+    /// Listens. Requests are answered by [`Server::run`].
+    ///
+    /// # Errors
+    /// `Listen` if the address is in use or not allowed; `Path` if there is nothing at a path.
+    pub fn bind(options: &Options) -> Result<Server> {
+        let listen = options.listen;
+        let failed = |reason| Error::Listen {
+            address: listen,
+            reason,
+        };
+        let logs = Logs::new(&options.paths)?;
+        let listener = TcpListener::bind(listen).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let token = match options.needs_token || !address.ip().is_loopback() {
+            true => Some(new_token()?),
+            false => None,
+        };
+        Ok(Server {
+            listener,
+            address,
+            state: Arc::new(State::new(logs, token, options.allow_control)),
+            stop: watch::Sender::new(false),
+        })
+    }
+
+    /// The address that is listened on.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The token that requests need.
+    pub fn token(&self) -> Option<&str> {
+        self.state.token.as_deref()
+    }
+
+    /// Stops it from another thread.
+    pub fn handle(&self) -> Handle {
+        Handle(self.stop.clone())
+    }
+
+    /// Answers requests until the server is stopped.
+    ///
+    /// # Errors
+    /// `Io` if the system refuses threads.
+    pub fn run(self) -> Result<()> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| Error::io("start threads", error))?;
+        let result = runtime.block_on(self.accept());
+        runtime.shutdown_timeout(END);
+        result
+    }
+
+    async fn accept(self) -> Result<()> {
+        let listener = tokio::net::TcpListener::from_std(self.listener)
+            .map_err(|error| Error::io("listen", error))?;
+        let hosts = Hosts {
+            port: self.address.port(),
+            is_open: !self.address.ip().is_loopback(),
+        };
+        let router = router(Arc::clone(&self.state), hosts);
+        let free = Arc::new(Semaphore::new(CONNECTIONS));
+        let mut stopped = self.stop.subscribe();
+        tokio::spawn(tidy(Arc::clone(&self.state)));
+        loop {
+            let Ok(permit) = Arc::clone(&free).acquire_owned().await else {
+                return Ok(());
+            };
+            let accepted = tokio::select! {
+                accepted = listener.accept() => accepted,
+                _ = stopped.wait_for(|is_stopped| *is_stopped) => return Ok(()),
+            };
+            let Ok((stream, _)) = accepted else {
+                // There are too many open files, say. Others may be closed soon.
+                sleep(Duration::from_millis(50)).await;
+                continue;
+            };
+            let _ = stream.set_nodelay(true);
+            let service = TowerToHyperService::new(router.clone());
+            tokio::spawn(async move {
+                let connection = hyper::server::conn::http1::Builder::new()
+                    .timer(TokioTimer::new())
+                    .header_read_timeout(HEAD)
+                    .max_buf_size(HEAD_BYTES)
+                    .serve_connection(TokioIo::new(stream), service);
+                // The client learns of it by the end of the connection.
+                let _ = connection.await;
+                drop(permit);
+            });
+        }
+    }
+}
+
+/// Closes logs that nobody reads.
+async fn tidy(state: Arc<State>) {
+    let mut often = interval(TIDY);
+    loop {
+        often.tick().await;
+        let state = Arc::clone(&state);
+        let _ = tokio::task::spawn_blocking(move || state.logs.forget_idle()).await;
+    }
+}
+
+fn router(state: Arc<State>, hosts: Hosts) -> Router {
+    Router::new()
+        .route("/", get(page::index))
+        .route("/app/{*name}", get(page::file))
+        .route("/api/server", get(api::server))
+        .route("/api/openapi.json", get(openapi::describe))
+        .route("/api/logs", get(api::logs))
+        .route("/api/logs/{log}", get(api::log))
+        .route("/api/logs/{log}/lines", get(api::lines))
+        .route("/api/logs/{log}/lines/{line}", get(api::line))
+        .route("/api/logs/{log}/at", get(api::at))
+        .route("/api/logs/{log}/events", get(api::events))
+        .route("/api/logs/{log}/search", get(streams::search_log))
+        .route("/api/logs/{log}/tracks", get(api::track_counts))
+        .route("/api/logs/{log}/overview", get(api::counts))
+        .route("/api/logs/{log}/definitions", get(api::all_definitions))
+        .route("/api/logs/{log}/threads", get(api::all_threads))
+        .route("/api/logs/{log}/follow", get(streams::follow))
+        .route("/api/logs/{log}/file", get(api::file))
+        .route("/api/logs/{log}/control", get(control::state))
+        .route("/api/logs/{log}/level", post(control::set_level))
+        .route("/api/logs/{log}/channels", post(control::switch_channel))
+        .route("/api/logs/{log}/snapshot", post(control::snapshot))
+        .layer(DefaultBodyLimit::max(MOST_BODY))
+        .with_state(Arc::clone(&state))
+        .layer(CompressionLayer::new())
+        .layer(CatchPanicLayer::new())
+        .layer(from_fn_with_state((state, hosts), guard))
+}
+
+/// A token that nobody can guess: 128 bits in base 16.
+fn new_token() -> Result<String> {
+    let mut bytes = [0; 16];
+    let refused = |error: getrandom::Error| {
+        Error::io("make a token", std::io::Error::other(error.to_string()))
+    };
+    getrandom::fill(&mut bytes).map_err(refused)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}

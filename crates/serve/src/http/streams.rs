@@ -1,0 +1,176 @@
+//! Answers that go on: searches, and logs that grow.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Path, State as Shared};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use serde::Serialize;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::task::spawn_blocking;
+use tokio::time::sleep;
+use tokio_stream::wrappers::ReceiverStream;
+use utoipa::ToSchema;
+
+use super::failure::{ErrorObject, Failure};
+use super::params::{FilterParams, LogPath, Params};
+use super::state::State;
+use crate::error::Result;
+use crate::logs::Log;
+use crate::read::{Hits, Moment, Progress, Wanted, search};
+use timeline_search::Index;
+
+/// Parts of an answer that wait for a slow client. Behind them, the search waits.
+const WAITING: usize = 16;
+/// How long a search waits for a client that does not read.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How often a log is looked at that somebody follows.
+const OFTEN: Duration = Duration::from_millis(25);
+/// Hits that are delivered, if nobody asked for more or fewer, and the most.
+const HITS: u64 = 100_000;
+const MOST_HITS: u64 = 10_000_000;
+
+type Stream = Sse<axum::response::sse::KeepAliveStream<Parts>>;
+type Parts = ReceiverStream<std::result::Result<Event, Infallible>>;
+
+/// How far a log has grown.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct Growth {
+    /// Changes when lines are numbered anew.
+    pub version: u64,
+    /// How many lines it has; null while it is being indexed.
+    pub lines: Option<u64>,
+    /// How many of these are of important events, which come first.
+    pub important: Option<u64>,
+    /// The time of the last event.
+    pub last: Option<Moment>,
+    /// How many entries are known to be missing.
+    pub missed: u64,
+    /// Whether more may come.
+    pub growing: bool,
+}
+
+fn event(name: &str, data: &impl Serialize) -> Event {
+    // All that is sent here can be written as JSON.
+    let event = Event::default().event(name).json_data(data);
+    event.unwrap_or_else(|_| Event::default().event("error"))
+}
+
+fn failed(message: &str) -> Event {
+    let error = message.to_string();
+    event("error", &ErrorObject { error })
+}
+
+fn answer(receiver: Receiver<std::result::Result<Event, Infallible>>) -> Stream {
+    Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::default())
+}
+
+/// Sends a part. Returns whether somebody still reads.
+fn send(sender: &Sender<std::result::Result<Event, Infallible>>, event: Event) -> bool {
+    let handle = tokio::runtime::Handle::current();
+    let sent =
+        handle.block_on(async { tokio::time::timeout(PATIENCE, sender.send(Ok(event))).await });
+    matches!(sent, Ok(Ok(())))
+}
+
+/// Searches a log. The answer is a stream of events: `hits` as they are found, `progress`, and at
+/// the end `end` or `error`.
+#[utoipa::path(get, path = "/api/logs/{log}/search",
+    params(LogPath,
+        ("q" = Option<String>, Query, description = "The text"),
+        ("regex" = Option<bool>, Query, description = "Whether it is a regular expression"),
+        ("case" = Option<String>, Query, description = "smart, sensitive or insensitive"),
+        ("limit" = Option<u64>, Query, description = "The most hits"), FilterParams),
+    responses((status = 200, content_type = "text/event-stream", body = Progress),
+        (status = 400, body = ErrorObject)))]
+pub async fn search_log(
+    Shared(state): Shared<Arc<State>>,
+    Path(id): Path<String>,
+    params: Params,
+) -> std::result::Result<Stream, Failure> {
+    params.only(&["q", "regex", "case", "limit"], true)?;
+    let limit = params.number("limit")?.unwrap_or(HITS).min(MOST_HITS);
+    let wanted = Wanted {
+        needle: params.needle()?,
+        query: params.query()?,
+        limit,
+    };
+    // That there is such a log is said by the status.
+    let version = Arc::clone(&state).read(id, |log| log.ready()).await?;
+    let permit = state.search_permit().await?;
+    let (sender, receiver) = channel(WAITING);
+    spawn_blocking(move || {
+        let _permit = permit;
+        let mut last = None;
+        let result = search(&version, &wanted, |hits: Hits, progress: &Progress| {
+            last = Some(progress.clone());
+            let has_hits = !hits.lines.is_empty();
+            (!has_hits || send(&sender, event("hits", &hits)))
+                && send(&sender, event("progress", progress))
+        });
+        match (result, last) {
+            (Err(error), _) => send(&sender, failed(&error.to_string())),
+            (Ok(()), Some(last)) => send(&sender, event("end", &last)),
+            (Ok(()), None) => true,
+        };
+    });
+    Ok(answer(receiver))
+}
+
+/// Follows a log. The answer is a stream of events `grown`, and `end` when no more can come.
+#[utoipa::path(get, path = "/api/logs/{log}/follow",
+    params(LogPath),
+    responses((status = 200, content_type = "text/event-stream", body = Growth),
+        (status = 404, body = ErrorObject)))]
+pub async fn follow(
+    Shared(state): Shared<Arc<State>>,
+    Path(id): Path<String>,
+) -> std::result::Result<Stream, Failure> {
+    let mut last = Arc::clone(&state).read(id.clone(), growth).await?;
+    let (sender, receiver) = channel(WAITING);
+    tokio::spawn(async move {
+        let mut is_new = true;
+        loop {
+            if is_new && sender.send(Ok(event("grown", &last))).await.is_err() {
+                return;
+            }
+            if !last.growing {
+                let _ = sender.send(Ok(event("end", &last))).await;
+                return;
+            }
+            tokio::select! {
+                () = sleep(OFTEN) => {}
+                () = sender.closed() => return,
+            }
+            match Arc::clone(&state).read(id.clone(), growth).await {
+                Ok(now) => {
+                    is_new = now != last;
+                    last = now;
+                }
+                Err(failure) => {
+                    let _ = sender.send(Ok(failed(failure.message()))).await;
+                    return;
+                }
+            }
+        }
+    });
+    Ok(answer(receiver))
+}
+
+fn growth(log: &Log) -> Result<Growth> {
+    let version = log.version()?;
+    let lines = log
+        .ready()
+        .is_ok()
+        .then(|| version.lines(&Index::open(&version.archive)));
+    let last = version.archive.units().map(|unit| unit.unix.1).max();
+    Ok(Growth {
+        version: version.number,
+        lines: lines.map(|lines| lines.total),
+        important: lines.map(|lines| lines.important),
+        last: last.filter(|last| *last > 0).map(Moment::of),
+        missed: version.archive.missed(),
+        growing: version.growing,
+    })
+}

@@ -1,0 +1,323 @@
+//! A log that is read: opened when somebody asks for it, and again when its files change.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+use timeline_archive::Archive;
+use timeline_search::{Index, open_archive};
+
+use super::found::{Found, Kind, Stamp};
+use super::recording::Recording;
+use super::version::Version;
+use crate::error::{Error, Result};
+
+/// How long a log stays open that nobody reads.
+const IDLE: Duration = Duration::from_secs(30);
+/// Bytes of an archive that are read as fast as an index is.
+const WORTHWHILE: u64 = 64 << 10;
+/// The same while it grows, so that it is not indexed in many small steps.
+const WORTHWHILE_GROWING: u64 = 1 << 20;
+/// Bytes that take so long to read that a request is refused until they are indexed.
+const LONG: u64 = 8 << 20;
+
+/// A log.
+pub struct Log {
+    /// What it is.
+    pub found: Found,
+    state: Mutex<State>,
+    used: Mutex<Instant>,
+    indexing: Arc<Indexing>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The archive that is made of a ring.
+    recording: Option<Recording>,
+    /// A directory with a link to an archive, beside which no index can be written.
+    beside: Option<TempDir>,
+    opened: Option<Opened>,
+}
+
+struct Opened {
+    stamps: Vec<(PathBuf, Stamp)>,
+    version: Arc<Version>,
+    at: Instant,
+    took: Duration,
+}
+
+/// How far an index is made, in bytes of the archive.
+#[derive(Default)]
+pub struct Indexing {
+    /// 0 while nothing is indexed.
+    total: AtomicU64,
+    done: AtomicU64,
+    /// Whether requests have to wait for it.
+    waits: AtomicU64,
+}
+
+impl Indexing {
+    /// The share that is done, of an index that is being made.
+    pub fn share(&self) -> Option<f64> {
+        // Relaxed: a share that is read too early or too late is still true of some moment.
+        let total = self.total.load(Ordering::Relaxed);
+        let done = self.done.load(Ordering::Relaxed).min(total);
+        (total > 0).then(|| done as f64 / total as f64)
+    }
+
+    fn is_needed(&self) -> bool {
+        self.waits.load(Ordering::Relaxed) > 0
+    }
+}
+
+impl Log {
+    pub fn new(found: Found) -> Log {
+        Log {
+            found,
+            state: Mutex::default(),
+            used: Mutex::new(Instant::now()),
+            indexing: Arc::default(),
+        }
+    }
+
+    /// Whether its file still exists, and is in the directory that is served.
+    pub fn is_there(&self) -> bool {
+        match self.found.kind {
+            Kind::Live => timeline::Attached::open(&self.found.path).is_ok(),
+            _ => self.inside().is_ok(),
+        }
+    }
+
+    /// Whether nobody has read it for a while.
+    pub fn is_idle(&self) -> bool {
+        self.lock_used().elapsed() > IDLE
+    }
+
+    /// Says that somebody reads it. Returns whether it was idle.
+    pub fn renew(&self) {
+        *self.lock_used() = Instant::now();
+    }
+
+    /// How far its index is made.
+    pub fn indexing(&self) -> Option<f64> {
+        self.indexing.share()
+    }
+
+    /// The log as it is now. An archive that grows is opened as often as that is cheap.
+    pub fn version(&self) -> Result<Arc<Version>> {
+        self.renew();
+        let mut state = self.lock();
+        let path = self.path(&mut state)?;
+        if let Some(opened) = &state.opened
+            && opened.at.elapsed() < opened.took * 4
+        {
+            return Ok(Arc::clone(&opened.version));
+        }
+        let stamps = stamps(&path);
+        if let Some(opened) = &mut state.opened
+            && opened.stamps == stamps
+            && opened.version.growing == is_growing(&opened.version.archive)
+        {
+            opened.at = Instant::now();
+            opened.took = Duration::ZERO;
+            return Ok(Arc::clone(&opened.version));
+        }
+        self.open(&mut state, &path, stamps)
+    }
+
+    /// Like [`Log::version`], but fails while a large part of it is being indexed.
+    pub fn ready(&self) -> Result<Arc<Version>> {
+        let version = self.version()?;
+        match self.indexing.is_needed() {
+            true => Err(Error::Indexing {
+                share: self.indexing.share().unwrap_or_default(),
+            }),
+            false => Ok(version),
+        }
+    }
+
+    /// The file of a snapshot or an archive that is one file.
+    pub fn file(&self) -> Result<File> {
+        let path = match self.found.kind {
+            Kind::Live => return Err(Error::request("a live timeline has no file to copy")),
+            _ => self.inside()?,
+        };
+        if !path.is_file() {
+            return Err(Error::request("the archive is a directory of files"));
+        }
+        File::open(path).map_err(|error| Error::io("open the file", error))
+    }
+
+    /// Where the archive is.
+    fn path(&self, state: &mut State) -> Result<PathBuf> {
+        if self.found.kind == Kind::Archive {
+            let real = self.inside()?;
+            return Ok(match &state.beside {
+                Some(folder) => link_in(folder, &real),
+                None => real,
+            });
+        }
+        if state.recording.as_ref().is_none_or(Recording::has_failed) {
+            state.opened = None;
+            state.recording = Some(Recording::begin(&self.found.path)?);
+        }
+        let recording = state.recording.as_ref().expect("it was begun");
+        recording.wait()?;
+        Ok(recording.folder().to_path_buf())
+    }
+
+    /// The real path, which must be in the served directory.
+    fn inside(&self) -> Result<PathBuf> {
+        let gone = || Error::NoLog {
+            id: self.found.id.clone(),
+        };
+        let Some(within) = &self.found.within else {
+            let is_there = self.found.path.exists();
+            return is_there.then(|| self.found.path.clone()).ok_or_else(gone);
+        };
+        let real = self.found.path.canonicalize().map_err(|_| gone())?;
+        real.starts_with(within).then_some(real).ok_or_else(gone)
+    }
+
+    fn open(
+        &self,
+        state: &mut State,
+        path: &Path,
+        stamps: Vec<(PathBuf, Stamp)>,
+    ) -> Result<Arc<Version>> {
+        let begun = Instant::now();
+        let archive = open_archive(path)?;
+        let number = match &state.opened {
+            Some(opened) if is_appended(&opened.stamps, &stamps) => opened.version.number,
+            Some(opened) => opened.version.number + 1,
+            None => 0,
+        };
+        let growing = is_growing(&archive);
+        let version = Arc::new(Version::new(number, archive, growing));
+        let missing = missing(&version);
+        if missing > WORTHWHILE && state.beside.is_none() && !can_write_beside(path) {
+            let folder = tempfile::tempdir()
+                .map_err(|error| Error::io("make a directory for an index", error))?;
+            let linked = link_in(&folder, path);
+            std::os::unix::fs::symlink(path, &linked)
+                .map_err(|error| Error::io("make a link to an archive", error))?;
+            state.beside = Some(folder);
+            return self.open(state, &linked, stamps);
+        }
+        state.opened = Some(Opened {
+            stamps,
+            version: Arc::clone(&version),
+            at: begun,
+            took: begun.elapsed(),
+        });
+        self.index(path, &version, missing);
+        Ok(version)
+    }
+
+    /// Indexes what is missing, in a thread of its own.
+    fn index(&self, path: &Path, version: &Arc<Version>, missing: u64) {
+        let worthwhile = match version.growing {
+            true => WORTHWHILE_GROWING,
+            false => WORTHWHILE,
+        };
+        let is_busy = self.indexing.share().is_some();
+        if is_busy || (missing <= worthwhile && !lacks_outlines(version)) {
+            return;
+        }
+        let indexing = Arc::clone(&self.indexing);
+        let total = version.archive.bytes().len().max(1) as u64;
+        indexing.done.store(0, Ordering::Relaxed);
+        indexing.total.store(total, Ordering::Relaxed);
+        let waits = u64::from(missing > LONG);
+        indexing.waits.store(waits, Ordering::Relaxed);
+        let (version, path) = (Arc::clone(version), path.to_path_buf());
+        let work = move || {
+            let mut index = Index::open(&version.archive);
+            let done = &indexing.done;
+            let result = index.update(|bytes| done.store(bytes, Ordering::Relaxed));
+            if let Err((index, error)) = result {
+                // It is read without an index.
+                eprintln!(
+                    "timeline: cannot index {}: {}: {error}",
+                    path.display(),
+                    index.display()
+                );
+            }
+            indexing.waits.store(0, Ordering::Relaxed);
+            indexing.total.store(0, Ordering::Relaxed);
+        };
+        if thread::Builder::new()
+            .name("index".into())
+            .spawn(work)
+            .is_err()
+        {
+            self.indexing.waits.store(0, Ordering::Relaxed);
+            self.indexing.total.store(0, Ordering::Relaxed);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_used(&self) -> MutexGuard<'_, Instant> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn is_growing(archive: &Archive) -> bool {
+    archive.is_recorded()
+}
+
+fn missing(version: &Version) -> u64 {
+    Index::open(&version.archive).coverage().missing
+}
+
+fn lacks_outlines(version: &Version) -> bool {
+    let index = Index::open(&version.archive);
+    index.coverage().bytes > WORTHWHILE && index.lacks_outlines() && !version.growing
+}
+
+/// Whether an index can be written beside an archive. That of a directory lies in it.
+fn can_write_beside(path: &Path) -> bool {
+    let folder = match path.is_dir() {
+        true => Some(path),
+        false => path.parent(),
+    };
+    folder.is_some_and(|folder| nix::unistd::access(folder, nix::unistd::AccessFlags::W_OK).is_ok())
+}
+
+fn link_in(folder: &TempDir, path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or("archive.tla".as_ref());
+    folder.path().join(name)
+}
+
+/// The files of an archive as they are now.
+fn stamps(path: &Path) -> Vec<(PathBuf, Stamp)> {
+    let stamp = |path: PathBuf| {
+        let stamp = Stamp::of(&fs::metadata(&path).ok()?);
+        Some((path, stamp))
+    };
+    if !path.is_dir() {
+        return stamp(path.to_path_buf()).into_iter().collect();
+    }
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    let files = entries.map(|entry| entry.path());
+    let archives = files.filter(|path| path.extension().is_some_and(|kind| kind == "tla"));
+    let mut stamps: Vec<_> = archives.filter_map(stamp).collect();
+    stamps.sort_by(|(left, _), (right, _)| left.cmp(right));
+    stamps
+}
+
+/// Whether files were only appended to, and new ones added at the end.
+fn is_appended(before: &[(PathBuf, Stamp)], now: &[(PathBuf, Stamp)]) -> bool {
+    before.len() <= now.len()
+        && before
+            .iter()
+            .zip(now)
+            .all(|((old_path, old), (path, stamp))| old_path == path && stamp.is_behind(old))
+}

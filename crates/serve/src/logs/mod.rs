@@ -1,0 +1,79 @@
+//! Logs: which there are, and how they are opened.
+//!
+//! `roots` are the places that are served; `found` lists the logs in them. A `log` is opened when
+//! somebody asks for it, and again when its files change; each time is a `version`, which does not
+//! change. `recording` makes an archive of a ring, so that everything that is read is an archive.
+
+mod found;
+mod log;
+mod recording;
+mod roots;
+mod version;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub use found::{Found, Kind};
+pub use log::Log;
+pub use version::Version;
+
+use crate::error::{Error, Result};
+use roots::Root;
+
+/// All logs that are served.
+pub struct Logs {
+    roots: Vec<Root>,
+    opened: Mutex<HashMap<String, Arc<Log>>>,
+}
+
+impl Logs {
+    /// Those at these paths; all timelines in shared memory if there are none.
+    pub fn new(paths: &[PathBuf]) -> Result<Logs> {
+        let roots = match paths.is_empty() {
+            true => vec![Root::SharedMemory],
+            false => paths
+                .iter()
+                .map(|path| Root::of(path))
+                .collect::<Result<_>>()?,
+        };
+        Ok(Logs {
+            roots,
+            opened: Mutex::default(),
+        })
+    }
+
+    /// All logs, by name.
+    pub fn list(&self) -> Vec<Found> {
+        let mut all: Vec<Found> = self.roots.iter().flat_map(Root::list).collect();
+        all.sort_by(|left, right| left.id.cmp(&right.id));
+        all.dedup_by(|left, right| left.id == right.id);
+        all
+    }
+
+    /// The log of this name.
+    pub fn get(&self, id: &str) -> Result<Arc<Log>> {
+        let known = self.lock().get(id).cloned();
+        if let Some(log) = known.filter(|log| log.is_there()) {
+            return Ok(log);
+        }
+        let found = self.list().into_iter().find(|found| found.id == id);
+        let Some(found) = found else {
+            self.lock().remove(id);
+            return Err(Error::NoLog { id: id.into() });
+        };
+        let log = Arc::new(Log::new(found));
+        Ok(Arc::clone(
+            self.lock().entry(id.into()).insert_entry(log).get(),
+        ))
+    }
+
+    /// Gives up what nobody has read for a while.
+    pub fn forget_idle(&self) {
+        self.lock().retain(|_, log| !log.is_idle());
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Log>>> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,180 @@
+//! The places that are served, and the logs in them.
+
+use std::fs::{self, DirEntry, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use timeline::layout::MAGIC;
+use timeline::{Attached, name_before};
+
+use super::found::{Found, Kind};
+use crate::error::{Error, Result};
+
+/// Most levels of directories below a served one.
+const MOST_LEVELS: usize = 8;
+/// Most logs of a directory, and most names that are looked at to find them.
+const MOST_LOGS: usize = 10_000;
+const MOST_NAMES: usize = 100_000;
+
+/// A place that is served.
+#[derive(Debug)]
+pub enum Root {
+    /// All timelines in shared memory.
+    SharedMemory,
+    /// One timeline, snapshot or archive.
+    One(PathBuf),
+    /// All logs in a directory and below it, given as its real path.
+    Directory(PathBuf),
+}
+
+impl Root {
+    /// The place at this path.
+    pub fn of(path: &Path) -> Result<Root> {
+        let failed = |reason: String| {
+            let path = path.to_path_buf();
+            Error::Path { path, reason }
+        };
+        if path.is_dir() && !is_rotated(path) {
+            let real = path.canonicalize();
+            return real
+                .map(Root::Directory)
+                .map_err(|error| failed(error.to_string()));
+        }
+        // What is not there yet may come.
+        let may_come = Attached::open(path).is_err() && !path.exists();
+        if may_come && !is_in_shared_memory(path) {
+            return Err(failed(
+                "there is no such file, directory or timeline".into(),
+            ));
+        }
+        Ok(Root::One(path.to_path_buf()))
+    }
+
+    /// The logs that are there now.
+    pub fn list(&self) -> Vec<Found> {
+        match self {
+            Root::SharedMemory => {
+                let names = timeline::names().unwrap_or_default().into_iter();
+                let names = names.filter(|name| name_before(name.as_ref()).is_none());
+                names
+                    .filter_map(|name| found(name.clone(), name.into(), None))
+                    .collect()
+            }
+            Root::One(path) => {
+                let id = path.to_string_lossy().into_owned();
+                found(id, path.clone(), None).into_iter().collect()
+            }
+            Root::Directory(folder) => {
+                let mut walk = Walk {
+                    folder,
+                    found: Vec::new(),
+                    names: 0,
+                };
+                walk.look(folder, 0);
+                walk.found
+            }
+        }
+    }
+}
+
+/// Whether a path may be a name in shared memory: a slash, and no other.
+fn is_in_shared_memory(path: &Path) -> bool {
+    let text = path.to_string_lossy();
+    text.strip_prefix('/')
+        .is_some_and(|name| !name.is_empty() && !name.contains('/'))
+}
+
+/// Looks through a directory, and follows no links.
+struct Walk<'a> {
+    folder: &'a Path,
+    found: Vec<Found>,
+    names: usize,
+}
+
+impl Walk<'_> {
+    fn look(&mut self, folder: &Path, level: usize) {
+        let Ok(entries) = fs::read_dir(folder) else {
+            return;
+        };
+        let mut entries: Vec<DirEntry> = entries.flatten().take(MOST_NAMES).collect();
+        entries.sort_by_key(DirEntry::file_name);
+        for entry in entries {
+            self.names += 1;
+            if self.names > MOST_NAMES || self.found.len() >= MOST_LOGS {
+                return;
+            }
+            let (path, kind) = (entry.path(), entry.file_type());
+            match kind {
+                Ok(kind) if kind.is_dir() && is_rotated(&path) => self.add(path),
+                Ok(kind) if kind.is_dir() && level < MOST_LEVELS => self.look(&path, level + 1),
+                Ok(kind) if kind.is_file() && has_log(&path) => self.add(path),
+                _ => {}
+            }
+        }
+    }
+
+    fn add(&mut self, path: PathBuf) {
+        let below = path.strip_prefix(self.folder).unwrap_or(&path);
+        let id = below.to_string_lossy().into_owned();
+        self.found
+            .extend(found(id, path.clone(), Some(self.folder.into())));
+    }
+}
+
+/// Whether a directory has the numbered files of a rotated archive.
+fn is_rotated(folder: &Path) -> bool {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.take(MOST_NAMES).any(|entry| {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let number = name
+            .strip_prefix("timeline-")
+            .and_then(|name| name.strip_suffix(".tla"));
+        number.is_some_and(|number| {
+            number.len() >= 6 && number.bytes().all(|byte| byte.is_ascii_digit())
+        })
+    })
+}
+
+/// Whether a file begins like a snapshot, or has the ending of an archive and begins like one.
+fn has_log(path: &Path) -> bool {
+    let mut beginning = [0; 8];
+    // A file without permission, or one that is shorter, is no log.
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut beginning));
+    let is_archive = path.extension().is_some_and(|extension| extension == "tla");
+    is_archive || (read.is_ok() && beginning.starts_with(&MAGIC))
+}
+
+fn found(id: String, path: PathBuf, within: Option<PathBuf>) -> Option<Found> {
+    let kind = match path.is_dir() {
+        true => Kind::Archive,
+        false => match Attached::open(&path) {
+            Ok(at) if at.is_snapshot() => Kind::Snapshot,
+            Ok(_) => Kind::Live,
+            Err(_) if path.is_file() => Kind::Archive,
+            Err(_) => return None,
+        },
+    };
+    let metadata = fs::metadata(&path).ok();
+    let bytes = match &metadata {
+        Some(metadata) if metadata.is_dir() => {
+            let entries = fs::read_dir(&path).ok()?.flatten();
+            let files = entries.filter_map(|entry| entry.metadata().ok());
+            Some(
+                files
+                    .filter(|file| file.is_file())
+                    .map(|file| file.len())
+                    .sum(),
+            )
+        }
+        other => other.as_ref().map(|metadata| metadata.len()),
+    };
+    let modified = metadata.and_then(|metadata| metadata.modified().ok());
+    Some(Found {
+        id,
+        kind,
+        path,
+        within,
+        bytes,
+        modified,
+    })
+}

@@ -1,0 +1,130 @@
+//! Lists the definitions and the threads of a log.
+
+use serde::Serialize;
+use timeline::{Definition, EventId, Source, Thread, ThreadRef};
+use utoipa::ToSchema;
+
+use super::details::{channels, unit};
+use super::events::{category, known, priority};
+use super::summary::{Summary, thread};
+use crate::logs::Version;
+
+/// A definition.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DefinitionObject {
+    /// Its number in the log.
+    pub definition: u32,
+    /// The name of its events, such as `engine.got_packet`.
+    pub event: Option<String>,
+    /// The part of the program it belongs to.
+    pub category: Option<String>,
+    /// How much detail it is.
+    pub priority: Option<&'static str>,
+    /// Its message up to the first line break.
+    pub message: String,
+    /// The further lines.
+    pub prose: Option<String>,
+    /// Its fields.
+    pub fields: Vec<FieldObject>,
+    /// The file of the statement.
+    pub file: Option<String>,
+    /// The line of the statement in its file.
+    pub source_line: Option<u32>,
+    /// Its channels.
+    pub channels: Vec<String>,
+}
+
+/// A field of a definition.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct FieldObject {
+    /// Its name.
+    pub name: String,
+    /// Its type, as a message names it.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Its unit, if the type has one.
+    pub unit: Option<&'static str>,
+}
+
+/// A thread.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct ThreadObject {
+    /// Its name.
+    pub name: Option<String>,
+    /// The kernel's id.
+    pub tid: Option<u32>,
+    /// That of its process.
+    pub pid: Option<u32>,
+    /// The name of its process.
+    pub process: Option<String>,
+    /// Its group, if the program gave it one.
+    pub group: Option<String>,
+    /// How many events it logged.
+    pub count: u64,
+}
+
+impl ThreadObject {
+    /// A thread, of which nothing may be known but the kernel's id.
+    pub fn new(thread: Option<Thread>, tid: u32, count: u64) -> ThreadObject {
+        let thread = thread.unwrap_or_default();
+        let tid = if thread.tid == 0 { tid } else { thread.tid };
+        ThreadObject {
+            name: thread.name,
+            tid: known(tid),
+            pid: known(thread.pid),
+            process: thread.process,
+            group: thread.group,
+            count,
+        }
+    }
+}
+
+/// All definitions of a log.
+pub fn definitions(version: &Version) -> Vec<DefinitionObject> {
+    let mut all: Vec<_> = version.archive.definitions().map(object).collect();
+    all.sort_by_key(|definition| definition.definition);
+    all
+}
+
+fn object(definition: &Definition) -> DefinitionObject {
+    let text = |text: &str| (!text.is_empty()).then(|| text.to_string());
+    let number = match definition.id {
+        EventId::NEVER => 0,
+        EventId(number) => number,
+    };
+    DefinitionObject {
+        definition: number,
+        event: text(&definition.name()),
+        category: category(definition),
+        priority: priority(Some(definition)),
+        message: definition.summary().to_string(),
+        prose: text(definition.prose()),
+        fields: definition
+            .fields()
+            .map(|field| FieldObject {
+                name: field.name.to_string(),
+                kind: field.kind.to_string(),
+                unit: unit(field.kind),
+            })
+            .collect(),
+        file: definition.file.clone(),
+        source_line: definition.line,
+        channels: channels(definition),
+    }
+}
+
+/// All threads of a log, the busiest first.
+pub fn threads(version: &Version) -> Vec<ThreadObject> {
+    let summary = Summary::of(version);
+    let mut counts = vec![0_u64; summary.threads.len()];
+    for entry in summary.all_entries() {
+        counts[entry.thread as usize] += u64::from(entry.count);
+    }
+    let threads = summary.threads.iter().zip(counts);
+    let object = |(key, count): (&(ThreadRef, u32), u64)| {
+        ThreadObject::new(thread(&version.archive, *key), key.1, count)
+    };
+    let mut threads: Vec<_> = threads.map(object).collect();
+    threads.sort_by_key(|thread| (std::cmp::Reverse(thread.count), thread.tid));
+    threads
+}

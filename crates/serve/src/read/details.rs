@@ -1,0 +1,235 @@
+//! Shows all that is known of one event.
+
+use serde::Serialize;
+use serde_json::Value as Json;
+use timeline::{Definition, Event, FieldType, Format, Layout, Source, Value, dump};
+use utoipa::ToSchema;
+
+use super::events::{EventObject, Objects};
+use super::lines::event_at;
+use crate::error::Result;
+use crate::logs::Version;
+
+/// An event with all that is known of it.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Details {
+    /// What every list of events shows.
+    #[serde(flatten)]
+    pub event: EventObject,
+    /// The raw clock reading.
+    pub ticks: Option<String>,
+    /// The NUMA node of the CPU.
+    pub node: Option<u16>,
+    /// The group of the thread.
+    pub group: Option<String>,
+    /// Its values, in order.
+    pub fields: Vec<FieldValue>,
+    /// The whole message, as it was defined.
+    pub template: Option<String>,
+    /// The lines of the definition behind the first one.
+    pub prose: Option<String>,
+    /// The file of the statement.
+    pub file: Option<String>,
+    /// The line of the statement in its file.
+    pub source_line: Option<u32>,
+    /// The channels of the definition.
+    pub channels: Vec<String>,
+    /// The call stack, innermost first.
+    pub backtrace: Vec<StackFrame>,
+    /// The machine it was recorded on, if an archive says so.
+    pub host: Option<String>,
+    /// The timeline it was recorded from, if an archive says so.
+    pub timeline: Option<String>,
+}
+
+/// A value of an event.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct FieldValue {
+    /// Its name, or its position if it has none.
+    pub name: String,
+    /// Its type, as a message names it.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    /// Its unit, if the type has one.
+    pub unit: Option<&'static str>,
+    /// The value. A whole number beyond 2^53 is a text, because browsers would round it.
+    #[schema(value_type = serde_json::Value)]
+    pub value: Json,
+    /// The value as the message shows it.
+    pub shown: String,
+}
+
+/// An address of a call stack, and what it leads to, as far as that is known.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct StackFrame {
+    /// In base 16: 0x1f.
+    pub address: String,
+    /// The function.
+    pub function: Option<String>,
+    /// The bytes from its beginning.
+    pub offset: Option<u64>,
+    /// The file of the program or library.
+    pub object: Option<String>,
+}
+
+/// All that is known of the event with a line.
+pub fn details(version: &Version, line: u64) -> Result<Details> {
+    let (event, first) = event_at(version, line)?;
+    let archive = &version.archive;
+    let definition = archive.definition(event.id);
+    let program = archive.program(&event);
+    let text = |text: &str| (!text.is_empty()).then(|| text.to_string());
+    Ok(Details {
+        ticks: (event.ticks != 0).then(|| event.ticks.to_string()),
+        node: (event.node != u16::MAX).then_some(event.node),
+        group: archive.thread(&event).and_then(|thread| thread.group),
+        fields: fields(&event, definition),
+        template: definition.and_then(|definition| text(&definition.message)),
+        prose: definition.and_then(|definition| text(definition.prose())),
+        file: definition.and_then(|definition| definition.file.clone()),
+        source_line: definition.and_then(|definition| definition.line),
+        channels: definition.map(channels).unwrap_or_default(),
+        backtrace: backtrace(version, &event),
+        host: program.and_then(|program| program.host.clone()),
+        timeline: program.and_then(|program| program.timeline.clone()),
+        event: Objects::new(archive).object(&event, Some(first)),
+    })
+}
+
+/// The channels of a definition.
+pub fn channels(definition: &Definition) -> Vec<String> {
+    let names = definition
+        .channels
+        .split('|')
+        .filter(|name| !name.is_empty());
+    names.map(String::from).collect()
+}
+
+/// The unit of values of a type.
+pub fn unit(kind: FieldType) -> Option<&'static str> {
+    match kind {
+        FieldType::Ns | FieldType::Time => Some("ns"),
+        FieldType::Bytes => Some("bytes"),
+        _ => None,
+    }
+}
+
+fn fields(event: &Event, definition: Option<&Definition>) -> Vec<FieldValue> {
+    let known = definition.filter(|definition| !definition.is_lost);
+    let layout = definition.map_or_else(Layout::unknown, Layout::of);
+    let fields: Vec<_> = known.into_iter().flat_map(Definition::fields).collect();
+    let value = |(place, value): (usize, Value)| {
+        let field = fields.get(place).filter(|field| !field.name.is_empty());
+        let kind = field.map(|field| field.kind);
+        let (json, mut shown) = (typed(kind, &value), String::new());
+        match kind {
+            // Writing to a String does not fail.
+            Some(kind) => {
+                let _ = kind.write_value(&value, &mut shown);
+            }
+            None => shown = plain(&json),
+        }
+        FieldValue {
+            name: field.map_or(place.to_string(), |field| field.name.to_string()),
+            kind: kind.map(|kind| kind.to_string()),
+            unit: kind.and_then(unit),
+            value: json,
+            shown,
+        }
+    };
+    event.values(&layout).enumerate().map(value).collect()
+}
+
+fn plain(value: &Json) -> String {
+    match value {
+        Json::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The value of a field in JSON.
+fn typed(kind: Option<FieldType>, value: &Value) -> Json {
+    let is_number = matches!(value, Value::Int(_) | Value::Uint(_) | Value::Float(_));
+    match (kind, value) {
+        (Some(FieldType::Array(element)), Value::Text { bytes, .. }) => {
+            let words = element.words(bytes);
+            words.map(|word| scalar(element.field(), word)).collect()
+        }
+        (Some(kind), _) if is_number && kind.is_scalar() => scalar(kind, kind.word(value)),
+        _ => untyped(value),
+    }
+}
+
+fn scalar(kind: FieldType, word: i64) -> Json {
+    let integer = kind.integer(word);
+    match kind {
+        FieldType::F32 => untyped(&Value::Float(f32::from_bits(integer as u32).into())),
+        FieldType::F64 => untyped(&Value::Float(f64::from_bits(integer as u64))),
+        FieldType::Bool => Json::Bool(integer != 0),
+        FieldType::U64 | FieldType::Hex | FieldType::Ptr | FieldType::Bytes => {
+            untyped(&Value::Uint(integer as u64))
+        }
+        FieldType::Enum(_) | FieldType::Char => {
+            let mut text = String::new();
+            // Writing to a String does not fail.
+            let _ = kind.write(word, &mut text);
+            Json::String(text)
+        }
+        FieldType::Flags(labels) => {
+            let (names, rest) = labels.names(integer as u64);
+            let rest = (rest != 0).then(|| untyped(&Value::Uint(rest)));
+            names.into_iter().map(Json::from).chain(rest).collect()
+        }
+        _ => untyped(&Value::Int(integer)),
+    }
+}
+
+/// The greatest whole number that browsers do not round.
+const EXACT: u64 = 1 << 53;
+
+fn untyped(value: &Value) -> Json {
+    match value {
+        Value::Int(number) if number.unsigned_abs() > EXACT => Json::from(number.to_string()),
+        Value::Int(number) => Json::from(*number),
+        Value::Uint(number) if *number > EXACT => Json::from(number.to_string()),
+        Value::Uint(number) => Json::from(*number),
+        Value::Float(number) if number.is_finite() => Json::from(*number),
+        Value::Float(_) => Json::from(printed("%f", value)),
+        Value::LongDouble(_) => Json::from(printed("%.21Lg", value)),
+        Value::Text { bytes, cut } => {
+            let text = String::from_utf8_lossy(bytes).into_owned();
+            Json::from(if *cut { text + "…" } else { text })
+        }
+        Value::Nil => Json::Null,
+        Value::Addresses(addresses) => addresses
+            .iter()
+            .map(|address| Json::from(format!("{address:#x}")))
+            .collect(),
+    }
+}
+
+fn printed(format: &str, value: &Value) -> String {
+    let mut text = Vec::new();
+    Format::parse(format).render(std::iter::once(value.clone()), &mut text);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+fn backtrace(version: &Version, event: &Event) -> Vec<StackFrame> {
+    let mut room = Some(dump::STACK);
+    let frames = event.backtrace().iter().map(|address| {
+        let frame = room.map(|room| (room, version.archive.frame(event, *address)));
+        let fits = frame.and_then(|(room, frame)| {
+            let names = [&frame.name, &frame.file].map(|name| name.as_ref().map_or(0, String::len));
+            Some((room.checked_sub(names.iter().sum())?, frame))
+        });
+        room = fits.as_ref().map(|(left, _)| *left);
+        let frame = fits.map(|(_, frame)| frame).unwrap_or_default();
+        StackFrame {
+            address: format!("{address:#x}"),
+            offset: frame.start.and_then(|start| address.checked_sub(start)),
+            function: frame.name,
+            object: frame.file,
+        }
+    });
+    frames.collect()
+}

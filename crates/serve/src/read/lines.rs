@@ -1,0 +1,153 @@
+//! Finds events by the numbers of their lines.
+
+use serde::Serialize;
+use timeline::{Event, Order};
+use timeline_search::{Candidates, Index, LineNumbers};
+use utoipa::ToSchema;
+
+use super::events::{EventObject, Objects};
+use crate::error::{Error, Result};
+use crate::logs::Version;
+
+/// Events by the numbers of their lines.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Lines {
+    /// Changes when lines are numbered anew.
+    pub version: u64,
+    /// How many lines the log has.
+    pub total: u64,
+    /// The events, by their lines.
+    pub lines: Vec<EventObject>,
+}
+
+/// The events whose lines are among the `count` lines from `from` on.
+pub fn range(version: &Version, from: u64, count: u64) -> Result<Lines> {
+    let end = from.saturating_add(count);
+    let mut objects = Objects::new(&version.archive);
+    let mut lines = Vec::new();
+    let total = numbered(
+        version,
+        From::Line(from),
+        &mut objects,
+        |objects, event, first, last| {
+            if first >= end {
+                return false;
+            }
+            if last >= from {
+                lines.push(objects.object(event, Some(first)));
+            }
+            last + 1 < end
+        },
+    )?;
+    Ok(Lines {
+        version: version.number,
+        total,
+        lines,
+    })
+}
+
+/// The events with these lines, which rise.
+pub fn at(version: &Version, wanted: &[u64]) -> Result<Lines> {
+    let mut objects = Objects::new(&version.archive);
+    let (mut lines, mut next) = (Vec::new(), 0);
+    let mut total = 0;
+    while let Some(from) = wanted.get(next) {
+        let mut passed = 0_u64;
+        total = numbered(
+            version,
+            From::Line(*from),
+            &mut objects,
+            |objects, event, first, last| {
+                let before = next;
+                while wanted.get(next).is_some_and(|wanted| *wanted <= last) {
+                    next += 1;
+                }
+                if next > before {
+                    lines.push(objects.object(event, Some(first)));
+                    passed = 0;
+                }
+                passed += 1;
+                // It is faster to begin anew at lines that are far away.
+                wanted
+                    .get(next)
+                    .is_some_and(|wanted| wanted - last < FAR && passed < FAR)
+            },
+        )?;
+        if wanted.get(next) == Some(from) {
+            // There are fewer lines.
+            break;
+        }
+    }
+    Ok(Lines {
+        version: version.number,
+        total,
+        lines,
+    })
+}
+
+/// Lines that are read faster than others are found.
+const FAR: u64 = 4096;
+
+/// Where reading begins.
+#[derive(Debug, Clone, Copy)]
+pub enum From {
+    Line(u64),
+    /// A time, in nanoseconds since 1970.
+    Time(u64),
+}
+
+/// Calls `each` with the events from a place on, and some before it, and the numbers of the first
+/// and the last line of each, until it returns false. Returns the number of all lines.
+pub fn numbered<'v>(
+    version: &'v Version,
+    from: From,
+    objects: &mut Objects<'v>,
+    mut each: impl FnMut(&mut Objects<'v>, &Event, u64, u64) -> bool,
+) -> Result<u64> {
+    let archive = &version.archive;
+    let index = Index::open(archive);
+    let lines = version.lines(&index);
+    let candidates = match from {
+        From::Line(line) => index.from_line(line, lines.rest),
+        From::Time(time) => index.from_time(time),
+    };
+    let (events, mut numbers) = match candidates {
+        Some(Candidates {
+            selection, lines, ..
+        }) => {
+            let events = archive.events_by_time_where(Order::OldestFirst, Box::new(selection));
+            (events, lines)
+        }
+        None => {
+            let numbers = LineNumbers::new(Order::OldestFirst);
+            (archive.events_by_time(Order::OldestFirst), numbers)
+        }
+    };
+    for event in events {
+        let count = objects.lines(&event);
+        let (first, _) = numbers.next(&event, count);
+        // A message without a line has the number of the next one.
+        if !each(objects, &event, first, first + count.max(1) - 1) {
+            break;
+        }
+    }
+    Ok(lines.total)
+}
+
+/// The event with a line, and the number of its first line.
+pub fn event_at(version: &Version, line: u64) -> Result<(Event, u64)> {
+    let mut found = None;
+    let mut objects = Objects::new(&version.archive);
+    numbered(
+        version,
+        From::Line(line),
+        &mut objects,
+        |_, event, first, last| {
+            if last >= line && found.is_none() {
+                found = Some((event.clone(), first));
+            }
+            found.is_none()
+        },
+    )?;
+    found.ok_or_else(|| Error::request(format!("there is no line {line}")))
+}

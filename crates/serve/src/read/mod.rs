@@ -1,0 +1,24 @@
+//! Reads what a request asks for, and makes the objects of the answers.
+//!
+//! `events` are the objects of events, `details` all that is known of one. `lines` finds events by
+//! their numbers, `by_time` by their times, and `search` by texts and conditions. `summary` counts
+//! the events of an archive by its columns; `tracks` and `overview` show these counts.
+
+mod by_time;
+mod catalogue;
+mod details;
+mod events;
+mod lines;
+mod overview;
+mod search;
+mod summary;
+mod tracks;
+
+pub use by_time::{Page, at_time, page};
+pub use catalogue::{DefinitionObject, ThreadObject, definitions, threads};
+pub use details::{Details, details};
+pub use events::Moment;
+pub use lines::{Lines, at as lines_at, range as lines_from};
+pub use overview::{Overview, overview};
+pub use search::{Hits, Progress, Wanted, search};
+pub use tracks::{TrackQuery, Tracks, tracks};

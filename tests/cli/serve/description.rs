@@ -1,0 +1,38 @@
+//! The description of the requests is valid OpenAPI, and the answers are as it says.
+
+use std::process::Command;
+
+use timeline::{Priority, event};
+
+use super::http::{Served, quoted};
+use crate::support::{Name, root};
+
+#[test]
+fn answers_are_as_the_description_says() {
+    let name = Name::new("described");
+    let tl = name.create(1024);
+    for number in 0..10_u32 {
+        let host = "eth0";
+        event!(
+            tl,
+            Priority::Info,
+            "net",
+            "sent {number} to {host}",
+            number,
+            host
+        );
+    }
+    event!(important: true, tl, Priority::Error, "net", "down");
+    let served = Served::begin(&[name.path()]);
+    let script = root().join("tests/browser/describe.mjs");
+    let checked = Command::new("node")
+        .arg(script)
+        .args([&format!("http://{}", served.host), &quoted(name.path())])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&checked.stdout);
+    let wrong = String::from_utf8_lossy(&checked.stderr);
+    assert!(checked.status.success(), "{said}{wrong}");
+    // Each path of the description was asked for, but those that change something.
+    assert!(said.contains("18 described, 14 asked"), "{said}");
+}

@@ -1,0 +1,174 @@
+//! Live timelines: what is logged is served at once, and stays when the program is killed.
+
+use std::io::{BufRead, BufReader, Write};
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+use timeline::{Priority, Timeline, event};
+
+use super::http::{Served, quoted};
+use crate::command::*;
+use crate::support::{Name, Process, hear, say};
+
+/// Logs as many events as it is told to, until it is killed.
+pub fn log_as_told(arguments: &[String]) {
+    let tl = Timeline::open(&arguments[0]).unwrap();
+    let mut number = 0_u32;
+    loop {
+        hear();
+        event!(tl, Priority::Info, "net", "sent {number}", number);
+        number += 1;
+        say(number);
+    }
+}
+
+/// Reads a stream of events.
+struct Stream(BufReader<std::net::TcpStream>);
+
+impl Stream {
+    fn begin(served: &Served, path: &str) -> Stream {
+        let mut stream = served.connect();
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", served.host);
+        stream.write_all(request.as_bytes()).unwrap();
+        Stream(BufReader::new(stream))
+    }
+
+    /// The next event that is as wanted.
+    fn until(&mut self, is_it: impl Fn(&str, &Value) -> bool) -> Value {
+        let mut name = String::new();
+        loop {
+            let mut line = String::new();
+            assert!(self.0.read_line(&mut line).unwrap() > 0, "the stream ended");
+            if let Some(found) = line.strip_prefix("event: ") {
+                name = found.trim_end().to_owned();
+            } else if let Some(data) = line.strip_prefix("data: ") {
+                let data = serde_json::from_str(data).unwrap();
+                if is_it(&name, &data) {
+                    return data;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_live_timeline_is_followed_and_stays_when_its_program_is_killed() {
+    let name = Name::new("serve-live");
+    let _tl = name.create(4096);
+    let served = Served::begin(&[]);
+    let log = format!("/api/logs/{}", quoted(name.path()));
+    let mut program = Process::start(log_as_told, &[name.path()]);
+    let mut say_more = |count: u64| {
+        for _ in 0..count {
+            program.tell();
+            program.line();
+        }
+    };
+    say_more(3);
+    let state = served.json(&log);
+    assert_eq!(
+        (&state["kind"], &state["lines"]),
+        (&"live".into(), &3.into())
+    );
+    let mut stream = Stream::begin(&served, &format!("{log}/follow"));
+    stream.until(|name, data| name == "grown" && data["lines"] == 3);
+    for lines in 4..20_u64 {
+        say_more(1);
+        let data = stream.until(|name, data| name == "grown" && data["lines"] == lines);
+        assert_eq!(
+            (&data["growing"], &data["missed"]),
+            (&true.into(), &0.into())
+        );
+        let last = served.json(&format!("{log}/lines?from={}&count=5", lines - 1));
+        assert_eq!(
+            last["lines"][0]["message"],
+            format!("sent number({})", lines - 1)
+        );
+        assert_eq!(last["lines"].as_array().unwrap().len(), 1);
+    }
+    program.kill();
+    let lines = served.json(&format!("{log}/lines?from=0&count=100"));
+    assert_eq!(lines["total"], 19);
+    // Another run of the program goes on where this one ended.
+    let mut program = Process::start(log_as_told, &[name.path()]);
+    program.tell();
+    program.line();
+    stream.until(|name, data| name == "grown" && data["lines"] == 20);
+}
+
+#[test]
+fn what_was_overwritten_is_a_gap_with_its_count() {
+    let name = Name::new("serve-gap");
+    let tl = name.create(1024);
+    for number in 0..10_000_u32 {
+        event!(tl, Priority::Info, "net", "sent {number}", number);
+    }
+    let served = Served::begin(&[name.path()]);
+    let log = format!("/api/logs/{}", quoted(name.path()));
+    let state = served.json(&log);
+    let (lines, missed) = (
+        state["lines"].as_u64().unwrap(),
+        state["missed"].as_u64().unwrap(),
+    );
+    assert!(lines > 100 && lines < 2_000, "{state}");
+    let first = served.json(&format!("{log}/lines?from=0&count=1"));
+    let message = first["lines"][0]["message"].as_str().unwrap();
+    assert_eq!(message, format!("sent number({})", 10_000 - lines));
+    let before = first["lines"][0]["missed"].as_u64().unwrap_or(0);
+    assert!(
+        before >= 10_000 - lines || missed >= 10_000 - lines,
+        "{state} {first}"
+    );
+}
+
+#[test]
+fn an_archive_that_is_recorded_grows_until_its_recorder_ends() {
+    let name = Name::new("serve-grow");
+    let tl = name.create(4096);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("flight.tla").display().to_string();
+    event!(tl, Priority::Info, "net", "first");
+    let recorder = Running::start(&["record", name.path(), "-o", &path]);
+    eventually("a file", || std::path::Path::new(&path).exists());
+    let served = Served::begin(&[&folder.path().display().to_string()]);
+    let mut stream = Stream::begin(&served, "/api/logs/flight.tla/follow");
+    stream.until(|name, data| name == "grown" && data["lines"] == 1);
+    for lines in 2..5_u64 {
+        event!(tl, Priority::Info, "net", "more {lines}", lines);
+        let data = stream.until(|name, data| name == "grown" && data["lines"] == lines);
+        assert_eq!(
+            (&data["growing"], &data["version"]),
+            (&true.into(), &0.into())
+        );
+    }
+    recorder.signal(Signal::SIGINT);
+    recorder.succeed();
+    stream.until(|name, data| name == "end" && data["lines"] == 4);
+}
+
+#[test]
+fn temporary_archives_are_removed_with_the_server() {
+    let name = Name::new("serve-temp");
+    let tl = name.create(1024);
+    event!(tl, Priority::Info, "net", "sent");
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["serve", "--listen", "127.0.0.1:0", name.path()];
+    let mut server = Running::start_in(folder.path(), &words);
+    let lines = server.stdout_until("an address", |lines| !lines.is_empty());
+    let host = lines[0]
+        .strip_prefix("http://")
+        .unwrap()
+        .trim_end_matches('/')
+        .to_owned();
+    let mut stream = std::net::TcpStream::connect(&host).unwrap();
+    let path = format!("/api/logs/{}/lines", quoted(name.path()));
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let answer = std::io::read_to_string(stream).unwrap();
+    assert!(answer.contains("\"message\":\"sent\""), "{answer}");
+    let count = || std::fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(count(), 1);
+    server.signal(Signal::SIGINT);
+    server.succeed();
+    assert_eq!(count(), 0);
+}

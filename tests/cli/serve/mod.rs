@@ -1,0 +1,8 @@
+//! `timeline serve`: its answers are what other verbs print, and not everybody gets one.
+
+mod description;
+mod guard;
+mod http;
+mod live;
+mod readers;
+mod same;

@@ -1,0 +1,329 @@
+//! What is served is what `dump` and `search` print of the same logs.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use timeline::{Priority, event};
+
+use super::http::{Served, quoted};
+use crate::command::*;
+use crate::support::{Name, Random};
+
+/// An archive of one run of a program, whose messages have several lines, text of all kinds, and
+/// none; some events are important.
+fn archive(random: &mut Random, folder: &Path, number: u64) -> String {
+    let name = Name::new(&format!("same{number}"));
+    let tl = name.create(16384);
+    let none = timeline::Attributes::default();
+    let lines = tl.define_printf(
+        "c",
+        Priority::Info,
+        "first %d\nsecond %x",
+        ("m.c", 1),
+        &none,
+    );
+    let empty = tl.define_printf("c", Priority::Trace, "", ("m.c", 2), &none);
+    let (lines, empty) = (lines.unwrap(), empty.unwrap());
+    for i in 0..2_000 + random.below(3_000) {
+        let any = random.next();
+        let id = format!("{:08x}", any >> 32);
+        match any % 16 {
+            0 => tl.log_payload(lines, &[i, any], false),
+            1 => tl.log(empty, []),
+            2 => event!(important: true, tl, Priority::Error, "net", "part {i} begins", i),
+            3 => event!(tl, Priority::Info, "größe", "<b>{id}</b> & {i}", id, i),
+            _ => event!(tl, Priority::Info, "net", "request {i} of {id}", i, id),
+        };
+    }
+    let file = snapshot(&name, folder);
+    let path = folder.join(format!("{number}.tla")).display().to_string();
+    succeed(&["record", &file, "-o", &path, "--fsync", "never"]);
+    fs::remove_file(file).unwrap();
+    path
+}
+
+/// The events of a log by their numbers of lines, as `search` prints them: time, level, message.
+fn printed(path: &str) -> BTreeMap<u64, (Value, String, u64)> {
+    let found = succeed(&["search", path, "--json", "--no-index", ""]).json();
+    let lines = found.into_iter().map(|line| {
+        let message = line["message"].as_str().unwrap().to_owned();
+        let count = line["lineCount"].as_u64().unwrap();
+        (
+            line["lineIndex"].as_u64().unwrap(),
+            (line["time"].clone(), message, count),
+        )
+    });
+    lines.collect()
+}
+
+/// The events whose lines are in a window.
+fn expected(
+    all: &BTreeMap<u64, (Value, String, u64)>,
+    from: u64,
+    count: u64,
+) -> Vec<(u64, Value, String)> {
+    let in_it = |(first, (_, _, lines)): &(&u64, &(Value, String, u64))| {
+        **first < from + count && **first + lines > from
+    };
+    let of = |(first, (time, message, _)): (&u64, &(Value, String, u64))| {
+        (*first, time.clone(), message.clone())
+    };
+    all.iter().filter(in_it).map(of).collect()
+}
+
+fn got(answer: &Value) -> Vec<(u64, Value, String)> {
+    let lines = answer["lines"].as_array().unwrap().iter();
+    let of = |line: &Value| {
+        let message = line["message"].as_str().unwrap().to_owned();
+        (
+            line["line"].as_u64().unwrap(),
+            line["time"].clone(),
+            message,
+        )
+    };
+    lines.map(of).collect()
+}
+
+/// Archives: one run, several with clocks of their own, and one with damage.
+fn archives(random: &mut Random, folder: &Path) -> Vec<String> {
+    let mut all = vec![archive(random, folder, 0), archive(random, folder, 1)];
+    let joined = [fs::read(&all[0]).unwrap(), fs::read(&all[1]).unwrap()].concat();
+    let path = folder.join("joined.tla");
+    fs::write(&path, &joined).unwrap();
+    all.push(path.display().to_string());
+    let mut damaged = joined;
+    for _ in 0..6 {
+        let at = random.below(damaged.len() as u64) as usize;
+        damaged[at] ^= 1 << random.below(8);
+    }
+    let path = folder.join("damaged.tla");
+    fs::write(&path, damaged).unwrap();
+    all.push(path.display().to_string());
+    all
+}
+
+#[test]
+fn windows_of_lines_are_those_that_search_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut random = Random(crate::queries::seed());
+    let paths = archives(&mut random, folder.path());
+    let served = Served::begin(&[&folder.path().display().to_string()]);
+    for path in &paths {
+        let all = printed(path);
+        let log = format!("/api/logs/{}", path.rsplit('/').next().unwrap());
+        let total = served.json(&log)["lines"].as_u64().unwrap();
+        let (last, (_, _, count)) = all.last_key_value().unwrap();
+        assert_eq!(total, last + count, "{path}");
+        for _ in 0..25 {
+            let (from, count) = (random.below(total + 10), 1 + random.below(200));
+            let answer = served.json(&format!("{log}/lines?from={from}&count={count}"));
+            assert_eq!(
+                got(&answer),
+                expected(&all, from, count),
+                "{path} {from} {count}"
+            );
+            assert_eq!(answer["total"], total);
+        }
+        for _ in 0..5 {
+            let mut at: Vec<u64> = (0..10).map(|_| random.below(total)).collect();
+            at.sort_unstable();
+            at.dedup();
+            let mut wanted: Vec<_> = at
+                .iter()
+                .flat_map(|line| expected(&all, *line, 1))
+                .collect();
+            wanted.dedup();
+            let at: Vec<String> = at.iter().map(u64::to_string).collect();
+            let answer = served.json(&format!("{log}/lines?at={}", at.join(",")));
+            assert_eq!(got(&answer), wanted, "{path} {at:?}");
+        }
+        for _ in 0..10 {
+            let line = random.below(total);
+            let details = served.json(&format!("{log}/lines/{line}"));
+            let (first, _, message) = expected(&all, line, 1).remove(0);
+            assert_eq!(
+                (&details["line"], &details["message"]),
+                (&first.into(), &message.into())
+            );
+        }
+    }
+}
+
+#[test]
+fn searches_find_the_lines_that_search_prints() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut random = Random(crate::queries::seed());
+    let paths = archives(&mut random, folder.path());
+    let served = Served::begin(&[&folder.path().display().to_string()]);
+    for path in &paths {
+        let log = format!("/api/logs/{}", path.rsplit('/').next().unwrap());
+        for (words, query) in [
+            (vec!["request 1"], "q=request%201"),
+            (vec!["second"], "q=second"),
+            (vec!["-s", "PART"], "q=PART&case=sensitive"),
+            (vec!["-i", "PART"], "q=PART&case=insensitive"),
+            (
+                vec!["-E", "^part .*7 begins$"],
+                "q=%5Epart%20.*7%20begins%24&regex=true",
+            ),
+            (vec!["--category", "gr*", ""], "category=gr*"),
+            (
+                vec!["--where", "i > 1000 && i < 1050", ""],
+                "where=i%20%3E%201000%20%26%26%20i%20%3C%201050",
+            ),
+            (
+                vec!["--priority", "error", "part(3"],
+                "q=part(3&priority=error",
+            ),
+            (vec!["nonesuch"], "q=nonesuch"),
+        ] {
+            let words = [vec!["search", path, "--json"], words].concat();
+            let output = run(&words);
+            let lines = output.stdout.lines().map(|line| {
+                let line: Value = serde_json::from_str(line).unwrap();
+                line["lineIndex"].as_u64().unwrap()
+            });
+            let wanted: Vec<u64> = lines.collect();
+            let answer = served.get(&format!("{log}/search?{query}"));
+            assert_eq!(answer.status, 200, "{}", answer.text());
+            let events = answer.events();
+            let hits = events.iter().filter(|(name, _)| name == "hits");
+            let found = hits.flat_map(|(_, data)| data["lines"].as_array().unwrap());
+            let found: Vec<u64> = found.map(|line| line.as_u64().unwrap()).collect();
+            assert_eq!(found, wanted, "{words:?}");
+            let (name, end) = events.last().unwrap();
+            assert_eq!(
+                (name.as_str(), &end["found"]),
+                ("end", &wanted.len().into())
+            );
+            let density = end["density"].as_array().unwrap().iter();
+            let sum: u64 = density.map(|count| count.as_u64().unwrap()).sum();
+            assert_eq!(sum, wanted.len() as u64, "{words:?}");
+        }
+        let limited = served.get(&format!("{log}/search?limit=3")).events();
+        let (_, end) = limited.last().unwrap();
+        assert_eq!((&end["found"], &end["limited"]), (&3.into(), &true.into()));
+    }
+}
+
+/// The times of all events, page by page.
+fn paged(served: &Served, log: &str) -> Vec<String> {
+    let (mut times, mut after) = (Vec::new(), String::new());
+    loop {
+        let page = served.json(&format!("{log}/events?limit=1000{after}"));
+        let events = page["events"].as_array().unwrap().iter();
+        times.extend(events.map(|event| event["unix_ns"].as_str().unwrap().to_owned()));
+        match page["next"].as_str() {
+            Some(next) => after = format!("&after={}", quoted(next)),
+            None => return times,
+        }
+    }
+}
+
+const BUCKETS: u128 = 37;
+
+/// How many events the rows of tracks have; each cell must have its events where their times say.
+fn counted(served: &Served, query: &str, (low, high): (u64, u64)) -> u64 {
+    let tracks = served.json(query);
+    assert_eq!(tracks["exact"], true);
+    let rows = tracks["rows"].as_array().unwrap();
+    for cell in rows.iter().flat_map(|row| row["cells"].as_array().unwrap()) {
+        let number = |place: usize| u128::from(cell[place].as_u64().unwrap());
+        let part = |passed: u128| passed * BUCKETS / u128::from(high - low);
+        let (part, first, last) = (number(0), part(number(3)), part(number(4)));
+        assert_eq!((first, last), (part, part), "{query}");
+    }
+    let counts = rows.iter().map(|row| row["count"].as_u64().unwrap());
+    counts.sum()
+}
+
+fn time(event: &Value) -> u64 {
+    event["unix_ns"].as_u64().unwrap()
+}
+
+#[test]
+fn pages_by_time_and_tracks_have_the_events_that_dump_prints() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut random = Random(crate::queries::seed());
+    let paths = archives(&mut random, folder.path());
+    let served = Served::begin(&[&folder.path().display().to_string()]);
+    for path in &paths[..3] {
+        let log = format!("/api/logs/{}", path.rsplit('/').next().unwrap());
+        let dumped = succeed(&["dump", path, "--json"]).json();
+        let mut times: Vec<u64> = dumped.iter().map(time).collect();
+        times.sort_unstable();
+        let shown: Vec<String> = times.iter().map(u64::to_string).collect();
+        assert_eq!(paged(&served, &log), shown, "{path}");
+        for _ in 0..10 {
+            let mut any = || random.below(times.len() as u64) as usize;
+            let (one, other) = (any(), any());
+            let (low, high) = (times[one.min(other)], times[one.max(other)] + 1);
+            let inside = |time: &&u64| (low..high).contains(*time);
+            let wanted = times.iter().filter(inside).count() as u64;
+            for by in ["thread", "core"] {
+                let query = format!("from={low}&to={high}&buckets={BUCKETS}&by={by}");
+                let query = format!("{log}/tracks?{query}");
+                assert_eq!(counted(&served, &query, (low, high)), wanted, "{query}");
+            }
+            let at = served.json(&format!("{log}/at?time={low}"));
+            let line = at["line"].as_u64().unwrap();
+            let found = served.json(&format!("{log}/lines?from={line}&count=1"));
+            let first = found["lines"].as_array().unwrap().first();
+            let plain = dumped.iter().filter(|event| event["important"] != true);
+            let next = plain.map(time).filter(|time| *time >= low).min();
+            let first = first.map(|event| event["unix_ns"].as_str().unwrap().parse().unwrap());
+            assert_eq!(first, next, "{path} {low}");
+        }
+    }
+}
+
+#[test]
+fn the_overview_counts_the_events_that_dump_prints() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut random = Random(crate::queries::seed());
+    let paths = archives(&mut random, folder.path());
+    let served = Served::begin(&[&folder.path().display().to_string()]);
+    for path in &paths {
+        let log = format!("/api/logs/{}", path.rsplit('/').next().unwrap());
+        let dumped = succeed(&["dump", path, "--json"]).json();
+        let overview = served.json(&format!("{log}/overview"));
+        assert_eq!(overview["events"], dumped.len());
+        for (key, field) in [("categories", "category"), ("priorities", "priority")] {
+            let mut wanted: BTreeMap<Option<String>, u64> = BTreeMap::new();
+            for event in &dumped {
+                let name = event[field].as_str().map(str::to_owned);
+                *wanted.entry(name).or_default() += 1;
+            }
+            let amounts = overview[key].as_array().unwrap().iter();
+            let amount = |amount: &Value| {
+                let name = amount["name"].as_str().map(str::to_owned);
+                (name, amount["count"].as_u64().unwrap())
+            };
+            assert_eq!(amounts.map(amount).collect::<BTreeMap<_, _>>(), wanted);
+        }
+        let rate = overview["rate"]["counts"].as_array().unwrap().iter();
+        let sum: f64 = rate.map(|count| count.as_f64().unwrap()).sum();
+        let timed = dumped
+            .iter()
+            .filter(|event| !event["unix_ns"].is_null())
+            .count();
+        assert!((sum - timed as f64).abs() < 0.5, "{sum} {timed}");
+    }
+}
+
+#[test]
+fn the_file_itself_can_be_read_in_ranges() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = archive(&mut Random(5), folder.path(), 0);
+    let bytes = fs::read(&path).unwrap();
+    let served = Served::begin(&[&path]);
+    let log = format!("/api/logs/{}/file", quoted(&path));
+    let whole = served.get(&log);
+    assert!(whole.status == 200 && whole.body == bytes);
+    let part = served.ask("GET", &log, &["Range: bytes=100-299"], "");
+    assert!(part.status == 206 && part.body == bytes[100..300]);
+    let beyond = format!("Range: bytes={}-", bytes.len());
+    assert_eq!(served.ask("GET", &log, &[&beyond], "").status, 416);
+}
