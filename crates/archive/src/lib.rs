@@ -52,5 +52,6 @@ pub use record::output::Change;
 pub use record::output::{Fsync, Keeping};
 pub use record::output::{Output, Trouble};
 pub use record::recorder::{Recorder, Totals};
+pub use record::watched::Watched;
 pub use write::lines::{Line, LineBlock, LineShape, LineTexts, LineValues};
 pub use write::writer::{Form, Writer};

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use timeline::{Priority, Timeline, event};
+use timeline_archive::Watched;
 
 use super::http::{Served, quoted};
 use crate::command::*;
@@ -131,8 +132,13 @@ fn an_archive_that_is_recorded_grows_until_its_recorder_ends() {
     let recorder = Running::start(&["record", name.path(), "-o", &path]);
     eventually("a file", || std::path::Path::new(&path).exists());
     let served = Served::begin(&[&folder.path().display().to_string()]);
+    served.json("/api/logs/flight.tla");
+    // The recorder is told that somebody waits, and only then.
+    let watched = Watched::new(path.as_ref());
+    assert!(!watched.is_now());
     let mut stream = Stream::begin(&served, "/api/logs/flight.tla/follow");
     stream.until(|name, data| name == "grown" && data["lines"] == 1);
+    assert!(watched.is_now());
     for lines in 2..5_u64 {
         event!(tl, Priority::Info, "net", "more {lines}", lines);
         let data = stream.until(|name, data| name == "grown" && data["lines"] == lines);

@@ -7,3 +7,4 @@ pub(crate) mod output;
 pub(crate) mod recorder;
 pub(crate) mod resume;
 pub(crate) mod tick_clock;
+pub(crate) mod watched;

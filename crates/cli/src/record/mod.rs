@@ -29,6 +29,8 @@ use size::parse_file_size;
 /// For this time the ring is still read after a signal. The rest of two seconds is for writing the
 /// last events.
 const REST: Duration = Duration::from_millis(1500);
+/// The longest pause while somebody watches the archive.
+const WATCHED: Duration = Duration::from_millis(10);
 /// After so many signals, a recorder ends without reading on.
 const AT_ONCE: usize = 2;
 
@@ -324,7 +326,11 @@ impl Recording<'_> {
             if idle && let Some(next) = next {
                 break Ended::Replaced(Box::new(next));
             }
-            if self.signals.wait_for_signal(pause.after(new)) == Woken::Interrupted {
+            let pause = match pause.after(new) {
+                pause if recorder.is_watched() => pause.min(WATCHED),
+                pause => pause,
+            };
+            if self.signals.wait_for_signal(pause) == Woken::Interrupted {
                 let until = *self.until.get_or_insert_with(|| Instant::now() + REST);
                 left = recorder.wind_up(until, || self.signals.count() < AT_ONCE);
                 break Ended::Done;

@@ -159,7 +159,7 @@ pub async fn follow(
 }
 
 fn growth(log: &Log) -> Result<Growth> {
-    let version = log.version()?;
+    let version = log.followed()?;
     let lines = log
         .ready()
         .is_ok()

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
-use timeline_archive::Archive;
+use timeline_archive::{Archive, Watched};
 use timeline_search::{Index, open_archive};
 
 use super::found::{Found, Kind, Stamp};
@@ -18,6 +18,8 @@ use crate::error::{Error, Result};
 
 /// How long a log stays open that nobody reads.
 const IDLE: Duration = Duration::from_secs(30);
+/// How often a recorder is told that somebody follows its archive.
+const RENEW: Duration = Duration::from_secs(5);
 /// Bytes of an archive that are read as fast as an index is.
 const WORTHWHILE: u64 = 64 << 10;
 /// The same while it grows, so that it is not indexed in many small steps.
@@ -32,6 +34,20 @@ pub struct Log {
     state: Mutex<State>,
     used: Mutex<Instant>,
     indexing: Arc<Indexing>,
+    /// What tells the recorder of the archive that somebody follows it, and when it was told last.
+    watched: Mutex<Option<(Watched, Instant)>>,
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        let watched = self
+            .watched
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some((watched, _)) = watched {
+            watched.end();
+        }
+    }
 }
 
 #[derive(Default)]
@@ -81,7 +97,23 @@ impl Log {
             state: Mutex::default(),
             used: Mutex::new(Instant::now()),
             indexing: Arc::default(),
+            watched: Mutex::default(),
         }
+    }
+
+    /// The log as it is now, for somebody who waits for more: its recorder writes events at once.
+    pub fn followed(&self) -> Result<Arc<Version>> {
+        let version = self.version()?;
+        if self.found.kind == Kind::Archive && version.growing {
+            let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+            if watched.as_ref().is_none_or(|(_, at)| at.elapsed() > RENEW) {
+                let by = Watched::new(&self.inside()?);
+                // Without it, events come up to a second late.
+                let _ = by.renew();
+                *watched = Some((by, Instant::now()));
+            }
+        }
+        Ok(version)
     }
 
     /// Whether its file still exists, and is in the directory that is served.

@@ -60,6 +60,11 @@ impl Output {
         rotation::is_directory(path)
     }
 
+    /// The path that the caller gave.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Bytes written.
     pub fn written(&self) -> u64 {
         self.rotation.written()

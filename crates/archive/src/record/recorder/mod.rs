@@ -20,6 +20,7 @@ use crate::format::preamble::Preamble;
 use crate::format::record::events_in;
 use crate::record::output::{Change, Left, Output, Trouble};
 use crate::record::tick_clock::TickClock;
+use crate::record::watched::Watched;
 use crate::write::alike::Alike;
 use crate::write::event::InternedEvent;
 use crate::write::interned::ThreadId;
@@ -29,6 +30,8 @@ use wanted::Wanted;
 
 /// How long events wait for others to fill a block.
 const BLOCK_WAIT: Duration = Duration::from_secs(1);
+/// The same while somebody watches the archive.
+const WATCHED_WAIT: Duration = Duration::from_millis(20);
 /// Threads that are remembered. If there are more, all are looked up again.
 const MAX_THREADS: usize = 1 << 16;
 /// The number of these threads that are found without a hash.
@@ -115,6 +118,7 @@ pub struct Recorder<'a> {
     times: Vec<u64>,
     /// When the first of the waiting events came.
     waiting: Option<Instant>,
+    watched: Watched,
     totals: Totals,
     /// A change of the file that was not reported yet.
     change: Option<Change>,
@@ -168,6 +172,7 @@ impl<'a> Recorder<'a> {
             (true, false) => at.follow(FollowFrom::Oldest),
         };
         follow.leave_out(|number| resume.important.contains(&number));
+        let watched = Watched::new(output.path());
         let mut writer = Writer::new(output, resume.run.magic.unwrap_or(0), form);
         writer.knows(resume.known);
         for (lane, next) in resume.next {
@@ -201,6 +206,7 @@ impl<'a> Recorder<'a> {
             event: InternedEvent::default(),
             times: Vec::new(),
             waiting: None,
+            watched,
             change: None,
         };
         if resume.is_new {
@@ -232,12 +238,25 @@ impl<'a> Recorder<'a> {
         }
         if self.writer.waiting() == 0 {
             self.waiting = None;
-        } else if self.waiting.get_or_insert_with(Instant::now).elapsed() >= BLOCK_WAIT {
+        } else if self.waiting.get_or_insert_with(Instant::now).elapsed() >= self.block_wait() {
             let _ = self.writer.flush();
             self.waiting = None;
         }
         let _ = self.writer.write();
         new
+    }
+
+    /// How long events wait for others at most.
+    fn block_wait(&self) -> Duration {
+        match self.watched.is_lately() {
+            true => WATCHED_WAIT,
+            false => BLOCK_WAIT,
+        }
+    }
+
+    /// Whether somebody watches the archive, so that events should not stay in the ring for long.
+    pub fn is_watched(&self) -> bool {
+        self.watched.is_lately()
     }
 
     /// Records the events of a poll.
