@@ -8,7 +8,7 @@ import { onPrefs, prefs } from "./prefs.js";
 import { set, state } from "./state.js";
 import { showError, showMessage } from "./status.js";
 import { number, visible } from "./text.js";
-import { categoryRank, levelClass } from "./theme.js";
+import { categoryRank, levelClass, onColours } from "./theme.js";
 import { dateAndTime, duration } from "./time.js";
 
 /** Events that are passed faster than this, in ms, are not asked for. */
@@ -26,6 +26,7 @@ export class Details {
     this.mark = null;
     this.read = debounced(PAUSE, () => this.#read());
     onPrefs((name) => { if (name !== "theme") this.draw(); });
+    onColours(() => this.draw());
     this.#resizable();
   }
 
@@ -92,7 +93,7 @@ export class Details {
 
   #fill(event) {
     const top = this.panel.scrollTop;
-    this.panel.replaceChildren(
+    const parts = [
       this.#head(event),
       make("pre", { class: `whole ${levelClass(event.priority)}`, text: visible(event.message) }),
       this.#facts(event),
@@ -102,7 +103,8 @@ export class Details {
         && make("table", {}, make("tbody", {}, propertyRows(event.properties, this.filter)))),
       stack(event.backtrace),
       this.#definition(event),
-    );
+    ];
+    this.panel.replaceChildren(...parts.filter(Boolean));
     this.panel.scrollTop = event.line === this.filled ? top : 0;
     this.filled = event.line;
   }
@@ -114,8 +116,9 @@ export class Details {
       make("button", { type: "button", class: "bare", text: "Copy link", onclick: link }),
       make("button", { type: "button", class: "bare", text: "Copy text",
         onclick: () => copy(event.message, "The message is copied") }),
-      make("button", { type: "button", class: "bare", text: "✕", "aria-label": "Close the details",
-        title: "Close (Esc)", onclick: () => { prefs.details = false; } }));
+      make("button", { type: "button", class: "bare", text: "✕",
+        "aria-label": "Close the details", title: "Close (Esc)",
+        onclick: () => { prefs.details = false; } }));
   }
 
   #facts(event) {
@@ -142,8 +145,11 @@ export class Details {
     if (event.pid !== null) {
       fact("process", event.process && `${visible(event.process)} `, by("pid", event.pid));
     }
+    if (event.group) fact("group", visible(event.group));
     if (event.core !== null) fact("core", by("core", event.core));
     if (event.node !== null && event.node !== undefined) fact("node", String(event.node));
+    const written = [event.timeline, event.host && `on ${event.host}`].filter(Boolean).join(" ");
+    if (written) fact("written to", visible(written));
     if (event.important) fact("important", "kept when the ring is overwritten");
     if (event.missed) fact("missed", `${number(event.missed)} entries right before this one`);
     return make("dl", { class: "facts" }, rows);

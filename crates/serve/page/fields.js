@@ -15,8 +15,9 @@ export function fieldRows(fields, filter) {
     const where = condition(name, value, place, type);
     const text = visible(shown ?? String(value));
     const size = exactly(value, text, type);
+    const title = /^\d*$/.test(name ?? "") ? `$${name || place}` : visible(name);
     return make("tr", {},
-      make("th", { scope: "row", title: doc }, name || `$${place}`),
+      make("th", { scope: "row", title: doc, text: title }),
       make("td", {},
         filterButton(text, where && (() => filter("where", where)), `where ${where}`),
         size && make("span", { class: "words", text: ` ${size}` }),

@@ -49,7 +49,8 @@ export function startHelp() {
   const input = byId("editor");
   input.addEventListener("change", () => {
     const good = addressOf("/a", 1, input.value) !== null;
-    input.setCustomValidity(good ? "" : "A link with a scheme, such as vscode://file/{path}:{line}");
+    const wanted = "A link with a scheme, such as vscode://file/{path}:{line}";
+    input.setCustomValidity(good ? "" : wanted);
     if (good) prefs.editor = input.value;
     else input.reportValidity();
   });

@@ -2,6 +2,7 @@
 
 import { chosen, startColumns, Widths } from "./columns.js";
 import { byId, debounced, eachFrame, make, setText } from "./dom.js";
+import { HitMap } from "./hitmap.js";
 import { onPrefs } from "./prefs.js";
 import { fillRow, makeRow, patternOf } from "./row.js";
 import { Scrollbar } from "./scrollbar.js";
@@ -34,8 +35,9 @@ export class LinesView {
     this.ahead = debounced(80, () => this.#ahead());
     this.scroller = new Scroller(this.grid, {
       rowHeight: 18, heightOf: (row) => this.#heightOf(row), moved: (own) => this.#moved(own) });
-    this.scrollbar = new Scrollbar({ bar: byId("bar"), map: byId("map"), label: byId("bar-label"),
-      jump: (row) => this.scroller.toRow(row), pick: (share) => this.#pick(share) });
+    this.scrollbar = new Scrollbar({ bar: byId("bar"), label: byId("bar-label"),
+      jump: (row) => this.scroller.toRow(row) });
+    this.map = new HitMap({ map: byId("map"), hits, pick: (line) => set({ line }) });
     new ResizeObserver(() => this.#resize()).observe(this.grid);
     this.rows.addEventListener("click", (event) => this.#click(event));
     this.rows.addEventListener("dblclick", () => this.opened());
@@ -118,6 +120,9 @@ export class LinesView {
   #moved(own) {
     if (own) this.#aim = null;
     if (own && !this.scroller.stick) this.left();
+    // What is missing is asked for at once, not only when the next frame is drawn.
+    const { row, page } = this.scroller;
+    if (this.source.count) this.source.chunks.want(row, row + page, this.source.count);
     this.draw();
   }
 
@@ -301,7 +306,8 @@ export class LinesView {
     const { source, scroller } = this;
     this.grid.setAttribute("aria-busy", String(waiting));
     this.grid.setAttribute("aria-rowcount", String(source.count + 1));
-    const selected = [...this.#nodes.values()].find((node) => node.line.ariaSelected === "true");
+    const nodes = [...this.#nodes.values()];
+    const selected = nodes.find((node) => node.line.ariaSelected === "true");
     if (selected) this.grid.setAttribute("aria-activedescendant", selected.line.id);
     else this.grid.removeAttribute("aria-activedescendant");
     const top = source.get(scroller.row);
@@ -318,26 +324,14 @@ export class LinesView {
   }
 
   #emptyText() {
-    if (this.source === this.only) return this.hits.running ? "Searching…" : "No line meets this.";
+    const only = this.source === this.only;
+    if (only) return this.hits.running ? "Searching…" : "No line meets this.";
     return this.log.info ? "There are no events yet." : "Opening…";
   }
 
   #map() {
     this.mapLine = this.topLine;
-    if (!this.filtered || !this.log.lines) {
-      this.scrollbar.drawMap(null);
-      return;
-    }
-    const density = this.hits.density ?? this.#density();
-    this.scrollbar.drawMap({ density, at: this.mapLine / this.log.lines });
-  }
-
-  #density() {
-    const density = new Array(256).fill(0);
-    for (const line of this.hits.lines) {
-      density[Math.min(255, Math.floor((line / this.log.lines) * 256))] += 1;
-    }
-    return density;
+    this.map.show(this.filtered ? this.log.lines : 0, this.mapLine);
   }
 
   #ahead() {
@@ -346,20 +340,11 @@ export class LinesView {
     source.chunks.want(scroller.row, scroller.row + scroller.page, source.count, 1);
   }
 
-  #pick(share) {
-    const line = Math.floor(share * this.log.lines);
-    if (!this.hits.lines.length) return;
-    const place = Math.min(this.hits.placeOf(line), this.hits.lines.length - 1);
-    const below = this.hits.lines[Math.max(0, place - 1)];
-    const above = this.hits.lines[place];
-    set({ line: Math.abs(below - line) < Math.abs(above - line) ? below : above });
-  }
-
   #click(event) {
     const row = event.target.closest(".row");
     const node = [...this.#nodes.values()].find((other) => other.line === row);
     if (!node?.event || String(getSelection())) return;
-    const cell = event.target.closest(".filters");
+    const cell = event.target.closest(".clickable");
     const column = this.columns.find((other) => other.id === cell?.dataset.column);
     const field = column?.id === "level" ? "priority" : column?.id;
     if (column) this.filter(column.filter, String(node.event[field] ?? node.event.tid));

@@ -46,7 +46,7 @@ const follow = new Follow({ toEnd: () => lines.scroller.toEnd() });
 const search = new SearchBox({ hits, step, leave });
 const chips = new Chips({ hits, leave });
 const goTo = new GoTo({ eventOf: (line) => lines.eventOf(line), topLine: () => lines.topLine,
-  went: () => { if (state.view === "overview" || state.view === "logs") set({ view: "lines" }); } });
+  went: () => { if (state.view !== "tracks") set({ view: "lines" }); } });
 
 const viewOf = { logs, lines, tracks, overview };
 

@@ -80,7 +80,8 @@ export class Overview {
     const { info } = this.log;
     const rows = [];
     const fact = (name, value, bad = false) => {
-      if (value) rows.push(make("dt", { text: name }), make("dd", { text: value, class: bad && "bad" }));
+      if (!value) return;
+      rows.push(make("dt", { text: name }), make("dd", { text: value, class: bad && "bad" }));
     };
     const range = this.log.range;
     fact("path", visible(info.path ?? this.log.name));
@@ -90,8 +91,9 @@ export class Overview {
     fact("to", range && dateAndTime(range.to));
     fact("duration", range && duration(range.to - range.from));
     fact("events", number(this.counts?.events ?? info.events ?? 0));
-    const important = this.log.important ? `, ${number(this.log.important)} of important events` : "";
-    fact("lines", number(this.log.lines) + important);
+    const { important } = this.log;
+    fact("lines", number(this.log.lines)
+      + (important ? `, ${number(important)} of important events` : ""));
     fact("missed", this.log.missed ? `${number(this.log.missed)} entries were overwritten`
       : "nothing", this.log.missed > 0);
     fact("damaged", info.damaged ? bytes(info.damaged) : "", true);
@@ -107,13 +109,14 @@ export class Overview {
     const rows = list.map((one) => {
       const [name, value] = filterOf(one);
       const { kind = "", more = "", text = visible(String(value ?? "unknown")) } = looks(one);
-      const bar = make("span", { class: "bar-fill" });
+      const bar = make("span", { class: `bar-fill ${kind}` });
       bar.style.width = `${(one.count / most) * 100}%`;
       const known = value !== null && value !== undefined;
-      return make("li", {}, make("button", { type: "button", class: `bar-row ${kind}`,
+      return make("li", {}, make("button", { type: "button", class: "bar-row",
         disabled: !known, title: known ? `Show the events with ${name} ${value}` : null,
         onclick: () => this.filter(name, String(value)) },
-      bar, make("span", { class: "bar-name", text }), make("span", { class: "bar-more", text: more }),
+      bar, make("span", { class: `bar-name ${kind}`, text }),
+      make("span", { class: "bar-more", text: more }),
       make("span", { class: "bar-count", text: number(one.count) }),
       make("span", { class: "bar-share", text: percent(one.count / sum) })));
     });

@@ -1,23 +1,17 @@
-// The bar beside the lines: a thumb to drag, and a map of where in the log the hits are.
+// The bar beside the lines, with a thumb to drag: also where the list is too long for one.
 
-import { colour, onColours } from "./theme.js";
 import { number } from "./text.js";
 
 const SMALLEST_THUMB = 28;
 
 export class Scrollbar {
-  /** `jump(row)` goes to a row, `pick(share)` to the hit next to this share of the log. */
-  constructor({ bar, map, label, jump, pick }) {
-    Object.assign(this, { bar, map, label, jump, pick });
+  /** `jump(row)` goes to a row. */
+  constructor({ bar, label, jump }) {
+    Object.assign(this, { bar, label, jump });
     this.thumb = bar.querySelector(".thumb");
     this.shown = { count: 0, row: 0, page: 1 };
     this.dragging = false;
     bar.addEventListener("pointerdown", (event) => this.#drag(event));
-    map.addEventListener("pointerdown", (event) => {
-      const box = map.getBoundingClientRect();
-      this.pick((event.clientY - box.top) / box.height);
-    });
-    onColours(() => this.drawMap(this.mapped));
   }
 
   /** Shows that of `count` rows those from `row` on are seen, `page` of them. */
@@ -62,33 +56,5 @@ export class Scrollbar {
     this.bar.addEventListener("pointermove", move);
     this.bar.addEventListener("lostpointercapture", end, { once: true });
     move(down);
-  }
-
-  /** Shows the hits, and where the lines that are seen are; nothing hides the map. */
-  drawMap(mapped) {
-    this.mapped = mapped;
-    this.map.hidden = !mapped;
-    if (!mapped) return;
-    const { density, at } = mapped;
-    const scale = devicePixelRatio || 1;
-    const [width, height] = [this.map.clientWidth, this.map.clientHeight];
-    if (!width || !height) return;
-    this.map.width = Math.round(width * scale);
-    this.map.height = Math.round(height * scale);
-    const context = this.map.getContext("2d");
-    context.scale(scale, scale);
-    const most = Math.log1p(Math.max(1, ...density));
-    const step = height / density.length;
-    context.fillStyle = colour("--hit");
-    density.forEach((count, place) => {
-      if (!count) return;
-      const share = Math.log1p(count) / most;
-      const wide = Math.max(3, width * share);
-      context.globalAlpha = 0.35 + 0.65 * share;
-      context.fillRect(width - wide, place * step, wide, Math.max(1.5, step));
-    });
-    context.globalAlpha = 1;
-    context.fillStyle = colour("--text");
-    context.fillRect(0, Math.min(height - 2, at * height), width, 2);
   }
 }

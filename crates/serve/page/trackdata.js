@@ -26,7 +26,7 @@ class Answer {
       const { name, tid, pid, process, core } = row;
       let key = JSON.stringify([process, pid, tid, name, core]);
       while (this.rows.has(key)) key += "+";
-      this.rows.set(key, columnsOf(row));
+      this.rows.set(key, { ...columnsOf(row), key });
     }
   }
 

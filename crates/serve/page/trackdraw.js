@@ -79,7 +79,8 @@ function sumUp({ layout: { rows, rowHeight, top, height, plot }, view, answer })
   const wide = Math.ceil(plot) + 1;
   const size = Math.max(0, to - from) * wide;
   if (counts.length < size) {
-    [counts, owners, shares] = [new Float32Array(size), new Int16Array(size), new Float32Array(size)];
+    [counts, shares] = [new Float32Array(size), new Float32Array(size)];
+    owners = new Int16Array(size);
   }
   counts.fill(0, 0, size);
   shares.fill(0, 0, size);
@@ -96,14 +97,16 @@ function sumRow({ counts: of, categories, firsts, lasts }, base, wide, plot, vie
   const scale = plot / view.span;
   let most = 1;
   for (let cell = firstBehind(lasts, -delta); cell < of.length; cell += 1) {
-    const left = Math.floor((firsts[cell] + delta) * scale);
+    const left = (firsts[cell] + delta) * scale;
     if (left >= wide) break;
-    const from = Math.max(0, left);
-    const right = Math.floor((lasts[cell] + delta) * scale);
-    const to = Math.min(wide - 1, Math.max(from, right));
-    // A coarse answer tells only that events are somewhere between the first and the last one.
-    const count = of[cell] / Math.max(1, right - left + 1);
+    const right = (lasts[cell] + delta) * scale;
+    const from = Math.max(0, Math.floor(left));
+    const to = Math.min(wide - 1, Math.max(from, Math.floor(right)));
+    const within = to === from && left >= 0;
     for (let x = from; x <= to; x += 1) {
+      // A coarse answer tells only that events are somewhere between the first and the last one.
+      const share = within ? 1 : (Math.min(right, x + 1) - Math.max(left, x)) / (right - left);
+      const count = of[cell] * share;
       const place = base + x;
       counts[place] += count;
       if (count > shares[place]) {
@@ -120,8 +123,6 @@ function drawRows(context, scene) {
   const { layout: { width, rows, rowHeight, top, gutter, plot }, answer, hoverRow, dim } = scene;
   const { from, to, wide, most } = sumUp(scene);
   const colours = (answer?.categories ?? []).map(categoryColour);
-  const none = colour("--dim");
-  const log = Math.log1p(most);
   let described = null;
   for (let row = from; row < to; row += 1) {
     const y = TOP + row * rowHeight - top;
@@ -129,8 +130,9 @@ function drawRows(context, scene) {
     context.fillRect(0, y, width, rowHeight);
     const { name, title, process } = rows[row];
     context.fillStyle = colour("--text");
-    context.fillText(cut(name, gutter - 12), 6, y + rowHeight / 2 + (title && rowHeight > 30 ? -6 : 0));
-    if (rowHeight > 30 && title) {
+    const titled = title && rowHeight > 30;
+    context.fillText(cut(name, gutter - 12), 6, y + rowHeight / 2 - (titled ? 6 : 0));
+    if (titled) {
       context.fillStyle = colour("--dim");
       context.fillText(cut(title, gutter - 12), 6, y + rowHeight / 2 + 8);
     }
@@ -139,22 +141,32 @@ function drawRows(context, scene) {
       context.fillStyle = colour("--line");
       if (row > from) context.fillRect(0, y, width, 1);
     }
-    context.globalAlpha = dim ? 0.35 : 1;
-    const room = rowHeight - 4;
-    let style = "";
-    const base = (row - from) * wide;
-    for (let x = 0; x < plot; x += 1) {
-      const count = counts[base + x];
-      if (!count) continue;
-      const own = colours[owners[base + x]] ?? none;
-      if (own !== style) context.fillStyle = style = own;
-      const tall = most <= 1 ? 0.8 * room : room * (0.3 + 0.7 * (Math.log1p(count) / log));
-      context.fillRect(gutter + x, y + rowHeight - 2 - tall, 1, tall);
-    }
-    context.globalAlpha = 1;
+    drawCells(context, { x: gutter, y, plot, rowHeight, base: (row - from) * wide, most, colours,
+      dim });
   }
   context.fillStyle = colour("--line");
   context.fillRect(gutter - 1, TOP, 1, scene.layout.height);
+}
+
+// The events of a row: the higher, the more of them are in a pixel.
+function drawCells(context, { x: left, y, plot, rowHeight, base, most, colours, dim }) {
+  const none = colour("--dim");
+  const room = rowHeight - 4;
+  const log = Math.log1p(most);
+  let style = "";
+  let alpha = 1;
+  for (let x = 0; x < plot; x += 1) {
+    const count = counts[base + x];
+    if (!count) continue;
+    const own = colours[owners[base + x]] ?? none;
+    if (own !== style) context.fillStyle = style = own;
+    // Less than an event in a pixel is one whose place is not known yet.
+    const sure = (count > 0.99 ? 1 : 0.4) * (dim ? 0.4 : 1);
+    if (sure !== alpha) context.globalAlpha = alpha = sure;
+    const tall = most <= 1 ? 0.8 * room : room * (0.3 + 0.7 * (Math.log1p(count) / log));
+    context.fillRect(left + x, y + rowHeight - 2 - tall, most <= 1 && count > 0.99 ? 2 : 1, tall);
+  }
+  context.globalAlpha = 1;
 }
 
 function drawMarks(context, { layout: { gutter, plot, height }, view, brush, selected, pointer }) {
@@ -197,10 +209,10 @@ function drawStrip(context, { layout: { gutter, plot, width }, view, whole, rang
         if (x >= 0 && x < sums.length) sums[x] += of[cell];
       }
     }
-    const log = Math.log1p(sums.reduce((most, sum) => Math.max(most, sum), 1));
+    const most = sums.reduce((best, sum) => Math.max(best, sum), 1);
     context.fillStyle = colour("--dim");
     sums.forEach((sum, x) => {
-      const tall = sum ? (STRIP - 5) * (0.15 + 0.85 * (Math.log1p(sum) / log)) : 0;
+      const tall = sum ? (STRIP - 5) * (0.1 + 0.9 * Math.sqrt(sum / most)) : 0;
       if (tall) context.fillRect(gutter + x, STRIP - 2 - tall, 1, tall);
     });
   }

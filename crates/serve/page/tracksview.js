@@ -1,23 +1,20 @@
 // The tracks of a log: time from left to right, a row for each thread or core.
 
 import { getJson, isAbort, ofLog } from "./api.js";
-import { byId, debounced, eachFrame, make, setText } from "./dom.js";
+import { byId, debounced, eachFrame, setText } from "./dom.js";
 import { onPrefs } from "./prefs.js";
 import { set, state } from "./state.js";
 import { showError, showPart } from "./status.js";
-import { counted, number, visible } from "./text.js";
+import { counted, visible } from "./text.js";
 import { onColours } from "./theme.js";
 import { asFilter, dateAndTime, duration } from "./time.js";
-import { firstBehind, TrackData } from "./trackdata.js";
-import { drawTracks, layout, STRIP, TOP } from "./trackdraw.js";
+import { TrackData } from "./trackdata.js";
+import { drawTracks, layout, STRIP } from "./trackdraw.js";
 import { listen } from "./trackinput.js";
+import { cellAt, rowAt, Tip } from "./tracktip.js";
 import { between, endOf, moved, timeAt, whole, within, zoomed } from "./window.js";
 
-/** An event is found by the pointer from so many pixels away. */
-const NEAR = 6;
-
 export class TracksView {
-  #hovered = null;
   #counting = null;
 
   /** `lines(from, to)` shows the lines of a range. */
@@ -25,7 +22,7 @@ export class TracksView {
     this.lines = lines;
     this.section = byId("tracks");
     this.canvas = byId("canvas");
-    this.tip = byId("tip");
+    this.tip = new Tip(byId("tip"), (cell) => this.#eventOf(cell));
     this.log = null;
     this.view = null;
     this.scroll = 0;
@@ -37,7 +34,6 @@ export class TracksView {
     this.draw = eachFrame(() => this.#draw());
     this.data = new TrackData(this.draw);
     this.keep = debounced(200, () => this.#keep());
-    this.readTip = debounced(60, () => this.#readTip());
     new ResizeObserver(this.draw).observe(byId("plot"));
     onColours(this.draw);
     onPrefs(this.draw);
@@ -156,6 +152,8 @@ export class TracksView {
   #show(view) {
     this.view = view;
     this.keep();
+    // What is missing is asked for at once, not only when the next frame is drawn.
+    if (this.place) this.data.want(view, this.place.plot);
     this.draw();
   }
 
@@ -230,102 +228,30 @@ export class TracksView {
   #around() {
     const busy = this.data.busy || !this.answer;
     byId("plot").setAttribute("aria-busy", String(busy));
-    const approximate = this.answer && !this.answer.exact ? ", counts within pages are estimated" : "";
+    const exact = this.answer?.exact ?? true;
     showPart("place", `${duration(this.view.span)} from ${dateAndTime(this.view.from)}`
-      + approximate);
+      + (exact ? "" : ", counts are spread evenly over runs of events"));
     setText(byId("tracks-said"), `${counted(this.place.rows.length, "row")}, `
       + `${duration(this.view.span)} from ${dateAndTime(this.view.from)}`);
-  }
-
-  #rowAt(y) {
-    if (y < TOP) return -1;
-    const row = Math.floor((y - TOP + this.place.top) / this.place.rowHeight);
-    return row < this.place.rows.length ? row : -1;
-  }
-
-  /** The cell under the pointer: its count, its times and its category. */
-  #cellAt(x, y) {
-    const row = this.#rowAt(y);
-    const cells = row >= 0 && this.answer?.rows.get(this.place.rows[row].key);
-    if (!cells || x < this.place.gutter - NEAR) return null;
-    const scale = this.view.span / this.place.plot;
-    const offset = Number(this.view.from - this.answer.from) + (x - this.place.gutter) * scale;
-    let best = null;
-    let least = NEAR * scale;
-    for (let cell = firstBehind(cells.lasts, offset - least); cell < cells.counts.length; cell += 1) {
-      const [first, last] = [cells.firsts[cell], cells.lasts[cell]];
-      if (first > offset + least) break;
-      const away = Math.max(0, first - offset, offset - last);
-      if (away < least || !best) {
-        least = Math.max(away, scale / 2);
-        best = { row, x, y, count: cells.counts[cell], cells,
-          category: this.answer.categories[cells.categories[cell]] ?? null,
-          from: this.answer.from + BigInt(Math.round(first)),
-          to: this.answer.from + BigInt(Math.round(last)) };
-      }
-    }
-    return best;
   }
 
   #hover(x, y) {
     if (!this.place) return;
     this.pointer = x;
-    this.hoverRow = this.#rowAt(y);
-    const cell = this.#cellAt(x, y);
-    const same = cell && this.#hovered && cell.from === this.#hovered.from
-      && cell.row === this.#hovered.row;
-    this.#hovered = cell;
-    if (!cell) this.#hideTip();
-    else if (!same) this.#showTip(cell);
-    if (cell) this.#placeTip(x, y);
+    this.hoverRow = rowAt(this.place, y);
+    this.tip.show(this.#cellAt(x, y), x, y);
     this.draw();
+  }
+
+  #cellAt(x, y) {
+    return this.place && cellAt(this, x, y);
   }
 
   #leave() {
     this.pointer = null;
     this.hoverRow = -1;
-    this.#hideTip();
+    this.tip.hide();
     this.draw();
-  }
-
-  #hideTip() {
-    this.#hovered = null;
-    this.tip.hidden = true;
-    this.readTip.cancel();
-  }
-
-  #showTip({ count, from, to, category }) {
-    const when = count === 1 ? dateAndTime(from)
-      : `${number(count)} events in ${duration(to - from)} from ${dateAndTime(from)}`;
-    this.tip.replaceChildren(
-      make("div", { class: "words", text: when }),
-      make("div", { class: "tip-category", text: category ?? "" }),
-      make("div", { class: "tip-message" }));
-    this.tip.hidden = false;
-    this.readTip();
-  }
-
-  #placeTip(x, y) {
-    const { width, height } = this.place;
-    const wide = this.tip.offsetWidth;
-    const left = Math.max(4, Math.min(width - wide - 4, x + 12));
-    const below = y + 16 + this.tip.offsetHeight < height;
-    this.tip.style.transform = `translate(${left}px, ${below ? y + 16
-      : y - this.tip.offsetHeight - 8}px)`;
-  }
-
-  async #readTip() {
-    const hovered = this.#hovered;
-    if (!hovered) return;
-    try {
-      const event = await this.#eventOf(hovered);
-      if (hovered.from !== this.#hovered?.from || !event) return;
-      const message = this.tip.querySelector(".tip-message");
-      if (message) setText(message, visible(event.message.slice(0, 400)));
-      this.#placeTip(hovered.x, hovered.y);
-    } catch (error) {
-      if (!isAbort(error)) showError(error);
-    }
   }
 
   // The first event of a cell.
@@ -362,7 +288,7 @@ export class TracksView {
     this.brush = { from: timeAt(this.view, this.#share(left)),
       to: timeAt(this.view, this.#share(right)) };
     if (done) this.#setBrush(this.brush);
-    else this.#hideTip();
+    else this.tip.hide();
     this.draw();
   }
 
@@ -406,7 +332,7 @@ export class TracksView {
       ArrowRight: () => this.pan(0.15), d: () => this.pan(0.15),
       ArrowUp: () => this.#rows(-this.place.rowHeight), PageUp: () => this.pan(-0.9),
       ArrowDown: () => this.#rows(this.place.rowHeight), PageDown: () => this.pan(0.9),
-      Home: () => this.fit(), 
+      Home: () => this.fit(),
       End: () => this.#show(within({ ...this.view, from: this.log.range.to
         - BigInt(Math.round(this.view.span * 0.98)) }, this.log.range)),
       Enter: () => this.#showLines(), z: () => this.#zoomToBrush(),

@@ -1,0 +1,67 @@
+// A map beside the lines of where in the log the hits are.
+
+import { colour, onColours } from "./theme.js";
+
+/** So many parts of the log are told apart. */
+const PARTS = 256;
+
+export class HitMap {
+  /** `pick(line)` goes to a hit. */
+  constructor({ map, hits, pick }) {
+    Object.assign(this, { map, hits, pick, total: 0, line: 0 });
+    map.addEventListener("pointerdown", (event) => {
+      const box = map.getBoundingClientRect();
+      this.#nearest((event.clientY - box.top) / box.height);
+    });
+    onColours(() => this.#draw());
+  }
+
+  // A click leads to the hit that is nearest to it.
+  #nearest(share) {
+    const { lines } = this.hits;
+    if (!lines.length) return;
+    const line = Math.floor(share * this.total);
+    const place = Math.min(this.hits.placeOf(line), lines.length - 1);
+    const [before, behind] = [lines[Math.max(0, place - 1)], lines[place]];
+    this.pick(Math.abs(before - line) < Math.abs(behind - line) ? before : behind);
+  }
+
+  /** Shows the hits among `total` lines, and that `line` is seen; no lines hide the map. */
+  show(total, line) {
+    Object.assign(this, { total, line });
+    this.map.hidden = !total;
+    this.#draw();
+  }
+
+  #density() {
+    const density = new Array(PARTS).fill(0);
+    for (const line of this.hits.lines) {
+      density[Math.min(PARTS - 1, Math.floor((line / this.total) * PARTS))] += 1;
+    }
+    return density;
+  }
+
+  #draw() {
+    const [width, height] = [this.map.clientWidth, this.map.clientHeight];
+    if (this.map.hidden || !width || !height) return;
+    const density = this.hits.density ?? this.#density();
+    const scale = devicePixelRatio || 1;
+    this.map.width = Math.round(width * scale);
+    this.map.height = Math.round(height * scale);
+    const context = this.map.getContext("2d");
+    context.scale(scale, scale);
+    const most = Math.log1p(Math.max(1, ...density));
+    const step = height / density.length;
+    context.fillStyle = colour("--hit");
+    density.forEach((count, place) => {
+      if (!count) return;
+      const share = Math.log1p(count) / most;
+      const wide = Math.max(3, width * share);
+      context.globalAlpha = 0.35 + 0.65 * share;
+      context.fillRect(width - wide, place * step, wide, Math.max(1.5, step));
+    });
+    context.globalAlpha = 1;
+    context.fillStyle = colour("--text");
+    context.fillRect(0, Math.min(height - 2, (this.line / this.total) * height), width, 2);
+  }
+}

@@ -1,0 +1,108 @@
+// What is under the pointer on the tracks, and the tip that tells it.
+
+import { isAbort } from "./api.js";
+import { debounced, make, setText } from "./dom.js";
+import { showError } from "./status.js";
+import { number, visible } from "./text.js";
+import { dateAndTime, duration } from "./time.js";
+import { firstBehind } from "./trackdata.js";
+import { TOP } from "./trackdraw.js";
+
+/** An event is found from so many pixels away. */
+const NEAR = 6;
+
+/** Characters of a message that a tip shows. */
+const LONGEST = 400;
+
+/** The row at a height of the canvas, or -1. */
+export function rowAt(place, y) {
+  if (y < TOP) return -1;
+  const row = Math.floor((y - TOP + place.top) / place.rowHeight);
+  return row < place.rows.length ? row : -1;
+}
+
+/** The cell at a place of the canvas: its count, times and category, and the cells of its row. */
+export function cellAt({ place, view, answer }, x, y) {
+  const row = rowAt(place, y);
+  const cells = row >= 0 && answer?.rows.get(place.rows[row].key);
+  if (!cells || x < place.gutter - NEAR) return null;
+  const scale = view.span / place.plot;
+  const offset = Number(view.from - answer.from) + (x - place.gutter) * scale;
+  let best = null;
+  let least = NEAR * scale;
+  let cell = firstBehind(cells.lasts, offset - least);
+  for (; cell < cells.counts.length; cell += 1) {
+    const [first, last] = [cells.firsts[cell], cells.lasts[cell]];
+    if (first > offset + least) break;
+    const away = Math.max(0, first - offset, offset - last);
+    if (best && away >= least) continue;
+    least = Math.max(away, scale / 2);
+    best = { row, cells, count: cells.counts[cell],
+      category: answer.categories[cells.categories[cell]] ?? null,
+      from: answer.from + BigInt(Math.round(first)), to: answer.from + BigInt(Math.round(last)) };
+  }
+  return best;
+}
+
+export class Tip {
+  #cell = null;
+
+  /** `eventOf(cell)` asks for the first event of a cell. */
+  constructor(element, eventOf) {
+    Object.assign(this, { element, eventOf, x: 0, y: 0 });
+    this.read = debounced(60, () => this.#read());
+  }
+
+  hide() {
+    this.#cell = null;
+    this.element.hidden = true;
+    this.read.cancel();
+  }
+
+  /** Tells of a cell beside the pointer; of none, nothing. */
+  show(cell, x, y) {
+    if (!cell) {
+      this.hide();
+      return;
+    }
+    Object.assign(this, { x, y });
+    const same = this.#cell && cell.from === this.#cell.from && cell.row === this.#cell.row;
+    this.#cell = cell;
+    if (!same) this.#fill(cell);
+    this.#place();
+  }
+
+  #fill({ count, from, to, category }) {
+    const when = count === 1 ? dateAndTime(from)
+      : `${number(count)} events in ${duration(to - from)} from ${dateAndTime(from)}`;
+    this.element.replaceChildren(
+      make("div", { class: "words", text: when }),
+      make("div", { class: "tip-category", text: visible(category ?? "") }),
+      make("div", { class: "tip-message" }));
+    this.element.hidden = false;
+    this.read();
+  }
+
+  #place() {
+    const { element, x, y } = this;
+    const { clientWidth: width, clientHeight: height } = element.parentElement;
+    const left = Math.max(4, Math.min(width - element.offsetWidth - 4, x + 12));
+    const fits = y + 16 + element.offsetHeight < height;
+    const top = fits ? y + 16 : y - element.offsetHeight - 8;
+    element.style.transform = `translate(${left}px, ${top}px)`;
+  }
+
+  async #read() {
+    const cell = this.#cell;
+    if (!cell) return;
+    try {
+      const event = await this.eventOf(cell);
+      if (!event || cell.from !== this.#cell?.from || cell.row !== this.#cell.row) return;
+      const text = visible(event.message.slice(0, LONGEST));
+      setText(this.element.querySelector(".tip-message"), text);
+      this.#place();
+    } catch (error) {
+      if (!isAbort(error)) showError(error);
+    }
+  }
+}
