@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use timeline::Order;
@@ -211,6 +212,23 @@ impl<'a> Index<'a> {
             let damaged = self.files.iter_mut().zip(damaged).filter(|(_, is)| *is);
             damaged.for_each(|(file, _)| file.forget());
         }
+    }
+
+    /// The events of pages of which `may_match` says that they may have what is wanted: it gets the
+    /// number of a unit, and places in it. All events between the first and the last of these are
+    /// among them, so that their lines can be numbered. `None` if the index is damaged.
+    pub fn candidates_where(
+        &self,
+        may_match: impl Fn(usize, Range<usize>) -> bool,
+    ) -> Option<Candidates> {
+        let mut places = self.places(&self.no_pages())?;
+        for place in &mut places {
+            place.may_match = may_match(place.unit, place.page.places());
+            place.is_read = place.may_match;
+        }
+        let pages = places.iter().filter(|place| place.may_match).count();
+        complete(&mut places, self.rest_ranges(), 0);
+        Some(self.reading(&places, Order::OldestFirst, pages as u64))
     }
 
     /// The pages of the archive. `None` if one is of no unit: the index is damaged.

@@ -1,9 +1,13 @@
 //! Finds lines by texts and conditions, and says how far it is.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use timeline::{Event, Order};
+use timeline_archive::{Archive, BlockColumns, Places, Select, UnitInfo};
 use timeline_search::{Index, LineNumbers, Needle, Query};
 use utoipa::ToSchema;
 
@@ -60,10 +64,14 @@ pub fn search(
     let archive = &version.archive;
     let mut index = Index::open(archive);
     let total = version.lines(&index).total;
-    let candidates = wanted
-        .needle
-        .as_ref()
-        .map(|needle| index.candidates(needle, Order::OldestFirst, Some(0)));
+    let candidates = match &wanted.needle {
+        Some(needle) => Some(index.candidates(needle, Order::OldestFirst, Some(0))),
+        None if wanted.query.is_empty() => None,
+        None => {
+            let pages = pages_with(archive, &wanted.query);
+            index.candidates_where(|unit, places| pages.has(unit, places))
+        }
+    };
     let (events, mut numbers): (Box<dyn Iterator<Item = Event>>, _) = match candidates {
         Some(found) => {
             let select = Box::new(found.selection);
@@ -117,6 +125,44 @@ pub fn search(
     progress.done = 1.0;
     tell(Hits { lines }, &progress);
     Ok(())
+}
+
+/// Places of events that may be wanted, in runs.
+#[derive(Default)]
+struct Runs(HashMap<usize, Vec<bool>>);
+
+/// Events of a run.
+const RUN: usize = 64;
+
+impl Runs {
+    fn has(&self, unit: usize, places: Range<usize>) -> bool {
+        let runs = self.0.get(&unit).map_or(&[][..], |runs| runs);
+        let last = places.end.div_ceil(RUN).min(runs.len());
+        runs.get(places.start / RUN..last)
+            .is_some_and(|runs| runs.contains(&true))
+    }
+}
+
+/// Finds by columns where wanted events may be. Makes none.
+fn pages_with(archive: &Archive, query: &Query) -> Runs {
+    let runs = RefCell::new(Runs::default());
+    let select = Box::new((query.on(archive), Note(&runs)));
+    archive
+        .events_by_time_where(Order::OldestFirst, select)
+        .for_each(drop);
+    runs.into_inner()
+}
+
+/// Notes which places are left, and leaves none.
+struct Note<'r>(&'r RefCell<Runs>);
+
+impl Select for Note<'_> {
+    fn choose(&mut self, unit: &UnitInfo, _: Option<&mut BlockColumns<'_>>, places: &mut Places) {
+        let mut runs = vec![false; places.len().div_ceil(RUN)];
+        places.iter().for_each(|place| runs[place / RUN] = true);
+        self.0.borrow_mut().0.insert(unit.number, runs);
+        places.clear_range(0..places.len());
+    }
 }
 
 /// In which part of the log a line is.
