@@ -203,7 +203,7 @@ export class LinesView {
   #kept() {
     if (state.line === null) return this.topLine;
     const row = this.source.rowOf(state.line);
-    const seen = row >= this.scroller.row && row < this.scroller.row + this.scroller.page;
+    const seen = row >= this.scroller.row && row <= this.scroller.row + this.scroller.page;
     return seen || this.#aim !== null ? state.line : this.topLine;
   }
 

@@ -16,7 +16,7 @@ import { Overview } from "./overview.js";
 import { prefs } from "./prefs.js";
 import { parametersOf, SearchBox } from "./searchbox.js";
 import { addFilter, load, onState, set, state } from "./state.js";
-import { showError, showMessage } from "./status.js";
+import { clearMessage, showError, showMessage, showPart } from "./status.js";
 import { nextTheme, rankCategories, startTheme } from "./theme.js";
 import { asFilter } from "./time.js";
 import { TracksView } from "./tracksview.js";
@@ -167,6 +167,7 @@ async function anew() {
 
 function find() {
   const parameters = parametersOf(state);
+  clearMessage();
   if (parameters.length) hits.search(log, parameters);
   else hits.clear();
 }
@@ -177,6 +178,7 @@ function showView() {
     byId(`tab-${name}`)?.setAttribute("aria-selected", String(name === state.view));
   }
   document.body.dataset.view = state.view;
+  showPart("place", "");
   if (state.view === "logs") logs.read();
   else if (state.view === "overview" && log) overview.read();
   else viewOf[state.view].draw();

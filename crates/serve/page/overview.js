@@ -5,7 +5,7 @@ import { showControl } from "./control.js";
 import { byId, make } from "./dom.js";
 import { onPrefs } from "./prefs.js";
 import { Rate } from "./rate.js";
-import { showError, showPart } from "./status.js";
+import { showError } from "./status.js";
 import { bytes, number, percent, visible } from "./text.js";
 import { categoryRank, levelClass, onColours } from "./theme.js";
 import { dateAndTime, duration } from "./time.js";
@@ -57,7 +57,6 @@ export class Overview {
 
   draw() {
     if (!this.log?.info || this.section.hidden) return;
-    showPart("place", "");
     byId("facts").replaceChildren(...this.#facts());
     this.rate.draw();
     if (!this.counts) return;

@@ -1,6 +1,6 @@
 // The search field: searches as one types, counts hits, and goes to the next and previous one.
 
-import { byId, debounced, make, setText } from "./dom.js";
+import { byId, debounced, setText } from "./dom.js";
 import { set, state } from "./state.js";
 import { counted, number, percent } from "./text.js";
 
@@ -14,6 +14,7 @@ export class SearchBox {
     this.input = byId("q");
     const typed = debounced(PAUSE, () => set({ q: this.input.value }));
     this.input.addEventListener("input", typed);
+    this.input.addEventListener("blur", typed.flush);
     this.input.addEventListener("keydown", (event) => {
       if (event.key === "Enter") {
         event.preventDefault();
@@ -27,9 +28,13 @@ export class SearchBox {
     });
     byId("search").addEventListener("submit", (event) => event.preventDefault());
     byId("case").addEventListener("click", () => {
+      typed.flush();
       set({ case: state.case === "smart" ? "sensitive" : "smart" });
     });
-    byId("regex").addEventListener("click", () => set({ regex: !state.regex }));
+    byId("regex").addEventListener("click", () => {
+      typed.flush();
+      set({ regex: !state.regex });
+    });
     byId("next").addEventListener("click", () => step(1));
     byId("previous").addEventListener("click", () => step(-1));
     for (const event of ["start", "more", "end"]) hits.addEventListener(event, () => this.draw());
@@ -77,10 +82,4 @@ export function parametersOf({ q, regex, case: how, filters }) {
   asked.push(["q", q], ["case", how]);
   if (regex) asked.push(["regex", "true"]);
   return asked;
-}
-
-/** A button that leads to the search, for places that have none. */
-export function searchFor(text) {
-  return make("button", { type: "button", class: "link", text: "Search this text",
-    onclick: () => set({ q: text, regex: false }, true) });
 }

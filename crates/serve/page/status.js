@@ -24,7 +24,8 @@ export function showMessage(text, bad = false) {
   gone = setTimeout(clearMessage, bad ? 15_000 : 5_000);
 }
 
-function clearMessage() {
+/** Takes the message away. */
+export function clearMessage() {
   clearTimeout(gone);
   byId("message").replaceChildren();
   byId("message").classList.remove("bad");

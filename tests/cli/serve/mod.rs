@@ -1,5 +1,6 @@
 //! `timeline serve`: its answers are what other verbs print, and not everybody gets one.
 
+mod browser;
 mod description;
 mod guard;
 mod http;

@@ -1,0 +1,226 @@
+// Compares what is clever in the modules of the page with naive twins of it. Runs in the page.
+
+/** Runs all comparisons with numbers of this seed; the answer is what was found to differ. */
+export async function compareModules(seed) {
+  const load = (name) => import(new URL(`app/${name}.js`, document.baseURI).href);
+  const wrong = [];
+  let state = seed;
+  const random = () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const below = (most) => Math.floor(random() * most);
+  const pick = (list) => list[below(list.length)];
+  const check = (is, ...said) => {
+    if (!is && wrong.length < 20) wrong.push(said.map(String).join(" "));
+  };
+  const time = () => 1_600_000_000_000_000_000n + BigInt(below(2 ** 48)) * 997n;
+
+  await times();
+  await axis();
+  await fragments();
+  await streams();
+  await chunks();
+  await scrolling();
+  await hits();
+  await windows();
+  await conditions();
+  return wrong;
+
+  // A time that is written and read again is the same, to the nanosecond.
+  async function times() {
+    const { asFilter, dateAndTime, fromFilter, parseTime, timeOfDay } = await load("time");
+    const { prefs } = await load("prefs");
+    const zone = prefs.zone;
+    for (let n = 0; n < 300; n += 1) {
+      const ns = time();
+      prefs.zone = pick(["utc", "local"]);
+      check(fromFilter(asFilter(ns)) === ns, "filter of", ns);
+      check(parseTime(dateAndTime(ns), 0n) === ns, "date and time of", ns);
+      check(parseTime(timeOfDay(ns), ns) === ns, "time of day of", ns);
+    }
+    prefs.zone = zone;
+    check(parseTime("+1.5 ms", 10n) === 1_500_010n, "a distance");
+    check(parseTime("2026-11-23T14:03:07.5+01:00", 0n) === 1795438987500000000n, "a zone");
+    for (const text of ["", "x", "14:0", "25", "-"]) check(parseTime(text, 0n) === null, text);
+  }
+
+  // Marks are within the window, in equal distances, and not many.
+  async function axis() {
+    const { marks } = await load("axis");
+    for (let n = 0; n < 300; n += 1) {
+      const span = Math.exp(random() * Math.log(1e17)) + 20;
+      const from = time();
+      const most = 1 + below(20);
+      const { step, marks: list } = marks(from, span, most);
+      check(list.length <= most + 2, list.length, "marks of", span);
+      list.forEach(({ offset, label }, place) => {
+        check(offset >= 0 && offset <= span + 1, "a mark outside of", from, span);
+        check(label !== "", "a mark without a label", from, span);
+        const distance = place && offset - list[place - 1].offset;
+        check(!place || Math.abs(distance - step) <= step * 1e-9 + 64, "distance", distance, step);
+      });
+    }
+  }
+
+  // The address describes a state, so that the same one comes back.
+  async function fragments() {
+    const { format, parse } = await load("state");
+    const texts = ["a", "a b", "/x/y.tla", "%&=#+", "ä€😀", "\"'\\", "$0 == 5 && b ~ \"^e\""];
+    for (let n = 0; n < 300; n += 1) {
+      const from = time();
+      const range = random() < 0.5;
+      const of = {
+        log: pick(texts), view: pick(["logs", "lines", "tracks", "overview"]),
+        line: random() < 0.5 ? null : below(2 ** 40), q: pick(["", ...texts]),
+        regex: random() < 0.5, case: pick(["smart", "sensitive"]), only: random() < 0.5,
+        filters: Array.from({ length: below(4) }, () => [pick(["category", "where", "since"]),
+          pick(texts)]),
+        by: pick(["thread", "core"]), from: range ? String(from) : null,
+        to: range ? String(from + 5n) : null,
+      };
+      const text = format(of);
+      check(JSON.stringify(parse(text)) === JSON.stringify(of), "fragment", text);
+    }
+    check(parse("#line=x&view=y&from=5&to=4").from === null, "a fragment without meaning");
+  }
+
+  // A stream is read the same wherever it is cut into parts.
+  async function streams() {
+    const { eventsOf } = await load("sse");
+    for (let n = 0; n < 60; n += 1) {
+      const sent = Array.from({ length: below(8) }, () => ({ event: pick(["hits", "end"]),
+        data: pick(["{}", "ä€😀 x", "a\nb", "data: y"]) }));
+      const end = pick(["\n", "\r\n"]);
+      const text = sent.map(({ event, data }) => [": alive", `event: ${event}`,
+        ...data.split("\n").map((line) => `data: ${line}`), "", ""].join(end)).join("");
+      const all = new TextEncoder().encode(text);
+      const body = new ReadableStream({ start(out) {
+        for (let at = 0; at < all.length;) {
+          const next = Math.min(all.length, at + 1 + below(9));
+          out.enqueue(all.slice(at, next));
+          at = next;
+        }
+        out.close();
+      } });
+      const got = [];
+      for await (const one of eventsOf(body)) got.push(one);
+      check(JSON.stringify(got) === JSON.stringify(sent), "stream", JSON.stringify(text));
+    }
+  }
+
+  // What is kept is right, is what was asked for last, and is within the bound.
+  async function chunks() {
+    const { Chunks } = await load("chunks");
+    for (let n = 0; n < 20; n += 1) {
+      let total = below(2000);
+      const size = 1 + below(40);
+      const kept = new Chunks({
+        size, bound: 300, changed() {}, failed() {},
+        async load(start, signal) {
+          const rows = [];
+          for (let row = start; row < Math.min(total, start + size); row += 1) rows.push(row);
+          await null;
+          check(!signal.aborted || true, "");
+          return { rows, weight: rows.length };
+        },
+      });
+      for (let step = 0; step < 60; step += 1) {
+        if (random() < 0.3) total += below(30);
+        const first = below(total);
+        const last = Math.min(total - 1, first + below(100));
+        if (total === 0) continue;
+        await kept.wait(first, last, total);
+        for (let row = first; row <= last && last - first < 300 - 2 * size; row += 1) {
+          check(kept.get(row) === row, "row", row, "of", total, "in chunks of", size);
+        }
+        let held = 0;
+        for (let row = 0; row < total; row += 1) held += kept.get(row) === undefined ? 0 : 1;
+        check(held <= 300 + size, held, "rows are kept");
+      }
+    }
+  }
+
+  // Scrolling by rows and pixels is scrolling over all heights.
+  async function scrolling() {
+    const { Scroller } = await load("scroller");
+    for (let n = 0; n < 40; n += 1) {
+      const heights = Array.from({ length: below(120) }, () => pick([18, 18, 18, 36]));
+      const sum = heights.reduce((all, one) => all + one, 0);
+      const scroller = new Scroller(document.createElement("div"), {
+        rowHeight: 18, heightOf: (row) => heights[row], moved() {} });
+      scroller.count = heights.length;
+      scroller.height = below(600);
+      const most = Math.max(0, sum - scroller.height);
+      const place = () => heights.slice(0, scroller.row).reduce((all, one) => all + one, 0)
+        + scroller.px;
+      let naive = 0;
+      for (let step = 0; step < 60; step += 1) {
+        if (random() < 0.7) {
+          const pixels = below(800) - 400;
+          scroller.moveBy(pixels);
+          naive = Math.max(0, Math.min(most, naive + pixels));
+        } else {
+          const row = below(heights.length + 1);
+          scroller.toRow(row);
+          naive = Math.min(most, heights.slice(0, row).reduce((all, one) => all + one, 0));
+        }
+        check(place() === naive, "scrolled to", place(), "instead of", naive, "of", most);
+        check(scroller.atEnd === (naive >= most - 1), "the end", naive, most);
+      }
+    }
+  }
+
+  async function hits() {
+    const { Hits } = await load("hits");
+    const found = new Hits();
+    for (let n = 0; n < 100; n += 1) {
+      found.lines = [...new Set(Array.from({ length: below(50) }, () => below(100)))]
+        .sort((one, other) => one - other);
+      const line = below(110);
+      const naive = found.lines.findIndex((one) => one >= line);
+      check(found.placeOf(line) === (naive < 0 ? found.lines.length : naive), "place of", line);
+      check(found.has(line) === found.lines.includes(line), "has", line);
+    }
+  }
+
+  // Zooming keeps the time under the pointer, and the log in sight.
+  async function windows() {
+    const { endOf, moved, timeAt, whole, zoomed } = await load("window");
+    for (let n = 0; n < 100; n += 1) {
+      const from = time();
+      const range = { from, to: from + BigInt(Math.round(Math.exp(random() * 35) + 1)) };
+      let view = whole(range);
+      for (let step = 0; step < 30; step += 1) {
+        const share = random();
+        const before = timeAt(view, share);
+        const next = random() < 0.7 ? zoomed(view, Math.exp(random() * 4 - 2.5), share, range)
+          : moved(view, random() - 0.5, range);
+        check(next.span >= 20, "span", next.span);
+        check(next.from <= range.to && endOf(next) >= range.from, "out of sight", next.from);
+        if (next.span < view.span && before >= range.from && before <= range.to) {
+          const away = Number(timeAt(next, share) - before);
+          check(Math.abs(away) <= 2 + view.span * 1e-12, "the pointer is", away, "away");
+        }
+        view = next;
+      }
+    }
+  }
+
+  async function conditions() {
+    const { condition } = await load("condition");
+    const pairs = [
+      [["len", 5, 0, "i64"], "len == 5"], [["", 5, 2, ""], "$2 == 5"], [["3", 5, 3, ""], "$3 == 5"],
+      [["user-id", 7, 0, "i64"], '$"user-id" == 7'], [["and", true, 0, "bool"], "$and == true"],
+      [["name", 'a"b\\c', 0, "str"], 'name == "a\\"b\\\\c"'], [["a", [1], 0, "i64[]"], null],
+      [["d", "18446744073709551615", 0, "u64"], "d == 18446744073709551615"],
+      [["d", "123", 0, "str"], 'd == "123"'],
+      [["at", "1795442587000000001", 0, "time"], 'at == "@1795442587.000000001"'],
+    ];
+    for (const [given, wanted] of pairs) {
+      check(condition(...given) === wanted, "condition", condition(...given), "for", wanted);
+    }
+  }
+}

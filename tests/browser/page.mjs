@@ -1,0 +1,360 @@
+// Tries the page of `timeline serve` in a browser, and compares what it shows with the command.
+//
+//     node page.mjs '{"address":"http://127.0.0.1:4280/","timeline":"target/release/timeline",
+//       "archive":{"id":"a.tla","path":"/srv/a.tla","query":"got","category":"net"},
+//       "live":{"id":"/demo","pid":4711},"screenshots":"/tmp/shots"}'
+//
+// The program with the number `pid` logs to the timeline of `live`, and is killed. Without
+// `live`, that part is left out; `only` lists the parts to try. CHROMIUM is the browser, and
+// playwright-core is found in node_modules beside this file, or in NODE_PATH. Prints a line for
+// each part that holds, and what differs; ends with 1 then.
+
+import { execFileSync } from "node:child_process";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { compareModules } from "./modules.mjs";
+
+const { chromium } = createRequire(import.meta.url)("playwright-core");
+const given = JSON.parse(process.argv[2]);
+const { archive, live } = given;
+const complaints = [];
+
+/** Runs the command, and gives the lines that it prints. */
+function timeline(...args) {
+  const text = execFileSync(given.timeline, args, { encoding: "utf8", maxBuffer: 1 << 28,
+    stdio: ["ignore", "pipe", "ignore"] });
+  return text.replace(/\n$/, "").split("\n");
+}
+
+const dumped = (...args) => timeline("dump", ...args, "--columns", "message", "--color", "never")
+  .slice(1);
+
+function demand(is, ...said) {
+  if (!is) throw new Error(said.join(" "));
+}
+
+/** A page of the browser that complains of every error and of all that its policy forbids. */
+async function open(context, fragment, before = "") {
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  page.on("pageerror", (error) => complaints.push(`${before}${error.stack ?? error}`));
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) complaints.push(before + message.text());
+  });
+  page.on("response", (response) => {
+    if (response.status() >= 400) complaints.push(`${response.status()} ${response.url()}`);
+  });
+  await page.goto(given.address + fragment);
+  return page;
+}
+
+const fragmentOf = (log, rest = {}) => `#${new URLSearchParams({ log, ...rest })}`;
+
+// Conditions that the page is waited for. They run in it.
+const drawn = () => document.querySelector("#grid").getAttribute("aria-busy") === "false"
+  && document.querySelectorAll("#rows .row").length > 0;
+const tracksDrawn = () => document.querySelector("#plot").getAttribute("aria-busy") === "false";
+const numberOf = (text) => Number(text.replaceAll(",", ""));
+
+async function rows(page) {
+  await page.waitForFunction(drawn);
+  return page.$$eval("#rows .row", (all) => all.map((row) => ({
+    line: Number((row.querySelector(".c-line")?.textContent ?? "").replaceAll(",", "")),
+    text: row.querySelector(".c-message").textContent })));
+}
+
+/** Waits until the search has ended, and gives the number of hits. */
+async function hits(page) {
+  const text = await page.waitForFunction(() => {
+    const shown = !document.querySelector("#count").hidden;
+    const said = document.querySelector("#count-text").textContent;
+    return shown && /^[\d,]+ hits?$/.test(said) ? said : null;
+  });
+  return numberOf((await text.jsonValue()).split(" ")[0]);
+}
+
+const shot = (page, name) => given.screenshots
+  && page.screenshot({ path: join(given.screenshots, `${name}.png`) });
+
+async function lines(context) {
+  const page = await open(context, fragmentOf(archive.id));
+  const first = await rows(page);
+  demand(first[0].line === 0, "the first line is", first[0].line);
+  demand(first[0].text === dumped(archive.path, "--line", "0", "-n", "1")[0], first[0].text);
+
+  const bar = await page.locator("#bar").boundingBox();
+  const thumb = await page.locator("#bar .thumb").boundingBox();
+  await page.mouse.move(thumb.x + 4, thumb.y + 4);
+  await page.mouse.down();
+  await page.mouse.move(bar.x + 4, bar.y + bar.height / 2, { steps: 6 });
+  await page.mouse.up();
+  await page.waitForFunction(() => Number(document.querySelector("#bar").ariaValueNow) > 0);
+  const middle = await rows(page);
+  const total = numberOf(/of ([\d,]+)/.exec(await page.textContent(".part-place"))[1]);
+  const [from, to] = [middle[0].line, middle.at(-1).line];
+  demand(from > total / 4 && from < total * 3 / 4, "the middle of", total, "is", from);
+  for (const { line, text } of [middle[0], middle[middle.length >> 1], middle.at(-1)]) {
+    const wanted = dumped(archive.path, "--line", String(line), "-n", "1");
+    demand(wanted.includes(text) || text === "", `line ${line} is`, text, "instead of", wanted);
+  }
+  await shot(page, "lines-light");
+
+  await page.keyboard.press("End");
+  await page.waitForFunction((last) => [...document.querySelectorAll("#rows .c-line")]
+    .some((cell) => Number(cell.textContent.replaceAll(",", "")) === last), total - 1);
+  await page.keyboard.press("g");
+  await page.keyboard.type(String(from));
+  await page.keyboard.press("Enter");
+  await page.waitForFunction((line) => Number(document.querySelector("#rows .selected .c-line")
+    ?.textContent.replaceAll(",", "") ?? -1) === line, from);
+  await page.waitForSelector("#details[aria-busy=false] .facts");
+  await page.keyboard.press("j");
+  await page.waitForFunction((line) => Number(document.querySelector("#rows .selected .c-line")
+    ?.textContent.replaceAll(",", "") ?? -1) > line, from);
+  await page.close();
+  return `lines: ${from} to ${to} of ${total}`;
+}
+
+async function search(context) {
+  const page = await open(context, fragmentOf(archive.id));
+  await rows(page);
+  await page.keyboard.press("/");
+  await page.keyboard.type(archive.query);
+  const found = await hits(page);
+  const events = new Set(timeline("search", archive.path, archive.query, "--json")
+    .filter(Boolean).map((line) => JSON.parse(line).lineIndex));
+  demand(found === events.size, found, "hits instead of", events.size);
+  await page.waitForFunction(() => document.querySelector("#rows mark") !== null);
+  const seen = (await rows(page)).filter(({ line }) => !events.has(line));
+  demand(seen.length === 0, "no hits:", JSON.stringify(seen[0]));
+
+  await page.keyboard.press("Escape");
+  const order = [...events].sort((one, other) => one - other);
+  for (const [key, place] of [["n", 0], ["n", 1], ["N", 0], ["N", order.length - 1]]) {
+    await page.keyboard.press(key);
+    await page.waitForFunction((line) => location.hash.includes(`line=${line}&`), order[place]);
+  }
+  await page.keyboard.press("h");
+  await page.waitForSelector("#rows .row.hit.selected");
+  await shot(page, "search-all-lines");
+  await page.close();
+  return `search: ${found} hits`;
+}
+
+async function filters(context) {
+  const page = await open(context, fragmentOf(archive.id, { category: archive.category }));
+  const wanted = timeline("search", archive.path, "", "--category", archive.category, "--json")
+    .filter(Boolean).length;
+  demand(await hits(page) === wanted, "hits of the filter instead of", wanted);
+  await page.click("#chips .chip button");
+  await page.waitForFunction(() => document.querySelector("#count").hidden
+    && !location.hash.includes("category"));
+  await rows(page);
+  // A click on the category of a line gives the filter back.
+  const cell = page.locator("#rows .c-category.clickable", { hasText: archive.category }).first();
+  await cell.click();
+  demand(await hits(page) === wanted, "hits after the click instead of", wanted);
+  await page.goBack();
+  await page.waitForFunction(() => document.querySelectorAll("#chips .chip").length === 0);
+  await page.close();
+  return `filters: ${wanted} events of ${archive.category}`;
+}
+
+/** The range of time in the address, or null. */
+const range = (page) => page.evaluate(() => {
+  const given = new URLSearchParams(location.hash.slice(1));
+  return given.has("from") ? [given.get("from"), given.get("to")] : null;
+});
+
+async function tracks(context) {
+  const page = await open(context, fragmentOf(archive.id, { view: "tracks" }));
+  await page.waitForFunction(tracksDrawn);
+  const colours = await page.$eval("#canvas", (canvas) => {
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    return new Set(new Uint32Array(data.buffer)).size;
+  });
+  demand(colours > 5, "the picture has", colours, "colours");
+  await shot(page, "tracks-light");
+  const box = await page.locator("#canvas").boundingBox();
+  const at = (share, y = 120) => [box.x + 170 + (box.width - 170) * share, box.y + y];
+  await page.mouse.move(...at(0.5));
+  await page.mouse.wheel(0, -1500);
+  await page.waitForFunction(() => location.hash.includes("from="));
+  await page.waitForFunction(tracksDrawn);
+  let before = await range(page);
+  await page.keyboard.press("+");
+  await page.waitForFunction((from) => !location.hash.includes(from), before[0]);
+  await page.waitForFunction(tracksDrawn);
+  let now = await range(page);
+  const span = ([from, to]) => Number(BigInt(to) - BigInt(from));
+  demand(Math.abs(span(now) / span(before) - 0.5) < 0.05, "zoomed", span(before), span(now));
+
+  // Of a range that is brushed, the count is that of its lines.
+  await page.keyboard.press("Home");
+  await page.waitForFunction(() => !location.hash.includes("from="));
+  await page.waitForFunction(tracksDrawn);
+  await page.keyboard.down("Shift");
+  await page.mouse.move(...at(0.3));
+  await page.mouse.down();
+  await page.mouse.move(...at(0.6, 150), { steps: 4 });
+  await page.mouse.up();
+  await page.keyboard.up("Shift");
+  await page.waitForFunction(() => /event/.test(document.querySelector("#brush-text").textContent));
+  const brushed = await page.textContent("#brush-text");
+  await shot(page, "tracks-range");
+  await page.click("#brush-lines");
+  const found = await hits(page);
+  demand(brushed.startsWith("about") || numberOf(brushed.split(" ")[0]) === found,
+    `"${brushed}" has`, found, "lines");
+  const chips = await page.$$eval("#chips .chip-name", (all) => all.map((one) => one.textContent));
+  demand(chips.join() === "since,until", "the filters are", chips);
+  await page.close();
+  return `tracks: ${brushed}`;
+}
+
+async function follow(context) {
+  const page = await open(context, fragmentOf(live.id), "live: ");
+  await page.waitForSelector("#follow[aria-pressed=true]");
+  const place = async () => (await rows(page)).at(-1).line;
+  const later = (than) => page.waitForFunction((before) => {
+    const last = [...document.querySelectorAll("#rows .c-line")].at(-1);
+    return Number(last?.textContent.replaceAll(",", "")) > before;
+  }, than);
+  await later(await place());
+  await later(await place());
+
+  // Paused, the place is kept while the list grows.
+  const grid = await page.locator("#grid").boundingBox();
+  await page.mouse.move(grid.x + 200, grid.y + 100);
+  await page.mouse.wheel(0, -400);
+  await page.waitForSelector("#follow[aria-pressed=false]");
+  await page.waitForFunction(() => /\+/.test(document.querySelector("#follow").textContent));
+  const top = (await rows(page))[0].line;
+  const max = await page.$eval("#bar", (bar) => Number(bar.ariaValueMax));
+  await page.waitForFunction((before) => Number(document.querySelector("#bar").ariaValueMax)
+    > before, max);
+  demand((await rows(page))[0].line === top, "the place was not kept");
+  await shot(page, "live-paused");
+
+  await page.keyboard.press("f");
+  await page.waitForSelector("#follow[aria-pressed=true]");
+  await later(await place());
+  process.kill(live.pid, "SIGKILL");
+  // The last event of a program that was killed is the last one that is shown.
+  let last = dumped(live.id, "-n", "1")[0];
+  for (let again = dumped(live.id, "-n", "1")[0]; again !== last;) {
+    last = again;
+    again = dumped(live.id, "-n", "1")[0];
+  }
+  await page.waitForFunction((text) => [...document.querySelectorAll("#rows .c-message")].at(-1)
+    ?.textContent === text, last);
+  await page.close();
+  return `follow: up to "${last}"`;
+}
+
+async function links(context) {
+  const count = 5;
+  const wanted = fragmentOf(archive.id, { line: count, q: archive.query, all: 1 });
+  const page = await open(context, wanted);
+  await page.waitForSelector("#rows .row.selected");
+  await hits(page);
+  demand(await page.inputValue("#q") === archive.query, "the query of the link");
+  demand(await page.getAttribute("#all", "aria-pressed") === "true", "all lines of the link");
+  demand((await rows(page)).some(({ line }) => line === count), "the line of the link");
+  await page.click("#tab-tracks");
+  await page.waitForFunction(tracksDrawn);
+  await page.mouse.move(600, 400);
+  await page.mouse.wheel(0, -600);
+  await page.waitForFunction(() => location.hash.includes("from="));
+  await page.waitForFunction(tracksDrawn);
+  const address = page.url();
+  await page.close();
+
+  const other = await open(context, new URL(address).hash);
+  await other.waitForFunction(tracksDrawn);
+  demand(other.url() === address, "the link", address, "became", other.url());
+  await other.waitForSelector("#tab-tracks[aria-selected=true]");
+  await other.keyboard.press("3");
+  await other.waitForSelector("#overview[aria-busy=false] .bar-row");
+  await shot(other, "overview-light");
+  await other.close();
+  return "links: a line, a query, a window of time";
+}
+
+async function dark() {
+  const context = await browser.newContext({ colorScheme: "dark",
+    viewport: { width: 1280, height: 800 } });
+  const page = await open(context, fragmentOf(archive.id, { line: 3 }));
+  await page.waitForSelector("#details[aria-busy=false] .facts");
+  const brightness = () => page.evaluate(() => {
+    const [red, green, blue] = getComputedStyle(document.body).backgroundColor.match(/\d+/g);
+    return (Number(red) + Number(green) + Number(blue)) / 765;
+  });
+  demand(await brightness() < 0.2, "dark is", await brightness());
+  await rows(page);
+  await shot(page, "lines-dark");
+  await page.keyboard.press("2");
+  await page.waitForFunction(tracksDrawn);
+  await shot(page, "tracks-dark");
+  await page.keyboard.press("t");
+  await page.waitForFunction(() => document.documentElement.dataset.theme === "light");
+  demand(await brightness() > 0.8, "light is", await brightness());
+  await context.close();
+  return "dark and light";
+}
+
+async function narrow() {
+  const context = await browser.newContext({ viewport: { width: 400, height: 760 } });
+  const page = await open(context, fragmentOf(archive.id, { line: 3 }));
+  await page.waitForSelector("#details[aria-busy=false] .facts");
+  await rows(page);
+  const fits = () => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+  const grid = await page.locator("#grid").boundingBox();
+  const details = await page.locator("#details").boundingBox();
+  demand(details.y >= grid.y + grid.height - 1, "the details are not below the lines");
+  for (const [view, ready] of [["lines", drawn], ["tracks", tracksDrawn]]) {
+    await page.click(`#tab-${view}`);
+    await page.waitForFunction(ready);
+    demand(await fits(), view, "is wider than 400 pixels");
+    await shot(page, `${view}-narrow`);
+  }
+  await page.click("#tab-overview");
+  await page.waitForSelector("#overview[aria-busy=false]");
+  demand(await fits(), "the overview is wider than 400 pixels");
+  await page.click("#help-button");
+  await page.waitForSelector("#help[open]");
+  await page.keyboard.press("Escape");
+  await page.waitForFunction(() => !document.querySelector("dialog[open]"));
+  await context.close();
+  return "400 pixels";
+}
+
+async function modules(context) {
+  const seed = given.seed ?? 1;
+  const page = await open(context, fragmentOf(archive.id));
+  await rows(page);
+  const wrong = await page.evaluate(compareModules, seed);
+  demand(wrong.length === 0, `with seed ${seed}:\n  ${wrong.join("\n  ")}`);
+  await page.close();
+  return "modules: as their twins";
+}
+
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+const context = await browser.newContext({ colorScheme: "light",
+  viewport: { width: 1280, height: 800 } });
+const parts = [modules, lines, search, filters, tracks, links, dark, narrow];
+if (live) parts.push(follow);
+let failed = false;
+for (const part of parts) {
+  if (given.only && !given.only.includes(part.name)) continue;
+  try {
+    console.log(await part(context));
+  } catch (error) {
+    failed = true;
+    console.log(`FAILED ${part.name}: ${error.stack ?? error}`);
+  }
+}
+await browser.close();
+for (const complaint of complaints) console.log(`The browser complains: ${complaint}`);
+process.exitCode = failed || complaints.length ? 1 : 0;

@@ -1,0 +1,94 @@
+//! The page in a browser: tests/browser/page.mjs drives it and compares it with the command.
+
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::json;
+use timeline::{Priority, Timeline, event};
+
+use super::http::Served;
+use crate::command::*;
+use crate::support::{Name, Process, Random, root, say};
+
+/// Logs until it is killed: some hundred events a second, as a page is read by people.
+fn log_for_ever(arguments: &[String]) {
+    let tl = Timeline::open(&arguments[0]).unwrap();
+    for number in 0_u64.. {
+        event!(tl, Priority::Info, "net", "sent {number}", number);
+        if number == 0 {
+            say("begun");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// An archive of several categories, priorities and threads, with messages of several lines,
+/// markup and text beyond ASCII.
+fn archive(folder: &std::path::Path) {
+    let name = Name::new("browser");
+    let tl = name.create(1 << 16);
+    let none = timeline::Attributes::default();
+    let lines = tl.define_printf("db", Priority::Info, "query %d\n  of %x", ("m.c", 1), &none);
+    let lines = lines.unwrap();
+    thread::scope(|scope| {
+        for seed in 1..4 {
+            let tl = &tl;
+            scope.spawn(move || {
+                let mut random = Random(seed);
+                for number in 0..6_000_u64 {
+                    let (any, took) = (random.next(), random.below(5_000_000));
+                    let id = format!("{:012x}", any >> 16);
+                    match any % 8 {
+                        0 => tl.log_payload(lines, &[number, any], false),
+                        1 => event!(tl, Priority::Warning, "net", "retry {number}", number),
+                        2 => event!(tl, Priority::Error, "größe", "<b>{id}</b> & co", id),
+                        3 => event!(tl, Priority::Trace, "db", "took {took} for {id}", took, id),
+                        _ => event!(
+                            tl,
+                            Priority::Info,
+                            "net",
+                            "got {number} of {id}",
+                            number,
+                            id
+                        ),
+                    };
+                }
+            });
+        }
+    });
+    event!(important: true, tl, Priority::Error, "net", "link is down");
+    let file = snapshot(&name, folder);
+    let path = folder.join("flight.tla").display().to_string();
+    succeed(&["record", &file, "-o", &path, "--fsync", "never"]);
+    std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn the_page_shows_what_the_command_prints() {
+    let folder = tempfile::tempdir().unwrap();
+    archive(folder.path());
+    let name = Name::new("browser-live");
+    let _tl = name.create(1 << 14);
+    let mut program = Process::start(log_for_ever, &[name.path()]);
+    program.line();
+    let path = folder.path().join("flight.tla").display().to_string();
+    let served = Served::begin(&[&path, name.path()]);
+    let given = json!({
+        "address": format!("http://{}/", served.host),
+        "timeline": env!("CARGO_BIN_EXE_timeline"),
+        "archive": {"id": path, "path": path, "query": "got", "category": "db"},
+        "live": {"id": name.path(), "pid": program.pid()},
+        "screenshots": std::env::var("SCREENSHOTS").ok(),
+        "seed": std::process::id(),
+    });
+    let tried = Command::new("node")
+        .arg(root().join("tests/browser/page.mjs"))
+        .arg(given.to_string())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&tried.stdout);
+    let wrong = String::from_utf8_lossy(&tried.stderr);
+    assert!(tried.status.success(), "{said}{wrong}");
+    assert!(said.contains("follow: up to \"sent number("), "{said}");
+}
