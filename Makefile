@@ -6,13 +6,14 @@ TARGET_DIR ?= $(or $(CARGO_TARGET_DIR),target)/release
 NPM_PACKAGES = tests/browser/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := all
-.PHONY: all build test lint unit loom fuzz demo bench bench-search install clean help
+.PHONY: all build test lint unit loom fuzz demo bench bench-search bench-serve install clean help
 
 help:
 	@echo "make            build the command and the libraries: $(TARGET_DIR)"
 	@echo "make demo       a LuaJIT and a C program log to one timeline, which is dumped while they run"
 	@echo "make test       format, lints, documentation, layering, header, unit, property, loom, C, C++ and Lua tests"
 	@echo "make bench-search   what searching archives costs, beside ripgrep and others; QUICK=1 for a try"
+	@echo "make bench-serve    what the page of \`timeline serve\` costs, in a browser; QUICK=1 for a try"
 	@echo "make bench      what logging and reading cost, beside the clock and beside others; QUICK=1 for a try, SVG=FILE draws, PAGE=FILE fills"
 	@echo "make fuzz       feed each reader of bytes with a fuzzer; SECONDS=60 for each, TARGETS=\"archive ring\" for some"
 	@echo "make install    install what make has built under PREFIX (/usr/local); DESTDIR goes before it"
@@ -92,6 +93,13 @@ bench-search:
 	$(MAKE) build
 	$(CARGO) build --release -p timeline-bench-programs
 	TARGET_DIR="$(TARGET_DIR)" benches/search.py $(if $(QUICK),--quick)
+
+# Its archive of 50 million events takes a minute to make.
+bench-serve:
+	scripts/bootstrap.sh test
+	$(MAKE) $(NPM_PACKAGES) build
+	$(CARGO) build --release -p timeline-bench-programs
+	TARGET_DIR="$(TARGET_DIR)" node benches/serve.mjs $(if $(QUICK),--quick)
 
 # Builds nothing: root, who often runs this, may have no cargo, and would own what it built.
 install:
