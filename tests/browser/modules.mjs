@@ -92,10 +92,12 @@ export async function compareModules(seed) {
     const { eventsOf } = await load("sse");
     for (let n = 0; n < 60; n += 1) {
       const sent = Array.from({ length: below(8) }, () => ({ event: pick(["hits", "end"]),
-        data: pick(["{}", "ä€😀 x", "a\nb", "data: y"]) }));
+        data: pick(["{}", "ä€😀 x", "a\nb", "data: y", "  z "]) }));
       const end = pick(["\n", "\r\n"]);
+      const space = pick(["", " "]);
+      const field = (line) => `data:${line[0] === " " ? " " : space}${line}`;
       const text = sent.map(({ event, data }) => [": alive", `event: ${event}`,
-        ...data.split("\n").map((line) => `data: ${line}`), "", ""].join(end)).join("");
+        ...data.split("\n").map(field), "", ""].join(end)).join("");
       const all = new TextEncoder().encode(text);
       const body = new ReadableStream({ start(out) {
         for (let at = 0; at < all.length;) {
@@ -119,11 +121,10 @@ export async function compareModules(seed) {
       const size = 1 + below(40);
       const kept = new Chunks({
         size, bound: 300, changed() {}, failed() {},
-        async load(start, signal) {
+        async load(start, count) {
           const rows = [];
-          for (let row = start; row < Math.min(total, start + size); row += 1) rows.push(row);
+          for (let row = start; row < Math.min(total, start + count); row += 1) rows.push(row);
           await null;
-          check(!signal.aborted || true, "");
           return { rows, weight: rows.length };
         },
       });
@@ -168,6 +169,8 @@ export async function compareModules(seed) {
           naive = Math.min(most, heights.slice(0, row).reduce((all, one) => all + one, 0));
         }
         check(place() === naive, "scrolled to", place(), "instead of", naive, "of", most);
+        const within = scroller.px < (heights[scroller.row] ?? 1) || heights.length === 0;
+        check(within, scroller.px, "pixels of row", scroller.row);
         check(scroller.atEnd === (naive >= most - 1), "the end", naive, most);
       }
     }

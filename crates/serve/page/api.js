@@ -3,7 +3,7 @@
 import { eventsOf } from "./sse.js";
 
 /** What the server answered instead of what was asked for; `status` is 0 if it did not. */
-export class ApiError extends Error {
+class ApiError extends Error {
   constructor(status, message) {
     super(message);
     this.status = status;

@@ -7,7 +7,7 @@ const LONG = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 108
   86400].map((seconds) => seconds * SECOND);
 
 /** The distance of marks for a span in ns, of which so many fit. */
-export function stepOf(span, most) {
+function stepOf(span, most) {
   const least = span / Math.max(1, most);
   for (let unit = 1; unit < SECOND; unit *= 10) {
     for (const step of [unit, 2 * unit, 5 * unit]) if (step >= least) return step;

@@ -5,7 +5,7 @@ import { byId, make } from "./dom.js";
 import { addFilter, FILTERS, removeFilter, set, state } from "./state.js";
 import { visible } from "./text.js";
 import { dateAndTime, fromFilter } from "./time.js";
-import { categoryRank } from "./theme.js";
+import { categoryRank, onColours } from "./theme.js";
 
 const HINTS = {
   category: "engine, or a pattern such as net*", event: "engine.got_packet, or engine.*",
@@ -22,6 +22,7 @@ export class Chips {
   constructor({ hits, leave }) {
     Object.assign(this, { hits, leave });
     this.log = null;
+    this.changed = null;
     this.form = byId("add-filter");
     this.kind = byId("filter-kind");
     this.value = byId("filter-value");
@@ -32,23 +33,31 @@ export class Chips {
       event.preventDefault();
       const text = this.value.value.trim();
       if (!text) return;
+      const kept = state.filters.filter((one) => one !== this.changed);
+      if (this.changed) set({ filters: kept }, true);
       addFilter(this.kind.value, text);
       this.form.hidePopover();
       this.leave();
     });
     this.form.addEventListener("toggle", (event) => {
-      if (event.newState !== "open") return;
-      this.value.value = "";
+      if (event.newState !== "open") {
+        this.changed = null;
+        return;
+      }
+      if (!this.changed) this.value.value = "";
       this.#suggest();
       this.value.focus();
     });
     byId("only").addEventListener("click", () => set({ only: true }));
     byId("all").addEventListener("click", () => set({ only: false }));
     hits.addEventListener("start", () => this.draw());
+    onColours(() => this.draw());
   }
 
-  /** Opens the form that adds a filter. */
-  add() {
+  /** Opens the form that adds a filter, or changes one. */
+  add(filter = null) {
+    this.changed = filter;
+    if (filter) [this.kind.value, this.value.value] = filter;
     this.form.showPopover();
   }
 
@@ -85,7 +94,8 @@ export class Chips {
 
   /** Shows the filters of the state. */
   draw() {
-    byId("chips").replaceChildren(...state.filters.map(([name, value]) => chip(name, value)));
+    byId("chips").replaceChildren(...state.filters.map((filter) => chip(filter,
+      () => this.add(filter))));
     const active = this.hits.active;
     byId("modes").hidden = !active || state.view !== "lines";
     byId("clear").hidden = !state.filters.length;
@@ -95,13 +105,14 @@ export class Chips {
   }
 }
 
-function chip(name, value) {
+function chip([name, value], change) {
   const time = name === "since" || name === "until" ? fromFilter(value) : null;
   const text = time === null ? visible(value) : dateAndTime(time);
   const rank = name === "category" ? categoryRank(value) : -1;
   return make("li", { class: "chip" },
     make("span", { class: "chip-name", text: FILTERS[name].toLowerCase() }),
-    make("span", { class: `chip-value${rank >= 0 ? ` k${rank}` : ""}`, text, title: text }),
+    make("button", { type: "button", class: `chip-value${rank >= 0 ? ` k${rank}` : ""}`, text,
+      title: `Change: ${text}`, onclick: change }),
     make("button", { type: "button", class: "bare", text: "✕",
       "aria-label": `Remove the filter ${FILTERS[name].toLowerCase()} ${text}`,
       onclick: () => removeFilter(name, value) }));

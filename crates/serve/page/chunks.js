@@ -4,8 +4,9 @@
 const REST = 2_000;
 
 /**
- * Rows come in chunks of `size` rows. `load(start, signal)` fetches one: an object with `rows`,
- * as many as there are, and a `weight`. The weights of what is kept do not exceed `bound`.
+ * Rows come in chunks of `size` rows. `load(start, count, signal)` fetches rows of one: an object
+ * with `rows`, as many as there are, and a `weight`. When the list has grown, only the rest of a
+ * chunk is fetched. The weights of what is kept do not exceed `bound`.
  */
 export class Chunks {
   #kept = new Map();
@@ -65,10 +66,13 @@ export class Chunks {
 
   /** Waits until rows `first` to `last` are here, or could not be fetched. */
   async wait(first, last, total) {
-    this.want(first, last, total);
     const from = Math.floor(Math.max(0, first) / this.size);
     const to = Math.floor(Math.max(0, last) / this.size);
-    for (let index = from; index <= to; index += 1) await this.#running.get(index)?.ended;
+    // A request that is on its way may be of a time when the list was shorter.
+    for (const _ of [1, 2]) {
+      this.want(first, last, total);
+      for (let index = from; index <= to; index += 1) await this.#running.get(index)?.ended;
+    }
   }
 
   #whole(index, total) {
@@ -87,10 +91,12 @@ export class Chunks {
 
   async #take(index, controller, tag) {
     try {
-      const chunk = await this.load(index * this.size, controller.signal);
+      const have = this.#kept.get(index)?.rows.length ?? 0;
+      const start = index * this.size + have;
+      const more = await this.load(start, this.size - have, controller.signal);
       if (tag !== this.#tag || controller.signal.aborted) return;
       this.#failed.delete(index);
-      this.#keep(index, chunk);
+      this.#keep(index, more, have);
     } catch (error) {
       if (controller.signal.aborted || tag !== this.#tag) return;
       this.#failed.set(index, performance.now());
@@ -102,10 +108,14 @@ export class Chunks {
     this.changed();
   }
 
-  #keep(index, chunk) {
-    this.#weight += chunk.weight - (this.#kept.get(index)?.weight ?? 0);
+  #keep(index, more, behind) {
+    const before = this.#kept.get(index);
+    // What these rows follow may have had to make room meanwhile.
+    if (behind && before?.rows.length !== behind) return;
     this.#kept.delete(index);
-    this.#kept.set(index, chunk);
+    this.#kept.set(index, before ? { rows: before.rows.concat(more.rows),
+      weight: before.weight + more.weight } : more);
+    this.#weight += more.weight;
     for (const [oldest, { weight }] of this.#kept) {
       if (this.#weight <= this.bound || oldest === index) break;
       this.#kept.delete(oldest);

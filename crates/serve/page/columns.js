@@ -15,7 +15,7 @@ const name = (field) => (event) => (event[field] === null || event[field] === un
  * `text(event, line, context)` is what a column shows. A click on it filters by `filter`, if the
  * event has that. `once` columns show nothing on the further lines of a message.
  */
-export const COLUMNS = [
+const COLUMNS = [
   { id: "line", label: "line", title: "Number of the line", text: (_, line) => number(line) },
   { id: "time", label: "time", title: "Time", once: true, text: timeText },
   { id: "level", label: "level", title: "Priority", once: true, width: 7, filter: "priority",
@@ -49,7 +49,7 @@ function timeText(event, _, { first, before }) {
 }
 
 /** Whether the window is so narrow that it has columns of its own. */
-export function isNarrow() {
+function isNarrow() {
   return innerWidth < 640;
 }
 

@@ -5,7 +5,7 @@ import { byId, debounced, make } from "./dom.js";
 import { sourceLink } from "./editor.js";
 import { fieldRows, filterButton, propertyRows } from "./fields.js";
 import { onPrefs, prefs } from "./prefs.js";
-import { set, state } from "./state.js";
+import { state } from "./state.js";
 import { showError, showMessage } from "./status.js";
 import { number, visible } from "./text.js";
 import { categoryRank, levelClass, onColours } from "./theme.js";
@@ -214,9 +214,4 @@ function stack(frames) {
 function copy(text, said) {
   navigator.clipboard.writeText(text).then(() => showMessage(said),
     () => showError("The browser does not let this page copy"));
-}
-
-/** Looks away from the event that is selected. */
-export function deselect() {
-  set({ line: null });
 }

@@ -76,11 +76,16 @@ export class LinesView {
 
   /** Waits for the last lines before they are said to be there, so that none is shown empty. */
   async advance() {
-    const page = this.scroller.page;
-    const goal = this.log.lines;
-    await this.all.chunks.wait(goal - page, goal - 1, goal);
-    this.all.count = Math.max(this.all.count, Math.min(goal, this.log.lines));
-    this.draw();
+    if (this.advancing) return;
+    this.advancing = true;
+    const { log, all } = this;
+    while (log === this.log && all.count < log.lines) {
+      const goal = log.lines;
+      await all.chunks.wait(goal - this.scroller.page - 1, goal - 1, goal);
+      all.count = Math.max(all.count, goal);
+      this.draw();
+    }
+    this.advancing = false;
   }
 
   /** The numbers of lines have started anew: finds what was seen by its time. */
@@ -173,7 +178,6 @@ export class LinesView {
   #more() {
     if (!this.log) return;
     this.#grow();
-    if (!this.hits.has(state.line) || this.source === this.all) this.#afresh();
     this.#reach(false);
     this.#map();
     this.draw();
@@ -326,6 +330,7 @@ export class LinesView {
   #emptyText() {
     const only = this.source === this.only;
     if (only) return this.hits.running ? "Searching…" : "No line meets this.";
+    if (this.log.info?.index?.state === "building") return "The log is being indexed…";
     return this.log.info ? "There are no events yet." : "Opening…";
   }
 

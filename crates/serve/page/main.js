@@ -111,6 +111,7 @@ function keys() {
 async function open(id) {
   log?.close();
   hits.clear();
+  indexed = true;
   const opened = new Log(id);
   log = opened;
   for (const part of [lines, tracks, overview, details, chips]) part.open(log);
@@ -134,8 +135,17 @@ async function open(id) {
   }
 }
 
+let indexed = true;
+
 function known() {
   const { kind, growing } = log;
+  const before = indexed;
+  indexed = log.info.index?.state !== "building";
+  if (indexed && !before) {
+    // What was refused while the log was being indexed is asked again.
+    if (parametersOf(state).length) find();
+    if (state.view === "overview") overview.read();
+  }
   const badge = byId("log-kind");
   badge.className = `kind kind-${kind}`;
   setText(badge, growing ? `${kind} ●` : kind);
@@ -145,7 +155,10 @@ function known() {
   overview.draw();
 }
 
+/** While a log grows, its counts are read again after so many ms. */
+const COUNTS_AGAIN = 2_000;
 let extending = 0;
+let counting = 0;
 
 function grown() {
   if (follow.on) lines.advance();
@@ -153,6 +166,10 @@ function grown() {
   follow.draw();
   tracks.grown(follow.on);
   extending ||= setTimeout(() => { extending = 0; hits.extend(); }, follow.on ? 60 : 500);
+  counting ||= setTimeout(() => {
+    counting = 0;
+    if (state.view === "overview") overview.read();
+  }, COUNTS_AGAIN);
 }
 
 async function anew() {

@@ -62,7 +62,7 @@ export function fillRow(node, event, line, context) {
 }
 
 /** The text of a line of the message of an event. */
-export function lineOfMessage(event, line) {
+function lineOfMessage(event, line) {
   if (event.lines <= 1) return event.message;
   event.parts ??= event.message.split(/\r?\n/);
   return event.parts[line - event.line] ?? "";

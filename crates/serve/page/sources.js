@@ -9,25 +9,30 @@ const BOUND = 24_000_000;
 
 const weightOf = (events) => events.reduce((sum, event) => sum + event.message.length + 300, 0);
 
+// That a log is being indexed is told already.
+function failed(log, error) {
+  if (error.status !== 503 || log.info?.index?.state !== "building") showError(error, "Lines");
+}
+
 /** All lines: row n is line n. */
 export class AllLines {
   constructor(log, changed) {
     this.log = log;
     this.count = 0;
     this.chunks = new Chunks({
-      size: 250, bound: BOUND, changed, load: (start, signal) => this.#load(start, signal),
-      failed: (error) => showError(error, "Lines"),
+      size: 250, bound: BOUND, changed, load: (...asked) => this.#load(...asked),
+      failed: (error) => failed(log, error),
     });
   }
 
-  async #load(start, signal) {
-    const asked = { from: start, count: this.chunks.size };
+  async #load(start, count, signal) {
+    const asked = { from: start, count };
     const answer = await getJson(ofLog(this.log.id, "lines"), asked, signal);
     this.log.heard(answer.version, answer.total);
     const rows = [];
     for (const event of answer.lines) {
       const from = Math.max(event.line, start);
-      const to = Math.min(event.line + event.lines, start + this.chunks.size);
+      const to = Math.min(event.line + event.lines, start + count);
       for (let line = from; line < to; line += 1) rows[line - start] = event;
     }
     return { rows, weight: weightOf(answer.lines) };
@@ -53,13 +58,13 @@ export class OnlyHits {
     this.hits = hits;
     this.count = 0;
     this.chunks = new Chunks({
-      size: 100, bound: BOUND, changed, load: (start, signal) => this.#load(start, signal),
-      failed: (error) => showError(error, "Lines"),
+      size: 100, bound: BOUND, changed, load: (...asked) => this.#load(...asked),
+      failed: (error) => failed(log, error),
     });
   }
 
-  async #load(start, signal) {
-    const lines = this.hits.lines.slice(start, start + this.chunks.size);
+  async #load(start, count, signal) {
+    const lines = this.hits.lines.slice(start, start + count);
     const answer = await getJson(ofLog(this.log.id, "lines"), { at: lines.join(",") }, signal);
     this.log.heard(answer.version, answer.total);
     const rows = [];

@@ -8,6 +8,10 @@ import { endOf } from "./window.js";
 const KEPT = 12;
 const MOST_BUCKETS = 4096;
 
+/** While a log grows, all is asked again after so many ms, and the whole log after so many. */
+const AGAIN = 200;
+const WHOLE_AGAIN = 2_000;
+
 /** A request for a window that has been left may run for so many ms before it is given up. */
 const PATIENCE = 150;
 
@@ -20,6 +24,7 @@ class Answer {
     this.exact = said.exact;
     this.categories = said.categories;
     this.question = question;
+    this.read = performance.now();
     // The server's keys are numbers that another answer may give to another row.
     this.rows = new Map();
     for (const row of said.rows) {
@@ -104,7 +109,23 @@ export class TrackData {
 
   /** The log has grown, so all has to be asked again. */
   refresh() {
-    this.question = { ...this.question };
+    this.timer ||= setTimeout(() => {
+      this.timer = 0;
+      this.question = { ...this.question };
+      this.changed();
+    }, AGAIN);
+  }
+
+  // Whether the answer of the whole log is of now, or nearly so while the log grows.
+  #isWholeGood() {
+    const whole = this.#whole;
+    if (!whole || this.isFresh(whole)) return whole !== null;
+    const same = whole.question.by === this.question.by
+      && whole.question.filters === this.question.filters;
+    const rest = whole.read + WHOLE_AGAIN - performance.now();
+    if (!same || rest <= 0) return false;
+    this.later ||= setTimeout(() => { this.later = 0; this.changed(); }, rest + 10);
+    return true;
   }
 
   stop() {
@@ -158,7 +179,7 @@ export class TrackData {
   /** Asks for what is missing to draw a window that is so many pixels wide. */
   want(view, pixels) {
     const [from, to] = this.#needed(view);
-    if (!this.#whole || !this.isFresh(this.#whole)) this.#readWhole(pixels);
+    if (!this.#isWholeGood()) this.#readWhole(pixels);
     if (from >= to) return;
     const wide = view.span / Math.max(1, pixels);
     const best = this.best(view);

@@ -1,7 +1,7 @@
 // The window of time that the tracks show: where it begins, as BigInt, and its span in ns.
 
 /** The shortest window, in ns. */
-export const SHORTEST = 20;
+const SHORTEST = 20;
 
 /** The window of two times. */
 export function between(from, to) {

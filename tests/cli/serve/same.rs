@@ -327,3 +327,22 @@ fn the_file_itself_can_be_read_in_ranges() {
     let beyond = format!("Range: bytes={}-", bytes.len());
     assert_eq!(served.ask("GET", &log, &[&beyond], "").status, 416);
 }
+
+#[test]
+fn an_imported_object_has_its_properties() {
+    let folder = tempfile::tempdir().unwrap();
+    let (log, path) = (
+        folder.path().join("log.jsonl"),
+        folder.path().join("log.tla"),
+    );
+    let file = r#"{"$type":"SourceFile","$text":"a.c"}"#;
+    let line = format!(r#"{{"message":"built x","properties":{{"file":{file},"n":7}}}}"#);
+    fs::write(&log, format!("{line}\n")).unwrap();
+    let path = path.display().to_string();
+    succeed(&["import", &log.display().to_string(), "-o", &path]);
+    let served = Served::begin(&[&path]);
+    let details = served.json(&format!("/api/logs/{}/lines/0", quoted(&path)));
+    let expected: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(details["properties"], expected["properties"]);
+    assert_eq!(details["message"], "built x");
+}

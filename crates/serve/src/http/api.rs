@@ -190,7 +190,7 @@ pub fn log_state(log: &Log) -> Result<LogState> {
     }
     let share = log.indexing();
     let is_ready = log.ready().is_ok();
-    let lines = is_ready.then(|| version.lines(&Index::open(archive)));
+    let lines = is_ready.then(|| version.lines());
     let program = |preamble: &Preamble| Program {
         host: preamble.host.clone(),
         timeline: preamble.timeline.clone(),

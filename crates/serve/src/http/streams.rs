@@ -19,7 +19,6 @@ use super::state::State;
 use crate::error::Result;
 use crate::logs::Log;
 use crate::read::{Hits, Moment, Progress, Wanted, search};
-use timeline_search::Index;
 
 /// Parts of an answer that wait for a slow client. Behind them, the search waits.
 const WAITING: usize = 16;
@@ -160,10 +159,7 @@ pub async fn follow(
 
 fn growth(log: &Log) -> Result<Growth> {
     let version = log.followed()?;
-    let lines = log
-        .ready()
-        .is_ok()
-        .then(|| version.lines(&Index::open(&version.archive)));
+    let lines = log.ready().is_ok().then(|| version.lines());
     let last = version.archive.units().map(|unit| unit.unix.1).max();
     Ok(Growth {
         version: version.number,

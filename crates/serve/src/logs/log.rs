@@ -18,6 +18,8 @@ use crate::error::{Error, Result};
 
 /// How long a log stays open that nobody reads.
 const IDLE: Duration = Duration::from_secs(30);
+/// How long a log counts as unchanged after somebody looked.
+const FRESH: Duration = Duration::from_millis(10);
 /// How often a recorder is told that somebody follows its archive.
 const RENEW: Duration = Duration::from_secs(5);
 /// Bytes of an archive that are read as fast as an index is.
@@ -145,7 +147,7 @@ impl Log {
         let mut state = self.lock();
         let path = self.path(&mut state)?;
         if let Some(opened) = &state.opened
-            && opened.at.elapsed() < opened.took * 4
+            && opened.at.elapsed() < FRESH.max(opened.took * 4)
         {
             return Ok(Arc::clone(&opened.version));
         }

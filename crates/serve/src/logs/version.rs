@@ -48,8 +48,9 @@ impl Version {
     }
 
     /// How many lines it has. The first call reads what is not indexed.
-    pub fn lines(&self, index: &Index) -> Lines {
+    pub fn lines(&self) -> Lines {
         *self.lines.get_or_init(|| {
+            let index = Index::open(&self.archive);
             let (archive, mut messages) = (&self.archive, Messages::new(&self.archive));
             let (mut important, mut others) = (0, 0);
             let rest = Box::new(index.rest());

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::Value as Json;
 use timeline::{Definition, Event, FieldType, Format, Layout, Source, Value, dump};
+use timeline_search::import::write_object;
 use utoipa::ToSchema;
 
 use super::events::{EventObject, Objects};
@@ -36,6 +37,9 @@ pub struct Details {
     pub channels: Vec<String>,
     /// The call stack, innermost first.
     pub backtrace: Vec<StackFrame>,
+    /// The properties of an event that was imported from JSON, as they stood there.
+    #[schema(value_type = Option<serde_json::Value>)]
+    pub properties: Option<Json>,
     /// The machine it was recorded on, if an archive says so.
     pub host: Option<String>,
     /// The timeline it was recorded from, if an archive says so.
@@ -90,6 +94,7 @@ pub fn details(version: &Version, line: u64) -> Result<Details> {
         source_line: definition.and_then(|definition| definition.line),
         channels: definition.map(channels).unwrap_or_default(),
         backtrace: backtrace(version, &event),
+        properties: properties(version, &event, definition),
         host: program.and_then(|program| program.host.clone()),
         timeline: program.and_then(|program| program.timeline.clone()),
         event: Objects::new(archive).object(&event, Some(first)),
@@ -212,6 +217,21 @@ fn printed(format: &str, value: &Value) -> String {
     let mut text = Vec::new();
     Format::parse(format).render(std::iter::once(value.clone()), &mut text);
     String::from_utf8_lossy(&text).into_owned()
+}
+
+/// The properties of the objects that an event was imported from.
+fn properties(version: &Version, event: &Event, definition: Option<&Definition>) -> Option<Json> {
+    let definition = definition.filter(|definition| !definition.is_lost)?;
+    let object = definition.object.as_deref()?;
+    let layout = Layout::of(definition);
+    let values: Vec<Value> = event.values(&layout).collect();
+    let mut messages = dump::Messages::new(&version.archive);
+    let message = messages.text(event, Some(definition));
+    let mut text = String::new();
+    write_object(object, &message, &values, "", &mut text);
+    // Several lines of one message have an object each, with the same properties.
+    let mut first: Json = serde_json::from_str(text.lines().next()?).ok()?;
+    first.get_mut("properties").map(Json::take)
 }
 
 fn backtrace(version: &Version, event: &Event) -> Vec<StackFrame> {

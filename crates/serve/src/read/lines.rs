@@ -106,7 +106,7 @@ pub fn numbered<'v>(
 ) -> Result<u64> {
     let archive = &version.archive;
     let index = Index::open(archive);
-    let lines = version.lines(&index);
+    let lines = version.lines();
     let candidates = match from {
         From::Line(line) => index.from_line(line, lines.rest),
         From::Time(time) => index.from_time(time),

@@ -63,7 +63,7 @@ pub fn search(
 ) -> Result<()> {
     let archive = &version.archive;
     let mut index = Index::open(archive);
-    let total = version.lines(&index).total;
+    let total = version.lines().total;
     let candidates = match &wanted.needle {
         Some(needle) => Some(index.candidates(needle, Order::OldestFirst, Some(0))),
         None if wanted.query.is_empty() => None,
