@@ -46,7 +46,7 @@ pub use module::Module;
 pub use object::{Object, ObjectPart, ObjectValue};
 pub(crate) use payload::{CUT, NULL};
 pub use payload::{Layout, Values};
-pub use printf::Format;
+pub use printf::{Format, FormatPart, FormatValue};
 pub use priority::{Level, Priority};
 pub use rules::Rules;
 pub use selection::Selection;

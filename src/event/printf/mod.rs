@@ -17,6 +17,7 @@ mod field;
 mod float;
 mod integer;
 mod parse;
+mod parts;
 mod short_decimal;
 mod text;
 
@@ -25,6 +26,7 @@ use super::values::Value;
 use crate::layout::MAX_ARGUMENTS;
 use field::Spec;
 use parse::{Amount, Conversion, Directive, Flags, Item};
+pub use parts::{FormatPart, FormatValue};
 
 /// The upper bits of a type without a constant precision.
 const NO_PRECISION: u32 = 0xff_ffff;

@@ -3,6 +3,8 @@
 use std::time::SystemTime;
 
 use jiff::tz::TimeZone;
+use timeline::Source;
+use timeline::dump::Messages;
 use timeline_archive::{Archive, Preamble};
 use timeline_search::import::Importer;
 use timeline_search::{Case, Needle, Query};
@@ -55,6 +57,9 @@ fn lines(random: &mut Random) -> String {
         };
         if i % 500 == 77 {
             log += &format!("seldom {large} in {host} for {few}\nnever {i}\n");
+            // These share columns with the rare ones without a time.
+            log += &format!("2026-11-23 14:03:08.{few:03} WARN {large} is seldom\n");
+            log += &format!("2026-11-23 14:03:08.{few:03} WARN no {host} for {small}\n");
         }
     }
     log
@@ -178,4 +183,110 @@ fn nothing_is_asked_about_lines_whose_columns_tell() {
         found <= asked && asked < LINES as usize,
         "{found} of {asked}"
     );
+}
+
+fn by_text(text: &str, case: Case) -> Query {
+    Query {
+        texts: vec![Needle::text(text, case).unwrap()],
+        ..Query::default()
+    }
+}
+
+/// Asks for parts of messages, each of which is found. About how many lines nobody was asked.
+fn parts_are_found(archive: &Archive, random: &mut Random, queries: usize) -> usize {
+    let chosen = Chosen::of(archive);
+    let (_, events) = &chosen.events[0];
+    let (mut messages, mut unasked) = (Messages::new(archive), 0);
+    for _ in 0..queries {
+        let event = &events[random.below(events.len() as u64) as usize];
+        let message = messages.text(event, archive.definition(event.id));
+        let line: Vec<char> = message.lines().next().unwrap_or_default().chars().collect();
+        let from = random.below(line.len() as u64 + 1) as usize;
+        let count = 1 + random.below(30) as usize;
+        let part: String = line.iter().skip(from).take(count).collect();
+        for (text, case) in [
+            (part.clone(), Case::Sensitive),
+            (part.to_lowercase(), Case::Smart),
+            (part.to_ascii_uppercase(), Case::Insensitive),
+        ] {
+            let (found, asked) = chosen.agree(&by_text(&text, case));
+            assert!(
+                0 < found && found <= asked,
+                "{found} of {asked} by {text:?} of {message}"
+            );
+            unasked += events.len() - asked;
+        }
+    }
+    unasked
+}
+
+/// Lines with times as the system's log has them.
+fn system_log(random: &mut Random) -> String {
+    let mut log = String::new();
+    for i in 0..LINES / 5 {
+        let any = random.next();
+        let host = HOSTS[(any >> 60) as usize % HOSTS.len()];
+        log += &format!(
+            "Nov 23 14:{:02}:{:02} a{host} sshd[{}]: port {} of %s 100%\n",
+            i / 60,
+            i % 60,
+            any >> 54,
+            any & 3
+        );
+    }
+    log
+}
+
+#[test]
+fn parts_of_imported_lines_are_found() {
+    let mut random = Random(super::seed());
+    for log in [
+        lines(&mut random),
+        system_log(&mut random),
+        objects(&mut random),
+    ] {
+        let unasked = parts_are_found(&imported(&log), &mut random, 25);
+        assert!(unasked > 0);
+    }
+}
+
+#[test]
+fn messages_are_made_of_lines_whose_values_allow_the_text() {
+    let mut random = Random(super::seed());
+    let (log, system) = (lines(&mut random), system_log(&mut random));
+    let [archive, of_system] = [&log, &system].map(|log| imported(log));
+    let [chosen, of_system] = [&archive, &of_system].map(Chosen::of);
+    for (chosen, text, log) in [
+        (&chosen, "INFO port 3", &log),
+        (&chosen, "info port 3 is", &log),
+        (&chosen, ".123 INFO port", &log),
+        (&chosen, "rare b ", &log),
+        (&chosen, ":08.001 WARN", &log),
+        (&chosen, "at GR\u{d6}", &log),
+        (&of_system, "Nov 23 14:03:07", &system),
+        (&of_system, "eth0 sshd[10", &system),
+        (&of_system, "port 2 of %s", &system),
+    ] {
+        let has = |line: &&str| line.to_lowercase().contains(&text.to_lowercase());
+        let lines = log.lines().filter(has).count();
+        let (found, asked) = chosen.agree(&by_text(text, Case::Insensitive));
+        assert_eq!(found, lines, "{text}");
+        // Letters beyond ASCII are compared by the message, and so are rare lines that have several
+        // texts side by side.
+        let rare = (LINES / 500) as usize;
+        let most = if text.is_ascii() {
+            lines + rare
+        } else {
+            usize::MAX
+        };
+        assert!(asked <= most, "asked about {asked} of {lines} by {text}");
+    }
+    // No message may have these.
+    for text in ["port 3 INFO", "port 03 is", "16:00 INFO", "Nov"] {
+        let (found, asked) = chosen.agree(&by_text(text, Case::Sensitive));
+        assert!(
+            found == 0 && asked <= (LINES / 500) as usize,
+            "{text} {asked}"
+        );
+    }
 }

@@ -128,6 +128,24 @@ impl TimeForm {
         self.parts.iter().any(counts)
     }
 
+    /// Whether the text of any time may have this byte.
+    pub fn may_have(&self, byte: u8) -> bool {
+        self.parts.iter().any(|part| match part {
+            Part::Literal(literal) => *literal == byte,
+            Part::MonthName => MONTHS.contains(&byte),
+            Part::DayName => DAYS.contains(&byte),
+            Part::SpacedDay | Part::Uptime => byte == b' ' || byte.is_ascii_digit(),
+            Part::Year
+            | Part::Month
+            | Part::Day
+            | Part::Hour
+            | Part::Minute
+            | Part::Second
+            | Part::Fraction(_)
+            | Part::Epoch => byte.is_ascii_digit(),
+        })
+    }
+
     /// Appends a time, which is in nanoseconds since 1970.
     pub fn write(&self, unix_nanos: u64, out: &mut Vec<u8>) {
         let seconds = (unix_nanos / SECOND) as i64 + i64::from(self.offset);
@@ -337,6 +355,7 @@ mod tests {
             let form = TimeForm::new(FORMS[form], offset).expect("a form");
             let mut text = Vec::new();
             form.write(seconds * SECOND + nanos, &mut text);
+            prop_assert!(text.iter().all(|byte| form.may_have(*byte)), "{form:?}");
             text.extend(b"7 and more");
             let year = civil((seconds as i64 + i64::from(offset)) / DAY).0;
             let read = form.read(&text, year).expect("it is a time");

@@ -13,6 +13,7 @@ use crate::format::block::{
 };
 use crate::format::event::has_payload;
 use crate::format::stored::{ENTRY, MOST_REPEATED, MOST_TIME, Stored};
+use crate::format::time_text::TimeForm;
 use crate::format::varint::{Cursor, signed};
 use crate::read::ordered::{ARGUMENTS, PAYLOAD};
 use crate::read::unpack::UnpackedEvents;
@@ -29,8 +30,10 @@ pub struct BlockColumns<'a> {
     threads: Vec<(ThreadRef, u32)>,
     shapes: Vec<u16>,
     places: OnceCell<Vec<Vec<u16>>>,
-    /// Those columns of values that were read, by their numbers.
-    values: Vec<Option<Option<ValueColumn<'a>>>>,
+    /// Whether a column of values is whole, by its number, once it was read.
+    read: Vec<Option<bool>>,
+    /// The values of those, by shape and position.
+    values: Vec<Vec<Option<ValueColumn<'a>>>>,
 }
 
 /// What an event of a shape has as its values.
@@ -45,7 +48,7 @@ pub enum ShapeValues {
     Payload,
 }
 
-/// A column of values, as many as the block has events.
+/// The values that the events of a shape have at a position, in the order of the events.
 pub struct ValueColumn<'a> {
     raw: Vec<u64>,
     bytes: &'a [u8],
@@ -80,6 +83,7 @@ impl<'a> BlockColumns<'a> {
             threads: threads.collect(),
             shapes: shapes_of(unpacked.columns()[SHAPE], unpacked.left(), table.len()),
             places: OnceCell::new(),
+            read: Vec::new(),
             values: Vec::new(),
         }
     }
@@ -156,16 +160,17 @@ impl<'a> BlockColumns<'a> {
         times.collect()
     }
 
-    /// The places of the events of each shape.
-    fn places(&self) -> &[Vec<u16>] {
-        self.places.get_or_init(|| {
+    /// The places of the events of a shape, in order.
+    pub fn places(&self, shape: usize) -> &[u16] {
+        let all = self.places.get_or_init(|| {
             let mut places = vec![Vec::new(); self.table.len()];
             // A block has at most 2^16 events.
             for (place, shape) in self.shapes.iter().enumerate() {
                 places[usize::from(*shape)].push(place as u16);
             }
             places
-        })
+        });
+        &all[shape]
     }
 
     /// Which fields each event has.
@@ -177,21 +182,19 @@ impl<'a> BlockColumns<'a> {
     /// Reads the column of the values of a shape at a position, for [`BlockColumns::values`].
     pub fn read_values(&mut self, shape: usize, position: usize) -> Option<()> {
         let number = self.number_of(shape, position)?;
-        if self.values.len() <= number {
+        if self.read.len() <= number {
             self.columns.get(FIXED.checked_add(number)?)?;
-            self.values.resize_with(number + 1, || None);
+            self.read.resize(number + 1, None);
         }
-        if self.values[number].is_none() {
-            self.values[number] = Some(self.read(number));
+        if self.read[number].is_none() {
+            self.read[number] = Some(self.read(number).is_some());
         }
         self.values(shape, position).map(|_| ())
     }
 
-    /// The column of the values of a shape at a position, if it was read. Events of other shapes
-    /// have any value.
+    /// The values of a shape at a position, if their column was read.
     pub fn values(&self, shape: usize, position: usize) -> Option<&ValueColumn<'a>> {
-        let number = self.number_of(shape, position)?;
-        self.values.get(number)?.as_ref()?.as_ref()
+        self.values.get(shape)?.get(position)?.as_ref()
     }
 
     /// The number of the column of values that has those of a shape at a position. `None` if they
@@ -200,6 +203,22 @@ impl<'a> BlockColumns<'a> {
         let shape = &self.table[shape];
         let is_time = matches!(shape.stored.get(position), Some(Stored::Time(_)));
         (!is_time).then_some(shape.first.checked_add(position)?)
+    }
+
+    /// The form in which the value of a shape at a position is the time of the event. Such values
+    /// stand in no column.
+    pub fn time_form(&self, shape: usize, position: usize) -> Option<&'a TimeForm> {
+        match self.table[shape].stored.get(position)? {
+            Stored::Time(form) => Some(form),
+            _ => None,
+        }
+    }
+
+    /// The bytes of the column of the values of a shape at a position, as the block has them. Each
+    /// text among the values stands in there as it is.
+    pub fn column_bytes(&self, shape: usize, position: usize) -> Option<&'a [u8]> {
+        let number = self.number_of(shape, position)?;
+        Some(self.columns.get(FIXED.checked_add(number)?)?.0)
     }
 
     /// Whether the values of a shape up to a position are all shown. Of an event with more than 64
@@ -231,55 +250,36 @@ impl<'a> BlockColumns<'a> {
     }
 
     /// Reads the column of values with this number, in which several shapes may have values.
-    fn read(&self, number: usize) -> Option<ValueColumn<'a>> {
+    fn read(&mut self, number: usize) -> Option<()> {
         let mut column = *self.columns.get(FIXED.checked_add(number)?)?;
-        let mut read = ValueColumn {
-            raw: vec![0; self.shapes.len()],
-            bytes: column.0,
-            longest: 0,
-        };
-        let table = self.table.iter();
-        let mut there: Vec<_> = table.map(|shape| StoredColumn::of(shape, number)).collect();
-        if let [Some(values)] = &there[..]
-            && matches!(values.kind, ValueKind::Int | ValueKind::Uint)
-            && *values.stored == Stored::ByKind
-        {
-            let (mut before, mut places) = (0_u64, read.raw.iter_mut());
-            column.each(self.shapes.len(), |number| {
-                before = before.wrapping_add(signed(number));
-                if let Some(place) = places.next() {
-                    *place = before;
-                }
-            })?;
-            return Some(read);
-        }
-        let mut most = MOST_REPEATED / ENTRY;
-        let mut next = |place: usize, values: &mut StoredColumn| {
-            let raw = values.next(&mut column, read.bytes, &mut most)?;
-            if values.kind == ValueKind::Text {
-                let length = raw & ((1 << LENGTH_BITS) - 1);
-                read.longest = read.longest.max(length as usize);
-            }
-            read.raw[place] = raw;
-            Some(())
-        };
-        let mut users = there
+        let bytes = column.0;
+        let users = self
+            .table
             .iter()
-            .enumerate()
-            .filter(|(_, values)| values.is_some());
-        if let (Some((only, _)), None) = (users.next(), users.next()) {
-            let values = there[only].as_mut()?;
-            for place in &self.places()[only] {
-                next(usize::from(*place), values)?;
+            .map(|shape| StoredColumn::of(shape, number));
+        let mut users: Vec<_> = users.collect();
+        let there = users.iter().enumerate().filter(|(_, user)| user.is_some());
+        let there: Vec<usize> = there.map(|(shape, _)| shape).collect();
+        let mut most = MOST_REPEATED / ENTRY;
+        if let [only] = there[..] {
+            let (user, count) = (users[only].as_mut()?, self.places(only).len());
+            user.all(count, &mut column, bytes, &mut most)?;
+        } else {
+            for shape in &self.shapes {
+                if let Some(user) = &mut users[usize::from(*shape)] {
+                    user.next(&mut column, bytes, &mut most)?;
+                }
             }
-            return Some(read);
         }
-        for (place, shape) in self.shapes.iter().enumerate() {
-            if let Some(values) = &mut there[usize::from(*shape)] {
-                next(place, values)?;
+        self.values.resize_with(self.table.len(), Vec::new);
+        for shape in there {
+            let (values, position) = (&mut self.values[shape], number - self.table[shape].first);
+            if values.len() <= position {
+                values.resize_with(position + 1, || None);
             }
+            values[position] = users[shape].take().map(|user| user.values(bytes));
         }
-        Some(read)
+        Some(())
     }
 }
 
@@ -291,23 +291,72 @@ struct StoredColumn<'s> {
     before: u64,
     /// The values of a dictionary, once the first value was read.
     entries: Option<Vec<u64>>,
+    /// The values that were read.
+    raw: Vec<u64>,
 }
 
 impl<'s> StoredColumn<'s> {
-    /// Those of a shape, if it has values in the column with this number.
+    /// Those of a shape, if it has values in the column with this number. Times stand in none.
     fn of(shape: &'s Shape, number: usize) -> Option<StoredColumn<'s>> {
         let position = number.checked_sub(shape.first)?;
+        let stored = shape.stored.get(position).unwrap_or(&Stored::ByKind);
+        let is_time = matches!(stored, Stored::Time(_));
         Some(StoredColumn {
-            kind: kind(shape, position)?,
-            stored: shape.stored.get(position).unwrap_or(&Stored::ByKind),
+            kind: kind(shape, position).filter(|_| !is_time)?,
+            stored,
             before: 0,
             entries: None,
+            raw: Vec::new(),
         })
     }
 
-    /// The next value of the shape, from a column that has these bytes. Its dictionaries have at
-    /// most so many entries.
-    fn next(&mut self, column: &mut Cursor, bytes: &[u8], most: &mut usize) -> Option<u64> {
+    /// What was read, of a column that has these bytes.
+    fn values<'a>(self, bytes: &'a [u8]) -> ValueColumn<'a> {
+        let longest = match self.kind {
+            ValueKind::Text => {
+                let lengths = self.raw.iter().map(|raw| raw & ((1 << LENGTH_BITS) - 1));
+                lengths.max().unwrap_or(0) as usize
+            }
+            _ => 0,
+        };
+        ValueColumn {
+            raw: self.raw,
+            bytes,
+            longest,
+        }
+    }
+
+    /// Reads so many values of the shape, which has the column for itself.
+    fn all(
+        &mut self,
+        count: usize,
+        column: &mut Cursor,
+        bytes: &[u8],
+        most: &mut usize,
+    ) -> Option<()> {
+        self.raw.reserve(count);
+        let is_integer = matches!(self.kind, ValueKind::Int | ValueKind::Uint);
+        if is_integer && *self.stored == Stored::ByKind {
+            let (mut before, raw) = (self.before, &mut self.raw);
+            column.each(count, |number| {
+                before = before.wrapping_add(signed(number));
+                raw.push(before);
+            })?;
+            return Some(());
+        }
+        (0..count).try_for_each(|_| self.next(column, bytes, most))
+    }
+
+    /// Reads the next value of the shape, from a column that has these bytes. Its dictionaries have
+    /// at most so many entries.
+    fn next(&mut self, column: &mut Cursor, bytes: &[u8], most: &mut usize) -> Option<()> {
+        let raw = self.one(column, bytes, most)?;
+        self.raw.push(raw);
+        Some(())
+    }
+
+    #[inline]
+    fn one(&mut self, column: &mut Cursor, bytes: &[u8], most: &mut usize) -> Option<u64> {
         let is_text = self.kind == ValueKind::Text;
         let text = |column: &mut Cursor, length: u64, cut| {
             let at = bytes.len() - column.0.len();

@@ -279,10 +279,10 @@ impl<'a, T: Decoded> Decoder<'a, T> {
         let mut columns = BlockColumns::of(&unpacked, meanings, loggers);
         choice.choose(count, Some(&mut columns));
         let shapes = columns.into_shapes();
-        let (mut at, event) = (0, &mut self.event);
+        let (mut at, event, are_alike) = (0, &mut self.event, unpacked.are_alike());
         while let Some(place) = choice.next() {
             if at < place {
-                unpacked.skip(shapes.get(at..place)?)?;
+                unpacked.skip(shapes.get(at..place)?, are_alike)?;
             }
             unpacked.next_event(event)?;
             let definition = self.definitions.get(definitions[event.definition]);

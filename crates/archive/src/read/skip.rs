@@ -13,12 +13,18 @@ use crate::read::stored::skip_by_kind;
 use crate::read::unpack::{IndexedEvent, UnpackedEvents};
 
 impl UnpackedEvents<'_> {
-    /// Passes over the next events, of these shapes. `None` if one of them cannot be read; then
-    /// nobody can say what is left.
-    pub fn skip(&mut self, shapes: &[u16]) -> Option<()> {
+    /// Whether columns can be passed over one by one, because all events have the same ones.
+    pub fn are_alike(&self) -> bool {
+        let first = self.shapes.first().map(|shape| shape.has);
+        let is_other = |shape: &Shape| Some(shape.has) != first || has_counts(shape);
+        !self.shapes.iter().any(is_other)
+    }
+
+    /// Passes over the next events, of these shapes, which [are alike](Self::are_alike) or not.
+    /// `None` if one of them cannot be read; then nobody can say what is left.
+    pub fn skip(&mut self, shapes: &[u16], are_alike: bool) -> Option<()> {
         let first = self.shapes.first()?.has;
-        let is_other = |shape: &Shape| shape.has != first || has_counts(shape);
-        if self.shapes.iter().any(is_other) {
+        if !are_alike {
             let mut event = IndexedEvent::default();
             return shapes.iter().try_for_each(|_| self.next_event(&mut event));
         }
@@ -263,7 +269,7 @@ mod tests {
             let Some(passed) = shapes.get(at..at + gap) else {
                 return;
             };
-            let is_passed = some.skip(passed);
+            let is_passed = some.skip(passed, some.are_alike());
             let read = passed
                 .iter()
                 .try_for_each(|_| one_by_one.next_event(&mut expected));

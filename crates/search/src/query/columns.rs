@@ -11,7 +11,11 @@ use timeline_archive::{BlockColumns, BlockRanges, Places, Select, ShapeValues, U
 
 use super::filter::{Decision, Filter};
 use super::program::{MOST_FORMS, Program, Programs};
-use super::template_text::TextPlan;
+use super::text_plan::{Held, Live, TextPlan, Told};
+
+/// So many events of a shape are tried before it is given up to tell by columns which messages have
+/// a text, because most of them may.
+const TRIED: usize = 256;
 
 /// What is known of the events of a shape.
 #[derive(Clone, Copy)]
@@ -19,8 +23,8 @@ enum Plan {
     No,
     Yes,
     Ask,
-    /// The conditions on columns tell, of the rows in the list with this number.
-    Run(usize),
+    /// The conditions on columns tell.
+    Run,
 }
 
 impl Select for Filter<'_> {
@@ -67,7 +71,7 @@ impl<'a> Filter<'a> {
         self.by_values(columns, places, &mut programs);
         self.programs = programs;
         if places.any() && !self.query.texts.is_empty() {
-            self.by_text(columns, places);
+            self.by_text(columns, places)?;
         }
         if places.any() {
             self.by_thread(columns, places)?;
@@ -127,103 +131,107 @@ impl<'a> Filter<'a> {
         places: &mut Places,
         programs: &mut Programs<'a>,
     ) {
-        let mut shapes = Vec::new();
-        let plans: Vec<Plan> = (0..columns.definitions().len())
-            .map(|shape| {
-                let plan = self.plan(shape, columns, programs);
-                match plan {
-                    Plan::Run(_) => {
-                        shapes.push(shape);
-                        Plan::Run(shapes.len() - 1)
-                    }
-                    plan => plan,
-                }
-            })
-            .collect();
         let mut wanted = places.none_of();
-        let mut lists = vec![Vec::new(); shapes.len()];
-        match plans[..] {
-            // A block has at most 2^16 events.
-            [Plan::Run(list)] if places.wanted() == places.len() => {
-                lists[list].extend((0..places.len()).map(|place| place as u16));
-            }
-            [Plan::Run(list)] => lists[list].extend(places.iter().map(|place| place as u16)),
-            [Plan::No] => {}
-            _ => {
-                let numbers = columns.shapes();
-                for place in 0..places.len() {
-                    match plans[usize::from(numbers[place])] {
-                        Plan::No => {}
-                        Plan::Yes => wanted.add(place),
-                        Plan::Ask => {
-                            wanted.add(place);
-                            places.ask(place);
-                        }
-                        Plan::Run(list) if places.has(place) => lists[list].push(place as u16),
-                        Plan::Run(_) => {}
+        for shape in 0..columns.definitions().len() {
+            let plan = self.plan(shape, columns, programs);
+            let of_shape = columns.places(shape);
+            match plan {
+                Plan::No => {}
+                Plan::Yes => of_shape
+                    .iter()
+                    .for_each(|place| wanted.add((*place).into())),
+                Plan::Ask => of_shape.iter().for_each(|place| {
+                    wanted.add((*place).into());
+                    places.ask((*place).into());
+                }),
+                Plan::Run => {
+                    let rows = of_shape.iter().zip(0..=u16::MAX);
+                    let rows = rows.filter(|(place, _)| places.has(usize::from(**place)));
+                    let rows = rows.map(|(_, row)| row).collect();
+                    let id = columns.definitions()[shape];
+                    let fields = match self.decision(id) {
+                        Some(Decision::Perhaps(fields)) => fields,
+                        _ => &self.unknown,
+                    };
+                    if let Some(program) = programs.get(id, columns.shape_values(shape)) {
+                        let accepted = program.accepted(fields, (columns, shape), rows);
+                        let places = accepted.iter().map(|row| of_shape[usize::from(*row)]);
+                        places.for_each(|place| wanted.add(place.into()));
                     }
                 }
-            }
-        }
-        for (shape, rows) in shapes.into_iter().zip(lists) {
-            let id = columns.definitions()[shape];
-            let fields = match self.decision(id) {
-                Some(Decision::Perhaps(fields)) => fields,
-                _ => &self.unknown,
-            };
-            if let Some(program) = programs.get(id, columns.shape_values(shape)) {
-                let accepted = program.accepted(fields, (columns, shape), rows);
-                accepted.into_iter().for_each(|row| wanted.add(row.into()));
             }
         }
         places.intersect(&wanted);
     }
 
-    /// Clears the places of events whose messages cannot have the texts.
-    fn by_text(&mut self, columns: &mut BlockColumns<'_>, places: &mut Places) {
-        let texts: Vec<Rc<TextPlan>> = (0..columns.definitions().len())
+    /// Clears the places of events whose messages cannot have the texts. `None` if a column is
+    /// damaged.
+    fn by_text(&mut self, columns: &mut BlockColumns<'_>, places: &mut Places) -> Option<()> {
+        let plans: Vec<Rc<TextPlan>> = (0..columns.definitions().len())
             .map(|shape| self.text_plan(shape, columns))
             .collect();
-        let is_each = |plan: fn(&TextPlan) -> bool| texts.iter().all(|text| plan(text));
-        if is_each(|text| matches!(text, TextPlan::Never)) {
-            places.clear_range(0..places.len());
-        } else if !is_each(|text| matches!(text, TextPlan::Ask)) {
-            let (shapes, columns) = (columns.shapes(), &*columns);
-            keep(places, |place| {
-                let shape = usize::from(shapes[place]);
-                let raw = |position| Some(columns.values(shape, position)?.raw()[place]);
-                texts[shape].may_be(raw)
-            });
+        let lives = plans.iter().enumerate();
+        let lives: Vec<Live> = lives
+            .map(|(shape, plan)| plan.live(columns, shape))
+            .collect();
+        let has_time =
+            (lives.iter().enumerate()).any(|(shape, live)| live.asks_time(columns, shape));
+        let times = if has_time {
+            columns.times()?
+        } else {
+            Vec::new()
+        };
+        let (columns, mut buffer) = (&*columns, Vec::new());
+        for (shape, live) in lives.iter().enumerate() {
+            if let Live::Ask = live {
+                continue;
+            }
+            let (mut tried, mut kept) = (0, 0);
+            for (row, place) in columns.places(shape).iter().enumerate() {
+                let place = usize::from(*place);
+                if !places.has(place) {
+                    continue;
+                }
+                // Their messages say it sooner.
+                if tried >= TRIED && 2 * kept > tried {
+                    break;
+                }
+                let held = |told: Told| {
+                    let position = told.position();
+                    match columns.values(shape, position) {
+                        Some(column) => Held::of(told, column, row),
+                        None => {
+                            let form = columns.time_form(shape, position)?;
+                            Some(Held::Time(form, *times.get(place)?))
+                        }
+                    }
+                };
+                let may_be = live.may_be(held, &mut buffer);
+                (tried, kept) = (tried + 1, kept + usize::from(may_be));
+                if !may_be {
+                    places.clear(place);
+                }
+            }
         }
+        Some(())
     }
 
-    /// What the texts say about the values of a shape, whose columns are then read.
-    fn text_plan(&mut self, shape: usize, columns: &mut BlockColumns<'_>) -> Rc<TextPlan> {
+    /// What the texts say about the values of a shape.
+    fn text_plan(&mut self, shape: usize, columns: &BlockColumns<'_>) -> Rc<TextPlan<'a>> {
         let (id, values) = (columns.definitions()[shape], columns.shape_values(shape));
         let known = self.text_plans.entry(id).or_default();
-        let plan = match known.iter().find(|(form, _)| form == values) {
-            Some((_, plan)) => Rc::clone(plan),
-            None => {
-                let definition = self.source.definition(id);
-                let plan = definition.map_or(TextPlan::Ask, |definition| {
-                    TextPlan::new(&self.query.texts, definition, values)
-                });
-                let plan = Rc::new(plan);
-                if known.len() < MOST_FORMS {
-                    known.push((values.clone(), Rc::clone(&plan)));
-                }
-                plan
-            }
-        };
-        let are_read = plan.positions().all(|position| {
-            columns.read_values(shape, position).is_some()
-                && columns.are_shown(shape, position) == Some(true)
-        });
-        if are_read {
-            plan
-        } else {
-            Rc::new(TextPlan::Ask)
+        if let Some((_, plan)) = known.iter().find(|(form, _)| form == values) {
+            return Rc::clone(plan);
         }
+        let definition = self.source.definition(id);
+        let plan = definition.map_or(TextPlan::Ask, |definition| {
+            TextPlan::new(&self.query.texts, definition, values)
+        });
+        let plan = Rc::new(plan);
+        if known.len() < MOST_FORMS {
+            known.push((values.clone(), Rc::clone(&plan)));
+        }
+        plan
     }
 
     /// The conditions on events of a definition, or of none, whose values are in this form. `None`
@@ -270,7 +278,7 @@ impl<'a> Filter<'a> {
                 && columns.are_shown(shape, *position) == Some(true)
         });
         match are_read {
-            true => Plan::Run(0),
+            true => Plan::Run,
             false => Plan::Ask,
         }
     }

@@ -11,7 +11,7 @@ use timeline_archive::ShapeValues;
 
 use super::fields::Fields;
 use super::program::Programs;
-use super::template_text::TextPlan;
+use super::text_plan::TextPlan;
 use super::{Needle, Query};
 
 /// Threads whose decisions are kept, of all that come and go.
@@ -32,7 +32,7 @@ pub struct Filter<'a> {
     /// What the conditions are on the columns of blocks.
     pub(super) programs: Programs<'a>,
     /// What the texts say about the values of definitions, by the form in which events have them.
-    pub(super) text_plans: HashMap<EventId, Vec<(ShapeValues, Rc<TextPlan>)>>,
+    pub(super) text_plans: HashMap<EventId, Vec<(ShapeValues, Rc<TextPlan<'a>>)>>,
     /// By the record of the thread, and its id: in damaged memory a record may be of another.
     threads: HashMap<(ThreadRef, u32), bool>,
     renames: u64,

@@ -6,7 +6,7 @@
 //! events: once for each definition and thread as far as it can, and by the values, which fields.rs
 //! finds and compare.rs compares, where it must. Of archives, columns.rs chooses events before they
 //! are made: program.rs has the conditions on the columns of a block, and bounds.rs those on
-//! numbers; template_text.rs says which values a message has if a text is in it.
+//! numbers; text_plan/ says which values a message has if a text is in it.
 
 mod bounds;
 mod columns;
@@ -22,7 +22,7 @@ mod parse;
 mod program;
 mod range;
 mod ranges;
-mod template_text;
+mod text_plan;
 
 pub use expression::Expression;
 pub use filter::Filter;

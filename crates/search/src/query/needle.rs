@@ -20,8 +20,8 @@ pub enum Case {
 #[derive(Debug, Clone)]
 pub struct Needle {
     regex: Regex,
-    /// The text, unless it is a regular expression.
-    text: Option<String>,
+    /// The text, unless it is a regular expression, and what finds it in bytes.
+    text: Option<(String, regex::bytes::Regex)>,
     insensitive: bool,
 }
 
@@ -33,8 +33,12 @@ impl Needle {
     pub fn text(text: &str, case: Case) -> Result<Needle> {
         let has_capital = text.chars().any(char::is_uppercase);
         let needle = Needle::new(&regex::escape(text), has_capital, case)?;
+        let in_bytes = regex::bytes::RegexBuilder::new(needle.pattern())
+            .case_insensitive(needle.insensitive)
+            .build();
+        let in_bytes = in_bytes.map_err(|error| unreadable(needle.pattern(), &error))?;
         Ok(Needle {
-            text: Some(text.into()),
+            text: Some((text.into(), in_bytes)),
             ..needle
         })
     }
@@ -67,7 +71,12 @@ impl Needle {
 
     /// The text, unless it is a regular expression.
     pub(crate) fn as_text(&self) -> Option<&str> {
-        self.text.as_deref()
+        self.text.as_ref().map(|(text, _)| &text[..])
+    }
+
+    /// Whether these bytes may have the text. They need not be UTF-8.
+    pub(crate) fn is_in_bytes(&self, bytes: &[u8]) -> bool {
+        (self.text.as_ref()).is_none_or(|(_, in_bytes)| in_bytes.is_match(bytes))
     }
 
     /// Whether `a` finds `A`.
@@ -91,17 +100,19 @@ pub fn compile(pattern: &str, insensitive: bool) -> Result<Regex> {
     let built = RegexBuilder::new(pattern)
         .case_insensitive(insensitive)
         .build();
-    built.map_err(|error| {
-        let reason = match &error {
-            // Behind a drawing of the place, in a line by itself.
-            regex::Error::Syntax(text) => text.lines().last().unwrap_or_default(),
-            _ => "it is too large",
-        };
-        Error::Regex {
-            pattern: pattern.into(),
-            reason: reason.trim_start_matches("error: ").into(),
-        }
-    })
+    built.map_err(|error| unreadable(pattern, &error))
+}
+
+fn unreadable(pattern: &str, error: &regex::Error) -> Error {
+    let reason = match error {
+        // Behind a drawing of the place, in a line by itself.
+        regex::Error::Syntax(text) => text.lines().last().unwrap_or_default(),
+        _ => "it is too large",
+    };
+    Error::Regex {
+        pattern: pattern.into(),
+        reason: reason.trim_start_matches("error: ").into(),
+    }
 }
 
 /// Whether a pattern asks for a capital letter. One behind a backslash, as in `\S`, does not count.

@@ -1,0 +1,279 @@
+//! Tells by a message which values an event must have if a text is in it.
+//!
+//! The text of a template, or of a format of printf, is known, and of most values by which bytes
+//! they are shown (parts.rs). So a text can stand only at some places of the message: `tcp(10)`
+//! only where the template has an argument whose name ends in `tcp`, and only if its value is 10;
+//! `port 22 on` only where a format has `port %d on`, or in a text that has it. wanted.rs says what
+//! that asks of a value.
+
+mod parts;
+#[cfg(test)]
+mod tests;
+mod wanted;
+
+use std::borrow::Cow;
+
+use timeline::{Definition, Syntax};
+use timeline_archive::{BlockColumns, ShapeValues};
+
+use self::parts::{Part, Shown, parts};
+use self::wanted::{Exactly, How, Wanted};
+use super::Needle;
+
+pub use self::parts::Told;
+pub use self::wanted::Held;
+
+/// Most ways in which a text may stand in a message. If there are more, the message itself tells.
+const MOST: usize = 64;
+/// Most parts that are looked at for them.
+const MOST_STEPS: usize = 1 << 14;
+
+/// What texts say about the values of events that have them in the same form.
+#[derive(Debug)]
+pub enum TextPlan<'q> {
+    /// No message has all texts.
+    Never,
+    /// Only the message itself tells.
+    Ask,
+    /// For each text, the ways in which it may be in the message. One of each must be true.
+    If(Vec<Vec<Way<'q>>>),
+}
+
+/// What values must be, if a text stands at a place of the message.
+type Way<'q> = Vec<Wanted<'q>>;
+
+/// What a plan says about the events of a block.
+pub enum Live<'p> {
+    Never,
+    Ask,
+    /// Likewise, without the ways in which no message of the block has a text.
+    If(Vec<Vec<&'p Way<'p>>>),
+}
+
+impl<'q> TextPlan<'q> {
+    pub fn new(texts: &'q [Needle], definition: &Definition, values: &ShapeValues) -> TextPlan<'q> {
+        let Some(parts) = parts(definition, values) else {
+            return TextPlan::Ask;
+        };
+        let mut all = Vec::new();
+        for text in texts {
+            match ways(&parts, text, definition.syntax) {
+                None => {}
+                Some(ways) if ways.is_empty() => return TextPlan::Never,
+                Some(ways) => all.push(ways),
+            }
+        }
+        match all.is_empty() {
+            true => TextPlan::Ask,
+            false => TextPlan::If(all),
+        }
+    }
+
+    /// What it says about the events of a shape of a block. The columns that it asks for are read.
+    pub fn live(&self, columns: &mut BlockColumns<'_>, shape: usize) -> Live<'_> {
+        let all = match self {
+            TextPlan::Never => return Live::Never,
+            TextPlan::Ask => return Live::Ask,
+            TextPlan::If(all) => all,
+        };
+        let may_be = |way: &&Way| way.iter().all(|wanted| wanted.may_be_in(columns, shape));
+        let live = all.iter().map(|ways| ways.iter().filter(may_be).collect());
+        let live: Vec<Vec<_>> = live.collect();
+        if live.iter().any(Vec::is_empty) {
+            return Live::Never;
+        }
+        let asked = live.iter().flatten().copied().flatten();
+        let positions = asked.map(|wanted| wanted.told.position());
+        let mut are_read = positions.map(|position| {
+            let is_time = columns.time_form(shape, position).is_some();
+            (is_time || columns.read_values(shape, position).is_some())
+                && columns.are_shown(shape, position) == Some(true)
+        });
+        match are_read.all(|is_read| is_read) {
+            true => Live::If(live),
+            false => Live::Ask,
+        }
+    }
+
+    /// Whether a message may have all texts. `held` returns the value at a position.
+    #[cfg(test)]
+    fn may_be<'v>(&self, held: impl Fn(Told) -> Option<Held<'v>>) -> bool {
+        let live = match self {
+            TextPlan::Never => Live::Never,
+            TextPlan::Ask => Live::Ask,
+            TextPlan::If(all) => Live::If(all.iter().map(|ways| ways.iter().collect()).collect()),
+        };
+        live.may_be(held, &mut Vec::new())
+    }
+}
+
+impl Live<'_> {
+    /// Whether it asks for the times of the events of a shape.
+    pub fn asks_time(&self, columns: &BlockColumns<'_>, shape: usize) -> bool {
+        let all = match self {
+            Live::If(all) => &all[..],
+            _ => &[],
+        };
+        let mut asked = all.iter().flatten().copied().flatten();
+        asked.any(|wanted| columns.time_form(shape, wanted.told.position()).is_some())
+    }
+
+    /// Whether a message may have all texts. `held` returns a value of the event.
+    pub fn may_be<'v>(
+        &self,
+        held: impl Fn(Told) -> Option<Held<'v>>,
+        buffer: &mut Vec<u8>,
+    ) -> bool {
+        let mut is = |wanted: &Wanted| held(wanted.told).is_none_or(|held| wanted.is(held, buffer));
+        match self {
+            Live::Never => false,
+            Live::Ask => true,
+            Live::If(all) => all
+                .iter()
+                .all(|ways| ways.iter().any(|way| way.iter().all(&mut is))),
+        }
+    }
+}
+
+/// The ways in which a text may be in a message; none if it cannot. `None` if it may be whatever
+/// the values are, or if only the message tells.
+fn ways<'q>(parts: &[Part], needle: &'q Needle, syntax: Syntax) -> Option<Vec<Way<'q>>> {
+    let text = needle.as_text().filter(|text| !text.is_empty())?;
+    // By these a text is shown that was cut, or is no UTF-8.
+    if syntax == Syntax::Printf && text.contains(['\u{2026}', char::REPLACEMENT_CHARACTER]) {
+        return None;
+    }
+    let folded;
+    let (parts, text) = match needle.is_insensitive() {
+        // Letters beyond ASCII may have the same small letter.
+        true if !text.is_ascii() => return None,
+        true => {
+            folded = parts.iter().map(fold).collect::<Vec<_>>();
+            (&folded[..], text.to_ascii_lowercase())
+        }
+        false => (parts, text.to_owned()),
+    };
+    let text = text.as_bytes();
+    let mut search = Search {
+        parts,
+        needle,
+        ways: Vec::new(),
+        steps: MOST_STEPS,
+    };
+    for (number, part) in parts.iter().enumerate() {
+        match part {
+            Part::Text(from) => {
+                (0..from.len()).for_each(|at| search.from((number, at), text, &mut Way::new()));
+            }
+            Part::Value(shown) => search.beginning_within(number, shown, text),
+        }
+        let is_any = search.ways.iter().any(Vec::is_empty);
+        if is_any || search.ways.len() > MOST || search.steps == 0 {
+            return None;
+        }
+    }
+    Some(search.ways)
+}
+
+/// A part with small letters for all that have one in ASCII.
+fn fold<'t>(part: &Part<'t>) -> Part<'t> {
+    match part {
+        Part::Text(text) => {
+            // These two have one as well: the sign of Kelvin, and the long s.
+            let text = String::from_utf8_lossy(text);
+            let text = text.replace('\u{212a}', "k").replace('\u{17f}', "s");
+            Part::Text(Cow::Owned(text.to_ascii_lowercase().into_bytes()))
+        }
+        Part::Value(shown) => Part::Value(Box::new(Shown {
+            bytes: shown.bytes.folded(),
+            told: shown.told,
+        })),
+    }
+}
+
+/// Looks for a text in the parts of a message.
+struct Search<'p, 'q> {
+    parts: &'p [Part<'p>],
+    needle: &'q Needle,
+    ways: Vec<Way<'q>>,
+    /// How many more parts are looked at.
+    steps: usize,
+}
+
+impl<'q> Search<'_, 'q> {
+    /// Adds the ways in which a text begins within a value.
+    fn beginning_within(&mut self, number: usize, shown: &Shown, text: &[u8]) {
+        let like = |how, text: &[u8]| {
+            let told = shown.told.into_iter();
+            told.map(|told| Wanted::like(told, how, text, self.needle))
+                .collect::<Way>()
+        };
+        let run = shown.bytes.run(text);
+        if run == text.len() {
+            self.ways.push(like(How::Has, text));
+        }
+        for count in 1..=run.min(text.len() - 1) {
+            let mut way = like(How::Ends, &text[..count]);
+            self.from((number + 1, 0), &text[count..], &mut way);
+        }
+    }
+
+    /// Adds the ways in which the rest of a text stands at a place of a part. `way` has what the
+    /// values before it must be.
+    fn from(&mut self, (number, at): (usize, usize), rest: &[u8], way: &mut Way<'q>) {
+        if rest.is_empty() {
+            self.ways.push(way.clone());
+            return;
+        }
+        self.steps = self.steps.saturating_sub(1);
+        let is_left = self.steps > 0 && self.ways.len() <= MOST;
+        let Some(part) = self.parts.get(number).filter(|_| is_left) else {
+            return;
+        };
+        let shown = match part {
+            Part::Text(text) => {
+                let text = &text[at..];
+                let count = text.len().min(rest.len());
+                if text[..count] == rest[..count] {
+                    self.from((number + 1, 0), &rest[count..], way);
+                }
+                return;
+            }
+            Part::Value(shown) => shown,
+        };
+        let run = shown.bytes.run(rest);
+        if run == rest.len() {
+            let wanted = shown
+                .told
+                .map(|told| Wanted::like(told, How::Begins, rest, self.needle));
+            self.with(wanted, (number + 1, &[]), way);
+            if shown.told.is_none() {
+                return;
+            }
+        }
+        for count in 0..=run.min(rest.len() - 1) {
+            let (text, rest) = rest.split_at(count);
+            let told = shown
+                .told
+                .map(|told| Wanted::exactly(told, text, self.needle));
+            match told {
+                Some(Exactly::Never) => {}
+                None | Some(Exactly::Perhaps) => self.with(None, (number + 1, rest), way),
+                Some(Exactly::Only(wanted)) => self.with(Some(wanted), (number + 1, rest), way),
+            }
+        }
+    }
+
+    /// Goes on behind a value that must be `wanted`.
+    fn with(
+        &mut self,
+        wanted: Option<Wanted<'q>>,
+        (number, rest): (usize, &[u8]),
+        way: &mut Way<'q>,
+    ) {
+        let count = way.len();
+        way.extend(wanted);
+        self.from((number, 0), rest, way);
+        way.truncate(count);
+    }
+}
